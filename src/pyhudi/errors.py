@@ -1,0 +1,91 @@
+"""Every error pyhudi raises on purpose, by what the caller should do about it.
+
+    HudiError
+    ├── UsageError            fix the call: option, argument, data
+    │   ├── OptionError       an option is unknown, contradicting or has a bad value
+    │   ├── SchemaError       the data's columns or types do not fit the table
+    │   └── KeyFieldError     a record key or partition value is missing, null or not allowed
+    ├── TableNotFound         there is no Hudi table at the path (also a FileNotFoundError)
+    ├── TableExists           there is one already, or files that are not ours (also a FileExistsError)
+    ├── CorruptTableError     the table's own bytes are damaged or contradict each other
+    ├── UnsupportedError      valid Hudi, but not served by this release (also a NotImplementedError)
+    ├── StorageError          the storage failed (also an OSError)
+    │   └── AlreadyExistsError    an exclusive create met an existing file
+    ├── ConflictError         another writer was faster or holds the table; retry is safe
+    │   └── LockTimeoutError      the table lock was not to be had in time
+    └── UnknownOutcomeError   the commit may or may not have happened; `table.history()` tells
+
+Each message says what is wrong, names the table, instant, file or option, and says what to do.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class HudiError(Exception):
+    """Root of everything pyhudi raises on purpose."""
+
+
+class UsageError(HudiError, ValueError):
+    """The call, its options or its data are wrong; nothing was written."""
+
+
+class OptionError(UsageError):
+    """An option is unknown, contradicts another or the table, or has a value it cannot have."""
+
+
+class SchemaError(UsageError):
+    """Columns or types of the data cannot be stored in the table."""
+
+
+class KeyFieldError(UsageError):
+    """A record key or partition value is missing, null or not allowed."""
+
+
+class TableNotFound(HudiError, FileNotFoundError):
+    """There is no Hudi table at the path."""
+
+
+class TableExists(HudiError, FileExistsError):
+    """A table, or files that are not a table's, stand where one was to be created."""
+
+
+class CorruptTableError(HudiError):
+    """Bytes of the table are damaged or contradict each other."""
+
+
+class UnsupportedError(HudiError, NotImplementedError):
+    """The table or the call is valid Hudi, but this release does not serve it."""
+
+
+class StorageError(HudiError, OSError):
+    """The storage failed to do what was asked."""
+
+
+class AlreadyExistsError(StorageError):
+    """An exclusive create met a file of that name."""
+
+
+class ConflictError(HudiError):
+    """Another writer changed or holds what this one needs; nothing of this write is visible."""
+
+
+class LockTimeoutError(ConflictError):
+    """The lock of the table could not be had within the time allowed."""
+
+
+class UnknownOutcomeError(HudiError):
+    """The last step of a commit failed without an answer: the commit may be visible or not."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return ` Did you mean 'x'?` for the known name closest to `name`, or an empty string.
+
+    Example:
+        >>> nearest("primaryKye", ["primaryKey", "type"])
+        " Did you mean 'primaryKey'?"
+    """
+    found = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return f" Did you mean '{found[0]}'?" if found else ""

@@ -1,0 +1,91 @@
+"""What a completed (or inflight) commit, deltacommit and replacecommit say: write statistics by partition.
+
+Rules: `HoodieWriteStat`, `HoodieCommitMetadata`, `HoodieReplaceCommitMetadata`. The codecs in `pyhudi.codec` turn these values into the
+JSON of table version 6 and the Avro of 8 and later.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+
+class Operation(enum.StrEnum):
+    """Write operations as `operationType` names them."""
+
+    INSERT = "INSERT"
+    UPSERT = "UPSERT"
+    BULK_INSERT = "BULK_INSERT"
+    DELETE = "DELETE"
+    UPSERT_PREPPED = "UPSERT_PREPPED"
+    DELETE_PREPPED = "DELETE_PREPPED"
+    INSERT_OVERWRITE = "INSERT_OVERWRITE"
+    INSERT_OVERWRITE_TABLE = "INSERT_OVERWRITE_TABLE"
+    DELETE_PARTITION = "DELETE_PARTITION"
+
+    @property
+    def replaces(self) -> bool:
+        """True for operations that complete as a replacecommit."""
+        return self in (Operation.INSERT_OVERWRITE, Operation.INSERT_OVERWRITE_TABLE, Operation.DELETE_PARTITION)
+
+
+@dataclass(frozen=True, slots=True)
+class WriteStat:
+    """What one write did to one file group. Sizes in bytes, times in milliseconds; None where Hudi writes null."""
+
+    file_id: str | None
+    path: str | None
+    prev_commit: str | None = "null"
+    partition_path: str | None = None
+    num_writes: int = 0
+    num_deletes: int = 0
+    num_update_writes: int = 0
+    num_inserts: int = 0
+    total_write_bytes: int = 0
+    total_write_errors: int = 0
+    file_size_in_bytes: int = 0
+    prev_base_file: str | None = None
+    log_version: int | None = None
+    log_offset: int | None = None
+    base_file: str | None = None
+    log_files: tuple[str, ...] | None = None
+    cdc_stats: Mapping[str, int] | None = None
+    min_event_time: int | None = None
+    max_event_time: int | None = None
+    total_scan_ms: int = 0
+    total_create_ms: int = 0
+    total_upsert_ms: int = 0
+    has_runtime: bool = True
+    total_log_records: int = 0
+    total_log_files_compacted: int = 0
+    total_log_size_compacted: int = 0
+    total_updated_records_compacted: int = 0
+    total_log_blocks: int = 0
+    total_corrupt_log_blocks: int = 0
+    total_rollback_blocks: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CommitMetadata:
+    """Content of a commit, deltacommit or replacecommit instant.
+
+    `replaced` maps a partition path to the file ids that this action replaced; it is None for all but replacecommits.
+    `operation` is the text on disk: readers meet operations that this release does not write.
+    """
+
+    stats: Mapping[str, tuple[WriteStat, ...]] = field(default_factory=dict)
+    extra: Mapping[str, str] = field(default_factory=dict)
+    operation: str | None = None
+    compacted: bool = False
+    replaced: Mapping[str, tuple[str, ...]] | None = None
+
+    def all_stats(self) -> Iterator[WriteStat]:
+        """Yield the write stats of all partitions."""
+        for stats in self.stats.values():
+            yield from stats
+
+    @property
+    def schema_json(self) -> str | None:
+        """The Avro schema of the table as of this commit, without meta columns; None when the commit did not record one."""
+        return self.extra.get("schema") or None

@@ -1,0 +1,65 @@
+"""Names of base files and log files, taken apart and put together.
+
+Rules: Hudi technical specification, "File naming"; `FSUtils`. A base file is `<fileId>_<writeToken>_<instant>.<ext>`, a log file
+`.<fileId>_<instant>.log.<version>_<writeToken>[-cdc]` (a dot instead of the dash is accepted).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+BASE_FILE_EXTENSIONS = frozenset({"parquet", "orc", "hfile", "lance"})
+PARTITION_METAFILE = ".hoodie_partition_metadata"
+
+_BASE = re.compile(r"([^_./]+)_(\d+-\d+-\d+)_(\d+)\.(\w+)")
+_LOG = re.compile(r"\.([^_/]+)_(\d*)\.log\.(\d+)(?:_(\d+-\d+-\d+))?([.-]cdc)?")
+
+
+@dataclass(frozen=True, slots=True)
+class BaseFileName:
+    """The parts of a base file's name. `instant` is the requested time of the action that wrote it."""
+
+    file_id: str
+    write_token: str
+    instant: str
+    extension: str = "parquet"
+
+    def __str__(self) -> str:
+        return f"{self.file_id}_{self.write_token}_{self.instant}.{self.extension}"
+
+
+@dataclass(frozen=True, slots=True)
+class LogFileName:
+    """The parts of a log file's name. `instant` is the slice's base instant in version 6, the delta commit's own in 8 and later."""
+
+    file_id: str
+    instant: str
+    version: int
+    write_token: str | None
+    is_cdc: bool = False
+
+    def __str__(self) -> str:
+        token = f"_{self.write_token}" if self.write_token else ""
+        return f".{self.file_id}_{self.instant}.log.{self.version}{token}{'-cdc' if self.is_cdc else ''}"
+
+
+def parse_base_file_name(name: str) -> BaseFileName | None:
+    """Return the parts of a base file's name, or None when the name is not one.
+
+    Example:
+        >>> parse_base_file_name("a1-0_0-1-2_20260101000000000.parquet").file_id
+        'a1-0'
+    """
+    match = _BASE.fullmatch(name)
+    if match is None or match[4] not in BASE_FILE_EXTENSIONS:
+        return None
+    return BaseFileName(match[1], match[2], match[3], match[4])
+
+
+def parse_log_file_name(name: str) -> LogFileName | None:
+    """Return the parts of a log file's name, or None when the name is not one."""
+    match = _LOG.fullmatch(name)
+    if match is None:
+        return None
+    return LogFileName(match[1], match[2], int(match[3]), match[4], match[5] is not None)

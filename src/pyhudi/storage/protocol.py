@@ -1,0 +1,96 @@
+"""What pyhudi asks of a storage. All paths are relative to the table's base path, with `/` between segments.
+
+Three promises carry the transaction (compare Delta's LogStore): a file is visible whole or not at all; of several creators of one
+name one wins and the others get `AlreadyExistsError`; a listing shows what was written before it began.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import BinaryIO, Protocol
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class FileStatus:
+    """One entry of a listing; `path` is relative to the table's base, `size` in bytes, `modified_ms` in epoch milliseconds."""
+
+    path: str
+    size: int
+    modified_ms: int
+    is_dir: bool = False
+
+    @property
+    def name(self) -> str:
+        """The last segment of the path."""
+        return self.path.rsplit("/", 1)[-1]
+
+
+class Storage(Protocol):
+    """A place that holds one table. Implementations are small picklable values: tasks carry them to other processes."""
+
+    @property
+    def uri(self) -> str:
+        """Base path of the table as a user would write it."""
+        ...
+
+    def list(self, path: str) -> list[FileStatus]:
+        """Return the direct children of a folder, sorted by path; `[]` when there is no such folder. Links are left out."""
+        ...
+
+    def stat(self, path: str) -> FileStatus | None:
+        """Return the status of a file or folder, or None when there is none."""
+        ...
+
+    def read(self, path: str, *, max_bytes: int | None = None) -> bytes:
+        """Return a whole file.
+
+        Raises:
+            FileNotFoundError: as `StorageError`'s cause is not enough here, callers tell absence apart from failure.
+            CorruptTableError: the file is longer than `max_bytes`.
+        """
+        ...
+
+    def open_input(self, path: str) -> BinaryIO:
+        """Open a data file for seekable reading (`FileNotFoundError` when it is gone)."""
+        ...
+
+    def open_output(self, path: str) -> AbstractContextManager[BinaryIO]:
+        """Open a new data file for writing; parents are made. Durable when the block ends without an error, removed otherwise.
+
+        Raises:
+            AlreadyExistsError: a file of that name exists.
+        """
+        ...
+
+    def create(self, path: str, data: bytes) -> None:
+        """Create a small file exclusively, whole and durably; parents are made.
+
+        Raises:
+            AlreadyExistsError: a file of that name exists.
+        """
+        ...
+
+    def replace(self, path: str, data: bytes) -> None:
+        """Put a small file, durably, in place of whatever has that name."""
+        ...
+
+    def delete(self, path: str) -> bool:
+        """Delete one file; False when it was not there."""
+        ...
+
+    def delete_tree(self, path: str) -> None:
+        """Delete a folder with all below it; nothing happens when it is not there."""
+        ...
+
+    def make_dir(self, path: str) -> None:
+        """Make a folder and its parents; a storage without folders does nothing."""
+        ...
+
+    def lock(self, timeout_s: float) -> AbstractContextManager[None]:
+        """Hold the table's writer lock; released when the holder's process dies.
+
+        Raises:
+            LockTimeoutError: another writer held it for longer than `timeout_s` seconds.
+        """
+        ...
