@@ -1,0 +1,104 @@
+# Everything a developer types. `make help` lists it. The first call makes the environment; later calls find it made.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-builtin-rules
+
+VENV := .venv
+JUDGE := .venv-judge
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+READY_DOCS := $(VENV)/.ready-docs
+JAVA := $(VENV)/.java-home
+READY_JUDGE := $(JUDGE)/.ready
+
+# Spark takes its Java from here; read when a recipe runs, since the file is made by the set-up. PySpark needs no SPARK_HOME, and one
+# that points elsewhere would bring another Spark.
+WITH_JAVA = unset SPARK_HOME; export JAVA_HOME="$$(cat $(JAVA))" PYSPARK_PYTHON="$(CURDIR)/$(BIN)/python";
+WITH_JUDGE = export PYHUDI_JUDGE_PYTHON="$(CURDIR)/$(JUDGE)/bin/python" PYHUDI_JUDGE_JAR="$$(cat $(JUDGE)/hudi-bundle)";
+PYTEST = $(BIN)/python -m pytest
+# Arguments for pytest, such as ARGS="-k upsert -x".
+ARGS ?=
+
+##@ The two commands
+
+.PHONY: quickstart
+quickstart: $(READY) $(JAVA) ## Create, fill, update, delete from and read Hudi tables with Spark SQL, and show what happened
+	@$(WITH_JAVA) $(BIN)/python -m pyhudi.examples.quickstart $(ARGS)
+
+.PHONY: test
+test: lint test-unit test-spark ## Everything that decides whether a change is good: structure, unit tests, Spark tests
+
+##@ Parts of it
+
+.PHONY: lint
+lint: $(READY) ## Style, format, types, floors
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(PYTEST) -q tests/architecture
+
+.PHONY: test-unit
+test-unit: $(READY) ## Unit and property tests, without Spark
+	$(PYTEST) -q -n auto --ignore=tests/architecture --ignore=tests/spark --ignore=tests/interop tests $(ARGS) || test $$? -eq 5
+
+.PHONY: test-spark
+test-spark: $(READY) $(JAVA) ## Tests on a real Spark session
+	$(WITH_JAVA) $(PYTEST) -q tests/spark $(ARGS) || test $$? -eq 5
+
+.PHONY: interop
+interop: $(READY) $(JAVA) $(READY_JUDGE) ## Let Apache Hudi 1.2.0 read and continue our tables, and the other way round
+	$(WITH_JAVA) $(WITH_JUDGE) $(PYTEST) -q tests/interop $(ARGS) || test $$? -eq 5
+
+.PHONY: bench
+bench: $(READY) $(JAVA) $(READY_JUDGE) ## Measure the workloads against their floors and peers
+	$(WITH_JAVA) $(WITH_JUDGE) $(BIN)/python -m bench $(ARGS)
+
+.PHONY: docs
+docs: $(READY_DOCS) ## Build the documentation into site/
+	$(BIN)/mkdocs build --strict --quiet
+
+##@ Housekeeping
+
+.PHONY: setup
+setup: $(READY) $(JAVA) ## Only make the environment and find Java
+
+.PHONY: format
+format: $(READY) ## Format the code and mend what ruff can mend
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+.PHONY: floors
+floors: $(READY) ## Draw the packages and their imports again (docs/design/floors.svg)
+	$(BIN)/python scripts/draw_floors.py
+
+.PHONY: clean
+clean: ## Remove environments, caches and what runs left behind
+	rm -rf $(VENV) $(JUDGE) site build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache
+	rm -rf spark-warehouse metastore_db derby.log quickstart-table
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.PHONY: help
+help: ## This list
+	@awk 'BEGIN { FS = ":.*## " } /^##@/ { printf "\n%s\n", substr($$0, 5) } \
+		/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# --- set-up: a file is the proof that a step was done, and is older than what the step depends on when it must be done again ---
+
+$(READY): pyproject.toml constraints.txt scripts/create_venv.sh scripts/find_python.sh
+	@echo "Installing pyhudi and what it needs into $(VENV) (Spark is some 400 MB: minutes the first time)"
+	scripts/create_venv.sh $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[spark,cli,object-store,test,dev]'
+	@touch $@
+
+$(READY_DOCS): $(READY)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
+	@touch $@
+
+$(JAVA): scripts/find_java.sh | $(READY)
+	scripts/find_java.sh >$@.new && mv $@.new $@
+
+$(READY_JUDGE): scripts/setup_judge.sh scripts/create_venv.sh
+	scripts/setup_judge.sh $(JUDGE)
+	@touch $@

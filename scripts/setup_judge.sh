@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Makes the environment of the judge: Apache Hudi 1.2.0 on PySpark 3.5, apart from pyhudi's own. Usage: setup_judge.sh FOLDER
+# Leaves the path of the Hudi bundle in FOLDER/hudi-bundle.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+folder=$1
+version=1.2.0
+artifact=hudi-spark3.5-bundle_2.12
+
+"$here/create_venv.sh" "$folder"
+"$folder/bin/python" -m pip install --quiet 'pyspark==3.5.9' 'pandas<3' 'numpy<2' pyarrow
+
+repository=${MAVEN_REPO_LOCAL:-$HOME/.m2/repository}
+jar="$repository/org/apache/hudi/$artifact/$version/$artifact-$version.jar"
+if [ ! -f "$jar" ]; then
+    command -v mvn >/dev/null || "$here/apt_install.sh" maven
+    mvn --batch-mode --quiet dependency:get -Dtransitive=false -Dmaven.repo.local="$repository" \
+        -Dartifact="org.apache.hudi:$artifact:$version"
+fi
+[ -f "$jar" ] || { echo "Maven did not bring $artifact $version to $jar." >&2; exit 1; }
+echo "$jar" >"$folder/hudi-bundle"
