@@ -71,7 +71,7 @@ format: $(READY) ## Format the code and mend what ruff can mend
 
 .PHONY: floors
 floors: $(READY) ## Draw the packages and their imports again (docs/design/floors.svg)
-	$(BIN)/python scripts/draw_floors.py
+	$(BIN)/python -m scripts.draw_floors
 
 .PHONY: clean
 clean: ## Remove environments, caches and what runs left behind
