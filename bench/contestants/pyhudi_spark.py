@@ -1,0 +1,66 @@
+"""pyhudi through Spark: DataFrame writes, SQL for the small commits, native scans."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pyhudi
+from bench.contestants.spark_session import builder
+
+OPTIONS = {"hoodie.table.name": "l10", "hoodie.datasource.write.recordkey.field": "key", "hoodie.datasource.write.partitionpath.field": ""}
+
+
+class Contestant:
+    """The same table as the local lane, written with `df.write.format("hudi")`."""
+
+    def __init__(self, inputs: Path, work: Path) -> None:
+        self.inputs, self.base = inputs, work / "pyhudi-spark"
+        session = builder("pyhudi").config("spark.sql.warehouse.dir", str(work / "warehouse"))
+        self.spark = pyhudi.enable(session).getOrCreate()
+
+    def prepare_load(self, _: int) -> None:
+        """Start from nothing."""
+        shutil.rmtree(self.base, ignore_errors=True)
+
+    def load(self, _: int) -> None:
+        """Bulk-insert the whole table."""
+        self.write(self.inputs / "load.parquet", "bulk_insert", "overwrite")
+
+    def upsert(self, number: int) -> None:
+        """Upsert one batch."""
+        self.write(self.inputs / f"batch-{number}.parquet", "upsert", "append")
+
+    def write(self, source: Path, operation: str, mode: str) -> None:
+        """Write one file's rows."""
+        frame = self.spark.read.parquet(str(source))
+        frame.write.format("hudi").options(**OPTIONS).option("hoodie.datasource.write.operation", operation).mode(mode).save(str(self.base))
+
+    def count(self, _: int) -> int:
+        """Row count."""
+        return self.spark.read.format("hudi").load(str(self.base)).count()
+
+    def sums(self, _: int) -> list[float]:
+        """Sum of three columns."""
+        row = self.spark.read.format("hudi").load(str(self.base)).selectExpr("sum(a)", "sum(x)", "sum(y)").first()
+        return list(row) if row else []
+
+    def scan(self, _: int) -> None:
+        """Every row, every column, thrown away."""
+        self.spark.read.format("hudi").load(str(self.base)).write.format("noop").mode("overwrite").save()
+
+    def prepare_commit10(self, number: int) -> None:
+        """A table that has had its first commits."""
+        if number == 0:
+            self.spark.sql("DROP TABLE IF EXISTS small PURGE")
+            self.spark.sql("CREATE TABLE small (id BIGINT, name STRING, x DOUBLE) USING hudi TBLPROPERTIES (primaryKey = 'id')")
+            for start in (-20, -10):
+                self.insert(start)
+
+    def commit10(self, number: int) -> None:
+        """SQL INSERT of ten rows."""
+        self.insert(10 * number)
+
+    def insert(self, start: int) -> None:
+        """Insert ten rows."""
+        self.spark.sql("INSERT INTO small VALUES " + ", ".join(f"({start + n}, 'name {n}', {n}.5)" for n in range(10)))
