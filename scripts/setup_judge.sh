@@ -8,7 +8,7 @@ version=1.2.0
 artifact=hudi-spark3.5-bundle_2.12
 
 "$here/create_venv.sh" "$folder"
-"$folder/bin/python" -m pip install --quiet 'pyspark==3.5.9' 'pandas<3' 'numpy<2' pyarrow
+"$folder/bin/python" -m pip install --quiet 'pyspark==3.5.9' 'pandas<3' 'numpy<2' 'pyarrow<19'
 
 repository=${MAVEN_REPO_LOCAL:-$HOME/.m2/repository}
 jar="$repository/org/apache/hudi/$artifact/$version/$artifact-$version.jar"
