@@ -1,0 +1,128 @@
+"""Apache Hudi 1.2.0 as seen by a test: start it once, give it SQL and rows, get rows back as Arrow.
+
+`make interop` sets PYHUDI_JUDGE_PYTHON (a Python with pyspark 3.5) and PYHUDI_JUDGE_JAR (the Hudi bundle).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Any, Self
+
+import pyarrow as pa
+import pyarrow.ipc
+import pyarrow.parquet as pq
+
+SERVER = Path(__file__).with_name("judge_server.py")
+PYTHON_VARIABLE = "PYHUDI_JUDGE_PYTHON"
+JAR_VARIABLE = "PYHUDI_JUDGE_JAR"
+
+
+class JudgeError(Exception):
+    """Apache Hudi refused or failed; the message is the chain of its Java exceptions."""
+
+
+def why_no_judge() -> str | None:
+    """The reason Apache Hudi can't be started here, or None."""
+    for variable in (PYTHON_VARIABLE, JAR_VARIABLE):
+        value = os.environ.get(variable)
+        if not value:
+            return f"{variable} is not set; `make interop` sets it"
+        if not Path(value).exists():
+            return f"{variable} names {value}, which does not exist"
+    return None
+
+
+@dataclass
+class Judge:
+    """One Spark session with Apache Hudi in a process of its own."""
+
+    scratch: Path
+    _process: subprocess.Popen[str] = field(init=False, repr=False)
+    _numbers: count[int] = field(default_factory=count, repr=False)
+
+    def __enter__(self) -> Self:
+        problem = why_no_judge()
+        if problem:
+            raise JudgeError(problem)
+        self.scratch.mkdir(parents=True, exist_ok=True)
+        command = [os.environ[PYTHON_VARIABLE], str(SERVER), os.environ[JAR_VARIABLE], str(self.scratch)]
+        # pyhudi's own Spark must not leak into the judge's.
+        foreign = ("SPARK_HOME", "PYTHONPATH", "PYSPARK_PYTHON", "PYSPARK_SUBMIT_ARGS")
+        environment = {key: value for key, value in os.environ.items() if key not in foreign}
+        with (self.scratch / "judge.log").open("w") as log:
+            self._process = subprocess.Popen(
+                command,
+                cwd=self.scratch,
+                env=environment,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
+        try:
+            self._answer()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self._process.stdin
+        self._process.stdin.close()
+        try:
+            self._process.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        assert self._process.stdout
+        self._process.stdout.close()
+
+    def sql(self, *statements: str, conf: Mapping[str, str] | None = None) -> pa.Table:
+        """Runs the statements in turn, with `conf` set in the session meanwhile; the last one's rows."""
+        return self._call("sql", statements=statements, conf=dict(conf or {}))
+
+    def read(self, path: Path | str, **options: str) -> pa.Table:
+        """The rows of the table at `path` with the five meta columns; dots of an option's name are written `__`."""
+        return self._call("read", path=str(path), options=_dotted(options))
+
+    def write(
+        self, path: Path | str, rows: pa.Table, mode: str = "append", options: Mapping[str, str] | None = None
+    ) -> None:
+        """`df.write.format("hudi").options(...).mode(mode).save(path)`."""
+        source = self.scratch / f"rows-{next(self._numbers)}.parquet"
+        pq.write_table(rows, source)
+        self._call("write", path=str(path), source=str(source), mode=mode, options=dict(options or {}))
+        source.unlink()
+
+    def _call(self, operation: str, **request: Any) -> pa.Table:
+        target = self.scratch / f"answer-{next(self._numbers)}.arrow"
+        assert self._process.stdin
+        self._process.stdin.write(json.dumps({"operation": operation, "target": str(target), **request}) + "\n")
+        self._process.stdin.flush()
+        if not self._answer().get("rows"):
+            return pa.table({})
+        with pa.OSFile(str(target), "rb") as file:
+            table = pa.ipc.open_file(file).read_all()
+        target.unlink()
+        return table
+
+    def _answer(self) -> dict[str, Any]:
+        assert self._process.stdout
+        line = self._process.stdout.readline()
+        if not line:
+            log = (self.scratch / "judge.log").read_text()[-3000:]
+            raise JudgeError(f"the judge's process ended with code {self._process.poll()}; end of its log:\n{log}")
+        answer: dict[str, Any] = json.loads(line)
+        if "error" in answer:
+            raise JudgeError(answer["error"])
+        return answer
+
+
+def _dotted(options: Mapping[str, str]) -> dict[str, str]:
+    return {key.replace("__", "."): value for key, value in options.items()}

@@ -1,0 +1,151 @@
+"""Apache Hudi behind JSON lines: the process that `tests/interop/judge.py` starts with the judge's own Python.
+
+One request a line on stdin, one answer a line on stdout. Tables travel as files: rows for Hudi as Parquet, rows from Hudi as Arrow IPC, so
+that every type arrives as Spark holds it. Run: `python judge_server.py JAR SCRATCH_FOLDER`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TextIO
+
+import pyarrow as pa
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+SETTINGS = {
+    "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
+    "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
+    "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.memory": "2g",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.default.parallelism": "2",
+    "spark.sql.session.timeZone": "UTC",
+    # Rows come from and go to the proleptic Gregorian calendar, as Arrow holds them.
+    "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
+    "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    # The issue's tables have no metadata table; a write that wants one says so.
+    "hoodie.metadata.enable": "false",
+}
+
+
+def start_session(jar: str, scratch: str) -> SparkSession:
+    builder = SparkSession.builder.master("local[2]").appName("judge").config("spark.jars", jar)
+    builder = builder.config("spark.sql.warehouse.dir", os.path.join(scratch, "warehouse"))
+    # Object sizes are estimated by JOL, whose attempts to attach a debugger to this JVM cost seconds.
+    java = f"-Djava.io.tmpdir={scratch} -Djol.skipHotspotSAAttach=true -Djol.skipDynamicAttach=true"
+    builder = builder.config("spark.driver.extraJavaOptions", java)
+    for key, value in SETTINGS.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
+@contextmanager
+def session_settings(session: SparkSession, settings: dict[str, str]) -> Iterator[None]:
+    before = {key: session.conf.get(key, None) for key in settings}
+    for key, value in settings.items():
+        session.conf.set(key, value)
+    try:
+        yield
+    finally:
+        for key, old in before.items():
+            if old is None:
+                session.conf.unset(key)
+            else:
+                session.conf.set(key, old)
+
+
+def store(frame: DataFrame, target: str) -> None:
+    batches = frame._collect_as_arrow()
+    # Without batches there is no Arrow schema to take; Spark's own conversion gives it.
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    schema = batches[0].schema if batches else to_arrow_schema(frame.schema)
+    with pa.OSFile(target, "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+
+
+def run_sql(session: SparkSession, request: dict[str, Any]) -> dict[str, Any]:
+    frame: DataFrame | None = None
+    with session_settings(session, request["conf"]):
+        for statement in request["statements"]:
+            frame = session.sql(statement)
+        if frame is not None and frame.columns:
+            store(frame, request["target"])
+    return {"rows": bool(frame is not None and frame.columns)}
+
+
+def read(session: SparkSession, request: dict[str, Any]) -> dict[str, Any]:
+    reader = session.read.format("hudi").options(**request["options"])
+    store(reader.load(request["path"]), request["target"])
+    return {"rows": True}
+
+
+def write(session: SparkSession, request: dict[str, Any]) -> dict[str, Any]:
+    frame = session.read.parquet(request["source"])
+    writer = frame.write.format("hudi").options(**request["options"]).mode(request["mode"])
+    writer.save(request["path"])
+    return {"rows": False}
+
+
+OPERATIONS: dict[str, Callable[[SparkSession, dict[str, Any]], dict[str, Any]]] = {
+    "sql": run_sql,
+    "read": read,
+    "write": write,
+}
+
+
+def reason(error: BaseException) -> str:
+    """The Java exception's chain of causes without its stack, or Python's own text."""
+    if isinstance(error, Py4JJavaError):
+        causes, cause = [], error.java_exception
+        while cause is not None:
+            causes.append(str(cause.toString()))
+            cause = cause.getCause()
+        return "\n caused by ".join(causes)
+    if isinstance(error, PySparkException):
+        return str(error)
+    return "".join(traceback.format_exception(error))
+
+
+def serve(session: SparkSession, requests: TextIO, answers: TextIO) -> None:
+    for line in requests:
+        request = json.loads(line)
+        try:
+            answer = OPERATIONS[request["operation"]](session, request)
+        except Exception as error:  # noqa: BLE001 - whatever Hudi raises is an answer
+            answer = {"error": reason(error)}
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+
+def main() -> None:
+    # The JVM inherits stdout and may write to it; answers go through a descriptor of their own.
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    session = start_session(sys.argv[1], sys.argv[2])
+    answers.write(json.dumps({"spark": session.version}) + "\n")
+    answers.flush()
+    try:
+        serve(session, sys.stdin, answers)
+    finally:
+        session.stop()
+
+
+if __name__ == "__main__":
+    main()
