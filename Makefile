@@ -9,6 +9,7 @@ JUDGE := .venv-judge
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_DOCS := $(VENV)/.ready-docs
+READY_BENCH := $(VENV)/.ready-bench
 JAVA := $(VENV)/.java-home
 READY_JUDGE := $(JUDGE)/.ready
 
@@ -31,12 +32,18 @@ test: lint test-unit test-spark ## Everything that decides whether a change is g
 
 ##@ Parts of it
 
-.PHONY: lint
-lint: $(READY) ## Style, format, types, floors
+.PHONY: lint lint-style lint-types lint-floors
+lint: lint-style lint-types lint-floors ## Style, format, types, floors
+
+lint-style: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+lint-types: $(READY)
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+
+lint-floors: $(READY)
+	$(BIN)/lint-imports --no-logo
 	$(PYTEST) -q tests/architecture
 
 .PHONY: test-unit
@@ -45,15 +52,17 @@ test-unit: $(READY) ## Unit and property tests, without Spark
 
 .PHONY: test-spark
 test-spark: $(READY) $(JAVA) ## Tests on a real Spark session
-	$(WITH_JAVA) $(PYTEST) -q tests/spark $(ARGS) || test $$? -eq 5
+	@echo "pytest tests/spark"
+	@$(WITH_JAVA) $(PYTEST) -q tests/spark $(ARGS) || test $$? -eq 5
 
 .PHONY: interop
 interop: $(READY) $(JAVA) $(READY_JUDGE) ## Let Apache Hudi 1.2.0 read and continue our tables, and the other way round
-	$(WITH_JAVA) $(WITH_JUDGE) $(PYTEST) -q tests/interop $(ARGS) || test $$? -eq 5
+	@echo "pytest tests/interop"
+	@$(WITH_JAVA) $(WITH_JUDGE) $(PYTEST) -q tests/interop $(ARGS) || test $$? -eq 5
 
 .PHONY: bench
-bench: $(READY) $(JAVA) $(READY_JUDGE) ## Measure the workloads against their floors and peers
-	$(WITH_JAVA) $(WITH_JUDGE) $(BIN)/python -m bench $(ARGS)
+bench: $(READY_BENCH) $(JAVA) $(READY_JUDGE) ## Measure against floors and peers, and write docs/benchmarks.md
+	@$(WITH_JAVA) $(WITH_JUDGE) $(BIN)/python -m bench.run --docs $(ARGS)
 
 .PHONY: docs
 docs: $(READY_DOCS) ## Build the documentation into site/
@@ -94,6 +103,10 @@ $(READY): pyproject.toml constraints.txt scripts/create_venv.sh scripts/find_pyt
 
 $(READY_DOCS): $(READY)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
+	@touch $@
+
+$(READY_BENCH): $(READY)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[bench]'
 	@touch $@
 
 $(JAVA): scripts/find_java.sh | $(READY)
