@@ -1,0 +1,19 @@
+"""Links between the repository's pages lead somewhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import ROOT
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_relative_links_of_a_page_lead_to_files(page: Path) -> None:
+    targets = re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text(encoding="utf-8"))
+    relative = [target for target in targets if "://" not in target and not target.startswith("mailto:")]
+    assert [target for target in relative if not (page.parent / target).exists()] == []
