@@ -1,1 +1,1 @@
-"""See docs/design/0001-contracts.md for what lives on this floor."""
+"""The columns of a table: meta columns, Avro and Arrow schema, evolution, conforming data."""

@@ -1,0 +1,133 @@
+"""What a table's schema becomes when data of another schema is written to it.
+
+Rules: Hudi's default schema evolution (new nullable columns, widened types), cut down to what every reader can still
+read from the files written before: Hudi, Spark's vectorised scan and hudi-rs. Columns are matched by name, regardless
+of case as in Spark. A value that does not fit is an error, never a changed value; the one exception are fractions of
+a second below microseconds, which Spark cuts off as well.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pt
+
+from pyhudi.errors import SchemaError
+from pyhudi.schema.meta_columns import without_meta_columns
+from pyhudi.schema.storable import storable_schema
+from pyhudi.schema.widen import new_field, widened
+
+_ROWS_PER_CHUNK = 1 << 18
+
+
+def evolve(table: pa.Schema | None, data: pa.Schema) -> pa.Schema:
+    """Return the table's data columns after a write of data with this schema; `table` is None for a new table.
+
+    Columns of the table keep name, place and nullability; columns that only the data has are appended, nullable.
+
+    Raises:
+        SchemaError: a type cannot be stored or does not fit the table's; names the column and both types.
+
+    Example:
+        >>> evolve(pa.schema({"id": pa.int32()}), pa.schema({"ID": pa.int64(), "name": pa.string()})).names
+        ['id', 'name']
+    """
+    incoming = storable_schema(data)
+    if table is None:
+        if not incoming.names:
+            raise SchemaError("The data has no columns, so there is no table to make of it.")
+        return pa.schema([new_field(field, field.name) for field in incoming])
+    by_name = {field.name.lower(): field for field in incoming}
+    fields = []
+    for field in without_meta_columns(table):
+        match = by_name.pop(field.name.lower(), None)
+        if match is None and not field.nullable:
+            raise SchemaError(
+                f"Column '{field.name}' is missing in the data, and the table does not allow nulls in it."
+            )
+        fields.append(field if match is None else field.with_type(widened(field.type, match.type, field.name)))
+    fields.extend(new_field(field, field.name).with_nullable(True) for field in by_name.values())
+    return pa.schema(fields)
+
+
+def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Return the columns of `schema`, in its order and types; columns that are missing are null, others are left out.
+
+    Raises:
+        SchemaError: a value does not fit its column's type, or a column that allows no nulls has some.
+
+    Example:
+        >>> conform(pa.table({"B": [1]}), pa.schema({"a": pa.string(), "b": pa.int32()})).to_pydict()
+        {'a': [None], 'b': [1]}
+    """
+    if table.schema.equals(schema):
+        _check_nulls(table)
+        return table
+    if any(_has_wide_offsets(field.type) for field in table.schema):
+        table = pa.Table.from_batches(table.to_batches(max_chunksize=_ROWS_PER_CHUNK), schema=table.schema)
+    places = _places(table.schema)
+    columns = []
+    for field in schema:
+        place = places.get(field.name, places.get(field.name.lower()))
+        if place is None:
+            columns.append(pa.chunked_array([pa.nulls(table.num_rows, field.type)]))
+        else:
+            columns.append(conform_column(table.column(place), field.type, field.name))
+    conformed = pa.Table.from_arrays(columns, schema=schema)
+    _check_nulls(conformed)
+    return conformed
+
+
+def conform_column(column: pa.ChunkedArray, target: pa.DataType, name: str) -> pa.ChunkedArray:
+    """Return the column with type `target`.
+
+    Raises:
+        SchemaError: a value does not fit.
+    """
+    if column.type == target:
+        return column
+    if pt.is_dictionary(column.type):
+        column = _plain_dictionary(column)
+    options = pc.CastOptions(target, allow_time_truncate=True)
+    try:
+        if pt.is_integer(column.type) and pt.is_decimal(target):
+            column = pc.cast(column, pa.decimal128(38, 0))
+        return pc.cast(column, options=options)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise SchemaError(
+            f"Column '{name}' of type {column.type} does not fit the table's type {target}: {error}"
+        ) from error
+
+
+def _places(schema: pa.Schema) -> dict[str, int]:
+    """Column numbers by name; by lower-case name too where that is free."""
+    places = {name: place for place, name in enumerate(schema.names)}
+    for place, name in enumerate(schema.names):
+        places.setdefault(name.lower(), place)
+    return places
+
+
+def _plain_dictionary(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Give dictionaries of view types plain values: Arrow cannot take from views."""
+    value = column.type.value_type
+    if not (pt.is_string_view(value) or pt.is_binary_view(value)):
+        return column
+    plain = pa.large_string() if pt.is_string_view(value) else pa.large_binary()
+    chunks = [pa.DictionaryArray.from_arrays(chunk.indices, chunk.dictionary.cast(plain)) for chunk in column.chunks]
+    return pa.chunked_array(chunks, pa.dictionary(column.type.index_type, plain))
+
+
+def _has_wide_offsets(arrow: pa.DataType) -> bool:
+    return bool(
+        pt.is_large_string(arrow)
+        or pt.is_large_binary(arrow)
+        or pt.is_large_list(arrow)
+        or pt.is_string_view(arrow)
+        or pt.is_binary_view(arrow)
+    )
+
+
+def _check_nulls(table: pa.Table) -> None:
+    for field in table.schema:
+        if not field.nullable and table.column(field.name).null_count:
+            raise SchemaError(f"Column '{field.name}' holds a null, which the table does not allow in it.")
