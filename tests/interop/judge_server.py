@@ -1,7 +1,7 @@
 """Apache Hudi behind JSON lines: the process that `tests/interop/judge.py` starts with the judge's own Python.
 
-One request a line on stdin, one answer a line on stdout. Tables travel as files: rows for Hudi as Parquet, rows from Hudi as Arrow IPC, so
-that every type arrives as Spark holds it. Run: `python judge_server.py JAR SCRATCH_FOLDER`.
+One request a line on stdin, one answer a line on stdout. Tables travel as files: rows for Hudi as Parquet, rows from
+Hudi as Arrow IPC, so that every type arrives as Spark holds it. Run: `python judge_server.py JAR SCRATCH_FOLDER`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ import pyarrow as pa
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import to_arrow_schema
 
+# Apache Hudi's default is to have one; pyhudi's tables have none. A test that wants one says so.
+WITHOUT_METADATA_TABLE = {"hoodie.metadata.enable": "false"}
 SETTINGS = {
     "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
     "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
@@ -36,14 +39,14 @@ SETTINGS = {
     "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
     "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
-    # The issue's tables have no metadata table; a write that wants one says so.
-    "hoodie.metadata.enable": "false",
+    # SQL takes it from here, a DataFrame's write does not.
+    **WITHOUT_METADATA_TABLE,
 }
 
 
 def start_session(jar: str, scratch: str) -> SparkSession:
     builder = SparkSession.builder.master("local[2]").appName("judge").config("spark.jars", jar)
-    builder = builder.config("spark.sql.warehouse.dir", os.path.join(scratch, "warehouse"))
+    builder = builder.config("spark.sql.warehouse.dir", f"{scratch}/warehouse")
     # Object sizes are estimated by JOL, whose attempts to attach a debugger to this JVM cost seconds.
     java = f"-Djava.io.tmpdir={scratch} -Djol.skipHotspotSAAttach=true -Djol.skipDynamicAttach=true"
     builder = builder.config("spark.driver.extraJavaOptions", java)
@@ -72,8 +75,6 @@ def session_settings(session: SparkSession, settings: dict[str, str]) -> Iterato
 def store(frame: DataFrame, target: str) -> None:
     batches = frame._collect_as_arrow()
     # Without batches there is no Arrow schema to take; Spark's own conversion gives it.
-    from pyspark.sql.pandas.types import to_arrow_schema
-
     schema = batches[0].schema if batches else to_arrow_schema(frame.schema)
     with pa.OSFile(target, "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
         for batch in batches:
@@ -98,8 +99,8 @@ def read(session: SparkSession, request: dict[str, Any]) -> dict[str, Any]:
 
 def write(session: SparkSession, request: dict[str, Any]) -> dict[str, Any]:
     frame = session.read.parquet(request["source"])
-    writer = frame.write.format("hudi").options(**request["options"]).mode(request["mode"])
-    writer.save(request["path"])
+    options = WITHOUT_METADATA_TABLE | request["options"]
+    frame.write.format("hudi").options(**options).mode(request["mode"]).save(request["path"])
     return {"rows": False}
 
 
