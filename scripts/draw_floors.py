@@ -1,8 +1,8 @@
 """Draws pyhudi's packages, the floors they stand on and the imports between them: `python -m scripts.draw_floors`.
 
 Packages stand on the diagonal, the highest floor at the top left. An import leaves the importing package downwards and
-enters the imported one from the left; the number on its corner counts imports between modules. So every allowed import
-runs down and to the right; one that goes up, or stays on its floor, is drawn in red.
+enters the imported one from the left. So every allowed import runs down and to the right; one that goes up, or stays on
+its floor, is drawn in red.
 """
 
 from __future__ import annotations
@@ -24,11 +24,10 @@ ARROW_TIP = (
 STYLE = """
     .page { fill: #ffffff }
     text { font: 12px sans-serif; fill: #1d2733 }
-    .count { font-size: 9px; text-anchor: middle; fill: #1d2733 }
     .box { fill: #e8f0fa; stroke: #35608f; rx: 4 }
     .band { fill: #f6f8fa }
     .import { fill: none; stroke: #8aa1b8; stroke-width: 1.1 }
-    .corner { fill: #ffffff; stroke: #8aa1b8 }
+    .corner { fill: #8aa1b8 }
     .wrong { stroke: #c22020; stroke-width: 2.5 }
 """
 
@@ -50,10 +49,9 @@ def render() -> str:
         f'  <rect class="page" width="{width}" height="{height}"/>',
         *_bands(rows, place, width),
     ]
-    edges = sorted((source, target, count) for (source, target), count in package_edges().items())
-    drawn = [edge for edge in edges if edge[0] in place and edge[1] in place]
-    for source, target, count in drawn:
-        parts += _arrow(source, target, count, place, wrong=floor_of[target] <= floor_of[source])
+    for source, target in sorted(package_edges()):
+        if source in place and target in place:
+            parts += _arrow(source, target, place, wrong=floor_of[target] <= floor_of[source])
     parts += [line for name in order for line in _box(name, place[name])]
     return "\n".join([*parts, "</svg>", ""])
 
@@ -76,16 +74,16 @@ def _bands(rows: list[list[str]], place: dict[str, int], width: int) -> list[str
     return bands
 
 
-def _arrow(source: str, target: str, count: int, place: dict[str, int], *, wrong: bool) -> list[str]:
+def _arrow(source: str, target: str, place: dict[str, int], *, wrong: bool) -> list[str]:
     start, end = place[source], place[target]
     x, y = _left(start) + 22, _top(end) + BOX_HEIGHT // 2
     leave = _top(start) + (BOX_HEIGHT if end > start else 0)
     enter = _left(end) + (0 if end > start else BOX_WIDTH)
     kind = "import wrong" if wrong else "import"
-    label = escape(f"{source} imports {target} ({count} imports)")
+    label = escape(f"{source} imports {target}")
     return [
         f'  <path class="{kind}" marker-end="url(#tip)" d="M{x} {leave} V{y} H{enter}"><title>{label}</title></path>',
-        f'  <circle class="corner" cx="{x}" cy="{y}" r="8"/><text class="count" x="{x}" y="{y + 3}">{count}</text>',
+        f'  <circle class="corner" cx="{x}" cy="{y}" r="3"/>',
     ]
 
 

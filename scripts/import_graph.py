@@ -85,15 +85,10 @@ def package_of(module: str) -> str:
     return module.split(".")[1] if "." in module else ""
 
 
-def package_edges() -> dict[tuple[str, str], int]:
-    """How many module-to-module imports lead from one package to another."""
-    counts: dict[tuple[str, str], int] = {}
-    for module, targets in graph().items():
-        for target in targets:
-            edge = package_of(module), package_of(target)
-            if edge[0] != edge[1]:
-                counts[edge] = counts.get(edge, 0) + 1
-    return counts
+def package_edges() -> set[tuple[str, str]]:
+    """Pairs of packages of which the first imports the second."""
+    edges = {(package_of(module), package_of(target)) for module, targets in graph().items() for target in targets}
+    return {(source, target) for source, target in edges if source != target}
 
 
 def cycles() -> list[list[str]]:
