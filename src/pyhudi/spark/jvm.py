@@ -1,0 +1,85 @@
+"""The few objects of Spark's own JVM that pyhudi asks through py4j: its parser, its session catalog, its analyzed plans.
+
+Every call is a round trip of about 0.1 ms, so callers ask for whole answers (a plan's text, a schema's JSON) and not for nodes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from pyspark.sql import DataFrame, SparkSession
+
+from pyhudi.errors import UnsupportedError
+
+#: A proxy of an object in the JVM; py4j knows no types.
+JavaObject: TypeAlias = Any
+
+
+def jvm_session(session: SparkSession) -> JavaObject:
+    """Return the JVM's session.
+
+    Raises:
+        UnsupportedError: the session is a Spark Connect client, which has no JVM of its own.
+    """
+    found = getattr(session, "_jsparkSession", None)
+    if found is None:
+        raise UnsupportedError(
+            "pyhudi needs a classic Spark session: this one is a Spark Connect client, whose parser and catalog live in the"
+            " server. Start Spark in this process, for example with SparkSession.builder.master('local[*]')."
+        )
+    return found
+
+
+def jvm(session: SparkSession) -> JavaObject:
+    """Return the root of the JVM's packages."""
+    jvm_session(session)
+    return session._jvm  # noqa: SLF001 - py4j's entry point has no public name
+
+
+def parse(session: SparkSession, text: str) -> JavaObject:
+    """Return Spark's unresolved plan of a statement; a syntax error is Spark's own ParseException."""
+    return jvm_session(session).sessionState().sqlParser().parsePlan(text)
+
+
+def session_catalog(session: SparkSession) -> JavaObject:
+    """Return the catalog of databases, tables and views of this session."""
+    return jvm_session(session).sessionState().catalog()
+
+
+def companion(session: SparkSession, class_name: str) -> JavaObject:
+    """Return the companion object of a Scala class below `org.apache.spark.sql`."""
+    found = jvm(session).org.apache.spark.sql
+    *packages, name = class_name.split(".")
+    for package in packages:
+        found = getattr(found, package)
+    return getattr(getattr(found, f"{name}$"), "MODULE$")
+
+
+def some(session: SparkSession, value: object) -> JavaObject:
+    """Return a Scala Option that holds `value`; None gives the empty one."""
+    return jvm(session).scala.Option.apply(value)
+
+
+def value_of(option: JavaObject) -> JavaObject | None:
+    """Return what a Scala Option holds, or None."""
+    return option.get() if option.isDefined() else None
+
+
+def items_of(sequence: JavaObject) -> list[JavaObject]:
+    """Return the items of a Scala Seq, two round trips and one for each item."""
+    return [sequence.apply(i) for i in range(sequence.size())]
+
+
+def entries_of(mapping: JavaObject) -> dict[str, str]:
+    """Return a Scala Map of texts in one round trip.
+
+    `Map.mkString` writes `key -> value`; the control character between the entries is in no key or value that SQL can state.
+    """
+    text = mapping.mkString("\x01")
+    pairs = (entry.partition(" -> ") for entry in text.split("\x01") if entry)
+    return {key: value for key, _, value in pairs}
+
+
+def analyzed_plan(frame: DataFrame) -> JavaObject:
+    """Return the plan of a DataFrame after Spark's analysis."""
+    return frame._jdf.queryExecution().analyzed()  # noqa: SLF001 - no public name

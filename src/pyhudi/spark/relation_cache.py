@@ -1,0 +1,82 @@
+"""Makes Spark's own analyzer see a Hudi table of the session catalog as a native scan.
+
+Spark asks its relation cache for the plan of a data-source table before it asks the table's provider. `refresh` puts the scan of the
+table's current snapshot there, so the table works wherever Spark resolves a name: joins, subqueries, CTEs, views, `spark.table`, under
+one, two or three name parts. Who hands names to Spark refreshes them first. Design: docs/design/0030-sql-front-door.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
+
+from pyspark.sql import DataFrame, SparkSession
+
+from pyhudi.read.query import SnapshotQuery
+from pyhudi.read.snapshot import Snapshot, open_snapshot
+from pyhudi.spark import jvm
+from pyhudi.spark.catalog_table import CatalogTable
+from pyhudi.spark.jvm import JavaObject
+from pyhudi.spark.scan import scan
+from pyhudi.storage.open import open_storage
+from pyhudi.timeline.timeline import Timeline
+
+
+@dataclass(slots=True)
+class _Shown:
+    """What of a table the session's relation cache holds: the plan is good as long as the timeline is the same."""
+
+    location: str
+    timeline: Timeline
+    key: JavaObject = field(repr=False)
+
+
+_SHOWN: WeakKeyDictionary[SparkSession, dict[tuple[str, str], _Shown]] = WeakKeyDictionary()
+
+
+def refresh(session: SparkSession, table: CatalogTable) -> None:
+    """Let the session's analyzer resolve the table to its current snapshot.
+
+    Costs one listing of the timeline; a new plan is made only when the timeline has changed.
+    """
+    shown = _SHOWN.setdefault(session, {})
+    name = (table.database, table.name)
+    snapshot = open_snapshot(open_storage(table.location), SnapshotQuery())
+    catalog = jvm.session_catalog(session)
+    known = shown.get(name)
+    if known is not None and known.location == table.location and known.timeline == snapshot.timeline:
+        if catalog.getCachedTable(known.key) is not None:
+            return
+        key = known.key
+    else:
+        key = _key(session, table)
+    catalog.cacheTable(key, jvm.analyzed_plan(_in_catalog_order(scan(session, snapshot), table, snapshot)))
+    shown[name] = _Shown(table.location, snapshot.timeline, key)
+
+
+def forget(session: SparkSession, table: CatalogTable) -> None:
+    """Drop the table's plan from the session's relation cache."""
+    known = _SHOWN.setdefault(session, {}).pop((table.database, table.name), None)
+    if known is not None:
+        jvm.session_catalog(session).invalidateCachedTable(known.key)
+
+
+def _in_catalog_order(frame: DataFrame, table: CatalogTable, snapshot: Snapshot) -> DataFrame:
+    """Order the columns as the catalog states them: partition columns last.
+
+    The projection has a second purpose: Spark refuses to insert into a relation that is not a bare file scan, so that no road past
+    pyhudi can write into a Hudi table's folder.
+    """
+    return frame.select(*(f"`{name}`" for name in catalog_order(frame.columns, snapshot.config.partition_fields)))
+
+
+def catalog_order(columns: Sequence[str], partition_columns: Sequence[str]) -> list[str]:
+    """Return the columns with those that partition the table moved to the end, as Spark's catalog wants them."""
+    last = [name for name in partition_columns if name in columns]
+    return [name for name in columns if name not in last] + last
+
+
+def _key(session: SparkSession, table: CatalogTable) -> JavaObject:
+    package = jvm.jvm(session).org.apache.spark.sql.catalyst
+    return package.QualifiedTableName("spark_catalog", table.database, table.name)

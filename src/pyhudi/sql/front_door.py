@@ -1,0 +1,70 @@
+"""The front door: what `spark.sql` runs on a session that pyhudi has enabled.
+
+A text goes through Spark's own parser once. Statements that write or define Hudi tables go to their module below; every other statement
+is Spark's, after the Hudi tables it names were brought up to date. Design: docs/design/0030-sql-front-door.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from pyspark.errors import ParseException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.sql_formatter import SQLStringFormatter
+
+from pyhudi.sql import query, refused, statement
+from pyhudi.sql.statement import Arguments, PlainSql, Statement
+from pyhudi.sql.statements import create, create_as, delete, insert, maintain, show, update
+
+#: By the class of the statement's plan in Spark. A handler answers None when the statement's table is not a Hudi table.
+_HANDLERS: Final[dict[str, Callable[[Statement], DataFrame | None]]] = {
+    "CreateTable": create.create_table,
+    "CreateTableAsSelect": create_as.create_table_as_select,
+    "CreateTableLikeCommand": create.refuse_like,
+    "ReplaceTable": create.refuse_replace,
+    "ReplaceTableAsSelect": create.refuse_replace,
+    "InsertIntoStatement": insert.insert,
+    "UpdateTable": update.update,
+    "DeleteFromTable": delete.delete,
+    "DropTable": maintain.drop_table,
+    "TruncateTable": maintain.truncate_table,
+    "RefreshTable": maintain.refresh_table,
+    "ShowPartitions": show.show_partitions,
+}
+
+
+def run(session: SparkSession, plain: PlainSql, text: str, args: Arguments = None, **frames: Any) -> DataFrame:
+    """Run a SQL statement on a session that speaks Hudi.
+
+    Args:
+        session: The session.
+        plain: `SparkSession.sql` as Spark made it, bound to the session.
+        text: One statement.
+        args: Named or positional parameters, as `SparkSession.sql` takes them.
+        frames: DataFrames and values that `{name}` in the text stands for, as `SparkSession.sql` takes them.
+
+    Raises:
+        HudiError: the statement or its data do not fit a Hudi table; nothing was written.
+        pyspark.errors.AnalysisException: Spark's own, for names and types that do not exist.
+    """
+    if not frames:
+        return _run(session, plain, text, args)
+    formatter = SQLStringFormatter(session)
+    try:
+        return _run(session, plain, formatter.format(text, **frames), args)
+    finally:
+        formatter.clear()
+
+
+def _run(session: SparkSession, plain: PlainSql, text: str, args: Arguments) -> DataFrame:
+    try:
+        parsed = statement.read(session, plain, text, args)
+    except ParseException:
+        return (
+            plain(text, args) if args else plain(text)
+        )  # Spark's own error, or a syntax that only its full road accepts
+    refused.check(parsed)
+    handler = _HANDLERS.get(parsed.kind)
+    answer = None if handler is None else handler(parsed)
+    return query.run(parsed) if answer is None else answer

@@ -1,0 +1,133 @@
+"""Queries: Spark runs them as they are; only time travel and ``hudi.`path` `` are replaced in the text.
+
+A plain name needs no change of the text (`relations.refresh_all` prepares it). For ``t TIMESTAMP AS OF x`` and ``hudi.`path` ``, which
+Spark would refuse, a temporary view over the native scan takes the place of exactly those characters while Spark analyzes the statement.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from pyspark.sql import DataFrame
+
+from pyhudi.errors import UnsupportedError, UsageError
+from pyhudi.read.query import SnapshotQuery
+from pyhudi.read.snapshot import open_snapshot
+from pyhudi.spark import catalog_table, jvm
+from pyhudi.spark.jvm import JavaObject
+from pyhudi.spark.scan import scan
+from pyhudi.sql.relations import refresh_all
+from pyhudi.sql.statement import Statement
+from pyhudi.sql.tokens import quote, tokenize
+from pyhudi.storage.open import open_storage
+
+_NUMBERS: Final = itertools.count()
+_STORES_ITS_TEXT = frozenset({"CreateView", "AlterViewAs"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A Hudi relation that Spark cannot read as it is written, and where it stands in the text."""
+
+    start: int
+    end: int
+    location: str
+    name: str  # what the query may call the relation when it gives no alias
+    as_of: str | None
+    aliased: bool
+
+
+def run(statement: Statement) -> DataFrame:
+    """Run a statement that Spark itself can run once the Hudi tables in it are prepared."""
+    names = list(statement.names())
+    refresh_all(statement.session, names)
+    if "RelationTimeTravel" not in statement.shown and not any(name[0].lower() == "hudi" for name in names):
+        return statement.plain(statement.text, statement.args) if statement.args else statement.plain(statement.text)
+    with replaced(statement) as text:
+        return statement.ask(text)
+
+
+@contextmanager
+def replaced(statement: Statement) -> Iterator[str]:
+    """Give the statement's text with names of temporary views in the places of time travel and paths."""
+    places = sorted(_places(statement, statement.outer), key=lambda place: place.start, reverse=True)
+    if places and statement.kind in _STORES_ITS_TEXT:
+        raise UnsupportedError(
+            f"A view cannot keep {statement.text[places[0].start : places[0].end]!r}: Spark stores a view as text and reads it without"
+            " pyhudi. Register the table with CREATE TABLE ... USING hudi LOCATION '...' and name it, or use a temporary view over"
+            " spark.read.format('hudi')."
+        )
+    text, views = statement.text, []
+    try:
+        for place in places:
+            view = f"_pyhudi_{next(_NUMBERS)}"
+            query = SnapshotQuery(as_of=place.as_of)
+            frame = scan(statement.session, open_snapshot(open_storage(place.location), query))
+            frame.createOrReplaceTempView(view)
+            views.append(view)
+            alias = "" if place.aliased else f" AS {quote(place.name)}"
+            text = text[: place.start] + view + alias + text[place.end :]
+        yield text
+    finally:
+        for view in views:
+            statement.session.catalog.dropTempView(view)
+
+
+def _places(statement: Statement, plan: JavaObject, *, aliased: bool = False) -> Iterator[_Place]:
+    kind = plan.nodeName()
+    if kind == "RelationTimeTravel":
+        yield from _time_travel(statement, plan, aliased)
+    elif kind == "UnresolvedRelation":
+        yield from _by_path(statement, plan, aliased)
+    elif kind == "ExplainCommand":
+        yield from _places(statement, plan.logicalPlan())
+    for nested in (plan.children(), plan.innerChildren(), plan.subqueries()):
+        for node in jvm.items_of(nested):
+            yield from _places(statement, node, aliased=kind == "SubqueryAlias")
+
+
+def _by_path(statement: Statement, relation: JavaObject, aliased: bool) -> Iterator[_Place]:
+    parts = tuple(jvm.items_of(relation.multipartIdentifier()))
+    if _is_path(parts):
+        start, end = _span(relation)
+        yield _Place(start, end, parts[1], "hudi", None, aliased)
+
+
+def _time_travel(statement: Statement, node: JavaObject, aliased: bool) -> Iterator[_Place]:
+    relation = node.relation()
+    if relation.nodeName() != "UnresolvedRelation":
+        return
+    parts = tuple(jvm.items_of(relation.multipartIdentifier()))
+    table = None if _is_path(parts) else catalog_table.find(statement.session, parts)
+    if table is None and not _is_path(parts):
+        return
+    start, (_, end) = _span(relation)[0], _span(node)
+    location = parts[1] if table is None else table.location
+    yield _Place(start, end, location, parts[-1] if table else "hudi", _instant(statement, node, parts), aliased)
+
+
+def _instant(statement: Statement, node: JavaObject, parts: tuple[str, ...]) -> str:
+    """Return the time that a TIMESTAMP AS OF or VERSION AS OF states, as text; an expression is Spark's to evaluate."""
+    version = jvm.value_of(node.version())
+    if version is not None:
+        return str(version)
+    start, end = _span(node)
+    clause = statement.text[start:end]
+    stated = next(token for token in tokenize(clause) if token.is_word("OF"))
+    row = statement.ask(f"SELECT CAST({clause[stated.end :]} AS STRING)").first()
+    if row is None or row[0] is None:
+        raise UsageError(f"The time in {'.'.join(parts)} {clause} is null: state an instant, a date or a timestamp.")
+    return str(row[0])
+
+
+def _is_path(parts: tuple[str, ...]) -> bool:
+    return len(parts) == 2 and parts[0].lower() == "hudi" and "/" in parts[1]
+
+
+def _span(node: JavaObject) -> tuple[int, int]:
+    origin = node.origin()
+    return origin.startIndex().get(), origin.stopIndex().get() + 1

@@ -1,0 +1,86 @@
+"""Statements on Hudi tables that this release does not serve: each is refused by name, before anything is written."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from pyhudi.errors import UnsupportedError
+from pyhudi.spark import catalog_table
+from pyhudi.sql.statement import Statement
+
+#: Spark's plan class -> what the user wrote.
+_ON_TABLE: Final = {
+    "MergeIntoTable": "MERGE INTO",
+    "OverwriteByExpression": "INSERT INTO ... REPLACE WHERE",
+    "AddColumns": "ALTER TABLE ... ADD COLUMNS",
+    "ReplaceColumns": "ALTER TABLE ... REPLACE COLUMNS",
+    "RenameColumn": "ALTER TABLE ... RENAME COLUMN",
+    "AlterColumns": "ALTER TABLE ... ALTER COLUMN",
+    "DropColumns": "ALTER TABLE ... DROP COLUMN",
+    "RenameTable": "ALTER TABLE ... RENAME TO",
+    "AddPartitions": "ALTER TABLE ... ADD PARTITION",
+    "DropPartitions": "ALTER TABLE ... DROP PARTITION",
+    "RenamePartitions": "ALTER TABLE ... RENAME PARTITION",
+    "RecoverPartitions": "ALTER TABLE ... RECOVER PARTITIONS",
+    "RepairTable": "MSCK REPAIR TABLE",
+    "SetTableLocation": "ALTER TABLE ... SET LOCATION",
+    "SetTableSerDeProperties": "ALTER TABLE ... SET SERDEPROPERTIES",
+    "AlterTableClusterBy": "ALTER TABLE ... CLUSTER BY",
+    "AlterTableCollation": "ALTER TABLE ... DEFAULT COLLATION",
+    "TruncatePartition": "TRUNCATE TABLE ... PARTITION",
+    "CreateIndex": "CREATE INDEX",
+    "DropIndex": "DROP INDEX",
+    "LoadData": "LOAD DATA",
+    "AddCheckConstraint": "ALTER TABLE ... ADD CONSTRAINT",
+    "AddConstraint": "ALTER TABLE ... ADD CONSTRAINT",
+}
+_WRITES = re.compile(
+    r"'?(?:InsertIntoStatement|UpdateTable|DeleteFromTable|MergeIntoTable)\b.*?'UnresolvedRelation \[(.*?)\]", re.DOTALL
+)
+_FUNCTION = re.compile(r"'UnresolvedTableValuedFunction \[(hudi_\w+)\]", re.IGNORECASE)
+_SCRIPTS: Final = {"CompoundBody": "a SQL script (BEGIN ... END)", "Union": "INSERT of one query into several tables"}
+
+
+def check(statement: Statement) -> None:
+    """Refuse what this release does not serve.
+
+    Raises:
+        UnsupportedError: naming the statement, the table, and the way there is today.
+    """
+    if statement.kind == "Call":
+        _refuse_call(statement)
+    if (label := _ON_TABLE.get(statement.kind)) is not None:
+        _refuse_on(statement, label)
+    if (function := _FUNCTION.search(statement.shown)) is not None:
+        raise UnsupportedError(
+            f"The table function {function.group(1)} comes with a later release. Served now: SELECT with TIMESTAMP AS OF, and"
+            " pyhudi.HudiTable.open(path) with history(), inspect and to_arrow(as_of=...)."
+        )
+    if (script := _SCRIPTS.get(statement.kind)) is not None:
+        for found in _WRITES.finditer(statement.shown):
+            table = catalog_table.find(statement.session, tuple(found.group(1).split(", ")))
+            if table is not None:
+                raise UnsupportedError(
+                    f"{table.qualified_name} is a Hudi table, and {script} cannot write it yet: run each statement by itself."
+                )
+
+
+def _refuse_on(statement: Statement, label: str) -> None:
+    name = next(statement.names(), None)
+    table = None if name is None else catalog_table.find(statement.session, name)
+    if table is not None:
+        raise UnsupportedError(
+            f"{label} on the Hudi table {table.qualified_name} comes with a later release of pyhudi; nothing was changed."
+            " Served now: CREATE, INSERT, UPDATE, DELETE, SELECT, SHOW, DESCRIBE, TRUNCATE and DROP."
+        )
+
+
+def _refuse_call(statement: Statement) -> None:
+    name = re.search(r"\w+(?:\.\w+)*", statement.text[statement.tokens[0].end :])
+    procedure = name.group() if name else "?"
+    if "." not in procedure or procedure.lower().startswith("system."):
+        raise UnsupportedError(
+            f"CALL {procedure}: Hudi's procedures come with a later release of pyhudi; nothing was done."
+            " Look at the table with pyhudi.HudiTable.open(path): history() and inspect."
+        )

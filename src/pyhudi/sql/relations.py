@@ -1,0 +1,60 @@
+"""The Hudi tables that a statement reads: found through names and views, and brought up to date before Spark sees the statement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from pyspark.sql import SparkSession
+
+from pyhudi.spark import catalog_table, jvm
+from pyhudi.spark.catalog_table import CatalogTable
+from pyhudi.spark.jvm import JavaObject
+from pyhudi.spark.relation_cache import refresh
+from pyhudi.sql.statement import names_in
+
+_VIEW_DATABASE = "view.catalogAndNamespace.part.1"
+
+
+def refresh_all(session: SparkSession, names: Iterable[tuple[str, ...]]) -> list[CatalogTable]:
+    """Bring every Hudi table behind the names up to date; returns those tables."""
+    tables = {(table.database, table.name): table for name in names for table in _behind(session, name, set())}
+    for table in tables.values():
+        refresh(session, table)
+    return list(tables.values())
+
+
+def _behind(session: SparkSession, parts: tuple[str, ...], seen: set[tuple[str, ...]]) -> Iterator[CatalogTable]:
+    """Yield the Hudi tables that a name stands for, through any number of views."""
+    if parts in seen:
+        return
+    seen.add(parts)
+    identifier = catalog_table.resolve(session, parts)
+    if identifier is None:
+        yield from _behind_view(session, _temporary_view(session, parts), seen)
+        return
+    entry = catalog_table.raw_entry(session, *identifier)
+    if entry is None:
+        return
+    if catalog_table.is_hudi(entry):
+        table = catalog_table.find(session, ("spark_catalog", *identifier))
+        if table is not None:
+            yield table
+    else:
+        yield from _behind_view(session, entry, seen)
+
+
+def _behind_view(session: SparkSession, entry: JavaObject | None, seen: set[tuple[str, ...]]) -> Iterator[CatalogTable]:
+    text = None if entry is None else jvm.value_of(entry.viewText())
+    if entry is None or text is None:
+        return
+    database = jvm.value_of(entry.properties().get(_VIEW_DATABASE))
+    for name in names_in(jvm.parse(session, text).toString()):
+        yield from _behind(session, (database, *name) if database and len(name) == 1 else name, seen)
+
+
+def _temporary_view(session: SparkSession, parts: tuple[str, ...]) -> JavaObject | None:
+    """Return the entry of a temporary view; one made from a DataFrame has no text to look into."""
+    if len(parts) != 1:
+        return None
+    view = jvm.value_of(jvm.session_catalog(session).getTempView(parts[0]))
+    return None if view is None else view.desc()

@@ -1,0 +1,31 @@
+"""Which `hoodie.*` options a statement's write has: table properties, then `spark.hoodie.*`, then `SET hoodie.*` (observed-1.2.0.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from pyspark.sql import SparkSession
+
+from pyhudi.spark import jvm
+from pyhudi.spark.catalog_table import CatalogTable
+
+OVERWRITE_MODE: Final = "hoodie.datasource.overwrite.mode"
+_PREFIX = "hoodie."
+_SPARK_PREFIX = "spark.hoodie."
+#: SQL states its operation itself; a forgotten `SET` of this key must not turn an INSERT into a DELETE.
+_IGNORED: Final = frozenset({"hoodie.datasource.write.operation"})
+
+
+def write_options(session: SparkSession, entry: CatalogTable) -> Mapping[str, str]:
+    """Return the options of a write to a table of the session catalog, by their names as they were given."""
+    stated = {key: value for key, value in entry.properties.items() if key.startswith(_PREFIX)}
+    chosen = {**stated, **session_options(session)}
+    return {key: value for key, value in chosen.items() if key not in _IGNORED}
+
+
+def session_options(session: SparkSession) -> dict[str, str]:
+    """Return the session's `hoodie.*` settings; `spark.hoodie.x` loses to `hoodie.x`."""
+    found = jvm.entries_of(jvm.jvm_session(session).conf().getAll())
+    spark = {key.removeprefix("spark."): value for key, value in found.items() if key.startswith(_SPARK_PREFIX)}
+    return {**spark, **{key: value for key, value in found.items() if key.startswith(_PREFIX)}}

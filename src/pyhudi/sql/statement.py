@@ -1,0 +1,88 @@
+"""One SQL statement on its way through the front door: its text, its parameters, and what Spark's parser says about it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from pyspark.sql import DataFrame, SparkSession
+
+from pyhudi.spark import jvm
+from pyhudi.spark.jvm import JavaObject
+from pyhudi.sql.tokens import Token, tokenize
+
+#: `SparkSession.sql` as Spark made it: text and parameters in, DataFrame out.
+PlainSql: TypeAlias = Callable[..., DataFrame]
+Arguments: TypeAlias = Mapping[str, Any] | Sequence[Any] | None
+
+_NAMED = re.compile(r"'?Unresolved(?:Relation|TableOrView|Table|View|Identifier) \[(.*?)\], ")
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A statement that Spark's parser accepts."""
+
+    session: SparkSession
+    plain: PlainSql
+    text: str
+    args: Arguments
+    outer: JavaObject  # the whole plan: the statement itself, or the WITH around it
+
+    @cached_property
+    def plan(self) -> JavaObject:
+        """The statement's own node, inside its WITH clause."""
+        return self.outer.child() if self.outer.nodeName() == "UnresolvedWith" else self.outer
+
+    @cached_property
+    def kind(self) -> str:
+        """The class of the statement's plan in Spark, such as `InsertIntoStatement`."""
+        return str(self.plan.getClass().getSimpleName())
+
+    @cached_property
+    def shown(self) -> str:
+        """The plan as Spark prints it, with its CTEs and subqueries: all names in one round trip."""
+        if self.kind == "ExplainCommand":
+            return str(self.plan.logicalPlan().toString())
+        return str(self.outer.toString())
+
+    @cached_property
+    def tokens(self) -> list[Token]:
+        return tokenize(self.text)
+
+    def names(self) -> Iterator[tuple[str, ...]]:
+        """Yield the parts of every table name in the statement, once each."""
+        yield from dict.fromkeys(names_in(self.shown))
+
+    def names_of(self, node: JavaObject) -> Iterator[tuple[str, ...]]:
+        """Yield the parts of the table names in a part of the plan."""
+        yield from names_in(str(node.toString()))
+
+    def ask(self, text: str) -> DataFrame:
+        """Run a text made from parts of this one, with this statement's parameters."""
+        return self.plain(text, self.args) if self.args else self.plain(text)
+
+    def empty(self) -> DataFrame:
+        """Return what Spark returns for a command without rows."""
+        return self.session.createDataFrame([], "")
+
+
+def read(session: SparkSession, plain: PlainSql, text: str, args: Arguments) -> Statement:
+    """Parse a text; a syntax error is Spark's own ParseException."""
+    return Statement(session, plain, text, args, jvm.parse(session, text))
+
+
+def names_in(shown: str) -> Iterator[tuple[str, ...]]:
+    """Yield the names in a printed plan.
+
+    Names of the session catalog hold letters, digits and underscores only, so the printed form is exact for them; what follows `hudi`
+    is a path and is kept whole.
+    """
+    for found in _NAMED.finditer(shown):
+        first, comma, rest = found.group(1).partition(", ")
+        if first.lower() == "hudi" and comma:
+            yield first, rest
+        else:
+            yield tuple(found.group(1).split(", "))

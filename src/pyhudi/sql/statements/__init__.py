@@ -1,0 +1,1 @@
+"""One module for each family of statements that writes, defines or lists Hudi tables."""

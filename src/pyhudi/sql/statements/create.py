@@ -1,0 +1,222 @@
+"""CREATE TABLE ... USING hudi: the table in storage first, then its entry in the session catalog.
+
+Rules (features.md 1): hive-style partition paths unless the properties say otherwise; partition columns move to the end; a LOCATION that
+holds a Hudi table brings its own schema and configuration.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from pyspark.sql import DataFrame
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+from pyspark.sql.types import StringType, StructField, StructType
+
+from pyhudi.errors import OptionError, SchemaError, TableExists, TableNotFound, UnsupportedError, UsageError
+from pyhudi.schema.meta_columns import META_COLUMNS
+from pyhudi.spark import catalog_table, jvm
+from pyhudi.spark.catalog_table import CatalogTable
+from pyhudi.spark.relation_cache import catalog_order, forget
+from pyhudi.spec import options as spec_options
+from pyhudi.spec.options import Options
+from pyhudi.sql import definition as definitions
+from pyhudi.sql.definition import Definition
+from pyhudi.sql.statement import Statement
+from pyhudi.table.table import HudiTable
+
+_HIVE_STYLE: Final = "hoodie.datasource.write.hive_style_partitioning"
+#: Types that Hudi stores wider: lengths are not kept, small integers become INT.
+_STORED_AS: Final = (
+    (re.compile(r'"(type|elementType|keyType|valueType)":"(?:var)?char\(\d+\)"'), r'"\1":"string"'),
+    (re.compile(r'"(type|elementType|keyType|valueType)":"(?:byte|short)"'), r'"\1":"integer"'),
+)
+
+
+def create_table(statement: Statement) -> DataFrame | None:
+    """Run a CREATE TABLE; None when it is not `USING hudi`."""
+    if not definitions.is_hudi(statement.plan):
+        return None
+    definition = definitions.read_definition(statement)
+    if prepare(statement, definition):
+        location = location_of(statement, definition)
+        try:
+            table = HudiTable.open(location)
+        except TableNotFound:
+            table = create_storage(definition, location)
+        else:
+            _check_agrees(definition, table)
+        register(statement, definition, table, location)
+    return statement.empty()
+
+
+def prepare(statement: Statement, definition: Definition) -> bool:
+    """Check that the name is free; False when it is taken and IF NOT EXISTS says that this is fine."""
+    session = statement.session
+    if not jvm.session_catalog(session).databaseExists(definition.database):
+        raise UsageError(f"There is no database {definition.database}: CREATE DATABASE {definition.database} makes it.")
+    taken = catalog_table.raw_entry(session, definition.database, definition.name) is not None
+    if taken and not definition.if_not_exists:
+        raise TableExists(
+            f"{definition.qualified_name} exists already: DROP TABLE it, take another name, or say CREATE TABLE IF NOT EXISTS."
+        )
+    return not taken
+
+
+def location_of(statement: Statement, definition: Definition) -> str:
+    """Return the base path: LOCATION (a relative one lies below the database), or the place of a managed table."""
+    managed = catalog_table.default_location(statement.session, definition.database, definition.name)
+    if definition.location is None:
+        return managed
+    if definition.location.startswith("/") or re.match(r"[A-Za-z][\w+.-]*:", definition.location):
+        return definition.location
+    return f"{managed.rsplit('/', 1)[0]}/{definition.location}"
+
+
+def create_storage(definition: Definition, location: str) -> HudiTable:
+    """Create the table in storage.
+
+    Raises:
+        OptionError: a property is unknown or contradicts another.
+        SchemaError: a type cannot be stored, or a key column does not exist.
+        UnsupportedError: a merge-on-read table.
+    """
+    given = {key: value for key, value in definition.properties.items() if _is_ours(key)}
+    options = spec_options.resolve({_HIVE_STYLE: "true", **given})
+    schema = definition.ordered(definitions.without_meta_columns(definition.schema))
+    if not schema.names:
+        raise SchemaError(
+            f"CREATE TABLE {definition.qualified_name} states no columns, and {location} holds no Hudi table to take them from."
+        )
+    return HudiTable.create(
+        location,
+        to_arrow_schema(stored(schema)),
+        name=definition.name,
+        keys=_column_names(definition, schema, options, "hoodie.datasource.write.recordkey.field"),
+        partition_by=definition.partition_columns,
+        order_by=_column_names(definition, schema, options, "hoodie.table.ordering.fields"),
+        table_type=_table_type(definition, options),
+        options={**options.given, "hoodie.database.name": definition.database},
+    )
+
+
+def stored(schema: StructType) -> StructType:
+    """Return the schema with the types that a Hudi table keeps."""
+    text = schema.json()
+    for found, kept in _STORED_AS:
+        text = found.sub(kept, text)
+    return StructType.fromJson(json.loads(text))
+
+
+def register(statement: Statement, definition: Definition, table: HudiTable, location: str) -> CatalogTable:
+    """Put the table into the session catalog, with the columns that storage has and the comments of the statement."""
+    partition_columns = tuple(table.config.partition_fields)
+    comments = {field.name.lower(): field.metadata for field in definition.schema.fields}
+    found = from_arrow_schema(table.schema)
+    ordered = catalog_order(found.names, partition_columns)
+    data = [
+        StructField(name, found[name].dataType, found[name].nullable, comments.get(name.lower())) for name in ordered
+    ]
+    meta = [StructField(name, StringType()) for name in META_COLUMNS]
+    entry = catalog_table.register(
+        statement.session,
+        definition.database,
+        definition.name,
+        schema=StructType([*meta, *data]),
+        partition_columns=partition_columns,
+        location=location,
+        managed=definition.location is None,
+        properties=definition.properties,
+        comment=definition.comment,
+    )
+    forget(statement.session, entry)  # an older table of that name may have left its plan
+    return entry
+
+
+def _is_ours(key: str) -> bool:
+    return key.startswith("hoodie.") or key in definitions.SHORT_NAMES
+
+
+def _table_type(definition: Definition, options: Options) -> str:
+    found = options.text("hoodie.datasource.write.table.type", default="COPY_ON_WRITE").upper()
+    if found in {"MERGE_ON_READ", "MOR"}:
+        raise UnsupportedError(
+            f"CREATE TABLE {definition.qualified_name}: merge-on-read tables come with a later release of pyhudi;"
+            " create it with type = 'cow' for now."
+        )
+    return "COPY_ON_WRITE"
+
+
+def _column_names(definition: Definition, schema: StructType, options: Options, key: str) -> tuple[str, ...]:
+    """Return the columns that a list such as primaryKey names, spelled as the columns are."""
+    names = {name.lower(): name for name in schema.names}
+    stated = [name.strip() for name in options.text(key, default="").split(",") if name.strip()]
+    if missing := [name for name in stated if name.lower() not in names]:
+        raise SchemaError(
+            f"CREATE TABLE {definition.qualified_name}: {missing[0]} of {key} is no column; the columns are {', '.join(schema.names)}."
+        )
+    return tuple(names[name.lower()] for name in stated)
+
+
+def _check_agrees(definition: Definition, table: HudiTable) -> None:
+    """Refuse a statement that contradicts the table that stands at its location."""
+    config = table.config
+    stored_names = {name.lower() for name in table.schema.names}
+    strange = [
+        f.name for f in definitions.without_meta_columns(definition.schema).fields if f.name.lower() not in stored_names
+    ]
+    if strange:
+        raise SchemaError(
+            f"{definition.location} holds a Hudi table whose columns are {', '.join(table.schema.names)}; CREATE TABLE"
+            f" {definition.qualified_name} states {strange[0]} as well. Leave the columns out: they are taken from the table."
+        )
+    if definition.partition_columns and not _same(definition.partition_columns, config.partition_fields):
+        raise OptionError(
+            _contradiction(definition, "PARTITIONED BY", definition.partition_columns, config.partition_fields)
+        )
+    stated = spec_options.resolve({key: value for key, value in definition.properties.items() if _is_ours(key)})
+    keys = [
+        key.strip()
+        for key in stated.text("hoodie.datasource.write.recordkey.field", default="").split(",")
+        if key.strip()
+    ]
+    if keys and not _same(keys, config.record_key_fields):
+        raise OptionError(_contradiction(definition, "primaryKey", keys, config.record_key_fields))
+    kind = stated.text("hoodie.datasource.write.table.type", default=config.table_type).upper()
+    if {"COW": "COPY_ON_WRITE", "MOR": "MERGE_ON_READ"}.get(kind, kind) != config.table_type:
+        raise OptionError(_contradiction(definition, "type", [kind], [config.table_type]))
+
+
+def _same(stated: Sequence[str], found: Sequence[str]) -> bool:
+    return [name.lower() for name in stated] == [name.lower() for name in found]
+
+
+def _contradiction(definition: Definition, what: str, stated: Sequence[str], found: Sequence[str]) -> str:
+    return (
+        f"CREATE TABLE {definition.qualified_name} says {what} {', '.join(stated)}, but the Hudi table at its location says"
+        f" {', '.join(found) or 'none'}. Leave {what} out: it is taken from the table."
+    )
+
+
+def refuse_like(statement: Statement) -> None:
+    """Refuse CREATE TABLE ... LIKE that would make a Hudi table; others are Spark's."""
+    provider = jvm.value_of(statement.plan.provider())
+    source = statement.plan.sourceTable()
+    parts = [part for part in (jvm.value_of(source.database()), source.table()) if part is not None]
+    table = catalog_table.find(statement.session, parts)
+    if (provider or "").lower() == catalog_table.PROVIDER or (provider is None and table is not None):
+        raise UnsupportedError(
+            "CREATE TABLE ... LIKE comes with a later release of pyhudi: state the columns, or create the table AS SELECT."
+        )
+
+
+def refuse_replace(statement: Statement) -> None:
+    """Refuse REPLACE TABLE that would make or replace a Hudi table; others are Spark's."""
+    name = next(statement.names(), None)
+    replaced = None if name is None else catalog_table.find(statement.session, name)
+    if definitions.is_hudi(statement.plan) or replaced is not None:
+        raise UnsupportedError(
+            "REPLACE TABLE is not served for Hudi tables: DROP TABLE and CREATE TABLE again, or INSERT OVERWRITE to keep the history."
+        )

@@ -1,0 +1,81 @@
+"""CREATE TABLE ... USING hudi AS SELECT: a table and its first commit, a bulk insert, or nothing at all."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+
+from pyhudi.errors import TableExists, TableNotFound, UsageError
+from pyhudi.spark import catalog_table
+from pyhudi.spark.relation_cache import forget
+from pyhudi.spec.commit import Operation
+from pyhudi.sql import definition as definitions
+from pyhudi.sql import relations
+from pyhudi.sql.assign import Target, conform
+from pyhudi.sql.statement import Statement
+from pyhudi.sql.statements import create
+from pyhudi.sql.statements.maintain import delete_table
+from pyhudi.sql.target import WriteTarget
+from pyhudi.sql.tokens import find_word, slice_text
+from pyhudi.storage.open import open_storage
+from pyhudi.table.table import HudiTable
+
+_CLAUSES = ("AS", "SELECT", "WITH", "VALUES", "FROM", "TABLE")
+
+
+def create_table_as_select(statement: Statement) -> DataFrame | None:
+    """Run a CREATE TABLE AS SELECT; None when it is not `USING hudi`, which leaves the query to Spark."""
+    if not definitions.is_hudi(statement.plan):
+        return None
+    relations.refresh_all(statement.session, statement.names())
+    source = statement.ask(_query_text(statement))
+    definition = definitions.read_definition(statement, schema=source.schema)
+    if not create.prepare(statement, definition):
+        return statement.empty()
+    location = create.location_of(statement, definition)
+    _check_free(definition, location)
+    table = create.create_storage(definition, location)
+    try:
+        return _fill(statement, definition, source, table, location)
+    except BaseException:
+        entry = catalog_table.find(statement.session, ("spark_catalog", definition.database, definition.name))
+        if entry is not None:
+            forget(statement.session, entry)
+            catalog_table.unregister(statement.session, entry)
+        delete_table(open_storage(location))
+        raise
+
+
+def _fill(
+    statement: Statement, definition: definitions.Definition, source: DataFrame, table: HudiTable, location: str
+) -> DataFrame:
+    entry = create.register(statement, definition, table, location)
+    target = WriteTarget(statement, entry, table)
+    positions = {name.lower(): i for i, name in enumerate(source.columns)}
+    targets = [Target.of(field, position=positions[field.name.lower()]) for field in target.schema.fields]
+    return target.write(
+        Operation.BULK_INSERT, conform(source, targets, f"CREATE TABLE {definition.qualified_name} AS SELECT")
+    )
+
+
+def _check_free(definition: definitions.Definition, location: str) -> None:
+    try:
+        HudiTable.open(location)
+    except TableNotFound:
+        return
+    raise TableExists(
+        f"CREATE TABLE {definition.qualified_name} AS SELECT: {location} holds a Hudi table already. Create the table without AS SELECT"
+        " and INSERT into it, or choose another location."
+    )
+
+
+def _query_text(statement: Statement) -> str:
+    """Return the query: what follows the last clause of the table's definition, after an optional AS."""
+    tokens = statement.tokens
+    using = find_word(tokens, "USING")
+    if using is None:
+        raise UsageError("CREATE TABLE ... AS SELECT needs USING hudi before its query.")
+    first = find_word(tokens, *_CLAUSES, after=using + 2)
+    if first is None:
+        raise UsageError("CREATE TABLE ... AS SELECT needs the word AS before a query in brackets.")
+    start = first + 1 if tokens[first].is_word("AS") else first
+    return slice_text(statement.text, tokens[start:])

@@ -1,0 +1,30 @@
+"""DELETE FROM t [WHERE condition]: Spark finds the rows; only their keys and the files they stand in cross into Python."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+
+from pyhudi.spark import catalog_table
+from pyhudi.spec.commit import Operation
+from pyhudi.sql import relations
+from pyhudi.sql.statement import Statement
+from pyhudi.sql.statements.update import LOCATION_COLUMNS
+from pyhudi.sql.target import open_target
+from pyhudi.sql.tokens import find_word, slice_text
+
+
+def delete(statement: Statement) -> DataFrame | None:
+    """Run a DELETE on a Hudi table; None when the table is another's."""
+    name = next(iter(statement.names_of(statement.plan.table())), None)
+    entry = None if name is None else catalog_table.find(statement.session, name)
+    if entry is None:
+        return None
+    relations.refresh_all(statement.session, statement.names())
+    target = open_target(statement, entry)
+    tokens = statement.tokens
+    start = find_word(tokens, "DELETE")
+    assert start is not None, "the parser saw a DELETE"
+    with_clause = slice_text(statement.text, tokens[:start])
+    rest = slice_text(statement.text, tokens[start + 1 :])
+    rows = statement.ask(f"{with_clause} SELECT {', '.join(LOCATION_COLUMNS)} {rest}")
+    return target.write(Operation.DELETE_PREPPED, rows, located=True)

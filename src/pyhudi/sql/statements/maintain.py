@@ -1,0 +1,67 @@
+"""DROP TABLE, TRUNCATE TABLE and REFRESH TABLE.
+
+DROP of a managed table deletes its data, of an external one only with PURGE (observed-1.2.0.md, "DDL"). TRUNCATE is a commit that replaces
+every file group: readers of the table keep a consistent view, and time travel still shows the rows until they are cleaned.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+
+from pyhudi.spark import catalog_table
+from pyhudi.spark.catalog_table import CatalogTable
+from pyhudi.spark.relation_cache import forget, refresh
+from pyhudi.spec.commit import Operation
+from pyhudi.sql.statement import Statement
+from pyhudi.sql.target import open_target
+from pyhudi.storage.open import open_storage
+from pyhudi.storage.protocol import Storage
+
+
+def drop_table(statement: Statement) -> DataFrame | None:
+    """Run a DROP TABLE on a Hudi table; None when the name is another's."""
+    entry = _entry(statement)
+    if entry is None:
+        return None
+    forget(statement.session, entry)
+    catalog_table.unregister(statement.session, entry)
+    if entry.managed or statement.plan.purge():
+        delete_table(open_storage(entry.location))
+    return statement.empty()
+
+
+def delete_table(storage: Storage) -> None:
+    """Delete everything below a base path: the metadata folder first, so that no reader meets half a table."""
+    storage.delete_tree(".hoodie")
+    for status in storage.list(""):
+        if status.is_dir:
+            storage.delete_tree(status.path)
+        else:
+            storage.delete(status.path)
+
+
+def truncate_table(statement: Statement) -> DataFrame | None:
+    """Run a TRUNCATE TABLE on a Hudi table; None when the name is another's."""
+    entry = _entry(statement)
+    if entry is None:
+        return None
+    refresh(statement.session, entry)
+    no_rows = statement.session.table(entry.quoted_name).limit(0)
+    target = open_target(statement, entry)
+    target.write(Operation.INSERT_OVERWRITE_TABLE, no_rows.select(*(f"`{name}`" for name in target.columns)))
+    return statement.empty()
+
+
+def refresh_table(statement: Statement) -> DataFrame | None:
+    """Run a REFRESH TABLE on a Hudi table; None when the name is another's."""
+    entry = _entry(statement)
+    if entry is None:
+        return None
+    forget(statement.session, entry)
+    refresh(statement.session, entry)
+    return statement.empty()
+
+
+def _entry(statement: Statement) -> CatalogTable | None:
+    name = next(statement.names(), None)
+    return None if name is None else catalog_table.find(statement.session, name)

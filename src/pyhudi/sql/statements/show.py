@@ -1,0 +1,44 @@
+"""SHOW PARTITIONS: from the table itself, since the session catalog holds no partitions of a Hudi table."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql.types import StringType, StructField, StructType
+
+from pyhudi.errors import UsageError
+from pyhudi.read.query import SnapshotQuery
+from pyhudi.read.snapshot import open_snapshot
+from pyhudi.spark import catalog_table, jvm
+from pyhudi.spec import partition_path
+from pyhudi.sql.statement import Statement
+from pyhudi.storage.open import open_storage
+
+
+def show_partitions(statement: Statement) -> DataFrame | None:
+    """Run a SHOW PARTITIONS on a Hudi table; None when the name is another's. Paths are shown as `column=value/...`."""
+    name = next(statement.names(), None)
+    entry = None if name is None else catalog_table.find(statement.session, name)
+    if entry is None:
+        return None
+    snapshot = open_snapshot(open_storage(entry.location), SnapshotQuery())
+    config = snapshot.config
+    fields = config.partition_fields
+    if not fields:
+        raise UsageError(f"SHOW PARTITIONS: {entry.qualified_name} is not partitioned.")
+    wanted = _partition_spec(statement)
+    if strange := [column for column in wanted if column not in {field.lower() for field in fields}]:
+        raise UsageError(
+            f"SHOW PARTITIONS: {strange[0]} is no partition column of {entry.qualified_name}; those are {', '.join(fields)}."
+        )
+    rows = []
+    for path in snapshot.partition_paths:
+        values = partition_path.parse(path, fields, hive_style=config.hive_style, url_encode=config.url_encode)
+        if all(wanted.get(field.lower(), value) == value for field, value in zip(fields, values, strict=True)):
+            shown = partition_path.build(fields, values, hive_style=True, url_encode=False)
+            rows.append((shown,))
+    return statement.session.createDataFrame(sorted(rows), StructType([StructField("partition", StringType(), False)]))
+
+
+def _partition_spec(statement: Statement) -> dict[str, str]:
+    spec = jvm.value_of(statement.plan.pattern())
+    return {} if spec is None else {key.lower(): value for key, value in jvm.entries_of(spec.spec()).items()}

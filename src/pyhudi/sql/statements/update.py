@@ -1,0 +1,116 @@
+"""UPDATE t SET column = expression, ... [WHERE condition].
+
+Spark's native scan evaluates condition and new values, so only the rows that change cross into Python, each with the file it stands in:
+no index look-up. The clauses are handed to Spark word by word, hence any expression works that Spark can evaluate, subqueries included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+from pyspark.sql.types import StringType
+
+from pyhudi.errors import SchemaError, UnsupportedError
+from pyhudi.spark import catalog_table
+from pyhudi.spec.commit import Operation
+from pyhudi.sql import relations
+from pyhudi.sql.assign import Target, conform
+from pyhudi.sql.statement import Statement
+from pyhudi.sql.target import WriteTarget, open_target
+from pyhudi.sql.tokens import Token, find_word, name_part, quote, slice_text, split
+
+LOCATION_COLUMNS = ("_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name")
+
+
+@dataclass(frozen=True, slots=True)
+class _Clauses:
+    """The parts of an UPDATE as they were written."""
+
+    with_clause: str
+    table: str  # name and alias
+    assignments: tuple[tuple[tuple[str, ...], str], ...]  # (parts of the column's name, expression)
+    where: str
+
+
+def update(statement: Statement) -> DataFrame | None:
+    """Run an UPDATE on a Hudi table; None when the table is another's."""
+    name = next(iter(statement.names_of(statement.plan.table())), None)
+    entry = None if name is None else catalog_table.find(statement.session, name)
+    if entry is None:
+        return None
+    relations.refresh_all(statement.session, statement.names())
+    target = open_target(statement, entry)
+    clauses = _clauses(statement)
+    assigned = _assigned(target, clauses)
+    located = ", ".join(LOCATION_COLUMNS)
+    values = ", ".join(f"{assigned.get(name, quote(name))} AS {quote(name)}" for name in target.columns)
+    source = statement.ask(f"{clauses.with_clause} SELECT {located}, {values} FROM {clauses.table} {clauses.where}")
+    rows = conform(source, _targets(target), f"UPDATE of {target.name}")
+    return target.write(Operation.UPSERT_PREPPED, rows, located=True)
+
+
+def _targets(target: WriteTarget) -> list[Target]:
+    located = [Target(name, StringType(), position) for position, name in enumerate(LOCATION_COLUMNS)]
+    columns = enumerate(target.schema.fields, start=len(located))
+    return located + [Target.of(field, position=position) for position, field in columns]
+
+
+def _clauses(statement: Statement) -> _Clauses:
+    tokens, text = statement.tokens, statement.text
+    start = find_word(tokens, "UPDATE")
+    assert start is not None, "the parser saw an UPDATE"
+    set_at = find_word(tokens, "SET", after=start + 2)
+    assert set_at is not None, "the parser saw a SET clause"
+    where_at = find_word(tokens, "WHERE", after=set_at)
+    end = len(tokens) if where_at is None else where_at
+    return _Clauses(
+        with_clause=slice_text(text, tokens[:start]),
+        table=slice_text(text, tokens[start + 1 : set_at]),
+        assignments=tuple(_assignment(text, part) for part in split(tokens[set_at + 1 : end], ",")),
+        where=slice_text(text, tokens[end:]),
+    )
+
+
+def _assignment(text: str, tokens: Sequence[Token]) -> tuple[tuple[str, ...], str]:
+    equals = next(i for i, token in enumerate(tokens) if token.text == "=")
+    parts = tuple(name_part(token) for token in tokens[:equals] if token.text != ".")
+    value = slice_text(text, tokens[equals + 1 :])
+    return parts, "NULL" if value.upper() == "DEFAULT" else value
+
+
+def _assigned(target: WriteTarget, clauses: _Clauses) -> dict[str, str]:
+    """Return the new value of each assigned column.
+
+    Raises:
+        SchemaError: the column does not exist, is assigned twice, or says where the row belongs (key and partition).
+    """
+    columns = {name.lower(): name for name in target.columns}
+    fixed = {name.lower() for name in (*target.table.config.record_key_fields, *target.partition_columns)}
+    assigned: dict[str, str] = {}
+    for parts, value in clauses.assignments:
+        name = _column(target, columns, parts)
+        if name.lower() in fixed:
+            raise SchemaError(
+                f"UPDATE of {target.name} assigns {name}, which is part of the record key or the partition: it says which row this is."
+                " Delete the row and insert it anew."
+            )
+        if name in assigned:
+            raise SchemaError(f"UPDATE of {target.name} assigns {name} twice.")
+        assigned[name] = value
+    return assigned
+
+
+def _column(target: WriteTarget, columns: dict[str, str], parts: tuple[str, ...]) -> str:
+    """Return the column that `a`, `t.a` or `db.t.a` means."""
+    known = [i for i, part in enumerate(parts) if part.lower() in columns]
+    if not known:
+        raise SchemaError(
+            f"{target.name} has no column {'.'.join(parts)}: its columns are {', '.join(target.columns)}."
+        )
+    if known[-1] != len(parts) - 1:
+        raise UnsupportedError(
+            f"UPDATE of {target.name} assigns {'.'.join(parts)}, a field inside a column; assign the whole column with named_struct(...)."
+        )
+    return columns[parts[-1].lower()]

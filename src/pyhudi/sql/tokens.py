@@ -1,0 +1,125 @@
+"""Where words, strings, names and brackets stand in a SQL text, as Spark's lexer sees them.
+
+Spark's parser says what a statement means; this module says where its clauses stand, so that a part can be handed to Spark again word by
+word (with its parameters and comments). Comments and white space are left out. Rules: Spark's `SqlBaseLexer.g4`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pyhudi.errors import UsageError
+
+_SPACE = re.compile(r"\s+")
+_LINE_COMMENT = re.compile(r"--(?:\\\n|[^\r\n])*")
+_COMMENT_EDGE = re.compile(r"/\*|\*/")
+_STRING = re.compile(r"'(?:\\.|''|[^'\\])*'" + "|" + r'"(?:\\.|""|[^"\\])*"', re.DOTALL)
+_RAW_STRING = re.compile(r"[rR](?:'[^']*'|\"[^\"]*\")")
+_QUOTED_NAME = re.compile(r"`(?:[^`]|``)*`")
+_WORD = re.compile(r"\w+")
+_OPEN, _CLOSE = "([", ")]"
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One token: its text and where it stands (`end` is the position after it)."""
+
+    text: str
+    start: int
+    end: int
+    depth: int  # of brackets around it; a bracket has the depth outside it
+
+    def is_word(self, *words: str) -> bool:
+        return self.text.upper() in words
+
+
+def tokenize(text: str) -> list[Token]:
+    """Return the tokens of a text that Spark's parser accepts.
+
+    Raises:
+        UsageError: a string, quoted name or comment has no end.
+    """
+    tokens: list[Token] = []
+    depth = 0
+    for start, end in _spans(text):
+        piece = text[start:end]
+        if piece in _CLOSE:
+            depth -= 1
+        tokens.append(Token(piece, start, end, depth))
+        if piece in _OPEN:
+            depth += 1
+    while tokens and tokens[-1].text == ";":
+        tokens.pop()
+    return tokens
+
+
+def _spans(text: str) -> Iterator[tuple[int, int]]:
+    at = 0
+    while at < len(text):
+        if (skipped := _SPACE.match(text, at) or _LINE_COMMENT.match(text, at)) is not None:
+            at = skipped.end()
+        elif text.startswith("/*", at) and not text.startswith("/*+", at):
+            at = _comment_end(text, at)
+        else:
+            end = _token_end(text, at)
+            yield at, end
+            at = end
+
+
+def _token_end(text: str, at: int) -> int:
+    if (raw := _RAW_STRING.match(text, at)) is not None:
+        return raw.end()
+    for opening, pattern in (("'\"", _STRING), ("`", _QUOTED_NAME)):
+        if text[at] in opening:
+            found = pattern.match(text, at)
+            if found is None:
+                raise UsageError(f"The SQL text has an opening {text[at]} at position {at} and no closing one.")
+            return found.end()
+    word = _WORD.match(text, at)
+    return word.end() if word is not None else at + 1
+
+
+def _comment_end(text: str, at: int) -> int:
+    depth = 0
+    for edge in _COMMENT_EDGE.finditer(text, at):
+        depth += 1 if edge.group() == "/*" else -1
+        if depth == 0:
+            return edge.end()
+    raise UsageError(f"The SQL text has a comment that opens at position {at} and does not end.")
+
+
+def find_word(tokens: Sequence[Token], *words: str, after: int = 0) -> int | None:
+    """Return the index of the first of `words` outside brackets, from index `after` on."""
+    found = (i for i in range(after, len(tokens)) if tokens[i].depth == 0 and tokens[i].is_word(*words))
+    return next(found, None)
+
+
+def split(tokens: Sequence[Token], separator: str) -> list[Sequence[Token]]:
+    """Return the runs of tokens between separators that stand outside brackets."""
+    cuts = [i for i, token in enumerate(tokens) if token.depth == 0 and token.text == separator]
+    edges = [-1, *cuts, len(tokens)]
+    return [tokens[left + 1 : right] for left, right in zip(edges, edges[1:], strict=False)]
+
+
+def slice_text(text: str, tokens: Sequence[Token]) -> str:
+    """Return the text from the first to the last of the tokens, as it was written."""
+    return text[tokens[0].start : tokens[-1].end] if tokens else ""
+
+
+def name_part(token: Token) -> str:
+    """Return the name that a plain or quoted name token states."""
+    if token.text.startswith("`"):
+        return token.text[1:-1].replace("``", "`")
+    return token.text
+
+
+def quote(name: str) -> str:
+    """Return a name between backticks.
+
+    Example:
+        >>> quote("order")
+        '`order`'
+    """
+    return "`" + name.replace("`", "``") + "`"
