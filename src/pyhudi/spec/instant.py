@@ -89,7 +89,7 @@ class Instant:
             '20260101000000000.inflight'
         """
         if self.is_completed:
-            if layout == 1:
+            if layout == 1 or self.completed is None:  # an upgrade leaves such names in layout 2 as well
                 return f"{self.requested}.{self.action}"
             return f"{self.requested}_{self.completed}.{self.action}"
         if self.action is Action.COMMIT and self.state is State.INFLIGHT:

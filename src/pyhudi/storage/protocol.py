@@ -1,7 +1,8 @@
 """What pyhudi asks of a storage. All paths are relative to the table's base path, with `/` between segments.
 
-Three promises carry the transaction (compare Delta's LogStore): a file is visible whole or not at all; of several creators of one
-name one wins and the others get `AlreadyExistsError`; a listing shows what was written before it began.
+Three promises carry the transaction (compare Delta's LogStore): a file is visible whole or not at all; of several
+creators of one name one wins and the others get `AlreadyExistsError`; a listing shows what was written before it
+began.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from typing import BinaryIO, Protocol
 
 @dataclass(frozen=True, slots=True, order=True)
 class FileStatus:
-    """One entry of a listing; `path` is relative to the table's base, `size` in bytes, `modified_ms` in epoch milliseconds."""
+    """One entry of a listing; `path` is relative to the table's base, `size` in bytes, `modified_ms` in epoch
+    milliseconds.
+    """
 
     path: str
     size: int
@@ -35,7 +38,9 @@ class Storage(Protocol):
         ...
 
     def list(self, path: str) -> list[FileStatus]:
-        """Return the direct children of a folder, sorted by path; `[]` when there is no such folder. Links are left out."""
+        """Return the direct children of a folder, sorted by path; `[]` when there is no such folder. Links are left
+        out.
+        """
         ...
 
     def stat(self, path: str) -> FileStatus | None:
@@ -56,7 +61,8 @@ class Storage(Protocol):
         ...
 
     def open_output(self, path: str) -> AbstractContextManager[BinaryIO]:
-        """Open a new data file for writing; parents are made. Durable when the block ends without an error, removed otherwise.
+        """Open a new data file for writing; parents are made. Durable when the block ends without an error, removed
+        otherwise.
 
         Raises:
             AlreadyExistsError: a file of that name exists.

@@ -1,0 +1,227 @@
+"""Tables on a local (POSIX) file system.
+
+A small file is written under a temporary name, synced and linked to its own name: the link fails when the name is
+taken, so of several creators one wins, and no reader sees half a file. Syncing the folder then makes the name
+durable. Deletes are not synced: journaling file systems keep the order of changes, so the sync of a later create
+carries them.
+
+Hadoop's local file system keeps a checksum `.<name>.crc` beside each file that Java wrote. It goes when the file is
+replaced or deleted, or Java would refuse the new content.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import shutil
+import stat as stat_bits
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from pyhudi.errors import AlreadyExistsError, CorruptTableError, HudiError, StorageError
+from pyhudi.storage.file_lock import held_file_lock
+from pyhudi.storage.paths import opened_folder, split_file_path, split_path
+from pyhudi.storage.protocol import FileStatus
+
+LOCK_FILE = ".hoodie/.locks/pyhudi.lock"
+
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_temporary_numbers = itertools.count()
+
+
+@dataclass(frozen=True, slots=True)
+class LocalStorage:
+    """A table below the folder `root`, an absolute path without trailing `/`; links are followed above it, never below.
+
+    Example:
+        >>> LocalStorage("/data/trips").list(".hoodie")
+        []
+    """
+
+    root: str
+
+    def __post_init__(self) -> None:
+        """Make the root absolute, because a task in another process has another working folder."""
+        object.__setattr__(self, "root", str(Path(self.root).absolute()))
+
+    @property
+    def uri(self) -> str:
+        """The root path."""
+        return self.root
+
+    def list(self, path: str) -> list[FileStatus]:
+        """Return the direct children of a folder, sorted by path; see the protocol."""
+        prefix = f"{path}/" if path else ""
+        with self._explained(path):
+            try:
+                with opened_folder(self.root, split_path(path)) as folder, os.scandir(folder) as entries:
+                    found = [_status(prefix + entry.name, entry.stat(follow_symlinks=False)) for entry in entries]
+            except (FileNotFoundError, NotADirectoryError):
+                return []
+        return sorted(status for status in found if status is not None)
+
+    def stat(self, path: str) -> FileStatus | None:
+        """Return the status of a file or folder, or None when there is none or it is a link."""
+        segments = split_path(path)
+        with self._explained(path):
+            try:
+                with opened_folder(self.root, segments[:-1]) as folder:
+                    return _status(
+                        path, os.stat(segments[-1] if segments else ".", dir_fd=folder, follow_symlinks=False)
+                    )
+            except (FileNotFoundError, NotADirectoryError):
+                return None
+
+    def read(self, path: str, *, max_bytes: int | None = None) -> bytes:
+        """Return a whole file; see the protocol."""
+        with self._explained(path), self.open_input(path) as source:
+            if max_bytes is not None and os.fstat(source.fileno()).st_size > max_bytes:
+                raise CorruptTableError(f"file '{path}' of table {self.uri} is longer than {max_bytes} bytes")
+            return source.read()
+
+    def open_input(self, path: str) -> BinaryIO:
+        """Open a file for seekable reading; see the protocol."""
+        folder_segments, name = split_file_path(path)
+        with self._explained(path), opened_folder(self.root, folder_segments) as folder:
+            return os.fdopen(os.open(name, _READ, dir_fd=folder), "rb")
+
+    @contextlib.contextmanager
+    def open_output(self, path: str) -> Iterator[BinaryIO]:
+        """Open a new data file for writing; see the protocol."""
+        folder_segments, name = split_file_path(path)
+        with self._explained(path), opened_folder(self.root, folder_segments, make=True) as folder:
+            descriptor = self._open_new(path, name, folder)
+            try:
+                with os.fdopen(descriptor, "wb") as sink:
+                    yield sink
+                    sink.flush()
+                    os.fsync(sink.fileno())
+                os.fsync(folder)
+            except BaseException:
+                _unlink(name, folder)
+                raise
+
+    def create(self, path: str, data: bytes) -> None:
+        """Create a small file exclusively, whole and durably; see the protocol."""
+        folder_segments, name = split_file_path(path)
+        with self._explained(path), opened_folder(self.root, folder_segments, make=True) as folder:
+            if data:
+                self._link_new(path, name, data, folder)
+            else:  # nothing that could be torn, and the folder's sync makes the name durable
+                os.close(self._open_new(path, name, folder))
+            os.fsync(folder)
+
+    def replace(self, path: str, data: bytes) -> None:
+        """Put a small file, durably, in place of whatever has that name."""
+        folder_segments, name = split_file_path(path)
+        with self._explained(path), opened_folder(self.root, folder_segments, make=True) as folder:
+            temporary = _write_temporary(name, data, folder)
+            try:
+                _unlink(_hadoop_checksum(name), folder)
+                os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+            except BaseException:
+                _unlink(temporary, folder)
+                raise
+            os.fsync(folder)
+
+    def delete(self, path: str) -> bool:
+        """Delete one file; False when it was not there. A link is deleted, not what it points to."""
+        folder_segments, name = split_file_path(path)
+        with self._explained(path):
+            try:
+                with opened_folder(self.root, folder_segments) as folder:
+                    os.unlink(name, dir_fd=folder)
+                    _unlink(_hadoop_checksum(name), folder)
+            except (FileNotFoundError, NotADirectoryError):
+                return False
+        return True
+
+    def delete_tree(self, path: str) -> None:
+        """Delete a folder with all below it; links in it are deleted, not followed."""
+        folder_segments, name = split_file_path(path)
+        with (
+            self._explained(path),
+            contextlib.suppress(FileNotFoundError),
+            opened_folder(self.root, folder_segments) as folder,
+        ):
+            shutil.rmtree(name, dir_fd=folder)
+
+    def make_dir(self, path: str) -> None:
+        """Make a folder and its parents."""
+        with self._explained(path), opened_folder(self.root, split_path(path), make=True):
+            pass
+
+    @contextlib.contextmanager
+    def lock(self, timeout_s: float) -> Iterator[None]:
+        """Hold the table's writer lock, which the kernel releases when the holder's process dies; see the protocol."""
+        folder_segments, name = split_file_path(LOCK_FILE)
+        with self._explained(LOCK_FILE), opened_folder(self.root, folder_segments, make=True) as folder:
+            descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666, dir_fd=folder)
+        with held_file_lock(descriptor, timeout_s, self.uri):
+            yield
+
+    @contextlib.contextmanager
+    def _explained(self, path: str) -> Iterator[None]:
+        """Let absence through as it is and turn other failures of the system into one that names the file."""
+        try:
+            yield
+        except (HudiError, FileNotFoundError):
+            raise
+        except OSError as error:
+            raise StorageError(f"cannot use '{path}' of table {self.uri}: {error}") from error
+
+    def _open_new(self, path: str, name: str, folder: int) -> int:
+        try:
+            return os.open(name, _CREATE, 0o666, dir_fd=folder)
+        except FileExistsError as error:
+            raise AlreadyExistsError(f"file '{path}' of table {self.uri} exists already") from error
+
+    def _link_new(self, path: str, name: str, data: bytes, folder: int) -> None:
+        temporary = _write_temporary(name, data, folder)
+        try:
+            os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+        except FileExistsError as error:
+            raise AlreadyExistsError(f"file '{path}' of table {self.uri} exists already") from error
+        finally:
+            os.unlink(temporary, dir_fd=folder)
+
+
+def _status(path: str, found: os.stat_result) -> FileStatus | None:
+    if stat_bits.S_ISDIR(found.st_mode):
+        return FileStatus(path, 0, found.st_mtime_ns // 1_000_000, is_dir=True)
+    if stat_bits.S_ISREG(found.st_mode):
+        return FileStatus(path, found.st_size, found.st_mtime_ns // 1_000_000)
+    return None
+
+
+def _write_temporary(name: str, data: bytes, folder: int) -> str:
+    """Write and sync a file beside `name`; its name starts with a dot and ends in `.tmp`, which no reader of a table
+    takes for its own.
+    """
+    while True:
+        temporary = f".{name[:180]}.{os.getpid()}-{next(_temporary_numbers)}.tmp"
+        with contextlib.suppress(FileExistsError):  # left by a killed process of the same number
+            descriptor = os.open(temporary, _CREATE, 0o666, dir_fd=folder)
+            break
+    try:
+        with os.fdopen(descriptor, "wb") as sink:
+            sink.write(data)
+            sink.flush()
+            os.fsync(sink.fileno())
+    except BaseException:
+        _unlink(temporary, folder)
+        raise
+    return temporary
+
+
+def _hadoop_checksum(name: str) -> str:
+    return f".{name}.crc"
+
+
+def _unlink(name: str, folder: int) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(name, dir_fd=folder)

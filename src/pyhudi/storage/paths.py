@@ -1,0 +1,99 @@
+"""Paths inside a table: what one may look like, and how the local storage walks it without ever leaving the base.
+
+Paths reach the storage from partition values and from metadata that others wrote, so none is trusted: every segment
+is checked as text here, and the local storage opens folder after folder without following links, which no swap of a
+folder for a link can trick.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from pyhudi.errors import StorageError
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_MAX_NAME_BYTES = 255
+
+
+def split_path(path: str) -> tuple[str, ...]:
+    """Return the segments of a path relative to a table's base; `""` is the base itself and has none.
+
+    Raises:
+        StorageError: the path is absolute or has an empty, `.` or `..` segment, a NUL or a name longer than 255 bytes.
+
+    Example:
+        >>> split_path("city=oslo/a.parquet")
+        ('city=oslo', 'a.parquet')
+    """
+    if not path:
+        return ()
+    segments = tuple(path.split("/"))
+    for segment in segments:
+        if segment in ("", ".", ".."):
+            raise StorageError(
+                f"path {path!r} is not inside the table: it is absolute or has an empty, '.' or '..' segment"
+            )
+        if "\0" in segment:
+            raise StorageError(f"path {path!r} holds a NUL character, which no file name can have")
+        if len(segment) * 4 > _MAX_NAME_BYTES and len(segment.encode("utf-8", "surrogatepass")) > _MAX_NAME_BYTES:
+            raise StorageError(
+                f"path {path!r} has a name of more than {_MAX_NAME_BYTES} bytes; shorten the value behind it"
+            )
+    return segments
+
+
+def split_file_path(path: str) -> tuple[tuple[str, ...], str]:
+    """Return the folder's segments and the name of a file's path.
+
+    Raises:
+        StorageError: as `split_path`, and for the base itself, which is no file.
+    """
+    segments = split_path(path)
+    if not segments:
+        raise StorageError("the table's base path is a folder, not a file")
+    return segments[:-1], segments[-1]
+
+
+def parent_folders(path: str) -> Iterator[str]:
+    """Yield the folders above a path, the outermost first, without the base."""
+    segments = split_path(path)
+    for depth in range(1, len(segments)):
+        yield "/".join(segments[:depth])
+
+
+@contextlib.contextmanager
+def opened_folder(root: str, segments: tuple[str, ...], *, make: bool = False) -> Iterator[int]:
+    """Open the folder `segments` below `root` and hand out its descriptor; links below the root are not followed.
+
+    With `make` missing folders are created, each made durable by a sync of the one above it.
+
+    Raises:
+        FileNotFoundError: a folder is missing and `make` is false.
+        OSError: a segment is a link or no folder.
+    """
+    if make:
+        Path(root).mkdir(parents=True, exist_ok=True)
+    current = os.open(root, _FOLDER)
+    try:
+        for segment in segments:
+            inner = _enter(current, segment, make=make)
+            os.close(current)
+            current = inner
+        yield current
+    finally:
+        os.close(current)
+
+
+def _enter(parent: int, segment: str, *, make: bool) -> int:
+    try:
+        return os.open(segment, _FOLDER | os.O_NOFOLLOW, dir_fd=parent)
+    except FileNotFoundError:
+        if not make:
+            raise
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(segment, dir_fd=parent)
+        os.fsync(parent)
+    return os.open(segment, _FOLDER | os.O_NOFOLLOW, dir_fd=parent)

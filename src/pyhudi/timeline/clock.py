@@ -1,0 +1,141 @@
+"""Where instant times come from, and what a user may write for one.
+
+Rules: Hudi technical specification, "Timeline": `yyyyMMddHHmmssSSS` in the zone of the table, compared as text,
+unique on a table.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Protocol
+
+from pyhudi.errors import OptionError
+
+_log = logging.getLogger(__name__)
+
+_FORMAT = "%Y%m%d%H%M%S%f"
+_STEP = timedelta(milliseconds=1)
+_TOLERATED_LAG = timedelta(minutes=1)
+_INSTANT = re.compile(r"\d{17}|\d{14}")
+_EPOCH = re.compile(r"\d{10}|\d{13}")
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}:?\d{2})?)?")
+
+
+class Clock(Protocol):
+    """Tells the time; tests pass one that stands still or jumps."""
+
+    def now(self) -> datetime:
+        """Return the present as an aware datetime."""
+        ...
+
+
+class SystemClock:
+    """The clock of this machine."""
+
+    def now(self) -> datetime:
+        """Return the present in UTC."""
+        return datetime.now(UTC)
+
+
+class InstantClock:
+    """Gives instant times of one table, each later than the one before and than `floor`.
+
+    Take one per transaction, while holding the table's lock, with the greatest time on the timeline as `floor`: then
+    no two actions of a table get the same time, also when the clocks of their machines differ. Threads may share it.
+
+    Example:
+        >>> InstantClock(SystemClock(), "UTC", "20991231235959998").next()
+        '20991231235959999'
+    """
+
+    def __init__(self, clock: Clock, zone: str, floor: str = "") -> None:
+        """Take times from `clock` in the `zone` of the table (`UTC` or `LOCAL`)."""
+        self._clock = clock
+        self._zone = zone_of(zone)
+        self._last = floor
+        self._guard = threading.Lock()
+
+    def next(self) -> str:
+        """Return an instant time of 17 digits: now, or one millisecond after the last one when the clock is behind."""
+        with self._guard:
+            text = format_instant(self._clock.now(), self._zone)
+            if text <= self._last:
+                text = self._after_last(text)
+            self._last = text
+            return text
+
+    def _after_last(self, now: str) -> str:
+        last = _naive(self._last)
+        if last - _naive(now) > _TOLERATED_LAG:
+            _log.warning(
+                "the clock says %s but the timeline is at %s already; new instants continue from there", now, self._last
+            )
+        return _text(last + _STEP)
+
+
+def zone_of(name: str) -> tzinfo | None:
+    """Return the zone that `hoodie.table.timeline.timezone` names; None stands for the zone of this process.
+
+    Raises:
+        OptionError: it is neither UTC nor LOCAL.
+    """
+    match name.upper():
+        case "UTC":
+            return UTC
+        case "LOCAL":
+            return None
+    raise OptionError(f"hoodie.table.timeline.timezone is '{name}'; it must be UTC or LOCAL")
+
+
+def format_instant(moment: datetime, zone: tzinfo | None) -> str:
+    """Return the instant text of an aware datetime; None is the zone of this process."""
+    return _text(moment.astimezone(zone))
+
+
+def parse_time(time: str | datetime, zone: str) -> str:
+    """Return the instant text for a time as users give it.
+
+    Accepted are instant texts of 17 or 14 digits (14 mean the whole second), `2026-12-01`, `2026-12-01 04:05:47.825`
+    (also with `T`, and with an offset), seconds or milliseconds since 1970 as 10 or 13 digits, and aware datetimes.
+    Times without offset are in the `zone` of the table's timeline (`UTC` or `LOCAL`).
+
+    Raises:
+        OptionError: none of these, no such day, or a datetime without zone.
+
+    Example:
+        >>> parse_time("2026-12-01 04:05:47.825", "UTC")
+        '20261201040547825'
+    """
+    if isinstance(time, datetime):
+        if time.tzinfo is None:
+            raise OptionError(f"the time {time!r} has no zone; give an aware datetime, such as one with tzinfo=UTC")
+        return format_instant(time, zone_of(zone))
+    text = time.strip()
+    try:
+        if _INSTANT.fullmatch(text):
+            _naive(text)
+            return text.ljust(17, "9")
+        if _EPOCH.fullmatch(text):
+            return format_instant(datetime.fromtimestamp(int(text[:10]), UTC), zone_of(zone))[:14] + (
+                text[10:] or "000"
+            )
+        if _DATE.fullmatch(text):
+            moment = datetime.fromisoformat(text)
+            return _text(moment) if moment.tzinfo is None else format_instant(moment, zone_of(zone))
+    except ValueError as error:
+        raise OptionError(f"'{time}' is not a time: {error}") from None
+    raise OptionError(
+        f"'{time}' is not a time; write it like 20261201040547825, '2026-12-01' or '2026-12-01 04:05:47.825'"
+    )
+
+
+def _text(moment: datetime) -> str:
+    return moment.strftime(_FORMAT)[:17].rjust(17, "0")
+
+
+def _naive(instant: str) -> datetime:
+    """Return the time of an instant text; one of old tables ends with the second, one of a metadata table is longer."""
+    return datetime.strptime(instant.ljust(17, "9")[:17] + "000", _FORMAT)  # noqa: DTZ007 - texts of one zone

@@ -1,0 +1,77 @@
+"""From a table's timeline folder to a `Timeline`.
+
+Rules: Hudi technical specification, "Timeline"; `ActiveTimelineV1/V2`, `InstantComparatorV1/V2`; format notes 3 and 8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+
+from pyhudi.errors import CorruptTableError
+from pyhudi.spec.instant import Action, Instant, parse_instant
+from pyhudi.spec.table_config import TableConfig
+from pyhudi.storage.protocol import FileStatus, Storage
+from pyhudi.timeline.clock import format_instant, zone_of
+from pyhudi.timeline.timeline import Timeline, fold
+
+
+def load_timeline(storage: Storage, config: TableConfig, history: Mapping[str, str] | None = None) -> Timeline:
+    """Read the active timeline: one listing of its folder, and one of the history's where the table has one.
+
+    `history` gives completion times of archived instants by requested time (see `history_lsm.CompletionTimes`).
+
+    Raises:
+        CorruptTableError: two completed files tell of the same action.
+        UnsupportedError: a file names an action unknown to table versions 6 to 9.
+    """
+    found = _instants(storage.list(config.timeline_path), config.layout)
+    _check_single_completion(storage, (instant for instant, _ in found))
+    completion = dict(history or {}) if config.layout == 1 else history or {}
+    unnamed = _times_of_files(found, config)
+    if unnamed:
+        completion = {**completion, **unnamed}
+    origin = "" if _never_archived(storage, config) else None
+    return Timeline(fold(instant for instant, _ in found), config.layout, completion, origin)
+
+
+def _instants(files: Iterable[FileStatus], layout: int) -> list[tuple[Instant, FileStatus]]:
+    parsed = ((parse_instant(file.name, layout), file) for file in files if not file.is_dir)
+    return [(instant, file) for instant, file in parsed if instant is not None]
+
+
+def _check_single_completion(storage: Storage, instants: Iterable[Instant]) -> None:
+    seen: dict[tuple[str, Action], Instant] = {}
+    for instant in instants:
+        if not instant.is_completed:
+            continue
+        other = seen.setdefault((instant.requested, instant.action), instant)
+        if other.completed != instant.completed:
+            raise CorruptTableError(
+                f"the timeline of table {storage.uri} completes {instant.action} {instant.requested} twice, at "
+                f"{other.completed} and {instant.completed}: two writers collided; keep the file whose rows are right"
+            )
+
+
+def _times_of_files(found: Iterable[tuple[Instant, FileStatus]], config: TableConfig) -> dict[str, str]:
+    """Completion times of instants whose names hold none: the time of the last change of their files, as Hudi takes
+    it.
+    """
+    # Layout 2 has such names only as left-overs of an upgrade, stamped in the zone of the process that did it.
+    zone = zone_of(config.timeline_zone if config.layout == 1 else "LOCAL")
+    return {
+        instant.requested: format_instant(datetime.fromtimestamp(file.modified_ms / 1000, UTC), zone)
+        for instant, file in found
+        if instant.is_completed and instant.completed is None and instant.action is not Action.SAVEPOINT
+    }
+
+
+def _never_archived(storage: Storage, config: TableConfig) -> bool:
+    """Tell whether the whole life of the table is on its active timeline.
+
+    Then a file of an unknown older instant is the leftover of a failed write, not of an archived one. Only tables
+    born with layout 2 can tell: archives of layout 1 were often deleted to save space, and an upgrade may leave them
+    behind.
+    """
+    born_with_layout_2 = config.initial_version is not None and config.initial_version >= 8
+    return born_with_layout_2 and not any(not file.is_dir for file in storage.list(config.history_path))

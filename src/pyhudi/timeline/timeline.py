@@ -1,0 +1,114 @@
+"""The timeline of a table at one moment, as a value: what was done, what is under way, and what is visible.
+
+Rules: Hudi technical specification, "Timeline" and "File slicing"; `BaseHoodieTimeline`, `CompletionTimeQueryView`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from pyhudi.spec.instant import Action, Instant
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """Instants sorted by requested time, one for each action at the highest state it reached.
+
+    `completion` gives completion times by requested time for instants whose name does not tell them: those of layout
+    1 and, read when asked for, archived ones. `origin` is the time below which everything counts as archived: by
+    default that of the first action that is still active, `""` when nothing was ever archived. `until` is the time
+    that an `as_of` view ends at.
+    """
+
+    instants: tuple[Instant, ...]
+    layout: int
+    completion: Mapping[str, str] = field(default_factory=dict)
+    origin: str | None = None
+    until: str | None = None
+    _committed: frozenset[str] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Work out what every file of a listing will be asked for."""
+        object.__setattr__(self, "_committed", frozenset(instant.requested for instant in self.data_instants()))
+        if self.origin is None:
+            starts = (instant.requested for instant in self.instants if instant.action is not Action.SAVEPOINT)
+            object.__setattr__(self, "origin", next(starts, None))
+
+    def completed(self) -> tuple[Instant, ...]:
+        """Return the instants that are done."""
+        return tuple(instant for instant in self.instants if instant.is_completed)
+
+    def pending(self) -> tuple[Instant, ...]:
+        """Return the instants that were begun and not completed."""
+        return tuple(instant for instant in self.instants if not instant.is_completed)
+
+    def data_instants(self) -> tuple[Instant, ...]:
+        """Return the completed commits, deltacommits and replacecommits."""
+        return tuple(instant for instant in self.instants if instant.is_completed and instant.action.writes_data)
+
+    def last_completed(self) -> Instant | None:
+        """Return the completed data instant with the greatest requested time, or None on an empty table."""
+        return next((i for i in reversed(self.instants) if i.is_completed and i.action.writes_data), None)
+
+    def find(self, requested: str) -> tuple[Instant, ...]:
+        """Return the instants of a requested time: usually one, two for a commit that was savepointed."""
+        return tuple(instant for instant in self.instants if instant.requested == requested)
+
+    def completion_time(self, requested: str) -> str | None:
+        """Return when the data instant of that requested time completed; None while it is pending or when nobody knows.
+
+        Archived instants are looked up in the history, which is read at the first such question.
+        """
+        for instant in self.find(requested):
+            if instant.action is not Action.SAVEPOINT:
+                return (instant.completed or self.completion.get(requested)) if instant.is_completed else None
+        return self.completion.get(requested)
+
+    def is_committed(self, requested: str) -> bool:
+        """Tell whether files of that requested time are visible: its instant is completed, or older than all active
+        ones.
+
+        Only completed instants leave the active timeline for the archive, hence the second half.
+        """
+        if requested in self._committed:
+            return True
+        before_until = self.until is None or requested <= self.until
+        return self.origin is not None and requested < self.origin and before_until
+
+    def greatest_time(self) -> str:
+        """Return the greatest requested or completed time of all instants, `""` when there is none."""
+        return max(
+            (time for instant in self.instants for time in (instant.requested, instant.completed or "")), default=""
+        )
+
+    def as_of(self, time: str) -> Timeline:
+        """Return the timeline of the completed actions requested at or before an instant time."""
+        kept = self._where(lambda instant: instant.is_completed and instant.requested <= time)
+        return replace(kept, until=time)
+
+    def with_actions(self, *actions: Action) -> Timeline:
+        """Return the timeline of these actions only; what counts as archived stays as it is."""
+        return self._where(lambda instant: instant.action in actions)
+
+    def _where(self, keep: Callable[[Instant], bool]) -> Timeline:
+        return replace(self, instants=tuple(filter(keep, self.instants)))
+
+
+def fold(instants: Iterable[Instant]) -> tuple[Instant, ...]:
+    """Return the highest state of each instant, sorted by requested time.
+
+    All states of an instant meet under its requested time and the action it has once completed.
+
+    Example:
+        >>> requested = Instant("20260101000000000", Action.CLEAN, State.REQUESTED)
+        >>> [i.state.name for i in fold([requested, Instant("20260101000000000", Action.CLEAN, State.INFLIGHT)])]
+        ['INFLIGHT']
+    """
+    highest: dict[tuple[str, Action], Instant] = {}
+    for instant in instants:
+        key = (instant.requested, instant.comparable_action)
+        known = highest.get(key)
+        if known is None or known.state < instant.state:
+            highest[key] = instant
+    return tuple(highest[key] for key in sorted(highest))
