@@ -1,7 +1,7 @@
 """Makes the tables of tests/fixtures/judge with Apache Hudi 1.2.0: `python -m tests.interop.make_fixtures [name ...]`.
 
-Each `<name>.zip` holds the folder `<name>` (the table, Hadoop's checksum files included) and `<name>.expected.parquet`, the
-rows that Apache Hudi itself reads from it. Run it with the variables that `make interop` sets.
+Each `<name>.zip` holds the folder `<name>` (the table, Hadoop's checksum files included) and `<name>.expected.parquet`,
+the rows that Apache Hudi itself reads from it. Run it with the variables that `make interop` sets.
 """
 
 from __future__ import annotations
@@ -47,10 +47,13 @@ def sql_operations(judge: Judge, path: Path, table: dict[str, str]) -> None:
     """Every statement that makes its own kind of instant, empty ones included."""
     name = table["hoodie.table.name"]
     version = table["hoodie.write.table.version"]
-    statements = [
+    create = (
         f"CREATE TABLE {name} (id STRING, n INT, price DECIMAL(10,2), dt STRING) USING hudi PARTITIONED BY (dt) "
         f"TBLPROPERTIES (primaryKey='id', preCombineField='n', 'hoodie.write.table.version'='{version}') "
-        f"LOCATION '{path}'",
+        f"LOCATION '{path}'"
+    )
+    statements = [
+        create,
         f"INSERT INTO {name} VALUES ('a',1,1.5,'2026-01-01'),('b',2,2.5,'2026-01-01'),('c',3,3.5,'2026-01-02')",
         f"UPDATE {name} SET price = 9 WHERE id = 'a'",
         f"DELETE FROM {name} WHERE id = 'b'",

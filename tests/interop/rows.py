@@ -40,7 +40,7 @@ def every_type() -> pa.Table:
         "float64": (pa.float64(), [1.0, 1e300]),
         "decimal_9_2": (pa.decimal128(9, 2), [Decimal("1.50"), Decimal("-9999999.99")]),
         "decimal_18_1": (pa.decimal128(18, 1), [Decimal("1.5"), Decimal("12345678901234567.8")]),
-        "decimal_38_10": (pa.decimal128(38, 10), [Decimal("1E-10"), Decimal("-2")]),
+        "decimal_38_10": (pa.decimal128(38, 10), [Decimal("1E-10"), Decimal(-2)]),
         "string": (pa.string(), ["ü€𝄞 \n\t", ""]),
         "binary": (pa.binary(), [b"\x00\xff", b""]),
         "date": (pa.date32(), [dt.date(2026, 1, 2), dt.date(1969, 12, 31)]),
