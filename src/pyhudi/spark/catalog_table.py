@@ -1,8 +1,8 @@
 """Hudi tables in Spark's session catalog: finding, registering, changing and removing their entries.
 
-An entry is an ordinary Spark data-source table with provider `hudi`, so SHOW TABLES, DESCRIBE, SHOW CREATE TABLE, DROP and every other
-statement about entries is Spark's own. Its columns are those a query shows: the meta columns first, the partition columns last.
-Design: docs/design/0030-sql-front-door.md.
+An entry is an ordinary Spark data-source table with provider `hudi`, so SHOW TABLES, DESCRIBE, SHOW CREATE TABLE,
+DROP and every other statement about entries is Spark's own. Its columns are those a query shows: the meta columns
+first, the partition columns last. Design: docs/design/0030-sql-front-door.md.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ def split_name(session: SparkSession, name: str) -> tuple[str, ...]:
 
 
 def find(session: SparkSession, name: str | Sequence[str]) -> CatalogTable | None:
-    """Return the Hudi table that a name means in this session, or None: another format, a view, or nothing of that name."""
+    """Return the Hudi table that a name means in this session, or None: another format, a view, or nothing of that
+    name.
+    """
     identifier = resolve(session, split_name(session, name) if isinstance(name, str) else tuple(name))
     if identifier is None:
         return None
@@ -59,7 +61,9 @@ def find(session: SparkSession, name: str | Sequence[str]) -> CatalogTable | Non
 
 
 def resolve(session: SparkSession, parts: Sequence[str]) -> tuple[str, str] | None:
-    """Return database and table that the parts of a name mean, or None when they mean a temporary view or another catalog."""
+    """Return database and table that the parts of a name mean, or None when they mean a temporary view or another
+    catalog.
+    """
     if len(parts) == 3 and parts[0].lower() == _SESSION_CATALOG:
         return parts[1], parts[2]
     state = jvm.jvm_session(session).sessionState()
@@ -170,7 +174,8 @@ def unregister(session: SparkSession, table: CatalogTable) -> None:
 
 def _arity(session: SparkSession, scala_class: JavaObject) -> int:
     """How many fields a case class has; Spark's releases add some at the end."""
-    reflected = jvm.jvm(session).java.lang.Class.forName(scala_class._fqn)  # noqa: SLF001 - py4j states the name nowhere else
+    name = scala_class._fqn  # noqa: SLF001 - py4j states the name nowhere else
+    reflected = jvm.jvm(session).java.lang.Class.forName(name)
     return max(constructor.getParameterCount() for constructor in reflected.getConstructors())
 
 

@@ -1,6 +1,8 @@
-"""The few objects of Spark's own JVM that pyhudi asks through py4j: its parser, its session catalog, its analyzed plans.
+"""The few objects of Spark's own JVM that pyhudi asks through py4j: its parser, its session catalog, its analyzed
+plans.
 
-Every call is a round trip of about 0.1 ms, so callers ask for whole answers (a plan's text, a schema's JSON) and not for nodes.
+Every call is a round trip of about 0.1 ms, so callers ask for whole answers (a plan's text, a schema's JSON) and not
+for nodes.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ def jvm_session(session: SparkSession) -> JavaObject:
     found = getattr(session, "_jsparkSession", None)
     if found is None:
         raise UnsupportedError(
-            "pyhudi needs a classic Spark session: this one is a Spark Connect client, whose parser and catalog live in the"
+            "pyhudi needs a classic Spark session: this one is a Spark Connect client, whose parser and catalog live"
+            " in the"
             " server. Start Spark in this process, for example with SparkSession.builder.master('local[*]')."
         )
     return found
@@ -73,7 +76,8 @@ def items_of(sequence: JavaObject) -> list[JavaObject]:
 def entries_of(mapping: JavaObject) -> dict[str, str]:
     """Return a Scala Map of texts in one round trip.
 
-    `Map.mkString` writes `key -> value`; the control character between the entries is in no key or value that SQL can state.
+    `Map.mkString` writes `key -> value`; the control character between the entries is in no key or value that SQL can
+    state.
     """
     text = mapping.mkString("\x01")
     pairs = (entry.partition(" -> ") for entry in text.split("\x01") if entry)

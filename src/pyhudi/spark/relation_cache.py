@@ -1,8 +1,9 @@
 """Makes Spark's own analyzer see a Hudi table of the session catalog as a native scan.
 
-Spark asks its relation cache for the plan of a data-source table before it asks the table's provider. `refresh` puts the scan of the
-table's current snapshot there, so the table works wherever Spark resolves a name: joins, subqueries, CTEs, views, `spark.table`, under
-one, two or three name parts. Who hands names to Spark refreshes them first. Design: docs/design/0030-sql-front-door.md.
+Spark asks its relation cache for the plan of a data-source table before it asks the table's provider. `refresh` puts
+the scan of the table's current snapshot there, so the table works wherever Spark resolves a name: joins, subqueries,
+CTEs, views, `spark.table`, under one, two or three name parts. Who hands names to Spark refreshes them first. Design:
+docs/design/0030-sql-front-door.md.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from pyhudi.read.query import SnapshotQuery
@@ -29,6 +31,7 @@ class _Shown:
 
     location: str
     timeline: Timeline
+    schema: pa.Schema
     key: JavaObject = field(repr=False)
 
 
@@ -45,14 +48,18 @@ def refresh(session: SparkSession, table: CatalogTable) -> None:
     snapshot = open_snapshot(open_storage(table.location), SnapshotQuery())
     catalog = jvm.session_catalog(session)
     known = shown.get(name)
-    if known is not None and known.location == table.location and known.timeline == snapshot.timeline:
+    if known is not None and (known.location, known.timeline, known.schema) == _state(table, snapshot):
         if catalog.getCachedTable(known.key) is not None:
             return
         key = known.key
     else:
         key = _key(session, table)
-    catalog.cacheTable(key, jvm.analyzed_plan(_in_catalog_order(scan(session, snapshot), table, snapshot)))
-    shown[name] = _Shown(table.location, snapshot.timeline, key)
+    catalog.cacheTable(key, jvm.analyzed_plan(_in_catalog_order(scan(session, snapshot), snapshot)))
+    shown[name] = _Shown(*_state(table, snapshot), key)
+
+
+def _state(table: CatalogTable, snapshot: Snapshot) -> tuple[str, Timeline, pa.Schema]:
+    return table.location, snapshot.timeline, snapshot.schema
 
 
 def forget(session: SparkSession, table: CatalogTable) -> None:
@@ -62,11 +69,11 @@ def forget(session: SparkSession, table: CatalogTable) -> None:
         jvm.session_catalog(session).invalidateCachedTable(known.key)
 
 
-def _in_catalog_order(frame: DataFrame, table: CatalogTable, snapshot: Snapshot) -> DataFrame:
+def _in_catalog_order(frame: DataFrame, snapshot: Snapshot) -> DataFrame:
     """Order the columns as the catalog states them: partition columns last.
 
-    The projection has a second purpose: Spark refuses to insert into a relation that is not a bare file scan, so that no road past
-    pyhudi can write into a Hudi table's folder.
+    The projection has a second purpose: Spark refuses to insert into a relation that is not a bare file scan, so that
+    no road past pyhudi can write into a Hudi table's folder.
     """
     return frame.select(*(f"`{name}`" for name in catalog_order(frame.columns, snapshot.config.partition_fields)))
 

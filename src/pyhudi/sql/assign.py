@@ -1,7 +1,8 @@
 """Putting the columns of a query to the columns of a table: by position or name, with Spark's store-assignment casts.
 
-Rule: `spark.sql.storeAssignmentPolicy`, whose ANSI form (the default) allows a cast that cannot change a value's meaning (INT to BIGINT,
-DECIMAL to FLOAT) and refuses the others (STRING to INT). Spark's own table of allowed casts answers.
+Rule: `spark.sql.storeAssignmentPolicy`, whose ANSI form (the default) allows a cast that cannot change a value's
+meaning (INT to BIGINT, DECIMAL to FLOAT) and refuses the others (STRING to INT). Spark's own table of allowed casts
+answers.
 """
 
 from __future__ import annotations
@@ -67,7 +68,8 @@ def _expression(session: SparkSession, target: Target, given: Sequence[StructFie
         return f"`_{target.position}` AS {quote(target.name)}"
     if not _storable(session, found, target.type):
         raise SchemaError(
-            f"{what}: column {target.name} is {wanted} and the query gives {found.simpleString()}, which cannot be stored there safely."
+            f"{what}: column {target.name} is {wanted} and the query gives {found.simpleString()}, which cannot be"
+            f" stored there safely."
             f" Write CAST(... AS {wanted}) in the query if that is what you mean."
         )
     return f"CAST(`_{target.position}` AS {_ddl(target.type)}) AS {quote(target.name)}"

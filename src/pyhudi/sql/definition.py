@@ -122,7 +122,7 @@ def _check_clauses(table: str, field: StructField) -> None:
 
 
 def without_meta_columns(schema: StructType) -> StructType:
-    """Return a schema without the five `_hoodie_*` columns, which SHOW CREATE TABLE lists and every table has anyway."""
+    """Return a schema without the five `_hoodie_*` columns, which SHOW CREATE TABLE lists and every table has."""
     return StructType([field for field in schema.fields if field.name not in META_COLUMNS])
 
 
@@ -132,7 +132,8 @@ def _partition_columns(table: str, plan: JavaObject, schema: StructType) -> tupl
     for transform in jvm.items_of(plan.partitioning()):
         if transform.name() != "identity":
             raise UnsupportedError(
-                f"CREATE TABLE {table}: {transform.toString()} is not served by Hudi tables; PARTITIONED BY takes columns."
+                f"CREATE TABLE {table}: {transform.toString()} is not served by Hudi tables; PARTITIONED BY takes"
+                f" columns."
             )
         name = ".".join(transform.references()[0].fieldNames())
         if schema.names and name.lower() not in names:
@@ -144,12 +145,16 @@ def _partition_columns(table: str, plan: JavaObject, schema: StructType) -> tupl
 
 
 def _properties(table: str, spec: JavaObject) -> dict[str, str]:
-    options = {entry._1(): entry._2().toString() for entry in jvm.items_of(spec.optionExpression().options())}
+    options = {
+        entry.productElement(0): entry.productElement(1).toString()
+        for entry in jvm.items_of(spec.optionExpression().options())
+    }
     stated = jvm.entries_of(spec.properties())
     for key in options.keys() & stated.keys():
         if options[key] != stated[key]:
             raise OptionError(
-                f"CREATE TABLE {table} gives {key} twice: {options[key]!r} in OPTIONS, {stated[key]!r} in TBLPROPERTIES."
+                f"CREATE TABLE {table} gives {key} twice: {options[key]!r} in OPTIONS, {stated[key]!r} in"
+                f" TBLPROPERTIES."
             )
     merged = {**options, **stated}
     _check_spelling(table, merged)

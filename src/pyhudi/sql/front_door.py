@@ -1,7 +1,8 @@
 """The front door: what `spark.sql` runs on a session that pyhudi has enabled.
 
-A text goes through Spark's own parser once. Statements that write or define Hudi tables go to their module below; every other statement
-is Spark's, after the Hudi tables it names were brought up to date. Design: docs/design/0030-sql-front-door.md.
+A text goes through Spark's own parser once. Statements that write or define Hudi tables go to their module below;
+every other statement is Spark's, after the Hudi tables it names were brought up to date. Design:
+docs/design/0030-sql-front-door.md.
 """
 
 from __future__ import annotations

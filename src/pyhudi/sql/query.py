@@ -1,7 +1,8 @@
 """Queries: Spark runs them as they are; only time travel and ``hudi.`path` `` are replaced in the text.
 
-A plain name needs no change of the text (`relations.refresh_all` prepares it). For ``t TIMESTAMP AS OF x`` and ``hudi.`path` ``, which
-Spark would refuse, a temporary view over the native scan takes the place of exactly those characters while Spark analyzes the statement.
+A plain name needs no change of the text (`relations.refresh_all` prepares it). For ``t TIMESTAMP AS OF x`` and
+``hudi.`path` ``, which Spark would refuse, a temporary view over the native scan takes the place of exactly those
+characters while Spark analyzes the statement.
 """
 
 from __future__ import annotations
@@ -26,6 +27,10 @@ from pyhudi.sql.tokens import quote, tokenize
 from pyhudi.storage.open import open_storage
 
 _NUMBERS: Final = itertools.count()
+#: Statements about an entry after which Spark resolves the table anew, which must not reach the provider.
+_FORGETS_RELATIONS = frozenset(
+    {"SetTableProperties", "UnsetTableProperties", "CommentOnTable", "AnalyzeTable", "AnalyzeColumn", "UncacheTable"}
+)
 _STORES_ITS_TEXT = frozenset({"CreateView", "AlterViewAs"})
 
 
@@ -45,10 +50,13 @@ def run(statement: Statement) -> DataFrame:
     """Run a statement that Spark itself can run once the Hudi tables in it are prepared."""
     names = list(statement.names())
     refresh_all(statement.session, names)
-    if "RelationTimeTravel" not in statement.shown and not any(name[0].lower() == "hudi" for name in names):
-        return statement.plain(statement.text, statement.args) if statement.args else statement.plain(statement.text)
-    with replaced(statement) as text:
-        return statement.ask(text)
+    if "RelationTimeTravel" in statement.shown or any(name[0].lower() == "hudi" for name in names):
+        with replaced(statement) as text:
+            return statement.ask(text)
+    answer = statement.ask(statement.text)
+    if statement.kind in _FORGETS_RELATIONS:
+        refresh_all(statement.session, names)
+    return answer
 
 
 @contextmanager
@@ -57,8 +65,10 @@ def replaced(statement: Statement) -> Iterator[str]:
     places = sorted(_places(statement, statement.outer), key=lambda place: place.start, reverse=True)
     if places and statement.kind in _STORES_ITS_TEXT:
         raise UnsupportedError(
-            f"A view cannot keep {statement.text[places[0].start : places[0].end]!r}: Spark stores a view as text and reads it without"
-            " pyhudi. Register the table with CREATE TABLE ... USING hudi LOCATION '...' and name it, or use a temporary view over"
+            f"A view cannot keep {statement.text[places[0].start : places[0].end]!r}: Spark stores a view as text and"
+            f" reads it without"
+            " pyhudi. Register the table with CREATE TABLE ... USING hudi LOCATION '...' and name it, or use a"
+            " temporary view over"
             " spark.read.format('hudi')."
         )
     text, views = statement.text, []
@@ -82,7 +92,7 @@ def _places(statement: Statement, plan: JavaObject, *, aliased: bool = False) ->
     if kind == "RelationTimeTravel":
         yield from _time_travel(statement, plan, aliased)
     elif kind == "UnresolvedRelation":
-        yield from _by_path(statement, plan, aliased)
+        yield from _by_path(plan, aliased)
     elif kind == "ExplainCommand":
         yield from _places(statement, plan.logicalPlan())
     for nested in (plan.children(), plan.innerChildren(), plan.subqueries()):
@@ -90,7 +100,7 @@ def _places(statement: Statement, plan: JavaObject, *, aliased: bool = False) ->
             yield from _places(statement, node, aliased=kind == "SubqueryAlias")
 
 
-def _by_path(statement: Statement, relation: JavaObject, aliased: bool) -> Iterator[_Place]:
+def _by_path(relation: JavaObject, aliased: bool) -> Iterator[_Place]:
     parts = tuple(jvm.items_of(relation.multipartIdentifier()))
     if _is_path(parts):
         start, end = _span(relation)

@@ -54,7 +54,8 @@ def check(statement: Statement) -> None:
         _refuse_on(statement, label)
     if (function := _FUNCTION.search(statement.shown)) is not None:
         raise UnsupportedError(
-            f"The table function {function.group(1)} comes with a later release. Served now: SELECT with TIMESTAMP AS OF, and"
+            f"The table function {function.group(1)} comes with a later release. Served now: SELECT with TIMESTAMP AS"
+            f" OF, and"
             " pyhudi.HudiTable.open(path) with history(), inspect and to_arrow(as_of=...)."
         )
     if (script := _SCRIPTS.get(statement.kind)) is not None:
@@ -62,7 +63,8 @@ def check(statement: Statement) -> None:
             table = catalog_table.find(statement.session, tuple(found.group(1).split(", ")))
             if table is not None:
                 raise UnsupportedError(
-                    f"{table.qualified_name} is a Hudi table, and {script} cannot write it yet: run each statement by itself."
+                    f"{table.qualified_name} is a Hudi table, and {script} cannot write it yet: run each statement by"
+                    f" itself."
                 )
 
 
@@ -71,7 +73,8 @@ def _refuse_on(statement: Statement, label: str) -> None:
     table = None if name is None else catalog_table.find(statement.session, name)
     if table is not None:
         raise UnsupportedError(
-            f"{label} on the Hudi table {table.qualified_name} comes with a later release of pyhudi; nothing was changed."
+            f"{label} on the Hudi table {table.qualified_name} comes with a later release of pyhudi; nothing was"
+            f" changed."
             " Served now: CREATE, INSERT, UPDATE, DELETE, SELECT, SHOW, DESCRIBE, TRUNCATE and DROP."
         )
 

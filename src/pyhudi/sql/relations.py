@@ -1,4 +1,6 @@
-"""The Hudi tables that a statement reads: found through names and views, and brought up to date before Spark sees the statement."""
+"""The Hudi tables that a statement reads: found through names and views, and brought up to date before Spark sees the
+statement.
+"""
 
 from __future__ import annotations
 

@@ -15,8 +15,8 @@ _LOG = logging.getLogger("pyhudi.sql")
 def result_row(statement: Statement, table: str, result: WriteResult) -> DataFrame:
     """Return the counts of a write as a DataFrame of one row.
 
-    `num_ignored_rows` are rows that came late: under event-time ordering the stored row was newer and stayed. `instant` is null when
-    nothing matched and so nothing was committed.
+    `num_ignored_rows` are rows that came late: under event-time ordering the stored row was newer and stayed.
+    `instant` is null when nothing matched and so nothing was committed.
     """
     counts = {
         "num_affected_rows": result.inserted + result.updated + result.deleted,

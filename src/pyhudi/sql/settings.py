@@ -1,4 +1,6 @@
-"""Which `hoodie.*` options a statement's write has: table properties, then `spark.hoodie.*`, then `SET hoodie.*` (observed-1.2.0.md)."""
+"""Which `hoodie.*` options a statement's write has: table properties, then `spark.hoodie.*`, then `SET hoodie.*`
+(observed-1.2.0.md).
+"""
 
 from __future__ import annotations
 
@@ -7,12 +9,11 @@ from typing import Final
 
 from pyspark.sql import SparkSession
 
-from pyhudi.spark import jvm
 from pyhudi.spark.catalog_table import CatalogTable
+from pyhudi.spark.session_options import session_options
 
 OVERWRITE_MODE: Final = "hoodie.datasource.overwrite.mode"
 _PREFIX = "hoodie."
-_SPARK_PREFIX = "spark.hoodie."
 #: SQL states its operation itself; a forgotten `SET` of this key must not turn an INSERT into a DELETE.
 _IGNORED: Final = frozenset({"hoodie.datasource.write.operation"})
 
@@ -22,10 +23,3 @@ def write_options(session: SparkSession, entry: CatalogTable) -> Mapping[str, st
     stated = {key: value for key, value in entry.properties.items() if key.startswith(_PREFIX)}
     chosen = {**stated, **session_options(session)}
     return {key: value for key, value in chosen.items() if key not in _IGNORED}
-
-
-def session_options(session: SparkSession) -> dict[str, str]:
-    """Return the session's `hoodie.*` settings; `spark.hoodie.x` loses to `hoodie.x`."""
-    found = jvm.entries_of(jvm.jvm_session(session).conf().getAll())
-    spark = {key.removeprefix("spark."): value for key, value in found.items() if key.startswith(_SPARK_PREFIX)}
-    return {**spark, **{key: value for key, value in found.items() if key.startswith(_PREFIX)}}

@@ -1,4 +1,6 @@
-"""One SQL statement on its way through the front door: its text, its parameters, and what Spark's parser says about it."""
+"""One SQL statement on its way through the front door: its text, its parameters, and what Spark's parser says about
+it.
+"""
 
 from __future__ import annotations
 
@@ -77,8 +79,8 @@ def read(session: SparkSession, plain: PlainSql, text: str, args: Arguments) -> 
 def names_in(shown: str) -> Iterator[tuple[str, ...]]:
     """Yield the names in a printed plan.
 
-    Names of the session catalog hold letters, digits and underscores only, so the printed form is exact for them; what follows `hudi`
-    is a path and is kept whole.
+    Names of the session catalog hold letters, digits and underscores only, so the printed form is exact for them;
+    what follows `hudi` is a path and is kept whole.
     """
     for found in _NAMED.finditer(shown):
         first, comma, rest = found.group(1).partition(", ")

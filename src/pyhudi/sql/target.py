@@ -1,4 +1,4 @@
-"""The Hudi table that a statement writes: its columns as SQL sees them, its options, and the one road into the table."""
+"""The Hudi table that a statement writes: its columns as SQL sees them, its options, the one road into the table."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class WriteTarget:
     @cached_property
     def schema(self) -> StructType:
         """The data columns with their Spark types, partition columns last."""
-        found = from_arrow_schema(self.table.schema)
+        found = from_arrow_schema(self.table.schema, prefer_timestamp_ntz=True)
         return StructType([found[name] for name in catalog_order(found.names, self.partition_columns)])
 
     @property

@@ -1,11 +1,13 @@
 """Where words, strings, names and brackets stand in a SQL text, as Spark's lexer sees them.
 
-Spark's parser says what a statement means; this module says where its clauses stand, so that a part can be handed to Spark again word by
-word (with its parameters and comments). Comments and white space are left out. Rules: Spark's `SqlBaseLexer.g4`.
+Spark's parser says what a statement means; this module says where its clauses stand, so that a part can be handed to
+Spark again word by word (with its parameters and comments). Comments and white space are left out. Rules: Spark's
+`SqlBaseLexer.g4`.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -100,7 +102,7 @@ def split(tokens: Sequence[Token], separator: str) -> list[Sequence[Token]]:
     """Return the runs of tokens between separators that stand outside brackets."""
     cuts = [i for i, token in enumerate(tokens) if token.depth == 0 and token.text == separator]
     edges = [-1, *cuts, len(tokens)]
-    return [tokens[left + 1 : right] for left, right in zip(edges, edges[1:], strict=False)]
+    return [tokens[left + 1 : right] for left, right in itertools.pairwise(edges)]
 
 
 def slice_text(text: str, tokens: Sequence[Token]) -> str:

@@ -1,7 +1,7 @@
 """CREATE TABLE ... USING hudi: the table in storage first, then its entry in the session catalog.
 
-Rules (features.md 1): hive-style partition paths unless the properties say otherwise; partition columns move to the end; a LOCATION that
-holds a Hudi table brings its own schema and configuration.
+Rules (features.md 1): hive-style partition paths unless the properties say otherwise; partition columns move to the
+end; a LOCATION that holds a Hudi table brings its own schema and configuration.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pyhudi.errors import OptionError, SchemaError, TableExists, TableNotFound, 
 from pyhudi.schema.meta_columns import META_COLUMNS
 from pyhudi.spark import catalog_table, jvm
 from pyhudi.spark.catalog_table import CatalogTable
-from pyhudi.spark.relation_cache import catalog_order, forget
+from pyhudi.spark.relation_cache import catalog_order, refresh
 from pyhudi.spec import options as spec_options
 from pyhudi.spec.options import Options
 from pyhudi.sql import definition as definitions
@@ -60,7 +60,8 @@ def prepare(statement: Statement, definition: Definition) -> bool:
     taken = catalog_table.raw_entry(session, definition.database, definition.name) is not None
     if taken and not definition.if_not_exists:
         raise TableExists(
-            f"{definition.qualified_name} exists already: DROP TABLE it, take another name, or say CREATE TABLE IF NOT EXISTS."
+            f"{definition.qualified_name} exists already: DROP TABLE it, take another name, or say CREATE TABLE IF"
+            f" NOT EXISTS."
         )
     return not taken
 
@@ -88,7 +89,8 @@ def create_storage(definition: Definition, location: str) -> HudiTable:
     schema = definition.ordered(definitions.without_meta_columns(definition.schema))
     if not schema.names:
         raise SchemaError(
-            f"CREATE TABLE {definition.qualified_name} states no columns, and {location} holds no Hudi table to take them from."
+            f"CREATE TABLE {definition.qualified_name} states no columns, and {location} holds no Hudi table to take"
+            f" them from."
         )
     return HudiTable.create(
         location,
@@ -114,7 +116,7 @@ def register(statement: Statement, definition: Definition, table: HudiTable, loc
     """Put the table into the session catalog, with the columns that storage has and the comments of the statement."""
     partition_columns = tuple(table.config.partition_fields)
     comments = {field.name.lower(): field.metadata for field in definition.schema.fields}
-    found = from_arrow_schema(table.schema)
+    found = from_arrow_schema(table.schema, prefer_timestamp_ntz=True)
     ordered = catalog_order(found.names, partition_columns)
     data = [
         StructField(name, found[name].dataType, found[name].nullable, comments.get(name.lower())) for name in ordered
@@ -131,7 +133,7 @@ def register(statement: Statement, definition: Definition, table: HudiTable, loc
         properties=definition.properties,
         comment=definition.comment,
     )
-    forget(statement.session, entry)  # an older table of that name may have left its plan
+    refresh(statement.session, entry)  # Spark's own catalog functions ask for it without passing the front door
     return entry
 
 
@@ -155,7 +157,8 @@ def _column_names(definition: Definition, schema: StructType, options: Options, 
     stated = [name.strip() for name in options.text(key, default="").split(",") if name.strip()]
     if missing := [name for name in stated if name.lower() not in names]:
         raise SchemaError(
-            f"CREATE TABLE {definition.qualified_name}: {missing[0]} of {key} is no column; the columns are {', '.join(schema.names)}."
+            f"CREATE TABLE {definition.qualified_name}: {missing[0]} of {key} is no column;"
+            f" the columns are {', '.join(schema.names)}."
         )
     return tuple(names[name.lower()] for name in stated)
 
@@ -170,7 +173,8 @@ def _check_agrees(definition: Definition, table: HudiTable) -> None:
     if strange:
         raise SchemaError(
             f"{definition.location} holds a Hudi table whose columns are {', '.join(table.schema.names)}; CREATE TABLE"
-            f" {definition.qualified_name} states {strange[0]} as well. Leave the columns out: they are taken from the table."
+            f" {definition.qualified_name} states {strange[0]} as well. Leave the columns out: they are taken from"
+            f" the table."
         )
     if definition.partition_columns and not _same(definition.partition_columns, config.partition_fields):
         raise OptionError(
@@ -195,7 +199,8 @@ def _same(stated: Sequence[str], found: Sequence[str]) -> bool:
 
 def _contradiction(definition: Definition, what: str, stated: Sequence[str], found: Sequence[str]) -> str:
     return (
-        f"CREATE TABLE {definition.qualified_name} says {what} {', '.join(stated)}, but the Hudi table at its location says"
+        f"CREATE TABLE {definition.qualified_name} says {what} {', '.join(stated)}, but the Hudi table at its"
+        f" location says"
         f" {', '.join(found) or 'none'}. Leave {what} out: it is taken from the table."
     )
 
@@ -208,7 +213,8 @@ def refuse_like(statement: Statement) -> None:
     table = catalog_table.find(statement.session, parts)
     if (provider or "").lower() == catalog_table.PROVIDER or (provider is None and table is not None):
         raise UnsupportedError(
-            "CREATE TABLE ... LIKE comes with a later release of pyhudi: state the columns, or create the table AS SELECT."
+            "CREATE TABLE ... LIKE comes with a later release of pyhudi: state the columns, or create the table AS"
+            " SELECT."
         )
 
 
@@ -218,5 +224,6 @@ def refuse_replace(statement: Statement) -> None:
     replaced = None if name is None else catalog_table.find(statement.session, name)
     if definitions.is_hudi(statement.plan) or replaced is not None:
         raise UnsupportedError(
-            "REPLACE TABLE is not served for Hudi tables: DROP TABLE and CREATE TABLE again, or INSERT OVERWRITE to keep the history."
+            "REPLACE TABLE is not served for Hudi tables: DROP TABLE and CREATE TABLE again, or INSERT OVERWRITE to"
+            " keep the history."
         )

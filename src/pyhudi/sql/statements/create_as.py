@@ -63,7 +63,8 @@ def _check_free(definition: definitions.Definition, location: str) -> None:
     except TableNotFound:
         return
     raise TableExists(
-        f"CREATE TABLE {definition.qualified_name} AS SELECT: {location} holds a Hudi table already. Create the table without AS SELECT"
+        f"CREATE TABLE {definition.qualified_name} AS SELECT: {location} holds a Hudi table already. Create the table"
+        f" without AS SELECT"
         " and INSERT into it, or choose another location."
     )
 

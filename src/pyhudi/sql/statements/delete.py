@@ -1,4 +1,6 @@
-"""DELETE FROM t [WHERE condition]: Spark finds the rows; only their keys and the files they stand in cross into Python."""
+"""DELETE FROM t [WHERE condition]: Spark finds the rows; only their keys and the files they stand in cross into
+Python.
+"""
 
 from __future__ import annotations
 

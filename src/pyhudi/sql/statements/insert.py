@@ -1,7 +1,8 @@
 """INSERT INTO and INSERT OVERWRITE.
 
-The source query runs in Spark; its columns are put to the table's by position or by name and cast by Spark's store-assignment rules.
-`hoodie.spark.sql.insert.into.operation` alone chooses the operation (features.md 2): insert unless it says upsert or bulk_insert.
+The source query runs in Spark; its columns are put to the table's by position or by name and cast by Spark's
+store-assignment rules. `hoodie.spark.sql.insert.into.operation` alone chooses the operation (features.md 2): insert
+unless it says upsert or bulk_insert.
 """
 
 from __future__ import annotations
@@ -106,7 +107,8 @@ def _targets(target: WriteTarget, stated: _Insert, source: DataFrame) -> list[Ta
     static = {_known(target, names, name): value for name, value in stated.partition.items() if value is not None}
     if strange := [name for name in static if name not in target.partition_columns]:
         raise SchemaError(
-            f"{strange[0]} in PARTITION (...) is not a partition column of {target.name}: those are {target.partition_columns}."
+            f"{strange[0]} in PARTITION (...) is not a partition column of {target.name}: those are"
+            f" {target.partition_columns}."
         )
     if stated.columns:
         order = [_known(target, names, name) for name in stated.columns]

@@ -28,7 +28,8 @@ def show_partitions(statement: Statement) -> DataFrame | None:
     wanted = _partition_spec(statement)
     if strange := [column for column in wanted if column not in {field.lower() for field in fields}]:
         raise UsageError(
-            f"SHOW PARTITIONS: {strange[0]} is no partition column of {entry.qualified_name}; those are {', '.join(fields)}."
+            f"SHOW PARTITIONS: {strange[0]} is no partition column of {entry.qualified_name}; those are"
+            f" {', '.join(fields)}."
         )
     rows = []
     for path in snapshot.partition_paths:

@@ -1,7 +1,8 @@
 """UPDATE t SET column = expression, ... [WHERE condition].
 
-Spark's native scan evaluates condition and new values, so only the rows that change cross into Python, each with the file it stands in:
-no index look-up. The clauses are handed to Spark word by word, hence any expression works that Spark can evaluate, subqueries included.
+Spark's native scan evaluates condition and new values, so only the rows that change cross into Python, each with the
+file it stands in: no index look-up. The clauses are handed to Spark word by word, hence any expression works that
+Spark can evaluate, subqueries included.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ def update(statement: Statement) -> DataFrame | None:
     assigned = _assigned(target, clauses)
     located = ", ".join(LOCATION_COLUMNS)
     values = ", ".join(f"{assigned.get(name, quote(name))} AS {quote(name)}" for name in target.columns)
-    source = statement.ask(f"{clauses.with_clause} SELECT {located}, {values} FROM {clauses.table} {clauses.where}")
+    text = f"{clauses.with_clause} SELECT {located}, {values} FROM {clauses.table} {clauses.where}"  # noqa: S608 - the user's own
+    source = statement.ask(text)
     rows = conform(source, _targets(target), f"UPDATE of {target.name}")
     return target.write(Operation.UPSERT_PREPPED, rows, located=True)
 
@@ -93,7 +95,8 @@ def _assigned(target: WriteTarget, clauses: _Clauses) -> dict[str, str]:
         name = _column(target, columns, parts)
         if name.lower() in fixed:
             raise SchemaError(
-                f"UPDATE of {target.name} assigns {name}, which is part of the record key or the partition: it says which row this is."
+                f"UPDATE of {target.name} assigns {name}, which is part of the record key or the partition: it says"
+                f" which row this is."
                 " Delete the row and insert it anew."
             )
         if name in assigned:
@@ -111,6 +114,7 @@ def _column(target: WriteTarget, columns: dict[str, str], parts: tuple[str, ...]
         )
     if known[-1] != len(parts) - 1:
         raise UnsupportedError(
-            f"UPDATE of {target.name} assigns {'.'.join(parts)}, a field inside a column; assign the whole column with named_struct(...)."
+            f"UPDATE of {target.name} assigns {'.'.join(parts)}, a field inside a column; assign the whole column"
+            f" with named_struct(...)."
         )
     return columns[parts[-1].lower()]
