@@ -1,0 +1,167 @@
+"""Writes one base file: meta columns and data, in row groups of bounded size, with Hudi's entries in the footer.
+
+Rules: Hudi technical specification, "Base file"; `HoodieAvroParquetWriter` and `HoodieBloomFilterWriteSupport` for the footer. Pages are of
+format version 1, which every Parquet reader around Hudi takes; decimals have fixed length, lists three levels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, BinaryIO
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from pyhudi.errors import OptionError
+from pyhudi.kernels.leaf_columns import dictionary_columns
+from pyhudi.merge.mode import MergeMode
+from pyhudi.schema.meta_columns import COMMIT_TIME, FILE_NAME, META_FIELDS, PARTITION_PATH, RECORD_KEY
+
+if TYPE_CHECKING:
+    from pyhudi.kernels.bloom import KeyFilter
+
+FOOTER_AVRO_SCHEMA = "parquet.avro.schema"
+FOOTER_BLOOM_FILTER = "org.apache.hudi.bloomfilter"
+FOOTER_BLOOM_TYPE = "hoodie_bloom_filter_type_code"
+FOOTER_MIN_KEY = "hoodie_min_record_key"
+FOOTER_MAX_KEY = "hoodie_max_record_key"
+
+_CODECS = frozenset({"zstd", "snappy", "gzip", "brotli", "lz4_raw", "uncompressed"})
+#: Meta columns that hold few values in a file; in Arrow they are dictionaries, so that they cost nothing.
+CONSTANT_TYPE = pa.dictionary(pa.int32(), pa.string())
+CONSTANT_COLUMNS = (COMMIT_TIME, PARTITION_PATH, FILE_NAME)
+
+
+@dataclass(frozen=True, slots=True)
+class TableShape:
+    """What a task must know of the table.
+
+    `schema` holds the data columns, `avro_schema_json` the same with the meta fields in front. Rows are deletes that carry an ordering
+    value when `_hoodie_is_deleted` is true, or when the text of `delete_field` equals `delete_marker`.
+    """
+
+    name: str
+    schema: pa.Schema
+    avro_schema_json: str
+    ordering_fields: tuple[str, ...] = ()
+    merge_mode: MergeMode = MergeMode.COMMIT_TIME_ORDERING
+    populate_meta_fields: bool = True
+    delete_field: str | None = None
+    delete_marker: str | None = None
+
+    @property
+    def file_schema(self) -> pa.Schema:
+        """Schema of the Arrow tables that are written: meta columns of few values as dictionaries."""
+        meta = [field.with_type(CONSTANT_TYPE) if field.name in CONSTANT_COLUMNS else field for field in META_FIELDS]
+        return pa.schema([*meta, *self.schema])
+
+
+@dataclass(frozen=True, slots=True)
+class WriterSettings:
+    """How base files are written; sizes in bytes. Defaults are Hudi's but for the codec, which is zstd at level 1."""
+
+    compression: str = "zstd"
+    level: int | None = 1
+    max_file_bytes: int = 125829120
+    small_file_bytes: int = 104857600
+    row_group_bytes: int = 125829120
+    page_bytes: int = 1048576
+    dictionary: bool = True
+    bloom_enabled: bool = True
+    bloom_type: str = "DYNAMIC_V0"
+    bloom_entries: int = 60000
+    bloom_fpp: float = 1e-9
+    bloom_max_entries: int = 100000
+
+    def __post_init__(self) -> None:
+        if self.compression not in _CODECS:
+            served = ", ".join(sorted(_CODECS))
+            raise OptionError(
+                f"hoodie.parquet.compression.codec: '{self.compression}' is not served; take one of {served}."
+            )
+
+
+class BaseFileWriter:
+    """Collects rows into row groups and writes them to one open file. Not closed means not a Parquet file."""
+
+    def __init__(self, output: BinaryIO, shape: TableShape, settings: WriterSettings, keys: KeyFilter | None) -> None:
+        self._output = output
+        self._shape = shape
+        self._settings = settings
+        self._schema = shape.file_schema
+        self._filter = keys
+        self._writer: pq.ParquetWriter | None = None
+        self._waiting: list[pa.Table] = []
+        self._waiting_bytes = 0
+        self._min_key: str | None = None
+        self._max_key: str | None = None
+        self.rows = 0
+
+    def append(self, rows: pa.Table, *, known_keys: bool = False) -> None:
+        """Add rows of `shape.file_schema`; whole row groups are written at once, the rest waits.
+
+        `known_keys` says that the bloom filter, taken over from the file before, holds their keys already.
+        """
+        if rows.num_rows == 0:
+            return
+        if self._filter is not None and not known_keys:
+            self._filter.add(rows.column(RECORD_KEY))
+        self.rows += rows.num_rows
+        self._extend_key_range(rows.column(RECORD_KEY))
+        group_bytes = self._settings.row_group_bytes
+        rows_per_group = max(1, int(group_bytes / max(1.0, rows.nbytes / rows.num_rows)))
+        for start in range(0, rows.num_rows, rows_per_group):
+            part = rows.slice(start, rows_per_group)
+            self._waiting.append(part)
+            self._waiting_bytes += part.nbytes
+            if self._waiting_bytes >= group_bytes:
+                self._write_group()
+
+    def close(self) -> None:
+        """Write the rows that wait and the footer."""
+        if self._waiting or self._writer is None:
+            self._write_group()
+        assert self._writer is not None
+        self._writer.add_key_value_metadata(self._footer())
+        self._writer.close()
+
+    def _write_group(self) -> None:
+        group = pa.concat_tables(self._waiting or [self._schema.empty_table()])
+        self._waiting, self._waiting_bytes = [], 0
+        if self._writer is None:
+            self._writer = self._open(group)
+        if group.num_rows:
+            # One dictionary for the whole row group: pages fall back to plain text where it changes.
+            self._writer.write_table(group.unify_dictionaries(), row_group_size=group.num_rows)
+
+    def _open(self, sample: pa.Table) -> pq.ParquetWriter:
+        settings = self._settings
+        return pq.ParquetWriter(
+            self._output,
+            self._schema,
+            version="1.0",
+            data_page_version="1.0",
+            compression=settings.compression,
+            compression_level=settings.level if settings.compression == "zstd" else None,
+            data_page_size=settings.page_bytes,
+            use_dictionary=dictionary_columns(sample) if settings.dictionary else False,
+            use_compliant_nested_type=True,
+            store_schema=False,
+        )
+
+    def _extend_key_range(self, keys: pa.ChunkedArray) -> None:
+        least, greatest = pc.min_max(keys).values()
+        self._min_key = min(filter(None, (self._min_key, least.as_py())), key=str.encode)
+        self._max_key = max(filter(None, (self._max_key, greatest.as_py())), key=str.encode)
+
+    def _footer(self) -> dict[str, str]:
+        entries = {FOOTER_AVRO_SCHEMA: self._shape.avro_schema_json}
+        if self._filter is not None:
+            entries[FOOTER_BLOOM_FILTER] = self._filter.encode()
+            if "DYNAMIC" in self._filter.type_code:
+                entries[FOOTER_BLOOM_TYPE] = self._filter.type_code
+            if self._min_key is not None and self._max_key is not None:
+                entries[FOOTER_MIN_KEY] = self._min_key
+                entries[FOOTER_MAX_KEY] = self._max_key
+        return entries

@@ -1,0 +1,47 @@
+"""Opens the Parquet files of a table for reading, and turns what is wrong with them into errors that name the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pyhudi.errors import CorruptTableError, HudiError
+
+if TYPE_CHECKING:
+    from pyhudi.storage.protocol import Storage
+
+
+@contextmanager
+def corrupt_as_error(storage: Storage, path: str) -> Iterator[None]:
+    """Turn Arrow's errors over a file's bytes into a `CorruptTableError` that names table and file."""
+    try:
+        yield
+    except HudiError:
+        raise
+    except FileNotFoundError as error:
+        raise CorruptTableError(
+            f"Base file '{path}' of the table at {storage.uri} belongs to a commit, but is not there: it was deleted by hand, "
+            "or cleaned while it was read (then read again)."
+        ) from error
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
+        raise CorruptTableError(f"Base file '{path}' of the table at {storage.uri} cannot be read: {error}") from error
+
+
+@contextmanager
+def open_parquet(storage: Storage, path: str) -> Iterator[pq.ParquetFile]:
+    """Open a Parquet file for as long as the block lasts; only its footer is read at once.
+
+    Raises:
+        CorruptTableError: the file is no whole Parquet file, or it is not there.
+    """
+    with corrupt_as_error(storage, path), storage.open_input(path) as source:
+        yield pq.ParquetFile(source)
+
+
+def footer_entries(file: pq.ParquetFile) -> dict[str, str]:
+    """Return the key-value entries of the footer."""
+    return {key.decode(): value.decode() for key, value in (file.metadata.metadata or {}).items()}

@@ -1,0 +1,196 @@
+"""One task of a write: the new version of one file group in one base file.
+
+Rules: `HoodieCreateHandle`, `HoodieWriteMergeHandle`, `HoodieConcatHandle`; write statistics as in `HoodieWriteStat`. The marker stands before
+the file, so that whatever a killed task leaves behind can be found. Rows pass by in batches: memory does not grow with the file.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from pyhudi.errors import UnsupportedError
+from pyhudi.kernels.base_file import BaseFileWriter, TableShape, WriterSettings
+from pyhudi.kernels.bloom import KeyFilter
+from pyhudi.kernels.incoming import IncomingRows
+from pyhudi.kernels.keyed_rows import keyed_batches, live_rows
+from pyhudi.kernels.partition_folder import ensure_partition
+from pyhudi.kernels.read_base import iter_base_file
+from pyhudi.kernels.stamp import Stamp
+from pyhudi.schema.meta_columns import COMMIT_SEQNO, COMMIT_TIME, RECORD_KEY
+from pyhudi.spec.commit import WriteStat
+from pyhudi.spec.file_group import BaseFile, join_path
+from pyhudi.spec.file_names import BaseFileName
+from pyhudi.spec.marker import MarkerType, marker_path
+
+if TYPE_CHECKING:
+    from pyhudi.storage.protocol import Storage
+
+#: Old rows are merged in pieces of at least so many: each piece looks up its keys in a table of all incoming keys.
+_MERGE_ROWS = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class WriteTask:
+    """What to write: the new base file `file_id` of a partition, on top of `base` when the group exists.
+
+    `append_only` keeps rows whose key is there already (operation insert); otherwise incoming rows replace stored ones.
+    `write_token` is `<task partition>-<stage>-<attempt>`.
+    """
+
+    instant: str
+    partition_path: str
+    file_id: str
+    write_token: str
+    base: BaseFile | None = None
+    append_only: bool = False
+
+    @property
+    def file_name(self) -> BaseFileName:
+        """Name of the file that the task writes."""
+        return BaseFileName(self.file_id, self.write_token, self.instant)
+
+    @property
+    def path(self) -> str:
+        """Path of that file, relative to the table's base path."""
+        return join_path(self.partition_path, str(self.file_name))
+
+
+@dataclass(frozen=True, slots=True)
+class TaskResult:
+    """What a task did; `ignored` counts incoming rows that came too late, `file` is relative to the table's base path."""
+
+    stat: WriteStat
+    ignored: int
+    file: str
+
+
+@dataclass(slots=True)
+class _Counts:
+    inserts: int = 0
+    updates: int = 0
+    deletes: int = 0
+    ignored: int = 0
+
+
+def run_write_task(
+    storage: Storage,
+    shape: TableShape,
+    settings: WriterSettings,
+    task: WriteTask,
+    rows: pa.Table | Iterable[pa.RecordBatch],
+) -> TaskResult:
+    """Write one base file and say what was done.
+
+    Args:
+        storage: the table's storage.
+        shape: what the rows of the table look like and how they merge.
+        settings: how base files are written.
+        task: which file to write, on top of which.
+        rows: the record key, the data columns, and optionally a boolean `_pyhudi_delete`; keys are unique unless `append_only`.
+
+    Raises:
+        SchemaError: a row does not fit the table.
+        CorruptTableError: the file before is damaged.
+        AlreadyExistsError: the file was written already.
+    """
+    if not shape.populate_meta_fields:
+        raise UnsupportedError(
+            f"Table '{shape.name}' has no meta fields (hoodie.populate.meta.fields=false); writing it is not served."
+        )
+    started = time.perf_counter()
+    kind = MarkerType.CREATE if task.base is None else MarkerType.MERGE
+    storage.create(marker_path(task.instant, task.path, kind), b"")
+    ensure_partition(storage, task.partition_path, task.instant)
+    with storage.open_output(task.path) as output:
+        writer = BaseFileWriter(output, shape, settings, _filter(storage, settings, task))
+        counts = _write(storage, shape, task, writer, keyed_batches(rows, shape))
+        writer.close()
+        size = output.tell()
+    spent = int((time.perf_counter() - started) * 1000)
+    return TaskResult(_stat(task, counts, writer.rows, size, spent), counts.ignored, task.path)
+
+
+def _filter(storage: Storage, settings: WriterSettings, task: WriteTask) -> KeyFilter | None:
+    if not settings.bloom_enabled:
+        return None
+    if task.base is None:
+        return KeyFilter.empty(settings)
+    return KeyFilter.of_file(storage, task.base, settings)
+
+
+def _write(
+    storage: Storage, shape: TableShape, task: WriteTask, writer: BaseFileWriter, rows: Iterator[pa.Table]
+) -> _Counts:
+    stamp = Stamp(task.instant, task.write_token.split("-", 1)[0], task.partition_path, str(task.file_name))
+    if task.base is None:
+        return _create(shape, writer, stamp, rows)
+    old = _old_rows(storage, shape, task.base)
+    if task.append_only:
+        for batch in old:
+            writer.append(stamp.carried_over(batch, shape.file_schema), known_keys=True)
+        return _create(shape, writer, stamp, rows)
+    return _merge(shape, writer, stamp, old, pa.concat_tables(rows))
+
+
+def _create(shape: TableShape, writer: BaseFileWriter, stamp: Stamp, rows: Iterable[pa.Table]) -> _Counts:
+    counts = _Counts()
+    for batch in rows:
+        live = live_rows(batch, shape)
+        writer.append(stamp.new(live, shape.file_schema))
+        counts.inserts += live.num_rows
+    return counts
+
+
+def _merge(shape: TableShape, writer: BaseFileWriter, stamp: Stamp, old: Iterator[pa.Table], rows: pa.Table) -> _Counts:
+    counts = _Counts()
+    incoming = IncomingRows(rows, shape)
+    for batch in old:
+        merged = incoming.merge(batch)
+        writer.append(stamp.carried_over(merged.kept, shape.file_schema), known_keys=True)
+        writer.append(stamp.new(merged.replacements, shape.file_schema), known_keys=True)
+        counts.updates += merged.replacements.num_rows
+        counts.deletes += merged.deleted
+    inserts = incoming.inserts()
+    writer.append(stamp.new(inserts, shape.file_schema))
+    counts.inserts = inserts.num_rows
+    counts.ignored = incoming.ignored
+    return counts
+
+
+def _old_rows(storage: Storage, shape: TableShape, base: BaseFile) -> Iterator[pa.Table]:
+    """Yield the rows of the file before in pieces of at least `_MERGE_ROWS`, without the meta columns that the new file has its own of."""
+    columns = [COMMIT_TIME, COMMIT_SEQNO, RECORD_KEY, *shape.schema.names]
+    waiting: list[pa.Table] = []
+    rows = 0
+    for batch in iter_base_file(storage, base, shape.schema, columns, dictionaries=[COMMIT_TIME]):
+        waiting.append(pa.Table.from_batches([batch]))
+        rows += batch.num_rows
+        if rows >= _MERGE_ROWS:
+            yield pa.concat_tables(waiting)
+            waiting, rows = [], 0
+    if waiting:
+        yield pa.concat_tables(waiting)
+
+
+def _stat(task: WriteTask, counts: _Counts, rows: int, size: int, spent_ms: int) -> WriteStat:
+    base = task.base
+    return WriteStat(
+        file_id=task.file_id,
+        path=task.path,
+        prev_commit="null" if base is None else base.name.instant,
+        partition_path=task.partition_path,
+        num_writes=rows,
+        num_deletes=counts.deletes,
+        num_update_writes=counts.updates,
+        num_inserts=counts.inserts,
+        total_write_bytes=size,
+        file_size_in_bytes=size,
+        prev_base_file=None if base is None else str(base.name),
+        total_create_ms=spent_ms if base is None else 0,
+        total_upsert_ms=0 if base is None else spent_ms,
+    )
