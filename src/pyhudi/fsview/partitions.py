@@ -1,0 +1,32 @@
+"""Finding the partitions of a table by walking its folders.
+
+Rules: `FileSystemBackedTableMetadata`, `HoodiePartitionMetadata`; format notes 6.2. A folder is a partition when it
+holds a partition metafile. Other than Hudi the walk goes on below one: values with slashes can nest partitions, and
+their rows must not get lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from pyhudi.spec.file_names import PARTITION_METAFILE
+from pyhudi.storage.protocol import FileStatus, Storage
+
+_METAFILES = frozenset({PARTITION_METAFILE, f"{PARTITION_METAFILE}.parquet", f"{PARTITION_METAFILE}.orc"})
+_META_FOLDER = ".hoodie"
+
+
+def walk_partitions(storage: Storage) -> Iterator[tuple[str, list[FileStatus]]]:
+    """Yield each partition path with its listing; folders are listed once."""
+    waiting = [""]
+    while waiting:
+        folder = waiting.pop()
+        listing = storage.list(folder)
+        if is_partition(listing):
+            yield folder, listing
+        waiting += [status.path for status in listing if status.is_dir and status.path != _META_FOLDER]
+
+
+def is_partition(listing: Iterable[FileStatus]) -> bool:
+    """Tell whether a folder's listing shows a partition metafile of any format."""
+    return any(status.name in _METAFILES for status in listing)

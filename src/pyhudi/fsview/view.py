@@ -1,0 +1,97 @@
+"""A table's files as of a timeline, found by listing: each partition is listed when it is first asked for."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from pyhudi.errors import CorruptTableError
+from pyhudi.fsview.build import PartitionFiles, build_groups, committed_files
+from pyhudi.fsview.partitions import walk_partitions
+from pyhudi.fsview.replaced import replaced_groups
+from pyhudi.spec.file_group import BaseFile, FileGroup, FileGroupId, FileSlice
+from pyhudi.spec.table_config import TableConfig
+from pyhudi.storage.protocol import FileStatus, Storage
+from pyhudi.timeline.payload import read_commit
+from pyhudi.timeline.timeline import Timeline
+
+
+class FileSystemView:
+    """Partitions, file groups and slices of one table at one timeline. What was read once is kept.
+
+    Example:
+        >>> view = FileSystemView(storage, config, load_timeline(storage, config))            # doctest: +SKIP
+        >>> [file.path for path in view.partition_paths() for file in view.latest_base_files(path)]  # doctest: +SKIP
+    """
+
+    def __init__(self, storage: Storage, config: TableConfig, timeline: Timeline) -> None:
+        """Show the table on `storage` as `timeline` makes it visible; nothing is read yet."""
+        self.storage = storage
+        self.config = config
+        self.timeline = timeline
+        self._listings: dict[str, list[FileStatus]] = {}
+        self._groups: dict[str, tuple[FileGroup, ...]] = {}
+
+    def partition_paths(self) -> tuple[str, ...]:
+        """Return the paths of all partitions, sorted; `("",)` for a table without partition fields.
+
+        Folders count as partitions as soon as a writer made them, also when nothing in them is committed yet.
+        """
+        return self._partition_paths
+
+    def groups(self, partition_path: str) -> tuple[FileGroup, ...]:
+        """Return the file groups of a partition with their committed slices; empty when there is no such partition."""
+        if partition_path not in self._groups:
+            listing = self._listings.pop(partition_path, None)
+            if listing is None:
+                listing = self.storage.list(partition_path)
+            files = committed_files(partition_path, listing, self.timeline)
+            self._tell_attempts_apart(files)
+            self._groups[partition_path] = build_groups(partition_path, files, self.timeline, self._replaced)
+        return self._groups[partition_path]
+
+    def latest_slices(self, partition_path: str) -> tuple[FileSlice, ...]:
+        """Return the newest slice of each file group."""
+        return tuple(group.slices[0] for group in self.groups(partition_path))
+
+    def latest_base_files(self, partition_path: str) -> tuple[BaseFile, ...]:
+        """Return the newest base file of each file group that has one: the read-optimised view."""
+        newest = (
+            next((piece.base for piece in group.slices if piece.base), None) for group in self.groups(partition_path)
+        )
+        return tuple(base for base in newest if base is not None)
+
+    @cached_property
+    def _partition_paths(self) -> tuple[str, ...]:
+        if not self.config.partition_fields:
+            return ("",)
+        self._listings = dict(walk_partitions(self.storage))
+        return tuple(sorted(self._listings))
+
+    @cached_property
+    def _replaced(self) -> dict[FileGroupId, str]:
+        return replaced_groups(self.storage, self.config, self.timeline)
+
+    def _tell_attempts_apart(self, files: PartitionFiles) -> None:
+        """Keep, of several attempts at one base file, the one that its commit names.
+
+        A task that outlives its commit can leave another attempt behind; only the commit says which one is whole.
+        """
+        repeated = files.repeated_base_files()
+        for requested in sorted({file.name.instant for file in repeated}):
+            named = self._files_named_by_commit(requested)
+            attempts = [file for file in repeated if file.name.instant == requested]
+            if named is None:
+                raise CorruptTableError(
+                    f"table {self.storage.uri} holds several files for one file group and instant, and the commit "
+                    f"{requested} that could tell them apart is archived: {', '.join(file.path for file in attempts)}"
+                )
+            for file in attempts:
+                if file.path not in named:
+                    files.drop(file)
+
+    def _files_named_by_commit(self, requested: str) -> set[str] | None:
+        for instant in self.timeline.find(requested):
+            if instant.is_completed and instant.action.writes_data:
+                stats = read_commit(self.storage, self.config, instant).all_stats()
+                return {stat.path for stat in stats if stat.path is not None}
+        return None
