@@ -117,7 +117,7 @@ class InterceptedStorage:
 
     def _delete_half(self, path: str) -> None:
         below = [path]
-        files = []
+        files: list[str] = []
         while below:
             for status in self.inner.list(below.pop()):
                 (below if status.is_dir else files).append(status.path)

@@ -1,0 +1,145 @@
+"""The timeline as a value: folding, visibility, time travel."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from pyhudi.spec.instant import Action, Instant, State
+from pyhudi.timeline.state import next_instant
+from pyhudi.timeline.timeline import Timeline, fold
+
+
+def time(day: int) -> str:
+    return f"202612{day:02}000000000"
+
+
+def done(day: int, action: Action = Action.COMMIT, completed_day: int | None = None) -> Instant:
+    return Instant(time(day), action, State.COMPLETED, time(completed_day or day)[:-1] + "5")
+
+
+def pending(day: int, action: Action = Action.COMMIT, state: State = State.INFLIGHT) -> Instant:
+    return Instant(time(day), action, state)
+
+
+def timeline(*instants: Instant, **fields) -> Timeline:
+    return Timeline(fold(instants), 2, **fields)
+
+
+def test_states_of_one_instant_fold_to_the_highest() -> None:
+    instants = [pending(1), done(1), pending(1, state=State.REQUESTED), pending(2, state=State.REQUESTED)]
+    assert fold(instants) == (done(1), pending(2, state=State.REQUESTED))
+
+
+@pytest.mark.parametrize(
+    ("begun", "completed"),
+    [
+        (Action.COMPACTION, Action.COMMIT),
+        (Action.LOG_COMPACTION, Action.DELTA_COMMIT),
+        (Action.CLUSTERING, Action.REPLACE_COMMIT),
+    ],
+)
+def test_action_that_completes_under_another_name_is_one_instant(begun, completed) -> None:
+    assert fold([pending(1, begun), done(1, completed)]) == (done(1, completed),)
+
+
+def test_savepoint_stands_beside_its_commit() -> None:
+    line = timeline(done(1), done(1, Action.SAVEPOINT))
+    assert [instant.action for instant in line.find(time(1))] == [Action.COMMIT, Action.SAVEPOINT]
+    assert line.last_completed() == done(1)
+
+
+def test_pending_and_completed_are_told_apart() -> None:
+    line = timeline(done(1), pending(2), done(3, Action.CLEAN))
+    assert line.pending() == (pending(2),)
+    assert line.completed() == (done(1), done(3, Action.CLEAN))
+    assert line.data_instants() == (done(1),)
+
+
+def test_completed_data_is_visible_and_pending_or_unknown_is_not() -> None:
+    line = timeline(done(2), pending(3), done(5, Action.CLEAN))
+    assert line.is_committed(time(2))
+    assert not line.is_committed(time(3))
+    assert not line.is_committed(time(4))
+    assert not line.is_committed(time(5))
+
+
+def test_older_than_all_active_instants_counts_as_archived() -> None:
+    assert timeline(done(2)).is_committed(time(1))
+    assert not timeline(done(2), origin="").is_committed(time(1))
+    assert not timeline().is_committed(time(1))
+
+
+def test_savepoint_of_an_archived_commit_does_not_move_the_start() -> None:
+    line = timeline(done(1, Action.SAVEPOINT), done(5))
+    assert line.is_committed(time(3))
+
+
+def test_pending_oldest_instant_is_not_taken_for_archived() -> None:
+    assert not timeline(pending(1), done(2)).is_committed(time(1))
+
+
+def test_as_of_shows_what_was_requested_until_then() -> None:
+    line = timeline(done(2), pending(3), done(4), done(6)).as_of(time(4))
+    assert line.completed() == (done(2), done(4))
+    assert line.is_committed(time(2))
+    assert not line.is_committed(time(6))
+
+
+def test_as_of_before_the_first_instant_shows_archived_files_until_then_only() -> None:
+    line = timeline(done(5)).as_of(time(3))
+    assert line.is_committed(time(2))
+    assert not line.is_committed(time(4))
+    assert not line.is_committed(time(5))
+
+
+def test_completion_time_comes_from_the_name_or_the_history() -> None:
+    line = timeline(done(2), pending(3), completion={time(1): time(9), time(3): "wrong"})
+    assert line.completion_time(time(2)) == done(2).completed
+    assert line.completion_time(time(3)) is None
+    assert line.completion_time(time(1)) == time(9)
+    assert line.completion_time(time(8)) is None
+
+
+def test_history_is_not_asked_for_active_instants() -> None:
+    class Untouchable(dict):
+        def get(self, key, default=None):
+            raise AssertionError("history was read")
+
+    line = timeline(done(2), completion=Untouchable())
+    assert line.completion_time(time(2)) == done(2).completed
+    assert line.is_committed(time(1))
+
+
+def test_greatest_time_regards_completion_times() -> None:
+    assert timeline(done(1, completed_day=9), done(2)).greatest_time() == done(1, completed_day=9).completed
+    assert timeline().greatest_time() == ""
+
+
+def test_timeline_pickles() -> None:
+    line = timeline(done(1), pending(2)).as_of(time(1))
+    assert pickle.loads(pickle.dumps(line)) == line
+    assert pickle.loads(pickle.dumps(line)).is_committed(time(1))
+
+
+def test_instant_walks_through_its_states() -> None:
+    requested = pending(1, Action.COMPACTION, State.REQUESTED)
+    inflight = next_instant(requested)
+    assert inflight == pending(1, Action.COMPACTION)
+    assert next_instant(inflight, time(2)) == Instant(time(1), Action.COMMIT, State.COMPLETED, time(2))
+
+
+@pytest.mark.parametrize(
+    ("instant", "completed"),
+    [
+        (done(1), time(2)),
+        (pending(1), None),
+        (pending(1), time(1)),
+        (pending(2), time(1)),
+        (pending(1, state=State.REQUESTED), time(2)),
+    ],
+)
+def test_illegal_step_is_refused(instant, completed) -> None:
+    with pytest.raises(ValueError, match=instant.requested):
+        next_instant(instant, completed)
