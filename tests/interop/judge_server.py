@@ -118,7 +118,9 @@ def reason(error: BaseException) -> str:
         while cause is not None:
             causes.append(str(cause.toString()))
             cause = cause.getCause()
-        return "\n caused by ".join(causes)
+        # A failed task's exception holds its stack and causes as text.
+        lines = [line for text in causes for line in text.splitlines() if not line.startswith(("\tat ", "\t... "))]
+        return "\n caused by ".join(dict.fromkeys(lines))
     if isinstance(error, PySparkException):
         return str(error)
     return "".join(traceback.format_exception(error))

@@ -29,7 +29,8 @@ def every_type() -> pa.Table:
     utc = dt.UTC
     instant = dt.datetime(2026, 1, 2, 3, 4, 5, 678901)
     before_1900 = dt.datetime(1883, 11, 18, 12, 3, 58, 1)
-    deep = pa.list_(pa.struct([("m", pa.map_(pa.string(), pa.list_(pa.decimal128(10, 3))))]))
+    # Apache Hudi can't rewrite its own files when a list holds structs of one field or, deeper, further structs or decimals.
+    deep = pa.list_(pa.struct([("m", pa.map_(pa.string(), pa.int64())), ("l", pa.list_(pa.string()))]))
     columns: dict[str, tuple[pa.DataType, list[Any]]] = {
         "bool": (pa.bool_(), [True, False]),
         "int8": (pa.int8(), [1, -128]),
@@ -49,7 +50,7 @@ def every_type() -> pa.Table:
         "array": (pa.list_(pa.int32()), [[1, 2], []]),
         "map": (pa.map_(pa.string(), pa.int64()), [[("k", 1), ("l", None)], []]),
         "struct": (pa.struct([("x", pa.int32()), ("y", pa.string())]), [{"x": 1, "y": "q"}, {"x": None, "y": None}]),
-        "deep": (deep, [[{"m": [("k", [Decimal("1.5")])]}], [{"m": None}]]),
+        "deep": (deep, [[{"m": [("k", 7), ("l", None)], "l": ["ü"]}], [{"m": None, "l": None}]]),
     }
     arrays = {name: pa.array([*values, None], kind) for name, (kind, values) in columns.items()}
     return pa.table({"id": ["a", "b", "c"], **arrays, "part": ["x", "y", "x"]})
