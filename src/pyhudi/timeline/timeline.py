@@ -101,6 +101,7 @@ def fold(instants: Iterable[Instant]) -> tuple[Instant, ...]:
     All states of an instant meet under its requested time and the action it has once completed.
 
     Example:
+        >>> from pyhudi.spec.instant import State
         >>> requested = Instant("20260101000000000", Action.CLEAN, State.REQUESTED)
         >>> [i.state.name for i in fold([requested, Instant("20260101000000000", Action.CLEAN, State.INFLIGHT)])]
         ['INFLIGHT']

@@ -1,0 +1,132 @@
+"""What must hold for every table at rest, whatever happened before: checkers that return what is wrong, in words.
+
+- `timeline_faults`: every state of an instant has its predecessors, no time is used twice, nothing completes early.
+- `dangling_references`: each file that a commit names is there, with the size and (if visible) the rows it says.
+- `garbage`: nothing is left of writes that failed or ended: no instants, data files, markers, temporary files.
+- `folders_without_metafile`: no data file stands where readers do not look.
+
+Each returns an empty list for a sound table, so that a test says `assert garbage(storage) == []` and shows the rest.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+
+from pyhudi.fsview.partitions import walk_partitions
+from pyhudi.fsview.view import FileSystemView
+from pyhudi.spec.file_group import BaseFile
+from pyhudi.spec.file_names import PARTITION_METAFILE, parse_base_file_name, parse_log_file_name
+from pyhudi.spec.instant import Action, Instant, State, parse_instant
+from pyhudi.spec.table_config import TableConfig
+from pyhudi.storage.left_overs import is_left_over
+from pyhudi.storage.protocol import FileStatus, Storage
+from pyhudi.storage.table_properties import BACKUP, load_properties
+from pyhudi.timeline.load import load_timeline
+from pyhudi.timeline.payload import read_commit
+from pyhudi.timeline.state import first_state
+
+RowCount = Callable[[Storage, BaseFile], int]
+
+
+def timeline_faults(storage: Storage) -> list[str]:
+    """Return what is wrong with the state files of the active timeline."""
+    config = _config(storage)
+    by_time: dict[str, dict[Action, list[Instant]]] = defaultdict(lambda: defaultdict(list))
+    for status in storage.list(config.timeline_path):
+        instant = parse_instant(status.name, config.layout)
+        if instant is not None:
+            by_time[instant.requested][instant.comparable_action].append(instant)
+    faults = []
+    for requested, actions in sorted(by_time.items()):
+        if len(actions.keys() - {Action.SAVEPOINT}) > 1:
+            faults.append(f"time {requested} is used by {', '.join(sorted(actions))}")
+        for action, instants in actions.items():
+            faults += _fault_of_states(requested, action, instants)
+    return faults
+
+
+def _fault_of_states(requested: str, action: Action, instants: list[Instant]) -> Iterator[str]:
+    states = sorted(instant.state for instant in instants)
+    wanted = list(range(first_state(action), states[-1] + 1))
+    if [int(state) for state in states] != wanted:
+        yield f"{action} {requested} has the states {[state.name for state in states]}"
+    for instant in instants:
+        if instant.state is State.COMPLETED and instant.completed is not None and instant.completed <= requested:
+            yield f"{action} {requested} completed at {instant.completed}"
+
+
+def dangling_references(storage: Storage, row_count: RowCount) -> list[str]:
+    """Return the files of completed commits that are missing or differ from what their commit says.
+
+    `row_count` opens a base file and counts its rows (`kernels.read_base.row_count`). Fit for tables that were never
+    cleaned.
+    """
+    config = _config(storage)
+    timeline = load_timeline(storage, config)
+    view = FileSystemView(storage, config, timeline)
+    visible = {base.path: base for path in view.partition_paths() for base in view.latest_base_files(path)}
+    faults = []
+    named: set[str] = set()
+    for instant in timeline.data_instants():
+        for stat in read_commit(storage, config, instant).all_stats():
+            if stat.path is None:
+                continue
+            named.add(stat.path)
+            found = storage.stat(stat.path)
+            if found is None or found.size != stat.file_size_in_bytes:
+                size = "is missing" if found is None else f"has {found.size} bytes, not {stat.file_size_in_bytes}"
+                faults.append(f"'{stat.path}' of {instant.requested} {size}")
+            elif stat.path in visible and row_count(storage, visible[stat.path]) != stat.num_writes:
+                faults.append(f"'{stat.path}' has not the {stat.num_writes} rows that {instant.requested} wrote")
+    return faults + [f"'{path}' is visible, but no commit names it" for path in sorted(visible.keys() - named)]
+
+
+def garbage(storage: Storage) -> list[str]:
+    """Return the paths of what failed and finished writes left behind. Fit for tables at rest after a successful
+    write.
+    """
+    config = _config(storage)
+    pending = load_timeline(storage, config).pending()
+    found = [f"{config.timeline_path}/{instant.file_name(config.layout)}" for instant in pending]
+    found += [status.path for status in storage.list(".hoodie/.temp")]
+    found += [status.path for folder in (".hoodie", config.timeline_path) for status in _left_overs(storage, folder)]
+    found += [BACKUP] if storage.stat(BACKUP) is not None else []
+    return found + list(_unnamed_data_files(storage, config))
+
+
+def _unnamed_data_files(storage: Storage, config: TableConfig) -> Iterator[str]:
+    timeline = load_timeline(storage, config)
+    named = {
+        stat.path
+        for instant in timeline.data_instants()
+        for stat in read_commit(storage, config, instant).all_stats()
+        if stat.path is not None
+    }
+    for _, listing in walk_partitions(storage):
+        for status in listing:
+            is_data = parse_base_file_name(status.name) or parse_log_file_name(status.name)
+            if (is_data and status.path not in named) or is_left_over(status.name):
+                yield status.path
+
+
+def folders_without_metafile(storage: Storage) -> list[str]:
+    """Return the folders that hold data files but no partition metafile: their rows would be lost to readers."""
+    found = []
+    waiting = [""]
+    while waiting:
+        folder = waiting.pop()
+        listing = storage.list(folder)
+        names = {status.name for status in listing}
+        if any(map(parse_base_file_name, names)) and PARTITION_METAFILE not in names:
+            found.append(folder)
+        waiting += [status.path for status in listing if status.is_dir and status.path != ".hoodie"]
+    return found
+
+
+def _left_overs(storage: Storage, folder: str) -> list[FileStatus]:
+    return [status for status in storage.list(folder) if is_left_over(status.name)]
+
+
+def _config(storage: Storage) -> TableConfig:
+    return TableConfig(load_properties(storage))
