@@ -98,7 +98,7 @@ help: ## This list
 $(READY): pyproject.toml constraints.txt scripts/create_venv.sh scripts/find_python.sh
 	@echo "Installing pyhudi and what it needs into $(VENV) (Spark is some 400 MB: minutes the first time)"
 	scripts/create_venv.sh $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[spark,cli,object-store,test,dev]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[spark,cli,object-store,quickstart,test,dev]'
 	@touch $@
 
 $(READY_DOCS): $(READY)

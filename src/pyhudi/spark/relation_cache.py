@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyhudi.read.query import SnapshotQuery
 from pyhudi.read.snapshot import Snapshot, open_snapshot
 from pyhudi.spark import jvm
-from pyhudi.spark.catalog_table import CatalogTable
+from pyhudi.spark.catalog_table import CatalogTable, find
 from pyhudi.spark.jvm import JavaObject
 from pyhudi.spark.scan import scan
 from pyhudi.storage.open import open_storage
@@ -60,6 +60,14 @@ def refresh(session: SparkSession, table: CatalogTable) -> None:
 
 def _state(table: CatalogTable, snapshot: Snapshot) -> tuple[str, Timeline, pa.Schema]:
     return table.location, snapshot.timeline, snapshot.schema
+
+
+def refresh_known(session: SparkSession) -> None:
+    """Refresh every table whose plan the session holds: for statements that name tables only while they run."""
+    for name in list(_SHOWN.get(session, {})):
+        table = find(session, ("spark_catalog", *name))
+        if table is not None:
+            refresh(session, table)
 
 
 def forget(session: SparkSession, table: CatalogTable) -> None:

@@ -8,6 +8,7 @@ characters while Spark analyzes the statement.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from pyhudi.read.query import SnapshotQuery
 from pyhudi.read.snapshot import open_snapshot
 from pyhudi.spark import catalog_table, jvm
 from pyhudi.spark.jvm import JavaObject
+from pyhudi.spark.relation_cache import refresh_known
 from pyhudi.spark.scan import scan
 from pyhudi.sql.relations import refresh_all
 from pyhudi.sql.statement import Statement
@@ -31,6 +33,8 @@ _NUMBERS: Final = itertools.count()
 _FORGETS_RELATIONS = frozenset(
     {"SetTableProperties", "UnsetTableProperties", "CommentOnTable", "AnalyzeTable", "AnalyzeColumn", "UncacheTable"}
 )
+#: IDENTIFIER(...), EXECUTE IMMEDIATE and scripts compute names while they run.
+_NAMED_LATER = re.compile("PlanWithUnresolvedIdentifier|ExecuteImmediate|CompoundBody")
 _STORES_ITS_TEXT = frozenset({"CreateView", "AlterViewAs"})
 
 
@@ -50,6 +54,8 @@ def run(statement: Statement) -> DataFrame:
     """Run a statement that Spark itself can run once the Hudi tables in it are prepared."""
     names = list(statement.names())
     refresh_all(statement.session, names)
+    if _NAMED_LATER.search(statement.shown):
+        refresh_known(statement.session)
     if "RelationTimeTravel" in statement.shown or any(name[0].lower() == "hudi" for name in names):
         with replaced(statement) as text:
             return statement.ask(text)

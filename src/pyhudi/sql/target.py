@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pyspark.sql import DataFrame
-from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
 from pyhudi.spark.catalog_table import CatalogTable
 from pyhudi.spark.relation_cache import catalog_order
+from pyhudi.spark.types import spark_schema
 from pyhudi.spec import partition_path
 from pyhudi.spec.commit import Operation
 from pyhudi.sql import settings
@@ -36,7 +36,7 @@ class WriteTarget:
     @cached_property
     def schema(self) -> StructType:
         """The data columns with their Spark types, partition columns last."""
-        found = from_arrow_schema(self.table.schema, prefer_timestamp_ntz=True)
+        found = spark_schema(self.table.schema)
         return StructType([found[name] for name in catalog_order(found.names, self.partition_columns)])
 
     @property

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from pyspark.sql import DataFrame
-from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField, StructType
 
 from pyhudi.errors import OptionError, SchemaError, TableExists, TableNotFound, UnsupportedError, UsageError
@@ -20,6 +20,7 @@ from pyhudi.schema.meta_columns import META_COLUMNS
 from pyhudi.spark import catalog_table, jvm
 from pyhudi.spark.catalog_table import CatalogTable
 from pyhudi.spark.relation_cache import catalog_order, refresh
+from pyhudi.spark.types import spark_schema
 from pyhudi.spec import options as spec_options
 from pyhudi.spec.options import Options
 from pyhudi.sql import definition as definitions
@@ -116,7 +117,7 @@ def register(statement: Statement, definition: Definition, table: HudiTable, loc
     """Put the table into the session catalog, with the columns that storage has and the comments of the statement."""
     partition_columns = tuple(table.config.partition_fields)
     comments = {field.name.lower(): field.metadata for field in definition.schema.fields}
-    found = from_arrow_schema(table.schema, prefer_timestamp_ntz=True)
+    found = spark_schema(table.schema)
     ordered = catalog_order(found.names, partition_columns)
     data = [
         StructField(name, found[name].dataType, found[name].nullable, comments.get(name.lower())) for name in ordered

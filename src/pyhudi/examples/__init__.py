@@ -1,0 +1,1 @@
+"""Programs that show pyhudi at work; `make quickstart` runs the first one."""

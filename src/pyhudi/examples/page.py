@@ -1,0 +1,82 @@
+"""Prints what a program does, step by step: the statement, what it answered, how long it took. Plain text, no
+colours.
+"""
+
+from __future__ import annotations
+
+import textwrap
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+
+WIDTH = 110
+_INDENT = "  "
+
+
+def title(text: str) -> None:
+    """Print a heading."""
+    print(f"\n{text}\n{'=' * len(text)}")
+
+
+def say(text: str) -> None:
+    """Print a paragraph."""
+    print("\n" + textwrap.fill(" ".join(text.split()), WIDTH))
+
+
+@contextmanager
+def timed(what: str) -> Iterator[None]:
+    """Print how long a block took."""
+    began = time.perf_counter()
+    yield
+    print(f"{_INDENT}[{what}: {time.perf_counter() - began:.2f} s]")
+
+
+def sql(spark: SparkSession, text: str, *, show: int = 20) -> list[Mapping[str, object]]:
+    """Print a statement, run it, print its answer and its time; return the answer's rows."""
+    statement = textwrap.dedent(text).strip()
+    print("\n" + textwrap.indent(statement, _INDENT + "| "))
+    began = time.perf_counter()
+    frame: DataFrame = spark.sql(statement)
+    rows: list[Mapping[str, object]] = [row.asDict() for row in frame.collect()]
+    seconds = time.perf_counter() - began
+    if rows:
+        table(frame.columns, [list(row.values()) for row in rows[:show]])
+    more = f", the first {show} of {len(rows):,} rows shown" if len(rows) > show else ""
+    print(f"{_INDENT}[{seconds:.2f} s{more}]")
+    return rows
+
+
+def table(names: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print rows below their names; numbers stand to the right."""
+    shown = [[_text(value) for value in row] for row in rows]
+    right = [all(_is_number(row[i]) for row in shown) for i in range(len(names))]
+    widths = [max(len(name), *(len(row[i]) for row in shown), 0) for i, name in enumerate(names)]
+    print()
+    for line in [list(names), ["-" * width for width in widths], *shown]:
+        cells = (cell.rjust(w) if r else cell.ljust(w) for cell, w, r in zip(line, widths, right, strict=True))
+        print((_INDENT + "  ".join(cells)).rstrip())
+
+
+def _text(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:,.2f}"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return "" if value is None else str(value)
+
+
+def _is_number(text: str) -> bool:
+    return text == "" or text.lstrip("-").replace(",", "").replace(".", "", 1).isdigit()
+
+
+def tree(root: Path, *, at_most: int = 40) -> None:
+    """Print the files below a folder with their sizes."""
+    print(f"\n{_INDENT}{root.name}/")
+    found = sorted(path for path in root.rglob("*") if path.is_file() and not path.name.endswith(".crc"))
+    for path in found[:at_most]:
+        print(f"{_INDENT}  {path.relative_to(root)!s:<95} {path.stat().st_size:>12,} B")
+    if len(found) > at_most:
+        print(f"{_INDENT}  ... and {len(found) - at_most:,} more")
