@@ -1,7 +1,8 @@
 """Writes one base file: meta columns and data, in row groups of bounded size, with Hudi's entries in the footer.
 
-Rules: Hudi technical specification, "Base file"; `HoodieAvroParquetWriter` and `HoodieBloomFilterWriteSupport` for the footer. Pages are of
-format version 1, which every Parquet reader around Hudi takes; decimals have fixed length, lists three levels.
+Rules: Hudi technical specification, "Base file"; `HoodieAvroParquetWriter` and `HoodieBloomFilterWriteSupport` for
+the footer. Pages are of format version 1, which every Parquet reader around Hudi takes; decimals have fixed length,
+lists three levels.
 """
 
 from __future__ import annotations
@@ -37,8 +38,9 @@ CONSTANT_COLUMNS = (COMMIT_TIME, PARTITION_PATH, FILE_NAME)
 class TableShape:
     """What a task must know of the table.
 
-    `schema` holds the data columns, `avro_schema_json` the same with the meta fields in front. Rows are deletes that carry an ordering
-    value when `_hoodie_is_deleted` is true, or when the text of `delete_field` equals `delete_marker`.
+    `schema` holds the data columns, `avro_schema_json` the same with the meta fields in front. Rows are deletes that
+    carry an ordering value when `_hoodie_is_deleted` is true, or when the text of `delete_field` equals
+    `delete_marker`.
     """
 
     name: str

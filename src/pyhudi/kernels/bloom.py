@@ -1,8 +1,9 @@
 """The bloom filter of a base file, filled by columns of keys.
 
-Rules: `BloomFilterFactory` (SIMPLE, DYNAMIC_V0), `InternalDynamicBloomFilter`; `pyhudi.codec.bloom` states them key by key and is what
-this must equal. A filter that would answer "maybe" to more than half of all absent keys is of no use to anybody: then all bits are set,
-which costs nothing, is true for every key, and is what the honest filter nearly is (docs/design/0040-base-files.md).
+Rules: `BloomFilterFactory` (SIMPLE, DYNAMIC_V0), `InternalDynamicBloomFilter`; `pyhudi.codec.bloom` states them key
+by key and is what this must equal. A filter that would answer "maybe" to more than half of all absent keys is of no
+use to anybody: then all bits are set, which costs nothing, is true for every key, and is what the honest filter
+nearly is (docs/design/0040-base-files.md).
 """
 
 from __future__ import annotations
@@ -34,7 +35,10 @@ def sizing(entries: int, fpp: float) -> tuple[int, int]:
 
 
 class KeyFilter:
-    """A filter under construction. Keys wait until the filter is encoded, unless there are so many that all bits will be set."""
+    """A filter under construction.
+
+    Keys wait until the filter is encoded, unless there are so many that all bits will be set.
+    """
 
     def __init__(self, type_code: str, bits: int, hashes: int, per_row: int, max_entries: int) -> None:
         self.type_code = type_code

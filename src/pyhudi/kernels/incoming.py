@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from pyhudi.errors import SchemaError
 from pyhudi.kernels.base_file import TableShape
 from pyhudi.kernels.ordering import at_least, check_orderable
-from pyhudi.merge.mode import MergeMode
+from pyhudi.merge.mode import MergeMode, check_served
 from pyhudi.schema.meta_columns import IS_DELETED, RECORD_KEY
 
 #: A boolean column beside the data: true marks a delete by commit time, which has no ordering value and always wins.
@@ -34,7 +34,7 @@ class IncomingRows:
     """Incoming rows with unique keys. Remembers which of them met an old row and which had an effect."""
 
     def __init__(self, rows: pa.Table, shape: TableShape) -> None:
-        shape.merge_mode.check_served()
+        check_served(shape.merge_mode)
         self._rows = rows.combine_chunks()
         self._keys = _one_chunk(self._rows.column(RECORD_KEY))
         self._by_event_time = shape.merge_mode is MergeMode.EVENT_TIME_ORDERING and bool(shape.ordering_fields)

@@ -1,7 +1,7 @@
 """Which columns of a file are worth a dictionary.
 
-A dictionary over values that hardly repeat is built, found too large and thrown away: a sixth of the time of writing a table whose keys
-are text. A sample of the first rows tells beforehand.
+A dictionary over values that hardly repeat is built, found too large and thrown away: a sixth of the time of writing
+a table whose keys are text. A sample of the first rows tells beforehand.
 """
 
 from __future__ import annotations
@@ -52,4 +52,4 @@ def _hardly_repeats(sample: pa.Table, field: pa.Field) -> bool:
     if sample.num_rows < _SAMPLE_ROWS or pt.is_nested(field.type) or pt.is_dictionary(field.type):
         return False
     distinct: int = pc.count_distinct(sample.column(field.name)).as_py()
-    return distinct >= _DISTINCT_SHARE * sample.num_rows
+    return distinct >= _DISTINCT_SHARE * int(sample.num_rows)

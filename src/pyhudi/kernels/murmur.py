@@ -1,7 +1,8 @@
 """The hash of Hudi's bloom filters, on columns of keys.
 
-Rules: Hadoop's `MurmurHash` as Hudi uses it (32 bits; the tail's bytes are signed and taken from the end). Hash `i` of a key takes hash
-`i - 1` as its seed. What the words of a key contribute does not depend on the seed, so it is computed once for all hashes.
+Rules: Hadoop's `MurmurHash` as Hudi uses it (32 bits; the tail's bytes are signed and taken from the end). Hash `i`
+of a key takes hash `i - 1` as its seed. What the words of a key contribute does not depend on the seed, so it is
+computed once for all hashes.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ _BLOCK = 16384
 
 
 def bit_positions(keys: pa.Array, bits: int, hashes: int) -> Iterator[Words]:
-    """Yield arrays that together hold, for every key, its `hashes` bit positions below `bits`; the order is that of no key.
+    """Yield arrays that together hold, for every key, its `hashes` bit positions below `bits`; the order is that of
+    no key.
 
     An array is only valid until the next one is taken.
     """
@@ -57,8 +59,9 @@ def _positions(block: npt.NDArray[np.uint8], bits: np.uint32, hashes: int) -> It
 
 
 def _absolute_remainder(value: Words, bits: np.uint32, scratch: Words, out: Words) -> None:
-    """`abs(int32(value) % bits)` with Java's remainder, which takes the dividend's sign; numpy divides by a constant fastest."""
+    """Compute `abs(int32(value) % bits)` with Java's remainder, which takes the dividend's sign."""
     np.absolute(value.view(np.int32), out=out.view(np.int32))
+    # numpy divides by a scalar fast, but has no fast remainder.
     np.floor_divide(out, bits, out=scratch)
     np.multiply(scratch, bits, out=scratch)
     np.subtract(out, scratch, out=out)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -10,7 +11,7 @@ import pyarrow.types as pt
 
 from pyhudi.errors import SchemaError
 
-Column = pa.Array | pa.ChunkedArray
+Column: TypeAlias = "pa.Array | pa.ChunkedArray"
 
 
 def at_least(incoming: Sequence[Column], stored: Sequence[Column]) -> Column:
@@ -18,12 +19,11 @@ def at_least(incoming: Sequence[Column], stored: Sequence[Column]) -> Column:
 
     Columns of both sides stand in the order of the table's ordering fields; they have the same types and lengths.
     """
-    result: Column | None = None
-    for new, old in zip(reversed(incoming), reversed(stored), strict=True):
+    *leading, last = zip(incoming, stored, strict=True)
+    result = pc.or_(*_compared(*last))
+    for new, old in reversed(leading):
         greater, equal = _compared(new, old)
-        result = pc.or_(greater, equal if result is None else pc.and_(equal, result))
-    if result is None:
-        raise ValueError("there is no ordering field to compare")
+        result = pc.or_(greater, pc.and_(equal, result))
     return result
 
 

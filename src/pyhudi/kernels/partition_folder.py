@@ -1,4 +1,7 @@
-"""The file that makes a folder a partition. Rules: Hudi technical specification, "Partition metadata"; `HoodiePartitionMetadata`."""
+"""The file that makes a folder a partition.
+
+Rules: Hudi technical specification, "Partition metadata"; `HoodiePartitionMetadata`.
+"""
 
 from __future__ import annotations
 

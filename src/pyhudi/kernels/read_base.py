@@ -1,8 +1,8 @@
 """Reads base files as rows of the table's present schema.
 
-Rules: Hudi's schema evolution on read (a column that the file does not have is null, narrower types are widened) and the physical forms
-that its writers have left over the years: lists of two levels, decimals as integers or bytes, timestamps in millis or micros, text
-where the table has numbers and the other way round.
+Rules: Hudi's schema evolution on read (a column that the file does not have is null, narrower types are widened) and
+the physical forms that its writers have left over the years: lists of two levels, decimals as integers or bytes,
+timestamps in millis or micros, text where the table has numbers and the other way round.
 """
 
 from __future__ import annotations
@@ -114,8 +114,8 @@ def _check_types(storage: Storage, file: BaseFile, physical: pa.Schema, table: p
         stored = physical.field(field.name).type
         if not _readable(field.type, stored, field.name):
             raise CorruptTableError(
-                f"Base file '{file.path}' of the table at {storage.uri} has column '{field.name}' as {stored}, which cannot "
-                f"be read as the table's {field.type}."
+                f"Base file '{file.path}' of the table at {storage.uri} has column '{field.name}' as {stored}, which "
+                f"cannot be read as the table's {field.type}."
             )
 
 

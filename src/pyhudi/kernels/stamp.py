@@ -1,7 +1,7 @@
 """Puts the meta columns on the rows of a base file.
 
-Rules: Hudi technical specification, "Record metadata". Commit time and sequence number say when the record was last written and stay on rows
-that a rewrite carries over; the file name is that of the file at hand on every row.
+Rules: Hudi technical specification, "Record metadata". Commit time and sequence number say when the record was last
+written and stay on rows that a rewrite carries over; the file name is that of the file at hand on every row.
 """
 
 from __future__ import annotations
@@ -25,14 +25,17 @@ class Stamp:
         self._count = 0
 
     def new(self, rows: pa.Table, file_schema: pa.Schema) -> pa.Table:
-        """Return rows that this commit inserts or updates, with all meta columns; `rows` holds the record key and the data."""
+        """Return rows that this commit inserts or updates, with all meta columns; `rows` holds record key and data."""
         count = rows.num_rows
         seqno = numbered(self._seqno_prefix, self._count, count)
         self._count += count
         return self._stamped(rows, constant(self._instant, count), seqno, file_schema)
 
     def carried_over(self, rows: pa.Table, file_schema: pa.Schema) -> pa.Table:
-        """Return rows of the file before, with the new file's name; `rows` holds commit time, sequence number, key and data."""
+        """Return rows of the file before, with the new file's name.
+
+        `rows` holds commit time, sequence number, record key and data.
+        """
         commit_time = rows.column(COMMIT_TIME).cast(CONSTANT_TYPE)
         return self._stamped(rows, commit_time, rows.column(COMMIT_SEQNO), file_schema)
 

@@ -1,7 +1,8 @@
 """One task of a write: the new version of one file group in one base file.
 
-Rules: `HoodieCreateHandle`, `HoodieWriteMergeHandle`, `HoodieConcatHandle`; write statistics as in `HoodieWriteStat`. The marker stands before
-the file, so that whatever a killed task leaves behind can be found. Rows pass by in batches: memory does not grow with the file.
+Rules: `HoodieCreateHandle`, `HoodieWriteMergeHandle`, `HoodieConcatHandle`; write statistics as in `HoodieWriteStat`.
+The marker stands before the file, so that whatever a killed task leaves behind can be found. Rows pass by in batches:
+memory does not grow with the file.
 """
 
 from __future__ import annotations
@@ -29,9 +30,6 @@ from pyhudi.spec.marker import MarkerType, marker_path
 
 if TYPE_CHECKING:
     from pyhudi.storage.protocol import Storage
-
-#: Old rows are merged in pieces of at least so many: each piece looks up its keys in a table of all incoming keys.
-_MERGE_ROWS = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +60,9 @@ class WriteTask:
 
 @dataclass(frozen=True, slots=True)
 class TaskResult:
-    """What a task did; `ignored` counts incoming rows that came too late, `file` is relative to the table's base path."""
+    """What a task did; `ignored` counts incoming rows that came too late, `file` is relative to the table's base
+    path.
+    """
 
     stat: WriteStat
     ignored: int
@@ -91,7 +91,8 @@ def run_write_task(
         shape: what the rows of the table look like and how they merge.
         settings: how base files are written.
         task: which file to write, on top of which.
-        rows: the record key, the data columns, and optionally a boolean `_pyhudi_delete`; keys are unique unless `append_only`.
+        rows: the record key, the data columns, and optionally a boolean `_pyhudi_delete`; keys are unique unless
+        `append_only`.
 
     Raises:
         SchemaError: a row does not fit the table.
@@ -129,12 +130,12 @@ def _write(
     stamp = Stamp(task.instant, task.write_token.split("-", 1)[0], task.partition_path, str(task.file_name))
     if task.base is None:
         return _create(shape, writer, stamp, rows)
-    old = _old_rows(storage, shape, task.base)
     if task.append_only:
-        for batch in old:
+        for batch in _old_rows(storage, shape, task.base, 0):
             writer.append(stamp.carried_over(batch, shape.file_schema), known_keys=True)
         return _create(shape, writer, stamp, rows)
-    return _merge(shape, writer, stamp, old, pa.concat_tables(rows))
+    incoming = pa.concat_tables(rows)
+    return _merge(shape, writer, stamp, _old_rows(storage, shape, task.base, incoming.num_rows), incoming)
 
 
 def _create(shape: TableShape, writer: BaseFileWriter, stamp: Stamp, rows: Iterable[pa.Table]) -> _Counts:
@@ -162,15 +163,19 @@ def _merge(shape: TableShape, writer: BaseFileWriter, stamp: Stamp, old: Iterato
     return counts
 
 
-def _old_rows(storage: Storage, shape: TableShape, base: BaseFile) -> Iterator[pa.Table]:
-    """Yield the rows of the file before in pieces of at least `_MERGE_ROWS`, without the meta columns that the new file has its own of."""
+def _old_rows(storage: Storage, shape: TableShape, base: BaseFile, at_least: int) -> Iterator[pa.Table]:
+    """Yield the rows of the file before: the data, and the meta columns that stay as they are.
+
+    They come in pieces of `at_least` rows or more: each piece looks up its keys in a table of all incoming keys, and
+    what it costs to build that table must not be paid for every small row group.
+    """
     columns = [COMMIT_TIME, COMMIT_SEQNO, RECORD_KEY, *shape.schema.names]
     waiting: list[pa.Table] = []
     rows = 0
     for batch in iter_base_file(storage, base, shape.schema, columns, dictionaries=[COMMIT_TIME]):
         waiting.append(pa.Table.from_batches([batch]))
         rows += batch.num_rows
-        if rows >= _MERGE_ROWS:
+        if rows >= at_least:
             yield pa.concat_tables(waiting)
             waiting, rows = [], 0
     if waiting:

@@ -1,7 +1,8 @@
 """Which of two records with one key stays, stated on two records: slow and obvious.
 
-Rules: `EventTimeRecordMerger`, `CommitTimeRecordMerger`, `BufferedRecord`. The kernels do the same on columns; a property test holds the
-two equal. One difference to Hudi: an ordering value that is null is the smallest of all, where Hudi fails.
+Rules: `EventTimeRecordMerger`, `CommitTimeRecordMerger`, `BufferedRecord`. The kernels do the same on columns; a
+property test holds the two equal. One difference to Hudi: an ordering value that is null is the smallest of all,
+where Hudi fails.
 """
 
 from __future__ import annotations
@@ -11,14 +12,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pyhudi.merge.mode import MergeMode
+from pyhudi.merge.mode import MergeMode, check_served
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
     """One version of a record: its ordering values, and whether it deletes the record.
 
-    A delete by commit time is what a DELETE statement makes: it has no ordering value and wins over all that came before it.
+    A delete by commit time is what a DELETE statement makes: it has no ordering value and wins over all that came
+    before it.
     """
 
     ordering: tuple[Any, ...] = ()
@@ -33,7 +35,7 @@ def newer_wins(stored: Sequence[Any], incoming: Sequence[Any], mode: MergeMode) 
         >>> newer_wins([None], [1], MergeMode.EVENT_TIME_ORDERING), newer_wins([2], [1], MergeMode.EVENT_TIME_ORDERING)
         (True, False)
     """
-    mode.check_served()
+    check_served(mode)
     if mode is MergeMode.COMMIT_TIME_ORDERING:
         return True
     return [_rank(value) for value in incoming] >= [_rank(value) for value in stored]

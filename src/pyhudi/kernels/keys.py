@@ -1,0 +1,163 @@
+"""Record keys and partition paths of whole tables. The rules on one record: `pyhudi.keygen`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pt
+
+from pyhudi.errors import KeyFieldError
+from pyhudi.kernels.stamp import numbered
+from pyhudi.keygen.auto import AutoKeys
+from pyhudi.keygen.choose import key_generator
+from pyhudi.keygen.protocol import EMPTY_PART, NULL_PART, KeyGenerator, PartitionLayout, bare_key, composite_key
+from pyhudi.keygen.text import float_text
+from pyhudi.schema.evolve import conform_column
+from pyhudi.schema.storable import storable_type
+
+if TYPE_CHECKING:
+    from pyhudi.spec.table_config import TableConfig
+
+
+def key_columns(
+    rows: pa.Table, config: TableConfig, *, instant: str, task_partition: int, first_row: int = 0
+) -> tuple[pa.StringArray, pa.DictionaryArray]:
+    """Return the record key and the partition path (as a dictionary) of every row.
+
+    Args:
+        rows: the data; meta columns are not looked at.
+        config: the table's configuration.
+        instant: the write's instant, for keys that are made up.
+        task_partition: number of the task, for the same.
+        first_row: number of the first row within the task.
+
+    Raises:
+        KeyFieldError: a field is missing, a key is null or empty, or a partition value makes no path; names field and
+        row. UnsupportedError: the table's key generator is not served.
+    """
+    generator = key_generator(config, instant=instant, task_partition=task_partition)
+    if isinstance(generator, AutoKeys):
+        keys = numbered(generator.prefix, first_row, rows.num_rows)
+    else:
+        keys = _record_keys(rows, generator, first_row)
+    return keys, _partition_paths(rows, generator.layout)
+
+
+def column_text(column: pa.ChunkedArray, field: str) -> pa.StringArray:
+    """Return the texts of a column's values as they stand in keys; null stays null.
+
+    Raises:
+        KeyFieldError: the column's type has no text.
+    """
+    plain = conform_column(column, storable_type(column.type, field), field).combine_chunks()
+    kind = plain.type
+    if pt.is_string(kind):
+        return plain
+    if pt.is_timestamp(kind):
+        return pc.cast(pc.cast(plain, pa.int64()), pa.string())
+    if pt.is_floating(kind):
+        return _float_texts(plain)
+    if pt.is_boolean(kind) or pt.is_integer(kind) or pt.is_decimal(kind) or pt.is_date(kind) or pt.is_null(kind):
+        return pc.cast(plain, pa.string())
+    raise KeyFieldError(f"Field '{field}' has type {kind}, which cannot be part of a record key or partition path.")
+
+
+def field_column(rows: pa.Table, field: str) -> pa.ChunkedArray:
+    """Return a column by name; a dotted name goes into structs.
+
+    Raises:
+        KeyFieldError: there is no such column.
+    """
+    if field in rows.schema.names:
+        return rows.column(field)
+    head, *path = field.split(".")
+    matches = [name for name in rows.schema.names if name.lower() in (field.lower(), head.lower())]
+    if not matches:
+        raise KeyFieldError(f"Field '{field}' is not in the data; its columns are {', '.join(rows.schema.names)}.")
+    column = rows.column(matches[0])
+    if matches[0].lower() == field.lower():
+        return column
+    try:
+        return pc.struct_field(column, path)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, KeyError) as error:
+        raise KeyFieldError(f"Field '{field}' is not in the data: column '{head}' is {column.type}.") from error
+
+
+def _record_keys(rows: pa.Table, generator: KeyGenerator, first_row: int) -> pa.StringArray:
+    fields = generator.key_fields
+    texts = [column_text(field_column(rows, field), field) for field in fields]
+    blank = [_is_blank(text) for text in texts]
+    if not generator.is_composite:
+        if blank[0].any():
+            row = int(np.argmax(blank[0]))
+            bare_key(fields[0], texts[0][row].as_py(), row=first_row + row)
+        return texts[0]
+    all_blank = np.logical_and.reduce(blank)
+    if all_blank.any():
+        row = int(np.argmax(all_blank))
+        composite_key(fields, [text[row].as_py() for text in texts], row=first_row + row)
+    parts: list[pa.StringArray | str] = []
+    for place, (field, text, some_blank) in enumerate(zip(fields, texts, blank, strict=True)):
+        parts.extend([f"{',' if place else ''}{field}:", _without_blanks(text) if some_blank.any() else text])
+    return pc.binary_join_element_wise(*parts, "")
+
+
+def _partition_paths(rows: pa.Table, layout: PartitionLayout) -> pa.DictionaryArray:
+    if not layout.fields:
+        return pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows.num_rows, np.int32)), pa.array([""], pa.string()))
+    columns = [field_column(rows, field) for field in layout.fields]
+    encoded = [_distinct(column, field) for column, field in zip(columns, layout.fields, strict=True)]
+    combined = np.zeros(rows.num_rows, np.int64)
+    for codes, texts in encoded:
+        combined, _ = _dense(combined * len(texts) + codes)
+    _, firsts, places = np.unique(combined, return_index=True, return_inverse=True)
+    paths = [_checked_path(layout, [texts[codes[row]] for codes, texts in encoded], int(row)) for row in firsts]
+    return pa.DictionaryArray.from_arrays(pa.array(places.astype(np.int32)), pa.array(paths, pa.string()))
+
+
+def _checked_path(layout: PartitionLayout, values: Sequence[str | None], row: int) -> str:
+    try:
+        return layout.path(values)
+    except KeyFieldError as error:
+        fields = ", ".join(f"{field}={value!r}" for field, value in zip(layout.fields, values, strict=True))
+        raise KeyFieldError(f"Row {row} ({fields}) makes no partition path: {error}") from error
+
+
+def _distinct(column: pa.ChunkedArray, field: str) -> tuple[npt.NDArray[np.int64], list[str | None]]:
+    """Codes of the rows and the text of each code."""
+    if pt.is_dictionary(column.type):
+        column = conform_column(column, storable_type(column.type, field), field)
+    encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
+    texts = column_text(pa.chunked_array([encoded.dictionary]), field).to_pylist()
+    return encoded.indices.to_numpy().astype(np.int64), texts
+
+
+def _dense(codes: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], int]:
+    """Codes renumbered without gaps, so that combining the next field cannot overflow."""
+    if not len(codes) or int(codes.max()) < 2**31:
+        return codes, 0
+    distinct, places = np.unique(codes, return_inverse=True)
+    return places.astype(np.int64), len(distinct)
+
+
+def _is_blank(texts: pa.StringArray) -> npt.NDArray[np.bool_]:
+    empty = pc.equal(pc.binary_length(texts), 0)
+    blank: npt.NDArray[np.bool_] = pc.fill_null(empty, True).to_numpy(zero_copy_only=False)
+    return blank
+
+
+def _without_blanks(texts: pa.StringArray) -> pa.StringArray:
+    named = pc.if_else(pc.equal(pc.binary_length(texts), 0), EMPTY_PART, texts)
+    return pc.fill_null(named, NULL_PART)
+
+
+def _float_texts(values: pa.Array) -> pa.StringArray:
+    encoded = values.dictionary_encode()
+    single = pt.is_float32(values.type)
+    texts = [float_text(value, single_precision=single) for value in encoded.dictionary.to_pylist()]
+    return pa.array(texts, pa.string()).take(encoded.indices)
