@@ -158,10 +158,16 @@ class LocalStorage:
     @contextlib.contextmanager
     def lock(self, timeout_s: float) -> Iterator[None]:
         """Hold the table's writer lock, which the kernel releases when the holder's process dies; see the protocol."""
-        folder_segments, name = split_file_path(LOCK_FILE)
-        with self._explained(LOCK_FILE), opened_folder(self.root, folder_segments, make=True) as folder:
+        with self.lock_file(LOCK_FILE, timeout_s, self.uri):
+            yield
+
+    @contextlib.contextmanager
+    def lock_file(self, path: str, timeout_s: float, table_uri: str) -> Iterator[None]:
+        """Hold the lock of a file, made if missing, for a table that may be elsewhere."""
+        folder_segments, name = split_file_path(path)
+        with self._explained(path), opened_folder(self.root, folder_segments, make=True) as folder:
             descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666, dir_fd=folder)
-        with held_file_lock(descriptor, timeout_s, self.uri):
+        with held_file_lock(descriptor, timeout_s, table_uri):
             yield
 
     @contextlib.contextmanager

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pyhudi.errors import OptionError, UnsupportedError
 from pyhudi.storage.local import LocalStorage
 from pyhudi.storage.memory import MemoryStorage
+from pyhudi.storage.object_store import ObjectStorage
 from pyhudi.storage.protocol import Storage
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?://([^/]*))?(.*)", re.DOTALL)
@@ -17,7 +18,8 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?://([^/]*))?(.*)", re.DOTALL)
 def open_storage(path: str | os.PathLike[str], storage_options: Mapping[str, str] | None = None) -> Storage:
     """Return the storage of the table at a path or URI; nothing is read yet.
 
-    Plain paths and `file:` URIs name local folders. As in Hadoop's paths, percent signs of a URI stand for themselves.
+    Plain paths and `file:` URIs name local folders. As in Hadoop's paths, percent signs of a URI stand for
+    themselves. Other URLs (`s3://`, `gs://`, `abfs://`) go through fsspec, which gets the options.
 
     Raises:
         OptionError: the path is empty, or options are given to a storage that has none.
@@ -36,8 +38,12 @@ def open_storage(path: str | os.PathLike[str], storage_options: Mapping[str, str
         storage: Storage = LocalStorage(rest.rstrip("/") or "/")
     elif scheme == "memory":
         storage = MemoryStorage((authority + rest).strip("/"))
+    elif found and found[2] is not None and scheme != "file":
+        return ObjectStorage(
+            f"{scheme}://{authority}{rest}".rstrip("/"), tuple(sorted((storage_options or {}).items()))
+        )
     else:
-        raise UnsupportedError(f"no storage serves '{text}': local paths, file: and memory: do")
+        raise UnsupportedError(f"no storage serves '{text}': local paths, file:, memory: and URLs of object stores do")
     if storage_options:
         raise OptionError(f"the storage of {storage.uri} takes no options, got {', '.join(sorted(storage_options))}")
     return storage

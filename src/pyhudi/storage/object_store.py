@@ -1,0 +1,228 @@
+"""Tables on object stores and other remote file systems, through fsspec (extra `object-store`).
+
+Two things are asked beyond reading and writing. First, of several creators of a name one must win: the stores named
+in `EXCLUSIVE_SCHEMES` refuse a conditional put. Second, one writer at a time: fsspec gives no compare-and-swap to
+build a lease on that a paused writer could not outlive, so writers must name a lock file that they all see (option
+`pyhudi.lock.file`, a local or shared POSIX path). Without it a table can be read and not written. With it, stores
+without conditional puts may be written too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from pyhudi.errors import AlreadyExistsError, CorruptTableError, HudiError, OptionError, StorageError, UnsupportedError
+from pyhudi.storage.local import LocalStorage
+from pyhudi.storage.paths import split_file_path, split_path
+from pyhudi.storage.protocol import FileStatus
+
+LOCK_FILE_OPTION = "pyhudi.lock.file"
+
+#: Stores whose fsspec file system creates a file only if there is none, decided by the store.
+EXCLUSIVE_SCHEMES = frozenset({"s3", "s3a", "s3n", "gs", "gcs", "abfs", "abfss", "az"})
+#: Hadoop's names for stores that fsspec knows under another.
+_FSSPEC_SCHEMES = {"s3n": "s3"}
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectStorage:
+    """A table below `url` (`s3://bucket/trips`); `options` go to fsspec, which caches its file systems by them.
+
+    The options, where credentials stand, are left out of `repr`.
+    """
+
+    url: str
+    options: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        """Check that fsspec and the store's own package are there."""
+        self._split()
+
+    @property
+    def uri(self) -> str:
+        """The URL of the table."""
+        return self.url
+
+    def list(self, path: str) -> list[FileStatus]:
+        """Return the direct children of a folder, sorted by path; see the protocol."""
+        split_path(path)
+        prefix = f"{path}/" if path else ""
+        with self._explained(path):
+            system, full = self._open_at(path)
+            try:
+                found = system.ls(full, detail=True)
+            except (FileNotFoundError, NotADirectoryError):
+                return []
+        children = ((entry["name"].rstrip("/").rpartition("/")[2], entry) for entry in found)
+        # Some stores list a file, or the marker object of a folder, as a child of itself.
+        own = full.rstrip("/")
+        return sorted(_status(prefix + name, entry) for name, entry in children if entry["name"].rstrip("/") != own)
+
+    def stat(self, path: str) -> FileStatus | None:
+        """Return the status of a file or folder, or None when there is none."""
+        split_path(path)
+        with self._explained(path):
+            system, full = self._open_at(path)
+            try:
+                return _status(path, system.info(full))
+            except (FileNotFoundError, NotADirectoryError):
+                return None
+
+    def read(self, path: str, *, max_bytes: int | None = None) -> bytes:
+        """Return a whole file; see the protocol."""
+        split_file_path(path)
+        with self._explained(path):
+            system, full = self._open_at(path)
+            data = cast(bytes, system.cat_file(full, end=None if max_bytes is None else max_bytes + 1))
+        if max_bytes is not None and len(data) > max_bytes:
+            raise CorruptTableError(f"file '{path}' of table {self.uri} is longer than {max_bytes} bytes")
+        return data
+
+    def open_input(self, path: str) -> BinaryIO:
+        """Open a file for seekable reading; see the protocol."""
+        split_file_path(path)
+        with self._explained(path):
+            system, full = self._open_at(path)
+            return cast(BinaryIO, system.open(full, "rb"))
+
+    @contextlib.contextmanager
+    def open_output(self, path: str) -> Iterator[BinaryIO]:
+        """Open a new data file for writing; see the protocol. It appears when the block ends."""
+        split_file_path(path)
+        self._check_absent(path)
+        with self._explained(path):
+            system, full = self._open_at(path)
+            sink = system.open(full, "wb", autocommit=False)
+        try:
+            yield cast(BinaryIO, sink)
+        except BaseException:
+            sink.discard()
+            raise
+        with self._explained(path):
+            sink.close()
+            sink.commit()
+
+    def create(self, path: str, data: bytes) -> None:
+        """Create a small file exclusively and whole; see the protocol."""
+        split_file_path(path)
+        self._check_can_create(path)
+        with self._explained(path):
+            system, full = self._open_at(path)
+            try:
+                system.pipe_file(full, data, mode="create")
+            except FileExistsError as error:
+                raise self._exists(path) from error
+
+    def replace(self, path: str, data: bytes) -> None:
+        """Put a small file in place of whatever has that name."""
+        split_file_path(path)
+        with self._explained(path):
+            system, full = self._open_at(path)
+            system.pipe_file(full, data)
+
+    def delete(self, path: str) -> bool:
+        """Delete one file; False when it was not there."""
+        split_file_path(path)
+        if self.stat(path) is None:
+            return False
+        with self._explained(path):
+            system, full = self._open_at(path)
+            system.rm_file(full)
+        return True
+
+    def delete_tree(self, path: str) -> None:
+        """Delete everything whose name begins with a folder's path."""
+        split_file_path(path)
+        with self._explained(path):
+            system, full = self._open_at(path)
+            with contextlib.suppress(FileNotFoundError):
+                system.rm(full, recursive=True)
+
+    def make_dir(self, path: str) -> None:
+        """Do nothing: a store has no folders."""
+        split_path(path)
+
+    @contextlib.contextmanager
+    def lock(self, timeout_s: float) -> Iterator[None]:
+        """Hold the lock file that the option names; see the protocol.
+
+        Raises:
+            UnsupportedError: no lock file is named.
+        """
+        path = dict(self.options).get(LOCK_FILE_OPTION)
+        if path is None:
+            raise UnsupportedError(
+                f"table {self.uri} cannot be written without a lock: name a file that all its writers can see in the "
+                f"storage option '{LOCK_FILE_OPTION}'"
+            )
+        with LocalStorage(str(Path(path).parent)).lock_file(Path(path).name, timeout_s, self.uri):
+            yield
+
+    def _split(self) -> tuple[Any, str]:
+        """Return fsspec's file system and the root path in it."""
+        scheme, _, rest = self.url.partition("://")
+        options = {name: value for name, value in self.options if name != LOCK_FILE_OPTION}
+        try:
+            core = importlib.import_module("fsspec.core")
+            system, root = core.url_to_fs(f"{_FSSPEC_SCHEMES.get(scheme, scheme)}://{rest}", **options)
+        except ImportError as error:
+            raise UnsupportedError(
+                f"'{scheme}:' needs a package that is not installed ({error}); try pip install 'pyhudi[object-store]'"
+            ) from error
+        except (TypeError, ValueError) as error:
+            raise OptionError(f"'{self.url}' cannot be opened with these storage options: {error}") from error
+        return system, root.rstrip("/")
+
+    def _open_at(self, path: str) -> tuple[Any, str]:
+        """Return the file system, without listings it remembers, and the full path in it."""
+        system, root = self._split()
+        system.invalidate_cache()
+        return system, f"{root}/{path}" if path else root
+
+    def _check_can_create(self, path: str) -> None:
+        scheme = self.url.partition("://")[0]
+        if scheme not in EXCLUSIVE_SCHEMES and LOCK_FILE_OPTION not in dict(self.options):
+            raise UnsupportedError(
+                f"'{scheme}:' cannot promise that one of several writers wins, so table {self.uri} cannot be written; "
+                f"name a file that all its writers can see in the storage option '{LOCK_FILE_OPTION}'"
+            )
+        if scheme not in EXCLUSIVE_SCHEMES:
+            self._check_absent(path)
+
+    def _check_absent(self, path: str) -> None:
+        if self.stat(path) is not None:
+            raise self._exists(path)
+
+    def _exists(self, path: str) -> AlreadyExistsError:
+        return AlreadyExistsError(f"file '{path}' of table {self.uri} exists already")
+
+    @contextlib.contextmanager
+    def _explained(self, path: str) -> Iterator[None]:
+        try:
+            yield
+        except (HudiError, FileNotFoundError):
+            raise
+        except Exception as error:  # each store's package has errors of its own
+            raise StorageError(f"cannot use '{path}' of table {self.uri}: {error}") from error
+
+
+def _status(path: str, entry: Mapping[str, Any]) -> FileStatus:
+    if entry["type"] == "directory":
+        return FileStatus(path, 0, 0, is_dir=True)
+    return FileStatus(path, entry["size"] or 0, _modified_ms(entry))
+
+
+def _modified_ms(entry: Mapping[str, Any]) -> int:
+    """Return the time of the last change, which each store's package keeps under another name; 0 when it gives none."""
+    names = ("mtime", "LastModified", "last_modified", "updated", "created")
+    found = next((entry[name] for name in names if entry.get(name)), 0)
+    if isinstance(found, str):
+        found = datetime.fromisoformat(found)
+    seconds = found.timestamp() if isinstance(found, datetime) else float(found)
+    return int(seconds * 1000)
