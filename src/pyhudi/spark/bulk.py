@@ -1,0 +1,50 @@
+"""A bulk write on Spark: every Spark partition writes its rows into new file groups; the rows cross into Python once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+from pyspark import TaskContext
+from pyspark.sql import DataFrame
+
+from pyhudi.kernels.write_task import TaskResult
+from pyhudi.spark.task_results import RESULT_SCHEMA, answers, results_of
+from pyhudi.write.bulk import BulkWrite, write_stream
+
+
+def bulk_write(frame: DataFrame, work: BulkWrite, file_prefix: str) -> list[TaskResult]:
+    """Write a DataFrame's rows.
+
+    Args:
+        frame: The data columns.
+        work: The write.
+        file_prefix: A UUID's text; the file ids are `<prefix>-<number>` with a number of their own for each task and file.
+
+    Raises:
+        SchemaError: a value does not fit its column.
+        KeyFieldError: a record key is null, or a partition value is not allowed.
+    """
+
+    def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        number, token = task_identity()
+        ids = (f"{file_prefix}-{number * FILES_PER_TASK + n}" for n in range(FILES_PER_TASK))
+        return answers(lambda: write_stream(work, number, token, batches, ids.__next__))
+
+    rows = frame.mapInArrow(task, RESULT_SCHEMA).collect()
+    return results_of([row.result for row in rows])
+
+
+#: Upper bound of the files one task writes; keeps the numbers in file ids apart.
+FILES_PER_TASK = 1_000_000
+
+
+def task_identity() -> tuple[int, str]:
+    """Return the number of the running Spark task and its write token `<partition>-<stage>-<attempt>`.
+
+    A repeated attempt has another token, so it never meets the files of the one before; those are found by their markers.
+    """
+    context = TaskContext.get()
+    assert context is not None, "runs inside a Spark task"
+    number = context.partitionId()
+    return number, f"{number}-{context.stageId()}-{context.taskAttemptId()}"

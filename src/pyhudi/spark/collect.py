@@ -1,0 +1,51 @@
+"""Decides whether a DataFrame's rows come to the driver at once, and brings them.
+
+A write whose input is small runs on the driver in milliseconds; only a large one is worth Spark tasks. What is small is decided by the
+plan's own statistics, and where those only know an upper bound (a filter, a join), by fetching rows up to the limit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+
+#: Plan nodes after which Spark's size estimate is an upper bound only.
+_REDUCING: Final = ("Filter", "Join", "Aggregate", "Limit", "Sample", "Distinct", "Except", "Intersect")
+_BYTES_PER_ROW_MIN: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """The rows, or None when they stay in Spark, and why."""
+
+    rows: pa.Table | None
+    reason: str
+
+
+def collect_small(frame: DataFrame, max_bytes: int) -> Collected:
+    """Bring the rows of a DataFrame to the driver when they are few.
+
+    Args:
+        frame: Any DataFrame; at most one Spark job runs for it.
+        max_bytes: What counts as small, by Spark's estimate of the plan's output.
+    """
+    plan = frame._jdf.queryExecution().optimizedPlan()  # noqa: SLF001 - no public name
+    size = int(plan.stats().sizeInBytes().toString())
+    if size <= max_bytes:
+        return Collected(frame.toArrow(), f"the plan's estimate of {size:,} bytes is at most {max_bytes:,}")
+    if not _reduces(plan.toString()):
+        return Collected(None, f"the plan's estimate of {size:,} bytes is above {max_bytes:,}")
+    most = max_bytes // max(_BYTES_PER_ROW_MIN, frame._jdf.schema().defaultSize())  # noqa: SLF001 - no public name
+    rows = frame.limit(most + 1).toArrow()
+    if rows.num_rows <= most:
+        return Collected(rows, f"{rows.num_rows:,} rows, at most {most:,}")
+    return Collected(None, f"more than {most:,} rows")
+
+
+def _reduces(plan_text: str) -> bool:
+    """Tell whether a plan has a node whose output may be much smaller than its estimate."""
+    nodes = (line.lstrip(" :+-") for line in plan_text.splitlines())
+    return any(node.startswith(_REDUCING) for node in nodes)

@@ -1,0 +1,125 @@
+"""A stream of rows into new file groups, without knowing beforehand how many there are: what one task of a distributed bulk insert does.
+
+Rules: `BulkInsertDataInternalWriterHelper` (a new file when the last one is full, one file a partition of the table). Memory is bounded: rows
+of a table without partitions pass through, those of a partitioned one are gathered up to `CHUNK_BYTES` and then written by partition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import pyarrow as pa
+
+from pyhudi.kernels.base_file import TableShape, WriterSettings
+from pyhudi.kernels.estimate import row_bytes
+from pyhudi.kernels.keys import key_columns
+from pyhudi.kernels.write_task import TaskResult, WriteTask, run_write_task
+from pyhudi.schema.evolve import conform
+from pyhudi.schema.meta_columns import RECORD_KEY
+from pyhudi.spec.table_config import TableConfig
+from pyhudi.storage.protocol import Storage
+from pyhudi.write.prepare import split_by_partition
+
+CHUNK_BYTES: Final = 256 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class BulkWrite:
+    """What every task of a bulk write knows. Pickles."""
+
+    storage: Storage
+    shape: TableShape
+    settings: WriterSettings
+    config: TableConfig
+    instant: str
+
+
+def write_stream(
+    work: BulkWrite, number: int, write_token: str, batches: Iterable[pa.RecordBatch], new_file_id: Callable[[], str]
+) -> Iterator[TaskResult]:
+    """Write all rows of a stream and yield one result for each file.
+
+    Args:
+        work: The write.
+        number: The task's number, which goes into the keys of a table without record key.
+        write_token: `<task partition>-<stage>-<attempt>`.
+        batches: Data columns, in any order and of any type that fits the table's.
+        new_file_id: Gives ids that no other task gives.
+
+    Raises:
+        SchemaError: a value does not fit its column.
+        KeyFieldError: a record key is null, or a partition value is not allowed.
+    """
+    keyed = _keyed(work, number, batches)
+    pieces = _by_partition(keyed) if work.config.partition_fields else _by_size(work, keyed)
+    for path, rows in pieces:
+        task = WriteTask(work.instant, path, new_file_id(), write_token, append_only=True)
+        yield run_write_task(work.storage, work.shape, work.settings, task, rows)
+
+
+@dataclass(frozen=True, slots=True)
+class _Keyed:
+    rows: pa.Table  # with record key
+    paths: pa.Array
+
+
+def _keyed(work: BulkWrite, number: int, batches: Iterable[pa.RecordBatch]) -> Iterator[_Keyed]:
+    first_row = 0
+    for batch in batches:
+        if not batch.num_rows:
+            continue
+        rows = conform(pa.Table.from_batches([batch]), work.shape.schema)
+        keys, paths = key_columns(rows, work.config, instant=work.instant, task_partition=number, first_row=first_row)
+        first_row += rows.num_rows
+        yield _Keyed(rows.add_column(0, RECORD_KEY, keys), paths)
+
+
+def _by_size(work: BulkWrite, keyed: Iterator[_Keyed]) -> Iterator[tuple[str, Iterable[pa.RecordBatch]]]:
+    """Yield streams that fill one file each."""
+    first = next(keyed, None)
+    while first is not None:
+        room = max(1, int(work.settings.max_file_bytes / row_bytes(first.rows, work.shape, work.settings)))
+        stream = _FileStream(first, keyed, room)
+        yield "", stream
+        first = stream.next_first
+
+
+class _FileStream:
+    """The rows of one file, taken from a longer stream; `next_first` is what begins the next file."""
+
+    def __init__(self, first: _Keyed, rest: Iterator[_Keyed], room: int) -> None:
+        self._first, self._rest, self._room = first, rest, room
+        self.next_first: _Keyed | None = None
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        written = self._first.rows.num_rows
+        yield from self._first.rows.to_batches()
+        for keyed in self._rest:
+            if written + keyed.rows.num_rows > self._room:
+                self.next_first = keyed
+                return
+            written += keyed.rows.num_rows
+            yield from keyed.rows.to_batches()
+
+
+def _by_partition(keyed: Iterator[_Keyed]) -> Iterator[tuple[str, pa.Table]]:
+    """Yield the rows of each partition of a chunk of the stream."""
+    waiting: list[_Keyed] = []
+    size = 0
+    for part in keyed:
+        waiting.append(part)
+        size += part.rows.nbytes
+        if size >= CHUNK_BYTES:
+            yield from _partitions(waiting)
+            waiting, size = [], 0
+    if waiting:
+        yield from _partitions(waiting)
+
+
+def _partitions(parts: list[_Keyed]) -> Iterator[tuple[str, pa.Table]]:
+    rows = pa.concat_tables([part.rows for part in parts])
+    paths = pa.chunked_array([part.paths.cast(pa.string()) for part in parts])
+    for part in split_by_partition(rows, paths):
+        yield part.partition_path, part.rows
