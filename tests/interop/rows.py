@@ -29,7 +29,7 @@ def every_type() -> pa.Table:
     utc = dt.UTC
     instant = dt.datetime(2026, 1, 2, 3, 4, 5, 678901)
     before_1900 = dt.datetime(1883, 11, 18, 12, 3, 58, 1)
-    # Apache Hudi can't rewrite its own files when a list holds structs of one field or, deeper, further structs or decimals.
+    # Apache Hudi can't rewrite its own files when a list holds structs of one field or, deeper, structs or decimals.
     deep = pa.list_(pa.struct([("m", pa.map_(pa.string(), pa.int64())), ("l", pa.list_(pa.string()))]))
     columns: dict[str, tuple[pa.DataType, list[Any]]] = {
         "bool": (pa.bool_(), [True, False]),

@@ -1,0 +1,145 @@
+"""Each operation of one side is understood and continued by the other: replaced groups, dropped partitions, history."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from pyhudi import HudiTable
+from pyhudi.errors import UnsupportedError
+from tests.interop.judge import Judge
+from tests.interop.kinds import HIVE_STYLE, Kind, Model, assert_both_read
+from tests.interop.rows import data, trips
+
+KIND = Kind("partitioned", options=HIVE_STYLE)
+
+
+def by_id(*tables: pa.Table) -> list[dict[str, Any]]:
+    return pa.concat_tables(tables).sort_by("id").to_pylist()
+
+
+def completed(path: Path) -> list[str]:
+    """Request times of the completed commits, oldest first."""
+    return sorted(file.name.split("_")[0] for file in (path / ".hoodie/timeline").glob("[0-9]*_*commit"))
+
+
+def test_partitions_overwritten_by_pyhudi_are_continued(judge: Judge, tmp_path: Path) -> None:
+    table = KIND.create(tmp_path / "t")
+    table.insert(trips(0, 6))
+    table.overwrite(trips(6, 7))  # oslo alone
+    kept = pa.concat_tables([trips(number, number + 1) for number in (1, 2, 4, 5)])
+    assert_both_read(judge, tmp_path / "t", by_id(kept, trips(6, 7)))
+    KIND.judge_writes(judge, tmp_path / "t", "upsert", trips(6, 7, amount=1))
+    KIND.judge_writes(judge, tmp_path / "t", "insert", trips(9, 10))
+    HudiTable.open(tmp_path / "t").delete(trips(9, 10))
+    assert_both_read(judge, tmp_path / "t", by_id(kept, trips(6, 7, amount=1)))
+
+
+@pytest.mark.parametrize("operation", ["insert_overwrite", "insert_overwrite_table"])
+def test_groups_replaced_by_apache_hudi_are_continued(operation: str, judge: Judge, tmp_path: Path) -> None:
+    KIND.create(tmp_path / "t").insert(trips(0, 6))
+    KIND.judge_writes(judge, tmp_path / "t", operation, trips(6, 7))
+    kept = [trips(number, number + 1) for number in (1, 2, 4, 5)] if operation == "insert_overwrite" else []
+    assert_both_read(judge, tmp_path / "t", by_id(*kept, trips(6, 7)))
+    HudiTable.open(tmp_path / "t").upsert(trips(3, 7, amount=1))
+    expected = {row["id"]: row for row in by_id(*kept)} | {row["id"]: row for row in by_id(trips(3, 7, amount=1))}
+    assert_both_read(judge, tmp_path / "t", [expected[key] for key in sorted(expected)])
+
+
+def test_a_partition_dropped_by_apache_hudi_takes_new_rows_of_pyhudi(judge: Judge, tmp_path: Path) -> None:
+    KIND.create(tmp_path / "t").insert(trips(0, 6))
+    judge.sql(
+        f"CREATE TABLE dropped USING hudi LOCATION '{tmp_path / 't'}'",
+        "ALTER TABLE dropped DROP PARTITION (city='oslo')",
+    )
+    kept = [trips(number, number + 1) for number in (1, 2, 4, 5)]
+    assert_both_read(judge, tmp_path / "t", by_id(*kept))
+    HudiTable.open(tmp_path / "t").upsert(trips(0, 1, amount=7))
+    assert_both_read(judge, tmp_path / "t", by_id(*kept, trips(0, 1, amount=7)))
+
+
+def test_bulk_inserts_of_both_sides_are_updated_by_the_other(judge: Judge, tmp_path: Path) -> None:
+    KIND.create(tmp_path / "t").bulk_insert(trips(0, 4))
+    KIND.judge_writes(judge, tmp_path / "t", "bulk_insert", trips(4, 8))
+    KIND.judge_writes(judge, tmp_path / "t", "upsert", trips(2, 4, amount=1))
+    HudiTable.open(tmp_path / "t").upsert(trips(4, 6, amount=1))
+    assert_both_read(judge, tmp_path / "t", by_id(trips(0, 2), trips(2, 6, amount=1), trips(6, 8)))
+
+
+def test_a_file_emptied_by_one_side_takes_rows_of_the_other(judge: Judge, tmp_path: Path) -> None:
+    KIND.create(tmp_path / "t").insert(trips(0, 6))
+    HudiTable.open(tmp_path / "t").delete(pa.concat_tables([trips(0, 1), trips(3, 4)]))  # all of oslo
+    assert_both_read(judge, tmp_path / "t", by_id(trips(1, 3), trips(4, 6)))
+    KIND.judge_writes(judge, tmp_path / "t", "insert", trips(6, 7))
+    KIND.judge_writes(judge, tmp_path / "t", "delete", pa.concat_tables([trips(1, 2), trips(4, 5)]))  # all of lima
+    HudiTable.open(tmp_path / "t").insert(trips(7, 8))
+    assert_both_read(judge, tmp_path / "t", by_id(trips(2, 3), trips(5, 8)))
+
+
+def test_both_see_the_same_past(judge: Judge, tmp_path: Path) -> None:
+    table = KIND.create(tmp_path / "t")
+    table.insert(trips(0, 4))
+    KIND.judge_writes(judge, tmp_path / "t", "upsert", trips(2, 6, amount=1))
+    HudiTable.open(tmp_path / "t").delete(trips(0, 3))
+    for instant in completed(tmp_path / "t"):
+        by_judge = judge.read(tmp_path / "t", as__of__instant=instant)
+        assert data(HudiTable.open(tmp_path / "t").to_arrow(as_of=instant)) == data(by_judge)
+
+
+def test_apache_hudi_reads_incrementally_what_pyhudi_committed(judge: Judge, tmp_path: Path) -> None:
+    table = KIND.create(tmp_path / "t")
+    first = table.insert(trips(0, 4))
+    table.upsert(trips(3, 6, amount=1))
+    options = {
+        "hoodie__datasource__query__type": "incremental",
+        "hoodie__datasource__read__begin__instanttime": first.completed,
+    }
+    assert data(judge.read(tmp_path / "t", **options)) == by_id(trips(3, 6, amount=1))
+
+
+def test_apache_hudi_cleans_and_archives_commits_of_pyhudi(judge: Judge, tmp_path: Path) -> None:
+    model = Model()
+    table = KIND.create(tmp_path / "t")
+    for step in range(6):
+        table.upsert(model.upsert(trips(0, 3 + step, amount=step)))
+    keep = {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3", "hoodie.clean.commits.retained": "1"}
+    options = KIND.judge_options("upsert") | keep
+    for step in range(6, 8):
+        judge.write(tmp_path / "t", model.upsert(trips(0, 2, amount=step)), "append", options)
+    assert list((tmp_path / "t/.hoodie/timeline/history").glob("*.parquet"))
+    assert list((tmp_path / "t/.hoodie/timeline").glob("*.clean"))
+    assert_both_read(judge, tmp_path / "t", model.sorted())
+    HudiTable.open(tmp_path / "t").upsert(model.upsert(trips(5, 9, amount=9)))
+    assert_both_read(judge, tmp_path / "t", model.sorted())
+
+
+def test_apache_hudi_restores_a_table_of_pyhudi_to_a_savepoint(judge: Judge, tmp_path: Path) -> None:
+    path = tmp_path / "t"
+    table = KIND.create(path)
+    table.insert(trips(0, 4))
+    instant = table.upsert(trips(3, 6, amount=1)).instant
+    judge.sql(f"CALL create_savepoint(path => '{path}', commit_time => '{instant}')")
+    HudiTable.open(path).upsert(trips(0, 9, amount=2))
+    judge.sql(f"CALL rollback_to_savepoint(path => '{path}', instant_time => '{instant}')")
+    assert_both_read(judge, path, by_id(trips(0, 3), trips(3, 6, amount=1)))
+    HudiTable.open(path).upsert(trips(5, 7, amount=3))
+    assert_both_read(judge, path, by_id(trips(0, 3), trips(3, 5, amount=1), trips(5, 7, amount=3)))
+
+
+def test_apache_hudi_adds_its_metadata_table_to_a_table_of_pyhudi(judge: Judge, tmp_path: Path) -> None:
+    """Its default settings: file listing, column and partition statistics, taken from the footers that pyhudi wrote."""
+    path = tmp_path / "t"
+    KIND.create(path).insert(trips(0, 6))
+    options = KIND.judge_options("upsert") | {"hoodie.metadata.enable": "true"}
+    judge.write(path, trips(4, 8, amount=1), "append", options)
+    assert (path / ".hoodie/metadata").exists()
+    by_statistics = {"hoodie.metadata.enable": "true", "hoodie.enable.data.skipping": "true"}
+    judge.sql(f"CREATE TABLE with_metadata USING hudi LOCATION '{path}'")
+    found = judge.sql("SELECT id, city, amount, price FROM with_metadata WHERE price > 5", conf=by_statistics)
+    assert data(found) == by_id(trips(5, 8, amount=1))
+    assert_both_read(judge, path, by_id(trips(0, 4), trips(4, 8, amount=1)))
+    with pytest.raises(UnsupportedError, match="metadata"):
+        HudiTable.open(path).upsert(trips(0, 1))
