@@ -1,0 +1,124 @@
+"""From what Python knows of partitions and files to the values that Spark's scan plans with, in one call each.
+
+Spark's classes: `FileIndex`, `PartitionDirectory`, `FileStatusWithMetadata`, and
+`ExternalCatalogUtils.prunePartitionsByFilter`, whose meaning of a partition filter is the one here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from pyspark.sql import SparkSession
+from pyspark.sql.types import ArrayType, IntegerType, LongType, StringType, StructField, StructType
+
+from pyhudi.spark import jvm
+from pyhudi.spark.expressions import Expressions
+from pyhudi.spark.jvm import JavaObject
+
+_DATASOURCES = "org.apache.spark.sql.execution.datasources"
+_FILE = StructType(
+    [StructField("path", StringType()), StructField("size", LongType()), StructField("modified_ms", LongType())]
+)
+#: Every status has a block size; splits follow `spark.sql.files.maxPartitionBytes` alone.
+_BLOCK_BYTES = 128 * 1024 * 1024
+
+Texts = tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Directory:
+    """One partition to be scanned: the texts of its partition values, and its files as (URI, size, modified)."""
+
+    values: Texts
+    files: tuple[tuple[str, int, int], ...]
+
+
+class PartitionValues:
+    """Partition values of one table, typed by Catalyst from the texts of the partition paths."""
+
+    def __init__(self, session: SparkSession, schema: StructType) -> None:
+        """Prepare for partitions of this schema; the JVM is asked when the first question comes."""
+        self._session = session
+        self._schema = schema
+        self._make = Expressions(session)
+        self._texts = StructType([StructField(str(n), StringType()) for n in range(len(schema))])
+
+    def directories(self, found: Iterable[Directory]) -> JavaObject:
+        """Return Spark's `Seq[PartitionDirectory]`."""
+        make = self._make
+        element = StructType([StructField("values", self._texts), StructField("files", ArrayType(_FILE))])
+        directory = make.variable("directory", element)
+        made = make.new(
+            f"{_DATASOURCES}.PartitionDirectory",
+            [self._typed(make.part(directory, 0)), make.each(*self._file_status(), make.part(directory, 1))],
+        )
+        data = [{"values": _numbered(one.values), "files": [_file(*file) for file in one.files]} for one in found]
+        return make.each(directory, made, make.from_json(data, element)).eval(None)
+
+    def matching(self, partitions: Sequence[Texts], filters: JavaObject) -> list[int]:
+        """Return the positions of the partitions that pass all of Spark's partition filters.
+
+        Args:
+            partitions: The texts of the partition values of each partition.
+            filters: A Scala Seq of resolved Catalyst expressions over the partition columns, not empty.
+        """
+        make = self._make
+        logical = jvm.jvm(self._session).org.apache.spark.sql.catalyst.plans.logical
+        element = StructType([*self._texts, StructField("position", IntegerType())])
+        partition = make.variable("partition", element)
+        typed = self._typed(partition, position=len(self._schema))
+        data = [_numbered(texts) | {"position": position} for position, texts in enumerate(partitions)]
+        rows = make.each(partition, typed, make.from_json(data, element)).eval(None)
+        condition = self._all_of(filters)
+        columns = self._columns(condition, typed)
+        relation = logical.LocalRelation(make.seq(columns), rows, False, jvm.some(self._session, None))
+        # This rule of Spark's optimizer evaluates a plan over local rows on the spot, without a job.
+        evaluate = jvm.companion(self._session, "catalyst.optimizer.ConvertToLocalRelation").apply
+        kept = evaluate(logical.Project(make.seq(columns[-1:]), evaluate(logical.Filter(condition, relation))))
+        return [int(row.strip("[]")) for row in kept.data().mkString("\n").split("\n") if row]
+
+    def _typed(self, texts: JavaObject, position: int | None = None) -> JavaObject:
+        """Return the row of typed values for a struct of texts; `position` is a field to add as it is."""
+        make = self._make
+        fields = [
+            (field.name, make.cast(make.part(texts, n), field.dataType)) for n, field in enumerate(self._schema.fields)
+        ]
+        if position is not None:
+            fields.append(("position", make.part(texts, position)))
+        return make.struct(fields)
+
+    def _file_status(self) -> tuple[JavaObject, JavaObject]:
+        """Return the variable of one file and the expression for its status in Spark's wrapping."""
+        make = self._make
+        file = make.variable("file", _FILE)
+        path = make.new("org.apache.hadoop.fs.Path", [make.java_string(make.part(file, 0))])
+        is_dir, replication, block = make.literal(False), make.literal(1), make.literal(_BLOCK_BYTES)
+        status = make.new(
+            "org.apache.hadoop.fs.FileStatus",
+            [make.part(file, 1), is_dir, replication, make.cast(block, LongType()), make.part(file, 2), path],
+        )
+        return file, make.new(f"{_DATASOURCES}.FileStatusWithMetadata", [status, make.empty_map()])
+
+    def _all_of(self, filters: JavaObject) -> JavaObject:
+        conjunction = jvm.jvm(self._session).org.apache.spark.sql.catalyst.expressions.And
+        first, *others = jvm.items_of(filters)
+        for other in others:
+            first = conjunction(first, other)
+        return first
+
+    def _columns(self, condition: JavaObject, row: JavaObject) -> list[JavaObject]:
+        """Return the attributes of the typed rows: by name those of the condition, fresh ones for the rest."""
+        spoken_of = {attribute.name(): attribute for attribute in jvm.items_of(condition.references().toSeq())}
+        fresh = jvm.companion(self._session, "catalyst.types.DataTypeUtils").toAttributes(row.dataType())
+        *values, position = jvm.items_of(fresh)
+        return [spoken_of.get(attribute.name(), attribute) for attribute in values] + [position]
+
+
+def _numbered(texts: Texts) -> dict[str, str | int | None]:
+    """Return texts under their numbers: names of columns may be anything, also twice the same but for case."""
+    return {str(n): text for n, text in enumerate(texts)}
+
+
+def _file(path: str, size: int, modified_ms: int) -> dict[str, str | int]:
+    return {"path": path, "size": size, "modified_ms": modified_ms}

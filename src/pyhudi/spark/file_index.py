@@ -1,0 +1,178 @@
+"""The files of a snapshot as Spark's `FileIndex`: Spark's own Parquet scan asks it, while planning, what to read.
+
+Spark calls these methods through py4j, on the driver only; tasks get names and sizes of files. Partition filters
+arrive with the call, whenever the user added them, so a partition that they exclude is never listed. Design:
+docs/design/0020-spark-scan.md.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import zlib
+from functools import cached_property
+
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+from pyspark.sql.types import StructType
+
+from pyhudi.errors import CorruptTableError, UnsupportedError
+from pyhudi.read.snapshot import Snapshot
+from pyhudi.spark import jvm
+from pyhudi.spark.directories import Directory, PartitionValues, Texts
+from pyhudi.spark.failures import carried
+from pyhudi.spark.jvm import JavaObject
+from pyhudi.spec import partition_path as paths
+from pyhudi.storage.protocol import Storage
+
+#: Partitions that are listed to estimate the size of a table; up to so many give its exact size.
+_SAMPLED = 32
+
+
+class SnapshotFileIndex:
+    """Answers for one snapshot. Method names and types are those of Spark's interface."""
+
+    class Java:
+        """Where py4j looks for what a Python object implements."""
+
+        implements = ("org.apache.spark.sql.execution.datasources.FileIndex",)
+
+    def __init__(self, session: SparkSession, snapshot: Snapshot, partition_schema: StructType) -> None:
+        """Prepare; nothing is listed before Spark asks.
+
+        Args:
+            session: The session whose JVM will call.
+            snapshot: What to read.
+            partition_schema: The partition columns whose values come from the partition paths; empty reads them from
+            the files.
+        """
+        self._session = session
+        self._snapshot = snapshot
+        self._schema = partition_schema
+        self._base = hadoop_base(snapshot.storage)
+        self._values = PartitionValues(session, partition_schema)
+        self._lock = threading.RLock()
+
+    # --- what Spark calls -------------------------------------------------------------------------------------------
+
+    @carried
+    def listFiles(self, partition_filters: JavaObject, data_filters: JavaObject) -> JavaObject:  # noqa: N802, ARG002
+        """Return `Seq[PartitionDirectory]`; data filters are evaluated by the scan on row groups and rows."""
+        partitions = list(self._partitions.items())
+        try:
+            if partition_filters.size():
+                kept = self._values.matching([texts for _, texts in partitions], partition_filters)
+                partitions = [partitions[position] for position in kept]
+            return self._values.directories([Directory(texts, self._files(path)) for path, texts in partitions])
+        except PySparkException as error:
+            raise CorruptTableError(
+                f"A partition path of table {self._snapshot.storage.uri} does not hold values of"
+                f" {self._schema.simpleString()}: {error}"
+            ) from error
+
+    def rootPaths(self) -> JavaObject:  # noqa: N802
+        """Return the paths that EXPLAIN shows: two, since into a relation of one path Spark would insert raw files."""
+        return self._root_paths
+
+    @carried
+    def inputFiles(self) -> JavaObject:  # noqa: N802
+        """Return the URIs of all files as `String[]`."""
+        found = [uri for path in self._partitions for uri, _, _ in self._files(path)]
+        regex = jvm.jvm(self._session).java.util.regex
+        # One call whatever the number of files. NUL is in no path, and `split` leaves out empty texts at the end.
+        return regex.Pattern.compile("\0").split("\0".join([*found, ""]) or "\0")
+
+    def refresh(self) -> None:
+        """Do nothing: a snapshot stays what it is."""
+
+    @carried
+    def sizeInBytes(self) -> int:  # noqa: N802
+        """Return the bytes of all files, estimated from some of many partitions; Spark chooses its joins by it."""
+        return self._bytes
+
+    def partitionSchema(self) -> JavaObject:  # noqa: N802
+        """Return the partition columns as Spark's `StructType`."""
+        return jvm.jvm(self._session).org.apache.spark.sql.types.DataType.fromJson(self._schema.json())
+
+    def metadataOpsTimeNs(self) -> JavaObject:  # noqa: N802
+        """Return Scala's None: no time of listing is reported."""
+        return self._no_time
+
+    def toString(self) -> str:  # noqa: N802
+        """Return a text that is the same for the same files only."""
+        return self._identity
+
+    def hashCode(self) -> int:  # noqa: N802
+        """Return a Java hash of the identity."""
+        return zlib.crc32(self._identity.encode()) & 0x7FFFFFFF
+
+    def equals(self, other: JavaObject) -> bool:
+        """Tell whether both read the same files: Spark then reuses cached data and exchanges."""
+        return other is self or (other is not None and str(other.toString()) == self._identity)
+
+    # --- how it is answered -----------------------------------------------------------------------------------------
+
+    @cached_property
+    def _partitions(self) -> dict[str, Texts]:
+        """The partition paths, with the texts of their values."""
+        with self._lock:
+            return {path: self._texts(path) for path in self._snapshot.partition_paths}
+
+    def _texts(self, path: str) -> Texts:
+        config = self._snapshot.config
+        if not self._schema.fields:
+            return ()
+        values = paths.parse(path, config.partition_fields, hive_style=config.hive_style, url_encode=config.url_encode)
+        by_field = dict(zip(config.partition_fields, values, strict=True))
+        return tuple(by_field[field.name] for field in self._schema.fields)
+
+    def _files(self, path: str) -> tuple[tuple[str, int, int], ...]:
+        with self._lock:
+            files = self._snapshot.files(path)
+        for file in files:
+            if file.size == 0:  # Spark would take it for a file without rows
+                raise CorruptTableError(
+                    f"Base file {file.path} of table {self._snapshot.storage.uri} has 0 bytes, as no Parquet"
+                    " file does. Restore it from a copy, or roll its commit back."
+                )
+        return tuple((f"{self._base}/{file.path}", file.size, file.modified_ms) for file in files)
+
+    @cached_property
+    def _bytes(self) -> int:
+        every = list(self._partitions)
+        step = max(1, -(-len(every) // _SAMPLED))
+        listed = every[::step]
+        total = sum(size for path in listed for _, size, _ in self._files(path))
+        return total * len(every) // max(1, len(listed))
+
+    @cached_property
+    def _identity(self) -> str:
+        snapshot = self._snapshot
+        timeline = hashlib.sha256(repr(snapshot.timeline.completed()).encode()).hexdigest()[:16]
+        return f"HudiFiles({self._base}, {snapshot.instant}, {snapshot.query.mode}, {timeline})"
+
+    @cached_property
+    def _root_paths(self) -> JavaObject:
+        java = jvm.jvm(self._session)
+        roots = [java.org.apache.hadoop.fs.Path(path) for path in (self._base, f"{self._base}/.hoodie")]
+        return java.org.apache.spark.api.python.PythonUtils.toSeq(roots)
+
+    @cached_property
+    def _no_time(self) -> JavaObject:
+        return jvm.some(self._session, None)
+
+
+def hadoop_base(storage: Storage) -> str:
+    """Return the base path of a table as Hadoop's file systems name it.
+
+    Raises:
+        UnsupportedError: the JVM cannot reach the storage.
+    """
+    scheme, separator, _ = storage.uri.partition("://")
+    if not separator:
+        return f"file:{storage.uri}"
+    if scheme == "memory":
+        raise UnsupportedError(
+            f"Spark cannot read {storage.uri}: the table lives in this Python process. Read it with HudiTable.to_arrow."
+        )
+    return storage.uri

@@ -1,0 +1,109 @@
+"""What a `DataFrameReader` was told, and the snapshot query that it means.
+
+Rules: option names and values of `DataSourceReadOptions`. Options are matched without regard to case, as Spark's own
+are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from pyspark.sql.readwriter import DataFrameReader
+
+from pyhudi.errors import OptionError, UnsupportedError, UsageError
+from pyhudi.read.query import SnapshotQuery
+from pyhudi.spark.writer_state import option_text
+from pyhudi.spec.options import resolve
+
+_ATTRIBUTE = "_pyhudi_request"
+_FORMATS = frozenset({"hudi", "org.apache.hudi"})
+_QUERY_TYPE = "hoodie.datasource.query.type"
+_AS_OF = "as.of.instant"
+_GLOB = frozenset("*?[]{}")
+_UNSERVED_TYPES = {"incremental": "incremental and change-data queries", "cdc": "change-data queries"}
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRequest:
+    """Format, options and schema of one reader; None where the user said nothing."""
+
+    source: str | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+    has_schema: bool = False
+
+    @property
+    def is_hudi(self) -> bool:
+        """True when the format is Hudi."""
+        return self.source is not None and self.source.lower() in _FORMATS
+
+    def with_options(self, given: Mapping[str, object]) -> ReadRequest:
+        """Return the request with more options; those that are None say nothing."""
+        texts = {name: option_text(value) for name, value in given.items() if value is not None}
+        return replace(self, options={**self.options, **texts})
+
+    def location(self, path: str | list[str] | None) -> str:
+        """Return the one path to load.
+
+        Raises:
+            UsageError: no path, several, or a schema was given.
+        """
+        if self.has_schema:
+            raise UsageError(
+                "a Hudi table has its own schema: leave out schema(...) and select or cast columns afterwards."
+            )
+        named = next((value for name, value in self.options.items() if name.lower() == "path"), None)
+        paths = [path] if isinstance(path, str) else list(path or ([named] if named else []))
+        if len(paths) != 1:
+            raise UsageError(
+                f"spark.read.format('hudi').load() takes the path of one table, got {len(paths)}: load('/data/trips')."
+                " Several tables are read one by one and joined with union."
+            )
+        return paths[0]
+
+    def query(self, defaults: Mapping[str, str] | None = None) -> SnapshotQuery:
+        """Return what the options ask for.
+
+        Args:
+            defaults: Options of the session, which those of the reader overrule.
+
+        Raises:
+            OptionError: an option is unknown or has a bad value.
+            UnsupportedError: the query type is not served.
+        """
+        given = {name: value for name, value in self.options.items() if name.lower() != "path"}
+        options = resolve({**(defaults or {}), **given})
+        mode = (options.get(_QUERY_TYPE) or "snapshot").lower()
+        if mode in _UNSERVED_TYPES:
+            raise UnsupportedError(
+                f"{_QUERY_TYPE}={mode}: {_UNSERVED_TYPES[mode]} are not served yet; snapshot and read_optimized are."
+            )
+        if mode == "snapshot":
+            return SnapshotQuery("snapshot", as_of=options.get(_AS_OF))
+        if mode == "read_optimized":
+            return SnapshotQuery("read_optimized", as_of=options.get(_AS_OF))
+        raise OptionError(f"{_QUERY_TYPE} is '{mode}'; it can be snapshot or read_optimized.")
+
+
+def refuse_glob(path: str) -> None:
+    """Explain a path at which there is no table, when it looks like a pattern.
+
+    Raises:
+        OptionError: the path holds characters of glob patterns.
+    """
+    if _GLOB & set(path):
+        raise OptionError(
+            f"'{path}' is a pattern, and a Hudi table is loaded by its own path: filter on the partition columns"
+            " instead, only the partitions that pass are listed."
+        )
+
+
+def request_of(reader: DataFrameReader) -> ReadRequest:
+    """Return what is known of a reader."""
+    found = reader.__dict__.get(_ATTRIBUTE)
+    return found if isinstance(found, ReadRequest) else ReadRequest()
+
+
+def note(reader: DataFrameReader, request: ReadRequest) -> None:
+    """Remember the request of a reader."""
+    reader.__dict__[_ATTRIBUTE] = request

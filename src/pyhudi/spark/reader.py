@@ -1,0 +1,124 @@
+"""`spark.read` for Hudi: methods of `DataFrameReader` and `SparkSession` that lead to pyhudi when a Hudi table is meant.
+
+The methods are replaced on Spark's classes once per process; each replacement passes on to Spark's own unless the
+session was enabled and the reader's format, or the table's provider in the catalog, is Hudi.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.readwriter import DataFrameReader
+
+from pyhudi.errors import TableNotFound, UsageError
+from pyhudi.read.query import SnapshotQuery
+from pyhudi.read.snapshot import Snapshot, open_snapshot
+from pyhudi.spark import catalog_table
+from pyhudi.spark.patches import Hook, replace_method
+from pyhudi.spark.read_request import ReadRequest, note, refuse_glob, request_of
+from pyhudi.spark.relation_cache import catalog_order, refresh
+from pyhudi.spark.scan import scan
+from pyhudi.spark.session_options import session_options
+from pyhudi.storage.open import open_storage
+
+IsEnabled = Callable[[SparkSession], bool]
+
+
+def install(is_enabled: IsEnabled) -> None:
+    """Replace the methods; a second call does nothing.
+
+    Args:
+        is_enabled: Says whether `pyhudi.enable` was called for a session.
+    """
+    for name, hook in {**_noting_hooks(), **_reading_hooks(is_enabled)}.items():
+        replace_method(DataFrameReader, name, hook)
+    replace_method(SparkSession, "table", _session_table(is_enabled))
+
+
+def load(session: SparkSession, path: str, query: SnapshotQuery) -> DataFrame:
+    """Return a snapshot of the table at a path.
+
+    Raises:
+        TableNotFound: there is no table.
+        OptionError: the path is a pattern, or the query's time is none.
+    """
+    return scan(session, _open(path, query))
+
+
+def _open(path: str, query: SnapshotQuery) -> Snapshot:
+    try:
+        return open_snapshot(open_storage(path), query)
+    except TableNotFound:
+        refuse_glob(path)
+        raise
+
+
+def _noting_hooks() -> dict[str, Hook]:
+    """Return the hooks of the chained calls: each notes what was said, then lets Spark's own method run."""
+
+    def noting(change: Callable[..., ReadRequest]) -> Hook:
+        def hook(reader: DataFrameReader, original: Hook, *args: Any, **kwargs: Any) -> Any:
+            note(reader, change(request_of(reader), *args, **kwargs))
+            return original(reader, *args, **kwargs)
+
+        return hook
+
+    return {
+        "format": noting(lambda request, source: replace(request, source=source)),
+        "schema": noting(lambda request, schema: replace(request, has_schema=schema is not None)),
+        "option": noting(lambda request, key, value: request.with_options({key: value})),
+        "options": noting(lambda request, **options: request.with_options(options)),
+    }
+
+
+def _reading_hooks(is_enabled: IsEnabled) -> dict[str, Hook]:
+    """Return the hooks of the calls that give a DataFrame."""
+
+    def load_hook(
+        reader: DataFrameReader,
+        original: Hook,
+        path: str | list[str] | None = None,
+        format: str | None = None,  # noqa: A002 - Spark's name
+        schema: Any = None,
+        **options: Any,
+    ) -> Any:
+        session = reader._spark  # noqa: SLF001 - a reader says it nowhere else
+        known = request_of(reader)
+        request = replace(known, source=format or known.source, has_schema=known.has_schema or schema is not None)
+        if not (request.is_hudi and is_enabled(session)):
+            return original(reader, path, format, schema, **options)
+        request = request.with_options(options)
+        return load(session, request.location(path), request.query(session_options(session)))
+
+    def table_hook(reader: DataFrameReader, original: Hook, tableName: str) -> Any:  # noqa: N803
+        session = reader._spark  # noqa: SLF001
+        request = request_of(reader)
+        found = catalog_table.find(session, tableName) if is_enabled(session) else None
+        if found is None:
+            return original(reader, tableName)
+        if not request.options:
+            refresh(session, found)
+            return original(reader, tableName)
+        if request.has_schema:
+            raise UsageError(
+                f"table {tableName} has its own schema: leave out schema(...) and select or cast afterwards."
+            )
+        snapshot = _open(found.location, request.query(session_options(session)))
+        frame = scan(session, snapshot)
+        ordered = catalog_order(frame.columns, snapshot.config.partition_fields)
+        return frame.select(*(frame[f"`{name}`"] for name in ordered))
+
+    return {"load": load_hook, "table": table_hook}
+
+
+def _session_table(is_enabled: IsEnabled) -> Hook:
+    def hook(session: SparkSession, original: Hook, tableName: str) -> Any:  # noqa: N803
+        found = catalog_table.find(session, tableName) if is_enabled(session) else None
+        if found is not None:
+            refresh(session, found)
+        return original(session, tableName)
+
+    return hook

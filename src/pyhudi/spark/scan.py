@@ -1,0 +1,66 @@
+"""A snapshot as a DataFrame that is Spark's own vectorised Parquet scan over the exact files.
+
+The plan is the one that `spark.read.parquet` would have, with our list of files in the place of Spark's own listing:
+columns are pruned, filters pushed into row groups, partitions left out, `count` answered from footers. Design:
+docs/design/0020-spark-scan.md.
+"""
+
+from __future__ import annotations
+
+from pyspark.java_gateway import ensure_callback_server_started
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+from pyhudi.read.snapshot import Snapshot
+from pyhudi.schema.meta_columns import with_meta_columns
+from pyhudi.spark import jvm
+from pyhudi.spark.file_index import SnapshotFileIndex
+from pyhudi.spark.jvm import JavaObject
+from pyhudi.spark.partition_columns import partition_columns
+from pyhudi.spark.types import spark_schema
+
+
+def scan(session: SparkSession, snapshot: Snapshot) -> DataFrame:
+    """Return the rows of a snapshot: meta columns first, then the table's columns in their order.
+
+    No file is listed or read before the DataFrame runs. It stays with this snapshot; later commits are seen by a new
+    scan.
+
+    Args:
+        session: A classic session; tasks must reach the table's storage under its path.
+        snapshot: What to read.
+
+    Raises:
+        UnsupportedError: a column has a type that Spark does not read, or the JVM cannot reach the storage.
+    """
+    columns = snapshot.schema
+    if snapshot.config.populate_meta_fields:
+        columns = with_meta_columns(columns)
+    fields = spark_schema(columns)
+    partitioned_by = partition_columns(fields, snapshot.config)
+    missing = [field for field in partitioned_by.fields if field.name not in fields.names]
+    index = SnapshotFileIndex(session, snapshot, partitioned_by)
+    relation = _relation(session, index, StructType([*fields.fields, *missing]), partitioned_by)
+    classic = jvm.companion(session, "classic.Dataset")
+    return DataFrame(classic.ofRows(jvm.jvm_session(session), relation), session)
+
+
+def _relation(
+    session: SparkSession, index: SnapshotFileIndex, columns: StructType, partitioned_by: StructType
+) -> JavaObject:
+    """Return the logical relation; a column of both schemas keeps its place and takes its value from the path."""
+    gateway = session.sparkContext._gateway  # noqa: SLF001 - no public name
+    ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]
+    java = jvm.jvm(session).org.apache.spark
+    from_json = java.sql.types.DataType.fromJson
+    relation = java.sql.execution.datasources.HadoopFsRelation(
+        index,
+        from_json(partitioned_by.json()),
+        from_json(columns.json()),
+        jvm.some(session, None),
+        java.sql.execution.datasources.parquet.ParquetFileFormat(),
+        java.api.python.PythonUtils.toScalaMap({}),
+        jvm.jvm_session(session),
+    )
+    is_streaming = False
+    return jvm.companion(session, "execution.datasources.LogicalRelation").apply(relation, is_streaming)

@@ -1,0 +1,100 @@
+"""Making a Spark session speak Hudi: what `pyhudi.enable` does.
+
+Spark's classes get pyhudi's methods once per process; they act only in sessions that were enabled, which a setting of
+the session says. So other sessions, and other formats in an enabled one, run as if pyhudi were not there.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, TypeAlias, TypeVar
+
+from pyspark.sql import DataFrame, SparkSession
+
+from pyhudi.errors import UnsupportedError, UsageError
+from pyhudi.spark import failures, reader, writer_hooks
+from pyhudi.spark.patches import Hook, replace_method
+
+_ENABLED = "spark.pyhudi.enabled"
+_CONNECT = (
+    "pyhudi needs a classic Spark session, not a Spark Connect client, whose parser, catalog and planner live in a server."
+    " Leave out remote(...) and SPARK_REMOTE, and start Spark in this process: SparkSession.builder.master('local[*]')."
+)
+
+#: Runs one statement: gets the session, the plain `SparkSession.sql` bound to it, and the arguments of the call.
+SqlRunner: TypeAlias = Callable[..., DataFrame]
+Target = TypeVar("Target", SparkSession, SparkSession.Builder)
+
+
+def enable(target: Target, sql: SqlRunner) -> Target:
+    """Make a session, or every session that a builder gives, speak Hudi; harmless when done before.
+
+    Args:
+        target: A `SparkSession`, or a `SparkSession.builder`.
+        sql: What `session.sql` runs from now on.
+
+    Raises:
+        UnsupportedError: the session is, or the builder would give, a Spark Connect client.
+        UsageError: `target` is neither session nor builder.
+    """
+    if isinstance(target, SparkSession.Builder):
+        _enable_builder(target, sql)
+    elif isinstance(target, SparkSession):
+        _enable_session(target, sql)
+    elif type(target).__module__.startswith("pyspark.sql.connect."):
+        raise UnsupportedError(_CONNECT)
+    else:
+        raise UsageError(f"pyhudi.enable takes a SparkSession or a SparkSession.builder, not {type(target).__name__}.")
+    return target
+
+
+def is_enabled(session: SparkSession) -> bool:
+    """Tell whether a session speaks Hudi."""
+    return getattr(session, "_jsparkSession", None) is not None and session.conf.get(_ENABLED, "") == "true"
+
+
+def _enable_session(session: SparkSession, sql: SqlRunner) -> None:
+    _install(sql)
+    session.conf.set(_ENABLED, "true")
+
+
+def _enable_builder(builder: SparkSession.Builder, sql: SqlRunner) -> None:
+    original = builder.getOrCreate
+
+    def get_or_create() -> SparkSession:
+        if "SPARK_REMOTE" in os.environ or "spark.remote" in builder._options:  # noqa: SLF001 - said nowhere else
+            raise UnsupportedError(_CONNECT)
+        return enable(original(), sql)
+
+    builder.getOrCreate = get_or_create  # type: ignore[method-assign]
+
+
+def _install(sql: SqlRunner) -> None:
+    """Replace the methods of Spark's classes; a second call does nothing."""
+    reader.install(is_enabled)
+    writer_hooks.install(is_enabled)
+    failures.install()
+    replace_method(SparkSession, "sql", _sql_hook(sql))
+    replace_method(SparkSession, "newSession", _new_session)
+
+
+def _sql_hook(sql: SqlRunner) -> Hook:
+    def hook(session: SparkSession, original: Hook, sqlQuery: str, args: Any = None, **kwargs: Any) -> Any:  # noqa: N803 - Spark's name
+        if not is_enabled(session):
+            return original(session, sqlQuery, args, **kwargs)
+
+        def plain(*arguments: Any, **frames: Any) -> Any:
+            return original(session, *arguments, **frames)
+
+        return sql(session, plain, sqlQuery, args, **kwargs)
+
+    return hook
+
+
+def _new_session(session: SparkSession, original: Hook) -> SparkSession:
+    """Make the sibling of an enabled session an enabled one."""
+    new: SparkSession = original(session)
+    if is_enabled(session):
+        new.conf.set(_ENABLED, "true")
+    return new

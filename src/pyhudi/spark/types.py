@@ -1,0 +1,73 @@
+"""Arrow types of a table's schema as Spark types, the way Spark's own Parquet scan delivers them.
+
+Everything is nullable, as in every file source of Spark: a file written before a column was added has no values for it.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.types as pt
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    BooleanType,
+    DataType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntegerType,
+    LongType,
+    MapType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+)
+
+from pyhudi.errors import UnsupportedError
+
+_ATOMIC: dict[pa.DataType, DataType] = {
+    pa.bool_(): BooleanType(),
+    pa.int32(): IntegerType(),
+    pa.int64(): LongType(),
+    pa.float32(): FloatType(),
+    pa.float64(): DoubleType(),
+    pa.string(): StringType(),
+    pa.binary(): BinaryType(),
+    pa.date32(): DateType(),
+}
+
+
+def spark_schema(schema: pa.Schema) -> StructType:
+    """Return a table's columns as Spark shows them.
+
+    Raises:
+        UnsupportedError: a column has a type that Spark's Parquet scan does not read; names it.
+    """
+    return StructType([StructField(field.name, spark_type(field.type, field.name)) for field in schema])
+
+
+def spark_type(arrow: pa.DataType, column: str) -> DataType:
+    """Return the Spark type of a column; `column` is its dotted path, for messages.
+
+    Raises:
+        UnsupportedError: Spark's Parquet scan does not read the type.
+    """
+    if arrow in _ATOMIC:
+        return _ATOMIC[arrow]
+    if pt.is_decimal(arrow):
+        return DecimalType(arrow.precision, arrow.scale)
+    if pt.is_timestamp(arrow):
+        return TimestampNTZType() if arrow.tz is None else TimestampType()
+    if pt.is_struct(arrow):
+        return StructType([StructField(part.name, spark_type(part.type, f"{column}.{part.name}")) for part in arrow])
+    if pt.is_list(arrow):
+        return ArrayType(spark_type(arrow.value_type, f"{column}.element"))
+    if pt.is_map(arrow):
+        return MapType(spark_type(arrow.key_type, f"{column}.key"), spark_type(arrow.item_type, f"{column}.value"))
+    raise UnsupportedError(
+        f"Spark cannot read column '{column}', whose type is {arrow}. Read the table with HudiTable.to_arrow, or select"
+        " the other columns there."
+    )
