@@ -107,7 +107,7 @@ class BaseFileWriter:
         """
         if rows.num_rows == 0:
             return
-        if self._filter is not None and not known_keys:
+        if self._filter is not None and not (known_keys and self._filter.knows_stored_keys):
             self._filter.add(rows.column(RECORD_KEY))
         self.rows += rows.num_rows
         self._extend_key_range(rows.column(RECORD_KEY))
@@ -153,9 +153,9 @@ class BaseFileWriter:
         )
 
     def _extend_key_range(self, keys: pa.ChunkedArray) -> None:
-        least, greatest = pc.min_max(keys).values()
-        self._min_key = min(filter(None, (self._min_key, least.as_py())), key=str.encode)
-        self._max_key = max(filter(None, (self._max_key, greatest.as_py())), key=str.encode)
+        least, greatest = (bound.as_py() for bound in pc.min_max(keys).values())
+        self._min_key = min((key for key in (self._min_key, least) if key is not None), key=str.encode, default=None)
+        self._max_key = max((key for key in (self._max_key, greatest) if key is not None), key=str.encode, default=None)
 
     def _footer(self) -> dict[str, str]:
         entries = {FOOTER_AVRO_SCHEMA: self._shape.avro_schema_json}

@@ -73,7 +73,8 @@ def _generations(groups: Places, hard_deletes: npt.NDArray[np.bool_]) -> Places:
     places = np.arange(len(groups))
     last = np.full(int(groups.max()) + 1, -1)
     np.maximum.at(last, groups[hard_deletes], places[hard_deletes])
-    return np.sign(places - last[groups])
+    generations: Places = np.sign(places - last[groups])
+    return generations
 
 
 def _ranks(column: pa.ChunkedArray) -> Places:

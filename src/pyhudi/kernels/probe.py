@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.kernels.base_file import FOOTER_MAX_KEY, FOOTER_MIN_KEY
@@ -32,17 +31,21 @@ _FIRST_DIFFERENT = "\ud800"
 def locate_keys(storage: Storage, files: Sequence[BaseFile], keys: pa.StringArray) -> pa.Int32Array:
     """Return, for each key, the number of the file in `files` that holds it, or null.
 
-    Files whose key range holds no wanted key are left out by their footer. Where several files hold a key, the last counts.
+    Files whose key range holds no wanted key are left out by their footer. Where several files hold a key, the last
+    one counts. A key may be asked for more than once.
 
     Raises:
         CorruptTableError: a file is damaged, missing, or has no record keys.
     """
-    found = np.full(len(keys), -1, np.int32)
-    if len(keys):
-        least, greatest = (bound.as_py() for bound in pc.min_max(keys).values())
-        for stored, owners in _lookups(_key_columns(storage, files, least, greatest), max(_LOOKUP_ROWS, len(keys))):
-            _mark(found, keys, stored, owners)
-    return pa.array(found, mask=found < 0)
+    encoded = keys.dictionary_encode()
+    wanted = encoded.dictionary
+    found = np.full(len(wanted), -1, np.int32)
+    if len(wanted):
+        least, greatest = (bound.as_py() for bound in pc.min_max(wanted).values())
+        columns = _key_columns(storage, files, least, greatest)
+        for stored, owners in _lookups(columns, max(_LOOKUP_ROWS, len(wanted))):
+            _mark(found, wanted, stored, owners)
+    return pa.array(found, mask=found < 0).take(encoded.indices)
 
 
 def _mark(
@@ -60,7 +63,7 @@ def _mark(
 def _lookups(
     columns: Iterator[tuple[int, pa.ChunkedArray]], at_least: int
 ) -> Iterator[tuple[pa.ChunkedArray, list[tuple[int, int]]]]:
-    """Yield key columns joined to `at_least` rows, so that the table of wanted keys is not built anew for each small file."""
+    """Yield key columns joined to `at_least` rows: the table of wanted keys is not built for each small file."""
     chunks: list[pa.Array] = []
     owners: list[tuple[int, int]] = []
     rows = 0
@@ -86,12 +89,8 @@ def _key_columns(
                 raise CorruptTableError(
                     f"Base file '{file.path}' of the table at {storage.uri} has no column '{RECORD_KEY}'."
                 )
-            column = _keys_of(parquet)
+            column = parquet.read(columns=[RECORD_KEY]).column(0)
         yield number, column
-
-
-def _keys_of(parquet: pq.ParquetFile) -> pa.ChunkedArray:
-    return parquet.read(columns=[RECORD_KEY]).column(0)
 
 
 def _may_hold(footer: dict[str, str], least: str, greatest: str) -> bool:
