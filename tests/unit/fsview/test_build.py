@@ -1,0 +1,160 @@
+"""File groups and slices from names and a timeline, for both timeline layouts."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pyhudi.fsview.build import build_groups, committed_files
+from pyhudi.spec.file_group import FileGroupId
+from pyhudi.spec.instant import Action, Instant, State
+from pyhudi.storage.protocol import FileStatus
+from pyhudi.timeline.timeline import Timeline, fold
+
+
+def at(day: int) -> str:
+    return f"202612{day:02}000000000"
+
+
+def commit(day: int, completed_day: int | None = None, action: Action = Action.COMMIT) -> Instant:
+    return Instant(at(day), action, State.COMPLETED, at(completed_day or day)[:-1] + "1")
+
+
+def pending(day: int, action: Action = Action.COMMIT) -> Instant:
+    return Instant(at(day), action, State.INFLIGHT)
+
+
+def base(file_id: str, day: int, token: str = "0-0-0") -> str:
+    return f"{file_id}_{token}_{at(day)}.parquet"
+
+
+def log(file_id: str, day: int, version: int = 1) -> str:
+    return f".{file_id}_{at(day)}.log.{version}_0-0-0"
+
+
+def groups(names, *instants, layout=2, replaced=(), **fields):
+    """File groups as `{file id: [(day of the slice, base name or None, [log names])]}`."""
+    timeline = Timeline(fold(instants), layout, **fields)
+    listing = [FileStatus(f"p/{name}", 10, 0) for name in names]
+    files = committed_files("p", listing, timeline)
+    built = build_groups("p", files, timeline, {FileGroupId("p", file_id): at(9) for file_id in replaced})
+    return {
+        group.id.file_id: [
+            (int(piece.base_instant[6:8]), piece.base and str(piece.base.name), [str(file.name) for file in piece.logs])
+            for piece in group.slices
+        ]
+        for group in built
+    }
+
+
+def test_versions_of_a_base_file_are_slices_newest_first() -> None:
+    names = [base("a", 1), base("a", 2), base("b", 1)]
+    assert groups(names, commit(1), commit(2)) == {
+        "a": [(2, base("a", 2), []), (1, base("a", 1), [])],
+        "b": [(1, base("b", 1), [])],
+    }
+
+
+def test_files_of_pending_and_unknown_instants_are_invisible() -> None:
+    names = [base("a", 1), base("a", 2), base("b", 3), base("c", 2)]
+    assert groups(names, commit(1), pending(2), commit(4)) == {"a": [(1, base("a", 1), [])]}
+
+
+def test_files_older_than_the_timeline_are_visible() -> None:
+    assert groups([base("a", 1)], commit(3)) == {"a": [(1, base("a", 1), [])]}
+
+
+def test_files_older_than_a_timeline_that_never_was_archived_are_left_overs() -> None:
+    assert groups([base("a", 1)], commit(3), origin="") == {}
+
+
+def test_replaced_group_is_left_out_with_all_its_slices() -> None:
+    names = [base("a", 1), base("a", 2), base("b", 1)]
+    assert groups(names, commit(1), commit(2), replaced=["a"]) == {"b": [(1, base("b", 1), [])]}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        ".hoodie_partition_metadata",
+        ".hoodie_partition_metadata.parquet",
+        ".a_0-0-0_20261201000000000.parquet.crc",
+        ".a_0-0-0_20261201000000000.parquet.4711-0.tmp",
+        "a_0-0-0_20261201000000000.parquet.tmp",
+        "part-00000.parquet",
+        "_SUCCESS",
+        "a_0-0-0_20261201000000000.txt",
+    ],
+)
+def test_name_that_is_no_data_file_is_ignored(name) -> None:
+    assert groups([name], commit(1)) == {}
+
+
+def test_log_joins_the_newest_slice_begun_before_it_completed() -> None:
+    names = [base("a", 1), base("a", 3), log("a", 2), log("a", 4)]
+    instants = [commit(1), commit(2, 5, Action.DELTA_COMMIT), commit(3), commit(4, action=Action.DELTA_COMMIT)]
+    assert groups(names, *instants) == {"a": [(3, base("a", 3), [log("a", 2), log("a", 4)]), (1, base("a", 1), [])]}
+
+
+def test_log_completed_before_a_base_file_began_stays_with_the_slice_before() -> None:
+    names = [base("a", 1), base("a", 3), log("a", 2)]
+    instants = [commit(1), commit(2, action=Action.DELTA_COMMIT), commit(3)]
+    assert groups(names, *instants) == {"a": [(3, base("a", 3), []), (1, base("a", 1), [log("a", 2)])]}
+
+
+def test_log_of_a_pending_instant_is_invisible() -> None:
+    names = [base("a", 1), log("a", 2)]
+    assert groups(names, commit(1), pending(2, Action.DELTA_COMMIT)) == {"a": [(1, base("a", 1), [])]}
+
+
+def test_logs_without_base_file_begin_a_slice() -> None:
+    instants = [commit(day, action=Action.DELTA_COMMIT) for day in (1, 2)]
+    assert groups([log("a", 2), log("a", 1)], *instants) == {"a": [(1, None, [log("a", 1), log("a", 2)])]}
+
+
+def test_failed_base_file_does_not_take_the_logs_of_the_good_one() -> None:
+    names = [base("a", 1), base("a", 2), log("a", 3)]
+    assert groups(names, commit(1), pending(2), commit(3, action=Action.DELTA_COMMIT)) == {
+        "a": [(1, base("a", 1), [log("a", 3)])]
+    }
+
+
+def test_log_of_an_archived_instant_is_placed_by_the_history() -> None:
+    names = [base("a", 1), base("a", 3), log("a", 2)]
+    assert groups(names, commit(8), completion={at(2): at(4)}) == {
+        "a": [(3, base("a", 3), [log("a", 2)]), (1, base("a", 1), [])]
+    }
+
+
+def test_layout_1_log_belongs_to_the_slice_it_names() -> None:
+    names = [base("a", 1), base("a", 3), log("a", 1), log("a", 3, 2), log("a", 3, 1)]
+    assert groups(names, commit(1), commit(3), layout=1) == {
+        "a": [(3, base("a", 3), [log("a", 3, 1), log("a", 3, 2)]), (1, base("a", 1), [log("a", 1)])]
+    }
+
+
+def test_layout_1_log_of_a_pending_compaction_joins_the_slice_before() -> None:
+    names = [base("a", 1), log("a", 2)]
+    assert groups(names, commit(1), pending(2, Action.COMPACTION), layout=1) == {
+        "a": [(1, base("a", 1), [log("a", 2)])]
+    }
+
+
+def test_time_travel_shows_the_slices_until_then() -> None:
+    timeline = Timeline(fold([commit(1), commit(2), commit(3)]), 2).as_of(at(2))
+    listing = [FileStatus(f"p/{base('a', day)}", 10, 0) for day in (1, 2, 3)]
+    (group,) = build_groups("p", committed_files("p", listing, timeline), timeline, {})
+    assert [piece.base_instant for piece in group.slices] == [at(2), at(1)]
+
+
+@given(st.sets(st.tuples(st.sampled_from("abc"), st.integers(1, 9))), st.sets(st.integers(1, 9)), st.randoms())
+def test_groups_do_not_depend_on_the_order_of_the_listing_and_hold_the_committed_files(files, days, random) -> None:
+    names = sorted(base(file_id, day) for file_id, day in files)
+    instants = [commit(day) if day in days else pending(day) for day in range(1, 10)]
+    shuffled = list(names)
+    random.shuffle(shuffled)
+    found = groups(shuffled, *instants)
+    assert found == groups(names, *instants)
+    visible = {(file_id, day) for file_id, slices in found.items() for day, _, _ in slices}
+    assert visible == {(file_id, day) for file_id, day in files if day in days}
