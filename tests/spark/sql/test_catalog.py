@@ -1,0 +1,112 @@
+"""Statements about tables: SHOW, DESCRIBE, TRUNCATE; and those that a later release brings, refused by name."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyhudi.errors import UnsupportedError, UsageError
+
+pytestmark = pytest.mark.spark
+
+
+def test_show_tables_lists_the_table(people):
+    assert people("SHOW TABLES") == [(people.database, "people", False)]
+
+
+def test_describe_shows_columns_and_partitions(people):
+    rows = people("DESCRIBE people")
+    assert rows[5:9] == [("id", "int", None), ("name", "string", None), ("age", "int", None), ("city", "string", None)]
+    assert rows[-1] == ("city", "string", None)
+
+
+def test_describe_extended_names_the_provider_and_the_location(people):
+    facts = {row[0]: row[1] for row in people("DESCRIBE EXTENDED people")}
+    assert facts["Provider"] == "hudi"
+    assert facts["Location"].endswith("/people")
+    assert facts["Type"] == "MANAGED"
+
+
+def test_show_create_table_makes_the_same_table_again(people):
+    ((statement,),) = people("SHOW CREATE TABLE people")
+    people("DROP TABLE people")
+    people(statement)
+    people("INSERT INTO people VALUES (1, 'ann', 31, 'oslo')")
+    assert people("SELECT _hoodie_record_key, id, city FROM people") == [("1", 1, "oslo")]
+
+
+def test_show_tblproperties_lists_what_was_stated(people):
+    assert people("SHOW TBLPROPERTIES people") == [("primaryKey", "id")]
+
+
+def test_show_partitions_lists_the_tables_partitions(people):
+    assert people("SHOW PARTITIONS people") == [("city=oslo",), ("city=rome",)]
+    assert people("SHOW PARTITIONS people PARTITION (city = 'rome')") == [("city=rome",)]
+
+
+def test_show_partitions_of_a_table_without_partitions_says_so(sql):
+    sql("CREATE TABLE t (id INT) USING hudi")
+    with pytest.raises(UsageError, match="not partitioned"):
+        sql("SHOW PARTITIONS t")
+
+
+def test_truncate_empties_the_table_and_keeps_its_history(people):
+    people("TRUNCATE TABLE people")
+    assert people("SELECT count(*) FROM people") == [(0,)]
+    people("INSERT INTO people VALUES (1, 'ann', 31, 'oslo')")
+    assert people("SELECT id FROM people") == [(1,)]
+    assert people.commits("people") == 3
+
+
+def test_table_properties_can_be_set_afterwards(people):
+    people("ALTER TABLE people SET TBLPROPERTIES ('owner.team' = 'x')")
+    assert ("owner.team", "x") in people("SHOW TBLPROPERTIES people")
+    assert people("SELECT count(*) FROM people") == [(3,)]
+
+
+def test_refresh_and_cache_work(people):
+    people("REFRESH TABLE people")
+    people("CACHE TABLE people")
+    people("INSERT INTO people VALUES (4, 'dee', 64, 'oslo')")
+    assert people("SELECT count(*) FROM people") == [(4,)]
+    people("UNCACHE TABLE people")
+
+
+def test_sparks_catalog_functions_know_the_table(people):
+    catalog = people.session.catalog
+    assert catalog.tableExists("people")
+    assert [table.name for table in catalog.listTables()] == ["people"]
+    assert [column.name for column in catalog.listColumns("people") if column.isPartition] == ["city"]
+
+
+def test_tables_of_two_databases_do_not_meet(people):
+    people("CREATE DATABASE other_database")
+    try:
+        people("CREATE TABLE other_database.people (id INT) USING hudi")
+        people("INSERT INTO other_database.people VALUES (7)")
+        assert people("SELECT id FROM other_database.people") == [(7,)]
+        assert people("SELECT count(*) FROM people") == [(3,)]
+    finally:
+        people("DROP DATABASE other_database CASCADE")
+
+
+@pytest.mark.parametrize(
+    ("statement", "says"),
+    [
+        ("MERGE INTO people t USING (SELECT 1 AS id) s ON t.id = s.id WHEN MATCHED THEN DELETE", "MERGE INTO"),
+        ("ALTER TABLE people ADD COLUMNS (x INT)", "ADD COLUMNS"),
+        ("ALTER TABLE people RENAME TO persons", "RENAME TO"),
+        ("ALTER TABLE people DROP PARTITION (city = 'oslo')", "DROP PARTITION"),
+        ("CREATE INDEX i ON people (name)", "CREATE INDEX"),
+        ("CALL show_commits(table => 'people')", "CALL show_commits"),
+        ("SELECT * FROM hudi_table_changes('people', 'latest_state', 'earliest')", "hudi_table_changes"),
+        ("TRUNCATE TABLE people PARTITION (city = 'oslo')", "TRUNCATE TABLE ... PARTITION"),
+        ("MSCK REPAIR TABLE people", "MSCK REPAIR TABLE"),
+        ("CREATE TABLE p2 LIKE people", "LIKE"),
+        ("CREATE OR REPLACE TABLE people USING hudi AS SELECT 1 AS id", "REPLACE TABLE"),
+        ("BEGIN INSERT INTO people VALUES (9, 'z', 1, 'x'); END", "script"),
+    ],
+)
+def test_a_statement_of_a_later_release_is_refused_by_name(people, statement, says):
+    with pytest.raises(UnsupportedError, match=says.replace("(", r"\(")):
+        people(statement)
+    assert people("SELECT count(*) FROM people") == [(3,)]

@@ -1,0 +1,127 @@
+"""INSERT INTO and INSERT OVERWRITE: which value goes into which column, and which rows stay."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyhudi.errors import HudiError, SchemaError
+
+pytestmark = pytest.mark.spark
+
+READ = "SELECT id, name, age, city FROM people ORDER BY id, name"
+STORED = [(1, "ann", 31, "oslo"), (2, "bob", 42, "oslo"), (3, "cid", 53, "rome")]
+
+
+def test_the_answer_counts_the_rows(people):
+    assert people.counts("INSERT INTO people VALUES (4, 'dee', 1, 'oslo'), (5, 'eve', 2, 'bern')") == {
+        "num_affected_rows": 2,
+        "num_inserted_rows": 2,
+    }
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "INSERT INTO people VALUES (4, 'dee', 64, 'oslo')",
+        "INSERT INTO TABLE people SELECT 4, 'dee', 64, 'oslo'",
+        "INSERT INTO people (city, age, id, name) VALUES ('oslo', 64, 4, 'dee')",
+        "INSERT INTO people BY NAME SELECT 'oslo' AS city, 64 AS age, 'dee' AS name, 4 AS id",
+        "INSERT INTO people PARTITION (city = 'oslo') VALUES (4, 'dee', 64)",
+        "INSERT INTO people PARTITION (city = 'oslo') (age, id, name) VALUES (64, 4, 'dee')",
+        "INSERT INTO people PARTITION (city) SELECT 4, 'dee', 64, 'oslo'",
+        "WITH one AS (SELECT 4 AS id) INSERT INTO people SELECT id, 'dee', 64, 'oslo' FROM one",
+        "/* c */ INSERT INTO people -- rows: (1)\n VALUES (4, 'dee', /* age */ 64, 'oslo');",
+        "INSERT INTO people (SELECT 4, 'dee', 64, 'oslo')",
+        "INSERT INTO people SELECT 4L, 'dee', CAST(64 AS TINYINT), 'oslo'",
+    ],
+)
+def test_values_reach_their_columns(people, statement):
+    people(statement)
+    assert people(READ) == [*STORED, (4, "dee", 64, "oslo")]
+
+
+def test_columns_left_out_are_null(people):
+    people("INSERT INTO people (id, city) VALUES (4, 'oslo')")
+    assert people(READ)[-1] == (4, None, None, "oslo")
+
+
+def test_named_and_positional_parameters_are_bound(people):
+    people("INSERT INTO people VALUES (:id, :name, 64, 'oslo')", {"id": 4, "name": "d'ee"})
+    people("INSERT INTO people VALUES (?, ?, 75, 'oslo')", [5, "eve"])
+    assert [row[1] for row in people(READ)][3:] == ["d'ee", "eve"]
+
+
+def test_an_insert_keeps_duplicates_of_existing_keys(people):
+    people("INSERT INTO people VALUES (1, 'ann again', 31, 'oslo')")
+    assert [row[1] for row in people(READ)][:2] == ["ann", "ann again"]
+
+
+def test_the_session_can_make_inserts_upserts(people):
+    people("SET hoodie.spark.sql.insert.into.operation = upsert")
+    try:
+        people("INSERT INTO people VALUES (1, 'ann again', 31, 'oslo')")
+    finally:
+        people.session.conf.unset("hoodie.spark.sql.insert.into.operation")
+    assert people(READ)[0] == (1, "ann again", 31, "oslo")
+
+
+def test_a_forgotten_write_operation_does_not_turn_an_insert_into_a_delete(people):
+    people("SET hoodie.datasource.write.operation = delete")
+    try:
+        people("INSERT INTO people VALUES (4, 'dee', 64, 'oslo')")
+    finally:
+        people.session.conf.unset("hoodie.datasource.write.operation")
+    assert len(people(READ)) == 4
+
+
+def test_overwrite_replaces_the_whole_table(people):
+    people("INSERT OVERWRITE people VALUES (9, 'zoe', 9, 'bern')")
+    assert people(READ) == [(9, "zoe", 9, "bern")]
+
+
+def test_overwrite_of_a_partition_leaves_the_others(people):
+    people("INSERT OVERWRITE people PARTITION (city = 'oslo') VALUES (9, 'zoe', 9)")
+    assert people(READ) == [(3, "cid", 53, "rome"), (9, "zoe", 9, "oslo")]
+
+
+def test_dynamic_overwrite_replaces_the_partitions_of_the_input(people):
+    people("INSERT OVERWRITE people PARTITION (city) VALUES (9, 'zoe', 9, 'rome')")
+    assert people(READ) == [(1, "ann", 31, "oslo"), (2, "bob", 42, "oslo"), (9, "zoe", 9, "rome")]
+
+
+def test_an_overwrite_may_read_what_it_replaces(people):
+    people("INSERT OVERWRITE people SELECT id, upper(name), age, city FROM people WHERE id < 3")
+    assert people(READ) == [(1, "ANN", 31, "oslo"), (2, "BOB", 42, "oslo")]
+
+
+def test_many_rows_of_another_table_are_inserted(people):
+    people("INSERT INTO people SELECT CAST(id AS INT) + 10, 'n', 0, IF(id % 2 = 0, 'oslo', 'rome') FROM range(1000)")
+    assert people("SELECT city, COUNT(*) FROM people GROUP BY city ORDER BY city") == [("oslo", 502), ("rome", 501)]
+
+
+@pytest.mark.parametrize(
+    ("statement", "says"),
+    [
+        ("INSERT INTO people VALUES (4, 'dee', 64)", "3 column"),
+        ("INSERT INTO people (id, nme) VALUES (4, 'dee')", "no column nme"),
+        ("INSERT INTO people VALUES (4, 'dee', 'old', 'oslo')", "age is int"),
+        ("INSERT INTO people PARTITION (name = 'dee') VALUES (4, 64, 'oslo')", "not a partition column"),
+        ("INSERT INTO people BY NAME SELECT 4 AS id, 'dee' AS nme, 'oslo' AS city", "nme"),
+    ],
+)
+def test_what_does_not_fit_is_refused_and_nothing_is_written(people, statement, says):
+    with pytest.raises(SchemaError, match=says):
+        people(statement)
+    assert people(READ) == STORED
+
+
+def test_a_null_key_is_refused_and_nothing_is_written(people):
+    with pytest.raises(HudiError, match="id"):
+        people("INSERT INTO people VALUES (NULL, 'dee', 64, 'oslo')")
+    assert people(READ) == STORED
+
+
+def test_a_write_past_the_front_door_is_refused_by_spark(people):
+    with pytest.raises(Exception, match="UNSUPPORTED_INSERT"):
+        people("EXECUTE IMMEDIATE 'INSERT INTO people VALUES (4, 1, 2, 3, 4, 5, 6, 7, 8)'")
+    assert people(READ) == STORED

@@ -1,0 +1,125 @@
+"""SELECT: a Hudi table stands wherever Spark takes a table."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from pyspark.errors import AnalysisException
+
+from pyhudi.errors import UnsupportedError
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.mark.parametrize(
+    ("query", "answer"),
+    [
+        ("SELECT max(id) FROM people", [(3,)]),
+        ("SELECT people.id FROM people WHERE people.city = 'rome'", [(3,)]),
+        ("SELECT {db}.people.id FROM {db}.people WHERE id = 1", [(1,)]),
+        ("SELECT spark_catalog.{db}.people.id FROM spark_catalog.{db}.people WHERE id = 1", [(1,)]),
+        ("WITH p AS (SELECT * FROM people) SELECT count(*) FROM p", [(3,)]),
+        ("SELECT count(*) FROM people a JOIN people b ON a.city = b.city", [(5,)]),
+        ("SELECT r.id FROM range(9) r WHERE r.id IN (SELECT id FROM people) AND r.id > 2", [(3,)]),
+        ("SELECT (SELECT count(*) FROM people) AS n", [(3,)]),
+        ("SELECT id FROM (SELECT id FROM people UNION ALL SELECT id FROM people) ORDER BY id LIMIT 2", [(1,), (1,)]),
+        ("FROM people |> WHERE id = 2 |> SELECT name", [("bob",)]),
+        ("SELECT name FROM IDENTIFIER('people') WHERE id = 2", [("bob",)]),
+        ("SELECT id FROM hudi.`{folder}/people` WHERE hudi.city = 'rome'", [(3,)]),
+        ("SELECT count(*) FROM people p, hudi.`{folder}/people` q WHERE p.id = q.id", [(3,)]),
+    ],
+)
+def test_a_table_is_read_wherever_it_stands(people, query, answer):
+    assert people(query.format(db=people.database, folder=people.folder)) == answer
+
+
+def test_meta_columns_come_first(people):
+    assert people.session.sql("SELECT * FROM people").columns == [
+        "_hoodie_commit_time",
+        "_hoodie_commit_seqno",
+        "_hoodie_record_key",
+        "_hoodie_partition_path",
+        "_hoodie_file_name",
+        "id",
+        "name",
+        "age",
+        "city",
+    ]
+
+
+def test_the_plan_is_sparks_own_scan_with_pushed_filters(people):
+    plan = people.session.sql("EXPLAIN SELECT name FROM people WHERE age > 40 AND city = 'oslo'").first()[0]
+    assert "FileScan parquet" in plan
+    assert "GreaterThan(age,40)" in plan
+    assert "PartitionFilters: [isnotnull(city" in plan
+
+
+def test_a_view_shows_the_tables_current_rows(people):
+    people("CREATE VIEW adults AS SELECT * FROM people WHERE age > 40")
+    people("CREATE TEMP VIEW counted AS SELECT count(*) AS n FROM adults")
+    people("INSERT INTO people VALUES (4, 'dee', 64, 'oslo')")
+    assert people("SELECT n FROM counted") == [(3,)]
+
+
+def test_spark_table_shows_the_tables_current_rows(people):
+    people("INSERT INTO people VALUES (4, 'dee', 64, 'oslo')")
+    assert people.session.table("people").count() == 4
+
+
+def test_a_commit_made_past_this_session_is_seen(people):
+    people("SELECT * FROM people")
+    people.table("people").delete(where="id = 1")
+    assert people("SELECT count(*) FROM people") == [(2,)]
+
+
+def test_a_dataframe_keeps_the_rows_of_its_moment(people):
+    frame = people.session.sql("SELECT id FROM people")
+    people("DELETE FROM people WHERE id = 1")
+    assert frame.count() == 3
+
+
+def test_time_travel_by_instant_shows_the_rows_of_that_time(people):
+    people("DELETE FROM people WHERE id = 1")
+    first = people.table("people").history().sort_by("requested").column("completed")[0].as_py()
+    assert people(f"SELECT count(*) FROM people TIMESTAMP AS OF '{first}'") == [(3,)]
+    assert people(f"SELECT p.id FROM people VERSION AS OF '{first}' AS p WHERE p.id = 1") == [(1,)]
+    assert people(f"SELECT people.id FROM people TIMESTAMP AS OF '{first}' JOIN people AS now USING (id)") == [
+        (2,),
+        (3,),
+    ]
+
+
+def test_time_travel_takes_an_expression(people):
+    time.sleep(1.1)  # Spark's timestamp is cut to the second of the table's first commit
+    people("DELETE FROM people WHERE id = 1")
+    assert people("SELECT count(*) FROM people TIMESTAMP AS OF current_timestamp() + INTERVAL 1 DAY") == [(2,)]
+
+
+def test_before_the_first_commit_there_are_no_rows(people):
+    assert people("SELECT count(*) FROM people TIMESTAMP AS OF '2001-01-01'") == [(0,)]
+
+
+def test_a_joined_table_of_another_format_is_sparks(people):
+    people("CREATE TABLE cities USING parquet AS SELECT 'oslo' AS city, 'Norway' AS land")
+    assert people("SELECT p.id, c.land FROM people p LEFT JOIN cities c USING (city) ORDER BY id") == [
+        (1, "Norway"),
+        (2, "Norway"),
+        (3, None),
+    ]
+
+
+def test_a_dataframe_can_stand_in_the_text(people):
+    ids = people.session.range(2, 9)
+    found = people.session.sql("SELECT name FROM {ids} JOIN people USING (id) ORDER BY id", ids=ids).collect()
+    assert [row[0] for row in found] == ["bob", "cid"]
+
+
+def test_a_stored_view_over_a_path_is_refused(people):
+    with pytest.raises(UnsupportedError, match="cannot keep"):
+        people(f"CREATE VIEW v AS SELECT * FROM hudi.`{people.folder}/people`")
+
+
+def test_a_table_that_does_not_exist_is_sparks_error(sql):
+    with pytest.raises(AnalysisException, match="TABLE_OR_VIEW_NOT_FOUND"):
+        sql("SELECT * FROM nowhere")
