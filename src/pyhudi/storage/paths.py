@@ -74,9 +74,7 @@ def opened_folder(root: str, segments: tuple[str, ...], *, make: bool = False) -
         FileNotFoundError: a folder is missing and `make` is false.
         OSError: a segment is a link or no folder.
     """
-    if make:
-        Path(root).mkdir(parents=True, exist_ok=True)
-    current = os.open(root, _FOLDER)
+    current = _open_root(root, make=make)
     try:
         for segment in segments:
             inner = _enter(current, segment, make=make)
@@ -85,6 +83,16 @@ def opened_folder(root: str, segments: tuple[str, ...], *, make: bool = False) -
         yield current
     finally:
         os.close(current)
+
+
+def _open_root(root: str, *, make: bool) -> int:
+    try:
+        return os.open(root, _FOLDER)
+    except FileNotFoundError:
+        if not make:
+            raise
+    Path(root).mkdir(parents=True, exist_ok=True)
+    return os.open(root, _FOLDER)
 
 
 def _enter(parent: int, segment: str, *, make: bool) -> int:
