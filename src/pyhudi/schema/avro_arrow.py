@@ -26,17 +26,18 @@ _PRIMITIVES: dict[pa.DataType, Any] = {
     pa.string(): "string",
     pa.binary(): "bytes",
     pa.date32(): {"type": "int", "logicalType": "date"},
+    pa.time32("ms"): {"type": "int", "logicalType": "time-millis"},
+    pa.time64("us"): {"type": "long", "logicalType": "time-micros"},
 }
 _NAME = re.compile(r"[^\W\d]\w*")
 
 
-def arrow_to_avro(schema: pa.Schema, table_name: str, *, for_create: bool = False) -> str:
+def arrow_to_avro(schema: pa.Schema, table_name: str) -> str:
     """Return the Avro JSON of the data columns of a table.
 
     Args:
         schema: columns of the types that `pyhudi.schema.evolve` gives; meta columns are left out.
         table_name: name of the table; other than letters, digits and `_` is masked with `__`.
-        for_create: write the style of `hoodie.table.create.schema` (null last, no defaults) instead of a commit's.
 
     Raises:
         SchemaError: a name cannot stand in Avro, or a type cannot be stored.
@@ -47,7 +48,7 @@ def arrow_to_avro(schema: pa.Schema, table_name: str, *, for_create: bool = Fals
     """
     name = _masked(table_name)
     fields = [field for field in schema if not is_meta_column(field.name)]
-    return _dump(_AvroWriter(for_create=for_create).record(fields, f"{name}_record", f"hoodie.{name}"))
+    return _dump(_record(fields, f"{name}_record", f"hoodie.{name}"))
 
 
 def with_meta_fields(avro_json: str) -> str:
@@ -72,55 +73,43 @@ def avro_to_arrow(avro_json: str) -> pa.Schema:
         raise CorruptTableError(f"The table's Avro schema is damaged near {error}: {avro_json[:200]}") from error
 
 
-class _AvroWriter:
-    """Turns Arrow types into Avro ones; a nested type is named after the path that leads to it."""
+def _record(fields: list[pa.Field], name: str, namespace: str) -> dict[str, Any]:
+    written = []
+    for field in fields:
+        if not _NAME.fullmatch(field.name):
+            raise SchemaError(
+                f"Column '{field.name}' cannot be stored: names in a Hudi table hold letters, digits and '_' only, "
+                "and do not begin with a digit. Rename it."
+            )
+        avro = _union(field.type, field.name, f"{namespace}.{name}", nullable=field.nullable)
+        default = {"default": None} if field.nullable else {}
+        written.append({"name": field.name, "type": avro, **default})
+    return {"type": "record", "name": name, "namespace": namespace, "fields": written}
 
-    def __init__(self, *, for_create: bool) -> None:
-        self._for_create = for_create
 
-    def record(self, fields: list[pa.Field], name: str, namespace: str) -> dict[str, Any]:
-        written = []
-        for field in fields:
-            if not _NAME.fullmatch(field.name):
-                raise SchemaError(
-                    f"Column '{field.name}' cannot be stored: names in a Hudi table hold letters, digits and '_' only, "
-                    "and do not begin with a digit. Rename it."
-                )
-            entry: dict[str, Any] = {
-                "name": field.name,
-                "type": self._union(field.type, field.name, f"{namespace}.{name}", nullable=field.nullable),
-            }
-            if field.nullable and not self._for_create:
-                entry["default"] = None
-            written.append(entry)
-        return {"type": "record", "name": name, "namespace": namespace, "fields": written}
+def _union(arrow: pa.DataType, name: str, namespace: str, *, nullable: bool) -> Any:
+    avro = _type(arrow, name, namespace)
+    return ["null", avro] if nullable else avro
 
-    def _union(self, arrow: pa.DataType, name: str, namespace: str, *, nullable: bool) -> Any:
-        avro = self._type(arrow, name, namespace)
-        if not nullable:
-            return avro
-        return [avro, "null"] if self._for_create else ["null", avro]
 
-    def _type(self, arrow: pa.DataType, name: str, namespace: str) -> Any:
-        if arrow in _PRIMITIVES:
-            return _PRIMITIVES[arrow]
-        if pa.types.is_timestamp(arrow) and arrow.unit in ("us", "ms"):
-            local = "" if arrow.tz else "local-"
-            return {"type": "long", "logicalType": f"{local}timestamp-{'micros' if arrow.unit == 'us' else 'millis'}"}
-        if pa.types.is_time64(arrow) or pa.types.is_time32(arrow):
-            kind, unit = ("long", "micros") if pa.types.is_time64(arrow) else ("int", "millis")
-            return {"type": kind, "logicalType": f"time-{unit}"}
-        if pa.types.is_decimal128(arrow):
-            return _decimal(arrow, f"{namespace}.{name}")
-        if pa.types.is_struct(arrow):
-            return self.record(list(arrow), name, namespace)
-        if pa.types.is_list(arrow):
-            item = arrow.value_field
-            return {"type": "array", "items": self._union(item.type, name, namespace, nullable=item.nullable)}
-        if pa.types.is_map(arrow) and pa.types.is_string(arrow.key_type):
-            value = arrow.item_field
-            return {"type": "map", "values": self._union(value.type, name, namespace, nullable=value.nullable)}
-        raise SchemaError(f"Column '{name}' has type {arrow}, which a Hudi table cannot store.")
+def _type(arrow: pa.DataType, name: str, namespace: str) -> Any:
+    """The Avro type of an Arrow type; a nested type is named after the path that leads to it."""
+    if arrow in _PRIMITIVES:
+        return _PRIMITIVES[arrow]
+    if pa.types.is_timestamp(arrow) and arrow.unit in ("us", "ms"):
+        local = "" if arrow.tz else "local-"
+        return {"type": "long", "logicalType": f"{local}timestamp-{'micros' if arrow.unit == 'us' else 'millis'}"}
+    if pa.types.is_decimal128(arrow):
+        return _decimal(arrow, f"{namespace}.{name}")
+    if pa.types.is_struct(arrow):
+        return _record(list(arrow), name, namespace)
+    if pa.types.is_list(arrow):
+        item = arrow.value_field
+        return {"type": "array", "items": _union(item.type, name, namespace, nullable=item.nullable)}
+    if pa.types.is_map(arrow) and pa.types.is_string(arrow.key_type):
+        value = arrow.item_field
+        return {"type": "map", "values": _union(value.type, name, namespace, nullable=value.nullable)}
+    raise SchemaError(f"Column '{name}' has type {arrow}, which a Hudi table cannot store.")
 
 
 def _decimal(arrow: pa.Decimal128Type, namespace: str) -> dict[str, Any]:
