@@ -57,6 +57,17 @@ def every_type() -> pa.Table:
 
 
 def data(table: pa.Table, order: str = "id") -> list[dict[str, Any]]:
-    """The rows without meta columns, sorted, as Python values."""
+    """The rows without meta columns, sorted, as Python values; maps as dicts, because their entries have no order."""
     names = [name for name in table.column_names if not name.startswith("_hoodie_")]
-    return table.select(names).sort_by(order).to_pylist()
+    rows = table.select(names).sort_by(order).to_pylist()
+    return [{name: _plain(value) for name, value in row.items()} for row in rows]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list) and value and isinstance(value[0], tuple):
+        return {key: _plain(item) for key, item in value}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return value

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pyhudi.errors import OptionError
+from pyhudi.kernels.key_range import KeyRange
 from pyhudi.kernels.leaf_columns import dictionary_columns
 from pyhudi.merge.mode import MergeMode
 from pyhudi.schema.meta_columns import COMMIT_TIME, FILE_NAME, META_FIELDS, PARTITION_PATH, RECORD_KEY
@@ -96,8 +96,7 @@ class BaseFileWriter:
         self._writer: pq.ParquetWriter | None = None
         self._waiting: list[pa.Table] = []
         self._waiting_bytes = 0
-        self._min_key: str | None = None
-        self._max_key: str | None = None
+        self._keys = KeyRange()
         self.rows = 0
 
     def append(self, rows: pa.Table, *, known_keys: bool = False) -> None:
@@ -110,7 +109,7 @@ class BaseFileWriter:
         if self._filter is not None and not (known_keys and self._filter.knows_stored_keys):
             self._filter.add(rows.column(RECORD_KEY))
         self.rows += rows.num_rows
-        self._extend_key_range(rows.column(RECORD_KEY))
+        self._keys.extend(rows.column(RECORD_KEY))
         group_bytes = self._settings.row_group_bytes
         rows_per_group = max(1, int(group_bytes / max(1.0, rows.nbytes / rows.num_rows)))
         for start in range(0, rows.num_rows, rows_per_group):
@@ -152,18 +151,13 @@ class BaseFileWriter:
             store_schema=False,
         )
 
-    def _extend_key_range(self, keys: pa.ChunkedArray) -> None:
-        least, greatest = (bound.as_py() for bound in pc.min_max(keys).values())
-        self._min_key = min((key for key in (self._min_key, least) if key is not None), key=str.encode, default=None)
-        self._max_key = max((key for key in (self._max_key, greatest) if key is not None), key=str.encode, default=None)
-
     def _footer(self) -> dict[str, str]:
         entries = {FOOTER_AVRO_SCHEMA: self._shape.avro_schema_json}
         if self._filter is not None:
             entries[FOOTER_BLOOM_FILTER] = self._filter.encode()
             if "DYNAMIC" in self._filter.type_code:
                 entries[FOOTER_BLOOM_TYPE] = self._filter.type_code
-            if self._min_key is not None and self._max_key is not None:
-                entries[FOOTER_MIN_KEY] = self._min_key
-                entries[FOOTER_MAX_KEY] = self._max_key
+            if self._keys.least is not None and self._keys.greatest is not None:
+                entries[FOOTER_MIN_KEY] = self._keys.least
+                entries[FOOTER_MAX_KEY] = self._keys.greatest
         return entries

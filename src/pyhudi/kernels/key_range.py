@@ -1,0 +1,60 @@
+"""Least and greatest record key of a base file, in the order in which Apache Hudi compares them.
+
+Rule: `HoodieBloomFilterWriteSupport` and `BloomIndexFileInfo.isKeyInRange` compare with Java's `String.compareTo`, by
+UTF-16 unit. Arrow compares bytes of UTF-8. The orders differ for characters beyond U+FFFF only; a range in the wrong
+order would hide such keys, and others beside them, from the bloom index, which then inserts them again.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+#: First byte of the UTF-8 form of characters beyond U+FFFF.
+_FOUR_BYTES = 0xF0
+
+
+class KeyRange:
+    """The range of the keys seen so far; both bounds are None before the first key.
+
+    Example:
+        >>> keys = KeyRange()
+        >>> keys.extend(pa.chunked_array([["b", "a"]]))
+        >>> keys.least, keys.greatest
+        ('a', 'b')
+    """
+
+    def __init__(self) -> None:
+        self.least: str | None = None
+        self.greatest: str | None = None
+
+    def extend(self, keys: pa.ChunkedArray) -> None:
+        """Take keys in; nulls do not count."""
+        for chunk in keys.chunks:
+            bounds = _bounds_beyond_bmp(chunk) if _has_long_characters(chunk) else pc.min_max(chunk).as_py().values()
+            for key in bounds:
+                self._add(key)
+
+    def _add(self, key: str | None) -> None:
+        if key is None:
+            return
+        if self.least is None or _java_order(key) < _java_order(self.least):
+            self.least = key
+        if self.greatest is None or _java_order(key) > _java_order(self.greatest):
+            self.greatest = key
+
+
+def _has_long_characters(keys: pa.StringArray) -> bool:
+    """True when a key may hold a character beyond U+FFFF: looks at the bytes, not at the keys one by one."""
+    data = keys.buffers()[2]
+    return data is not None and bool((np.frombuffer(data, np.uint8) >= _FOUR_BYTES).any())
+
+
+def _bounds_beyond_bmp(keys: pa.StringArray) -> tuple[str | None, str | None]:
+    present = keys.drop_null().to_pylist()
+    return min(present, key=_java_order, default=None), max(present, key=_java_order, default=None)
+
+
+def _java_order(key: str) -> bytes:
+    return key.encode("utf-16-be")
