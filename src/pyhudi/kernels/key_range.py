@@ -47,8 +47,12 @@ class KeyRange:
 
 def _has_long_characters(keys: pa.StringArray) -> bool:
     """True when a key may hold a character beyond U+FFFF: looks at the bytes, not at the keys one by one."""
-    data = keys.buffers()[2]
-    return data is not None and bool((np.frombuffer(data, np.uint8) >= _FOUR_BYTES).any())
+    _, ends, data = keys.buffers()
+    if not len(keys) or data is None:
+        return False
+    # A slice shares the buffers of the whole; its own bytes alone are looked at.
+    first, last = np.frombuffer(ends, np.int32)[[keys.offset, keys.offset + len(keys)]]
+    return bool((np.frombuffer(data, np.uint8)[first:last] >= _FOUR_BYTES).any())
 
 
 def _bounds_beyond_bmp(keys: pa.StringArray) -> tuple[str | None, str | None]:
