@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
@@ -45,8 +46,7 @@ class CatalogTable:
 
 def split_name(session: SparkSession, name: str) -> tuple[str, ...]:
     """Return the parts of a name such as ``db.`t` ``; a malformed one is Spark's own ParseException."""
-    parser = jvm.jvm_session(session).sessionState().sqlParser()
-    return tuple(jvm.items_of(parser.parseMultipartIdentifier(name)))
+    return tuple(jvm.items_of(jvm.sql_parser(session).parseMultipartIdentifier(name)))
 
 
 def find(session: SparkSession, name: str | Sequence[str]) -> CatalogTable | None:
@@ -57,7 +57,7 @@ def find(session: SparkSession, name: str | Sequence[str]) -> CatalogTable | Non
     if identifier is None:
         return None
     entry = raw_entry(session, *identifier)
-    return None if entry is None else _read(entry)
+    return None if entry is None else read_entry(session, entry)
 
 
 def resolve(session: SparkSession, parts: Sequence[str]) -> tuple[str, str] | None:
@@ -66,14 +66,14 @@ def resolve(session: SparkSession, parts: Sequence[str]) -> tuple[str, str] | No
     """
     if len(parts) == 3 and parts[0].lower() == _SESSION_CATALOG:
         return parts[1], parts[2]
-    state = jvm.jvm_session(session).sessionState()
-    if len(parts) > 2 or state.catalogManager().currentCatalog().name() != _SESSION_CATALOG:
+    if len(parts) > 2 or jvm.current_catalog(session) != _SESSION_CATALOG:
         return None
     if len(parts) == 2:
         return parts[0], parts[1]
-    if state.catalog().isTempView(_identifier(session, parts[0])):
+    catalog = jvm.session_catalog(session)
+    if catalog.isTempView(_identifier(session, parts[0])):
         return None
-    return state.catalog().getCurrentDatabase(), parts[0]
+    return catalog.getCurrentDatabase(), parts[0]
 
 
 def raw_entry(session: SparkSession, database: str, name: str) -> JavaObject | None:
@@ -89,9 +89,26 @@ def is_hudi(entry: JavaObject) -> bool:
     return provider is not None and provider.lower() in _PROVIDERS
 
 
-def _read(entry: JavaObject) -> CatalogTable | None:
+#: The entry of each table as it was last seen; comparing two of Spark's values is one round trip, reading one is
+# twenty.
+_SEEN: WeakKeyDictionary[SparkSession, dict[str, tuple[JavaObject, CatalogTable]]] = WeakKeyDictionary()
+
+
+def read_entry(session: SparkSession, entry: JavaObject) -> CatalogTable | None:
+    """Return the Hudi table that a catalog's own value describes, or None for another format or a view."""
+    seen = _SEEN.setdefault(session, {})
+    name = entry.identifier().toString()
+    known = seen.get(name)
+    if known is not None and known[0].equals(entry):
+        return known[1]
     if not is_hudi(entry):
         return None
+    table = _read(entry)
+    seen[name] = (entry, table)
+    return table
+
+
+def _read(entry: JavaObject) -> CatalogTable:
     identifier, storage = entry.identifier(), entry.storage()
     return CatalogTable(
         database=identifier.database().get(),
@@ -133,7 +150,6 @@ def register(
         properties: Table properties for SHOW TBLPROPERTIES and for later writes from SQL.
         comment: The table's comment.
     """
-    state = jvm.jvm_session(session).sessionState()
     java = jvm.jvm(session)
     catalog_package = java.org.apache.spark.sql.catalyst.catalog
     types = jvm.companion(session, "catalyst.catalog.CatalogTableType")
@@ -160,7 +176,7 @@ def register(
     value = jvm.companion(session, "catalyst.catalog.CatalogTable")
     arity = _arity(session, catalog_package.CatalogTable)
     arguments = [given[n] if n in given else getattr(value, f"apply$default${n}")() for n in range(1, arity + 1)]
-    state.catalog().createTable(value.apply(*arguments), False, False)
+    jvm.session_catalog(session).createTable(value.apply(*arguments), False, False)
     found = find(session, (_SESSION_CATALOG, database, name))
     assert found is not None, "the entry was just created"
     return found
@@ -180,6 +196,5 @@ def _arity(session: SparkSession, scala_class: JavaObject) -> int:
 
 
 def _identifier(session: SparkSession, name: str, database: str | None = None) -> JavaObject:
-    parser = jvm.jvm_session(session).sessionState().sqlParser()
     parts = (name,) if database is None else (database, name)
-    return parser.parseTableIdentifier(".".join("`" + part.replace("`", "``") + "`" for part in parts))
+    return jvm.sql_parser(session).parseTableIdentifier(".".join("`" + part.replace("`", "``") + "`" for part in parts))

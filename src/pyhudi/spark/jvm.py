@@ -7,7 +7,9 @@ for nodes.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, TypeAlias
+from weakref import WeakKeyDictionary
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -39,14 +41,44 @@ def jvm(session: SparkSession) -> JavaObject:
     return session._jvm  # noqa: SLF001 - py4j's entry point has no public name
 
 
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What stays the same while a session lives, asked once."""
+
+    parser: JavaObject
+    catalog: JavaObject
+    catalog_manager: JavaObject
+
+
+_STATES: WeakKeyDictionary[SparkSession, _State] = WeakKeyDictionary()
+
+
+def _state(session: SparkSession) -> _State:
+    found = _STATES.get(session)
+    if found is None:
+        state = jvm_session(session).sessionState()
+        found = _STATES[session] = _State(state.sqlParser(), state.catalog(), state.catalogManager())
+    return found
+
+
+def sql_parser(session: SparkSession) -> JavaObject:
+    """Return the parser of this session's SQL."""
+    return _state(session).parser
+
+
 def parse(session: SparkSession, text: str) -> JavaObject:
     """Return Spark's unresolved plan of a statement; a syntax error is Spark's own ParseException."""
-    return jvm_session(session).sessionState().sqlParser().parsePlan(text)
+    return sql_parser(session).parsePlan(text)
 
 
 def session_catalog(session: SparkSession) -> JavaObject:
     """Return the catalog of databases, tables and views of this session."""
-    return jvm_session(session).sessionState().catalog()
+    return _state(session).catalog
+
+
+def current_catalog(session: SparkSession) -> str:
+    """Return the name of the catalog that unqualified names belong to."""
+    return str(_state(session).catalog_manager.currentCatalog().name())
 
 
 def companion(session: SparkSession, class_name: str) -> JavaObject:

@@ -37,10 +37,9 @@ def _behind(session: SparkSession, parts: tuple[str, ...], seen: set[tuple[str, 
     entry = catalog_table.raw_entry(session, *identifier)
     if entry is None:
         return
-    if catalog_table.is_hudi(entry):
-        table = catalog_table.find(session, ("spark_catalog", *identifier))
-        if table is not None:
-            yield table
+    table = catalog_table.read_entry(session, entry)
+    if table is not None:
+        yield table
     else:
         yield from _behind_view(session, entry, seen)
 

@@ -58,6 +58,12 @@ class Statement:
         """Yield the parts of every table name in the statement, once each."""
         yield from dict.fromkeys(names_in(self.shown))
 
+    def names_read(self, written: tuple[str, ...]) -> list[tuple[str, ...]]:
+        """Return the names that the statement reads: all but the one place where it names the table it writes."""
+        names = list(names_in(self.shown))
+        names.remove(written)
+        return names
+
     def names_of(self, node: JavaObject) -> Iterator[tuple[str, ...]]:
         """Yield the parts of the table names in a part of the plan."""
         yield from names_in(str(node.toString()))

@@ -41,7 +41,7 @@ def insert(statement: Statement) -> DataFrame | None:
     plan = statement.plan
     name = next(iter(statement.names_of(plan.table())), None)
     entry = None if name is None else catalog_table.find(statement.session, name)
-    if entry is None:
+    if name is None or entry is None:
         return None
     stated = _Insert(
         columns=tuple(jvm.items_of(plan.userSpecifiedCols())),
@@ -54,7 +54,7 @@ def insert(statement: Statement) -> DataFrame | None:
         raise SchemaError(
             f"INSERT ... IF NOT EXISTS is not served on the Hudi table {entry.qualified_name}: leave it out."
         )
-    relations.refresh_all(statement.session, statement.names())
+    relations.refresh_all(statement.session, statement.names_read(name))
     target = open_target(statement, entry)
     source = statement.ask(_query_text(statement, stated))
     rows = conform(source, _targets(target, stated, source), f"INSERT into {entry.qualified_name}")
