@@ -1,4 +1,4 @@
-"""`pyhudi.enable`: a Spark session whose SQL and DataFrames speak Hudi."""
+"""`pyhudi.enable`: a Spark session, or the builder of one, learns to speak Hudi."""
 
 from __future__ import annotations
 
@@ -7,22 +7,26 @@ from typing import TypeVar
 from pyspark.sql import SparkSession
 
 from pyhudi.spark import session
-from pyhudi.sql.front_door import run
+from pyhudi.sql import front_door
 
 Target = TypeVar("Target", SparkSession, SparkSession.Builder)
 
 
 def enable(target: Target) -> Target:
-    """Make a session, or every session that a builder gives, speak Hudi, and return it; calling it twice is harmless.
+    """Make a session, or every session that a builder gives, speak Hudi; harmless when done before.
+
+    Args:
+        target: A `SparkSession`, or a `SparkSession.builder`.
+
+    Returns:
+        What was given.
 
     Raises:
-        UnsupportedError: a Spark Connect session or builder.
-        UsageError: neither session nor builder.
+        UnsupportedError: the session is, or the builder would give, a Spark Connect client.
+        UsageError: `target` is neither session nor builder.
 
     Example:
-        >>> import pyhudi  # doctest: +SKIP
-        >>> from pyspark.sql import SparkSession  # doctest: +SKIP
-        >>> spark = pyhudi.enable(SparkSession.builder.master("local[*]")).getOrCreate()  # doctest: +SKIP
-        >>> spark.read.format("hudi").load("/data/trips").show()  # doctest: +SKIP
+        >>> spark = pyhudi.enable(SparkSession.builder.master("local[*]")).getOrCreate()
+        >>> spark.sql("CREATE TABLE t (id INT) USING hudi TBLPROPERTIES (primaryKey = 'id')")
     """
-    return session.enable(target, sql=run)
+    return session.enable(target, front_door.run)
