@@ -1,0 +1,50 @@
+"""Texts of values in keys, as Apache Hudi 1.2.0 was seen to write them."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta, timezone
+from decimal import Decimal
+
+import pytest
+
+from pyhudi.keygen.text import float_text, value_text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, None),
+        ("", ""),
+        ("Zürich", "Zürich"),
+        (True, "true"),
+        (-5, "-5"),
+        (1e10, "1.0E10"),
+        (100.0, "100.0"),
+        (0.0001, "1.0E-4"),
+        (0.001, "0.001"),
+        (1e7, "1.0E7"),
+        (9999999.0, "9999999.0"),
+        (-0.0, "-0.0"),
+        (float("nan"), "NaN"),
+        (float("-inf"), "-Infinity"),
+        (Decimal("1.50"), "1.50"),
+        (Decimal("0E-7"), "0E-7"),
+        (date(2024, 1, 15), "2024-01-15"),
+        (datetime(2024, 1, 15, 10, 11, 12, 500000, tzinfo=UTC), "1705313472500000"),
+        (datetime(2024, 1, 15, 11, 11, 12, 500000, tzinfo=timezone(timedelta(hours=1))), "1705313472500000"),
+        (datetime(2024, 1, 15, 10, 11, 12, 500000), "1705313472500000"),
+        (datetime(1969, 12, 31, 23, 59, 59, 999999), "-1"),
+    ],
+)
+def test_value_has_the_text_that_java_prints(value: object, text: str | None) -> None:
+    assert value_text(value) == text
+
+
+@pytest.mark.parametrize(("value", "text"), [(0.1, "0.1"), (3.4028235e38, "3.4028235E38"), (1e7, "1.0E7")])
+def test_float_of_single_precision_has_as_many_digits_as_it_needs(value: float, text: str) -> None:
+    assert float_text(value, single_precision=True) == text
+
+
+def test_value_without_a_text_is_refused() -> None:
+    with pytest.raises(TypeError, match="bytes"):
+        value_text(b"x")

@@ -1,0 +1,58 @@
+"""Which record stays, stated on single cases. (The kernels are held to these rules in tests/unit/kernels.)"""
+
+from __future__ import annotations
+
+import pytest
+
+from pyhudi.errors import UnsupportedError
+from pyhudi.merge.mode import MergeMode
+from pyhudi.merge.rules import Version, combined, merged, newer_wins
+
+EVENT = MergeMode.EVENT_TIME_ORDERING
+COMMIT = MergeMode.COMMIT_TIME_ORDERING
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("stored", "incoming", "wins"),
+    [
+        ([1], [2], True),
+        ([2], [2], True),
+        ([2], [1], False),
+        ([None], [None], True),
+        ([None], [-5], True),
+        ([-5], [None], False),
+        ([1e300], [NAN], True),
+        ([NAN], [1e300], False),
+        ([1, "b"], [1, "a"], False),
+        ([1, "z"], [2, None], True),
+    ],
+)
+def test_by_event_time_the_greater_or_equal_ordering_value_wins(stored: list, incoming: list, wins: bool) -> None:
+    assert newer_wins(stored, incoming, EVENT) is wins
+
+
+def test_by_commit_time_the_incoming_record_wins_whatever_its_ordering_value() -> None:
+    assert newer_wins([2], [1], COMMIT)
+
+
+def test_custom_merging_is_refused_by_name() -> None:
+    with pytest.raises(UnsupportedError, match="CUSTOM"):
+        newer_wins([1], [1], MergeMode.CUSTOM)
+
+
+def test_delete_by_commit_time_wins_over_a_later_stored_record() -> None:
+    assert merged(Version((9,)), Version((), deletes=True, by_commit_time=True), EVENT)
+
+
+def test_delete_with_an_ordering_value_loses_when_it_is_late() -> None:
+    assert not merged(Version((9,)), Version((8,), deletes=True), EVENT)
+
+
+def test_of_one_batch_the_last_of_the_greatest_stays() -> None:
+    assert combined([Version((1,)), Version((3,)), Version((3,)), Version((2,))], EVENT) == 2
+
+
+def test_record_behind_a_delete_by_commit_time_stays_even_with_a_small_ordering_value() -> None:
+    delete = Version((), deletes=True, by_commit_time=True)
+    assert combined([Version((9,)), delete, Version((1,))], EVENT) == 2

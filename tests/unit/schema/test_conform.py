@@ -1,0 +1,68 @@
+"""Data brought to the table's types: no value changes, or there is an error."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+
+from pyhudi.errors import SchemaError
+from pyhudi.schema.evolve import conform
+
+
+def test_columns_are_ordered_cast_and_filled() -> None:
+    schema = pa.schema({"a": pa.string(), "b": pa.int64(), "c": pa.list_(pa.int32())})
+    conformed = conform(pa.table({"B": pa.array([1], pa.int32()), "extra": [1], "a": ["x"]}), schema)
+    assert conformed.schema == schema
+    assert conformed.to_pylist() == [{"a": "x", "b": 1, "c": None}]
+
+
+def test_data_of_the_right_schema_is_handed_on_as_it_is() -> None:
+    table = pa.table({"a": ["x"]})
+    assert conform(table, table.schema) is table
+
+
+@pytest.mark.parametrize(
+    ("value", "target", "result"),
+    [
+        (pa.array(["x"], pa.string_view()), pa.string(), "x"),
+        (pa.array(["x"], pa.string_view()).cast(pa.string()).dictionary_encode(), pa.string(), "x"),
+        (
+            pa.DictionaryArray.from_arrays(pa.array([0], pa.uint32()), pa.array(["x"], pa.string_view())),
+            pa.string(),
+            "x",
+        ),
+        (pa.array([["x"]], pa.large_list(pa.large_string())), pa.list_(pa.string()), ["x"]),
+        (pa.array([7], pa.int64()), pa.decimal128(10, 2), Decimal("7.00")),
+        (pa.array([{"a": 1}]), pa.struct({"b": pa.string(), "a": pa.int64()}), {"b": None, "a": 1}),
+        (pa.array([None], pa.null()), pa.struct({"a": pa.int64()}), None),
+    ],
+)
+def test_encodings_and_narrower_types_are_cast(value: pa.Array, target: pa.DataType, result: object) -> None:
+    assert conform(pa.table({"c": value}), pa.schema({"c": target})).column("c")[0].as_py() == result
+
+
+def test_fractions_below_microseconds_are_cut_off() -> None:
+    table = pa.table({"c": pa.array([1_999], pa.timestamp("ns"))})
+    conformed = conform(table, pa.schema({"c": pa.timestamp("us", "UTC")}))
+    assert conformed.column("c").cast(pa.int64()).to_pylist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("value", "target"),
+    [
+        (pa.array([2**53 + 1], pa.int64()), pa.float64()),
+        (pa.array([2**40], pa.int64()), pa.int32()),
+        (pa.array([10**9], pa.int64()), pa.decimal128(10, 2)),
+        (pa.array(["x"]), pa.int32()),
+    ],
+)
+def test_value_that_does_not_fit_is_refused_with_its_column(value: pa.Array, target: pa.DataType) -> None:
+    with pytest.raises(SchemaError, match="Column 'c'"):
+        conform(pa.table({"c": value}), pa.schema({"c": target}))
+
+
+def test_null_in_a_column_that_allows_none_is_refused() -> None:
+    with pytest.raises(SchemaError, match="Column 'c' holds a null"):
+        conform(pa.table({"c": [1, None]}), pa.schema([pa.field("c", pa.int64(), nullable=False)]))
