@@ -22,8 +22,8 @@ from pyhudi.read.snapshot import open_snapshot
 from pyhudi.spark import catalog_table, jvm
 from pyhudi.spark.jvm import JavaObject
 from pyhudi.spark.relation_cache import refresh_known
+from pyhudi.spark.relations import refresh_all
 from pyhudi.spark.scan import scan
-from pyhudi.sql.relations import refresh_all
 from pyhudi.sql.statement import Statement
 from pyhudi.sql.tokens import quote, tokenize
 from pyhudi.storage.open import open_storage

@@ -4,7 +4,6 @@ it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,13 +13,12 @@ from pyspark.sql import DataFrame, SparkSession
 
 from pyhudi.spark import jvm
 from pyhudi.spark.jvm import JavaObject
+from pyhudi.spark.relations import names_in
 from pyhudi.sql.tokens import Token, tokenize
 
 #: `SparkSession.sql` as Spark made it: text and parameters in, DataFrame out.
 PlainSql: TypeAlias = Callable[..., DataFrame]
 Arguments: TypeAlias = Mapping[str, Any] | Sequence[Any] | None
-
-_NAMED = re.compile(r"'?Unresolved(?:Relation|TableOrView|Table|View|Identifier) \[(.*?)\], ")
 
 
 @dataclass(frozen=True)
@@ -80,17 +78,3 @@ class Statement:
 def read(session: SparkSession, plain: PlainSql, text: str, args: Arguments) -> Statement:
     """Parse a text; a syntax error is Spark's own ParseException."""
     return Statement(session, plain, text, args, jvm.parse(session, text))
-
-
-def names_in(shown: str) -> Iterator[tuple[str, ...]]:
-    """Yield the names in a printed plan.
-
-    Names of the session catalog hold letters, digits and underscores only, so the printed form is exact for them;
-    what follows `hudi` is a path and is kept whole.
-    """
-    for found in _NAMED.finditer(shown):
-        first, comma, rest = found.group(1).partition(", ")
-        if first.lower() == "hudi" and comma:
-            yield first, rest
-        else:
-            yield tuple(found.group(1).split(", "))

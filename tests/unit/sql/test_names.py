@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyhudi.sql.statement import names_in
+from pyhudi.spark.relations import names_in
 
 
 @pytest.mark.parametrize(

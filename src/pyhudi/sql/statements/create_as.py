@@ -5,11 +5,10 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 
 from pyhudi.errors import TableExists, TableNotFound, UsageError
-from pyhudi.spark import catalog_table
+from pyhudi.spark import catalog_table, relations
 from pyhudi.spark.relation_cache import forget
 from pyhudi.spec.commit import Operation
 from pyhudi.sql import definition as definitions
-from pyhudi.sql import relations
 from pyhudi.sql.assign import Target, conform
 from pyhudi.sql.statement import Statement
 from pyhudi.sql.statements import create

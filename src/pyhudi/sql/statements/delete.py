@@ -6,9 +6,8 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
-from pyhudi.spark import catalog_table
+from pyhudi.spark import catalog_table, relations
 from pyhudi.spec.commit import Operation
-from pyhudi.sql import relations
 from pyhudi.sql.statement import Statement
 from pyhudi.sql.statements.update import LOCATION_COLUMNS
 from pyhudi.sql.target import open_target

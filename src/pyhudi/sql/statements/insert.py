@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 
 from pyhudi.errors import OptionError, SchemaError
-from pyhudi.spark import catalog_table, jvm
+from pyhudi.spark import catalog_table, jvm, relations
 from pyhudi.spec.commit import Operation
-from pyhudi.sql import relations
 from pyhudi.sql.assign import Target, conform
 from pyhudi.sql.statement import Statement
 from pyhudi.sql.target import WriteTarget, open_target

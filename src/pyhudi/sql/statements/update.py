@@ -14,9 +14,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StringType
 
 from pyhudi.errors import SchemaError, UnsupportedError
-from pyhudi.spark import catalog_table
+from pyhudi.spark import catalog_table, relations
 from pyhudi.spec.commit import Operation
-from pyhudi.sql import relations
 from pyhudi.sql.assign import Target, conform
 from pyhudi.sql.statement import Statement
 from pyhudi.sql.target import WriteTarget, open_target

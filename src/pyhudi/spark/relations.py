@@ -4,6 +4,7 @@ statement.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from pyspark.sql import SparkSession
@@ -12,8 +13,8 @@ from pyhudi.spark import catalog_table, jvm
 from pyhudi.spark.catalog_table import CatalogTable
 from pyhudi.spark.jvm import JavaObject
 from pyhudi.spark.relation_cache import refresh
-from pyhudi.sql.statement import names_in
 
+_NAMED = re.compile(r"'?Unresolved(?:Relation|TableOrView|Table|View|Identifier) \[(.*?)\], ")
 _VIEW_DATABASE = "view.catalogAndNamespace.part.1"
 
 
@@ -59,3 +60,17 @@ def _temporary_view(session: SparkSession, parts: tuple[str, ...]) -> JavaObject
         return None
     view = jvm.value_of(jvm.session_catalog(session).getTempView(parts[0]))
     return None if view is None else view.desc()
+
+
+def names_in(shown: str) -> Iterator[tuple[str, ...]]:
+    """Yield the names in a printed plan.
+
+    Names of the session catalog hold letters, digits and underscores only, so the printed form is exact for them;
+    what follows `hudi` is a path and is kept whole.
+    """
+    for found in _NAMED.finditer(shown):
+        first, comma, rest = found.group(1).partition(", ")
+        if first.lower() == "hudi" and comma:
+            yield first, rest
+        else:
+            yield tuple(found.group(1).split(", "))
