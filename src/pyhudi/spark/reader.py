@@ -20,6 +20,7 @@ from pyhudi.spark import catalog_table
 from pyhudi.spark.patches import Hook, replace_method
 from pyhudi.spark.read_request import ReadRequest, note, refuse_glob, request_of
 from pyhudi.spark.relation_cache import catalog_order, refresh
+from pyhudi.spark.relations import refresh_all
 from pyhudi.spark.scan import scan
 from pyhudi.spark.session_options import session_options
 from pyhudi.storage.open import open_storage
@@ -116,9 +117,8 @@ def _reading_hooks(is_enabled: IsEnabled) -> dict[str, Hook]:
 
 def _session_table(is_enabled: IsEnabled) -> Hook:
     def hook(session: SparkSession, original: Hook, tableName: str) -> Any:  # noqa: N803
-        found = catalog_table.find(session, tableName) if is_enabled(session) else None
-        if found is not None:
-            refresh(session, found)
+        if is_enabled(session):
+            refresh_all(session, [catalog_table.split_name(session, tableName)])
         return original(session, tableName)
 
     return hook
