@@ -73,7 +73,7 @@ def numbered(prefix: str, start: int, count: int) -> pa.StringArray:
         stop = min(end, 10**digits)
         parts.append(_of_equal_length(prefix.encode(), digits, start, stop))
         start = stop
-    return pa.concat_arrays(parts) if len(parts) != 1 else parts[0]
+    return pa.concat_arrays(parts or [pa.array([], pa.string())])
 
 
 def _of_equal_length(prefix: bytes, digits: int, start: int, stop: int) -> pa.StringArray:
