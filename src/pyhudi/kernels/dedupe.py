@@ -80,10 +80,10 @@ def _generations(groups: Places, hard_deletes: npt.NDArray[np.bool_]) -> Places:
 def _ranks(column: pa.ChunkedArray) -> Places:
     """Ranks of ordering values: null first, NaN last, equal values alike."""
     values = column.combine_chunks()
-    ranked = pc.rank(values, sort_keys="ascending", null_placement="at_start", tiebreaker="dense")
-    ranks: Places = ranked.to_numpy().astype(np.int64)
+    ranks: Places = pc.rank(values, tiebreaker="dense").to_numpy().astype(np.int64)
     if pt.is_floating(values.type):
         ranks[pc.fill_null(pc.is_nan(values), False).to_numpy(zero_copy_only=False)] = len(values) + 1
+    ranks[values.is_null().to_numpy(zero_copy_only=False)] = 0
     return ranks
 
 

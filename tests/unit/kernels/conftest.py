@@ -1,0 +1,69 @@
+"""A table in memory, and short ways to write and read its files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from pyhudi.kernels.base_file import TableShape, WriterSettings
+from pyhudi.kernels.read_base import read_base_file
+from pyhudi.kernels.write_task import TaskResult, WriteTask, run_write_task
+from pyhudi.merge.mode import MergeMode
+from pyhudi.schema.avro_arrow import arrow_to_avro, with_meta_fields
+from pyhudi.spec.file_group import BaseFile
+from pyhudi.spec.file_names import parse_base_file_name
+from pyhudi.storage.memory import MemoryStorage
+
+FIRST = "20260101000000000"
+SECOND = "20260101000000001"
+SMALL_FILTER = WriterSettings(bloom_entries=1000, bloom_max_entries=2000)
+
+
+def shape_of(schema: pa.Schema, ordering: Sequence[str] = (), **more: Any) -> TableShape:
+    mode = MergeMode.EVENT_TIME_ORDERING if ordering else MergeMode.COMMIT_TIME_ORDERING
+    avro = with_meta_fields(arrow_to_avro(schema, "t"))
+    return TableShape("t", schema, avro, tuple(ordering), mode, **more)
+
+
+def base_of(result: TaskResult) -> BaseFile:
+    folder, _, name = result.file.rpartition("/")
+    parsed = parse_base_file_name(name)
+    assert parsed is not None
+    return BaseFile(folder, parsed, result.stat.file_size_in_bytes)
+
+
+def keyed(rows: pa.Table, key: str = "id") -> pa.Table:
+    return rows.append_column("_hoodie_record_key", rows.column(key).cast(pa.string()))
+
+
+@dataclass
+class Group:
+    """One file group of a table in memory, written to again and again."""
+
+    shape: TableShape
+    partition: str = ""
+    settings: WriterSettings = SMALL_FILTER
+    storage: MemoryStorage = field(default_factory=MemoryStorage)
+    base: BaseFile | None = None
+    writes: int = 0
+
+    def write(self, rows: pa.Table | list[pa.RecordBatch], *, append_only: bool = False) -> TaskResult:
+        instant = str(int(FIRST) + self.writes)
+        task = WriteTask(instant, self.partition, "f1-0", f"{self.writes}-1-2", self.base, append_only)
+        result = run_write_task(self.storage, self.shape, self.settings, task, rows)
+        self.base, self.writes = base_of(result), self.writes + 1
+        return result
+
+    def read(self, columns: Sequence[str] | None = None, *, meta_columns: bool = False) -> list[dict[str, Any]]:
+        assert self.base is not None
+        table = read_base_file(self.storage, self.base, self.shape.schema, columns, meta_columns=meta_columns)
+        return table.to_pylist()
+
+
+@pytest.fixture
+def group() -> Group:
+    return Group(shape_of(pa.schema({"id": pa.int64(), "v": pa.string()})))

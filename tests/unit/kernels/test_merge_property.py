@@ -1,0 +1,88 @@
+"""Merging on columns gives what the rules give row by row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pyhudi.kernels.base_file import TableShape
+from pyhudi.kernels.dedupe import combine
+from pyhudi.kernels.incoming import IncomingRows
+from pyhudi.merge.mode import MergeMode
+from pyhudi.merge.rules import Version, combined, merged
+from pyhudi.schema.avro_arrow import arrow_to_avro
+
+SCHEMA = pa.schema({"ts": pa.float64(), "tie": pa.string(), "_hoodie_is_deleted": pa.bool_(), "n": pa.int64()})
+ORDERING = ("ts", "tie")
+KEYS = ["k1", "k2", "k3"]
+
+row = st.fixed_dictionaries(
+    {
+        "_hoodie_record_key": st.sampled_from(KEYS),
+        "ts": st.sampled_from([None, -1.0, 0.0, 2.5, float("inf"), float("nan")]),
+        "tie": st.sampled_from([None, "", "a", "é"]),
+        "_hoodie_is_deleted": st.sampled_from([None, False, True]),
+        "_pyhudi_delete": st.sampled_from([False, False, True]),
+    }
+)
+batches = st.lists(row, max_size=12)
+one_of_each = st.lists(row, max_size=3, unique_by=lambda entry: entry["_hoodie_record_key"])
+modes = st.sampled_from([MergeMode.COMMIT_TIME_ORDERING, MergeMode.EVENT_TIME_ORDERING])
+
+
+def table_of(rows: list[dict[str, Any]]) -> pa.Table:
+    numbered = [{**entry, "n": number} for number, entry in enumerate(rows)]
+    fields = [
+        ("_hoodie_record_key", pa.string()),
+        ("_pyhudi_delete", pa.bool_()),
+        *zip(SCHEMA.names, SCHEMA.types, strict=True),
+    ]
+    return pa.Table.from_pylist(numbered, schema=pa.schema(fields))
+
+
+def version(entry: dict[str, Any]) -> Version:
+    hard = entry["_pyhudi_delete"]
+    return Version((entry["ts"], entry["tie"]), hard or bool(entry["_hoodie_is_deleted"]), hard)
+
+
+@given(batches, modes)
+def test_combining_a_batch_keeps_what_the_rule_keeps(rows: list[dict[str, Any]], mode: MergeMode) -> None:
+    expected = []
+    for key in KEYS:
+        places = [place for place, entry in enumerate(rows) if entry["_hoodie_record_key"] == key]
+        if places:
+            expected.append(places[combined([version(rows[place]) for place in places], mode)])
+    assert combine(table_of(rows), ORDERING, mode).column("n").to_pylist() == sorted(expected)
+
+
+@settings(max_examples=300)
+@given(one_of_each, one_of_each, modes)
+def test_merging_into_a_file_does_what_the_rule_does(
+    stored: list[dict[str, Any]], incoming: list[dict[str, Any]], mode: MergeMode
+) -> None:
+    shape = TableShape("t", SCHEMA, arrow_to_avro(SCHEMA, "t"), ORDERING, mode)
+    old = [{**entry, "_pyhudi_delete": False} for entry in stored]
+    by_key = {entry["_hoodie_record_key"]: number for number, entry in enumerate(incoming)}
+    kept, replaced, deleted, ignored = [], [], 0, 0
+    for number, entry in enumerate(old):
+        place = by_key.pop(entry["_hoodie_record_key"], None)
+        if place is None:
+            kept.append(number)
+        elif not merged(version(entry), version(incoming[place]), mode):
+            kept.append(number)
+            ignored += 1
+        elif version(incoming[place]).deletes:
+            deleted += 1
+        else:
+            replaced.append(place)
+    inserted = sorted(place for place in by_key.values() if not version(incoming[place]).deletes)
+
+    rows = IncomingRows(table_of(incoming), shape)
+    batch = rows.merge(table_of(old).drop_columns("_pyhudi_delete"))
+    assert batch.kept.column("n").to_pylist() == kept
+    assert batch.replacements.column("n").to_pylist() == replaced
+    assert (batch.deleted, rows.ignored) == (deleted, ignored)
+    assert rows.inserts().column("n").to_pylist() == inserted
