@@ -1,0 +1,263 @@
+"""SQL text of a filter -> a pyarrow expression.
+
+Grammar, keywords without regard to case: AND, OR, NOT, brackets, `= == <> != < <= > >= <=>`, IS [NOT] NULL,
+[NOT] IN (...), [NOT] BETWEEN, [NOT] LIKE; columns as `name`, `"name"`, a.b or `a`.`b`; literals as in Spark SQL: numbers,
+'text', TRUE, FALSE, NULL, DATE '...', TIMESTAMP '...'. A literal takes the type of the column it is compared with.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pt
+
+from pyhudi.errors import UsageError, nearest
+from pyhudi.read.predicate_tokens import Token, tokenize
+
+_COMPARISONS: Final[dict[str, Callable[[pc.Expression, pc.Expression], pc.Expression]]] = {
+    "=": operator.eq,
+    "==": operator.eq,
+    "<>": operator.ne,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_MIRRORED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_DEEPEST: Final = 200
+
+
+def parse_predicate(text: str, schema: pa.Schema) -> pc.Expression:
+    """Return the filter that a SQL condition means over rows of this schema.
+
+    Raises:
+        UsageError: the text is no condition, names an unknown column, or compares with a value of no such type.
+
+    Example:
+        >>> str(parse_predicate("a > 1 AND b IN ('x', 'y')", pa.schema({"a": pa.int64(), "b": pa.string()})))[:7]
+        '((a > 1'
+    """
+    return _Parser(text, schema).parse()
+
+
+class _Parser:
+    """Recursive descent over the tokens of one condition."""
+
+    def __init__(self, text: str, schema: pa.Schema) -> None:
+        self._text, self._schema = text, schema
+        self._tokens = tokenize(text)
+        self._at = 0
+        self._depth = 0
+
+    def parse(self) -> pc.Expression:
+        """Return the expression of the whole text."""
+        found = self._any_of()
+        if self._peek().kind != "end":
+            raise self._error("AND, OR or the end")
+        return found
+
+    def _any_of(self) -> pc.Expression:
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise UsageError(f"The filter nests brackets and NOT deeper than {_DEEPEST} levels.")
+        parts = [self._all_of()]
+        while self._take_word("OR"):
+            parts.append(self._all_of())
+        self._depth -= 1
+        return functools.reduce(operator.or_, parts)
+
+    def _all_of(self) -> pc.Expression:
+        parts = [self._negation()]
+        while self._take_word("AND"):
+            parts.append(self._negation())
+        return functools.reduce(operator.and_, parts)
+
+    def _negation(self) -> pc.Expression:
+        inverted = False
+        while self._take_word("NOT"):
+            inverted = not inverted
+        found = self._primary()
+        return ~found if inverted else found
+
+    def _primary(self) -> pc.Expression:
+        if self._take("("):
+            found = self._any_of()
+            self._expect(")")
+            return found
+        token = self._peek()
+        if token.kind in ("number", "text") or token.is_word("DATE", "TIMESTAMP", "NULL"):
+            return self._literal_first()
+        if token.is_word("TRUE", "FALSE"):
+            self._at += 1
+            return pc.scalar(token.is_word("TRUE"))
+        return self._of_column()
+
+    def _literal_first(self) -> pc.Expression:
+        value = self._literal()
+        symbol = self._comparison()
+        column, kind = self._column()
+        return self._compare(_MIRRORED.get(symbol, symbol), column, kind, value)
+
+    def _of_column(self) -> pc.Expression:
+        column, kind = self._column()
+        if self._take_word("IS"):
+            inverted = self._take_word("NOT")
+            self._expect_word("NULL")
+            return column.is_valid() if inverted else column.is_null()
+        inverted = self._take_word("NOT")
+        found = self._range_or_pattern(column, kind)
+        if found is not None:
+            return ~found if inverted else found
+        if inverted:
+            raise self._error("IN, BETWEEN or LIKE")
+        if self._peek().text in (*_COMPARISONS, "<=>"):
+            return self._comparison_of(column, kind)
+        if pt.is_boolean(kind):
+            return column
+        raise self._error("a comparison")
+
+    def _range_or_pattern(self, column: pc.Expression, kind: pa.DataType) -> pc.Expression | None:
+        if self._take_word("IN"):
+            return self._membership(column, kind)
+        if self._take_word("BETWEEN"):
+            low = self._scalar(self._literal(), kind)
+            self._expect_word("AND")
+            return (column >= low) & (column <= self._scalar(self._literal(), kind))
+        if self._take_word("LIKE"):
+            token = self._peek()
+            if token.kind != "text" or not pt.is_string(kind):
+                raise self._error("a text after LIKE, on a text column")
+            self._at += 1
+            return pc.match_like(column, token.value)
+        return None
+
+    def _membership(self, column: pc.Expression, kind: pa.DataType) -> pc.Expression:
+        self._expect("(")
+        values = [self._literal()]
+        while self._take(","):
+            values.append(self._literal())
+        self._expect(")")
+        known = [self._scalar(value, kind).as_py() for value in values if value is not None]
+        # SQL: nothing is known of a null, nor of what is outside a list that holds null.
+        unknown = pa.scalar(None, pa.bool_())
+        found = pc.if_else(column.is_valid(), column.isin(pa.array(known, kind)), unknown)
+        return found if None not in values else pc.if_else(found, found, unknown)
+
+    def _comparison_of(self, column: pc.Expression, kind: pa.DataType) -> pc.Expression:
+        symbol = self._comparison()
+        token = self._peek()
+        if token.kind == "quoted" or (
+            token.kind == "word" and not token.is_word("DATE", "TIMESTAMP", "NULL", "TRUE", "FALSE")
+        ):
+            if symbol == "<=>":
+                raise self._error("a value after <=>")
+            return _COMPARISONS[symbol](column, self._column()[0])
+        return self._compare(symbol, column, kind, self._literal())
+
+    def _compare(self, symbol: str, column: pc.Expression, kind: pa.DataType, value: object) -> pc.Expression:
+        if symbol == "<=>":
+            if value is None:
+                return column.is_null()
+            return pc.coalesce(column == self._scalar(value, kind), pc.scalar(False))
+        return _COMPARISONS[symbol](column, pc.scalar(self._scalar(value, kind)))
+
+    def _comparison(self) -> str:
+        symbol = self._peek().text
+        if symbol not in (*_COMPARISONS, "<=>"):
+            raise self._error("a comparison")
+        self._at += 1
+        return symbol
+
+    def _column(self) -> tuple[pc.Expression, pa.DataType]:
+        parts = [self._name()]
+        while self._take("."):
+            parts.append(self._name())
+        names = {name.lower(): name for name in self._schema.names}
+        if parts[0].lower() not in names:
+            raise UsageError(
+                f"The filter names the column '{parts[0]}', which the table does not have.{nearest(parts[0], self._schema.names)}"
+            )
+        parts[0] = names[parts[0].lower()]
+        kind = self._schema.field(parts[0]).type
+        for part in parts[1:]:
+            if not pt.is_struct(kind) or kind.get_field_index(part) < 0:
+                raise UsageError(f"The filter names '{'.'.join(parts)}', but '{part}' is no field there.")
+            kind = kind.field(part).type
+        return pc.field(*parts), kind
+
+    def _name(self) -> str:
+        token = self._peek()
+        if token.kind not in ("word", "quoted"):
+            raise self._error("a column")
+        self._at += 1
+        return str(token.value)
+
+    def _literal(self) -> object:
+        """Return the value of a literal; text for DATE and TIMESTAMP too, since the column gives the type."""
+        token = self._peek()
+        self._at += 1
+        if token.is_word("DATE", "TIMESTAMP"):
+            token = self._peek()
+            self._at += 1
+        if token.kind in ("number", "text"):
+            return token.value
+        for word, value in (("NULL", None), ("TRUE", True), ("FALSE", False)):
+            if token.is_word(word):
+                return value
+        self._at -= 1
+        raise self._error("a value")
+
+    def _scalar(self, value: object, kind: pa.DataType) -> pa.Scalar:
+        try:
+            if value is None:
+                return pa.scalar(None, kind)
+            if isinstance(value, str) and pt.is_timestamp(kind):
+                return _timestamp(value, kind)
+            if isinstance(value, str) or not (pt.is_integer(kind) or pt.is_floating(kind)):
+                return pa.scalar(value if isinstance(value, bool) else str(value)).cast(kind)
+            # A number keeps its own type where the column's would cut it: 1.5 against an integer column.
+            return pa.scalar(value) if isinstance(value, float) else pa.scalar(value, kind)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OverflowError) as error:
+            raise UsageError(
+                f"The filter compares a column of type {kind} with {value!r}, which is no such value: {error}"
+            ) from None
+
+    def _peek(self) -> Token:
+        return self._tokens[self._at]
+
+    def _take(self, symbol: str) -> bool:
+        found = self._peek().kind == "symbol" and self._peek().text == symbol
+        self._at += found
+        return found
+
+    def _take_word(self, word: str) -> bool:
+        found = self._peek().is_word(word)
+        self._at += found
+        return found
+
+    def _expect(self, symbol: str) -> None:
+        if not self._take(symbol):
+            raise self._error(f"'{symbol}'")
+
+    def _expect_word(self, word: str) -> None:
+        if not self._take_word(word):
+            raise self._error(word)
+
+    def _error(self, expected: str) -> UsageError:
+        token = self._peek()
+        found = "its end" if token.kind == "end" else f"'{token.text}'"
+        return UsageError(
+            f"The filter {self._text!r} has {found} at character {token.start + 1} where {expected} should be."
+        )
+
+
+def _timestamp(text: str, kind: pa.DataType) -> pa.Scalar:
+    """Return a moment; a text without offset is in UTC, as the values of the table are."""
+    naive = pa.scalar(text.replace("T", " ")).cast(pa.timestamp("us"))
+    return naive if kind.tz is None else pa.scalar(naive.value, pa.timestamp("us", "UTC")).cast(kind)

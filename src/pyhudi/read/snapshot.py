@@ -1,0 +1,127 @@
+"""One state of a table, ready to be read: its schema now, its partitions and files when they are asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import pyarrow as pa
+
+from pyhudi.errors import UnsupportedError, UsageError
+from pyhudi.fsview.view import FileSystemView
+from pyhudi.read.query import SnapshotQuery
+from pyhudi.read.schema import StoredSchema, table_schema
+from pyhudi.spec.clean import CleanMetadata
+from pyhudi.spec.file_group import BaseFile, FileSlice
+from pyhudi.spec.instant import Action
+from pyhudi.spec.table_config import TableConfig, check_readable
+from pyhudi.storage.protocol import Storage
+from pyhudi.storage.table_properties import load_properties
+from pyhudi.timeline.clock import parse_time
+from pyhudi.timeline.load import load_timeline
+from pyhudi.timeline.payload import read_action
+from pyhudi.timeline.timeline import Timeline
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A table as one query sees it. Only the timeline is read; a partition is listed when its files are asked for."""
+
+    storage: Storage
+    query: SnapshotQuery
+    config: TableConfig
+    timeline: Timeline
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The data columns of the table, without meta columns."""
+        return self.stored_schema.columns
+
+    @cached_property
+    def stored_schema(self) -> StoredSchema:
+        """The schema together with its Avro text."""
+        return table_schema(self.storage, self.config, self.timeline)
+
+    @property
+    def instant(self) -> str | None:
+        """Requested time of the latest commit that the snapshot holds; None for an empty table."""
+        last = self.timeline.last_completed()
+        return None if last is None else last.requested
+
+    @cached_property
+    def partition_paths(self) -> tuple[str, ...]:
+        """Paths of all partitions, sorted; `("",)` for a table without partition fields."""
+        return self._view.partition_paths()
+
+    @cached_property
+    def partition_folders(self) -> tuple[str, ...]:
+        """Folders that can be partitions by their depth, none of them listed; every partition is at or below one of them."""
+        return self._view.partition_folders()
+
+    def partitions_below(self, folder: str) -> tuple[str, ...]:
+        """Return the partition paths at and below a folder; lists this folder only."""
+        return self._view.partitions_below(folder)
+
+    def files(self, partition_path: str) -> tuple[BaseFile, ...]:
+        """Return the base files of a partition that hold its rows; lists this partition only.
+
+        Raises:
+            UnsupportedError: the query is a snapshot and rows are in log files.
+        """
+        if self.query.mode == "read_optimized":
+            return self._view.latest_base_files(partition_path)
+        slices = self._view.latest_slices(partition_path)
+        return tuple(base for base in map(self._base_without_logs, slices) if base is not None)
+
+    @cached_property
+    def _view(self) -> FileSystemView:
+        return FileSystemView(self.storage, self.config, self.timeline)
+
+    def _base_without_logs(self, piece: FileSlice) -> BaseFile | None:
+        if piece.logs:
+            raise UnsupportedError(
+                f"file group {piece.group.file_id} of table {self.storage.uri} has rows in log files"
+                f" ({piece.logs[0].path}), whose merging comes with the release that serves merge-on-read tables;"
+                " mode='read_optimized' reads the base files"
+            )
+        return piece.base
+
+
+def open_snapshot(storage: Storage, query: SnapshotQuery) -> Snapshot:
+    """Open a table for one query.
+
+    Raises:
+        TableNotFound: there is no table.
+        CorruptTableError: properties or timeline are damaged.
+        UnsupportedError: the table has a version or a feature that is not served.
+        UsageError: `as_of` is no time, or files of that time were cleaned away.
+    """
+    config = TableConfig(load_properties(storage))
+    check_readable(config)
+    timeline = load_timeline(storage, config)
+    if query.as_of is None:
+        return Snapshot(storage, query, config, timeline)
+    time = parse_time(query.as_of, config.timeline_zone)
+    _check_not_cleaned(storage, config, timeline, time)
+    return Snapshot(storage, replace(query, as_of=time), config, timeline.as_of(time))
+
+
+def _check_not_cleaned(storage: Storage, config: TableConfig, timeline: Timeline, time: str) -> None:
+    """Refuse a time whose files a clean has deleted, unless a savepoint kept them.
+
+    Raises:
+        UsageError: names the earliest time that can be read.
+    """
+    cleans = [instant for instant in timeline.completed() if instant.action is Action.CLEAN]
+    if not cleans:
+        return
+    cleaned = read_action(storage, config, cleans[-1])
+    if not isinstance(cleaned, CleanMetadata) or not cleaned.retained_from:
+        return
+    seen = timeline.as_of(time).last_completed()
+    saved = {instant.requested for instant in timeline.completed() if instant.action is Action.SAVEPOINT}
+    if time < cleaned.retained_from and (seen is None or seen.requested not in saved):
+        raise UsageError(
+            f"table {storage.uri} cannot be read as of {time}: clean {cleans[-1].requested} deleted files of that time;"
+            f" the earliest time is {cleaned.retained_from}"
+        )

@@ -1,0 +1,185 @@
+"""A look into a table: partitions, slices, files, column statistics, health. Each answer is an Arrow table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pyhudi.errors import CorruptTableError
+from pyhudi.fsview.view import FileSystemView
+from pyhudi.kernels.parquet_input import open_parquet
+from pyhudi.spec.file_group import BaseFile, FileSlice
+from pyhudi.spec.table_config import TableConfig
+from pyhudi.storage.protocol import Storage
+from pyhudi.storage.table_properties import load_properties
+from pyhudi.timeline.load import load_timeline
+from pyhudi.timeline.payload import read_commit
+
+_PARTITIONS = pa.schema(
+    {"partition_path": pa.string(), "file_groups": pa.int64(), "files": pa.int64(), "bytes": pa.int64()}
+)
+_SLICES = pa.schema(
+    {
+        "partition_path": pa.string(),
+        "file_id": pa.string(),
+        "base_instant": pa.string(),
+        "latest": pa.bool_(),
+        "base_file": pa.string(),
+        "base_bytes": pa.int64(),
+        "log_files": pa.list_(pa.string()),
+        "log_bytes": pa.int64(),
+    }
+)
+_FILES = pa.schema(
+    {
+        "path": pa.string(),
+        "partition_path": pa.string(),
+        "file_id": pa.string(),
+        "instant": pa.string(),
+        "kind": pa.string(),
+        "bytes": pa.int64(),
+    }
+)
+_COLUMN_STATS = pa.schema(
+    {
+        "path": pa.string(),
+        "column": pa.string(),
+        "rows": pa.int64(),
+        "nulls": pa.int64(),
+        "min": pa.string(),
+        "max": pa.string(),
+        "compressed_bytes": pa.int64(),
+    }
+)
+_HEALTH = pa.schema({"check": pa.string(), "subject": pa.string(), "problem": pa.string()})
+
+
+@dataclass(frozen=True, slots=True)
+class Inspect:
+    """`table.inspect`. Every call looks at the table anew."""
+
+    storage: Storage
+
+    def partitions(self) -> pa.Table:
+        """Return one row a partition: its path, file groups, files and bytes of the current state."""
+        view = self._view()
+        rows = []
+        for path in view.partition_paths():
+            slices = view.latest_slices(path)
+            files = [size for piece in slices for size in _sizes(piece)]
+            rows.append({"partition_path": path, "file_groups": len(slices), "files": len(files), "bytes": sum(files)})
+        return pa.Table.from_pylist(rows, schema=_PARTITIONS)
+
+    def slices(self) -> pa.Table:
+        """Return one row a file slice, all committed versions, the newest of each file group first."""
+        return pa.Table.from_pylist(list(self._slice_rows()), schema=_SLICES)
+
+    def files(self) -> pa.Table:
+        """Return one row a file that the current state reads; `kind` is base or log."""
+        view = self._view()
+        rows = [
+            row for path in view.partition_paths() for piece in view.latest_slices(path) for row in _file_rows(piece)
+        ]
+        return pa.Table.from_pylist(rows, schema=_FILES)
+
+    def column_stats(self) -> pa.Table:
+        """Return one row for each column of each current base file, from its footer; min and max as text."""
+        view = self._view()
+        files = [file for path in view.partition_paths() for file in view.latest_base_files(path)]
+        return pa.Table.from_pylist([row for file in files for row in self._stats_of(file)], schema=_COLUMN_STATS)
+
+    def health(self) -> pa.Table:
+        """Return one row for each problem found; no rows mean that every file the table names is there and whole."""
+        return pa.Table.from_pylist(list(self._problems()), schema=_HEALTH)
+
+    def _view(self) -> FileSystemView:
+        config = TableConfig(load_properties(self.storage))
+        return FileSystemView(self.storage, config, load_timeline(self.storage, config))
+
+    def _slice_rows(self) -> Iterator[dict[str, object]]:
+        view = self._view()
+        for path in view.partition_paths():
+            for group in view.groups(path):
+                for number, piece in enumerate(group.slices):
+                    yield {
+                        "partition_path": path,
+                        "file_id": group.id.file_id,
+                        "base_instant": piece.base_instant,
+                        "latest": number == 0,
+                        "base_file": None if piece.base is None else str(piece.base.name),
+                        "base_bytes": None if piece.base is None else piece.base.size,
+                        "log_files": [str(log.name) for log in piece.logs],
+                        "log_bytes": sum(log.size for log in piece.logs),
+                    }
+
+    def _stats_of(self, file: BaseFile) -> Iterator[dict[str, object]]:
+        with open_parquet(self.storage, file.path) as parquet:
+            metadata = parquet.metadata
+        for place in range(metadata.num_columns):
+            chunks = [metadata.row_group(n).column(place) for n in range(metadata.num_row_groups)]
+            if chunks:
+                yield _column_row(file, metadata.num_rows, chunks)
+
+    def _problems(self) -> Iterator[dict[str, str]]:
+        view = self._view()
+        for path in view.partition_paths():
+            for file in view.latest_base_files(path):
+                try:
+                    with open_parquet(self.storage, file.path) as parquet:
+                        assert parquet.metadata is not None
+                except CorruptTableError as error:
+                    yield {"check": "file is whole", "subject": file.path, "problem": str(error)}
+        for instant in view.timeline.pending():
+            yield {
+                "check": "nothing pending",
+                "subject": instant.requested,
+                "problem": f"{instant.action} is {instant.state.name.lower()}: running, or left by a writer that died",
+            }
+        yield from self._missing(view)
+
+    def _missing(self, view: FileSystemView) -> Iterator[dict[str, str]]:
+        """Yield files of the latest commit that are not there or have another size."""
+        last = view.timeline.last_completed()
+        if last is None:
+            return
+        for stat in read_commit(self.storage, view.config, last).all_stats():
+            found = self.storage.stat(stat.path) if stat.path else None
+            if stat.path and (found is None or found.size != stat.file_size_in_bytes):
+                size = "missing" if found is None else f"{found.size} bytes"
+                problem = f"commit {last.requested} wrote {stat.file_size_in_bytes} bytes, found: {size}"
+                yield {"check": "commit's files", "subject": stat.path, "problem": problem}
+
+
+def _sizes(piece: FileSlice) -> list[int]:
+    return [log.size for log in piece.logs] + ([piece.base.size] if piece.base else [])
+
+
+def _file_rows(piece: FileSlice) -> Iterator[dict[str, object]]:
+    found = [("base", piece.base)] if piece.base else []
+    for kind, file in [*found, *(("log", log) for log in piece.logs)]:
+        yield {
+            "path": file.path,
+            "partition_path": file.partition_path,
+            "file_id": file.name.file_id,
+            "instant": file.name.instant,
+            "kind": kind,
+            "bytes": file.size,
+        }
+
+
+def _column_row(file: BaseFile, rows: int, chunks: list[pq.ColumnChunkMetaData]) -> dict[str, object]:
+    known = [chunk.statistics for chunk in chunks if chunk.is_stats_set]
+    bounded = [stats for stats in known if stats.has_min_max]
+    complete = len(bounded) == len(chunks)
+    return {
+        "path": file.path,
+        "column": chunks[0].path_in_schema,
+        "rows": rows,
+        "nulls": sum(stats.null_count for stats in known) if len(known) == len(chunks) else None,
+        "min": str(min(stats.min for stats in bounded)) if complete else None,
+        "max": str(max(stats.max for stats in bounded)) if complete else None,
+        "compressed_bytes": sum(chunk.total_compressed_size for chunk in chunks),
+    }
