@@ -1,26 +1,18 @@
-"""Writes one base file: meta columns and data, in row groups of bounded size, with Hudi's entries in the footer.
+"""What a base file is: the table's shape, the settings of its writer, and the names of Hudi's entries in the footer.
 
 Rules: Hudi technical specification, "Base file"; `HoodieAvroParquetWriter` and `HoodieBloomFilterWriteSupport` for
-the footer. Pages are of format version 1, which every Parquet reader around Hudi takes; decimals have fixed length,
-lists three levels.
+the footer.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from pyhudi.errors import OptionError
-from pyhudi.kernels.key_range import KeyRange
-from pyhudi.kernels.leaf_columns import dictionary_columns
 from pyhudi.merge.mode import MergeMode
-from pyhudi.schema.meta_columns import COMMIT_TIME, FILE_NAME, META_FIELDS, PARTITION_PATH, RECORD_KEY
-
-if TYPE_CHECKING:
-    from pyhudi.kernels.bloom import KeyFilter
+from pyhudi.schema.meta_columns import COMMIT_TIME, FILE_NAME, META_FIELDS, PARTITION_PATH
 
 FOOTER_AVRO_SCHEMA = "parquet.avro.schema"
 FOOTER_BLOOM_FILTER = "org.apache.hudi.bloomfilter"
@@ -82,82 +74,3 @@ class WriterSettings:
             raise OptionError(
                 f"hoodie.parquet.compression.codec: '{self.compression}' is not served; take one of {served}."
             )
-
-
-class BaseFileWriter:
-    """Collects rows into row groups and writes them to one open file. Not closed means not a Parquet file."""
-
-    def __init__(self, output: BinaryIO, shape: TableShape, settings: WriterSettings, keys: KeyFilter | None) -> None:
-        self._output = output
-        self._shape = shape
-        self._settings = settings
-        self._schema = shape.file_schema
-        self._filter = keys
-        self._writer: pq.ParquetWriter | None = None
-        self._waiting: list[pa.Table] = []
-        self._waiting_bytes = 0
-        self._keys = KeyRange()
-        self.rows = 0
-
-    def append(self, rows: pa.Table, *, known_keys: bool = False) -> None:
-        """Add rows of `shape.file_schema`; whole row groups are written at once, the rest waits.
-
-        `known_keys` says that the bloom filter, taken over from the file before, holds their keys already.
-        """
-        if rows.num_rows == 0:
-            return
-        if self._filter is not None and not (known_keys and self._filter.knows_stored_keys):
-            self._filter.add(rows.column(RECORD_KEY))
-        self.rows += rows.num_rows
-        self._keys.extend(rows.column(RECORD_KEY))
-        group_bytes = self._settings.row_group_bytes
-        rows_per_group = max(1, int(group_bytes / max(1.0, rows.nbytes / rows.num_rows)))
-        for start in range(0, rows.num_rows, rows_per_group):
-            part = rows.slice(start, rows_per_group)
-            self._waiting.append(part)
-            self._waiting_bytes += part.nbytes
-            if self._waiting_bytes >= group_bytes:
-                self._write_group()
-
-    def close(self) -> None:
-        """Write the rows that wait and the footer."""
-        if self._waiting or self._writer is None:
-            self._write_group()
-        assert self._writer is not None
-        self._writer.add_key_value_metadata(self._footer())
-        self._writer.close()
-
-    def _write_group(self) -> None:
-        group = pa.concat_tables(self._waiting or [self._schema.empty_table()])
-        self._waiting, self._waiting_bytes = [], 0
-        if self._writer is None:
-            self._writer = self._open(group)
-        if group.num_rows:
-            # One dictionary for the whole row group: pages fall back to plain text where it changes.
-            self._writer.write_table(group.unify_dictionaries(), row_group_size=group.num_rows)
-
-    def _open(self, sample: pa.Table) -> pq.ParquetWriter:
-        settings = self._settings
-        return pq.ParquetWriter(
-            self._output,
-            self._schema,
-            version="1.0",
-            data_page_version="1.0",
-            compression=settings.compression,
-            compression_level=settings.level if settings.compression == "zstd" else None,
-            data_page_size=settings.page_bytes,
-            use_dictionary=dictionary_columns(sample) if settings.dictionary else False,
-            use_compliant_nested_type=True,
-            store_schema=False,
-        )
-
-    def _footer(self) -> dict[str, str]:
-        entries = {FOOTER_AVRO_SCHEMA: self._shape.avro_schema_json}
-        if self._filter is not None:
-            entries[FOOTER_BLOOM_FILTER] = self._filter.encode()
-            if "DYNAMIC" in self._filter.type_code:
-                entries[FOOTER_BLOOM_TYPE] = self._filter.type_code
-            if self._keys.least is not None and self._keys.greatest is not None:
-                entries[FOOTER_MIN_KEY] = self._keys.least
-                entries[FOOTER_MAX_KEY] = self._keys.greatest
-        return entries

@@ -7,7 +7,8 @@ import io
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pyhudi.kernels.base_file import BaseFileWriter, TableShape, WriterSettings
+from pyhudi.kernels.base_file import TableShape, WriterSettings
+from pyhudi.kernels.base_file_writer import BaseFileWriter
 from pyhudi.kernels.stamp import Stamp
 from pyhudi.schema.meta_columns import without_meta_columns
 

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from pyhudi.errors import UnsupportedError
-from pyhudi.kernels.base_file import BaseFileWriter, TableShape, WriterSettings
+from pyhudi.kernels.base_file import TableShape, WriterSettings
+from pyhudi.kernels.base_file_writer import BaseFileWriter
 from pyhudi.kernels.bloom import KeyFilter
 from pyhudi.kernels.incoming import IncomingRows
 from pyhudi.kernels.keyed_rows import keyed_batches, live_rows
