@@ -14,7 +14,8 @@ from pyhudi.read.schema import StoredSchema, table_schema
 from pyhudi.spec.clean import CleanMetadata
 from pyhudi.spec.file_group import BaseFile, FileSlice
 from pyhudi.spec.instant import Action
-from pyhudi.spec.table_config import TableConfig, check_readable
+from pyhudi.spec.table_config import TableConfig
+from pyhudi.spec.table_features import check_readable
 from pyhudi.storage.protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.timeline.clock import parse_time
