@@ -1,7 +1,7 @@
 """What a completed (or inflight) commit, deltacommit and replacecommit say: write statistics by partition.
 
-Rules: `HoodieWriteStat`, `HoodieCommitMetadata`, `HoodieReplaceCommitMetadata`. The codecs in `pyhudi.codec` turn these values into the
-JSON of table version 6 and the Avro of 8 and later.
+Rules: `HoodieWriteStat`, `HoodieCommitMetadata`, `HoodieReplaceCommitMetadata`. The codecs in `pyhudi.codec` turn
+these values into the JSON of table version 6 and the Avro of 8 and later.
 """
 
 from __future__ import annotations
@@ -60,6 +60,7 @@ class WriteStat:
     total_log_records: int = 0
     total_log_files_compacted: int = 0
     total_log_size_compacted: int = 0
+    total_log_read_ms: int = 0
     total_updated_records_compacted: int = 0
     total_log_blocks: int = 0
     total_corrupt_log_blocks: int = 0
@@ -87,5 +88,7 @@ class CommitMetadata:
 
     @property
     def schema_json(self) -> str | None:
-        """The Avro schema of the table as of this commit, without meta columns; None when the commit did not record one."""
+        """The Avro schema of the table as of this commit, without meta columns; None when the commit did not record
+        one.
+        """
         return self.extra.get("schema") or None

@@ -1,7 +1,7 @@
 """File groups and their slices, as immutable values.
 
-Rules: Hudi technical specification, "File layout"; `HoodieFileGroup`, `FileSlice`. A file group is all versions of one set of
-records of a partition; a slice is one base file (or none) with the log files written on top of it.
+Rules: Hudi technical specification, "File layout"; `HoodieFileGroup`, `FileSlice`. A file group is all versions of
+one set of records of a partition; a slice is one base file (or none) with the log files written on top of it.
 """
 
 from __future__ import annotations

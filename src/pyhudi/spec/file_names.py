@@ -1,7 +1,8 @@
 """Names of base files and log files, taken apart and put together.
 
-Rules: Hudi technical specification, "File naming"; `FSUtils`. A base file is `<fileId>_<writeToken>_<instant>.<ext>`, a log file
-`.<fileId>_<instant>.log.<version>_<writeToken>[-cdc]` (a dot instead of the dash is accepted).
+Rules: Hudi technical specification, "File naming"; `FSUtils`. A base file is
+`<fileId>_<writeToken>_<instant>.<ext>`, a log file `.<fileId>_<instant>.log.<version>_<writeToken>[-cdc]` (a dot
+instead of the dash is accepted).
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ class BaseFileName:
 
 @dataclass(frozen=True, slots=True)
 class LogFileName:
-    """The parts of a log file's name. `instant` is the slice's base instant in version 6, the delta commit's own in 8 and later."""
+    """The parts of a log file's name. `instant` is the slice's base instant in version 6, the delta commit's own in
+    8 and later.
+    """
 
     file_id: str
     instant: str

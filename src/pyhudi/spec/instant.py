@@ -1,7 +1,8 @@
 """Instants: one action on the timeline in one of three states, and the names of its files.
 
-Rules: Hudi technical specification, "Timeline"; `HoodieInstant`, `InstantFileNameGeneratorV1/V2`. Layout 1 (table version 6)
-keeps instants in `.hoodie/`, layout 2 (8 and later) in `.hoodie/timeline/` with the completion time in the completed name.
+Rules: Hudi technical specification, "Timeline"; `HoodieInstant`, `InstantFileNameGeneratorV1/V2`. Layout 1 (table
+version 6) keeps instants in `.hoodie/`, layout 2 (8 and later) in `.hoodie/timeline/` with the completion time in
+the completed name.
 """
 
 from __future__ import annotations
@@ -62,8 +63,8 @@ _PENDING_STATES = {"requested": State.REQUESTED, "inflight": State.INFLIGHT}
 class Instant:
     """One action at its requested time.
 
-    `requested` and `completed` are instant texts (`yyyyMMddHHmmssSSS`; 14 digits in very old tables). `completed` is None while the
-    instant is pending, and for layout 1, whose file names do not hold it.
+    `requested` and `completed` are instant texts (`yyyyMMddHHmmssSSS`; 14 digits in very old tables). `completed`
+    is None while the instant is pending, and for layout 1, whose file names do not hold it.
     """
 
     requested: str
@@ -117,6 +118,8 @@ def parse_instant(name: str, layout: int) -> Instant | None:
         action = Action(action_text)
     except ValueError:
         served = ", ".join(Action)
-        raise UnsupportedError(f"timeline file '{name}' names the unknown action '{action_text}'; known are {served}") from None
+        raise UnsupportedError(
+            f"timeline file '{name}' names the unknown action '{action_text}'; known are {served}"
+        ) from None
     state = State.COMPLETED if suffix is None else _PENDING_STATES[suffix]
     return Instant(requested, action, state, completed)

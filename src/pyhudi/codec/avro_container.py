@@ -1,0 +1,120 @@
+"""The Avro object container as Hudi's action files use it: one schema, one block, one record, no compression.
+
+Rules: Avro specification, "Object Container Files". Written byte for byte as Hudi does (no `avro.codec` entry).
+Every length is checked against the bytes at hand before it is used.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyhudi.errors import CorruptTableError, UnsupportedError
+
+MAGIC = b"Obj\x01"
+SYNC_LENGTH = 16
+_SCHEMA_KEY = b"avro.schema"
+_CODEC_KEY = b"avro.codec"
+_MAX_VARINT_BYTES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """The parts of a container file: schema text, the one record's bytes, sync marker."""
+
+    schema: str
+    payload: bytes
+    sync: bytes
+
+
+def encode_container(container: Container) -> bytes:
+    """Return the bytes of a container file."""
+    schema = container.schema.encode()
+    header = MAGIC + _varint(1) + _sized(_SCHEMA_KEY) + _sized(schema) + _varint(0) + container.sync
+    return header + _varint(1) + _sized(container.payload) + container.sync
+
+
+def decode_container(data: bytes) -> Container:
+    """Take a container file apart.
+
+    Raises:
+        CorruptTableError: the bytes are cut off or contradict themselves.
+        UnsupportedError: the file is compressed, which Hudi does not do.
+    """
+    if not data.startswith(MAGIC):
+        raise CorruptTableError("the file does not begin as an Avro container")
+    cursor = _Cursor(data, len(MAGIC))
+    entries = _read_map(cursor)
+    schema = entries.get(_SCHEMA_KEY)
+    if schema is None:
+        raise CorruptTableError("the Avro container holds no schema")
+    codec = entries.get(_CODEC_KEY, b"null")
+    if codec != b"null":
+        raise UnsupportedError(
+            f"the Avro container is compressed with {codec.decode(errors='replace')}; served is none"
+        )
+    sync = cursor.take(SYNC_LENGTH)
+    count = cursor.varint()
+    if count != 1:
+        raise CorruptTableError(f"the Avro container holds {count} records in its first block, expected is one")
+    payload = cursor.take(cursor.varint())
+    if cursor.take(SYNC_LENGTH) != sync or cursor.left:
+        raise CorruptTableError("the Avro container does not end with its sync marker")
+    try:
+        return Container(schema.decode(), payload, sync)
+    except UnicodeDecodeError:
+        raise CorruptTableError("the schema of the Avro container is no UTF-8 text") from None
+
+
+def _read_map(cursor: _Cursor) -> dict[bytes, bytes]:
+    entries = {}
+    while count := cursor.varint():
+        if count < 0:  # a negative count is followed by the block's length in bytes
+            cursor.varint()
+        for _ in range(min(abs(count), cursor.left + 1)):
+            key = cursor.take(cursor.varint())
+            entries[key] = cursor.take(cursor.varint())
+    return entries
+
+
+class _Cursor:
+    """Reads forward through bytes and never past their end."""
+
+    __slots__ = ("at", "data")
+
+    def __init__(self, data: bytes, at: int) -> None:
+        self.data = data
+        self.at = at
+
+    @property
+    def left(self) -> int:
+        return len(self.data) - self.at
+
+    def take(self, length: int) -> bytes:
+        if not 0 <= length <= self.left:
+            raise CorruptTableError(f"the Avro container asks for {length} bytes at {self.at}, {self.left} are left")
+        self.at += length
+        return self.data[self.at - length : self.at]
+
+    def varint(self) -> int:
+        value = 0
+        for shift in range(0, 7 * _MAX_VARINT_BYTES, 7):
+            byte = self.take(1)[0]
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                return (value >> 1) ^ -(value & 1)
+        raise CorruptTableError(f"the Avro container holds an overlong number before {self.at}")
+
+
+def _sized(data: bytes) -> bytes:
+    return _varint(len(data)) + data
+
+
+def _varint(value: int) -> bytes:
+    """Encode a number that is not negative."""
+    rest = value << 1
+    out = bytearray()
+    while rest >= 0x80:
+        out.append(rest & 0x7F | 0x80)
+        rest >>= 7
+    out.append(rest)
+    return bytes(out)

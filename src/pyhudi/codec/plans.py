@@ -1,0 +1,175 @@
+"""Plans of table services and what they did: clean, savepoint, compaction, clustering, indexing.
+
+Rules: the Avro records of the same names in `org.apache.hudi.avro.model`. Each function raises CorruptTableError
+when the bytes are not such a record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyhudi.codec.avro_record import Record, decode_record, encode_record
+from pyhudi.spec.clean import CleanMetadata, CleanPartition, CleanPlan
+from pyhudi.spec.clustering import ClusteringGroup, ClusteringPlan, ClusteringSlice, RequestedReplace, Strategy
+from pyhudi.spec.commit import Operation
+from pyhudi.spec.compaction import CompactionOperation, CompactionPlan
+from pyhudi.spec.indexing import IndexedPartition, Indexing
+from pyhudi.spec.savepoint import SavepointMetadata
+
+_REQUESTED_REPLACE = "HoodieRequestedReplaceMetadata"
+
+
+def decode_clean_plan(data: bytes) -> CleanPlan:
+    """Decode a requested clean; plans of version 1 name files, later ones paths."""
+    _, record = decode_record(data, "HoodieCleanerPlan")
+    retained = record["earliestInstantToRetain"]
+    infos = record["filePathsToBeDeletedPerPartition"]
+    if infos is None:
+        files = {path: tuple(names) for path, names in (record["filesToBeDeletedPerPartition"] or {}).items()}
+    else:
+        files = {path: tuple(info["filePath"] or "" for info in listed) for path, listed in infos.items()}
+    return CleanPlan(
+        policy=record["policy"],
+        retained_from=None if retained is None else retained["timestamp"],
+        last_completed=record["lastCompletedCommitTimestamp"],
+        files=files,
+        partitions_to_delete=_texts(record["partitionsToBeDeleted"]) or (),
+        extra=record["extraMetadata"],
+        version=record["version"],
+    )
+
+
+def decode_clean_metadata(data: bytes) -> CleanMetadata:
+    """Decode a completed clean."""
+    _, record = decode_record(data, "HoodieCleanMetadata")
+    return CleanMetadata(
+        start=record["startCleanTime"],
+        time_taken_ms=record["timeTakenInMillis"],
+        files_deleted=record["totalFilesDeleted"],
+        retained_from=record["earliestCommitToRetain"],
+        last_completed=record["lastCompletedCommitTimestamp"],
+        partitions={path: _clean_partition(done) for path, done in record["partitionMetadata"].items()},
+        extra=record["extraMetadata"],
+        version=record["version"],
+    )
+
+
+def _clean_partition(record: Record) -> CleanPartition:
+    return CleanPartition(
+        partition_path=record["partitionPath"],
+        policy=record["policy"],
+        delete_patterns=tuple(record["deletePathPatterns"]),
+        deleted=tuple(record["successDeleteFiles"]),
+        failed=tuple(record["failedDeleteFiles"]),
+        is_partition_deleted=bool(record["isPartitionDeleted"]),
+    )
+
+
+def decode_savepoint(data: bytes) -> SavepointMetadata:
+    """Decode a completed savepoint."""
+    _, record = decode_record(data, "HoodieSavepointMetadata")
+    files = {path: tuple(kept["savepointDataFile"]) for path, kept in record["partitionMetadata"].items()}
+    return SavepointMetadata(
+        record["savepointedBy"], record["savepointedAt"], record["comments"], files, record["version"]
+    )
+
+
+def decode_compaction_plan(data: bytes) -> CompactionPlan:
+    """Decode a requested compaction or log compaction."""
+    _, record = decode_record(data, "HoodieCompactionPlan")
+    operations = record["operations"]
+    return CompactionPlan(
+        operations=None if operations is None else tuple(_operation(operation) for operation in operations),
+        extra=record["extraMetadata"],
+        version=record["version"],
+        strategy=_strategy(record["strategy"], "compactorClassName"),
+        preserve_meta_columns=record["preserveHoodieMetadata"],
+        missing_partitions=_texts(record["missingSchedulePartitions"]),
+    )
+
+
+def _operation(record: Record) -> CompactionOperation:
+    return CompactionOperation(
+        base_instant=record["baseInstantTime"],
+        file_id=record["fileId"],
+        partition_path=record["partitionPath"],
+        data_file=record["dataFilePath"],
+        delta_files=_texts(record["deltaFilePaths"]),
+        metrics=record["metrics"],
+        bootstrap_file=record["bootstrapFilePath"],
+    )
+
+
+def decode_requested_replace(data: bytes) -> RequestedReplace:
+    """Decode a requested replacecommit or clustering; no bytes are an empty request."""
+    if not data:
+        return RequestedReplace()
+    _, record = decode_record(data, _REQUESTED_REPLACE)
+    plan = record["clusteringPlan"]
+    return RequestedReplace(
+        record["operationType"], None if plan is None else _plan(plan), record["extraMetadata"], record["version"]
+    )
+
+
+def encode_requested_replace(operation: Operation, *, sync: bytes) -> bytes:
+    """Encode the request of an overwrite (every field null, as Hudi leaves it) or of a partition delete (which it
+    names).
+    """
+    record: Record = dict.fromkeys(("operationType", "clusteringPlan", "extraMetadata", "version"))
+    if operation is Operation.DELETE_PARTITION:
+        record |= {"operationType": operation.value, "extraMetadata": {}, "version": 1}
+    return encode_record(_REQUESTED_REPLACE, record, sync=sync)
+
+
+def _plan(record: Record) -> ClusteringPlan:
+    groups = record["inputGroups"]
+    return ClusteringPlan(
+        groups=None if groups is None else tuple(_group(group) for group in groups),
+        strategy=_strategy(record["strategy"], "strategyClassName"),
+        extra=record["extraMetadata"],
+        version=record["version"],
+        preserve_meta_columns=record["preserveHoodieMetadata"],
+        missing_partitions=_texts(record["missingSchedulePartitions"]),
+    )
+
+
+def _group(record: Record) -> ClusteringGroup:
+    slices = record["slices"]
+    return ClusteringGroup(
+        slices=None if slices is None else tuple(_slice(one) for one in slices),
+        metrics=record["metrics"],
+        output_file_groups=record["numOutputFileGroups"],
+        extra=record["extraMetadata"],
+        version=record["version"],
+    )
+
+
+def _slice(record: Record) -> ClusteringSlice:
+    return ClusteringSlice(
+        file_id=record["fileId"],
+        partition_path=record["partitionPath"],
+        data_file=record["dataFilePath"],
+        delta_files=_texts(record["deltaFilePaths"]),
+        bootstrap_file=record["bootstrapFilePath"],
+        version=record["version"],
+    )
+
+
+def decode_indexing(data: bytes) -> Indexing:
+    """Decode a requested or completed indexing action."""
+    _, record = decode_record(data, "HoodieIndexPlan", "HoodieIndexCommitMetadata")
+    partitions = tuple(
+        IndexedPartition(info["metadataPartitionPath"], info["indexUptoInstant"], info["version"])
+        for info in record["indexPartitionInfos"] or ()
+    )
+    return Indexing(partitions, record["version"])
+
+
+def _strategy(record: Record | None, class_field: str) -> Strategy | None:
+    if record is None:
+        return None
+    return Strategy(record[class_field], record["strategyParams"], record["version"])
+
+
+def _texts(values: Sequence[str] | None) -> tuple[str, ...] | None:
+    return None if values is None else tuple(values)

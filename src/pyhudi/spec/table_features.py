@@ -1,0 +1,119 @@
+"""What this release can do with a table: the features it refuses to read or to write, each by name and with the reason.
+
+A table is refused before anything is read or written wrongly; `hoodie.table.*` entries unknown to Hudi 1.2 may
+change the meaning of files and count as such a feature.
+"""
+
+from __future__ import annotations
+
+from pyhudi.errors import UnsupportedError, nearest
+from pyhudi.spec import table_keys as keys
+from pyhudi.spec.key_generator import KeyGeneratorType
+from pyhudi.spec.merge_mode import MergeMode
+from pyhudi.spec.table_config import TableConfig
+from pyhudi.spec.table_version import TableVersion, check_served
+
+_WRITTEN_GENERATORS = frozenset(
+    {
+        KeyGeneratorType.SIMPLE,
+        KeyGeneratorType.COMPLEX,
+        KeyGeneratorType.NON_PARTITION,
+        KeyGeneratorType.AUTO_RECORD,
+        KeyGeneratorType.SPARK_SQL,
+    }
+)
+
+
+def check_readable(config: TableConfig) -> None:
+    """Refuse a table that this release cannot read right.
+
+    Raises:
+        UnsupportedError: its version or one of its features is not served; the message names it.
+    """
+    check_served(config.version, for_write=False)
+    _refuse_unknown(config, "hoodie.table.")
+    if config.base_file_format != "PARQUET":
+        raise _refusal(
+            config, f"{keys.BASE_FILE_FORMAT}={config.base_file_format}", "only PARQUET base files are served"
+        )
+    _refuse_flag(config, keys.MULTIPLE_BASE_FILE_FORMATS, "only PARQUET base files are served")
+    if base := config.properties.get(keys.BOOTSTRAP_BASE_PATH, ""):
+        raise _refusal(config, f"{keys.BOOTSTRAP_BASE_PATH}={base}", "bootstrapped tables come with a later release")
+    if (kind := config.properties.get(keys.TABLE_FORMAT, "native").lower()) != "native":
+        raise _refusal(config, f"{keys.TABLE_FORMAT}={kind}", "only the native format is served")
+
+
+def check_writable(config: TableConfig) -> None:
+    """Refuse a table that this release cannot write right; refuses all that `check_readable` does, too.
+
+    Raises:
+        UnsupportedError: its version or one of its features is not served; the message names it.
+    """
+    check_served(config.version, for_write=True)
+    check_readable(config)
+    _refuse_unknown(config, "hoodie.")
+    if config.table_type != "COPY_ON_WRITE":
+        raise _refusal(
+            config, f"{keys.TYPE}={config.table_type}", "writing to merge-on-read tables comes with a later release"
+        )
+    for name in (keys.METADATA_PARTITIONS, keys.METADATA_PARTITIONS_INFLIGHT):
+        if value := config.properties.get(name, ""):
+            raise _refusal(
+                config, f"{name}={value}", "writing to tables with a metadata table comes with a later release"
+            )
+    if not config.populate_meta_fields:
+        raise _refusal(
+            config, f"{keys.POPULATE_META_FIELDS}=false", "writing with virtual keys comes with a later release"
+        )
+    if config.drop_partition_columns:
+        raise _refusal(config, f"{keys.DROP_PARTITION_COLUMNS}=true", "the partition columns must be kept in the files")
+    _refuse_flag(config, keys.CDC_ENABLED, "writing change logs comes with a later release")
+    _refuse_flag(config, keys.SLASH_DATES, "slash-separated date partitions come with a later release")
+    _refuse_flag(config, keys.PARTITION_METAFILE_BASE_FORMAT, "Parquet partition metafiles are not written")
+    _check_keys(config)
+    _check_merging(config)
+
+
+def _check_keys(config: TableConfig) -> None:
+    generator = config.key_generator
+    if generator.family not in _WRITTEN_GENERATORS:
+        raise _refusal(config, f"the key generator {generator}", "it comes with a later release")
+    # Hudi 0.14.1 to 1.0.2 wrote the bare value, others `field:value`; version 9 alone tells which.
+    if generator.family is KeyGeneratorType.COMPLEX and len(config.record_key_fields) == 1:
+        if config.version != TableVersion.NINE:
+            raise _refusal(
+                config,
+                f"the COMPLEX key generator with the one field {config.record_key_fields[0]}",
+                "its keys are ambiguous before version 9",
+            )
+        if config.properties.get(keys.COMPLEX_KEY_ENCODING, "FIELD_PREFIXED").upper() != "FIELD_PREFIXED":
+            raise _refusal(config, f"{keys.COMPLEX_KEY_ENCODING}", "only FIELD_PREFIXED is written")
+
+
+def _check_merging(config: TableConfig) -> None:
+    if config.merge_mode is MergeMode.CUSTOM:
+        raise _refusal(config, f"{keys.MERGE_MODE}=CUSTOM", "records are merged by Java classes there")
+    if mode := config.properties.get(keys.PARTIAL_UPDATE_MODE, ""):
+        raise _refusal(config, f"{keys.PARTIAL_UPDATE_MODE}={mode}", "partial updates come with a later release")
+    for name in config.properties:
+        if name.startswith(keys.MERGE_PROPERTY_PREFIX):
+            raise _refusal(config, name, "merge properties come with a later release")
+
+
+def _refuse_unknown(config: TableConfig, prefix: str) -> None:
+    for name in config.properties:
+        if name.startswith(prefix) and name not in keys.KNOWN and not name.startswith(keys.FAMILIES):
+            raise _refusal(
+                config,
+                name,
+                f"this entry is unknown to pyhudi and may change the meaning of the table.{nearest(name, keys.KNOWN)}",
+            )
+
+
+def _refuse_flag(config: TableConfig, name: str, reason: str) -> None:
+    if config.properties.get(name, "").lower() == "true":
+        raise _refusal(config, f"{name}=true", reason)
+
+
+def _refusal(config: TableConfig, what: str, reason: str) -> UnsupportedError:
+    return UnsupportedError(f"table {config.name} has {what} in its hoodie.properties: {reason}")
