@@ -6,7 +6,7 @@ from functools import cached_property
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.fsview.build import PartitionFiles, build_groups, committed_files
-from pyhudi.fsview.partitions import walk_partitions
+from pyhudi.fsview.partitions import folders_at_depth, walk_partitions
 from pyhudi.fsview.replaced import replaced_groups
 from pyhudi.spec.file_group import BaseFile, FileGroup, FileGroupId, FileSlice
 from pyhudi.spec.table_config import TableConfig
@@ -30,6 +30,7 @@ class FileSystemView:
         self.timeline = timeline
         self._listings: dict[str, list[FileStatus]] = {}
         self._groups: dict[str, tuple[FileGroup, ...]] = {}
+        self._below: dict[str, tuple[str, ...]] = {}
 
     def partition_paths(self) -> tuple[str, ...]:
         """Return the paths of all partitions, sorted; `("",)` for a table without partition fields.
@@ -37,6 +38,24 @@ class FileSystemView:
         Folders count as partitions as soon as a writer made them, also when nothing in them is committed yet.
         """
         return self._partition_paths
+
+    def partition_folders(self) -> tuple[str, ...]:
+        """Return the folders that can be partitions by their depth, sorted; only folders above them are listed.
+
+        Each is a partition, or holds partitions (a value with slashes makes deeper ones), or neither, which
+        `partitions_below` tells. Together they hold all partitions.
+        """
+        return self._partition_folders
+
+    def partitions_below(self, folder: str) -> tuple[str, ...]:
+        """Return the partitions at and below a folder, sorted; the folder is listed, with all below it."""
+        if not self.config.partition_fields:
+            return ("",)
+        if folder not in self._below:
+            found = dict(walk_partitions(self.storage, folder))
+            self._listings |= {path: listing for path, listing in found.items() if path not in self._groups}
+            self._below[folder] = tuple(sorted(found))
+        return self._below[folder]
 
     def groups(self, partition_path: str) -> tuple[FileGroup, ...]:
         """Return the file groups of a partition with their committed slices; empty when there is no such partition."""
@@ -66,6 +85,11 @@ class FileSystemView:
             return ("",)
         self._listings = dict(walk_partitions(self.storage))
         return tuple(sorted(self._listings))
+
+    @cached_property
+    def _partition_folders(self) -> tuple[str, ...]:
+        depth = len(self.config.partition_fields)
+        return tuple(sorted(folders_at_depth(self.storage, depth))) if depth else ("",)
 
     @cached_property
     def _replaced(self) -> dict[FileGroupId, str]:

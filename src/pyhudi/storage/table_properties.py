@@ -51,7 +51,8 @@ def create_properties(storage: Storage, properties: Mapping[str, str], at: datet
     Raises:
         AlreadyExistsError: there is a table, or another creator was faster.
     """
-    storage.create(PROPERTIES, _render(properties, at, updated=False))
+    checked = {**properties, _CHECKSUM: str(checksum(properties))}
+    storage.create(PROPERTIES, render_properties(checked, at, updated=False))
 
 
 def store_properties(
@@ -68,8 +69,9 @@ def store_properties(
     changed = {**load_properties(storage), **changes}
     for name in remove:
         changed.pop(name, None)
+    changed[_CHECKSUM] = str(checksum(changed))
     storage.create(BACKUP, storage.read(PROPERTIES, max_bytes=_MAX_BYTES))
-    storage.replace(PROPERTIES, _render(changed, at, updated=True))
+    storage.replace(PROPERTIES, render_properties(changed, at, updated=True))
     storage.delete(BACKUP)
     return changed
 
@@ -105,7 +107,3 @@ def _is_valid(storage: Storage, path: str) -> bool:
         return _CHECKSUM in _load(storage, path)
     except (FileNotFoundError, CorruptTableError):
         return False
-
-
-def _render(properties: Mapping[str, str], at: datetime, *, updated: bool) -> bytes:
-    return render_properties({**properties, _CHECKSUM: str(checksum(properties))}, at, updated=updated)

@@ -1,0 +1,133 @@
+"""A table that lives through random writes, crashes and re-openings, with a dictionary as its judge.
+
+`table_machine(driver)` gives a Hypothesis state machine; its `TestCase` runs under pytest:
+
+    TestTrips = table_machine(TripsDriver()).TestCase
+
+Hypothesis shrinks a failure to the fewest writes that show it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from hypothesis import note
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from pyhudi.errors import HudiError
+from pyhudi.spec.commit import Operation
+from pyhudi.storage.memory import MemoryStorage
+from pyhudi.storage.protocol import Storage
+from pyhudi.testing.faults import Crashed, Fault, FaultStorage
+from pyhudi.testing.invariants import folders_without_metafile, garbage, timeline_faults
+from pyhudi.testing.oracle import Oracle, Row
+
+KEYS = st.integers(0, 12)
+PARTITIONS = st.sampled_from(["oslo", "rome"])
+VALUES = st.integers(0, 99)
+
+
+class Driver(Protocol):
+    """How the machine uses the table under test; rows have the columns `id`, `city` (the partition) and `value`."""
+
+    def create(self, storage: Storage) -> None:
+        """Create the table, without rows."""
+        ...
+
+    def write(self, storage: Storage, operation: Operation, rows: Sequence[Row]) -> object:
+        """Write rows in one commit, on one thread; for deletes the rows hold the keys and partitions."""
+        ...
+
+    def read(self, storage: Storage) -> list[dict[str, Any]]:
+        """Return all visible rows."""
+        ...
+
+
+def _rows(keys: st.SearchStrategy[int] = KEYS) -> st.SearchStrategy[list[dict[str, Any]]]:
+    row = st.fixed_dictionaries({"id": keys, "city": PARTITIONS, "value": VALUES})
+    return st.lists(row, min_size=1, max_size=6, unique_by=lambda row: (row["id"], row["city"]))
+
+
+WRITES = st.sampled_from(
+    [Operation.UPSERT, Operation.DELETE, Operation.INSERT_OVERWRITE, Operation.INSERT_OVERWRITE_TABLE]
+)
+
+
+class TableMachine(RuleBasedStateMachine):
+    """Rules of a table's life; `driver` is set by `table_machine`."""
+
+    driver: Driver
+
+    @initialize()
+    def create(self) -> None:
+        """Begin with an empty table."""
+        self.storage = MemoryStorage()
+        self.oracle = Oracle("id", "city")
+        self.driver.create(self.storage)
+        self.recovered = True
+
+    @rule(rows=_rows())
+    def insert(self, rows: list[dict[str, Any]]) -> None:
+        """Insert the rows that are new: an insert of existing keys would double them, as it does in Hudi."""
+        new = [row for row in rows if (row["city"], row["id"]) not in self.oracle.stored]
+        if new:
+            self._write(Operation.INSERT, new)
+
+    @rule(operation=WRITES, rows=_rows())
+    def write(self, operation: Operation, rows: list[dict[str, Any]]) -> None:
+        """Write rows undisturbed."""
+        self._write(operation, rows)
+
+    @rule(operation=WRITES, rows=_rows(), at=st.integers(0, 80), fault=st.sampled_from(list(Fault)))
+    def write_with_fault(self, operation: Operation, rows: list[dict[str, Any]], at: int, fault: Fault) -> None:
+        """Write rows over a storage that fails at some call, or not at all when the write makes fewer."""
+        failing = FaultStorage(self.storage, at, fault)
+        after = self.oracle.after(operation, rows)
+        try:
+            self.driver.write(failing, operation, rows)
+        except (Crashed, HudiError) as error:
+            note(f"{operation} failed at call {at}: {error}")
+            self.recovered = False
+            found = self.driver.read(self.storage)
+            if after.agrees(found):
+                self.oracle = after
+            else:
+                assert self.oracle.agrees(found), f"neither before nor after: {self.oracle.difference(found)}"
+        else:
+            self.oracle = after
+            self.recovered = self.recovered and not failing.struck
+
+    @invariant()
+    def rows_are_those_of_the_oracle(self) -> None:
+        """Read the table anew and compare."""
+        found = self.driver.read(self.storage)
+        assert self.oracle.agrees(found), self.oracle.difference(found)
+
+    @invariant()
+    def timeline_is_well_formed(self) -> None:
+        """Check what holds also between a crash and its recovery."""
+        assert timeline_faults(self.storage) == []
+        assert folders_without_metafile(self.storage) == []
+
+    @invariant()
+    def recovered_table_holds_no_garbage(self) -> None:
+        """Check what a successful write leaves behind, its own and that of others before it."""
+        if self.recovered:
+            assert garbage(self.storage) == []
+
+    def teardown(self) -> None:
+        """Forget the table."""
+        self.storage.drop()
+
+    def _write(self, operation: Operation, rows: Sequence[Row]) -> None:
+        after = self.oracle.after(operation, rows)
+        self.driver.write(self.storage, operation, rows)
+        self.oracle = after
+        self.recovered = True
+
+
+def table_machine(driver: Driver) -> type[TableMachine]:
+    """Return the state machine for a table that `driver` works."""
+    return type("TableMachineOfDriver", (TableMachine,), {"driver": driver})

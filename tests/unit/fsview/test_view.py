@@ -1,0 +1,143 @@
+"""The view of a table on storage: partitions, laziness, replaced groups, repeated attempts."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyhudi.codec.commit_metadata import encode_commit
+from pyhudi.errors import CorruptTableError
+from pyhudi.fsview.view import FileSystemView
+from pyhudi.spec.commit import CommitMetadata, WriteStat
+from pyhudi.spec.instant import Action
+from pyhudi.spec.table_config import TableConfig
+from pyhudi.storage.memory import MemoryStorage
+from pyhudi.testing.recording import RecordingStorage
+from pyhudi.timeline.load import load_timeline
+from pyhudi.timeline.write import TimelineWriter
+from tests.unit.timeline.tables import LAYOUT_2
+
+CONFIG = TableConfig({**LAYOUT_2, "hoodie.table.partition.fields": "city"})
+SYNC = bytes(16)
+
+
+def at(day: int) -> str:
+    return f"202612{day:02}000000000"
+
+
+def base(file_id: str, day: int, token: str = "0-0-0") -> str:
+    return f"{file_id}_{token}_{at(day)}.parquet"
+
+
+class Table:
+    """A partitioned table in memory, written by hand."""
+
+    def __init__(self) -> None:
+        self.storage = RecordingStorage(MemoryStorage())
+
+    def partition(self, path: str) -> None:
+        self.storage.create(f"{path}/.hoodie_partition_metadata", b"")
+
+    def commit(self, day: int, *paths: str, action=Action.COMMIT, replaced=None) -> None:
+        writer = TimelineWriter(self.storage, CONFIG)
+        for path in paths:
+            self.storage.create(path, b"rows")
+        self.complete(writer, day, paths, action, replaced)
+
+    def complete(self, writer, day, paths, action, replaced) -> None:
+        stats = {"x": tuple(WriteStat(file_id="a", path=path) for path in paths)}
+        content = encode_commit(CommitMetadata(stats=stats, replaced=replaced), sync=SYNC)
+        writer.complete(writer.start(writer.request(action, at(day))), at(day)[:-1] + "1", content)
+
+    def view(self, as_of: int | None = None) -> FileSystemView:
+        timeline = load_timeline(self.storage, CONFIG)
+        self.storage.calls.clear()
+        return FileSystemView(self.storage, CONFIG, timeline if as_of is None else timeline.as_of(at(as_of)))
+
+    def listed(self) -> list[str]:
+        return [call.path for call in self.storage.calls if call.method == "list"]
+
+
+@pytest.fixture
+def table() -> Table:
+    table = Table()
+    for city in ("oslo", "rome"):
+        table.partition(city)
+        table.commit(1 if city == "oslo" else 2, f"{city}/{base('a', 1 if city == 'oslo' else 2)}")
+    return table
+
+
+def names(view, partition_path) -> list[str]:
+    return [str(file.name) for file in view.latest_base_files(partition_path)]
+
+
+def test_partitions_are_the_folders_with_a_metafile(table) -> None:
+    table.storage.create("stray/file.txt", b"")
+    table.storage.create("_delta_log/0.json", b"")
+    table.partition("spain/madrid")
+    assert table.view().partition_paths() == ("oslo", "rome", "spain/madrid")
+
+
+def test_partition_below_a_partition_is_found(table) -> None:
+    table.partition("oslo/center")
+    assert table.view().partition_paths() == ("oslo", "oslo/center", "rome")
+
+
+def test_partition_with_a_metafile_in_another_format_is_found(table) -> None:
+    table.storage.create("bern/.hoodie_partition_metadata.parquet", b"")
+    assert "bern" in table.view().partition_paths()
+
+
+def test_asking_for_one_partition_lists_that_partition_only(table) -> None:
+    view = table.view()
+    assert names(view, "oslo") == [base("a", 1)]
+    assert names(view, "oslo") == [base("a", 1)]
+    assert table.listed() == ["oslo"]
+
+
+def test_each_folder_is_listed_once_for_the_whole_table(table) -> None:
+    view = table.view()
+    found = [name for path in view.partition_paths() for name in names(view, path)]
+    assert found == [base("a", 1), base("a", 2)]
+    assert sorted(table.listed()) == ["", "oslo", "rome"]
+
+
+def test_missing_partition_has_no_groups(table) -> None:
+    assert table.view().groups("nowhere") == ()
+
+
+def test_replaced_group_is_gone_but_seen_in_time_travel(table) -> None:
+    table.commit(5, f"oslo/{base('b', 5)}", action=Action.REPLACE_COMMIT, replaced={"oslo": ("a",)})
+    assert names(table.view(), "oslo") == [base("b", 5)]
+    assert names(table.view(as_of=4), "oslo") == [base("a", 1)]
+
+
+def test_pending_replacecommit_replaces_nothing(table) -> None:
+    writer = TimelineWriter(table.storage, CONFIG)
+    writer.start(writer.request(Action.REPLACE_COMMIT, at(5)))
+    assert names(table.view(), "oslo") == [base("a", 1)]
+
+
+def test_second_attempt_of_a_task_is_ignored_when_the_commit_names_the_first(table) -> None:
+    table.commit(5, f"oslo/{base('a', 5, '1-0-1')}")
+    for token in ("0-0-0", "2-0-2"):
+        table.storage.create(f"oslo/{base('a', 5, token)}", b"torn")
+    assert names(table.view(), "oslo") == [base("a", 5, "1-0-1")]
+
+
+def test_attempts_of_an_archived_commit_cannot_be_told_apart(table) -> None:
+    table.storage.create(".hoodie/timeline/history/manifest_1", b"")
+    for token in ("0-0-0", "2-0-2"):
+        table.storage.create(f"oslo/a_{token}_{'0' * 17}.parquet", b"")
+    with pytest.raises(CorruptTableError, match="several files"):
+        table.view().groups("oslo")
+
+
+def test_table_without_partitions_lists_its_base() -> None:
+    table = Table()
+    table.storage.create(base("a", 1), b"rows")
+    writer = TimelineWriter(table.storage, CONFIG)
+    table.complete(writer, 1, [base("a", 1)], Action.COMMIT, None)
+    config = TableConfig(LAYOUT_2)
+    view = FileSystemView(table.storage, config, load_timeline(table.storage, config))
+    assert view.partition_paths() == ("",)
+    assert names(view, "") == [base("a", 1)]

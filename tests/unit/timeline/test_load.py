@@ -1,0 +1,83 @@
+"""Loading the active timeline of both layouts from the names in a folder."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyhudi.errors import CorruptTableError, UnsupportedError
+from pyhudi.spec.instant import Action, Instant, State
+from pyhudi.spec.table_config import TableConfig
+from pyhudi.timeline.load import load_timeline
+from tests.unit.timeline.tables import LAYOUT_2
+
+TIME, LATER = "20261201040547825", "20261201040550000"
+
+
+def put(storage, folder, *names) -> None:
+    for name in names:
+        storage.create(f"{folder}/{name}", b"")
+
+
+def test_layout_2_reads_states_and_completion_times(storage, layout_2) -> None:
+    put(storage, ".hoodie/timeline", f"{TIME}.commit.requested", f"{TIME}.inflight", f"{TIME}_{LATER}.commit")
+    put(storage, ".hoodie/timeline", f"{LATER}.clean.requested")
+    timeline = load_timeline(storage, layout_2)
+    assert timeline.instants == (
+        Instant(TIME, Action.COMMIT, State.COMPLETED, LATER),
+        Instant(LATER, Action.CLEAN, State.REQUESTED),
+    )
+    assert timeline.completion_time(TIME) == LATER
+
+
+def test_layout_1_takes_completion_times_from_the_files(storage, layout_1) -> None:
+    put(storage, ".hoodie", f"{TIME}.commit.requested", f"{TIME}.inflight", f"{TIME}.commit", "hoodie.properties")
+    timeline = load_timeline(storage, layout_1)
+    assert timeline.instants == (Instant(TIME, Action.COMMIT, State.COMPLETED),)
+    assert timeline.completion_time(TIME) == "20261201040547825"
+
+
+def test_names_an_upgrade_left_in_layout_2_complete_when_their_files_changed(storage, layout_2, monkeypatch) -> None:
+    put(storage, ".hoodie/timeline", f"{TIME}.commit")
+    timeline = load_timeline(storage, layout_2)
+    assert timeline.instants[0].file_name(2) == f"{TIME}.commit"
+    assert timeline.completion_time(TIME) is not None
+
+
+def test_other_files_and_folders_are_ignored(storage, layout_2) -> None:
+    put(storage, ".hoodie/timeline", f".{TIME}.inflight.1-0.tmp", f".{TIME}.commit.crc", "history/manifest_1", "x")
+    put(storage, ".hoodie/timeline", f"{TIME}.commit.tmp")
+    assert load_timeline(storage, layout_2).instants == ()
+
+
+def test_missing_timeline_folder_is_an_empty_timeline(storage, layout_2) -> None:
+    timeline = load_timeline(storage, layout_2)
+    assert timeline.instants == ()
+    assert timeline.last_completed() is None
+
+
+def test_unknown_action_is_refused_by_name(storage, layout_2) -> None:
+    put(storage, ".hoodie/timeline", f"{TIME}.vacuum.requested")
+    with pytest.raises(UnsupportedError, match="vacuum"):
+        load_timeline(storage, layout_2)
+
+
+def test_action_completed_twice_is_a_corrupt_table(storage, layout_2) -> None:
+    put(storage, ".hoodie/timeline", f"{TIME}_{LATER}.commit", f"{TIME}_{TIME[:-1]}9.commit")
+    with pytest.raises(CorruptTableError, match=TIME):
+        load_timeline(storage, layout_2)
+
+
+def test_older_files_count_as_archived_only_where_something_was_archived(storage, layout_2) -> None:
+    put(storage, ".hoodie/timeline", f"{LATER}_{LATER[:-1]}9.commit")
+    assert not load_timeline(storage, layout_2).is_committed(TIME)
+    put(storage, ".hoodie/timeline/history", "manifest_1")
+    assert load_timeline(storage, layout_2).is_committed(TIME)
+
+
+@pytest.mark.parametrize("initial", ["6", None])
+def test_older_files_of_an_upgraded_table_count_as_archived(storage, initial) -> None:
+    properties = {**LAYOUT_2, "hoodie.table.initial.version": initial or ""}
+    if initial is None:
+        del properties["hoodie.table.initial.version"]
+    put(storage, ".hoodie/timeline", f"{LATER}_{LATER[:-1]}9.commit")
+    assert load_timeline(storage, TableConfig(properties)).is_committed(TIME)
