@@ -36,7 +36,7 @@ def row_bytes(rows: pa.Table, settings: WriterSettings) -> float:
     writer.close()
     group = pq.read_metadata(io.BytesIO(output.getvalue())).row_group(0)
     size = sum(group.column(place).total_compressed_size for place in range(group.num_columns))
-    return float(size) / sample.num_rows
+    return float(size / sample.num_rows)
 
 
 def _sample(rows: pa.Table) -> pa.Table:

@@ -8,15 +8,17 @@ timestamps in millis or micros, text where the table has numbers and the other w
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 import pyarrow.types as pt
 
 from pyhudi.errors import CorruptTableError, SchemaError
 from pyhudi.kernels.parquet_input import corrupt_as_error, open_parquet
+from pyhudi.schema.evolve import conform
 from pyhudi.schema.meta_columns import META_FIELDS, without_meta_columns
 from pyhudi.schema.storable import storable_type
 from pyhudi.schema.widen import widened
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
 _BATCH_BYTES = 32 << 20
 _MAX_BATCH_ROWS = 1 << 20
-_BATCHES_AHEAD = 2
+_DICTIONARY = pa.dictionary(pa.int32(), pa.string())
 
 
 def read_base_file(
@@ -71,22 +73,16 @@ def iter_base_file(
     The text columns named in `dictionaries` come as dictionaries, which costs least for those of few values.
     """
     wanted = _projected(schema, columns, meta_columns=meta_columns)
-    table_schema = pa.schema([*META_FIELDS, *without_meta_columns(schema)])
-    options = ds.ParquetReadOptions(dictionary_columns=list(dictionaries), coerce_int96_timestamp_unit="us")
+    for name in dictionaries:
+        wanted = wanted.set(wanted.get_field_index(name), pa.field(name, _DICTIONARY))
+    needed = wanted if filter is None else _with_filter_columns(wanted, _all_fields(schema), filter)
     with corrupt_as_error(storage, file.path), storage.open_input(file.path) as source:
-        fragment = ds.ParquetFileFormat(read_options=options).make_fragment(source)
-        physical = fragment.physical_schema
-        _check_types(storage, file, physical, table_schema)
-        scanner = fragment.scanner(
-            schema=_with_dictionaries(table_schema, physical, dictionaries),
-            columns=wanted.names,
-            filter=filter,
-            batch_size=_batch_rows(fragment),
-            batch_readahead=_BATCHES_AHEAD,
-        )
-        for batch in scanner.to_batches():
-            if batch.num_rows:
-                yield batch
+        parquet = pq.ParquetFile(source, read_dictionary=list(dictionaries), coerce_int96_timestamp_unit="us")
+        _check_types(storage, file, parquet.schema_arrow, needed)
+        groups = _groups_to_read(parquet, source, needed, filter)
+        stored = [name for name in needed.names if name in parquet.schema_arrow.names]
+        for batch in parquet.iter_batches(_batch_rows(parquet), row_groups=groups, columns=stored):
+            yield from _typed(storage, file, batch, needed, wanted, filter)
 
 
 def row_count(storage: Storage, file: BaseFile) -> int:
@@ -95,15 +91,72 @@ def row_count(storage: Storage, file: BaseFile) -> int:
         return int(parquet.metadata.num_rows)
 
 
+def _all_fields(schema: pa.Schema) -> pa.Schema:
+    return pa.schema([*META_FIELDS, *without_meta_columns(schema)])
+
+
 def _projected(schema: pa.Schema, columns: Sequence[str] | None, *, meta_columns: bool) -> pa.Schema:
-    fields = [*META_FIELDS, *without_meta_columns(schema)]
+    fields = _all_fields(schema)
     if columns is None:
-        return pa.schema(fields if meta_columns else fields[len(META_FIELDS) :])
-    by_name = {field.name: field for field in fields}
-    missing = [name for name in columns if name not in by_name]
+        return fields if meta_columns else without_meta_columns(schema)
+    missing = [name for name in columns if name not in fields.names]
     if missing:
-        raise SchemaError(f"Column '{missing[0]}' is not in the table; its columns are {', '.join(by_name)}.")
-    return pa.schema([by_name[name] for name in columns])
+        raise SchemaError(f"Column '{missing[0]}' is not in the table; its columns are {', '.join(fields.names)}.")
+    return pa.schema([fields.field(name) for name in columns])
+
+
+def _with_filter_columns(wanted: pa.Schema, fields: pa.Schema, filter_: pc.Expression) -> pa.Schema:
+    """Add the columns that a filter speaks of: those without which it does not apply."""
+    empty = fields.empty_table()
+    spoken_of = [
+        name for name in fields.names if name not in wanted.names and not _applies(filter_, empty.drop_columns(name))
+    ]
+    return pa.schema([*wanted, *(fields.field(name) for name in spoken_of)])
+
+
+def _applies(filter_: pc.Expression, table: pa.Table) -> bool:
+    try:
+        table.filter(filter_)
+    except (pa.ArrowInvalid, KeyError):
+        return False
+    return True
+
+
+def _groups_to_read(
+    parquet: pq.ParquetFile, source: BinaryIO, needed: pa.Schema, filter_: pc.Expression | None
+) -> list[int]:
+    """Numbers of the row groups whose statistics do not rule the filter out."""
+    everything = list(range(parquet.num_row_groups))
+    if filter_ is None:
+        return everything
+    try:
+        fragment = ds.ParquetFileFormat().make_fragment(source).subset(filter_, schema=needed)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return everything  # Statistics of the type that the file has cannot be held against this filter.
+    return [group.id for group in fragment.row_groups]
+
+
+def _typed(
+    storage: Storage,
+    file: BaseFile,
+    batch: pa.RecordBatch,
+    needed: pa.Schema,
+    wanted: pa.Schema,
+    filter_: pc.Expression | None,
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a batch that pass the filter, with the table's types."""
+    if not batch.num_columns:
+        yield pa.RecordBatch.from_arrays([pa.nulls(batch.num_rows, field.type) for field in wanted], schema=wanted)
+        return
+    try:
+        rows = conform(pa.Table.from_batches([batch]), needed)
+    except SchemaError as error:
+        raise CorruptTableError(
+            f"Base file '{file.path}' of the table at {storage.uri} cannot be read: {error}"
+        ) from error
+    if filter_ is not None:
+        rows = rows.filter(filter_).select(wanted.names)
+    yield from rows.combine_chunks().to_batches()
 
 
 def _check_types(storage: Storage, file: BaseFile, physical: pa.Schema, table: pa.Schema) -> None:
@@ -120,9 +173,7 @@ def _check_types(storage: Storage, file: BaseFile, physical: pa.Schema, table: p
 
 
 def _readable(table: pa.DataType, stored: pa.DataType, name: str) -> bool:
-    if pt.is_dictionary(stored):
-        stored = stored.value_type
-    if table == stored or pt.is_null(stored):
+    if table == stored or pt.is_null(stored) or table == _DICTIONARY:
         return True
     if pt.is_string(table) or pt.is_string(stored):
         other = stored if pt.is_string(table) else table
@@ -133,19 +184,9 @@ def _readable(table: pa.DataType, stored: pa.DataType, name: str) -> bool:
         return False
 
 
-def _with_dictionaries(table: pa.Schema, physical: pa.Schema, dictionaries: Sequence[str]) -> pa.Schema:
-    """The table's schema, with dictionaries where they are asked for and the file can give them."""
-    for name in dictionaries:
-        if name in physical.names and pt.is_dictionary(physical.field(name).type):
-            place = table.get_field_index(name)
-            table = table.set(place, table.field(place).with_type(pa.dictionary(pa.int32(), pa.string())))
-    return table
-
-
-def _batch_rows(fragment: ds.ParquetFileFragment) -> int:
+def _batch_rows(parquet: pq.ParquetFile) -> int:
     """Rows of which one batch holds about `_BATCH_BYTES`, by what the row groups say of themselves."""
-    rows = sum(group.num_rows for group in fragment.row_groups)
-    size = sum(group.total_byte_size for group in fragment.row_groups)
-    if not rows:
-        return 1
+    groups = [parquet.metadata.row_group(number) for number in range(parquet.num_row_groups)]
+    size = sum(group.total_byte_size for group in groups)
+    rows = sum(group.num_rows for group in groups)
     return max(1, min(_MAX_BATCH_ROWS, int(_BATCH_BYTES * rows / max(1, size))))
