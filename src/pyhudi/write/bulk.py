@@ -17,10 +17,10 @@ from pyhudi.kernels.estimate import row_bytes
 from pyhudi.kernels.keys import key_columns
 from pyhudi.kernels.write_task import TaskResult, WriteTask, run_write_task
 from pyhudi.schema.evolve import conform
-from pyhudi.schema.meta_columns import RECORD_KEY
+from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.protocol import Storage
-from pyhudi.write.prepare import split_by_partition
+from pyhudi.write.split import split_rows
 
 CHUNK_BYTES: Final = 256 << 20
 
@@ -59,13 +59,8 @@ def write_stream(
         yield run_write_task(work.storage, work.shape, work.settings, task, rows)
 
 
-@dataclass(frozen=True, slots=True)
-class _Keyed:
-    rows: pa.Table  # with record key
-    paths: pa.Array
-
-
-def _keyed(work: BulkWrite, number: int, batches: Iterable[pa.RecordBatch]) -> Iterator[_Keyed]:
+def _keyed(work: BulkWrite, number: int, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Yield the rows with record key and partition path before the data."""
     first_row = 0
     for batch in batches:
         if not batch.num_rows:
@@ -73,14 +68,15 @@ def _keyed(work: BulkWrite, number: int, batches: Iterable[pa.RecordBatch]) -> I
         rows = conform(pa.Table.from_batches([batch]), work.shape.schema)
         keys, paths = key_columns(rows, work.config, instant=work.instant, task_partition=number, first_row=first_row)
         first_row += rows.num_rows
-        yield _Keyed(rows.add_column(0, RECORD_KEY, keys), paths)
+        yield rows.add_column(0, RECORD_KEY, keys).add_column(1, PARTITION_PATH, paths)
 
 
-def _by_size(work: BulkWrite, keyed: Iterator[_Keyed]) -> Iterator[tuple[str, Iterable[pa.RecordBatch]]]:
+def _by_size(work: BulkWrite, keyed: Iterator[pa.Table]) -> Iterator[tuple[str, Iterable[pa.RecordBatch]]]:
     """Yield streams that fill one file each."""
+    keyed = (rows.drop_columns([PARTITION_PATH]) for rows in keyed)
     first = next(keyed, None)
     while first is not None:
-        room = max(1, int(work.settings.max_file_bytes / row_bytes(first.rows, work.shape, work.settings)))
+        room = max(1, int(work.settings.max_file_bytes / row_bytes(first.rows, work.settings)))
         stream = _FileStream(first, keyed, room)
         yield "", stream
         first = stream.next_first
@@ -89,28 +85,28 @@ def _by_size(work: BulkWrite, keyed: Iterator[_Keyed]) -> Iterator[tuple[str, It
 class _FileStream:
     """The rows of one file, taken from a longer stream; `next_first` is what begins the next file."""
 
-    def __init__(self, first: _Keyed, rest: Iterator[_Keyed], room: int) -> None:
+    def __init__(self, first: pa.Table, rest: Iterator[pa.Table], room: int) -> None:
         self._first, self._rest, self._room = first, rest, room
-        self.next_first: _Keyed | None = None
+        self.next_first: pa.Table | None = None
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        written = self._first.rows.num_rows
-        yield from self._first.rows.to_batches()
+        written = self._first.num_rows
+        yield from self._first.to_batches()
         for keyed in self._rest:
-            if written + keyed.rows.num_rows > self._room:
+            if written + keyed.num_rows > self._room:
                 self.next_first = keyed
                 return
-            written += keyed.rows.num_rows
-            yield from keyed.rows.to_batches()
+            written += keyed.num_rows
+            yield from keyed.to_batches()
 
 
-def _by_partition(keyed: Iterator[_Keyed]) -> Iterator[tuple[str, pa.Table]]:
+def _by_partition(keyed: Iterator[pa.Table]) -> Iterator[tuple[str, pa.Table]]:
     """Yield the rows of each partition of a chunk of the stream."""
-    waiting: list[_Keyed] = []
+    waiting: list[pa.Table] = []
     size = 0
-    for part in keyed:
-        waiting.append(part)
-        size += part.rows.nbytes
+    for rows in keyed:
+        waiting.append(rows)
+        size += rows.nbytes
         if size >= CHUNK_BYTES:
             yield from _partitions(waiting)
             waiting, size = [], 0
@@ -118,8 +114,6 @@ def _by_partition(keyed: Iterator[_Keyed]) -> Iterator[tuple[str, pa.Table]]:
         yield from _partitions(waiting)
 
 
-def _partitions(parts: list[_Keyed]) -> Iterator[tuple[str, pa.Table]]:
-    rows = pa.concat_tables([part.rows for part in parts])
-    paths = pa.chunked_array([part.paths.cast(pa.string()) for part in parts])
-    for part in split_by_partition(rows, paths):
+def _partitions(chunk: list[pa.Table]) -> Iterator[tuple[str, pa.Table]]:
+    for part in split_by_partition(pa.concat_tables(chunk).unify_dictionaries()):
         yield part.partition_path, part.rows

@@ -1,0 +1,56 @@
+"""The rows of a write on their way to file groups, as Arrow tables.
+
+Keyed rows hold `_hoodie_record_key` and the data columns of the table. Rows with a true `_pyhudi_delete` remove the record of their key and
+need no other column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from pyhudi.kernels.incoming import DELETE_COLUMN
+from pyhudi.schema.meta_columns import RECORD_KEY
+from pyhudi.spec.file_group import BaseFile
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionRows:
+    """Keyed rows of one partition."""
+
+    partition_path: str
+    rows: pa.Table
+
+
+@dataclass(frozen=True, slots=True)
+class TaggedRows:
+    """The keyed rows of one partition by where they go: `updates` to base files of this partition, `inserts` to none yet.
+
+    `late` counts rows that were left out because a stored record in another partition has a greater ordering value.
+    """
+
+    partition_path: str
+    updates: tuple[tuple[BaseFile, pa.Table], ...]
+    inserts: pa.Table
+    late: int = 0
+
+
+def key_array(rows: pa.Table) -> pa.StringArray:
+    """Return the record keys of keyed rows as one array."""
+    keys = rows.column(RECORD_KEY)
+    return keys.chunk(0) if keys.num_chunks == 1 else keys.combine_chunks()
+
+
+def deletes_of(keys: pa.Array | pa.ChunkedArray) -> pa.Table:
+    """Return keyed rows that remove the records of these keys."""
+    return pa.table({RECORD_KEY: keys, DELETE_COLUMN: pa.repeat(pa.scalar(True), len(keys))})  # noqa: FBT003
+
+
+def join_rows(tables: Sequence[pa.Table]) -> pa.Table:
+    """Return keyed rows as one table without copying; what only some of the tables hold is null in the others."""
+    if len(tables) == 1:
+        return tables[0]
+    same = all(table.schema.equals(tables[0].schema) for table in tables)
+    return pa.concat_tables(tables, promote_options="none" if same else "default")

@@ -1,0 +1,72 @@
+"""Failed writes: pending commits whose writer is gone, since a writer holds the table's lock to its end.
+
+Rules: `BaseHoodieTableServiceClient.rollbackFailedWrites` with the policy EAGER. Pending table services are not failed writes.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection
+
+from pyhudi.codec.rollback import encode_rollback_plan
+from pyhudi.errors import CorruptTableError
+from pyhudi.service.rollback.execute import execute_rollback
+from pyhudi.service.rollback.plan import plan_rollback
+from pyhudi.spec.instant import Action, Instant, State
+from pyhudi.spec.rollback import RollbackPlan
+from pyhudi.timeline.payload import read_action
+from pyhudi.timeline.timeline import Timeline
+from pyhudi.txn.locked import LockedTable
+from pyhudi.txn.markers import delete_markers, finished_marker_folders
+
+_log = logging.getLogger(__name__)
+
+
+def failed_writes(timeline: Timeline) -> tuple[Instant, ...]:
+    """Return the pending commits, deltacommits and replacecommits, the newest first."""
+    return tuple(instant for instant in reversed(timeline.pending()) if instant.action.writes_data)
+
+
+def roll_back_failed_writes(table: LockedTable, only: Collection[str] | None = None) -> LockedTable:
+    """Finish rollbacks that were cut off, take back failed writes, and return the table as it is then.
+
+    `only` names the requested times of the writes to take back; None means all. Markers of instants that are done go too: their writer died after its last step.
+    """
+    resumed = _resume_rollbacks(table)
+    if resumed:
+        table = table.reloaded()
+    failed = [write for write in failed_writes(table.timeline) if only is None or write.requested in only]
+    for instant in failed:
+        plan = plan_rollback(table, instant)
+        content = encode_rollback_plan(plan, sync=table.ids.sync_marker())
+        rollback = table.writer.request(Action.ROLLBACK, table.times.next(), content)
+        metadata = execute_rollback(table, rollback, plan)
+        _log.warning("rolled back failed %s %s: %s files deleted", instant.action, instant.requested, metadata.files_deleted)
+    if failed:
+        table = table.reloaded()
+    for instant_text in finished_marker_folders(table.storage, {instant.requested for instant in table.timeline.pending()}):
+        delete_markers(table.storage, instant_text)
+    return table
+
+
+def _resume_rollbacks(table: LockedTable) -> int:
+    pending = table.timeline.with_actions(Action.ROLLBACK).pending()
+    for rollback in pending:
+        execute_rollback(table, rollback, read_plan(table, rollback))
+    return len(pending)
+
+
+def read_plan(table: LockedTable, rollback: Instant) -> RollbackPlan:
+    """Return the plan of a rollback, which stands in its requested file.
+
+    Raises:
+        CorruptTableError: the file is missing or holds no plan.
+    """
+    requested = Instant(rollback.requested, Action.ROLLBACK, State.REQUESTED)
+    try:
+        plan = read_action(table.storage, table.config, requested)
+    except FileNotFoundError as error:
+        raise CorruptTableError(f"rollback {rollback.requested} of table {table.storage.uri} is inflight but has no plan.") from error
+    if not isinstance(plan, RollbackPlan):
+        raise CorruptTableError(f"rollback {rollback.requested} of table {table.storage.uri} has no readable plan.")
+    return plan

@@ -1,0 +1,138 @@
+"""Creating a table: its folders, and last the file that makes them a table.
+
+Rules: `HoodieTableMetaClient.initTable`, folders as Apache Hudi 1.2.0 makes them. A creation that is cut off leaves folders of ours and no
+table: it can be done again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import pyarrow as pa
+
+from pyhudi.errors import AlreadyExistsError, KeyFieldError, OptionError, TableExists, UnsupportedError
+from pyhudi.schema.avro_arrow import arrow_to_avro
+from pyhudi.schema.evolve import evolve
+from pyhudi.spec.key_generator import parse_key_generator
+from pyhudi.spec.merge_mode import parse_merge_mode
+from pyhudi.spec.options import Options, resolve
+from pyhudi.spec.table_config import TableConfig, new_table_properties
+from pyhudi.spec.table_features import check_writable
+from pyhudi.storage.left_overs import is_left_over
+from pyhudi.storage.protocol import FileStatus, Storage
+from pyhudi.storage.table_properties import BACKUP, PROPERTIES, create_properties
+from pyhudi.timeline.clock import Clock
+from pyhudi.write.agree import check_agreement
+
+_FOLDERS = (
+    ".hoodie/.aux/.bootstrap/.fileids",
+    ".hoodie/.aux/.bootstrap/.partitions",
+    ".hoodie/.schema",
+    ".hoodie/.temp",
+    ".hoodie/timeline/history",
+)
+#: The lock's folder may stand there as well.
+_OUR_FOLDERS = (*_FOLDERS, ".hoodie/.locks")
+
+
+def create_table(
+    storage: Storage,
+    schema: pa.Schema,
+    *,
+    name: str,
+    keys: Sequence[str],
+    partition_by: Sequence[str],
+    order_by: Sequence[str],
+    table_type: str,
+    options: Mapping[str, str],
+    clock: Clock,
+) -> TableConfig:
+    """Make a table where nothing stands and return its configuration.
+
+    Raises:
+        TableExists: a table stands there, or files that are not ours.
+        OptionError: an option is unknown or contradicts the arguments.
+        SchemaError: a column cannot be stored.
+        KeyFieldError: a key, partition or ordering field is no column.
+        UnsupportedError: this release cannot write such a table.
+    """
+    if table_type.upper() != "COPY_ON_WRITE":
+        raise UnsupportedError(f"table_type={table_type}: merge-on-read tables come with a later release; COPY_ON_WRITE is served.")
+    resolved = resolve(options)
+    columns = evolve(None, schema)
+    _check_fields(columns, {"keys": keys, "partition_by": partition_by, "order_by": order_by})
+    properties = _properties(columns, name, keys, partition_by, order_by, resolved)
+    config = TableConfig(properties)
+    check_writable(config)
+    check_agreement(resolved, config)
+    _check_free(storage)
+    for folder in _FOLDERS:
+        storage.make_dir(folder)
+    try:
+        create_properties(storage, properties, clock.now())
+    except AlreadyExistsError as error:
+        raise TableExists(f"Another writer has just created a table at {storage.uri}; open it.") from error
+    return config
+
+
+def _properties(
+    columns: pa.Schema, name: str, keys: Sequence[str], partition_by: Sequence[str], order_by: Sequence[str], options: Options
+) -> dict[str, str]:
+    mode = options.text("hoodie.record.merge.mode", default="")
+    generator = options.text("hoodie.table.keygenerator.type", default="") or options.text("hoodie.datasource.write.keygenerator.type", default="")
+    return new_table_properties(
+        name=name,
+        version=options.integer("hoodie.write.table.version", default=9),
+        database=options.text("hoodie.database.name", default=""),
+        record_key_fields=keys,
+        partition_fields=partition_by,
+        ordering_fields=order_by,
+        merge_mode=parse_merge_mode(mode) if mode else None,
+        key_generator=parse_key_generator(generator) if generator else None,
+        hive_style=options.flag("hoodie.datasource.write.hive_style_partitioning", default=False),
+        url_encode=options.flag("hoodie.datasource.write.partitionpath.urlencode", default=False),
+        create_schema_json=arrow_to_avro(columns, name),
+        timeline_zone=options.text("hoodie.table.timeline.timezone", default="UTC").upper(),
+    )
+
+
+def _check_fields(columns: pa.Schema, fields: Mapping[str, Sequence[str]]) -> None:
+    for role, names in fields.items():
+        if isinstance(names, str):
+            raise OptionError(f"{role} is the text {names!r}; give a sequence of column names, such as [{names!r}].")
+        for field in names:
+            head = field.partition(":")[0].partition(".")[0]
+            if head not in columns.names:
+                raise KeyFieldError(f"{role} names '{field}', which is no column; the columns are {', '.join(columns.names)}.")
+        if len(set(names)) < len(names):
+            raise OptionError(f"{role} names a column twice: {', '.join(names)}.")
+
+
+def _check_free(storage: Storage) -> None:
+    for path in (PROPERTIES, BACKUP):
+        if storage.stat(path) is not None:
+            raise TableExists(f"There is a Hudi table at {storage.uri} already; open it, or delete it first.")
+    strange = next(_strangers(storage), None)
+    if strange is not None:
+        raise TableExists(
+            f"{storage.uri} holds '{strange.path}', which is no part of a new Hudi table. A table needs a place of its own: take another path."
+        )
+
+
+def _strangers(storage: Storage) -> Iterator[FileStatus]:
+    """Yield what stands at the path and was not left by a creation that was cut off."""
+    for status in storage.list(""):
+        if status.path == ".hoodie" and status.is_dir:
+            yield from _strangers_below(storage, status.path)
+        else:
+            yield status
+
+
+def _strangers_below(storage: Storage, folder: str) -> Iterator[FileStatus]:
+    for status in storage.list(folder):
+        is_ours = any(ours == status.path or ours.startswith(f"{status.path}/") for ours in _OUR_FOLDERS)
+        if status.is_dir and is_ours:
+            if status.path != ".hoodie/.locks":
+                yield from _strangers_below(storage, status.path)
+        elif not is_left_over(status.name):
+            yield status

@@ -1,0 +1,127 @@
+"""Writing to a table: from the user's data to a commit.
+
+choose (options) - lock - prepare, tag, plan - execute on an engine - commit. Data that live in another engine go to the writer which that
+engine has registered.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from pyhudi.engine.local import LocalEngine
+from pyhudi.engine.protocol import Engine
+from pyhudi.kernels.write_task import TaskResult
+from pyhudi.read.schema import table_schema
+from pyhudi.service.rollback import roll_back_failed_writes
+from pyhudi.spec.commit import CommitMetadata, Operation
+from pyhudi.spec.options import resolve
+from pyhudi.timeline.payload import read_commit
+from pyhudi.txn.release import VERSION
+from pyhudi.txn.transaction import Committed, Transaction, begin
+from pyhudi.write.choices import choose
+from pyhudi.write.data import to_table
+from pyhudi.write.local import WriteRequest, plan_local, run_tasks
+from pyhudi.write.plan import WritePlan
+from pyhudi.write.prepare import TableSchema
+from pyhudi.write.profile import inflight_metadata
+from pyhudi.write.result import WriteResult, count_results, write_result
+
+if TYPE_CHECKING:
+    from pyhudi.table.table import HudiTable
+
+
+class Writer(Protocol):
+    """Writes data that live in another engine; the arguments are those of `write`."""
+
+    def __call__(
+        self,
+        table: HudiTable,
+        operation: Operation,
+        data: object,
+        *,
+        options: Mapping[str, str],
+        located: bool,
+        partitions: Sequence[str] | None,
+    ) -> WriteResult:
+        """Return what the write did."""
+        ...
+
+
+_writers: list[tuple[Callable[[object], bool], Writer]] = []
+
+
+def register_writer(takes: Callable[[object], bool], writer: Writer) -> None:
+    """Send data for which `takes` is true to `writer`; what was registered last is asked first."""
+    _writers.insert(0, (takes, writer))
+
+
+def write(
+    table: HudiTable,
+    operation: Operation,
+    data: object | None,
+    *,
+    options: Mapping[str, str] | None = None,
+    located: bool = False,
+    partitions: Sequence[str] | None = None,
+    engine: Engine | None = None,
+) -> WriteResult:
+    """Write data to a table in one commit.
+
+    Args:
+        table: the table.
+        operation: what to do with the data.
+        data: what `pyhudi.write.data.to_table` takes, or data of an engine that has registered a writer; None for operations without.
+        options: `hoodie.*` options of this call.
+        located: the data hold the meta columns that their records were read with; no index is asked.
+        partitions: partition paths to replace or delete, for operations that replace.
+        engine: runs the tasks; threads of this process by default.
+
+    Raises:
+        UsageError: options or data do not fit the table; nothing was written.
+        ConflictError: another writer holds the table, or came between; nothing of this write is visible.
+        StorageError: the storage failed; nothing of this write is visible.
+        UnknownOutcomeError: the storage failed in the last step without saying whether the commit is visible.
+    """
+    for takes, writer in _writers:
+        if data is not None and takes(data):
+            return writer(table, operation, data, options=options or {}, located=located, partitions=partitions)
+    started = time.perf_counter()
+    engine = engine or LocalEngine()
+    choices = choose(resolve(options or {}), table.config, operation)
+    rows = None if data is None else to_table(data, lambda: table.schema)
+    request = WriteRequest(operation, rows, located=located, partitions=None if partitions is None else tuple(partitions))
+    with begin(
+        table.storage,
+        operation,
+        wait_s=choices.lock_wait_s,
+        clock=table.clock,
+        ids=table.ids,
+        roll_back=roll_back_failed_writes,
+    ) as txn:
+        stored, latest = state_before(txn)
+        work = plan_local(txn, request, choices, stored, latest, engine)
+        results: list[TaskResult] = []
+        committed = None
+        if not work.plan.changes_nothing:
+            txn.start(None if operation is Operation.BULK_INSERT else inflight_metadata(work.profile, operation))
+            results = run_tasks(table.storage, work, choices.writer, engine)
+            committed = commit(txn, work.plan, results, work.schema)
+    counts = count_results(results, work.late)
+    return write_result(committed, work.plan, counts, work.index, time.perf_counter() - started)
+
+
+def state_before(txn: Transaction) -> tuple[TableSchema, CommitMetadata | None]:
+    """Return the table's schema and its last commit, as of the transaction's timeline."""
+    table = txn.table
+    last = table.timeline.last_completed()
+    latest = None if last is None else read_commit(table.storage, table.config, last)
+    stored = table_schema(table.storage, table.config, table.timeline)
+    return TableSchema(stored.columns, stored.avro_json), latest
+
+
+def commit(txn: Transaction, plan: WritePlan, results: Sequence[TaskResult], schema: TableSchema) -> Committed:
+    """Make a planned write visible; its metadata say which engine ran, and why."""
+    notes = {"pyhudi.version": VERSION, "pyhudi.engine": plan.engine, "pyhudi.engine.reason": plan.reason}
+    return txn.commit(results, schema_json=schema.avro_json, replaced=plan.replaced, extra=notes)

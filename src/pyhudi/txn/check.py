@@ -1,0 +1,63 @@
+"""What must hold before a write begins, and again before it becomes visible."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pyhudi.errors import ConflictError, StorageError, UnsupportedError
+from pyhudi.spec.commit import WriteStat
+from pyhudi.spec.instant import Action, Instant
+from pyhudi.storage.protocol import Storage
+from pyhudi.timeline.load import load_timeline
+from pyhudi.txn.locked import LockedTable
+
+#: Pending actions of other writers whose plans name files that a write would change below them.
+_PLANS_IN_THE_WAY = frozenset({Action.COMPACTION, Action.LOG_COMPACTION, Action.CLUSTERING, Action.INDEXING, Action.RESTORE})
+
+
+def check_nothing_planned(table: LockedTable) -> None:
+    """Refuse to write while a table service of another writer is pending: only Apache Hudi can finish it.
+
+    Raises:
+        UnsupportedError: names the instant.
+    """
+    for instant in table.timeline.pending():
+        if instant.action in _PLANS_IN_THE_WAY:
+            raise UnsupportedError(
+                f"{instant.action} {instant.requested} of table {table.storage.uri} is pending; this release cannot write beside it. "
+                "Let Apache Hudi finish it or take it back, then write."
+            )
+
+
+def check_files(storage: Storage, stats: Iterable[WriteStat]) -> None:
+    """Refuse to commit files that are not there in full.
+
+    Raises:
+        StorageError: names the file.
+    """
+    for stat in stats:
+        assert stat.path is not None
+        found = storage.stat(stat.path)
+        if found is None or found.size != stat.file_size_in_bytes or not found.size:
+            size = "is not there" if found is None else f"has {found.size} bytes"
+            raise StorageError(f"data file '{stat.path}' of table {storage.uri} {size}, {stat.file_size_in_bytes} were written.")
+
+
+def check_alone(table: LockedTable, own: str) -> None:
+    """Refuse to commit when instants appeared or vanished since the timeline was loaded: somebody writes without the lock.
+
+    Raises:
+        ConflictError: names an instant.
+    """
+    before = _others(table.timeline.instants, own)
+    now = _others(load_timeline(table.storage, table.config).instants, own)
+    if before != now:
+        changed = min(before ^ now)
+        raise ConflictError(
+            f"{changed.action} {changed.requested} of table {table.storage.uri} is another writer's, which does not hold the table's lock. "
+            "Nothing of this write is visible; try again when the other is done."
+        )
+
+
+def _others(instants: Iterable[Instant], own: str) -> set[Instant]:
+    return {instant for instant in instants if instant.requested != own}

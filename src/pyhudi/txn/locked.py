@@ -1,0 +1,54 @@
+"""A table while its writer lock is held: what is true now, and where new times and ids come from."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from pyhudi.spec.table_config import TableConfig
+from pyhudi.spec.table_features import check_writable
+from pyhudi.storage.protocol import Storage
+from pyhudi.storage.table_properties import load_properties, recover_properties
+from pyhudi.timeline.clock import Clock, InstantClock
+from pyhudi.timeline.load import load_timeline
+from pyhudi.timeline.timeline import Timeline
+from pyhudi.timeline.write import TimelineWriter
+from pyhudi.txn.ids import Ids
+
+
+@dataclass(frozen=True, slots=True)
+class LockedTable:
+    """What an action works with. `times` gives instant times later than all on the timeline."""
+
+    storage: Storage
+    config: TableConfig
+    timeline: Timeline
+    times: InstantClock
+    ids: Ids
+
+    @property
+    def writer(self) -> TimelineWriter:
+        """Writes this table's instants."""
+        return TimelineWriter(self.storage, self.config)
+
+    def reloaded(self) -> LockedTable:
+        """Return the table with its timeline read again."""
+        return replace(self, timeline=load_timeline(self.storage, self.config))
+
+
+@contextlib.contextmanager
+def locked_table(storage: Storage, wait_s: float, clock: Clock, ids: Ids) -> Iterator[LockedTable]:
+    """Hold the lock of a table that this release can write; properties and timeline are read under it.
+
+    Raises:
+        LockTimeoutError: another writer held the lock for longer than `wait_s` seconds.
+        UnsupportedError: the table has features whose writing is not served.
+    """
+    with storage.lock(wait_s):
+        recover_properties(storage)
+        config = TableConfig(load_properties(storage))
+        check_writable(config)
+        timeline = load_timeline(storage, config)
+        times = InstantClock(clock, config.timeline_zone, timeline.greatest_time())
+        yield LockedTable(storage, config, timeline, times, ids)

@@ -1,0 +1,79 @@
+"""Markers: the names of data files that a write was about to make, so that nothing it leaves behind is lost sight of.
+
+Rules: `DirectWriteMarkers`, `TimelineServerBasedWriteMarkers`; format notes 7. Markers of both kinds are read, direct ones are written
+(by `pyhudi.kernels.write_task`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from pyhudi.errors import CorruptTableError
+from pyhudi.spec.file_names import parse_base_file_name, parse_log_file_name
+from pyhudi.spec.marker import BATCH_FILE, TEMP_FOLDER, TYPE_FILE, marker_folder, parse_marker
+from pyhudi.storage.protocol import Storage
+
+_MAX_BATCH_BYTES = 256 << 20
+
+
+def marked_files(storage: Storage, instant: str) -> frozenset[str] | None:
+    """Return the paths of the data files that an instant's markers name; None when there is no folder of markers.
+
+    Raises:
+        CorruptTableError: an entry is not the name of a marker.
+    """
+    folder = marker_folder(instant)
+    listing = storage.list(folder)
+    if not listing and storage.stat(folder) is None:
+        return None
+    if any(status.name == TYPE_FILE for status in listing):
+        names: Iterator[str] = (
+            line
+            for status in listing
+            if BATCH_FILE.fullmatch(status.name)
+            for line in storage.read(status.path, max_bytes=_MAX_BATCH_BYTES).decode().splitlines()
+            if line
+        )
+    else:
+        names = (path.removeprefix(f"{folder}/") for path in _files_below(storage, folder))
+    return frozenset(_data_path(name, instant) for name in names)
+
+
+def delete_unlisted(storage: Storage, instant: str, listed: Collection[str]) -> None:
+    """Delete the files that markers of an instant name and its statistics do not: left by attempts that were repeated."""
+    for path in sorted((marked_files(storage, instant) or frozenset()).difference(listed)):
+        storage.delete(path)
+
+
+def delete_markers(storage: Storage, instant: str) -> None:
+    """Delete an instant's markers."""
+    storage.delete_tree(marker_folder(instant))
+
+
+def finished_marker_folders(storage: Storage, pending: Collection[str]) -> list[str]:
+    """Return the instants that have markers though they are not pending any more: a writer died after its last step."""
+    return [status.name for status in storage.list(TEMP_FOLDER) if status.is_dir and status.name.isdigit() and status.name not in pending]
+
+
+def _files_below(storage: Storage, folder: str) -> Iterator[str]:
+    waiting = [folder]
+    while waiting:
+        for status in storage.list(waiting.pop()):
+            if status.is_dir:
+                waiting.append(status.path)
+            elif not status.name.startswith("."):  # checksum files of Hadoop's local file system
+                yield status.path
+
+
+def _data_path(name: str, instant: str) -> str:
+    marker = parse_marker(name)
+    if marker is None or not is_file_of(marker.data_path, instant):
+        raise CorruptTableError(f"'{name}' among the markers of {instant} does not name a data file of that instant.")
+    return marker.data_path
+
+
+def is_file_of(path: str, instant: str) -> bool:
+    """Tell whether a path's name is that of a data file which an instant wrote."""
+    name = path.rsplit("/", 1)[-1]
+    parsed = parse_base_file_name(name) or parse_log_file_name(name)
+    return parsed is not None and parsed.instant == instant

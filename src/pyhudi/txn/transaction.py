@@ -1,0 +1,166 @@
+"""One write from the lock to the completed instant.
+
+lock, reload, roll back what failed writers left - requested, inflight - data files - reconcile with the markers, re-check - completed -
+markers away, unlock. Readers see nothing of the write before the completed file, and all of it afterwards. Rules: `BaseHoodieWriteClient`,
+`BaseCommitActionExecutor`; format notes 9.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pyhudi.codec.commit_metadata import encode_commit
+from pyhudi.codec.plans import encode_requested_replace
+from pyhudi.errors import HudiError, UnknownOutcomeError
+from pyhudi.fsview.view import FileSystemView
+from pyhudi.kernels.write_task import TaskResult
+from pyhudi.spec.clustering import RequestedReplace
+from pyhudi.spec.commit import CommitMetadata, Operation, WriteStat
+from pyhudi.spec.instant import Action, Instant
+from pyhudi.storage.protocol import Storage
+from pyhudi.timeline.clock import Clock
+from pyhudi.txn.check import check_alone, check_files, check_nothing_planned
+from pyhudi.txn.ids import Ids
+from pyhudi.txn.locked import LockedTable, locked_table
+from pyhudi.txn.markers import delete_markers, delete_unlisted
+
+_log = logging.getLogger(__name__)
+
+#: Rolls back what failed writers left on a locked table and returns the table with its timeline read again.
+RollBack = Callable[[LockedTable], LockedTable]
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """A write that is visible."""
+
+    instant: Instant
+    metadata: CommitMetadata
+
+
+class Transaction:
+    """A write under way. Made by `begin`; `start` and `commit` are called once each, in this order."""
+
+    def __init__(self, table: LockedTable, operation: Operation) -> None:
+        """Take the write's time; nothing is written yet."""
+        self.table = table
+        self.operation = operation
+        self.instant = table.times.next()
+        self.view = FileSystemView(table.storage, table.config, table.timeline)
+        self.begun = False
+        self._inflight: Instant | None = None
+
+    def start(self, profile: CommitMetadata | None) -> None:
+        """Put the write on the timeline, as requested and inflight.
+
+        Args:
+            profile: what it will touch (`pyhudi.write.profile.inflight_metadata`); None leaves the inflight file empty, as bulk inserts do.
+
+        Raises:
+            AlreadyExistsError: another writer took the same time.
+        """
+        self.begun = True
+        requested = self.table.writer.request(self._action, self.instant, self._request())
+        content = b"" if profile is None else encode_commit(profile, sync=self.table.ids.sync_marker())
+        self._inflight = self.table.writer.start(requested, content)
+
+    def commit(
+        self,
+        results: Sequence[TaskResult],
+        *,
+        schema_json: str,
+        replaced: Mapping[str, tuple[str, ...]] | None = None,
+        extra: Mapping[str, str] | None = None,
+    ) -> Committed:
+        """Make the write visible.
+
+        Args:
+            results: what the tasks did; files of theirs that are not named here are deleted.
+            schema_json: the table's Avro schema from now on, without meta fields.
+            replaced: file ids by partition path that this write replaces, for operations that do.
+            extra: further entries of the commit's metadata.
+
+        Raises:
+            ConflictError: another writer came between; nothing is visible.
+            StorageError: a data file is not there in full, or the storage failed; nothing is visible.
+            UnknownOutcomeError: the storage gave no answer to the last step.
+        """
+        assert self._inflight is not None, "start() comes first"
+        table, stats = self.table, [result.stat for result in results]
+        delete_unlisted(table.storage, self.instant, {result.file for result in results})
+        check_files(table.storage, stats)
+        check_alone(table, self.instant)
+        metadata = CommitMetadata(
+            stats=_by_partition(stats), extra={**(extra or {}), "schema": schema_json}, operation=self.operation, replaced=replaced
+        )
+        content = encode_commit(metadata, sync=table.ids.sync_marker())
+        done = table.writer.complete(self._inflight, table.times.next(), content)
+        self._forget_markers()
+        return Committed(done, metadata)
+
+    @property
+    def _action(self) -> Action:
+        return Action.REPLACE_COMMIT if self.operation.replaces else Action.COMMIT
+
+    def _request(self) -> bytes:
+        if not self.operation.replaces:
+            return b""
+        return encode_requested_replace(self.operation, sync=self.table.ids.sync_marker())
+
+    def _forget_markers(self) -> None:
+        """Delete the markers; the write is visible already, so a failure is left to the next writer."""
+        try:
+            delete_markers(self.table.storage, self.instant)
+        except (HudiError, OSError) as error:
+            _log.warning("markers of commit %s are still there: %s", self.instant, error)
+
+
+@contextlib.contextmanager
+def begin(
+    storage: Storage, operation: Operation, *, wait_s: float, clock: Clock, ids: Ids, roll_back: RollBack
+) -> Iterator[Transaction]:
+    """Hold the table's lock and hand out a transaction; leaving with an error takes back what it wrote.
+
+    Args:
+        storage: the table's storage.
+        operation: what the commit will say it is.
+        wait_s: how long to wait for the lock, in seconds.
+        clock: tells the time.
+        ids: gives ids.
+        roll_back: rolls back failed writes (`pyhudi.service.rollback`), before this one and if it fails.
+
+    Raises:
+        LockTimeoutError: another writer held the lock for too long.
+        UnsupportedError: the table has features, or pending services, that this release cannot write beside.
+    """
+    with locked_table(storage, wait_s, clock, ids) as table:
+        check_nothing_planned(table)
+        table = roll_back(table)
+        transaction = Transaction(table, operation)
+        try:
+            yield transaction
+        except UnknownOutcomeError:
+            raise
+        except BaseException as error:
+            if transaction.begun:
+                _take_back(table, roll_back, error)
+            raise
+
+
+def _take_back(table: LockedTable, roll_back: RollBack, error: BaseException) -> None:
+    """Roll the failed write back; when that fails too, it stays pending, unseen, until the next writer comes."""
+    try:
+        roll_back(table.reloaded())
+    except (HudiError, OSError) as failure:
+        error.add_note(f"What it wrote is not visible; rolling it back failed and is left to the next writer: {failure}")
+
+
+def _by_partition(stats: Sequence[WriteStat]) -> dict[str, tuple[WriteStat, ...]]:
+    by_partition: dict[str, tuple[WriteStat, ...]] = {}
+    for stat in stats:
+        path = stat.partition_path or ""
+        by_partition[path] = (*by_partition.get(path, ()), stat)
+    return by_partition

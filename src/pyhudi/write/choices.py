@@ -1,0 +1,78 @@
+"""What the options of a write decide, in one value. Rules: the `hoodie.*` keys of Apache Hudi 1.2 (`pyhudi.spec.options`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyhudi.index.choose import choose_index
+from pyhudi.kernels.base_file import WriterSettings
+from pyhudi.spec.commit import Operation
+from pyhudi.spec.options import Options
+from pyhudi.spec.table_config import TableConfig
+from pyhudi.write.agree import check_agreement
+from pyhudi.write.tag import Tagging
+
+_COMBINE = {
+    Operation.UPSERT: ("hoodie.combine.before.upsert", True),
+    Operation.DELETE: ("hoodie.combine.before.delete", True),
+}
+_COMBINE_INSERT = ("hoodie.combine.before.insert", False)
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """How to write: base files, keys, packing, waiting. `size_threshold` is the share of the small-file limit that a commit must have
+    written for its record size to be believed.
+    """
+
+    writer: WriterSettings
+    tagging: Tagging
+    lock_wait_s: float
+    size_threshold: float
+
+
+def choose(options: Options, config: TableConfig, operation: Operation) -> Choices:
+    """Return what the options decide for an operation on a table.
+
+    Raises:
+        OptionError: an option contradicts the table or has a value it cannot have.
+        UnsupportedError: the index or operation that an option names is not served.
+    """
+    check_agreement(options, config)
+    combine_option, combine_default = _COMBINE.get(operation, _COMBINE_INSERT)
+    tagging = Tagging(
+        operation=operation,
+        index=choose_index(options, config),
+        combine=options.flag(combine_option, default=combine_default),
+        combine_option=combine_option,
+        drop_known=operation is Operation.INSERT and options.flag("hoodie.datasource.write.insert.drop.duplicates", default=False),
+    )
+    return Choices(
+        writer=writer_settings(options),
+        tagging=tagging,
+        lock_wait_s=options.integer("hoodie.write.lock.wait_time_ms", default=60000) / 1000,
+        size_threshold=options.number("hoodie.record.size.estimation.threshold", default=1.0),
+    )
+
+
+def writer_settings(options: Options) -> WriterSettings:
+    """Return how base files are written; what no option says is as `WriterSettings` has it.
+
+    Raises:
+        OptionError: a codec is not served.
+    """
+    default = WriterSettings()
+    codec = options.text("hoodie.parquet.compression.codec", default=default.compression).lower()
+    return WriterSettings(
+        compression=codec,
+        max_file_bytes=options.integer("hoodie.parquet.max.file.size", default=default.max_file_bytes),
+        small_file_bytes=options.integer("hoodie.parquet.small.file.limit", default=default.small_file_bytes),
+        row_group_bytes=options.integer("hoodie.parquet.block.size", default=default.row_group_bytes),
+        page_bytes=options.integer("hoodie.parquet.page.size", default=default.page_bytes),
+        dictionary=options.flag("hoodie.parquet.dictionary.enabled", default=default.dictionary),
+        bloom_enabled=options.flag("hoodie.parquet.bloom.filter.enabled", default=default.bloom_enabled),
+        bloom_type=options.text("hoodie.bloom.index.filter.type", default=default.bloom_type),
+        bloom_entries=options.integer("hoodie.index.bloom.num_entries", default=default.bloom_entries),
+        bloom_fpp=options.number("hoodie.index.bloom.fpp", default=default.bloom_fpp),
+        bloom_max_entries=options.integer("hoodie.bloom.index.filter.dynamic.max.entries", default=default.bloom_max_entries),
+    )

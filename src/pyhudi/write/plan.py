@@ -1,0 +1,124 @@
+"""From a profile to the plan of a write: one task for each file group that gets a new base file.
+
+Pure: the same profile, files and ids give the same plan, whichever engine carries it out. Rules: `UpsertPartitioner`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pyhudi.kernels.base_file import WriterSettings
+from pyhudi.kernels.write_task import WriteTask
+from pyhudi.spec.commit import Operation
+from pyhudi.spec.file_group import BaseFile
+from pyhudi.write.assign import InsertGroup, pack_inserts, spread_inserts
+from pyhudi.write.profile import PartitionProfile, Profile
+
+_APPENDING = frozenset(
+    {Operation.INSERT, Operation.BULK_INSERT, Operation.INSERT_OVERWRITE, Operation.INSERT_OVERWRITE_TABLE}
+)
+_PACKING = frozenset({Operation.INSERT, Operation.UPSERT, Operation.UPSERT_PREPPED, Operation.DELETE, Operation.DELETE_PREPPED})
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """One task of a write, with how many located records and how many new ones of its partition it gets."""
+
+    task: WriteTask
+    updates: int
+    inserts: int
+
+
+@dataclass(frozen=True, slots=True)
+class WritePlan:
+    """All tasks of a write.
+
+    Buckets of one partition stand together; new records of a partition go to its buckets in their order, `inserts` to each, which is
+    also the weight by which an engine may spread them. `replaced` is set by operations that complete as a replacecommit.
+    """
+
+    operation: Operation
+    buckets: tuple[Bucket, ...]
+    replaced: Mapping[str, tuple[str, ...]] | None
+    engine: str
+    reason: str
+
+    @property
+    def changes_nothing(self) -> bool:
+        """True when there is nothing to commit."""
+        return not self.buckets and not self.replaced and self.operation is not Operation.INSERT_OVERWRITE_TABLE
+
+
+@dataclass(frozen=True, slots=True)
+class Sizing:
+    """What packing must know: the latest base files by partition path, the bytes of a record in a file, the limits."""
+
+    files: Mapping[str, Sequence[BaseFile]]
+    row_bytes: float
+    settings: WriterSettings
+
+
+def plan_write(
+    profile: Profile,
+    operation: Operation,
+    instant: str,
+    sizing: Sizing,
+    file_prefix: Callable[[], str],
+    *,
+    replaced: Mapping[str, tuple[str, ...]] | None = None,
+    engine: str = "local",
+    reason: str = "",
+) -> WritePlan:
+    """Return the plan of a write.
+
+    Args:
+        profile: what the write touches.
+        operation: decides whether new records are packed into small files and whether keys may repeat.
+        instant: the write's requested time.
+        sizing: files and limits.
+        file_prefix: gives the first part of new file ids.
+        replaced: file ids by partition that the write replaces.
+        engine: the name of the engine that will carry the plan out.
+        reason: why that engine.
+    """
+    numbers = itertools.count()
+    ids = _file_ids(file_prefix, one_prefix=operation not in _PACKING)
+    buckets = []
+    for path, part in profile.partitions.items():
+        for file, updates, group in _groups(path, part, operation, sizing, ids.__next__):
+            task = WriteTask(
+                instant=instant,
+                partition_path=path,
+                file_id=group.file_id,
+                write_token=f"{next(numbers)}-0-0",
+                base=file,
+                append_only=operation in _APPENDING,
+            )
+            buckets.append(Bucket(task, updates, group.count))
+    return WritePlan(operation, tuple(buckets), replaced, engine, reason)
+
+
+def _groups(
+    path: str, part: PartitionProfile, operation: Operation, sizing: Sizing, new_file_id: Callable[[], str]
+) -> Iterator[tuple[BaseFile | None, int, InsertGroup]]:
+    if operation in _PACKING:
+        files = sizing.files.get(path, ())
+        taking = pack_inserts(part.inserts, files, sizing.row_bytes, sizing.settings, new_file_id)
+    else:
+        taking = spread_inserts(part.inserts, sizing.row_bytes, sizing.settings, new_file_id)
+    by_file = {group.file_id: group for group in taking}
+    for file, updates in part.updates.items():
+        yield file, updates, by_file.pop(file.name.file_id, InsertGroup(file.name.file_id, file, 0))
+    for group in by_file.values():
+        yield group.base, 0, group
+
+
+def _file_ids(file_prefix: Callable[[], str], *, one_prefix: bool) -> Iterator[str]:
+    """Yield new file ids: numbers after one prefix (bulk writes), or number 0 after a new prefix each time, as in Hudi."""
+    if one_prefix:
+        prefix = file_prefix()
+        yield from (f"{prefix}-{number}" for number in itertools.count())
+    while True:
+        yield f"{file_prefix()}-0"

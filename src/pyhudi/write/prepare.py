@@ -1,0 +1,124 @@
+"""From the user's rows to keyed rows by partition: schema, record keys, partition paths, one row a key.
+
+Nothing is written here, and everything that can be wrong with the data is found here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pyhudi.errors import KeyFieldError, SchemaError
+from pyhudi.index.rows import deletes_of
+from pyhudi.kernels.base_file import TableShape
+from pyhudi.kernels.incoming import DELETE_COLUMN
+from pyhudi.kernels.keys import key_columns
+from pyhudi.merge.mode import check_served
+from pyhudi.schema.avro_arrow import arrow_to_avro, with_meta_fields
+from pyhudi.schema.evolve import conform, evolve
+from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
+from pyhudi.spec.table_config import TableConfig
+
+
+@dataclass(frozen=True, slots=True)
+class TableSchema:
+    """The data columns of a table, in Arrow and as its commits spell them in Avro."""
+
+    columns: pa.Schema
+    avro_json: str
+
+
+def evolved(table: TableSchema, data: pa.Schema, config: TableConfig) -> TableSchema:
+    """Return the table's schema after a write of data with this schema; the same value when nothing changes.
+
+    Raises:
+        SchemaError: a column cannot be stored or does not fit.
+    """
+    columns = evolve(table.columns, data)
+    if columns.equals(table.columns):
+        return table
+    return TableSchema(columns, arrow_to_avro(columns, config.name))
+
+
+def table_shape(schema: TableSchema, config: TableConfig) -> TableShape:
+    """Return what tasks must know of the table.
+
+    Raises:
+        UnsupportedError: the table merges records by classes of its own.
+    """
+    check_served(config.merge_mode)
+    return TableShape(
+        name=config.name,
+        schema=schema.columns,
+        avro_schema_json=with_meta_fields(schema.avro_json),
+        ordering_fields=tuple(config.ordering_fields),
+        merge_mode=config.merge_mode,
+        populate_meta_fields=config.populate_meta_fields,
+    )
+
+
+def require_columns(data: pa.Schema, fields: Iterable[str], role: str, config: TableConfig) -> None:
+    """Refuse data that lack a column which the table needs.
+
+    Raises:
+        KeyFieldError: names the column; `role` says what it is to the table.
+    """
+    known = {name.lower() for name in data.names}
+    for field in fields:
+        if field.partition(".")[0].lower() not in known:
+            raise KeyFieldError(
+                f"The data lack the column '{field}', {role} of table {config.name}; they have {', '.join(data.names) or 'none'}."
+            )
+
+
+def keyed_rows(data: pa.Table, schema: pa.Schema, config: TableConfig, instant: str) -> pa.Table:
+    """Return the data in the columns of the table, led by record key and partition path.
+
+    Raises:
+        KeyFieldError: a record key is null or empty, or a partition value is not allowed.
+        SchemaError: a value does not fit its column.
+    """
+    rows = conform(data, schema)
+    keys, paths = key_columns(rows, config, instant=instant, task_partition=0)
+    return rows.add_column(0, PARTITION_PATH, paths).add_column(0, RECORD_KEY, keys)
+
+
+def keyed_deletes(data: pa.Table, schema: pa.Schema, config: TableConfig, instant: str) -> pa.Table:
+    """Return deletes of the records that the data name; columns other than keys and partition values are not looked at.
+
+    Raises:
+        KeyFieldError: a record key is null or empty, or a partition value is not allowed.
+        SchemaError: a value does not fit its column.
+    """
+    needed = {field.partition(".")[0].lower() for field in (*config.record_key_fields, *config.partition_fields)}
+    columns = pa.schema([field.with_nullable(True) for field in schema if field.name.lower() in needed])
+    named = keyed_rows(data, columns, config, instant)
+    return deletes_of(named.column(RECORD_KEY)).append_column(PARTITION_PATH, named.column(PARTITION_PATH))
+
+
+def require_unique(keyed: pa.Table, option: str) -> None:
+    """Refuse keys that stand twice in the data of one partition.
+
+    Raises:
+        KeyFieldError: names a key and the option that would have kept one row of it.
+    """
+    names = pa.table({name: keyed.column(name).cast(pa.string()) for name in (PARTITION_PATH, RECORD_KEY)})
+    counts = names.group_by([PARTITION_PATH, RECORD_KEY]).aggregate([([], "count_all")])
+    repeated = counts.filter(pc.greater(counts.column("count_all"), 1))
+    if repeated.num_rows:
+        key = repeated.column(RECORD_KEY)[0]
+        raise KeyFieldError(f"The record key '{key}' stands more than once in the data, and {option} is false.")
+
+
+def without_system_columns(data: pa.Table) -> pa.Table:
+    """Return the data without the column names that pyhudi uses itself.
+
+    Raises:
+        SchemaError: the data have a column of such a name.
+    """
+    if DELETE_COLUMN in data.schema.names:
+        raise SchemaError(f"Column '{DELETE_COLUMN}' has a name that pyhudi uses itself. Rename it, or use delete().")
+    return data

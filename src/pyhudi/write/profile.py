@@ -1,0 +1,60 @@
+"""What a write will touch: new records a partition, records for each base file. Small, and all that planning needs of the rows.
+
+Rules: `WorkloadProfile`, `WorkloadStat`; the inflight file of a commit holds it as write statistics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from pyhudi.index.rows import TaggedRows
+from pyhudi.spec.commit import CommitMetadata, Operation, WriteStat
+from pyhudi.spec.file_group import BaseFile
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionProfile:
+    """Counts of one partition: `inserts` new records, and for each base file the updates and deletes it gets."""
+
+    inserts: int = 0
+    updates: Mapping[BaseFile, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Counts of a whole write, by partition path."""
+
+    partitions: Mapping[str, PartitionProfile] = field(default_factory=dict)
+
+    @property
+    def records(self) -> int:
+        """How many records the write touches."""
+        return sum(part.inserts + sum(part.updates.values()) for part in self.partitions.values())
+
+
+def profile_of(tagged: Iterable[TaggedRows]) -> Profile:
+    """Return the counts of tagged rows."""
+    return Profile(
+        {
+            part.partition_path: PartitionProfile(part.inserts.num_rows, {file: rows.num_rows for file, rows in part.updates})
+            for part in tagged
+        }
+    )
+
+
+def inflight_metadata(profile: Profile, operation: Operation) -> CommitMetadata:
+    """Return the content of the inflight file: for each partition its inserts first, then its updated file groups."""
+    stats = {
+        path: (
+            WriteStat("", None, num_inserts=part.inserts, has_runtime=False),
+            *(
+                WriteStat(
+                    file.name.file_id, None, prev_commit=file.name.instant, num_update_writes=count, has_runtime=False
+                )
+                for file, count in part.updates.items()
+            ),
+        )
+        for path, part in profile.partitions.items()
+    }
+    return CommitMetadata(stats, operation=operation)

@@ -1,0 +1,40 @@
+"""Brings tagged rows to the tasks of a plan, in this process. Rows are cut and joined, not copied."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from pyhudi.index.rows import TaggedRows, join_rows
+from pyhudi.kernels.write_task import WriteTask
+from pyhudi.write.plan import Bucket, WritePlan
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedTask:
+    """A task and the rows it writes."""
+
+    task: WriteTask
+    rows: pa.Table
+
+
+def load_tasks(plan: WritePlan, tagged: Iterable[TaggedRows]) -> list[LoadedTask]:
+    """Return the plan's tasks with their rows; `tagged` are the rows whose profile was planned."""
+    by_partition: dict[str, list[Bucket]] = defaultdict(list)
+    for bucket in plan.buckets:
+        by_partition[bucket.task.partition_path].append(bucket)
+    return [loaded for part in tagged for loaded in _load(by_partition[part.partition_path], part)]
+
+
+def _load(buckets: list[Bucket], part: TaggedRows) -> Iterator[LoadedTask]:
+    updates = dict(part.updates)
+    start = 0
+    for bucket in buckets:
+        rows = [part.inserts.slice(start, bucket.inserts)] if bucket.inserts else []
+        start += bucket.inserts
+        if bucket.updates and bucket.task.base is not None:
+            rows.insert(0, updates[bucket.task.base])
+        yield LoadedTask(bucket.task, join_rows(rows))

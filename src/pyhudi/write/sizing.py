@@ -1,0 +1,44 @@
+"""How many bytes a record takes in a base file.
+
+Rules: `AverageRecordSizeEstimator`; format notes 9.2. The commit before tells, when it wrote enough for its footers not to count; otherwise
+some of the rows are encoded. Hudi assumes 1024 bytes then, which makes hundreds of small files of small records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pyhudi.index.rows import TaggedRows
+from pyhudi.kernels.base_file import WriterSettings
+from pyhudi.kernels.estimate import row_bytes
+from pyhudi.spec.commit import CommitMetadata
+
+_LEAST_BYTES = 1.0
+#: Of so few rows the size in memory is good enough: they fit anywhere.
+_FEW_ROWS = 1000
+#: What the meta columns and the columns' own structure add to a row, at most.
+_META_BYTES = 200.0
+
+
+def record_bytes(
+    latest: CommitMetadata | None, tagged: Iterable[TaggedRows], settings: WriterSettings, *, threshold: float
+) -> float:
+    """Return the bytes that one record takes.
+
+    Args:
+        latest: the commit before, None when there is none.
+        tagged: the rows of this write; those of its largest partition are looked at.
+        settings: how base files are written.
+        threshold: share of the small-file limit that the commit before must have written to be believed.
+    """
+    if latest is not None:
+        size = sum(stat.total_write_bytes for stat in latest.all_stats())
+        records = sum(stat.num_writes for stat in latest.all_stats())
+        if records and size > threshold * settings.small_file_bytes:
+            return max(_LEAST_BYTES, size / records)
+    rows = max((part.inserts for part in tagged), key=len, default=None)
+    if rows is None or not rows.num_rows:
+        return _LEAST_BYTES
+    if rows.num_rows < _FEW_ROWS:
+        return max(_LEAST_BYTES, rows.nbytes / rows.num_rows + _META_BYTES)
+    return max(_LEAST_BYTES, row_bytes(rows, settings))
