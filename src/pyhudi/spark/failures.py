@@ -1,8 +1,8 @@
-"""Errors of pyhudi that happen while Spark plans, carried through the JVM to the user.
+"""Errors that reach the user through the JVM, turned into pyhudi's own.
 
 Spark's planner calls back into Python; py4j turns an error raised there into a Java exception that holds only a text.
 So the error is kept here under a number, the text names the number, and where PySpark converts Java exceptions the
-error itself is raised again.
+error itself is raised again. A task that fails to read a file of a Hudi table is explained at the same place.
 """
 
 from __future__ import annotations
@@ -11,27 +11,31 @@ import itertools
 import logging
 import re
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
+from urllib.parse import unquote
 
 from pyspark.errors.exceptions import captured
 
-from pyhudi.errors import HudiError
+from pyhudi.errors import CorruptTableError, HudiError, UnsupportedError
+from pyhudi.spark.jvm import JavaObject
 
 _MARK = "_pyhudi_original"
 _NUMBER = re.compile(r"pyhudi failure #(\d+)")
 _KEPT = 100  # a planner that swallows an error must not make this grow for ever
 _MOST_CAUSES = 20
+_READ_FAILED = "FAILED_READ_FILE"
 
 _failures: OrderedDict[int, HudiError] = OrderedDict()
 _numbers = itertools.count(1)
+_tables: set[str] = set()
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class _Carried(Exception):
+class _CarriedError(Exception):
     """What py4j sees of an error; its text ends up in the Java exception."""
 
 
@@ -47,20 +51,25 @@ def carried(callback: Callable[P, T]) -> Callable[P, T]:
             _failures[number] = error
             while len(_failures) > _KEPT:
                 _failures.popitem(last=False)
-            raise _Carried(f"pyhudi failure #{number}: {error}") from error
+            raise _CarriedError(f"pyhudi failure #{number}: {error}") from error
 
     return method
 
 
+def explain_reads_below(base: str) -> None:
+    """Explain, from now on, failures to read files below a table's base path, written as Hadoop writes it."""
+    _tables.add(base)
+
+
 def install() -> None:
-    """Let PySpark's conversion of Java exceptions raise carried errors; a second call does nothing."""
+    """Let PySpark's conversion of Java exceptions give pyhudi's errors; a second call does nothing."""
     original = captured.convert_exception
     if hasattr(original, _MARK):
         return
 
     @wraps(original)
     def convert_exception(e: Any) -> Any:
-        return _found_in(e) or original(e)
+        return _error_of(e) or original(e)
 
     setattr(convert_exception, _MARK, original)
     captured.convert_exception = convert_exception
@@ -68,19 +77,54 @@ def install() -> None:
     logging.getLogger("py4j.clientserver").addFilter(_is_not_carried)
 
 
-def _found_in(exception: Any) -> HudiError | None:
-    """Return the error that a Java exception, or one of its causes, carries."""
-    if not _failures:
+def _error_of(exception: JavaObject) -> HudiError | None:
+    """Return pyhudi's error for a Java exception that carries one, or that says a table's file cannot be read."""
+    if not (_failures or _tables):
         return None
-    for _ in range(_MOST_CAUSES):
-        if exception is None:
-            break
-        found = _NUMBER.search(exception.getMessage() or "")
+    for cause in _causes(exception):
+        message = cause.getMessage() or ""
+        found = _NUMBER.search(message)
         if found and int(found[1]) in _failures:
             return _failures.pop(int(found[1]))
-        exception = exception.getCause()
+        if message.startswith(f"[{_READ_FAILED}"):
+            return _explained(cause)
     return None
 
 
+def _causes(exception: JavaObject) -> Iterator[JavaObject]:
+    for _ in range(_MOST_CAUSES):
+        if exception is None:
+            return
+        yield exception
+        exception = exception.getCause()
+
+
+def _explained(exception: JavaObject) -> HudiError | None:
+    """Return an error for a file of a Hudi table; None for files that are none of pyhudi's business."""
+    path = unquote(str(exception.getMessageParameters().get("path") or ""))
+    table = next((base for base in _tables if path.startswith(f"{base}/")), None)
+    if table is None:
+        return None
+    file = path.removeprefix(f"{table}/")
+    reason = next((str(cause.getMessage()) for cause in _causes(exception.getCause())), "").partition("\n")[0]
+    kind = str(exception.getCondition()).removeprefix(f"{_READ_FAILED}.")
+    if kind == "PARQUET_COLUMN_DATA_TYPE_MISMATCH":
+        named = exception.getMessageParameters()
+        return UnsupportedError(
+            f"Base file {file} of table {table} holds column {named.get('column')} as {named.get('actualType')}, the"
+            f" table as {named.get('expectedType')}; Spark's Parquet scan does not widen that. Read it with"
+            " HudiTable.to_arrow."
+        )
+    if kind == "FILE_NOT_EXIST":
+        return CorruptTableError(
+            f"Base file {file} of table {table} is gone. If a cleaning removed it since this DataFrame was made,"
+            " read the table again; otherwise restore the file."
+        )
+    return CorruptTableError(
+        f"Base file {file} of table {table} cannot be read, it is damaged or no Parquet file: {reason}. Restore it from"
+        " a copy, or roll its commit back."
+    )
+
+
 def _is_not_carried(record: logging.LogRecord) -> bool:
-    return not (record.exc_info and isinstance(record.exc_info[1], _Carried))
+    return not (record.exc_info and isinstance(record.exc_info[1], _CarriedError))

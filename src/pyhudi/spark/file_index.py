@@ -19,13 +19,13 @@ from pyspark.sql.types import StructType
 from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.read.snapshot import Snapshot
 from pyhudi.spark import jvm
-from pyhudi.spark.directories import Directory, PartitionValues, Texts
-from pyhudi.spark.failures import carried
+from pyhudi.spark.directories import Directory, PartitionValues
+from pyhudi.spark.failures import carried, explain_reads_below
 from pyhudi.spark.jvm import JavaObject
-from pyhudi.spec import partition_path as paths
+from pyhudi.spark.partition_search import PartitionSearch
 from pyhudi.storage.protocol import Storage
 
-#: Partitions that are listed to estimate the size of a table; up to so many give its exact size.
+#: Folders that are listed to estimate the size of a table; up to so many give its exact size.
 _SAMPLED = 32
 
 
@@ -50,7 +50,9 @@ class SnapshotFileIndex:
         self._snapshot = snapshot
         self._schema = partition_schema
         self._base = hadoop_base(snapshot.storage)
+        explain_reads_below(self._base)
         self._values = PartitionValues(session, partition_schema)
+        self._search = PartitionSearch(session, snapshot, partition_schema, self._values)
         self._lock = threading.RLock()
 
     # --- what Spark calls -------------------------------------------------------------------------------------------
@@ -58,12 +60,13 @@ class SnapshotFileIndex:
     @carried
     def listFiles(self, partition_filters: JavaObject, data_filters: JavaObject) -> JavaObject:  # noqa: N802, ARG002
         """Return `Seq[PartitionDirectory]`; data filters are evaluated by the scan on row groups and rows."""
-        partitions = list(self._partitions.items())
         try:
-            if partition_filters.size():
-                kept = self._values.matching([texts for _, texts in partitions], partition_filters)
-                partitions = [partitions[position] for position in kept]
-            return self._values.directories([Directory(texts, self._files(path)) for path, texts in partitions])
+            with self._lock:
+                found = (
+                    self._search.matching(partition_filters) if partition_filters.size() else self._search.everything()
+                )
+                directories = [Directory(texts, self._files(path)) for path, texts in found]
+            return self._values.directories(directories)
         except PySparkException as error:
             raise CorruptTableError(
                 f"A partition path of table {self._snapshot.storage.uri} does not hold values of"
@@ -77,7 +80,8 @@ class SnapshotFileIndex:
     @carried
     def inputFiles(self) -> JavaObject:  # noqa: N802
         """Return the URIs of all files as `String[]`."""
-        found = [uri for path in self._partitions for uri, _, _ in self._files(path)]
+        with self._lock:
+            found = [uri for path, _ in self._search.everything() for uri, _, _ in self._files(path)]
         regex = jvm.jvm(self._session).java.util.regex
         # One call whatever the number of files. NUL is in no path, and `split` leaves out empty texts at the end.
         return regex.Pattern.compile("\0").split("\0".join([*found, ""]) or "\0")
@@ -112,23 +116,8 @@ class SnapshotFileIndex:
 
     # --- how it is answered -----------------------------------------------------------------------------------------
 
-    @cached_property
-    def _partitions(self) -> dict[str, Texts]:
-        """The partition paths, with the texts of their values."""
-        with self._lock:
-            return {path: self._texts(path) for path in self._snapshot.partition_paths}
-
-    def _texts(self, path: str) -> Texts:
-        config = self._snapshot.config
-        if not self._schema.fields:
-            return ()
-        values = paths.parse(path, config.partition_fields, hive_style=config.hive_style, url_encode=config.url_encode)
-        by_field = dict(zip(config.partition_fields, values, strict=True))
-        return tuple(by_field[field.name] for field in self._schema.fields)
-
     def _files(self, path: str) -> tuple[tuple[str, int, int], ...]:
-        with self._lock:
-            files = self._snapshot.files(path)
+        files = self._snapshot.files(path)
         for file in files:
             if file.size == 0:  # Spark would take it for a file without rows
                 raise CorruptTableError(
@@ -139,11 +128,12 @@ class SnapshotFileIndex:
 
     @cached_property
     def _bytes(self) -> int:
-        every = list(self._partitions)
-        step = max(1, -(-len(every) // _SAMPLED))
-        listed = every[::step]
-        total = sum(size for path in listed for _, size, _ in self._files(path))
-        return total * len(every) // max(1, len(listed))
+        with self._lock:
+            folders = self._snapshot.partition_folders
+            listed = folders[:: max(1, -(-len(folders) // _SAMPLED))]
+            partitions = [path for folder in listed for path in self._snapshot.partitions_below(folder)]
+            total = sum(size for path in partitions for _, size, _ in self._files(path))
+        return total * len(folders) // max(1, len(listed))
 
     @cached_property
     def _identity(self) -> str:

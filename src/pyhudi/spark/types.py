@@ -37,6 +37,9 @@ _ATOMIC: dict[pa.DataType, DataType] = {
     pa.string(): StringType(),
     pa.binary(): BinaryType(),
     pa.date32(): DateType(),
+    # Spark has no time of day in Parquet; the number is what Apache Hudi shows, too.
+    pa.time32("ms"): IntegerType(),
+    pa.time64("us"): LongType(),
 }
 
 
