@@ -22,7 +22,7 @@ from pyhudi.txn.release import VERSION
 from pyhudi.txn.transaction import Committed, Transaction, begin
 from pyhudi.write.choices import choose
 from pyhudi.write.data import to_table
-from pyhudi.write.local import WriteRequest, plan_local, run_tasks
+from pyhudi.write.local import IN_THIS_PROCESS, WriteRequest, plan_local, run_tasks
 from pyhudi.write.plan import WritePlan
 from pyhudi.write.prepare import TableSchema
 from pyhudi.write.profile import inflight_metadata
@@ -66,6 +66,7 @@ def write(
     located: bool = False,
     partitions: Sequence[str] | None = None,
     engine: Engine | None = None,
+    reason: str = IN_THIS_PROCESS,
 ) -> WriteResult:
     """Write data to a table in one commit.
 
@@ -77,6 +78,7 @@ def write(
         located: the data hold the meta columns that their records were read with; no index is asked.
         partitions: partition paths to replace or delete, for operations that replace.
         engine: runs the tasks; threads of this process by default.
+        reason: why that engine, for the result and the commit's metadata.
 
     Raises:
         UsageError: options or data do not fit the table; nothing was written.
@@ -101,7 +103,7 @@ def write(
         roll_back=roll_back_failed_writes,
     ) as txn:
         stored, latest = state_before(txn)
-        work = plan_local(txn, request, choices, stored, latest, engine)
+        work = plan_local(txn, request, choices, stored, latest, engine, reason)
         results: list[TaskResult] = []
         committed = None
         if not work.plan.changes_nothing:

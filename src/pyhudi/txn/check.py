@@ -6,9 +6,8 @@ from collections.abc import Iterable
 
 from pyhudi.errors import ConflictError, StorageError, UnsupportedError
 from pyhudi.spec.commit import WriteStat
-from pyhudi.spec.instant import Action, Instant
+from pyhudi.spec.instant import Action
 from pyhudi.storage.protocol import Storage
-from pyhudi.timeline.load import load_timeline
 from pyhudi.txn.locked import LockedTable
 
 #: Pending actions of other writers whose plans name files that a write would change below them.
@@ -43,21 +42,20 @@ def check_files(storage: Storage, stats: Iterable[WriteStat]) -> None:
             raise StorageError(f"data file '{stat.path}' of table {storage.uri} {size}, {stat.file_size_in_bytes} were written.")
 
 
-def check_alone(table: LockedTable, own: str) -> None:
-    """Refuse to commit when instants appeared or vanished since the timeline was loaded: somebody writes without the lock.
+def timeline_names(table: LockedTable) -> frozenset[str]:
+    """Return the names of the files on the active timeline."""
+    return frozenset(status.name for status in table.storage.list(table.config.timeline_path) if not status.is_dir)
+
+
+def check_alone(table: LockedTable, before: frozenset[str], own: str) -> None:
+    """Refuse to commit when others changed the timeline since `before`: somebody writes without the lock.
 
     Raises:
-        ConflictError: names an instant.
+        ConflictError: names a file that appeared or vanished.
     """
-    before = _others(table.timeline.instants, own)
-    now = _others(load_timeline(table.storage, table.config).instants, own)
-    if before != now:
-        changed = min(before ^ now)
+    changed = [name for name in timeline_names(table) ^ before if not name.startswith((own, "."))]
+    if changed:
         raise ConflictError(
-            f"{changed.action} {changed.requested} of table {table.storage.uri} is another writer's, which does not hold the table's lock. "
+            f"'{min(changed)}' on the timeline of table {table.storage.uri} was changed by a writer that does not hold the table's lock. "
             "Nothing of this write is visible; try again when the other is done."
         )
-
-
-def _others(instants: Iterable[Instant], own: str) -> set[Instant]:
-    return {instant for instant in instants if instant.requested != own}

@@ -31,7 +31,7 @@ from pyhudi.write.route import LoadedTask, load_tasks
 from pyhudi.write.sizing import record_bytes
 from pyhudi.write.tag import tag_rows, without_void_inserts
 
-_REASON = "the rows were in this process already"
+IN_THIS_PROCESS = "the rows were in this process already"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,7 @@ def plan_local(
     stored: TableSchema,
     latest: CommitMetadata | None,
     engine: Engine,
+    reason: str = IN_THIS_PROCESS,
 ) -> LocalWrite:
     """Return the planned write; nothing is written.
 
@@ -74,6 +75,7 @@ def plan_local(
         stored: the table's schema so far.
         latest: the metadata of the commit before, None when there is none.
         engine: looks keys up.
+        reason: why that engine.
 
     Raises:
         UsageError: the data do not fit the table.
@@ -98,7 +100,7 @@ def plan_local(
         txn.table.ids.file_prefix,
         replaced=replaced_groups(txn.view, request.operation, profile.partitions, request.partitions),
         engine=engine.name,
-        reason=_REASON,
+        reason=reason,
     )
     late = sum(part.late for part in tagged)
     index = choices.tagging.index.name if choices.tagging.looks_up and not request.located else None
