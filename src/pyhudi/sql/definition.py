@@ -14,19 +14,10 @@ from pyhudi.schema.meta_columns import META_COLUMNS
 from pyhudi.spark import catalog_table, jvm
 from pyhudi.spark.jvm import JavaObject
 from pyhudi.spark.relation_cache import catalog_order
+from pyhudi.spec.config_keys import find_key, suggestion
 from pyhudi.sql.statement import Statement
 
-#: Short spellings of SQL; what is none of them and does not begin with `hoodie.` is a property of the user's own.
-SHORT_NAMES: Final = (
-    "primaryKey",
-    "preCombineField",
-    "orderingFields",
-    "type",
-    "recordMergeMode",
-    "recordMergeStrategyId",
-    "payloadClass",
-    "payloadType",
-)
+#: Properties that Spark itself gives to tables.
 _SPARK_OWN: Final = frozenset(
     {
         "owner",
@@ -116,9 +107,7 @@ def _check_clauses(table: str, field: StructField) -> None:
         ("identity.start", "IDENTITY"),
     ):
         if any(known.lower() == key.lower() for known in field.metadata):
-            raise UnsupportedError(
-                f"CREATE TABLE {table}: {clause} of the column {field.name} is not served by Hudi tables; leave it out."
-            )
+            raise UnsupportedError(f"CREATE TABLE {table}: {clause} of the column {field.name} is not served by Hudi tables; leave it out.")
 
 
 def without_meta_columns(schema: StructType) -> StructType:
@@ -132,38 +121,36 @@ def _partition_columns(table: str, plan: JavaObject, schema: StructType) -> tupl
     for transform in jvm.items_of(plan.partitioning()):
         if transform.name() != "identity":
             raise UnsupportedError(
-                f"CREATE TABLE {table}: {transform.toString()} is not served by Hudi tables; PARTITIONED BY takes"
-                f" columns."
+                f"CREATE TABLE {table}: {transform.toString()} is not served by Hudi tables; PARTITIONED BY takes columns."
             )
         name = ".".join(transform.references()[0].fieldNames())
         if schema.names and name.lower() not in names:
-            raise SchemaError(
-                f"CREATE TABLE {table}: PARTITIONED BY names {name}, which is no column.{nearest(name, schema.names)}"
-            )
+            raise SchemaError(f"CREATE TABLE {table}: PARTITIONED BY names {name}, which is no column.{nearest(name, schema.names)}")
         found.append(names.get(name.lower(), name))
     return tuple(found)
 
 
 def _properties(table: str, spec: JavaObject) -> dict[str, str]:
-    options = {
-        entry.productElement(0): entry.productElement(1).toString()
-        for entry in jvm.items_of(spec.optionExpression().options())
-    }
+    options = {entry.productElement(0): entry.productElement(1).toString() for entry in jvm.items_of(spec.optionExpression().options())}
     stated = jvm.entries_of(spec.properties())
     for key in options.keys() & stated.keys():
         if options[key] != stated[key]:
-            raise OptionError(
-                f"CREATE TABLE {table} gives {key} twice: {options[key]!r} in OPTIONS, {stated[key]!r} in"
-                f" TBLPROPERTIES."
-            )
+            raise OptionError(f"CREATE TABLE {table} gives {key} twice: {options[key]!r} in OPTIONS, {stated[key]!r} in TBLPROPERTIES.")
     merged = {**options, **stated}
     _check_spelling(table, merged)
     return merged
 
 
+def is_option(key: str) -> bool:
+    """Tell whether a property is one of Hudi's, `hoodie.*` or a short name of SQL, and not one of the user's own."""
+    return key not in _SPARK_OWN and (key.startswith("hoodie.") or find_key(key) is not None)
+
+
 def _check_spelling(table: str, keys: Iterable[str]) -> None:
+    """Refuse what looks like a misspelt short name; `hoodie.*` names are checked where they are resolved."""
     for key in keys:
-        if key.startswith("hoodie.") or key in SHORT_NAMES or key in _SPARK_OWN:
+        if key in _SPARK_OWN or is_option(key):
             continue
-        if hint := nearest(key, SHORT_NAMES) or nearest(key.lower(), [name.lower() for name in SHORT_NAMES]):
+        hint = suggestion(key)
+        if hint and "hoodie." not in hint:
             raise OptionError(f"CREATE TABLE {table}: {key} is no property of a Hudi table.{hint}")

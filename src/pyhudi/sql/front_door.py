@@ -62,9 +62,7 @@ def _run(session: SparkSession, plain: PlainSql, text: str, args: Arguments) -> 
     try:
         parsed = statement.read(session, plain, text, args)
     except ParseException:
-        return (
-            plain(text, args) if args else plain(text)
-        )  # Spark's own error, or a syntax that only its full road accepts
+        return plain(text, args) if args else plain(text)  # Spark's own error, or a syntax that only its full road accepts
     refused.check(parsed)
     handler = _HANDLERS.get(parsed.kind)
     answer = None if handler is None else handler(parsed)

@@ -35,9 +35,7 @@ _ON_TABLE: Final = {
     "AddCheckConstraint": "ALTER TABLE ... ADD CONSTRAINT",
     "AddConstraint": "ALTER TABLE ... ADD CONSTRAINT",
 }
-_WRITES = re.compile(
-    r"'?(?:InsertIntoStatement|UpdateTable|DeleteFromTable|MergeIntoTable)\b.*?'UnresolvedRelation \[(.*?)\]", re.DOTALL
-)
+_WRITES = re.compile(r"'?(?:InsertIntoStatement|UpdateTable|DeleteFromTable|MergeIntoTable)\b.*?'UnresolvedRelation \[(.*?)\]", re.DOTALL)
 _FUNCTION = re.compile(r"'UnresolvedTableValuedFunction \[(hudi_\w+)\]", re.IGNORECASE)
 _SCRIPTS: Final = {"CompoundBody": "a SQL script (BEGIN ... END)", "Union": "INSERT of one query into several tables"}
 
@@ -63,8 +61,7 @@ def check(statement: Statement) -> None:
             table = catalog_table.find(statement.session, tuple(found.group(1).split(", ")))
             if table is not None:
                 raise UnsupportedError(
-                    f"{table.qualified_name} is a Hudi table, and {script} cannot write it yet: run each statement by"
-                    f" itself."
+                    f"{table.qualified_name} is a Hudi table, and {script} cannot write it yet: run each statement by itself."
                 )
 
 

@@ -63,24 +63,16 @@ class WriteTarget:
         wanted = [stated.get(name.lower()) for name in self.partition_columns]
         config = self.table.config
         if None not in wanted:
-            return [
-                partition_path.build(
-                    self.partition_columns, wanted, hive_style=config.hive_style, url_encode=config.url_encode
-                )
-            ]
+            return [partition_path.build(self.partition_columns, wanted, hive_style=config.hive_style, url_encode=config.url_encode)]
         found = self.table.inspect.partitions().column("partition_path").to_pylist()
         return [path for path in found if self._matches(path, wanted)]
 
     def _matches(self, path: str, wanted: Sequence[str | None]) -> bool:
         config = self.table.config
-        values = partition_path.parse(
-            path, self.partition_columns, hive_style=config.hive_style, url_encode=config.url_encode
-        )
+        values = partition_path.parse(path, self.partition_columns, hive_style=config.hive_style, url_encode=config.url_encode)
         return all(want is None or want == value for want, value in zip(wanted, values, strict=True))
 
-    def write(
-        self, operation: Operation, rows: DataFrame, *, located: bool = False, partitions: Sequence[str] | None = None
-    ) -> DataFrame:
+    def write(self, operation: Operation, rows: DataFrame, *, located: bool = False, partitions: Sequence[str] | None = None) -> DataFrame:
         """Write the rows and return the statement's result."""
         result = write(self.table, operation, rows, options=dict(self.options), located=located, partitions=partitions)
         return result_row(self.statement, self.name, result)

@@ -28,6 +28,9 @@ from pyhudi.sql.definition import Definition
 from pyhudi.sql.statement import Statement
 from pyhudi.table.table import HudiTable
 
+_KEYS: Final = "hoodie.datasource.write.recordkey.field"
+_ORDER: Final = "hoodie.table.ordering.fields"
+_TYPE: Final = "hoodie.datasource.write.table.type"
 _HIVE_STYLE: Final = "hoodie.datasource.write.hive_style_partitioning"
 #: Types that Hudi stores wider: lengths are not kept, small integers become INT.
 _STORED_AS: Final = (
@@ -61,8 +64,7 @@ def prepare(statement: Statement, definition: Definition) -> bool:
     taken = catalog_table.raw_entry(session, definition.database, definition.name) is not None
     if taken and not definition.if_not_exists:
         raise TableExists(
-            f"{definition.qualified_name} exists already: DROP TABLE it, take another name, or say CREATE TABLE IF"
-            f" NOT EXISTS."
+            f"{definition.qualified_name} exists already: DROP TABLE it, take another name, or say CREATE TABLE IF NOT EXISTS."
         )
     return not taken
 
@@ -85,23 +87,22 @@ def create_storage(definition: Definition, location: str) -> HudiTable:
         SchemaError: a type cannot be stored, or a key column does not exist.
         UnsupportedError: a merge-on-read table.
     """
-    given = {key: value for key, value in definition.properties.items() if _is_ours(key)}
+    given = {key: value for key, value in definition.properties.items() if definitions.is_option(key)}
     options = spec_options.resolve({_HIVE_STYLE: "true", **given})
     schema = definition.ordered(definitions.without_meta_columns(definition.schema))
     if not schema.names:
         raise SchemaError(
-            f"CREATE TABLE {definition.qualified_name} states no columns, and {location} holds no Hudi table to take"
-            f" them from."
+            f"CREATE TABLE {definition.qualified_name} states no columns, and {location} holds no Hudi table to take them from."
         )
     return HudiTable.create(
         location,
         to_arrow_schema(stored(schema)),
         name=definition.name,
-        keys=_column_names(definition, schema, options, "hoodie.datasource.write.recordkey.field"),
+        keys=_column_names(definition, schema, options, _KEYS),
         partition_by=definition.partition_columns,
-        order_by=_column_names(definition, schema, options, "hoodie.table.ordering.fields"),
+        order_by=_column_names(definition, schema, options, _ORDER),
         table_type=_table_type(definition, options),
-        options={**options.given, "hoodie.database.name": definition.database},
+        options={**_remaining(options), "hoodie.database.name": definition.database},
     )
 
 
@@ -119,9 +120,7 @@ def register(statement: Statement, definition: Definition, table: HudiTable, loc
     comments = {field.name.lower(): field.metadata for field in definition.schema.fields}
     found = spark_schema(table.schema)
     ordered = catalog_order(found.names, partition_columns)
-    data = [
-        StructField(name, found[name].dataType, found[name].nullable, comments.get(name.lower())) for name in ordered
-    ]
+    data = [StructField(name, found[name].dataType, found[name].nullable, comments.get(name.lower())) for name in ordered]
     meta = [StructField(name, StringType()) for name in META_COLUMNS]
     entry = catalog_table.register(
         statement.session,
@@ -138,12 +137,13 @@ def register(statement: Statement, definition: Definition, table: HudiTable, loc
     return entry
 
 
-def _is_ours(key: str) -> bool:
-    return key.startswith("hoodie.") or key in definitions.SHORT_NAMES
+def _remaining(options: Options) -> dict[str, str]:
+    """Return the options that are no arguments of `HudiTable.create`."""
+    return {name: value for name, value in options.given.items() if name not in (_KEYS, _ORDER, _TYPE)}
 
 
 def _table_type(definition: Definition, options: Options) -> str:
-    found = options.text("hoodie.datasource.write.table.type", default="COPY_ON_WRITE").upper()
+    found = options.text(_TYPE, default="COPY_ON_WRITE").upper()
     if found in {"MERGE_ON_READ", "MOR"}:
         raise UnsupportedError(
             f"CREATE TABLE {definition.qualified_name}: merge-on-read tables come with a later release of pyhudi;"
@@ -158,8 +158,7 @@ def _column_names(definition: Definition, schema: StructType, options: Options, 
     stated = [name.strip() for name in options.text(key, default="").split(",") if name.strip()]
     if missing := [name for name in stated if name.lower() not in names]:
         raise SchemaError(
-            f"CREATE TABLE {definition.qualified_name}: {missing[0]} of {key} is no column;"
-            f" the columns are {', '.join(schema.names)}."
+            f"CREATE TABLE {definition.qualified_name}: {missing[0]} of {key} is no column; the columns are {', '.join(schema.names)}."
         )
     return tuple(names[name.lower()] for name in stated)
 
@@ -168,9 +167,7 @@ def _check_agrees(definition: Definition, table: HudiTable) -> None:
     """Refuse a statement that contradicts the table that stands at its location."""
     config = table.config
     stored_names = {name.lower() for name in table.schema.names}
-    strange = [
-        f.name for f in definitions.without_meta_columns(definition.schema).fields if f.name.lower() not in stored_names
-    ]
+    strange = [f.name for f in definitions.without_meta_columns(definition.schema).fields if f.name.lower() not in stored_names]
     if strange:
         raise SchemaError(
             f"{definition.location} holds a Hudi table whose columns are {', '.join(table.schema.names)}; CREATE TABLE"
@@ -178,18 +175,12 @@ def _check_agrees(definition: Definition, table: HudiTable) -> None:
             f" the table."
         )
     if definition.partition_columns and not _same(definition.partition_columns, config.partition_fields):
-        raise OptionError(
-            _contradiction(definition, "PARTITIONED BY", definition.partition_columns, config.partition_fields)
-        )
-    stated = spec_options.resolve({key: value for key, value in definition.properties.items() if _is_ours(key)})
-    keys = [
-        key.strip()
-        for key in stated.text("hoodie.datasource.write.recordkey.field", default="").split(",")
-        if key.strip()
-    ]
+        raise OptionError(_contradiction(definition, "PARTITIONED BY", definition.partition_columns, config.partition_fields))
+    stated = spec_options.resolve({key: value for key, value in definition.properties.items() if definitions.is_option(key)})
+    keys = [key.strip() for key in stated.text(_KEYS, default="").split(",") if key.strip()]
     if keys and not _same(keys, config.record_key_fields):
         raise OptionError(_contradiction(definition, "primaryKey", keys, config.record_key_fields))
-    kind = stated.text("hoodie.datasource.write.table.type", default=config.table_type).upper()
+    kind = stated.text(_TYPE, default=config.table_type).upper()
     if {"COW": "COPY_ON_WRITE", "MOR": "MERGE_ON_READ"}.get(kind, kind) != config.table_type:
         raise OptionError(_contradiction(definition, "type", [kind], [config.table_type]))
 
@@ -214,8 +205,7 @@ def refuse_like(statement: Statement) -> None:
     table = catalog_table.find(statement.session, parts)
     if (provider or "").lower() == catalog_table.PROVIDER or (provider is None and table is not None):
         raise UnsupportedError(
-            "CREATE TABLE ... LIKE comes with a later release of pyhudi: state the columns, or create the table AS"
-            " SELECT."
+            "CREATE TABLE ... LIKE comes with a later release of pyhudi: state the columns, or create the table AS SELECT."
         )
 
 
@@ -225,6 +215,5 @@ def refuse_replace(statement: Statement) -> None:
     replaced = None if name is None else catalog_table.find(statement.session, name)
     if definitions.is_hudi(statement.plan) or replaced is not None:
         raise UnsupportedError(
-            "REPLACE TABLE is not served for Hudi tables: DROP TABLE and CREATE TABLE again, or INSERT OVERWRITE to"
-            " keep the history."
+            "REPLACE TABLE is not served for Hudi tables: DROP TABLE and CREATE TABLE again, or INSERT OVERWRITE to keep the history."
         )

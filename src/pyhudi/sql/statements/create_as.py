@@ -44,16 +44,12 @@ def create_table_as_select(statement: Statement) -> DataFrame | None:
         raise
 
 
-def _fill(
-    statement: Statement, definition: definitions.Definition, source: DataFrame, table: HudiTable, location: str
-) -> DataFrame:
+def _fill(statement: Statement, definition: definitions.Definition, source: DataFrame, table: HudiTable, location: str) -> DataFrame:
     entry = create.register(statement, definition, table, location)
     target = WriteTarget(statement, entry, table)
     positions = {name.lower(): i for i, name in enumerate(source.columns)}
     targets = [Target.of(field, position=positions[field.name.lower()]) for field in target.schema.fields]
-    return target.write(
-        Operation.BULK_INSERT, conform(source, targets, f"CREATE TABLE {definition.qualified_name} AS SELECT")
-    )
+    return target.write(Operation.BULK_INSERT, conform(source, targets, f"CREATE TABLE {definition.qualified_name} AS SELECT"))
 
 
 def _check_free(definition: definitions.Definition, location: str) -> None:

@@ -50,9 +50,7 @@ def insert(statement: Statement) -> DataFrame | None:
         if_not_exists=plan.ifPartitionNotExists(),
     )
     if stated.if_not_exists:
-        raise SchemaError(
-            f"INSERT ... IF NOT EXISTS is not served on the Hudi table {entry.qualified_name}: leave it out."
-        )
+        raise SchemaError(f"INSERT ... IF NOT EXISTS is not served on the Hudi table {entry.qualified_name}: leave it out.")
     relations.refresh_all(statement.session, statement.names_read(name))
     target = open_target(statement, entry)
     source = statement.ask(_query_text(statement, stated))
@@ -106,8 +104,7 @@ def _targets(target: WriteTarget, stated: _Insert, source: DataFrame) -> list[Ta
     static = {_known(target, names, name): value for name, value in stated.partition.items() if value is not None}
     if strange := [name for name in static if name not in target.partition_columns]:
         raise SchemaError(
-            f"{strange[0]} in PARTITION (...) is not a partition column of {target.name}: those are"
-            f" {target.partition_columns}."
+            f"{strange[0]} in PARTITION (...) is not a partition column of {target.name}: those are {target.partition_columns}."
         )
     if stated.columns:
         order = [_known(target, names, name) for name in stated.columns]
@@ -116,10 +113,7 @@ def _targets(target: WriteTarget, stated: _Insert, source: DataFrame) -> list[Ta
         order = list(target.columns)
     fed = [name for name in order if name not in static]
     given = {name.lower(): i for i, name in enumerate(source.columns)} if stated.by_name else None
-    return [
-        Target.of(field, position=_position(field.name, fed, given), text=static.get(field.name))
-        for field in target.schema.fields
-    ]
+    return [Target.of(field, position=_position(field.name, fed, given), text=static.get(field.name)) for field in target.schema.fields]
 
 
 def _position(name: str, fed: list[str], given: dict[str, int] | None) -> int | None:

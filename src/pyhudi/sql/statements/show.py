@@ -27,10 +27,7 @@ def show_partitions(statement: Statement) -> DataFrame | None:
         raise UsageError(f"SHOW PARTITIONS: {entry.qualified_name} is not partitioned.")
     wanted = _partition_spec(statement)
     if strange := [column for column in wanted if column not in {field.lower() for field in fields}]:
-        raise UsageError(
-            f"SHOW PARTITIONS: {strange[0]} is no partition column of {entry.qualified_name}; those are"
-            f" {', '.join(fields)}."
-        )
+        raise UsageError(f"SHOW PARTITIONS: {strange[0]} is no partition column of {entry.qualified_name}; those are {', '.join(fields)}.")
     rows = []
     for path in snapshot.partition_paths:
         values = partition_path.parse(path, fields, hive_style=config.hive_style, url_encode=config.url_encode)

@@ -108,12 +108,9 @@ def _column(target: WriteTarget, columns: dict[str, str], parts: tuple[str, ...]
     """Return the column that `a`, `t.a` or `db.t.a` means."""
     known = [i for i, part in enumerate(parts) if part.lower() in columns]
     if not known:
-        raise SchemaError(
-            f"{target.name} has no column {'.'.join(parts)}: its columns are {', '.join(target.columns)}."
-        )
+        raise SchemaError(f"{target.name} has no column {'.'.join(parts)}: its columns are {', '.join(target.columns)}.")
     if known[-1] != len(parts) - 1:
         raise UnsupportedError(
-            f"UPDATE of {target.name} assigns {'.'.join(parts)}, a field inside a column; assign the whole column"
-            f" with named_struct(...)."
+            f"UPDATE of {target.name} assigns {'.'.join(parts)}, a field inside a column; assign the whole column with named_struct(...)."
         )
     return columns[parts[-1].lower()]
