@@ -33,7 +33,7 @@ def collect_small(frame: DataFrame, max_bytes: int) -> Collected:
         max_bytes: What counts as small, by Spark's estimate of the plan's output.
     """
     plan = frame._jdf.queryExecution().optimizedPlan()  # noqa: SLF001 - no public name
-    size = int(plan.stats().sizeInBytes().toString())
+    size = int(plan.stats().sizeInBytes())
     if size <= max_bytes:
         return Collected(frame.toArrow(), f"the plan's estimate of {size:,} bytes is at most {max_bytes:,}")
     if not _reduces(plan.toString()):
