@@ -11,6 +11,7 @@ from pyhudi.keygen.nonpartitioned import NonpartitionedKeys
 from pyhudi.keygen.protocol import KeyGenerator, PartitionLayout
 from pyhudi.keygen.simple import SimpleKeys
 from pyhudi.spec.key_generator import KeyGeneratorType
+from pyhudi.spec.table_keys import COMPLEX_KEY_ENCODING
 from pyhudi.spec.table_version import TableVersion
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ _SERVED = (
     KeyGeneratorType.NON_PARTITION,
     KeyGeneratorType.AUTO_RECORD,
 )
-_ENCODING = "hoodie.table.complex.keygenerator.encoding"
 _BARE_SINGLE = "hoodie.write.complex.keygen.new.encoding"
 
 
@@ -31,7 +31,7 @@ def key_generator(config: TableConfig, *, instant: str, task_partition: int) -> 
 
     Raises:
         UnsupportedError: records of this generator can be read, but not made, by this release.
-        OptionError: the generator cannot have the table's key fields.
+        OptionError: the generator cannot have the table's key fields, or how it writes them is not decided.
     """
     kind = config.key_generator.family
     keys = tuple(config.record_key_fields)
@@ -55,7 +55,17 @@ def key_generator(config: TableConfig, *, instant: str, task_partition: int) -> 
 
 
 def _bare_single(config: TableConfig) -> bool:
-    encoding = config.properties.get(_ENCODING)
+    """True when the key of one field is its bare value, which tables before version 9 may have or not."""
+    encoding = config.properties.get(COMPLEX_KEY_ENCODING)
     if encoding:
         return encoding == "VALUE_ONLY"
-    return config.version < TableVersion.NINE and config.properties.get(_BARE_SINGLE) == "true"
+    if config.version >= TableVersion.NINE:
+        return False
+    decision = config.properties.get(_BARE_SINGLE, "").lower()
+    if decision not in ("true", "false"):
+        raise OptionError(
+            f"Table '{config.name}' has key generator COMPLEX with one field, '{config.record_key_fields[0]}', whose keys "
+            "were written as 'field:value' by some releases of Hudi and as 'value' by others; the wrong choice would "
+            f"double rows. Look at its _hoodie_record_key and set {_BARE_SINGLE}=true for bare values, else false."
+        )
+    return decision == "true"

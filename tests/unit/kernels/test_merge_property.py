@@ -60,9 +60,7 @@ def test_combining_a_batch_keeps_what_the_rule_keeps(rows: list[dict[str, Any]],
 
 @settings(max_examples=300)
 @given(one_of_each, one_of_each, modes)
-def test_merging_into_a_file_does_what_the_rule_does(
-    stored: list[dict[str, Any]], incoming: list[dict[str, Any]], mode: MergeMode
-) -> None:
+def test_merging_into_a_file_does_what_the_rule_does(stored: list[dict[str, Any]], incoming: list[dict[str, Any]], mode: MergeMode) -> None:
     shape = TableShape("t", SCHEMA, arrow_to_avro(SCHEMA, "t"), ORDERING, mode)
     old = [{**entry, "_pyhudi_delete": False} for entry in stored]
     by_key = {entry["_hoodie_record_key"]: number for number, entry in enumerate(incoming)}
