@@ -82,6 +82,10 @@ format: $(READY) ## Format the code and mend what ruff can mend
 floors: $(READY) ## Draw the packages and their imports again (docs/design/floors.svg)
 	$(BIN)/python -m scripts.draw_floors
 
+.PHONY: options
+options: $(READY) ## List the options again (docs/options.md)
+	$(BIN)/python -m scripts.list_options
+
 .PHONY: clean
 clean: ## Remove environments, caches and what runs left behind
 	rm -rf $(VENV) $(JUDGE) site build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache
