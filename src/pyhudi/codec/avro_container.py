@@ -49,9 +49,7 @@ def decode_container(data: bytes) -> Container:
         raise CorruptTableError("the Avro container holds no schema")
     codec = entries.get(_CODEC_KEY, b"null")
     if codec != b"null":
-        raise UnsupportedError(
-            f"the Avro container is compressed with {codec.decode(errors='replace')}; served is none"
-        )
+        raise UnsupportedError(f"the Avro container is compressed with {codec.decode(errors='replace')}; served is none")
     sync = cursor.take(SYNC_LENGTH)
     count = cursor.varint()
     if count != 1:

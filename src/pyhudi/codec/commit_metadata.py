@@ -56,9 +56,7 @@ def metadata_from(record: Mapping[str, Any]) -> CommitMetadata:
 def encode_commit(metadata: CommitMetadata, *, sync: bytes) -> bytes:
     """Encode for table version 8 and later; `sync` are the container's 16 random bytes."""
     record: Record = {
-        "partitionToWriteStats": {
-            path: [stat_to_avro(stat) for stat in stats] for path, stats in metadata.stats.items()
-        },
+        "partitionToWriteStats": {path: [stat_to_avro(stat) for stat in stats] for path, stats in metadata.stats.items()},
         "compacted": metadata.compacted,
         "extraMetadata": dict(metadata.extra),
         "version": None,
@@ -73,9 +71,7 @@ def encode_commit(metadata: CommitMetadata, *, sync: bytes) -> bytes:
 def encode_commit_json(metadata: CommitMetadata) -> bytes:
     """Encode for table version 6."""
     record: Record = {
-        "partitionToWriteStats": {
-            path: [stat_to_json(stat) for stat in stats] for path, stats in metadata.stats.items()
-        },
+        "partitionToWriteStats": {path: [stat_to_json(stat) for stat in stats] for path, stats in metadata.stats.items()},
         "compacted": metadata.compacted,
         "extraMetadata": metadata.extra,
         "operationType": metadata.operation,

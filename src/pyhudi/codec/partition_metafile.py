@@ -33,9 +33,7 @@ def parse(data: bytes) -> PartitionMetafile:
     entries = parse_properties(data)
     commit_time, depth = entries.get(_COMMIT_TIME, ""), entries.get(_DEPTH, "")
     if not commit_time or not depth.isascii() or not depth.isdecimal() or len(depth) > 4:
-        raise CorruptTableError(
-            f"partition metafile holds {_COMMIT_TIME}='{commit_time}' and {_DEPTH}='{depth}': it is damaged"
-        )
+        raise CorruptTableError(f"partition metafile holds {_COMMIT_TIME}='{commit_time}' and {_DEPTH}='{depth}': it is damaged")
     return PartitionMetafile(commit_time, int(depth))
 
 

@@ -69,9 +69,7 @@ def decode_savepoint(data: bytes) -> SavepointMetadata:
     """Decode a completed savepoint."""
     _, record = decode_record(data, "HoodieSavepointMetadata")
     files = {path: tuple(kept["savepointDataFile"]) for path, kept in record["partitionMetadata"].items()}
-    return SavepointMetadata(
-        record["savepointedBy"], record["savepointedAt"], record["comments"], files, record["version"]
-    )
+    return SavepointMetadata(record["savepointedBy"], record["savepointedAt"], record["comments"], files, record["version"])
 
 
 def decode_compaction_plan(data: bytes) -> CompactionPlan:
@@ -106,9 +104,7 @@ def decode_requested_replace(data: bytes) -> RequestedReplace:
         return RequestedReplace()
     _, record = decode_record(data, _REQUESTED_REPLACE)
     plan = record["clusteringPlan"]
-    return RequestedReplace(
-        record["operationType"], None if plan is None else _plan(plan), record["extraMetadata"], record["version"]
-    )
+    return RequestedReplace(record["operationType"], None if plan is None else _plan(plan), record["extraMetadata"], record["version"])
 
 
 def encode_requested_replace(operation: Operation, *, sync: bytes) -> bytes:

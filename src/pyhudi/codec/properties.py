@@ -101,9 +101,7 @@ def render_properties(entries: Mapping[str, str], saved_at: datetime, *, updated
         updated: the file existed before (Hudi words the first comment line differently then).
     """
     word = "Updated at" if updated else "Properties saved on"
-    return render_lines(
-        f"{word} {_iso_instant(saved_at)}", [(key, entries[key]) for key in hash_order(entries)], saved_at
-    )
+    return render_lines(f"{word} {_iso_instant(saved_at)}", [(key, entries[key]) for key in hash_order(entries)], saved_at)
 
 
 def render_lines(comment: str, entries: Iterable[tuple[str, str]], saved_at: datetime) -> bytes:

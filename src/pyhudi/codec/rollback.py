@@ -58,9 +58,7 @@ def encode_rollback_metadata(metadata: RollbackMetadata, *, sync: bytes) -> byte
 def decode_restore_plan(data: bytes) -> RestorePlan:
     """Decode a requested restore (CorruptTableError when the bytes are not one)."""
     _, record = decode_record(data, "HoodieRestorePlan")
-    return RestorePlan(
-        _instants(record["instantsToRollback"]), record["savepointToRestoreTimestamp"], record["version"]
-    )
+    return RestorePlan(_instants(record["instantsToRollback"]), record["savepointToRestoreTimestamp"], record["version"])
 
 
 def decode_restore_metadata(data: bytes) -> RestoreMetadata:

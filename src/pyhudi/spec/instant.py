@@ -118,8 +118,6 @@ def parse_instant(name: str, layout: int) -> Instant | None:
         action = Action(action_text)
     except ValueError:
         served = ", ".join(Action)
-        raise UnsupportedError(
-            f"timeline file '{name}' names the unknown action '{action_text}'; known are {served}"
-        ) from None
+        raise UnsupportedError(f"timeline file '{name}' names the unknown action '{action_text}'; known are {served}") from None
     state = State.COMPLETED if suffix is None else _PENDING_STATES[suffix]
     return Instant(requested, action, state, completed)

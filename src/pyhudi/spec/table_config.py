@@ -48,8 +48,7 @@ class TableConfig:
             raise CorruptTableError(f"{keys.TYPE}={self.table_type} is neither of {' and '.join(_TABLE_TYPES)}")
         if self.version in READABLE and self.layout != TableVersion(self.version).layout:
             raise CorruptTableError(
-                f"{keys.VERSION}={self.version} and {keys.LAYOUT}={self.layout} contradict each other:"
-                " hoodie.properties is damaged"
+                f"{keys.VERSION}={self.version} and {keys.LAYOUT}={self.layout} contradict each other: hoodie.properties is damaged"
             )
         _ = self.record_key_fields, self.initial_version, self.populate_meta_fields, self.drop_partition_columns
         _ = self.hive_style, self.url_encode, self.timeline_zone
@@ -156,9 +155,7 @@ class TableConfig:
         """`UTC` or `LOCAL`: the zone of instant texts."""
         zone = self.properties.get(keys.TIMELINE_ZONE, "LOCAL").upper()
         if zone not in {"UTC", "LOCAL"}:
-            raise CorruptTableError(
-                f"{keys.TIMELINE_ZONE}={zone} is neither UTC nor LOCAL: hoodie.properties is damaged"
-            )
+            raise CorruptTableError(f"{keys.TIMELINE_ZONE}={zone} is neither UTC nor LOCAL: hoodie.properties is damaged")
         return zone
 
     @property
@@ -194,9 +191,7 @@ class TableConfig:
     def _required(self, name: str) -> str:
         value = self.properties.get(name, "")
         if not value:
-            raise CorruptTableError(
-                f"hoodie.properties has no {name}: it is damaged, restore it from hoodie.properties.backup"
-            )
+            raise CorruptTableError(f"hoodie.properties has no {name}: it is damaged, restore it from hoodie.properties.backup")
         return value
 
     def _number(self, name: str) -> int:

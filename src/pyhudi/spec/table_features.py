@@ -33,9 +33,7 @@ def check_readable(config: TableConfig) -> None:
     check_served(config.version, for_write=False)
     _refuse_unknown(config, "hoodie.table.")
     if config.base_file_format != "PARQUET":
-        raise _refusal(
-            config, f"{keys.BASE_FILE_FORMAT}={config.base_file_format}", "only PARQUET base files are served"
-        )
+        raise _refusal(config, f"{keys.BASE_FILE_FORMAT}={config.base_file_format}", "only PARQUET base files are served")
     _refuse_flag(config, keys.MULTIPLE_BASE_FILE_FORMATS, "only PARQUET base files are served")
     if base := config.properties.get(keys.BOOTSTRAP_BASE_PATH, ""):
         raise _refusal(config, f"{keys.BOOTSTRAP_BASE_PATH}={base}", "bootstrapped tables come with a later release")
@@ -53,18 +51,12 @@ def check_writable(config: TableConfig) -> None:
     check_readable(config)
     _refuse_unknown(config, "hoodie.")
     if config.table_type != "COPY_ON_WRITE":
-        raise _refusal(
-            config, f"{keys.TYPE}={config.table_type}", "writing to merge-on-read tables comes with a later release"
-        )
+        raise _refusal(config, f"{keys.TYPE}={config.table_type}", "writing to merge-on-read tables comes with a later release")
     for name in (keys.METADATA_PARTITIONS, keys.METADATA_PARTITIONS_INFLIGHT):
         if value := config.properties.get(name, ""):
-            raise _refusal(
-                config, f"{name}={value}", "writing to tables with a metadata table comes with a later release"
-            )
+            raise _refusal(config, f"{name}={value}", "writing to tables with a metadata table comes with a later release")
     if not config.populate_meta_fields:
-        raise _refusal(
-            config, f"{keys.POPULATE_META_FIELDS}=false", "writing with virtual keys comes with a later release"
-        )
+        raise _refusal(config, f"{keys.POPULATE_META_FIELDS}=false", "writing with virtual keys comes with a later release")
     if config.drop_partition_columns:
         raise _refusal(config, f"{keys.DROP_PARTITION_COLUMNS}=true", "the partition columns must be kept in the files")
     _refuse_flag(config, keys.CDC_ENABLED, "writing change logs comes with a later release")

@@ -45,9 +45,7 @@ BOOTSTRAP_BASE_PATH = "hoodie.bootstrap.base.path"
 PARTITION_METAFILE_BASE_FORMAT = "hoodie.partition.metafile.use.base.format"
 
 KNOWN = frozenset(
-    value
-    for key, value in list(globals().items())
-    if key.isupper() and isinstance(value, str) and not value.endswith(".")
+    value for key, value in list(globals().items()) if key.isupper() and isinstance(value, str) and not value.endswith(".")
 ) | {
     "hoodie.bootstrap.index.class",
     "hoodie.bootstrap.index.enable",

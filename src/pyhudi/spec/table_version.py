@@ -49,6 +49,4 @@ def check_served(version: int, *, for_write: bool) -> TableVersion:
         advice = "it can be read; upgrade it with Apache Hudi 1.x to write to it"
     else:
         advice = "upgrade it with Apache Hudi 1.x"
-    raise UnsupportedError(
-        f"hoodie.table.version={version} is not served: this release {verb} versions {names}; {advice}"
-    )
+    raise UnsupportedError(f"hoodie.table.version={version} is not served: this release {verb} versions {names}; {advice}")

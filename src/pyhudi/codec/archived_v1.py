@@ -1,0 +1,126 @@
+"""The archived timeline of table version 6: files `.commits_.archive.<n>_1-0-1` of Avro blocks.
+
+Rules: Hudi technical specification, "Log format"; `HoodieAvroDataBlock`, `HoodieArchivedMetaEntry`. Every length is checked against the
+bytes at hand before it is used.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pyhudi.codec.avro_record import decode_payload
+from pyhudi.codec.commit_metadata import metadata_from
+from pyhudi.errors import CorruptTableError
+from pyhudi.spec.commit import CommitMetadata
+
+#: Name of an archive file.
+ARCHIVE_FILE = re.compile(r"\.commits_\.archive\.(\d+)(?:_\d+-\d+-\d+)?")
+
+_MAGIC = b"#HUDI#"
+_INT = struct.Struct(">i")
+_LONG = struct.Struct(">q")
+_AVRO_DATA_BLOCK = 3
+_SCHEMA_HEADER = 2
+_MAX_HEADERS = 64
+_METADATA_FIELDS = ("hoodieCommitMetadata", "hoodieReplaceCommitMetadata", "HoodieInflightReplaceMetadata")
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedEntry:
+    """One archived state file: requested time, action text, state text, and the commit metadata of actions that write data."""
+
+    requested: str
+    action: str
+    state: str
+    metadata: CommitMetadata | None = None
+    transition_time: str | None = None
+
+
+def decode_archive(data: bytes) -> Iterator[ArchivedEntry]:
+    """Yield the entries of an archive file, oldest first.
+
+    Raises:
+        CorruptTableError: the bytes are cut off or contradict themselves.
+    """
+    cursor = _Cursor(data)
+    while cursor.left:
+        yield from _block(cursor)
+
+
+def _block(cursor: _Cursor) -> Iterator[ArchivedEntry]:
+    start = cursor.at
+    if cursor.take(len(_MAGIC)) != _MAGIC:
+        raise CorruptTableError(f"the archive file has no block at byte {start}")
+    size = cursor.long()
+    end = cursor.at + size
+    if cursor.int() != 1:
+        raise CorruptTableError("the archive file has a block of an unknown format version")
+    kind = cursor.int()
+    headers = _headers(cursor)
+    content = _Cursor(cursor.take(cursor.long()))
+    _headers(cursor)
+    if cursor.long() != cursor.at - start - _LONG.size or cursor.at != end:
+        raise CorruptTableError(f"the block at byte {start} of the archive file contradicts its own length")
+    if kind == _AVRO_DATA_BLOCK:
+        schema = headers.get(_SCHEMA_HEADER, b"").decode("utf-8", "replace")
+        yield from _records(content, schema)
+
+
+def _records(content: _Cursor, schema: str) -> Iterator[ArchivedEntry]:
+    content.int()  # version of the block's content; the layout is one for all
+    for _ in range(content.int()):
+        yield _entry(decode_payload(content.take(content.int()), schema))
+    if content.left:
+        raise CorruptTableError("a block of the archive file is longer than its records")
+
+
+def _entry(record: Mapping[str, Any]) -> ArchivedEntry:
+    time, action, state = record.get("commitTime"), record.get("actionType"), record.get("actionState")
+    if not isinstance(time, str) or not isinstance(action, str):
+        raise CorruptTableError("an entry of the archive file has no time or no action")
+    metadata = next((record[name] for name in _METADATA_FIELDS if isinstance(record.get(name), dict)), None)
+    transition = record.get("stateTransitionTime")
+    return ArchivedEntry(
+        requested=time,
+        action=action,
+        state=state if isinstance(state, str) else "COMPLETED",
+        metadata=None if metadata is None else metadata_from(metadata),
+        transition_time=transition if isinstance(transition, str) else None,
+    )
+
+
+def _headers(cursor: _Cursor) -> dict[int, bytes]:
+    count = cursor.int()
+    if not 0 <= count <= _MAX_HEADERS:
+        raise CorruptTableError(f"a block of the archive file has {count} headers")
+    return {cursor.int(): cursor.take(cursor.int()) for _ in range(count)}
+
+
+class _Cursor:
+    """Reads forward through bytes and never past their end."""
+
+    __slots__ = ("at", "data")
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.at = 0
+
+    @property
+    def left(self) -> int:
+        return len(self.data) - self.at
+
+    def take(self, length: int) -> bytes:
+        if not 0 <= length <= self.left:
+            raise CorruptTableError(f"the archive file asks for {length} bytes at {self.at}, {self.left} are left")
+        self.at += length
+        return self.data[self.at - length : self.at]
+
+    def int(self) -> int:
+        return int(_INT.unpack(self.take(_INT.size))[0])
+
+    def long(self) -> int:
+        return int(_LONG.unpack(self.take(_LONG.size))[0])

@@ -1,0 +1,76 @@
+"""One `hoodie.*` key: its names, what values it takes, and what this release does with it."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+class Kind(enum.Enum):
+    """What values a key takes; the value is how a message words it."""
+
+    TEXT = "any text"
+    FLAG = "true or false"
+    INTEGER = "a whole number"
+    POSITIVE = "a whole number above 0"
+    NUMBER = "a number of 0 or more"
+    FRACTION = "a number between 0 and 1, both excluded"
+
+
+class Status(enum.Enum):
+    """What this release does with a key."""
+
+    SERVED = "served"
+    #: Tunes a JVM or an engine, and changes neither rows nor files: accepted, and logged once.
+    HARMLESS = "harmless"
+    #: Would change rows or files in a way that is not served yet.
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigKey:
+    """A key with its other names; `default` is Apache Hudi's text, None where it has none.
+
+    `choices` limit the values (compared without case). A refused key is accepted at its `harmless_values`: those at
+    which it asks for nothing.
+    """
+
+    name: str
+    status: Status
+    kind: Kind = Kind.TEXT
+    default: str | None = None
+    doc: str = ""
+    aliases: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()
+    harmless_values: tuple[str, ...] = ()
+    reason: str = ""
+
+
+def served(
+    name: str,
+    doc: str,
+    kind: Kind = Kind.TEXT,
+    default: str | None = None,
+    *,
+    aliases: tuple[str, ...] = (),
+    choices: tuple[str, ...] = (),
+) -> ConfigKey:
+    """Return a key that this release serves."""
+    return ConfigKey(name, Status.SERVED, kind, default, doc, aliases, choices)
+
+
+def harmless(reason: str, names: str) -> Iterable[ConfigKey]:
+    """Yield harmless keys, from names parted by blanks; a name that ends with `.*` is a family."""
+    for name in names.split():
+        yield ConfigKey(name, Status.HARMLESS, reason=reason)
+
+
+def refused(reason: str, names: str) -> Iterable[ConfigKey]:
+    """Yield refused keys, from names parted by blanks: `name`, `name=value,value` with harmless values, or a family
+    `name.*`.
+    """
+    for entry in names.split():
+        name, _, values = entry.partition("=")
+        accepted = tuple(values.split(",")) if values else ()
+        yield ConfigKey(name, Status.REFUSED, harmless_values=accepted, reason=reason)

@@ -1,0 +1,91 @@
+"""Keys of table services, metadata table, indexes, several writers, synchronisation and reporting: none of these is
+served yet.
+
+A key is accepted at the value that turns its feature off, and refused by name otherwise: nothing that is asked for
+is left undone in silence.
+"""
+
+from __future__ import annotations
+
+from pyhudi.spec.config.key import ConfigKey, refused
+
+_LATER = "comes with a later release"
+
+SERVICES: tuple[ConfigKey, ...] = (
+    *refused(
+        f"the metadata table {_LATER}; tables are written without one",
+        """
+        hoodie.metadata.enable=false hoodie.metadata.index.column.stats.enable=false
+        hoodie.metadata.index.partition.stats.enable=false hoodie.metadata.index.bloom.filter.enable=false
+        hoodie.metadata.index.secondary.enable=false hoodie.metadata.index.expression.enable=false
+        hoodie.metadata.record.index.enable=false hoodie.metadata.global.record.level.index.enable=false
+        hoodie.metadata.record.level.index.enable=false hoodie.metadata.index.async=false
+        hoodie.metadata.metrics.enable=false hoodie.metadata.*
+        """,
+    ),
+    *refused(
+        f"cleaning {_LATER}; old file slices are kept",
+        """
+        hoodie.clean.automatic=false hoodie.clean.async=false hoodie.clean.async.enabled=false hoodie.clean.*
+        hoodie.cleaner.* hoodie.write.empty.clean.interval.hours=-1
+        """,
+    ),
+    *refused(
+        f"archiving {_LATER}; the timeline is kept whole",
+        """
+        hoodie.archive.automatic=false hoodie.archive.async=false hoodie.archive.* hoodie.keep.max.commits
+        hoodie.keep.min.commits hoodie.commits.archival.batch
+        """,
+    ),
+    *refused(
+        f"compaction and merge-on-read tables {_LATER}",
+        """
+        hoodie.compact.inline=false hoodie.compact.schedule.inline=false hoodie.log.compaction.inline=false
+        hoodie.log.compaction.enable=false hoodie.datasource.compaction.async.enable=false,true hoodie.compact.*
+        hoodie.compaction.* hoodie.log.compaction.* hoodie.logfile.*
+        """,
+    ),
+    *refused(
+        f"clustering {_LATER}",
+        """
+        hoodie.clustering.inline=false hoodie.clustering.async.enabled=false hoodie.clustering.schedule.inline=false
+        hoodie.datasource.clustering.inline.enable=false hoodie.datasource.clustering.async.enable=false
+        hoodie.clustering.* hoodie.layout.optimize.* hoodie.storage.layout.*
+        """,
+    ),
+    *refused(f"partition lifetimes {_LATER}", "hoodie.partition.ttl.inline=false hoodie.partition.ttl.*"),
+    *refused(
+        f"the table service manager {_LATER}",
+        "hoodie.table.service.manager.enabled=false hoodie.table.service.manager.* hoodie.table.services.*",
+    ),
+    *refused(
+        f"indexes beside SIMPLE and GLOBAL_SIMPLE {_LATER}",
+        """
+        hoodie.bucket.index.* hoodie.index.bucket.* hoodie.hbase.* hoodie.index.hbase.* hoodie.record.index.*
+        hoodie.inmemory.index.*
+        """,
+    ),
+    *refused(
+        f"several writers at a time {_LATER}; pyhudi lets one writer after the other onto a table",
+        """
+        hoodie.write.concurrency.mode=single_writer hoodie.write.concurrency.* hoodie.write.lock.*
+        hoodie.cleaner.policy.failed.writes=eager hoodie.clean.failed.writes.policy=eager
+        hoodie.write.num.retries.on.conflict.failures=0 hoodie.multi_writer.*
+        """,
+    ),
+    *refused(
+        f"synchronisation with catalogs {_LATER}",
+        """
+        hoodie.datasource.hive_sync.enable=false hoodie.datasource.meta.sync.enable=false hoodie.datasource.hive_sync.*
+        hoodie.datasource.meta.sync.* hoodie.datasource.meta_sync.* hoodie.meta.sync.* hoodie.gcp.bigquery.*
+        hoodie.xtable.* hoodie.datasource.polaris.*
+        """,
+    ),
+    *refused(
+        f"metrics {_LATER}",
+        "hoodie.metrics.on=false hoodie.metrics.lock.enable=false hoodie.metrics.executor.enable=false hoodie.metrics.*",
+    ),
+    *refused(f"error tables {_LATER}", "hoodie.errortable.enable=false hoodie.errortable.*"),
+    *refused("only PARQUET base files are served", "hoodie.orc.* hoodie.lance.* hoodie.hfile.max.file.size"),
+    *refused("pyhudi takes credentials from the storage itself", "hoodie.kerberos.*"),
+)

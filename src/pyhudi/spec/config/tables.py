@@ -1,0 +1,144 @@
+"""Keys of a table: what CREATE TABLE or the first write fixes. Also the short names of SQL.
+
+Rules: `HoodieTableConfig`, `HoodieOptionConfig`.
+"""
+
+from __future__ import annotations
+
+from pyhudi.spec.config.key import ConfigKey, Kind, harmless, refused, served
+
+_LATER = "comes with a later release"
+
+TABLES: tuple[ConfigKey, ...] = (
+    served("hoodie.table.name", "Name of the table.", aliases=("hoodie.datasource.write.table.name",)),
+    served("hoodie.database.name", "Database of the table.", default=""),
+    served(
+        "hoodie.datasource.write.table.type",
+        "Kind of table; merge-on-read comes with a later release.",
+        default="COPY_ON_WRITE",
+        aliases=("hoodie.table.type", "hoodie.datasource.write.storage.type", "type"),
+        choices=("COPY_ON_WRITE", "MERGE_ON_READ", "cow", "mor"),
+    ),
+    served(
+        "hoodie.datasource.write.recordkey.field",
+        "Columns of the record key, parted by commas; keys are generated when there are none.",
+        aliases=("hoodie.table.recordkey.fields", "primaryKey"),
+    ),
+    served(
+        "hoodie.datasource.write.partitionpath.field",
+        "Columns of the partition path, parted by commas.",
+        aliases=("hoodie.table.partition.fields",),
+    ),
+    served(
+        "hoodie.table.ordering.fields",
+        "Columns that tell the newer of two rows with one key.",
+        aliases=(
+            "hoodie.table.precombine.field",
+            "hoodie.datasource.write.precombine.field",
+            "hoodie.datasource.write.ordering.fields",
+            "preCombineField",
+            "orderingFields",
+        ),
+    ),
+    served(
+        "hoodie.record.merge.mode",
+        "Which of two rows with one key stays.",
+        aliases=("hoodie.write.record.merge.mode", "hoodie.datasource.write.record.merge.mode", "recordMergeMode"),
+        choices=("COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING", "CUSTOM"),
+    ),
+    served(
+        "hoodie.datasource.write.payload.class",
+        "Older way to name the merge mode.",
+        aliases=("hoodie.compaction.payload.class", "hoodie.table.legacy.payload.class", "payloadClass"),
+    ),
+    served(
+        "hoodie.datasource.write.keygenerator.type",
+        "How record key and partition path are made.",
+        aliases=("hoodie.table.keygenerator.type",),
+    ),
+    served(
+        "hoodie.datasource.write.keygenerator.class",
+        "The same, by Java class name.",
+        aliases=("hoodie.table.keygenerator.class", "hoodie.sql.origin.keygen.class"),
+    ),
+    served(
+        "hoodie.datasource.write.hive_style_partitioning",
+        "Partition folders are named field=value; tables made by SQL are so unless told otherwise.",
+        Kind.FLAG,
+        "false",
+    ),
+    served(
+        "hoodie.datasource.write.partitionpath.urlencode",
+        "Partition values are URL-encoded in folder names.",
+        Kind.FLAG,
+        "false",
+    ),
+    served(
+        "hoodie.write.table.version",
+        "Table version of a new table.",
+        Kind.POSITIVE,
+        "9",
+        aliases=("hoodie.table.version",),
+        choices=("8", "9", "6", "7"),
+    ),
+    served(
+        "hoodie.table.timeline.timezone",
+        "Zone of instant texts; UTC for tables made by pyhudi.",
+        default="UTC",
+        choices=("UTC", "LOCAL"),
+    ),
+    *harmless("the format's own bookkeeping", "hoodie.table.checksum hoodie.table.create.schema"),
+    *refused(
+        "only PARQUET base files are served",
+        "hoodie.table.base.file.format=parquet hoodie.datasource.write.base.file.format=parquet",
+    ),
+    *refused(
+        f"several base file formats in one table: that {_LATER}",
+        "hoodie.table.multiple.base.file.formats.enable=false",
+    ),
+    *refused(
+        f"tables with virtual keys {_LATER}",
+        "hoodie.populate.meta.fields=true hoodie.allow.operation.metadata.field=false",
+    ),
+    *refused(
+        "pyhudi keeps partition columns in the files, where their values are exact",
+        "hoodie.datasource.write.drop.partition.columns=false",
+    ),
+    *refused(
+        f"change data capture {_LATER}",
+        "hoodie.table.cdc.enabled=false hoodie.table.cdc.supplemental.logging.mode=data_before_after",
+    ),
+    *refused(
+        f"merging by payload type, strategy or partial update {_LATER}",
+        """
+        payloadType recordMergeStrategyId hoodie.record.merge.strategy.id hoodie.write.record.merge.strategy.id
+        hoodie.datasource.write.record.merger.strategy hoodie.table.partial.update.mode hoodie.record.merge.property.*
+        hoodie.spark.sql.merge.into.partial.updates=true
+        """,
+    ),
+    *refused(
+        f"the timestamp and custom key generators {_LATER}",
+        """
+        hoodie.keygen.timebased.* hoodie.deltastreamer.keygen.timebased.* hoodie.streamer.keygen.timebased.*
+        hoodie.keygen.datetime.parser.class
+        hoodie.datasource.write.keygenerator.consistent.logical.timestamp.enabled=false
+        """,
+    ),
+    *refused(f"slash-separated date partitions {_LATER}", "hoodie.datasource.write.slash.separated.date.partitioning=false"),
+    *refused(
+        "pyhudi writes field:value keys for the complex generator, as Hudi 1.1 and later do",
+        """
+        hoodie.write.complex.keygen.new.encoding=false hoodie.write.complex.keygen.validation.enable=true,false
+        hoodie.table.complex.keygenerator.encoding=field_prefixed
+        """,
+    ),
+    *refused(f"pluggable table formats {_LATER}", "hoodie.table.format=native"),
+    *refused("Parquet partition metafiles are not written", "hoodie.partition.metafile.use.base.format=false"),
+    *refused(
+        "folders of the timeline are fixed",
+        "hoodie.archivelog.folder=archived hoodie.timeline.path=timeline hoodie.timeline.history.path=history"
+        " hoodie.timeline.layout.version=2",
+    ),
+    *refused(f"bootstrapping {_LATER}", "hoodie.bootstrap.*"),
+    *refused(f"upgrading tables {_LATER}", "hoodie.write.auto.upgrade=false,true hoodie.upgrade.*"),
+)

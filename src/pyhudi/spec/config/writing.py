@@ -1,0 +1,186 @@
+"""Keys of writing.
+
+Rules: `DataSourceWriteOptions`, `HoodieWriteConfig`, `HoodieIndexConfig`, `HoodieStorageConfig`.
+"""
+
+from __future__ import annotations
+
+from pyhudi.spec.config.key import ConfigKey, Kind, harmless, refused, served
+
+_LATER = "comes with a later release"
+
+WRITING: tuple[ConfigKey, ...] = (
+    served(
+        "hoodie.datasource.write.operation",
+        "What to do with the rows.",
+        default="upsert",
+        choices=(
+            "upsert",
+            "insert",
+            "bulk_insert",
+            "delete",
+            "insert_overwrite",
+            "insert_overwrite_table",
+            "delete_partition",
+        ),
+    ),
+    served(
+        "hoodie.spark.sql.insert.into.operation",
+        "What INSERT INTO does.",
+        default="insert",
+        choices=("insert", "upsert", "bulk_insert"),
+    ),
+    served(
+        "hoodie.datasource.overwrite.mode",
+        "INSERT OVERWRITE replaces the whole table (static) or the partitions of the rows (dynamic).",
+        choices=("static", "dynamic"),
+    ),
+    served("hoodie.datasource.write.partitions.to.delete", "Partition paths for delete_partition, parted by commas."),
+    served("hoodie.datasource.write.insert.drop.duplicates", "insert leaves out rows whose key exists.", Kind.FLAG, "false"),
+    served("hoodie.combine.before.insert", "insert keeps one row for each key of its input.", Kind.FLAG, "false"),
+    served("hoodie.combine.before.upsert", "upsert keeps one row for each key of its input.", Kind.FLAG, "true"),
+    served("hoodie.combine.before.delete", "delete looks at each key of its input once.", Kind.FLAG, "true"),
+    served(
+        "hoodie.index.type",
+        "How the file group of a key is found.",
+        default="SIMPLE",
+        aliases=("hoodie.datasource.write.index.type",),
+    ),
+    served(
+        "hoodie.simple.index.update.partition.path",
+        "GLOBAL_SIMPLE: a row that comes with another partition moves there.",
+        Kind.FLAG,
+        "true",
+    ),
+    served("hoodie.parquet.max.file.size", "Size in bytes that base files grow to.", Kind.POSITIVE, "125829120"),
+    served(
+        "hoodie.parquet.small.file.limit",
+        "Base files below this size in bytes take inserts; 0 or less turns that off.",
+        Kind.INTEGER,
+        "104857600",
+    ),
+    served("hoodie.parquet.block.size", "Size of a row group in bytes.", Kind.POSITIVE, "125829120"),
+    served("hoodie.parquet.page.size", "Size of a page in bytes.", Kind.POSITIVE, "1048576"),
+    served(
+        "hoodie.parquet.compression.codec",
+        "Compression of base files; zstd of level 1 when not given, where Hudi takes gzip.",
+        choices=("zstd", "snappy", "gzip", "lz4", "brotli", "none", "uncompressed"),
+    ),
+    served("hoodie.parquet.dictionary.enabled", "Dictionary encoding in base files.", Kind.FLAG, "true"),
+    served("hoodie.parquet.bloom.filter.enabled", "Bloom filters in base files.", Kind.FLAG, "true"),
+    served(
+        "hoodie.bloom.index.filter.type",
+        "Kind of the bloom filters.",
+        default="DYNAMIC_V0",
+        choices=("SIMPLE", "DYNAMIC_V0"),
+    ),
+    served(
+        "hoodie.index.bloom.num_entries",
+        "Keys that one bloom filter is sized for.",
+        Kind.POSITIVE,
+        "60000",
+        aliases=("hoodie.bloom.index.num_entries",),
+    ),
+    served(
+        "hoodie.index.bloom.fpp",
+        "Share of false answers of a bloom filter.",
+        Kind.FRACTION,
+        "0.000000001",
+        aliases=("hoodie.bloom.index.fpp",),
+    ),
+    served(
+        "hoodie.bloom.index.filter.dynamic.max.entries",
+        "Keys up to which a dynamic bloom filter grows.",
+        Kind.POSITIVE,
+        "100000",
+    ),
+    served(
+        "hoodie.record.size.estimation.threshold",
+        "Share of the small-file limit that a commit must have written for its record size to be believed.",
+        Kind.NUMBER,
+        "1.0",
+    ),
+    served(
+        "hoodie.write.lock.wait_time_ms",
+        "How long to wait for another writer of the table, in milliseconds.",
+        Kind.INTEGER,
+        "60000",
+    ),
+    served(
+        "pyhudi.engine",
+        "Where a write through Spark runs: in Spark's tasks, in this process, or whichever its plan says.",
+        default="auto",
+        choices=("auto", "local", "spark"),
+    ),
+    served(
+        "pyhudi.engine.local.max.bytes",
+        "Up to which size, by the estimate of Spark's plan, the rows of a DataFrame are written in this process.",
+        Kind.INTEGER,
+        "67108864",
+    ),
+    *harmless(
+        "sizes or spreads tasks",
+        """
+        hoodie.insert.shuffle.parallelism hoodie.upsert.shuffle.parallelism hoodie.bulkinsert.shuffle.parallelism
+        hoodie.delete.shuffle.parallelism hoodie.delete.parallelism hoodie.markers.delete.parallelism
+        hoodie.rollback.parallelism hoodie.finalize.write.parallelism hoodie.simple.index.parallelism
+        hoodie.global.simple.index.parallelism hoodie.bloom.index.parallelism hoodie.bloom.index.* hoodie.simple.index.*
+        hoodie.copyonwrite.insert.split.size hoodie.copyonwrite.insert.auto.split hoodie.write.buffer.*
+        hoodie.write.executor.* hoodie.write.status.storage.level hoodie.write.tagged.record.storage.level
+        hoodie.copyonwrite.record.size.estimate hoodie.parquet.compression.ratio hoodie.memory.* hoodie.spillable.*
+        hoodie.common.spillable.* hoodie.common.diskmap.* hoodie.datasource.write.row.writer.enable
+        hoodie.write.record.positions hoodie.spark.sql.optimized.writes.enable
+        hoodie.fileid.prefix.provider.class
+        hoodie.parquet.field_id.write.enabled hoodie.write.markers.* hoodie.rollback.using.markers
+        hoodie.merge.data.validation.enabled
+        """,
+    ),
+    *harmless(
+        "tunes a server, cache or thread that pyhudi does not have",
+        """
+        hoodie.embed.* hoodie.timeline.* hoodie.filesystem.* hoodie.fs.* hoodie.consistency.*
+        hoodie.time.generator.* hoodie.client.* hoodie.kryo.* hoodie.auto.adjust.lock.configs
+        hoodie.refresh.timeline.server.based.on.latest.commit hoodie.file.listing.parallelism
+        """,
+    ),
+    *refused(
+        f"other policies for known keys: that {_LATER}",
+        "hoodie.datasource.insert.dup.policy=none hoodie.sql.insert.mode=non-strict hoodie.sql.bulk.insert.enable=false"
+        " hoodie.merge.allow.duplicate.on.inserts=true",
+    ),
+    *refused(f"markers kept by a timeline server {_LATER}", "hoodie.write.markers.type=direct"),
+    *refused(
+        "Parquet files have timestamps in microseconds and the current layout of lists and decimals",
+        "hoodie.parquet.outputtimestamptype=timestamp_micros hoodie.parquet.writelegacyformat.enabled=false",
+    ),
+    *refused(
+        f"sorting and partitioning of bulk inserts {_LATER}",
+        "hoodie.bulkinsert.sort.mode=NONE hoodie.bulkinsert.user.defined.partitioner.*",
+    ),
+    *refused(
+        f"changing the schema beyond new columns and wider types {_LATER}",
+        """
+        hoodie.schema.on.read.enable=false hoodie.datasource.write.schema.allow.auto.evolution.column.drop=false
+        hoodie.datasource.write.reconcile.schema=false hoodie.write.set.null.for.missing.columns=true
+        hoodie.avro.schema.validate=false hoodie.avro.schema.external.transformation=false hoodie.write.schema
+        hoodie.datasource.write.new.columns.nullable=false
+        """,
+    ),
+    *refused(
+        f"entries of the commit chosen by the writer: that {_LATER}",
+        "hoodie.datasource.write.commitmeta.key.prefix=_ hoodie.write.rolling.metadata.*",
+    ),
+    *refused(f"writing streams {_LATER}", "hoodie.datasource.write.streaming.* hoodie.streamer.* hoodie.deltastreamer.*"),
+    *refused(
+        f"deletes by a column of the rows {_LATER}",
+        "hoodie.payload.delete.field hoodie.payload.delete.marker hoodie.payload.event.time.field",
+    ),
+    *refused(
+        "pyhudi loads no classes by name; custom code is not called from a write",
+        """
+        hoodie.precommit.validators hoodie.precommit.validators.* hoodie.prewrite.*
+        hoodie.write.commit.callback.on=false hoodie.write.commit.callback.*
+        hoodie.write.record.merge.custom.implementation.classes hoodie.datasource.write.record.merger.impls
+        hoodie.index.class hoodie.write.payload.* """,
+    ),
+)

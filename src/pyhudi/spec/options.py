@@ -1,0 +1,167 @@
+"""The options of one call, resolved: canonical names, checked values, nothing ignored.
+
+What pyhudi does with a key stands in `pyhudi.spec.config_keys`. An unknown key, a value that a key cannot have, two
+names of one key with different values, and a key whose feature is not served are each refused, by name and before
+anything is read or written.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+
+from pyhudi.errors import OptionError, UnsupportedError
+from pyhudi.spec.config.key import ConfigKey, Kind, Status
+from pyhudi.spec.config_keys import find_key, suggestion
+from pyhudi.spec.key_generator import KeyGeneratorType, key_generator_of_class
+from pyhudi.spec.merge_mode import MergeMode, infer_merge_mode
+
+_LOG = logging.getLogger("pyhudi.options")
+_SPARK_PREFIX = "spark."
+_KEY_GENERATOR_CLASS = "hoodie.datasource.write.keygenerator.class"
+_KEY_GENERATOR_TYPE = "hoodie.datasource.write.keygenerator.type"
+_PAYLOAD_CLASS = "hoodie.datasource.write.payload.class"
+_MERGE_MODE = "hoodie.record.merge.mode"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Served options by canonical name, as given; getters take any of a key's names.
+
+    Example:
+        >>> resolve({"primaryKey": "id"}).text("hoodie.datasource.write.recordkey.field")
+        'id'
+    """
+
+    given: Mapping[str, str] = field(default_factory=dict)
+
+    def get(self, name: str) -> str | None:
+        """Return the value as given, None when it is not given."""
+        key = find_key(name)
+        assert key is not None, f"{name} is not listed in pyhudi.spec.config_keys"
+        return self.given.get(key.name)
+
+    def text(self, name: str, *, default: str | None = None) -> str:
+        """Return the value, else `default`, else the key's own default (`""` when it has none)."""
+        value = self.get(name)
+        if value is not None:
+            return value
+        key = find_key(name)
+        return default if default is not None else (key.default if key else None) or ""
+
+    def flag(self, name: str, *, default: bool | None = None) -> bool:
+        """Return a truth value."""
+        return self.text(name, default=None if default is None else str(default)).strip().lower() == "true"
+
+    def integer(self, name: str, *, default: int | None = None) -> int:
+        """Return a whole number."""
+        return int(self.text(name, default=None if default is None else str(default)))
+
+    def number(self, name: str, *, default: float | None = None) -> float:
+        """Return a number."""
+        return float(self.text(name, default=None if default is None else str(default)))
+
+
+def resolve(options: Mapping[str, object]) -> Options:
+    """Return the options under their canonical names; `spark.hoodie.x` loses to `hoodie.x`.
+
+    Raises:
+        OptionError: a key is unknown (the nearest known one is named), is given twice with different values, or has
+            a value it cannot have.
+        UnsupportedError: the key asks for something that this release does not serve.
+    """
+    found: dict[str, tuple[str, str]] = {}
+    for name, value in sorted(_texts(options).items(), key=lambda option: not option[0].startswith(_SPARK_PREFIX)):
+        own_name = name.removeprefix(_SPARK_PREFIX)
+        key = _known(own_name)
+        if key.status is not Status.SERVED:
+            _check_asks_nothing(key, own_name, value)
+            continue
+        _check_value(key, own_name, value)
+        earlier, earlier_value = found.get(key.name, (name, value))
+        if earlier_value != value and not earlier.startswith(_SPARK_PREFIX):
+            raise OptionError(f"{earlier}={earlier_value} and {name}={value} are two names of one option: give one of them")
+        found[key.name] = (name, value)
+    return Options(_translate_classes({key: value for key, (_, value) in found.items()}))
+
+
+def _texts(options: Mapping[str, object]) -> dict[str, str]:
+    """Return values as texts: callers may give truth values and numbers, and None for an option that is not given."""
+    texts = {}
+    for name, value in options.items():
+        if value is None:
+            continue
+        if not isinstance(value, str | bool | int | float):
+            raise OptionError(f"{name} is a {type(value).__name__}; give a text, a number or a truth value")
+        texts[name] = str(value).lower() if isinstance(value, bool) else str(value)
+    return texts
+
+
+def _known(name: str) -> ConfigKey:
+    key = find_key(name)
+    if key is None:
+        raise OptionError(f"option '{name}' is unknown.{suggestion(name)}")
+    return key
+
+
+def _check_asks_nothing(key: ConfigKey, name: str, value: str) -> None:
+    if key.status is Status.HARMLESS:
+        _note_once(name, key.reason)
+    elif value.strip().lower() not in {accepted.lower() for accepted in key.harmless_values}:
+        advice = f"leave it out, or set it to {' or '.join(key.harmless_values)}" if key.harmless_values else "leave it out"
+        # The value is not shown: it may be a password of a service that is not served.
+        raise UnsupportedError(f"option '{name}' is not served with the value given: {key.reason}; {advice}")
+
+
+@cache
+def _note_once(name: str, reason: str) -> None:
+    _LOG.info("option '%s' has no effect: it %s", name, reason)
+
+
+def _check_value(key: ConfigKey, name: str, value: str) -> None:
+    if key.choices and value.strip().lower() not in {choice.lower() for choice in key.choices}:
+        raise OptionError(f"{name}={value} is not possible: it can be {', '.join(key.choices)}")
+    if not _has_kind(value.strip(), key.kind):
+        raise OptionError(f"{name}={value} is not possible: it takes {key.kind.value}")
+
+
+def _has_kind(value: str, kind: Kind) -> bool:
+    if kind is Kind.TEXT:
+        return True
+    if kind is Kind.FLAG:
+        return value.lower() in {"true", "false"}
+    try:
+        number = float(value) if kind in {Kind.NUMBER, Kind.FRACTION} else int(value)
+    except ValueError:
+        return False
+    if not math.isfinite(number) or abs(number) >= 1 << 63:
+        return False
+    if kind is Kind.FRACTION:
+        return 0 < number < 1
+    return kind is Kind.INTEGER or number > 0 or (kind is Kind.NUMBER and number == 0)
+
+
+def _translate_classes(given: dict[str, str]) -> dict[str, str]:
+    """Replace Java class names by what they stand for; classes of a user's own are refused, none is ever loaded."""
+    if class_name := given.pop(_KEY_GENERATOR_CLASS, None):
+        generator = key_generator_of_class(class_name)
+        if generator is KeyGeneratorType.USER_PROVIDED:
+            raise UnsupportedError(f"key generator class '{class_name}' is not one of Hudi's; pyhudi loads no classes by name")
+        _agree(given, _KEY_GENERATOR_TYPE, generator.value, class_name)
+    if class_name := given.pop(_PAYLOAD_CLASS, None):
+        mode = infer_merge_mode(payload_class=class_name, strategy_id=None, has_ordering=False)
+        if mode is MergeMode.CUSTOM:
+            raise UnsupportedError(
+                f"payload class '{class_name}' is not served; DefaultHoodieRecordPayload, EventTimeAvroPayload and"
+                " OverwriteWithLatestAvroPayload are, better named by hoodie.record.merge.mode"
+            )
+        _agree(given, _MERGE_MODE, mode.value, class_name)
+    return given
+
+
+def _agree(given: dict[str, str], name: str, value: str, class_name: str) -> None:
+    if given.setdefault(name, value).upper() != value:
+        raise OptionError(f"{name}={given[name]} and the class {class_name} contradict each other: give one of them")
