@@ -20,7 +20,15 @@ FOOTER_BLOOM_TYPE = "hoodie_bloom_filter_type_code"
 FOOTER_MIN_KEY = "hoodie_min_record_key"
 FOOTER_MAX_KEY = "hoodie_max_record_key"
 
-_CODECS = frozenset({"zstd", "snappy", "gzip", "brotli", "lz4_raw", "uncompressed"})
+#: Values of `hoodie.parquet.compression.codec`, and what pyarrow calls them.
+PARQUET_CODECS = {
+    "zstd": "zstd",
+    "snappy": "snappy",
+    "gzip": "gzip",
+    "brotli": "brotli",
+    "lz4_raw": "lz4",
+    "uncompressed": "none",
+}
 #: Meta columns that hold few values in a file; in Arrow they are dictionaries, so that they cost nothing.
 CONSTANT_TYPE = pa.dictionary(pa.int32(), pa.string())
 CONSTANT_COLUMNS = (COMMIT_TIME, PARTITION_PATH, FILE_NAME)
@@ -69,8 +77,6 @@ class WriterSettings:
     bloom_max_entries: int = 100000
 
     def __post_init__(self) -> None:
-        if self.compression not in _CODECS:
-            served = ", ".join(sorted(_CODECS))
-            raise OptionError(
-                f"hoodie.parquet.compression.codec: '{self.compression}' is not served; take one of {served}."
-            )
+        if self.compression not in PARQUET_CODECS:
+            served = ", ".join(sorted(PARQUET_CODECS))
+            raise OptionError(f"hoodie.parquet.compression.codec: '{self.compression}' is not served; take one of {served}.")

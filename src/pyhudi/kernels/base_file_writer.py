@@ -17,6 +17,7 @@ from pyhudi.kernels.base_file import (
     FOOTER_BLOOM_TYPE,
     FOOTER_MAX_KEY,
     FOOTER_MIN_KEY,
+    PARQUET_CODECS,
     TableShape,
     WriterSettings,
 )
@@ -85,7 +86,7 @@ class BaseFileWriter:
             self._schema,
             version="1.0",
             data_page_version="1.0",
-            compression=settings.compression,
+            compression=PARQUET_CODECS[settings.compression],
             compression_level=settings.level if settings.compression == "zstd" else None,
             data_page_size=settings.page_bytes,
             use_dictionary=dictionary_columns(sample) if settings.dictionary else False,

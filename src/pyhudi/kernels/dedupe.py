@@ -18,9 +18,7 @@ from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
 Places = npt.NDArray[np.int64]
 
 
-def combine(
-    rows: pa.Table, ordering_fields: Sequence[str], mode: MergeMode, *, within_partition: bool = True
-) -> pa.Table:
+def combine(rows: pa.Table, ordering_fields: Sequence[str], mode: MergeMode, *, within_partition: bool = True) -> pa.Table:
     """Return one row per key, in the order in which they came: the greatest ordering value wins, of
     equal ones the last.
 

@@ -99,9 +99,7 @@ def marked_deletes(rows: pa.Table, shape: TableShape) -> Mask:
     deletes = np.zeros(rows.num_rows, bool)
     if IS_DELETED in rows.schema.names:
         if rows.schema.field(IS_DELETED).type != pa.bool_():
-            raise SchemaError(
-                f"Column '{IS_DELETED}' has type {rows.schema.field(IS_DELETED).type}; it must be boolean."
-            )
+            raise SchemaError(f"Column '{IS_DELETED}' has type {rows.schema.field(IS_DELETED).type}; it must be boolean.")
         deletes |= _mask(rows.column(IS_DELETED))
     if shape.delete_field is not None and shape.delete_field in rows.schema.names:
         texts = pc.cast(rows.column(shape.delete_field), pa.string())

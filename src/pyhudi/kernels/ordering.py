@@ -35,9 +35,7 @@ def check_orderable(schema: pa.Schema, fields: Sequence[str]) -> None:
     """
     for name in fields:
         if name not in schema.names:
-            raise SchemaError(
-                f"The ordering field '{name}' is no column of the table; its columns are {', '.join(schema.names)}."
-            )
+            raise SchemaError(f"The ordering field '{name}' is no column of the table; its columns are {', '.join(schema.names)}.")
         if pt.is_nested(schema.field(name).type):
             raise SchemaError(f"The ordering field '{name}' has type {schema.field(name).type}, which has no order.")
 

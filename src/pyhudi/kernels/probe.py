@@ -48,9 +48,7 @@ def locate_keys(storage: Storage, files: Sequence[BaseFile], keys: pa.StringArra
     return pa.array(found, mask=found < 0).take(encoded.indices)
 
 
-def _mark(
-    found: npt.NDArray[np.int32], keys: pa.StringArray, stored: pa.ChunkedArray, owners: list[tuple[int, int]]
-) -> None:
+def _mark(found: npt.NDArray[np.int32], keys: pa.StringArray, stored: pa.ChunkedArray, owners: list[tuple[int, int]]) -> None:
     """Note the owners of stored keys that are wanted; `owners` tells for each run of stored keys whose it is."""
     wanted = pc.index_in(stored, value_set=keys)
     hits = np.flatnonzero(pc.is_valid(wanted).to_numpy())
@@ -60,9 +58,7 @@ def _mark(
     found[places] = numbers[np.searchsorted(ends, hits, side="right")]
 
 
-def _lookups(
-    columns: Iterator[tuple[int, pa.ChunkedArray]], at_least: int
-) -> Iterator[tuple[pa.ChunkedArray, list[tuple[int, int]]]]:
+def _lookups(columns: Iterator[tuple[int, pa.ChunkedArray]], at_least: int) -> Iterator[tuple[pa.ChunkedArray, list[tuple[int, int]]]]:
     """Yield key columns joined to `at_least` rows: the table of wanted keys is not built for each small file."""
     chunks: list[pa.Array] = []
     owners: list[tuple[int, int]] = []
@@ -78,17 +74,13 @@ def _lookups(
         yield pa.chunked_array(chunks, pa.string()), owners
 
 
-def _key_columns(
-    storage: Storage, files: Sequence[BaseFile], least: str, greatest: str
-) -> Iterator[tuple[int, pa.ChunkedArray]]:
+def _key_columns(storage: Storage, files: Sequence[BaseFile], least: str, greatest: str) -> Iterator[tuple[int, pa.ChunkedArray]]:
     for number, file in enumerate(files):
         with open_parquet(storage, file.path) as parquet:
             if not _may_hold(footer_entries(parquet), least, greatest):
                 continue
             if RECORD_KEY not in parquet.schema_arrow.names:
-                raise CorruptTableError(
-                    f"Base file '{file.path}' of the table at {storage.uri} has no column '{RECORD_KEY}'."
-                )
+                raise CorruptTableError(f"Base file '{file.path}' of the table at {storage.uri} has no column '{RECORD_KEY}'.")
             column = parquet.read(columns=[RECORD_KEY]).column(0)
         yield number, column
 

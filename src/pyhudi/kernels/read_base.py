@@ -108,9 +108,7 @@ def _projected(schema: pa.Schema, columns: Sequence[str] | None, *, meta_columns
 def _with_filter_columns(wanted: pa.Schema, fields: pa.Schema, filter_: pc.Expression) -> pa.Schema:
     """Add the columns that a filter speaks of: those without which it does not apply."""
     empty = fields.empty_table()
-    spoken_of = [
-        name for name in fields.names if name not in wanted.names and not _applies(filter_, empty.drop_columns(name))
-    ]
+    spoken_of = [name for name in fields.names if name not in wanted.names and not _applies(filter_, empty.drop_columns(name))]
     return pa.schema([*wanted, *(fields.field(name) for name in spoken_of)])
 
 
@@ -122,9 +120,7 @@ def _applies(filter_: pc.Expression, table: pa.Table) -> bool:
     return True
 
 
-def _groups_to_read(
-    parquet: pq.ParquetFile, source: BinaryIO, needed: pa.Schema, filter_: pc.Expression | None
-) -> list[int]:
+def _groups_to_read(parquet: pq.ParquetFile, source: BinaryIO, needed: pa.Schema, filter_: pc.Expression | None) -> list[int]:
     """Numbers of the row groups whose statistics do not rule the filter out."""
     everything = list(range(parquet.num_row_groups))
     if filter_ is None:
@@ -151,9 +147,7 @@ def _typed(
     try:
         rows = conform(pa.Table.from_batches([batch]), needed)
     except SchemaError as error:
-        raise CorruptTableError(
-            f"Base file '{file.path}' of the table at {storage.uri} cannot be read: {error}"
-        ) from error
+        raise CorruptTableError(f"Base file '{file.path}' of the table at {storage.uri} cannot be read: {error}") from error
     if filter_ is not None:
         rows = rows.filter(filter_).select(wanted.names)
     yield from rows.combine_chunks().to_batches()

@@ -101,9 +101,7 @@ def run_write_task(
         AlreadyExistsError: the file was written already.
     """
     if not shape.populate_meta_fields:
-        raise UnsupportedError(
-            f"Table '{shape.name}' has no meta fields (hoodie.populate.meta.fields=false); writing it is not served."
-        )
+        raise UnsupportedError(f"Table '{shape.name}' has no meta fields (hoodie.populate.meta.fields=false); writing it is not served.")
     started = time.perf_counter()
     kind = MarkerType.CREATE if task.base is None else MarkerType.MERGE
     storage.create(marker_path(task.instant, task.path, kind), b"")
@@ -125,9 +123,7 @@ def _filter(storage: Storage, settings: WriterSettings, task: WriteTask) -> KeyF
     return KeyFilter.of_file(storage, task.base, settings)
 
 
-def _write(
-    storage: Storage, shape: TableShape, task: WriteTask, writer: BaseFileWriter, rows: Iterator[pa.Table]
-) -> _Counts:
+def _write(storage: Storage, shape: TableShape, task: WriteTask, writer: BaseFileWriter, rows: Iterator[pa.Table]) -> _Counts:
     stamp = Stamp(task.instant, task.write_token.split("-", 1)[0], task.partition_path, str(task.file_name))
     if task.base is None:
         return _create(shape, writer, stamp, rows)

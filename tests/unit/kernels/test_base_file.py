@@ -1,0 +1,142 @@
+"""What a base file is for other readers: types, footer, row groups; and what is refused."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from pyhudi.errors import OptionError
+from pyhudi.kernels.base_file import WriterSettings
+from pyhudi.kernels.estimate import row_bytes
+from pyhudi.kernels.stamp import numbered
+from tests.unit.kernels.conftest import SMALL_FILTER, Group, keyed, shape_of
+
+
+def parquet(group: Group) -> pq.ParquetFile:
+    assert group.base is not None
+    return pq.ParquetFile(io.BytesIO(group.storage.read(group.base.path)))
+
+
+def footer(group: Group) -> dict[str, str]:
+    return {key.decode(): value.decode() for key, value in parquet(group).metadata.metadata.items()}
+
+
+def test_footer_holds_what_hudi_puts_there_and_nothing_of_arrow(group: Group) -> None:
+    group.write(keyed(pa.table({"id": [3, 20, 1], "v": ["a", "b", "c"]})))
+    entries = footer(group)
+    assert set(entries) == {
+        "parquet.avro.schema",
+        "org.apache.hudi.bloomfilter",
+        "hoodie_bloom_filter_type_code",
+        "hoodie_min_record_key",
+        "hoodie_max_record_key",
+    }
+    assert (entries["hoodie_min_record_key"], entries["hoodie_max_record_key"]) == ("1", "3")
+    assert entries["hoodie_bloom_filter_type_code"] == "DYNAMIC_V0"
+    fields = [field["name"] for field in json.loads(entries["parquet.avro.schema"])["fields"]]
+    assert fields == parquet(group).schema_arrow.names
+
+
+def test_file_without_rows_has_a_filter_but_no_key_range(group: Group) -> None:
+    group.write(keyed(pa.table({"id": pa.array([], pa.int64()), "v": pa.array([], pa.string())})))
+    assert "hoodie_min_record_key" not in footer(group)
+    assert "org.apache.hudi.bloomfilter" in footer(group)
+    assert parquet(group).num_row_groups == 0
+
+
+def test_key_range_shrinks_with_the_rows(group: Group) -> None:
+    group.write(keyed(pa.table({"id": [1, 5, 9], "v": ["a", "b", "c"]})))
+    group.write(pa.table({"_hoodie_record_key": ["1", "9"], "_pyhudi_delete": [True, True]}))
+    assert (footer(group)["hoodie_min_record_key"], footer(group)["hoodie_max_record_key"]) == ("5", "5")
+
+
+def test_simple_filter_is_written_without_a_type_and_no_filter_without_a_key_range() -> None:
+    rows = keyed(pa.table({"id": [1], "v": ["a"]}))
+    simple = Group(shape_of(rows.drop_columns("_hoodie_record_key").schema), settings=WriterSettings(bloom_type="SIMPLE"))
+    simple.write(rows)
+    assert "hoodie_bloom_filter_type_code" not in footer(simple)
+    none = Group(simple.shape, settings=WriterSettings(bloom_enabled=False))
+    none.write(rows)
+    assert set(footer(none)) == {"parquet.avro.schema"}
+
+
+def test_physical_types_are_those_of_hudi_s_spark_writer() -> None:
+    schema = pa.schema(
+        {
+            "i": pa.int32(),
+            "d": pa.decimal128(15, 2),
+            "t": pa.timestamp("us", "UTC"),
+            "n": pa.timestamp("us"),
+            "l": pa.list_(pa.string()),
+            "m": pa.map_(pa.string(), pa.int64()),
+        }
+    )
+    group = Group(shape_of(schema))
+    group.write(schema.empty_table().append_column("_hoodie_record_key", pa.array([], pa.string())))
+    columns = {parquet(group).schema.column(place).path: parquet(group).schema.column(place) for place in range(12)}
+    assert columns["i"].physical_type == "INT32"
+    assert (columns["d"].physical_type, columns["d"].length) == ("FIXED_LEN_BYTE_ARRAY", 7)
+    assert "isAdjustedToUTC=true, timeUnit=microseconds" in str(columns["t"].logical_type)
+    assert "isAdjustedToUTC=false, timeUnit=microseconds" in str(columns["n"].logical_type)
+    assert "l.list.element" in columns
+    assert "m.key_value.key" in columns
+    assert columns["_hoodie_record_key"].converted_type == "UTF8"
+
+
+def test_keys_are_written_plain_and_constants_as_dictionaries(group: Group) -> None:
+    count = 20_000
+    group.write(keyed(pa.table({"id": range(count), "v": ["a", "b"] * (count // 2)})))
+    chunks = {chunk["path_in_schema"]: chunk for chunk in parquet(group).metadata.row_group(0).to_dict()["columns"]}
+    assert [path for path, chunk in chunks.items() if chunk["has_dictionary_page"]] == [
+        "_hoodie_commit_time",
+        "_hoodie_partition_path",
+        "_hoodie_file_name",
+        "v",
+    ]
+    assert {chunk["compression"] for chunk in chunks.values()} == {"ZSTD"}
+
+
+def test_row_groups_are_bounded_in_bytes_and_not_made_small_by_small_batches() -> None:
+    rows = keyed(pa.table({"id": range(10_000), "v": ["x" * 100] * 10_000}))
+    settings = WriterSettings(row_group_bytes=400_000, bloom_entries=1000, bloom_max_entries=1000)
+    group = Group(shape_of(pa.schema({"id": pa.int64(), "v": pa.string()})), settings=settings)
+    group.write(rows.to_batches(max_chunksize=100))
+    groups = parquet(group).metadata
+    sizes = [groups.row_group(number).num_rows for number in range(groups.num_row_groups)]
+    assert sum(sizes) == 10_000
+    assert 3 <= len(sizes) <= 8
+    group.write(keyed(pa.table({"id": [1], "v": ["new"]})))
+    assert parquet(group).metadata.num_row_groups <= len(sizes) + 1
+
+
+@pytest.mark.parametrize("codec", ["gzip", "snappy", "uncompressed"])
+def test_codec_is_the_one_asked_for(codec: str, group: Group) -> None:
+    group.settings = WriterSettings(compression=codec, bloom_entries=1000, bloom_max_entries=1000)
+    group.write(keyed(pa.table({"id": [1], "v": ["a"]})))
+    assert parquet(group).metadata.row_group(0).column(0).compression.lower() == codec
+
+
+def test_unknown_codec_is_refused_with_those_that_are_served() -> None:
+    with pytest.raises(OptionError, match=r"lzo.*zstd"):
+        WriterSettings(compression="lzo")
+
+
+def test_row_size_is_estimated_within_a_fifth_of_the_file(group: Group) -> None:
+    rows = keyed(pa.table({"id": range(50_000), "v": [f"value-{number % 997}" for number in range(50_000)]}))
+    group.write(rows)
+    metadata = parquet(group).metadata.row_group(0)
+    real = sum(metadata.column(place).total_compressed_size for place in range(metadata.num_columns)) / 50_000
+    assert row_bytes(rows, SMALL_FILTER) == pytest.approx(real, rel=0.2)
+
+
+def test_row_size_of_no_rows_is_nothing(group: Group) -> None:
+    assert row_bytes(keyed(group.shape.schema.empty_table()), SMALL_FILTER) == 0
+
+
+@pytest.mark.parametrize(("start", "count"), [(0, 0), (0, 12), (8, 3), (99, 2), (999_999, 2), (2**33, 2)])
+def test_numbered_texts_are_those_of_the_numbers(start: int, count: int) -> None:
+    assert numbered("p_", start, count).to_pylist() == [f"p_{number}" for number in range(start, start + count)]
