@@ -13,6 +13,7 @@ from pyhudi.errors import CorruptTableError
 from pyhudi.service.rollback.plan import absolute, planned_files
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.spec.rollback import RollbackMetadata, RollbackPartition, RollbackPlan
+from pyhudi.storage.left_overs import remove_left_overs
 from pyhudi.txn.locked import LockedTable
 from pyhudi.txn.markers import delete_markers
 
@@ -33,6 +34,7 @@ def execute_rollback(table: LockedTable, rollback: Instant, plan: RollbackPlan) 
     for paths in files.values():
         for path in paths:
             table.storage.delete(path)
+    remove_left_overs(table.storage, files)
     table.writer.remove(failed)
     metadata = RollbackMetadata(
         start=rollback.requested,

@@ -14,6 +14,7 @@ from pyhudi.service.rollback.execute import execute_rollback
 from pyhudi.service.rollback.plan import plan_rollback
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.spec.rollback import RollbackPlan
+from pyhudi.storage.left_overs import remove_left_overs
 from pyhudi.timeline.payload import read_action
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.txn.locked import LockedTable
@@ -46,6 +47,7 @@ def roll_back_failed_writes(table: LockedTable, only: Collection[str] | None = N
         table = table.reloaded()
     for instant_text in finished_marker_folders(table.storage, {instant.requested for instant in table.timeline.pending()}):
         delete_markers(table.storage, instant_text)
+    remove_left_overs(table.storage, (".hoodie", table.config.timeline_path))
     return table
 
 

@@ -1,0 +1,103 @@
+"""The small table that is cut: one thread, a clock that stands still, ids that are counted."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import pyarrow as pa
+
+from pyhudi.engine.local import LocalEngine
+from pyhudi.kernels.read_base import row_count
+from pyhudi.spec.commit import Operation
+from pyhudi.storage.memory import MemoryStorage
+from pyhudi.storage.protocol import Storage
+from pyhudi.table.create import create_table
+from pyhudi.table.table import HudiTable
+from pyhudi.table.write import write
+from pyhudi.testing.invariants import dangling_references, folders_without_metafile, garbage, timeline_faults
+from pyhudi.testing.oracle import Oracle, Row
+
+SCHEMA = pa.schema({"id": pa.int64(), "city": pa.string(), "value": pa.int64()})
+_numbers = itertools.count()
+
+
+class StoppedClock:
+    """The timeline's own rule then makes every time a millisecond later than the one before."""
+
+    def now(self) -> datetime:
+        return datetime(2026, 12, 1, 4, 5, 47, tzinfo=UTC)
+
+
+class CountedIds:
+    """Ids that no two writes of this process share, and that are the same text in length and order."""
+
+    def file_prefix(self) -> str:
+        return f"{next(_numbers):08}-0000-0000-0000-000000000000"
+
+    def sync_marker(self) -> bytes:
+        return next(_numbers).to_bytes(16, "big")
+
+
+class Driver:
+    """Works a table of rides by city; see `pyhudi.testing.state_machine.Driver`."""
+
+    def create(self, storage: Storage) -> None:
+        create_table(
+            storage,
+            SCHEMA,
+            name="rides",
+            keys=["id"],
+            partition_by=["city"],
+            order_by=[],
+            table_type="COPY_ON_WRITE",
+            options={},
+            clock=StoppedClock(),
+        )
+
+    def write(self, storage: Storage, operation: Operation, rows: Sequence[Row]) -> object:
+        table = HudiTable(storage, clock=StoppedClock(), ids=CountedIds(), engine=LocalEngine(threads=1))
+        return write(table, operation, pa.Table.from_pylist(list(rows), schema=SCHEMA), engine=LocalEngine(threads=1))
+
+    def read(self, storage: Storage) -> list[dict[str, Any]]:
+        return HudiTable(storage).to_arrow().to_pylist()
+
+
+DRIVER = Driver()
+
+
+def ride(number: int, city: str, value: int) -> dict[str, Any]:
+    return {"id": number, "city": city, "value": value}
+
+
+STORED = [ride(1, "oslo", 10), ride(2, "oslo", 20), ride(3, "rome", 30), ride(4, "rome", 40)]
+
+
+def stored_table() -> tuple[MemoryStorage, Oracle]:
+    """A table with two partitions, one of them written twice, and the oracle of its rows."""
+    storage, oracle = MemoryStorage(), Oracle("id", "city")
+    DRIVER.create(storage)
+    for operation, rows in ((Operation.INSERT, STORED), (Operation.UPSERT, [ride(1, "oslo", 11)])):
+        DRIVER.write(storage, operation, rows)
+        oracle = oracle.after(operation, rows)
+    return storage, oracle
+
+
+def check_rows(storage: Storage, oracle: Oracle, what: object) -> None:
+    found = DRIVER.read(storage)
+    assert oracle.agrees(found), f"{what}: {oracle.difference(found)}"
+
+
+def check_at_rest(storage: Storage, what: object) -> None:
+    """Check what must hold after a successful write, whatever happened before it."""
+    assert garbage(storage) == [], what
+    check_sound(storage, what)
+
+
+def check_sound(storage: Storage, what: object) -> None:
+    """Check what must hold always."""
+    assert timeline_faults(storage) == [], what
+    assert dangling_references(storage, row_count) == [], what
+    assert folders_without_metafile(storage) == [], what

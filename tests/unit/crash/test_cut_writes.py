@@ -1,0 +1,84 @@
+"""Every storage call of every kind of write, cut in every way: rows are those before or after, the next write recovers."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyhudi.errors import HudiError, UnknownOutcomeError
+from pyhudi.spec.commit import Operation
+from pyhudi.storage.memory import MemoryStorage
+from pyhudi.testing.crash import CrashRun, crash_points
+from pyhudi.testing.faults import Fault
+from pyhudi.testing.oracle import Oracle
+from tests.unit.crash.tables import DRIVER, check_at_rest, check_rows, check_sound, ride, stored_table
+
+WRITES = {
+    "insert into a new and an old partition": (Operation.INSERT, [ride(5, "bern", 50), ride(6, "oslo", 60)]),
+    "bulk insert": (Operation.BULK_INSERT, [ride(5, "bern", 50), ride(6, "oslo", 60)]),
+    "upsert of old and new rows": (Operation.UPSERT, [ride(1, "oslo", 99), ride(3, "rome", 99), ride(7, "bern", 70)]),
+    "delete of some rows": (Operation.DELETE, [ride(2, "oslo", 0), ride(9, "oslo", 0)]),
+    "delete of all rows": (Operation.DELETE, [ride(n, "oslo" if n < 3 else "rome", 0) for n in (1, 2, 3, 4)]),
+    "overwrite of one partition": (Operation.INSERT_OVERWRITE, [ride(8, "oslo", 80)]),
+    "overwrite of the table": (Operation.INSERT_OVERWRITE_TABLE, [ride(8, "bern", 80)]),
+}
+NEXT = (Operation.UPSERT, [ride(4, "rome", 41), ride(20, "oslo", 200)])
+
+
+def check_answer(run: CrashRun, before: Oracle, after: Oracle) -> Oracle:
+    """Compare the rows right after the cut with what the caller was told, and return the oracle they agree with."""
+    found = DRIVER.read(run.storage)
+    done = after.agrees(found)
+    assert done or before.agrees(found), f"{run.point}: neither before nor after: {before.difference(found)}"
+    if run.returned:
+        assert done, f"{run.point}: success was told, but {after.difference(found)}"
+    elif isinstance(run.error, HudiError) and not isinstance(run.error, UnknownOutcomeError):
+        assert before.agrees(found), f"{run.point}: {run.error!r} was told, but the write is visible"
+    return after if done else before
+
+
+def check_recovery(run: CrashRun, oracle: Oracle) -> None:
+    """Let the next writer come, and check that nothing is left of the cut."""
+    check_sound(run.storage, run.point)
+    DRIVER.write(run.storage, *NEXT)
+    check_rows(run.storage, oracle.after(*NEXT), run.point)
+    check_at_rest(run.storage, run.point)
+
+
+@pytest.fixture(scope="module")
+def stored() -> tuple[MemoryStorage, Oracle]:
+    return stored_table()
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_write_cut_anywhere_is_whole_or_not_at_all_and_the_next_write_recovers(stored, name) -> None:
+    storage, before = stored
+    after = before.after(*WRITES[name])
+    for run in crash_points(lambda cut: DRIVER.write(cut, *WRITES[name]), storage.copy):
+        check_recovery(run, check_answer(run, before, after))
+
+
+def died(storage: MemoryStorage, name: str, method: str, path_end: str) -> MemoryStorage:
+    """What a writer left that died right after the first such call."""
+    for run in crash_points(lambda cut: DRIVER.write(cut, *WRITES[name]), storage.copy, (Fault.AFTER,)):
+        if run.point.call.method == method and run.point.call.path.endswith(path_end):
+            return run.storage.copy()
+    raise AssertionError(f"{name} makes no call {method} of {path_end}")
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "path_end"),
+    [
+        ("upsert of old and new rows", "create", ".requested"),
+        ("upsert of old and new rows", "close_output", ".parquet"),
+        ("upsert of old and new rows", "create", ".commit"),
+        ("overwrite of one partition", "close_output", ".parquet"),
+    ],
+)
+def test_recovery_cut_anywhere_converges(stored, name, method, path_end) -> None:
+    """The double crash: a writer dies, and the next one dies at every call of its recovery and of its own write."""
+    storage, before = stored
+    first = died(storage, name, method, path_end)
+    after = before.after(*WRITES[name])
+    oracle = after if after.agrees(DRIVER.read(first)) else before
+    for run in crash_points(lambda cut: DRIVER.write(cut, *NEXT), first.copy):
+        check_recovery(run, check_answer(run, oracle, oracle.after(*NEXT)))

@@ -1,0 +1,113 @@
+"""Real processes on a real disk: killed, interrupted, and writing at the same time."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import pyhudi.errors
+from pyhudi.spec.commit import Operation
+from pyhudi.storage.local import LocalStorage
+from pyhudi.table.table import HudiTable
+from pyhudi.testing.oracle import Oracle
+from tests.unit.crash import writer_process
+from tests.unit.crash.tables import DRIVER, check_at_rest, check_rows, check_sound
+from tests.unit.crash.writer_process import rows_of
+
+pytestmark = pytest.mark.slow
+
+REPOSITORY = Path(__file__).parents[3]
+SOURCES = Path(pyhudi.errors.__file__).parents[1]
+
+
+@pytest.fixture
+def storage(tmp_path) -> LocalStorage:
+    storage = LocalStorage(str(tmp_path / "rides"))
+    DRIVER.create(storage)
+    return storage
+
+
+def writer(storage, first: int, count: int, name: str = "a") -> subprocess.Popen[str]:
+    """Start a writing process and wait until it has opened the table."""
+    arguments = [sys.executable, writer_process.__file__, storage.root, str(first), str(count), name]
+    environment = {**os.environ, "PYTHONPATH": f"{SOURCES}{os.pathsep}{REPOSITORY}"}
+    process = subprocess.Popen(arguments, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "ready\n", process.stderr.read()
+    return process
+
+
+def after(oracle: Oracle, first: int, past: int, name: str = "a") -> Oracle:
+    for number in range(first, past):
+        oracle = oracle.after(Operation.UPSERT, rows_of(name, number))
+    return oracle
+
+
+def stop_some_time(storage, first: int, delay_s: float, sign: signal.Signals) -> int:
+    """Start a writer, stop it after a while, and return the number of the first write that it did not tell of."""
+    with writer(storage, first, 1000) as process:
+        time.sleep(delay_s)
+        process.send_signal(sign)
+        told, _ = process.communicate(timeout=60)
+    return max([first, *(int(line) + 1 for line in told.split())])
+
+
+def find_next(storage, oracle: Oracle, first: int, untold: int) -> tuple[Oracle, int]:
+    """Return the oracle and number after the last visible write: all that were told, and perhaps one more."""
+    found = DRIVER.read(storage)
+    for past in (untold, untold + 1):
+        candidate = after(oracle, first, past)
+        if candidate.agrees(found):
+            return candidate, past
+    raise AssertionError(f"writes {first} to {untold} were told: {after(oracle, first, untold).difference(found)}")
+
+
+def stop_again_and_again(storage, times: int, sign: signal.Signals, seed: int) -> None:
+    random_source = random.Random(seed)
+    oracle, number = Oracle("id", "city"), 0
+    for _ in range(times):
+        untold = stop_some_time(storage, number, random_source.uniform(0, 0.25), sign)
+        oracle, number = find_next(storage, oracle, number, untold)
+        check_sound(storage, number)
+    HudiTable(storage).upsert(rows_of("z", 0))
+    check_rows(storage, oracle.after(Operation.UPSERT, rows_of("z", 0)), "after the last stop")
+    check_at_rest(storage, "after the last stop")
+
+
+def test_writer_killed_at_twenty_moments_loses_nothing_it_told_of(storage) -> None:
+    stop_again_and_again(storage, 20, signal.SIGKILL, seed=1)
+
+
+def test_writer_interrupted_by_the_keyboard_leaves_whole_writes(storage) -> None:
+    stop_again_and_again(storage, 6, signal.SIGINT, seed=2)
+
+
+def test_two_processes_writing_at_once_wait_for_each_other(storage) -> None:
+    with writer(storage, 0, 12, "a") as first, writer(storage, 0, 12, "b") as second:
+        for process in (first, second):
+            told, problems = process.communicate(timeout=120)
+            assert process.returncode == 0, problems
+            assert told.split() == [str(number) for number in range(12)]
+    oracle = after(after(Oracle("id", "city"), 0, 12, "a"), 0, 12, "b")
+    check_rows(storage, oracle, "both writers")
+    check_at_rest(storage, "both writers")
+    assert HudiTable(storage).history().num_rows == 24
+
+
+def test_writer_whose_rival_is_killed_takes_over(storage) -> None:
+    with writer(storage, 0, 1000, "a") as first, writer(storage, 0, 8, "b") as second:
+        time.sleep(0.1)
+        first.kill()
+        told, problems = second.communicate(timeout=120)
+        assert second.returncode == 0, problems
+        assert len(told.split()) == 8
+        first.communicate()
+    check_sound(storage, "after the kill")
+    rows = {row["id"]: row for row in DRIVER.read(storage)}
+    assert all(row["id"] in rows for number in range(8) for row in rows_of("b", number))
