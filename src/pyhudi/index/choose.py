@@ -32,11 +32,11 @@ def choose_index(options: Options, config: TableConfig) -> Index:
         UnsupportedError: this release does not serve that index.
         OptionError: there is no index of that name.
     """
-    name = options.text(_TYPE, default="SIMPLE").upper()
+    name = options.text(_TYPE).upper()
     if name == "SIMPLE":
         return SimpleIndex()
     if name == "GLOBAL_SIMPLE":
-        return GlobalSimpleIndex(tuple(config.ordering_fields), config.merge_mode, move=options.flag(_MOVE, default=True))
+        return GlobalSimpleIndex(tuple(config.ordering_fields), config.merge_mode, move=options.flag(_MOVE))
     if name in _LATER:
         raise UnsupportedError(f"{_TYPE}={name} comes with a later release; SIMPLE and GLOBAL_SIMPLE are served and find the same records.")
     raise OptionError(f"{_TYPE}={name} is unknown.{nearest(name, (*_SERVED, *_LATER))}")

@@ -78,21 +78,21 @@ def create_table(
 def _properties(
     columns: pa.Schema, name: str, keys: Sequence[str], partition_by: Sequence[str], order_by: Sequence[str], options: Options
 ) -> dict[str, str]:
-    mode = options.text("hoodie.record.merge.mode", default="")
-    generator = options.text("hoodie.table.keygenerator.type", default="") or options.text("hoodie.datasource.write.keygenerator.type", default="")
+    mode = options.get("hoodie.record.merge.mode")
+    generator = options.get("hoodie.datasource.write.keygenerator.type")
     return new_table_properties(
         name=name,
-        version=options.integer("hoodie.write.table.version", default=9),
-        database=options.text("hoodie.database.name", default=""),
+        version=options.integer("hoodie.write.table.version"),
+        database=options.text("hoodie.database.name"),
         record_key_fields=keys,
         partition_fields=partition_by,
         ordering_fields=order_by,
         merge_mode=parse_merge_mode(mode) if mode else None,
         key_generator=parse_key_generator(generator) if generator else None,
-        hive_style=options.flag("hoodie.datasource.write.hive_style_partitioning", default=False),
-        url_encode=options.flag("hoodie.datasource.write.partitionpath.urlencode", default=False),
+        hive_style=options.flag("hoodie.datasource.write.hive_style_partitioning"),
+        url_encode=options.flag("hoodie.datasource.write.partitionpath.urlencode"),
         create_schema_json=arrow_to_avro(columns, name),
-        timeline_zone=options.text("hoodie.table.timeline.timezone", default="UTC").upper(),
+        timeline_zone=options.text("hoodie.table.timeline.timezone").upper(),
     )
 
 

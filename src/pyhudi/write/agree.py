@@ -6,10 +6,26 @@ Rules: `HoodieWriterUtils.validateTableConfig`.
 from __future__ import annotations
 
 from pyhudi.errors import OptionError
+from pyhudi.spec import table_keys as keys
+from pyhudi.spec.key_generator import parse_key_generator
 from pyhudi.spec.options import Options
 from pyhudi.spec.table_config import TableConfig
 
-_NAMES = {"cow": "COPY_ON_WRITE", "mor": "MERGE_ON_READ"}
+#: Options by the line of hoodie.properties that they would have to agree with.
+_OPTIONS = {
+    keys.NAME: "hoodie.table.name",
+    keys.TYPE: "hoodie.datasource.write.table.type",
+    keys.VERSION: "hoodie.write.table.version",
+    keys.RECORD_KEY_FIELDS: "hoodie.datasource.write.recordkey.field",
+    keys.PARTITION_FIELDS: "hoodie.datasource.write.partitionpath.field",
+    keys.ORDERING_FIELDS: "hoodie.table.ordering.fields",
+    keys.KEY_GENERATOR_TYPE: "hoodie.datasource.write.keygenerator.type",
+    keys.MERGE_MODE: "hoodie.record.merge.mode",
+    keys.HIVE_STYLE: "hoodie.datasource.write.hive_style_partitioning",
+    keys.URL_ENCODE: "hoodie.datasource.write.partitionpath.urlencode",
+    keys.TIMELINE_ZONE: "hoodie.table.timeline.timezone",
+}
+_TYPES = {"COW": "COPY_ON_WRITE", "MOR": "MERGE_ON_READ"}
 
 
 def check_agreement(options: Options, config: TableConfig) -> None:
@@ -18,30 +34,39 @@ def check_agreement(options: Options, config: TableConfig) -> None:
     Raises:
         OptionError: names the option, the line of hoodie.properties and the value to give.
     """
-    properties = config.properties
-    for option, line in _LINES.items():
+    stored = _stored(config)
+    for line, option in _OPTIONS.items():
         stated = options.get(option)
-        if stated is None:
-            continue
-        stored = properties.get(line) or properties.get(_OLD_LINES.get(line, ""), "")
-        if _normal(stated, line) != _normal(stored, line):
+        if stated is not None and _normal(line, stated) != _normal(line, stored[line]):
             raise OptionError(
-                f"{option}={stated} contradicts table {config.name}, whose .hoodie/hoodie.properties says {line}={stored}. "
-                f"Leave the option out or set {option}={stored}."
+                f"{option}={stated} contradicts table {config.name}, whose .hoodie/hoodie.properties says"
+                f" {line}={stored[line]}. Leave the option out or set {option}={stored[line]}."
             )
 
 
-_LINES = {
-    "hoodie.table.name": "hoodie.table.name",
-    "hoodie.datasource.write.recordkey.field": "hoodie.table.recordkey.fields",
-    "hoodie.datasource.write.partitionpath.field": "hoodie.table.partition.fields",
-    "hoodie.table.ordering.fields": "hoodie.table.ordering.fields",
-    "hoodie.datasource.write.table.type": "hoodie.table.type",
-}
-_OLD_LINES = {"hoodie.table.ordering.fields": "hoodie.table.precombine.field"}
+def _stored(config: TableConfig) -> dict[str, str]:
+    """Return what the table has for each line; lines that older tables lack or name differently are filled in."""
+    return {
+        keys.NAME: config.name,
+        keys.TYPE: config.table_type,
+        keys.VERSION: str(config.version),
+        keys.RECORD_KEY_FIELDS: ",".join(config.record_key_fields),
+        keys.PARTITION_FIELDS: ",".join(config.partition_fields),
+        keys.ORDERING_FIELDS: ",".join(config.ordering_fields),
+        keys.KEY_GENERATOR_TYPE: config.key_generator.value,
+        keys.MERGE_MODE: config.merge_mode.value,
+        keys.HIVE_STYLE: str(config.hive_style).lower(),
+        keys.URL_ENCODE: str(config.url_encode).lower(),
+        keys.TIMELINE_ZONE: config.timeline_zone,
+    }
 
 
-def _normal(value: str, line: str) -> str:
-    if line == "hoodie.table.type":
-        return _NAMES.get(value.strip().lower(), value.strip().upper())
-    return ",".join(part.strip().partition(":")[0] for part in value.split(",") if part.strip())
+def _normal(line: str, value: str) -> str:
+    text = value.strip()
+    if line == keys.NAME:
+        return text
+    if line == keys.KEY_GENERATOR_TYPE:
+        return parse_key_generator(text).family.value
+    if line in (keys.RECORD_KEY_FIELDS, keys.PARTITION_FIELDS, keys.ORDERING_FIELDS):
+        return ",".join(part.strip().partition(":")[0] for part in text.split(",") if part.strip())
+    return _TYPES.get(text.upper(), text.upper())

@@ -20,7 +20,7 @@ from pyhudi.schema.evolve import conform
 from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.protocol import Storage
-from pyhudi.write.split import split_rows
+from pyhudi.write.split import split_by_partition
 
 CHUNK_BYTES: Final = 256 << 20
 

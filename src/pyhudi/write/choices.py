@@ -12,11 +12,9 @@ from pyhudi.spec.table_config import TableConfig
 from pyhudi.write.agree import check_agreement
 from pyhudi.write.tag import Tagging
 
-_COMBINE = {
-    Operation.UPSERT: ("hoodie.combine.before.upsert", True),
-    Operation.DELETE: ("hoodie.combine.before.delete", True),
-}
-_COMBINE_INSERT = ("hoodie.combine.before.insert", False)
+_COMBINE = {Operation.UPSERT: "hoodie.combine.before.upsert", Operation.DELETE: "hoodie.combine.before.delete"}
+#: Hudi's names of codecs that Parquet calls otherwise.
+_CODECS = {"lz4": "lz4_raw", "none": "uncompressed"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +37,19 @@ def choose(options: Options, config: TableConfig, operation: Operation) -> Choic
         UnsupportedError: the index or operation that an option names is not served.
     """
     check_agreement(options, config)
-    combine_option, combine_default = _COMBINE.get(operation, _COMBINE_INSERT)
+    combine_option = _COMBINE.get(operation, "hoodie.combine.before.insert")
     tagging = Tagging(
         operation=operation,
         index=choose_index(options, config),
-        combine=options.flag(combine_option, default=combine_default),
+        combine=options.flag(combine_option),
         combine_option=combine_option,
-        drop_known=operation is Operation.INSERT and options.flag("hoodie.datasource.write.insert.drop.duplicates", default=False),
+        drop_known=operation is Operation.INSERT and options.flag("hoodie.datasource.write.insert.drop.duplicates"),
     )
     return Choices(
         writer=writer_settings(options),
         tagging=tagging,
-        lock_wait_s=options.integer("hoodie.write.lock.wait_time_ms", default=60000) / 1000,
-        size_threshold=options.number("hoodie.record.size.estimation.threshold", default=1.0),
+        lock_wait_s=options.integer("hoodie.write.lock.wait_time_ms") / 1000,
+        size_threshold=options.number("hoodie.record.size.estimation.threshold"),
     )
 
 
@@ -61,18 +59,17 @@ def writer_settings(options: Options) -> WriterSettings:
     Raises:
         OptionError: a codec is not served.
     """
-    default = WriterSettings()
-    codec = options.text("hoodie.parquet.compression.codec", default=default.compression).lower()
+    codec = options.text("hoodie.parquet.compression.codec", default="zstd").lower()
     return WriterSettings(
-        compression=codec,
-        max_file_bytes=options.integer("hoodie.parquet.max.file.size", default=default.max_file_bytes),
-        small_file_bytes=options.integer("hoodie.parquet.small.file.limit", default=default.small_file_bytes),
-        row_group_bytes=options.integer("hoodie.parquet.block.size", default=default.row_group_bytes),
-        page_bytes=options.integer("hoodie.parquet.page.size", default=default.page_bytes),
-        dictionary=options.flag("hoodie.parquet.dictionary.enabled", default=default.dictionary),
-        bloom_enabled=options.flag("hoodie.parquet.bloom.filter.enabled", default=default.bloom_enabled),
-        bloom_type=options.text("hoodie.bloom.index.filter.type", default=default.bloom_type),
-        bloom_entries=options.integer("hoodie.index.bloom.num_entries", default=default.bloom_entries),
-        bloom_fpp=options.number("hoodie.index.bloom.fpp", default=default.bloom_fpp),
-        bloom_max_entries=options.integer("hoodie.bloom.index.filter.dynamic.max.entries", default=default.bloom_max_entries),
+        compression=_CODECS.get(codec, codec),
+        max_file_bytes=options.integer("hoodie.parquet.max.file.size"),
+        small_file_bytes=options.integer("hoodie.parquet.small.file.limit"),
+        row_group_bytes=options.integer("hoodie.parquet.block.size"),
+        page_bytes=options.integer("hoodie.parquet.page.size"),
+        dictionary=options.flag("hoodie.parquet.dictionary.enabled"),
+        bloom_enabled=options.flag("hoodie.parquet.bloom.filter.enabled"),
+        bloom_type=options.text("hoodie.bloom.index.filter.type").upper(),
+        bloom_entries=options.integer("hoodie.index.bloom.num_entries"),
+        bloom_fpp=options.number("hoodie.index.bloom.fpp"),
+        bloom_max_entries=options.integer("hoodie.bloom.index.filter.dynamic.max.entries"),
     )
