@@ -9,4 +9,4 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 def arrow_schema(frame: DataFrame) -> pa.Schema:
     """Return the schema that the DataFrame's rows have when they cross into Python; timestamps are in UTC."""
-    return pa.schema(to_arrow_schema(frame.schema, timezone="UTC"))
+    return pa.schema(to_arrow_schema(frame.schema))

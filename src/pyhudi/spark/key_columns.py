@@ -12,6 +12,7 @@ from functools import reduce
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
+from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import (
     BooleanType,
     DataType,
@@ -25,7 +26,6 @@ from pyspark.sql.types import (
 )
 
 from pyhudi.kernels.keys import key_columns
-from pyhudi.spark.jvm import jvm_session
 from pyhudi.spec.key_generator import KeyGeneratorType
 from pyhudi.spec.table_config import TableConfig
 
@@ -62,6 +62,26 @@ def _text(frame: DataFrame, name: str) -> Column:
     return column.cast("string")
 
 
+def generated_key(instant: str) -> Column:
+    """Return a key for each row of a table without record key: `<instant>_<Spark partition>_<row>`."""
+    number = F.monotonically_increasing_id()
+    row = number.bitwiseAND(F.lit((1 << 33) - 1))
+    return F.concat(F.lit(f"{instant}_"), F.shiftright(number, 33).cast("string"), F.lit("_"), row.cast("string"))
+
+
+def with_table_types(frame: DataFrame, columns: pa.Schema) -> DataFrame:
+    """Return the data columns of a DataFrame with the names and types of the table's, so that keys have the table's text."""
+    wanted = {field.name.lower(): field for field in from_arrow_schema(columns).fields}
+    selected = []
+    for field in frame.schema.fields:
+        target = wanted.get(field.name.lower())
+        if target is None:
+            continue
+        column = frame[f"`{field.name}`"]
+        selected.append((column if field.dataType == target.dataType else column.cast(target.dataType)).alias(target.name))
+    return frame.select(*selected)
+
+
 def with_partition_path(frame: DataFrame, config: TableConfig) -> DataFrame:
     """Add the partition path of each row; one job reads the distinct partition values.
 
@@ -76,9 +96,7 @@ def with_partition_path(frame: DataFrame, config: TableConfig) -> DataFrame:
     session = frame.sparkSession
     named = [_PATH_VALUE.format(i) for i in range(len(fields))]
     lookup = session.createDataFrame(pa.table([*values.columns, paths.cast(pa.string())], names=[*named, PARTITION_PATH]))
-    same = reduce(
-        lambda a, b: a & b, [frame[f"`{f}`"].eqNullSafe(lookup[n]) for f, n in zip(fields, named, strict=True)]
-    )
+    same = reduce(lambda a, b: a & b, [frame[f"`{f}`"].eqNullSafe(lookup[n]) for f, n in zip(fields, named, strict=True)])
     return frame.join(F.broadcast(lookup), same, "left").drop(*named)
 
 
@@ -88,9 +106,3 @@ def _with_placeholder_keys(values: pa.Table, config: TableConfig) -> pa.Table:
         if name not in values.column_names:
             values = values.append_column(name, pa.array(["-"] * values.num_rows))
     return values
-
-
-def is_deterministic(frame: DataFrame) -> bool:
-    """Tell whether two runs of the DataFrame's plan give the same rows."""
-    jvm_session(frame.sparkSession)
-    return bool(frame._jdf.queryExecution().optimizedPlan().deterministic())  # noqa: SLF001 - no public name

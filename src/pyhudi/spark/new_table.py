@@ -34,9 +34,7 @@ class TableDefinition:
     stated: frozenset[str]  # which of the above the options really say
 
 
-def definition_of(
-    options: Mapping[str, str], partition_by: tuple[str, ...], *, default_name: str | None = None
-) -> TableDefinition:
+def definition_of(options: Mapping[str, str], partition_by: tuple[str, ...], *, default_name: str | None = None) -> TableDefinition:
     """Return the definition that the options of a write state.
 
     Args:

@@ -74,9 +74,7 @@ def insert_into_table(frame: DataFrame, state: WriterState, name: str, *, overwr
     frame.sparkSession.sql(f"INSERT {verb} {name} SELECT * FROM {{frame}}", frame=frame)
 
 
-def _write(
-    frame: DataFrame, state: WriterState, location: str, options: Mapping[str, str], table_name: str | None = None
-) -> None:
+def _write(frame: DataFrame, state: WriterState, location: str, options: Mapping[str, str], table_name: str | None = None) -> None:
     mode, operation = state.save_mode(), _operation(options)
     table = _open(location)
     if table is not None and mode == "ignore":
@@ -110,9 +108,7 @@ def _open(location: str) -> HudiTable | None:
         return None
 
 
-def _create(
-    frame: DataFrame, state: WriterState, location: str, options: Mapping[str, str], table_name: str | None
-) -> HudiTable:
+def _create(frame: DataFrame, state: WriterState, location: str, options: Mapping[str, str], table_name: str | None) -> HudiTable:
     definition = definition_of(options, state.partition_by, default_name=table_name)
     return HudiTable.create(
         location,

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, TypeVar
 from pyspark.sql import DataFrame, SparkSession
 
 from pyhudi.errors import UnsupportedError, UsageError
-from pyhudi.spark import failures, reader, writer_hooks
+from pyhudi.spark import failures, frame_write, reader, writer_hooks
 from pyhudi.spark.patches import Hook, replace_method
 
 _ENABLED = "spark.pyhudi.enabled"
@@ -74,6 +74,7 @@ def _install(sql: SqlRunner) -> None:
     """Replace the methods of Spark's classes; a second call does nothing."""
     reader.install(is_enabled)
     writer_hooks.install(is_enabled)
+    frame_write.install()
     failures.install()
     replace_method(SparkSession, "sql", _sql_hook(sql))
     replace_method(SparkSession, "newSession", _new_session)

@@ -17,7 +17,14 @@ from pyhudi.errors import OptionError
 _ATTRIBUTE = "_pyhudi_state"
 _FORMATS = frozenset({"hudi", "org.apache.hudi"})
 #: How Spark spells each save mode, without regard to case.
-_MODES = {"append": "append", "overwrite": "overwrite", "ignore": "ignore", "error": "error", "errorifexists": "error", "default": "error"}
+_MODES = {
+    "append": "append",
+    "overwrite": "overwrite",
+    "ignore": "ignore",
+    "error": "error",
+    "errorifexists": "error",
+    "default": "error",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +53,11 @@ class WriterState:
         columns = (partition_by,) if isinstance(partition_by, str) else tuple(partition_by or self.partition_by)
         given = {name: option_text(value) for name, value in (options or {}).items() if value is not None}
         return replace(
-            self, source=source or self.source, mode=mode or self.mode, partition_by=columns, options={**self.options, **given}
+            self,
+            source=source or self.source,
+            mode=mode or self.mode,
+            partition_by=columns,
+            options={**self.options, **given},
         )
 
     def save_mode(self) -> str:

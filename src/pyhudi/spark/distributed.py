@@ -1,0 +1,163 @@
+"""A write whose rows stay in Spark: keys and file groups by Spark expressions and a join, each file group written by one Spark task.
+
+The steps and the plan are those of the local engine (`pyhudi.write`): profile, plan, start, tasks, commit. Rows cross into Python once, in
+the task that writes them. Rules: `SparkUpsertCommitActionExecutor`, `BaseSparkCommitActionExecutor`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+
+from pyhudi.errors import UnsupportedError
+from pyhudi.index.simple import SimpleIndex
+from pyhudi.kernels.write_task import TaskResult
+from pyhudi.schema.meta_columns import without_meta_columns
+from pyhudi.service.rollback import roll_back_failed_writes
+from pyhudi.spark.bulk import bulk_write
+from pyhudi.spark.frame_schema import arrow_schema
+from pyhudi.spark.grouped import GroupedRows, group_rows, write_groups
+from pyhudi.spark.key_columns import served_by_spark
+from pyhudi.spec.commit import Operation
+from pyhudi.spec.options import resolve
+from pyhudi.table.table import HudiTable
+from pyhudi.table.write import commit, state_before
+from pyhudi.txn.transaction import Transaction, begin
+from pyhudi.write.bulk import BulkWrite
+from pyhudi.write.choices import Choices, choose
+from pyhudi.write.plan import Sizing, WritePlan, plan_write
+from pyhudi.write.prepare import TableSchema, evolved, require_columns, table_shape
+from pyhudi.write.profile import inflight_metadata
+from pyhudi.write.replace import replaced_groups
+from pyhudi.write.result import WriteResult, count_results, write_result
+from pyhudi.write.sizing import record_bytes
+
+ENGINE_NAME = "spark"
+_DELETES = (Operation.DELETE, Operation.DELETE_PREPPED)
+
+
+@dataclass(frozen=True, slots=True)
+class DistributedRequest:
+    """What to write; `located` rows bring the meta columns they were read with."""
+
+    operation: Operation
+    frame: DataFrame
+    located: bool = False
+    partitions: tuple[str, ...] | None = None
+
+
+def serves(table: HudiTable, request: DistributedRequest, options: Mapping[str, str]) -> str | None:
+    """Return why Spark tasks cannot do this write, or None when they can."""
+    choices = choose(resolve(options), table.config, request.operation)
+    if choices.tagging.looks_up and not isinstance(choices.tagging.index, SimpleIndex):
+        return f"the index {choices.tagging.index.name} is served by the local engine only"
+    names = {field.name.lower(): field.dataType for field in request.frame.schema.fields}
+    fields = [name.lower() for name in table.config.record_key_fields]
+    if request.operation is not Operation.BULK_INSERT and not request.located:
+        if any(name not in names for name in fields):
+            return None  # the write itself says what is missing
+        if not served_by_spark([names[name] for name in fields]):
+            return "a record key field has a type whose text Spark does not make as Hudi does"
+    return None
+
+
+def write_distributed(table: HudiTable, request: DistributedRequest, options: Mapping[str, str], reason: str) -> WriteResult:
+    """Write a DataFrame's rows in one commit, by Spark tasks.
+
+    Raises:
+        UnsupportedError: what `serves` says.
+        HudiError: as `pyhudi.table.write.write` does.
+    """
+    started = time.perf_counter()
+    if (unserved := serves(table, request, options)) is not None:
+        raise UnsupportedError(f"this write cannot be done by Spark tasks: {unserved}; leave pyhudi.engine at auto.")
+    choices = choose(resolve(options), table.config, request.operation)
+    with begin(
+        table.storage,
+        request.operation,
+        wait_s=choices.lock_wait_s,
+        clock=table.clock,
+        ids=table.ids,
+        roll_back=roll_back_failed_writes,
+    ) as txn:
+        stored, latest = state_before(txn)
+        schema = _schema_after(stored, request, txn)
+        if request.operation is Operation.BULK_INSERT:
+            plan, results = _write_bulk(txn, request, choices, schema, reason)
+        else:
+            plan, results = _write_grouped(txn, request, choices, schema, latest, reason)
+        committed = None if plan.changes_nothing and not results else commit(txn, plan, results, schema)
+    index = choices.tagging.index.name if choices.tagging.looks_up and not request.located else None
+    return write_result(committed, plan, count_results(results), index, time.perf_counter() - started)
+
+
+def _schema_after(stored: TableSchema, request: DistributedRequest, txn: Transaction) -> TableSchema:
+    config, data = txn.table.config, without_meta_columns(arrow_schema(request.frame))
+    if request.operation in _DELETES:
+        return stored
+    require_columns(data, config.record_key_fields, "a record key field", config)
+    require_columns(data, config.partition_fields, "a partition field", config)
+    return evolved(stored, data, config)
+
+
+def _write_bulk(
+    txn: Transaction, request: DistributedRequest, choices: Choices, schema: TableSchema, reason: str
+) -> tuple[WritePlan, list[TaskResult]]:
+    table = txn.table
+    shape = table_shape(schema, table.config)
+    work = BulkWrite(table.storage, shape, choices.writer, table.config, txn.instant)
+    txn.start(None)
+    results = bulk_write(_data_columns(request.frame), work, table.ids.file_prefix())
+    return WritePlan(request.operation, (), None, ENGINE_NAME, reason), results
+
+
+def _data_columns(frame: DataFrame) -> DataFrame:
+    """Leave out the meta columns that rows read from a table bring along."""
+    return frame.select(*(f"`{name}`" for name in frame.columns if not name.startswith("_hoodie_") or name == "_hoodie_is_deleted"))
+
+
+def _write_grouped(
+    txn: Transaction,
+    request: DistributedRequest,
+    choices: Choices,
+    schema: TableSchema,
+    latest: object,
+    reason: str,
+) -> tuple[WritePlan, list[TaskResult]]:
+    shape = table_shape(schema, txn.table.config)
+    with group_rows(txn, request.frame, choices.tagging, schema.columns, located=request.located) as grouped:
+        plan = _plan(txn, request, choices, grouped, latest, reason)
+        results: list[TaskResult] = []
+        if not plan.changes_nothing:
+            txn.start(inflight_metadata(grouped.profile, request.operation))
+            results = write_groups(txn.table.storage, shape, choices, plan, grouped)
+    return plan, results
+
+
+def _plan(
+    txn: Transaction,
+    request: DistributedRequest,
+    choices: Choices,
+    grouped: GroupedRows,
+    latest: object,
+    reason: str,
+) -> WritePlan:
+    partitions = grouped.profile.partitions
+    sizing = Sizing(
+        {path: txn.view.latest_base_files(path) for path, part in partitions.items() if part.inserts},
+        record_bytes(latest, grouped.sample(), choices.writer, threshold=choices.size_threshold),  # type: ignore[arg-type]
+        choices.writer,
+    )
+    return plan_write(
+        grouped.profile,
+        request.operation,
+        txn.instant,
+        sizing,
+        txn.table.ids.file_prefix,
+        replaced=replaced_groups(txn.view, request.operation, partitions, request.partitions),
+        engine=ENGINE_NAME,
+        reason=reason,
+    )

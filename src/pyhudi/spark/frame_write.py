@@ -1,0 +1,77 @@
+"""Writing a Spark DataFrame: on the driver when its rows are few, else by Spark tasks. Registered as the writer of Spark's data.
+
+`pyhudi.engine` (auto, local or spark) and `pyhudi.engine.local.max.bytes`, as option of the write or setting of the session, overrule the
+choice. Which engine ran and why is in the result and in the commit's metadata.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pyspark.sql import DataFrame, SparkSession
+
+from pyhudi.spark.collect import collect_small
+from pyhudi.spark.distributed import DistributedRequest, serves, write_distributed
+from pyhudi.spec.commit import Operation
+from pyhudi.spec.options import resolve
+from pyhudi.table.table import HudiTable
+from pyhudi.table.write import register_writer, write
+from pyhudi.write.result import WriteResult
+
+ENGINE: Final = "pyhudi.engine"
+LOCAL_MAX_BYTES: Final = "pyhudi.engine.local.max.bytes"
+
+
+@dataclass(frozen=True, slots=True)
+class _EngineChoice:
+    engine: str
+    max_bytes: int
+
+
+def write_frame(
+    table: HudiTable,
+    operation: Operation,
+    data: object,
+    *,
+    options: Mapping[str, str],
+    located: bool,
+    partitions: Sequence[str] | None,
+) -> WriteResult:
+    """Write a DataFrame's rows to a table; arguments and errors as in `pyhudi.table.write.write`."""
+    assert isinstance(data, DataFrame), "registered for DataFrames"
+    choice = _engine_choice(data.sparkSession, options)
+    hudi = {name: value for name, value in options.items() if name not in (ENGINE, LOCAL_MAX_BYTES)}
+    request = DistributedRequest(operation, data, located, None if partitions is None else tuple(partitions))
+    if choice.engine == "local":
+        reason = f"{ENGINE} is local"
+        return write(table, operation, data.toArrow(), options=hudi, located=located, partitions=partitions, reason=reason)
+    if choice.engine == "spark":
+        return write_distributed(table, request, hudi, f"{ENGINE} is spark")
+    collected = collect_small(data, choice.max_bytes)
+    if collected.rows is not None:
+        reason = collected.reason
+        return write(table, operation, collected.rows, options=hudi, located=located, partitions=partitions, reason=reason)
+    unserved = serves(table, request, hudi)
+    if unserved is not None:
+        return write(table, operation, data.toArrow(), options=hudi, located=located, partitions=partitions, reason=unserved)
+    return write_distributed(table, request, hudi, collected.reason)
+
+
+def _engine_choice(session: SparkSession, options: Mapping[str, str]) -> _EngineChoice:
+    """Return what options and session say; an option beats the session's setting."""
+    stated = {name: session.conf.get(name, None) for name in (ENGINE, LOCAL_MAX_BYTES)}
+    own = {name: value for name, value in {**stated, **options}.items() if name in stated and value is not None}
+    resolved = resolve(own)
+    return _EngineChoice(resolved.text(ENGINE).lower(), resolved.integer(LOCAL_MAX_BYTES))
+
+
+def install() -> None:
+    """Let tables take DataFrames; a second call does nothing."""
+    if not _installed:
+        register_writer(lambda data: isinstance(data, DataFrame), write_frame)
+        _installed.append(True)
+
+
+_installed: list[bool] = []

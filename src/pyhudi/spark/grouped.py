@@ -1,0 +1,174 @@
+"""Rows of a distributed write with the file group each belongs to, counted for the plan, then written group by group."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
+
+from pyhudi.errors import ConflictError, KeyFieldError
+from pyhudi.fsview.view import FileSystemView
+from pyhudi.index.rows import TaggedRows
+from pyhudi.kernels.base_file import TableShape, WriterSettings
+from pyhudi.kernels.dedupe import combine
+from pyhudi.kernels.incoming import DELETE_COLUMN
+from pyhudi.kernels.write_task import TaskResult, WriteTask, run_write_task
+from pyhudi.schema.meta_columns import FILE_NAME, PARTITION_PATH, RECORD_KEY
+from pyhudi.spark.bulk import task_identity
+from pyhudi.spark.key_columns import generated_key, record_key, with_partition_path, with_table_types
+from pyhudi.spark.locate import FILE_ID, locate
+from pyhudi.spark.route import Routes, route
+from pyhudi.spark.task_results import RESULT_SCHEMA, answers, results_of
+from pyhudi.spec.commit import Operation
+from pyhudi.spec.file_group import BaseFile
+from pyhudi.storage.protocol import Storage
+from pyhudi.txn.transaction import Transaction
+from pyhudi.write.choices import Choices
+from pyhudi.write.plan import WritePlan
+from pyhudi.write.prepare import require_unique
+from pyhudi.write.profile import PartitionProfile, Profile
+from pyhudi.write.tag import Tagging
+
+_DELETES = (Operation.DELETE, Operation.DELETE_PREPPED)
+_SAMPLE_ROWS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class GroupedRows:
+    """Rows with record key, partition path and file id (null for a new key), kept by Spark, and their counts."""
+
+    rows: DataFrame
+    profile: Profile
+
+    def sample(self) -> list[TaggedRows]:
+        """Return some rows without file id, to tell how large a record is."""
+        some = self.rows.drop(FILE_ID, PARTITION_PATH).limit(_SAMPLE_ROWS).toArrow()
+        return [TaggedRows("", (), some)]
+
+
+@contextlib.contextmanager
+def group_rows(txn: Transaction, frame: DataFrame, tagging: Tagging, columns: pa.Schema, *, located: bool) -> Iterator[GroupedRows]:
+    """Find the file group of every row and count; Spark keeps the rows until the block ends.
+
+    Raises:
+        KeyFieldError: a record key is null or empty, or a partition value is not allowed.
+        ConflictError: located rows were read from files that are not the newest any more.
+    """
+    keyed = _located(frame) if located else _keyed(txn, frame, tagging, columns)
+    rows = keyed if located else _found(txn, keyed, tagging)
+    if tagging.operation in _DELETES:
+        rows = rows.select(RECORD_KEY, PARTITION_PATH, FILE_ID, F.lit(True).alias(DELETE_COLUMN))
+        rows = rows.filter(F.col(FILE_ID).isNotNull())
+    rows = rows.persist(StorageLevel.MEMORY_AND_DISK)
+    try:
+        yield GroupedRows(rows, _profile(rows, txn.view, check_names=located))
+    finally:
+        rows.unpersist()
+
+
+def _located(frame: DataFrame) -> DataFrame:
+    """Rows that were just read bring key, partition and file; the file's name is checked before it is trusted."""
+    return frame.withColumnRenamed(FILE_NAME, FILE_ID)
+
+
+def _keyed(txn: Transaction, frame: DataFrame, tagging: Tagging, columns: pa.Schema) -> DataFrame:
+    config = txn.table.config
+    typed = with_table_types(frame, columns)
+    if tagging.operation is Operation.DELETE and not config.record_key_fields:
+        raise KeyFieldError(f"Table {config.name} has no record key; delete its rows by condition: DELETE FROM ... WHERE ...")
+    key = record_key(typed, config) if config.record_key_fields else generated_key(txn.instant)
+    return with_partition_path(typed.withColumn(RECORD_KEY, key), config)
+
+
+def _found(txn: Transaction, keyed: DataFrame, tagging: Tagging) -> DataFrame:
+    if not tagging.looks_up:
+        return keyed.withColumn(FILE_ID, F.lit(None).cast("string"))
+    paths = [row[0] for row in keyed.select(PARTITION_PATH).distinct().collect()] if txn.table.config.partition_fields else [""]
+    files = [file for path in paths for file in txn.view.latest_base_files(path)]
+    found = locate(keyed, txn.table.storage.uri, files)
+    return found.filter(F.col(FILE_ID).isNull()) if tagging.drop_known else found
+
+
+def _profile(rows: DataFrame, view: FileSystemView, *, check_names: bool) -> Profile:
+    counted = rows.groupBy(PARTITION_PATH, FILE_ID).agg(F.count("*"), F.count_if(F.col(RECORD_KEY).isNull())).collect()
+    if bad := sum(row[3] for row in counted):
+        raise KeyFieldError(
+            f"{bad} rows have no record key: every key field ({', '.join(view.config.record_key_fields)}) is null or empty there."
+        )
+    parts: dict[str, PartitionProfile] = {}
+    for path, file_id, count, _ in sorted(counted, key=lambda row: (row[0], row[1] or "")):
+        part = parts.get(path, PartitionProfile())
+        if file_id is None:
+            parts[path] = replace(part, inserts=count)
+        else:
+            file = _newest(view, path, file_id, check_name=check_names)
+            parts[path] = replace(part, updates={**part.updates, file: count})
+    return Profile(parts)
+
+
+def _newest(view: FileSystemView, path: str, found: str, *, check_name: bool) -> BaseFile:
+    for file in view.latest_base_files(path):
+        if found == (str(file.name) if check_name else file.name.file_id):
+            return file
+    raise ConflictError(
+        f"file '{found}' in partition '{path}' of table {view.storage.uri} is not the newest of its group any more: another write"
+        " came between reading and writing. Nothing was written; run the statement again."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What every task knows. Pickles."""
+
+    storage: Storage
+    shape: TableShape
+    settings: WriterSettings
+    tagging: Tagging
+    tasks: tuple[WriteTask, ...]
+
+
+def write_groups(storage: Storage, shape: TableShape, choices: Choices, plan: WritePlan, grouped: GroupedRows) -> list[TaskResult]:
+    """Write the files of a plan, each by the Spark task that its rows are sent to."""
+    work = _Work(storage, shape, choices.writer, choices.tagging, tuple(bucket.task for bucket in plan.buckets))
+
+    def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return answers(lambda: _write(work, batches))
+
+    routed = route(grouped.rows, _routes(plan, names=_is_located(plan.operation)))
+    return results_of([row.result for row in routed.mapInArrow(task, RESULT_SCHEMA).collect()])
+
+
+def _is_located(operation: Operation) -> bool:
+    return operation in (Operation.UPSERT_PREPPED, Operation.DELETE_PREPPED)
+
+
+def _routes(plan: WritePlan, *, names: bool) -> Routes:
+    groups: dict[tuple[str, str], int] = {}
+    buckets: dict[str, list[tuple[int, float]]] = {}
+    for number, bucket in enumerate(plan.buckets):
+        base = bucket.task.base
+        if bucket.updates and base is not None:
+            groups[bucket.task.partition_path, str(base.name) if names else base.name.file_id] = number
+        if bucket.inserts:
+            buckets.setdefault(bucket.task.partition_path, []).append((number, float(bucket.inserts)))
+    shares = {path: [(number, count / sum(c for _, c in found)) for number, count in found] for path, found in buckets.items()}
+    return Routes(groups, shares, len(plan.buckets))
+
+
+def _write(work: _Work, batches: Iterator[pa.RecordBatch]) -> Iterator[TaskResult]:
+    number, token = task_identity()
+    parts = [batch for batch in batches if batch.num_rows]
+    if not parts:
+        return
+    rows = pa.Table.from_batches(parts)
+    if work.tagging.combine:
+        rows = combine(rows, work.shape.ordering_fields, work.shape.merge_mode)
+    elif work.tagging.operation is Operation.UPSERT:
+        require_unique(rows, work.tagging.combine_option)
+    task = replace(work.tasks[number], write_token=token)
+    yield run_write_task(work.storage, work.shape, work.settings, task, rows.drop_columns([PARTITION_PATH]))
