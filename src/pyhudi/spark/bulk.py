@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 from pyspark import TaskContext
@@ -26,7 +26,7 @@ def bulk_write(frame: DataFrame, work: BulkWrite, file_prefix: str) -> list[Task
         KeyFieldError: a record key is null, or a partition value is not allowed.
     """
 
-    def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def task(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         number, token = task_identity()
         ids = (f"{file_prefix}-{number * FILES_PER_TASK + n}" for n in range(FILES_PER_TASK))
         return answers(lambda: write_stream(work, number, token, batches, ids.__next__))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -80,7 +80,7 @@ def _keyed(txn: Transaction, frame: DataFrame, tagging: Tagging, columns: pa.Sch
     config = txn.table.config
     typed = with_table_types(frame, columns)
     if tagging.operation is Operation.DELETE and not config.record_key_fields:
-        raise KeyFieldError(f"Table {config.name} has no record key; delete its rows by condition: DELETE FROM ... WHERE ...")
+        raise KeyFieldError(f"Table {config.name} has no record key; name the rows by a condition in SQL: DELETE with WHERE.")
     key = record_key(typed, config) if config.record_key_fields else generated_key(txn.instant)
     return with_partition_path(typed.withColumn(RECORD_KEY, key), config)
 
@@ -136,7 +136,7 @@ def write_groups(storage: Storage, shape: TableShape, choices: Choices, plan: Wr
     """Write the files of a plan, each by the Spark task that its rows are sent to."""
     work = _Work(storage, shape, choices.writer, choices.tagging, tuple(bucket.task for bucket in plan.buckets))
 
-    def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def task(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return answers(lambda: _write(work, batches))
 
     routed = route(grouped.rows, _routes(plan, names=_is_located(plan.operation)))
@@ -160,7 +160,7 @@ def _routes(plan: WritePlan, *, names: bool) -> Routes:
     return Routes(groups, shares, len(plan.buckets))
 
 
-def _write(work: _Work, batches: Iterator[pa.RecordBatch]) -> Iterator[TaskResult]:
+def _write(work: _Work, batches: Iterable[pa.RecordBatch]) -> Iterator[TaskResult]:
     number, token = task_identity()
     parts = [batch for batch in batches if batch.num_rows]
     if not parts:

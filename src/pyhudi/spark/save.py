@@ -71,7 +71,8 @@ def insert_into_table(frame: DataFrame, state: WriterState, name: str, *, overwr
     """Insert a DataFrame's columns by position into a table of the session catalog, as Spark's `insertInto` does."""
     replaces = overwrite if overwrite is not None else state.mode is not None and state.save_mode() == "overwrite"
     verb = "OVERWRITE" if replaces else "INTO"
-    frame.sparkSession.sql(f"INSERT {verb} {name} SELECT * FROM {{frame}}", frame=frame)
+    statement = f"INSERT {verb} {name} SELECT * FROM {{frame}}"  # noqa: S608 - the name is the user's own, read by Spark's parser
+    frame.sparkSession.sql(statement, frame=frame)
 
 
 def _write(frame: DataFrame, state: WriterState, location: str, options: Mapping[str, str], table_name: str | None = None) -> None:

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from pyhudi.errors import CorruptTableError
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.kernels.parquet_input import open_parquet
-from pyhudi.spec.file_group import BaseFile, FileSlice
+from pyhudi.spec.file_group import BaseFile, FileSlice, LogFile
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.protocol import Storage
 from pyhudi.storage.table_properties import load_properties
@@ -158,14 +158,14 @@ def _sizes(piece: FileSlice) -> list[int]:
 
 
 def _file_rows(piece: FileSlice) -> Iterator[dict[str, object]]:
-    found = [("base", piece.base)] if piece.base else []
-    for kind, file in [*found, *(("log", log) for log in piece.logs)]:
+    files: list[BaseFile | LogFile] = [*([piece.base] if piece.base else []), *piece.logs]
+    for file in files:
         yield {
             "path": file.path,
             "partition_path": file.partition_path,
             "file_id": file.name.file_id,
             "instant": file.name.instant,
-            "kind": kind,
+            "kind": "base" if isinstance(file, BaseFile) else "log",
             "bytes": file.size,
         }
 

@@ -1,7 +1,7 @@
-"""A stream of rows into new file groups, without knowing beforehand how many there are: what one task of a distributed bulk insert does.
+"""A stream of rows into new file groups, without knowing beforehand how many there are: what one task of a bulk insert does.
 
-Rules: `BulkInsertDataInternalWriterHelper` (a new file when the last one is full, one file a partition of the table). Memory is bounded: rows
-of a table without partitions pass through, those of a partitioned one are gathered up to `CHUNK_BYTES` and then written by partition.
+Rules: `BulkInsertDataInternalWriterHelper` (a new file when the last one is full, one file a partition of the table). Memory is bounded:
+rows of a table without partitions pass through, those of a partitioned one are gathered up to `CHUNK_BYTES`, then written by partition.
 """
 
 from __future__ import annotations
