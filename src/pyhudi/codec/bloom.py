@@ -140,7 +140,9 @@ class BloomFilter:
                 self.rows.append(_row(self.bits))
                 self.last_row_entries = 0
                 return self.rows[-1]
+            # The key that finds the filter full goes to row 0 out of turn.
             self._turn = 0
+            return self.rows[0]
         row = self.rows[self._turn % len(self.rows)]
         self._turn += 1
         return row

@@ -10,12 +10,14 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from pyhudi.codec.bloom import BloomType
 from pyhudi.errors import OptionError
 from pyhudi.merge.mode import MergeMode
 from pyhudi.schema.meta_columns import COMMIT_TIME, FILE_NAME, META_FIELDS, PARTITION_PATH
 
 FOOTER_AVRO_SCHEMA = "parquet.avro.schema"
 FOOTER_BLOOM_FILTER = "org.apache.hudi.bloomfilter"
+OLD_FOOTER_BLOOM_FILTER = "com.uber.hoodie.bloomfilter"
 FOOTER_BLOOM_TYPE = "hoodie_bloom_filter_type_code"
 FOOTER_MIN_KEY = "hoodie_min_record_key"
 FOOTER_MAX_KEY = "hoodie_max_record_key"
@@ -80,3 +82,6 @@ class WriterSettings:
         if self.compression not in PARQUET_CODECS:
             served = ", ".join(sorted(PARQUET_CODECS))
             raise OptionError(f"hoodie.parquet.compression.codec: '{self.compression}' is not served; take one of {served}.")
+        if self.bloom_type not in tuple(BloomType):
+            served = ", ".join(BloomType)
+            raise OptionError(f"hoodie.bloom.index.filter.type: '{self.bloom_type}' is not served; take one of {served}.")

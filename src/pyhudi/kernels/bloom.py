@@ -1,24 +1,21 @@
 """The bloom filter of a base file, filled by columns of keys.
 
-Rules: `BloomFilterFactory` (SIMPLE, DYNAMIC_V0), `InternalDynamicBloomFilter`; `pyhudi.codec.bloom` states them key
-by key and is what this must equal. A filter that would answer "maybe" to more than half of all absent keys is of no
-use to anybody: then all bits are set, which costs nothing, is true for every key, and is what the honest filter
-nearly is (docs/design/0040-base-files.md).
+Rules: `BloomFilterFactory`, `InternalDynamicBloomFilter`; `pyhudi.codec.bloom` states them key by key and is what this
+must equal. A filter that would answer "maybe" to more than half of all absent keys is of no use to anybody: then all
+bits are set, which costs nothing, is true for every key, and is what the honest filter nearly is
+(docs/design/0040-base-files.md).
 """
 
 from __future__ import annotations
 
-import base64
 import math
-import struct
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from pyhudi.kernels.base_file import FOOTER_BLOOM_FILTER, FOOTER_BLOOM_TYPE, WriterSettings
+from pyhudi.codec.bloom import BloomFilter, BloomType
+from pyhudi.kernels.base_file import FOOTER_BLOOM_FILTER, FOOTER_BLOOM_TYPE, OLD_FOOTER_BLOOM_FILTER, WriterSettings
 from pyhudi.kernels.murmur import bit_positions
 from pyhudi.kernels.parquet_input import footer_entries, open_parquet
 
@@ -26,40 +23,8 @@ if TYPE_CHECKING:
     from pyhudi.spec.file_group import BaseFile
     from pyhudi.storage.protocol import Storage
 
-SIMPLE = "SIMPLE"
-_OLD_FOOTER_BLOOM_FILTER = "com.uber.hoodie.bloomfilter"
-_USELESS = 0.5
-_LN2 = math.log(2)
-
-Bits = npt.NDArray[np.uint8]
-
-
-def sizing(entries: int, fpp: float) -> tuple[int, int]:
-    bits = math.ceil(entries * (-math.log(fpp)) / (_LN2 * _LN2))
-    return bits, math.ceil(_LN2 * bits / entries)
-
-
-@dataclass(frozen=True, slots=True)
-class FilterShape:
-    """Size of a filter: bits and hashes of a row, keys per row, and up to how many keys rows are added."""
-
-    type_code: str
-    bits: int
-    hashes: int
-    per_row: int
-    max_entries: int
-
-    @property
-    def most_rows(self) -> int:
-        """How many rows the filter can have."""
-        return 1 if self.type_code == SIMPLE else max(1, -(-self.max_entries // self.per_row))
-
-    @property
-    def most_keys(self) -> int:
-        """With how many keys the filter still says "no" to half of the keys that are not there."""
-        row_says_maybe = 1 - (1 - _USELESS) ** (1 / self.most_rows)
-        bits_per_hash = -math.log(1 - row_says_maybe ** (1 / self.hashes))
-        return int(self.most_rows * bits_per_hash * self.bits / self.hashes)
+#: Share of absent keys to which a useful filter says "no" at least.
+_USEFUL = 0.5
 
 
 class KeyFilter:
@@ -69,29 +34,33 @@ class KeyFilter:
     False when a file is rewritten that had no filter: then the keys of its old rows must be added too.
     """
 
-    def __init__(self, shape: FilterShape, *, knows_stored_keys: bool = True) -> None:
+    def __init__(self, bloom: BloomFilter, *, keys: int = 0, knows_stored_keys: bool = True) -> None:
         self.knows_stored_keys = knows_stored_keys
-        self._shape = shape
-        self._rows = [self._blank()]
-        self._in_last_row = 0
-        self._keys = 0
-        self._waiting: list[pa.ChunkedArray] = []
+        self._bloom = bloom
+        self._keys = keys
+        self._waiting: list[pa.Array] = []
+        self._most_rows = 1 if bloom.row_entries is None else max(1, -(-bloom.max_entries // bloom.row_entries))
+        self._most_keys = _most_keys(bloom.bits, bloom.hashes, self._most_rows)
 
     @property
-    def type_code(self) -> str:
-        """SIMPLE or DYNAMIC_V0."""
-        return self._shape.type_code
+    def type_code(self) -> BloomType:
+        """The kind of the filter."""
+        return BloomType.SIMPLE if self._bloom.row_entries is None else BloomType.DYNAMIC_V0
 
     @classmethod
     def empty(cls, settings: WriterSettings, *, knows_stored_keys: bool = True) -> KeyFilter:
         """Return a filter without keys, sized as the settings say."""
-        bits, hashes = sizing(settings.bloom_entries, settings.bloom_fpp)
-        shape = FilterShape(settings.bloom_type, bits, hashes, settings.bloom_entries, settings.bloom_max_entries)
-        return cls(shape, knows_stored_keys=knows_stored_keys)
+        bloom = BloomFilter.empty(
+            BloomType(settings.bloom_type),
+            entries=settings.bloom_entries,
+            fpp=settings.bloom_fpp,
+            max_entries=settings.bloom_max_entries,
+        )
+        return cls(bloom, knows_stored_keys=knows_stored_keys)
 
     @classmethod
     def of_file(cls, storage: Storage, base: BaseFile, settings: WriterSettings) -> KeyFilter:
-        """Return the filter of a base file, to be added to; an empty one when the file has none that can be.
+        """Return the filter of a base file, to be added to; an empty one when the file has none.
 
         Raises:
             CorruptTableError: the file or its filter is damaged.
@@ -99,91 +68,72 @@ class KeyFilter:
         with open_parquet(storage, base.path) as parquet:
             entries = footer_entries(parquet)
             rows = parquet.metadata.num_rows
-        text = entries.get(FOOTER_BLOOM_FILTER) or entries.get(_OLD_FOOTER_BLOOM_FILTER)
+        text = entries.get(FOOTER_BLOOM_FILTER) or entries.get(OLD_FOOTER_BLOOM_FILTER)
         if text is None:
             return cls.empty(settings, knows_stored_keys=False)
-        return cls.decode(text, entries.get(FOOTER_BLOOM_TYPE, SIMPLE), settings.bloom_max_entries, keys=rows)
-
-    @classmethod
-    def decode(cls, text: str, type_code: str, max_entries: int, *, keys: int) -> KeyFilter:
-        """Return a filter that a base file of `keys` rows holds."""
-        data = base64.b64decode(text)
-        _, hashes, _, bits = struct.unpack_from(">iibi", data, 0)
-        row_bytes, head = (bits + 7) // 8, 13
-        if type_code == SIMPLE:
-            shape, starts, in_last_row = FilterShape(SIMPLE, bits, hashes, 0, 0), [head], 0
-        else:
-            per_row, in_last_row, rows = struct.unpack_from(">iii", data, head)
-            shape = FilterShape(type_code, bits, hashes, per_row, max_entries)
-            starts = [2 * head + 12 + row * (head + row_bytes) for row in range(rows)]
-        decoded = cls(shape)
-        decoded._rows = [np.frombuffer(data, np.uint8, row_bytes, start) for start in starts]
-        decoded._in_last_row = in_last_row
-        decoded._keys = keys
-        return decoded
+        kind = BloomType(entries.get(FOOTER_BLOOM_TYPE, BloomType.SIMPLE))
+        return cls(BloomFilter.decode(text, kind, max_entries=settings.bloom_max_entries), keys=rows)
 
     def add(self, keys: pa.ChunkedArray) -> None:
-        """Add a column of keys."""
+        """Add a column of keys, none of them null."""
         self._keys += len(keys)
-        if self._keys > self._shape.most_keys:
+        if self._keys > self._most_keys:
             self._waiting = []
         else:
-            self._waiting.append(keys)
+            self._waiting.extend(keys.chunks)
 
     def encode(self) -> str:
         """Return the filter as the footer of a base file holds it."""
-        if self._keys > self._shape.most_keys:
+        if self._keys > self._most_keys:
             self._saturate()
-        elif self._waiting:
-            self._fill(pa.chunked_array([chunk for column in self._waiting for chunk in column.chunks], pa.string()))
+        else:
+            self._fill(pa.chunked_array(self._waiting, pa.string()))
         self._waiting = []
-        return self._encoded()
-
-    def _encoded(self) -> str:
-        head = struct.pack(">iibi", -1, self._shape.hashes, 1, self._shape.bits)
-        rows = [head + row.tobytes() for row in self._rows]
-        if self.type_code == SIMPLE:
-            return base64.b64encode(rows[0]).decode()
-        counts = struct.pack(">iii", self._shape.per_row, self._in_last_row, len(rows))
-        return base64.b64encode(head + counts + b"".join(rows)).decode()
-
-    def _blank(self) -> Bits:
-        return np.zeros((self._shape.bits + 7) // 8, np.uint8)
+        return self._bloom.encode()
 
     def _saturate(self) -> None:
-        full = np.packbits(np.ones(self._shape.bits, np.uint8), bitorder="little")
-        self._rows = [full] * self._shape.most_rows
-        self._in_last_row = self._shape.per_row
+        full = np.packbits(np.ones(self._bloom.bits, np.uint8), bitorder="little").tobytes()
+        self._bloom.rows = [bytearray(full) for _ in range(self._most_rows)]
+        self._bloom.last_row_entries = self._bloom.row_entries or 0
 
     def _fill(self, keys: pa.ChunkedArray) -> None:
-        if self.type_code == SIMPLE:
-            self._set(0, keys)
+        bloom = self._bloom
+        if bloom.row_entries is None:
+            self._set_bits(bloom.rows[0], keys)
             return
         start = 0
         while start < len(keys):
-            room = self._shape.per_row - self._in_last_row
-            if room <= 0 and len(self._rows) == self._shape.most_rows:
+            room = bloom.row_entries - bloom.last_row_entries
+            if room <= 0 and len(bloom.rows) >= self._most_rows:
                 self._take_turns(keys.slice(start))
                 return
             if room <= 0:
-                self._rows.append(self._blank())
-                self._in_last_row, room = 0, self._shape.per_row
+                bloom.rows.append(bytearray(len(bloom.rows[0])))
+                bloom.last_row_entries, room = 0, bloom.row_entries
             part = keys.slice(start, room)
-            self._set(len(self._rows) - 1, part)
-            self._in_last_row += len(part)
+            self._set_bits(bloom.rows[-1], part)
+            bloom.last_row_entries += len(part)
             start += len(part)
 
     def _take_turns(self, keys: pa.ChunkedArray) -> None:
         """Spread keys over the full rows: the first goes to row 0, then the rows take turns, row 0 first again."""
-        turns = np.maximum(np.arange(len(keys)) - 1, 0) % len(self._rows)
-        for row in range(len(self._rows)):
-            self._set(row, keys.take(pa.array(np.flatnonzero(turns == row))))
-        self._in_last_row += len(keys)
+        rows = self._bloom.rows
+        turns = np.maximum(np.arange(len(keys)) - 1, 0) % len(rows)
+        for number, row in enumerate(rows):
+            self._set_bits(row, keys.take(pa.array(np.flatnonzero(turns == number))))
+        self._bloom.last_row_entries += len(keys)
 
-    def _set(self, row: int, keys: pa.ChunkedArray) -> None:
-        shape = self._shape
-        bits = np.unpackbits(self._rows[row], count=shape.bits, bitorder="little")
+    def _set_bits(self, row: bytearray, keys: pa.ChunkedArray) -> None:
+        """Set the keys' bits. They are laid out one to a byte meanwhile: that is what numpy scatters into fast."""
+        bits = np.unpackbits(np.frombuffer(row, np.uint8), count=self._bloom.bits, bitorder="little")
         for chunk in keys.chunks:
-            for positions in bit_positions(chunk, shape.bits, shape.hashes):
+            for positions in bit_positions(chunk, self._bloom.bits, self._bloom.hashes):
                 bits[positions] = 1
-        self._rows[row] = np.packbits(bits, bitorder="little")
+        row[:] = np.packbits(bits, bitorder="little").tobytes()
+
+
+def _most_keys(bits: int, hashes: int, rows: int) -> int:
+    """With how many keys a filter still says "no" to the useful share of absent keys."""
+    row_says_maybe = 1 - _USEFUL ** (1 / rows)
+    hashes_per_bit = -math.log(1 - row_says_maybe ** (1 / hashes))
+    return int(rows * hashes_per_bit * bits / hashes)

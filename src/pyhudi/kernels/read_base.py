@@ -167,7 +167,7 @@ def _check_types(storage: Storage, file: BaseFile, physical: pa.Schema, table: p
 
 
 def _readable(table: pa.DataType, stored: pa.DataType, name: str) -> bool:
-    if table == stored or pt.is_null(stored) or table == _DICTIONARY:
+    if table in (stored, _DICTIONARY) or pt.is_null(stored):
         return True
     if pt.is_string(table) or pt.is_string(stored):
         other = stored if pt.is_string(table) else table
