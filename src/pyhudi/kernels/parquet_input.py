@@ -24,11 +24,11 @@ def corrupt_as_error(storage: Storage, path: str) -> Iterator[None]:
         raise
     except FileNotFoundError as error:
         raise CorruptTableError(
-            f"Base file '{path}' of the table at {storage.uri} belongs to a commit, but is not there: it was deleted "
+            f"File '{path}' of the table at {storage.uri} belongs to a commit, but is not there: it was deleted "
             "by hand, or cleaned while it was read (then read again)."
         ) from error
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
-        raise CorruptTableError(f"Base file '{path}' of the table at {storage.uri} cannot be read: {error}") from error
+        raise CorruptTableError(f"File '{path}' of the table at {storage.uri} cannot be read: {error}") from error
 
 
 @contextmanager

@@ -1,0 +1,40 @@
+"""Rows of the archived timeline's files."""
+
+from __future__ import annotations
+
+import io
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from pyhudi.errors import CorruptTableError
+from pyhudi.kernels.history import read_rows
+from pyhudi.storage.memory import MemoryStorage
+
+PATH = ".hoodie/timeline/history/1_2_0.parquet"
+
+
+@pytest.fixture
+def storage() -> MemoryStorage:
+    output = io.BytesIO()
+    pq.write_table(pa.table({"instantTime": ["1", "2"], "metadata": [b"x", None], "more": [1, 2]}), output)
+    storage = MemoryStorage()
+    storage.create(PATH, output.getvalue())
+    return storage
+
+
+def test_rows_come_with_the_columns_asked_for(storage: MemoryStorage) -> None:
+    rows = list(read_rows(storage, PATH, ["instantTime", "metadata"]))
+    assert rows == [{"instantTime": "1", "metadata": b"x"}, {"instantTime": "2", "metadata": None}]
+
+
+def test_missing_column_names_file_and_column(storage: MemoryStorage) -> None:
+    with pytest.raises(CorruptTableError, match=rf"{PATH}.*'plan'"):
+        list(read_rows(storage, PATH, ["plan"]))
+
+
+def test_damaged_file_is_named(storage: MemoryStorage) -> None:
+    storage.replace(PATH, b"PAR1")
+    with pytest.raises(CorruptTableError, match=PATH):
+        list(read_rows(storage, PATH, ["instantTime"]))
