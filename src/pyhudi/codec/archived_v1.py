@@ -55,15 +55,15 @@ def _block(cursor: _Cursor) -> Iterator[ArchivedEntry]:
     start = cursor.at
     if cursor.take(len(_MAGIC)) != _MAGIC:
         raise CorruptTableError(f"the archive file has no block at byte {start}")
-    size = cursor.long()
+    size = cursor.read_long()
     end = cursor.at + size
-    if cursor.int() != 1:
+    if cursor.read_int() != 1:
         raise CorruptTableError("the archive file has a block of an unknown format version")
-    kind = cursor.int()
+    kind = cursor.read_int()
     headers = _headers(cursor)
-    content = _Cursor(cursor.take(cursor.long()))
+    content = _Cursor(cursor.take(cursor.read_long()))
     _headers(cursor)
-    if cursor.long() != cursor.at - start - _LONG.size or cursor.at != end:
+    if cursor.read_long() != cursor.at - start - _LONG.size or cursor.at != end:
         raise CorruptTableError(f"the block at byte {start} of the archive file contradicts its own length")
     if kind == _AVRO_DATA_BLOCK:
         schema = headers.get(_SCHEMA_HEADER, b"").decode("utf-8", "replace")
@@ -71,9 +71,9 @@ def _block(cursor: _Cursor) -> Iterator[ArchivedEntry]:
 
 
 def _records(content: _Cursor, schema: str) -> Iterator[ArchivedEntry]:
-    content.int()  # version of the block's content; the layout is one for all
-    for _ in range(content.int()):
-        yield _entry(decode_payload(content.take(content.int()), schema))
+    content.read_int()  # version of the block's content; the layout is one for all
+    for _ in range(content.read_int()):
+        yield _entry(decode_payload(content.take(content.read_int()), schema))
     if content.left:
         raise CorruptTableError("a block of the archive file is longer than its records")
 
@@ -94,10 +94,10 @@ def _entry(record: Mapping[str, Any]) -> ArchivedEntry:
 
 
 def _headers(cursor: _Cursor) -> dict[int, bytes]:
-    count = cursor.int()
+    count = cursor.read_int()
     if not 0 <= count <= _MAX_HEADERS:
         raise CorruptTableError(f"a block of the archive file has {count} headers")
-    return {cursor.int(): cursor.take(cursor.int()) for _ in range(count)}
+    return {cursor.read_int(): cursor.take(cursor.read_int()) for _ in range(count)}
 
 
 class _Cursor:
@@ -119,8 +119,8 @@ class _Cursor:
         self.at += length
         return self.data[self.at - length : self.at]
 
-    def int(self) -> int:
+    def read_int(self) -> int:
         return int(_INT.unpack(self.take(_INT.size))[0])
 
-    def long(self) -> int:
+    def read_long(self) -> int:
         return int(_LONG.unpack(self.take(_LONG.size))[0])
