@@ -44,6 +44,12 @@ def check_recovery(run: CrashRun, oracle: Oracle) -> None:
     check_at_rest(run.storage, run.point)
 
 
+def run_all_cuts(storage: MemoryStorage, before: Oracle, name: str) -> None:
+    after = before.after(*WRITES[name])
+    for run in crash_points(lambda cut: DRIVER.write(cut, *WRITES[name]), storage.copy):
+        check_recovery(run, check_answer(run, before, after))
+
+
 @pytest.fixture(scope="module")
 def stored() -> tuple[MemoryStorage, Oracle]:
     return stored_table()
@@ -51,10 +57,7 @@ def stored() -> tuple[MemoryStorage, Oracle]:
 
 @pytest.mark.parametrize("name", WRITES)
 def test_write_cut_anywhere_is_whole_or_not_at_all_and_the_next_write_recovers(stored, name) -> None:
-    storage, before = stored
-    after = before.after(*WRITES[name])
-    for run in crash_points(lambda cut: DRIVER.write(cut, *WRITES[name]), storage.copy):
-        check_recovery(run, check_answer(run, before, after))
+    run_all_cuts(*stored, name)
 
 
 def died(storage: MemoryStorage, name: str, method: str, path_end: str) -> MemoryStorage:
