@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 
 import pyarrow as pa
@@ -17,7 +18,7 @@ def to_table(data: object, schema: Callable[[], pa.Schema] | None = None) -> pa.
     Args:
         data: an Arrow table, record batch or reader; a pandas or polars frame; a list of dicts, one a row, in which a
             missing entry is null; or any object with `__arrow_c_stream__`.
-        schema: gives the table's columns: plain Python values take their types where they can.
+        schema: gives the table's columns; dicts in a column of maps are taken for maps.
 
     Raises:
         SchemaError: a column's values have no common type.
@@ -58,13 +59,21 @@ def _from_rows(rows: Sequence[Mapping[str, object]], schema: Callable[[], pa.Sch
     return pa.table({name: _column([row.get(name) for row in rows], name, types.get(name.lower())) for name in names})
 
 
-def _column(values: list[object], name: str, wanted: pa.DataType | None) -> pa.Array:
-    if wanted is not None:
-        try:
-            return pa.array(values, wanted)
-        except (TypeError, OverflowError, *_ARROW_ERRORS):
-            pass  # the values have a type of their own, which may still fit the table's
+def _column(values: Sequence[object], name: str, wanted: pa.DataType | None) -> pa.Array:
+    """Return the values as they are: Arrow would cut a float that is asked to be an integer, so no type is asked for."""
     try:
+        if wanted is not None and pa.types.is_map(wanted):
+            return _map_column(values, name, wanted)
         return pa.array(values)
     except (TypeError, OverflowError, *_ARROW_ERRORS) as error:
         raise SchemaError(f"The values of column '{name}' have no common type: {error}") from error
+
+
+def _map_column(values: Sequence[object], name: str, wanted: pa.MapType) -> pa.Array:
+    """Return dicts as a map, which Arrow would take for structs."""
+    entries = [None if value is None else list(value.items() if isinstance(value, Mapping) else value) for value in values]  # type: ignore[call-overload]
+    pairs = [pair for entry in entries if entry is not None for pair in entry]
+    items = _column([item for _, item in pairs], f"{name}.value", wanted.item_type)
+    ends = itertools.accumulate((len(entry or ()) for entry in entries), initial=0)
+    offsets = [None if missing else end for end, missing in zip(ends, [*(e is None for e in entries), False], strict=True)]
+    return pa.MapArray.from_arrays(pa.array(offsets, pa.int32()), pa.array([key for key, _ in pairs], pa.string()), items)

@@ -48,7 +48,8 @@ class WritePlan:
     @property
     def changes_nothing(self) -> bool:
         """True when there is nothing to commit."""
-        return not self.buckets and not self.replaced and self.operation is not Operation.INSERT_OVERWRITE_TABLE
+        replaces = any((self.replaced or {}).values()) or self.operation is Operation.INSERT_OVERWRITE_TABLE
+        return not self.buckets and not replaces
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +117,8 @@ def _groups(
 
 
 def _file_ids(file_prefix: Callable[[], str], *, one_prefix: bool) -> Iterator[str]:
-    """Yield new file ids: numbers after one prefix (bulk writes), or number 0 after a new prefix each time, as in Hudi."""
+    """Return new file ids: numbers after one prefix (bulk writes), or number 0 after a new prefix each time, as in Hudi."""
     if one_prefix:
         prefix = file_prefix()
-        yield from (f"{prefix}-{number}" for number in itertools.count())
-    while True:
-        yield f"{file_prefix()}-0"
+        return (f"{prefix}-{number}" for number in itertools.count())
+    return (f"{file_prefix()}-0" for _ in itertools.count())

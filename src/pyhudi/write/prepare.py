@@ -35,8 +35,10 @@ def evolved(table: TableSchema, data: pa.Schema, config: TableConfig) -> TableSc
     """Return the table's schema after a write of data with this schema; the same value when nothing changes.
 
     Raises:
-        SchemaError: a column cannot be stored or does not fit.
+        SchemaError: a column cannot be stored, does not fit, or has a name that pyhudi uses itself.
     """
+    if DELETE_COLUMN in data.names:
+        raise SchemaError(f"Column '{DELETE_COLUMN}' has a name that pyhudi uses itself. Rename it, or use delete().")
     columns = evolve(table.columns, data)
     if columns.equals(table.columns):
         return table
@@ -111,14 +113,3 @@ def require_unique(keyed: pa.Table, option: str) -> None:
     if repeated.num_rows:
         key = repeated.column(RECORD_KEY)[0]
         raise KeyFieldError(f"The record key '{key}' stands more than once in the data, and {option} is false.")
-
-
-def without_system_columns(data: pa.Table) -> pa.Table:
-    """Return the data without the column names that pyhudi uses itself.
-
-    Raises:
-        SchemaError: the data have a column of such a name.
-    """
-    if DELETE_COLUMN in data.schema.names:
-        raise SchemaError(f"Column '{DELETE_COLUMN}' has a name that pyhudi uses itself. Rename it, or use delete().")
-    return data

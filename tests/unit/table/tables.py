@@ -1,0 +1,66 @@
+"""Small tables in memory for the tests of writing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from pyhudi.engine.local import LocalEngine
+from pyhudi.storage.memory import MemoryStorage
+from pyhudi.storage.protocol import Storage
+from pyhudi.table.create import create_table
+from pyhudi.table.table import HudiTable
+from pyhudi.timeline.clock import SystemClock
+
+Row = dict[str, Any]
+
+SCHEMA = pa.schema({"id": pa.int64(), "city": pa.string(), "value": pa.int64(), "at": pa.int64()})
+
+
+def make_table(
+    storage: Storage | None = None,
+    *,
+    schema: pa.Schema = SCHEMA,
+    keys: Sequence[str] = ("id",),
+    partition_by: Sequence[str] = (),
+    order_by: Sequence[str] = (),
+    options: Mapping[str, str] | None = None,
+) -> HudiTable:
+    storage = storage or MemoryStorage()
+    create_table(
+        storage,
+        schema,
+        name="rides",
+        keys=keys,
+        partition_by=partition_by,
+        order_by=order_by,
+        table_type="COPY_ON_WRITE",
+        options=options or {},
+        clock=SystemClock(),
+    )
+    return HudiTable(storage, engine=LocalEngine(threads=2))
+
+
+def ride(number: int, city: str = "oslo", value: int = 0, at: int = 0) -> Row:
+    return {"id": number, "city": city, "value": value, "at": at}
+
+
+def rows_of(table: HudiTable) -> list[Row]:
+    return by_id(table.to_arrow().to_pylist())
+
+
+def by_id(rows: Iterable[Row]) -> list[Row]:
+    return sorted(rows, key=lambda row: (row["id"], str(row["city"]), row["value"]))
+
+
+def files_of(storage: Storage, folder: str = "") -> list[str]:
+    """All files of a table but the lock's, which a refused write may leave."""
+    found = []
+    for status in storage.list(folder):
+        if status.is_dir:
+            found += files_of(storage, status.path)
+        elif not status.path.startswith(".hoodie/.locks"):
+            found.append(status.path)
+    return found

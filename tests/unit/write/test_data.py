@@ -1,0 +1,68 @@
+"""What users may hand in, and what becomes of it."""
+
+from __future__ import annotations
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from pyhudi.errors import SchemaError, UsageError
+from pyhudi.write.data import to_table
+
+ROWS = pa.table({"id": [1, 2], "name": ["a", None]})
+
+
+class Stream:
+    """Knows nothing but the Arrow C stream interface."""
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return ROWS.__arrow_c_stream__(requested_schema)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        ROWS,
+        ROWS.to_batches()[0],
+        ROWS.to_reader(),
+        ROWS.to_pandas(),
+        pl.from_arrow(ROWS),
+        ROWS.to_pylist(),
+        Stream(),
+        [{"id": 1, "name": "a"}, {"id": 2}],
+    ],
+    ids=["table", "batch", "reader", "pandas", "polars", "dicts", "stream", "dicts with gaps"],
+)
+def test_every_kind_of_data_gives_the_same_rows(data) -> None:
+    assert to_table(data).to_pylist() == ROWS.to_pylist()
+
+
+def test_arrow_table_is_handed_on_as_it_is() -> None:
+    assert to_table(ROWS) is ROWS
+
+
+def test_index_of_a_pandas_frame_is_no_column() -> None:
+    assert to_table(pd.DataFrame({"a": [1]}, index=["x"])).column_names == ["a"]
+
+
+def test_columns_of_all_dicts_are_kept_not_only_those_of_the_first() -> None:
+    assert to_table([{"a": 1}, {"b": 2}]).to_pylist() == [{"a": 1, "b": None}, {"a": None, "b": 2}]
+
+
+def test_dicts_in_a_column_of_maps_become_maps() -> None:
+    schema = pa.schema({"m": pa.map_(pa.string(), pa.int64())})
+    table = to_table([{"m": {"a": 1, "b": 2}}, {"m": None}, {"m": {}}], lambda: schema)
+    assert table.schema.field("m").type == pa.map_(pa.string(), pa.int64())
+    assert table["m"].to_pylist() == [[("a", 1), ("b", 2)], None, []]
+
+
+def test_values_without_a_common_type_are_refused_with_their_column() -> None:
+    with pytest.raises(SchemaError, match="'a'"):
+        to_table([{"a": 1}, {"a": "x"}])
+
+
+@pytest.mark.parametrize("data", ["text", b"bytes", 5, None, [1, 2], {"a": 1}])
+def test_other_objects_are_refused_with_their_type(data) -> None:
+    with pytest.raises(UsageError, match="give an Arrow table"):
+        to_table(data)
