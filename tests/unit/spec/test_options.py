@@ -1,0 +1,146 @@
+"""Options: every name of a key finds it, and nothing that is asked for is ignored."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from pyhudi.errors import OptionError, UnsupportedError
+from pyhudi.spec.config.key import Status
+from pyhudi.spec.config_keys import KEYS, find_key
+from pyhudi.spec.options import resolve
+
+NAMES = [(name, key) for key in KEYS for name in (key.name, *key.aliases)]
+
+
+def test_no_name_stands_for_two_keys() -> None:
+    names = [name.lower() for name, _ in NAMES]
+    assert sorted(names) == sorted(set(names))
+
+
+@pytest.mark.parametrize(("name", "key"), NAMES, ids=lambda value: value if isinstance(value, str) else "")
+def test_every_name_finds_its_key_in_any_case(name: str, key: object) -> None:
+    assert find_key(name.upper().removesuffix("*") + ("X" if name.endswith("*") else "")) is key
+
+
+@pytest.mark.parametrize("key", [key for key in KEYS if key.status is Status.SERVED], ids=lambda key: key.name)
+def test_served_keys_say_what_they_do_and_accept_their_default(key: object) -> None:
+    assert key.doc.endswith(".")
+    if key.default:
+        assert resolve({key.name: key.default}).text(key.name) == key.default
+
+
+@pytest.mark.parametrize("key", [key for key in KEYS if key.status is Status.REFUSED], ids=lambda key: key.name)
+def test_refused_keys_are_refused_with_a_reason_unless_they_ask_for_nothing(key: object) -> None:
+    name = key.name.replace("*", "anything")
+    with pytest.raises(UnsupportedError, match=name) as caught:
+        resolve({name: "some value"})
+    assert key.reason in str(caught.value)
+    assert "some value" not in str(caught.value)
+    for value in key.harmless_values:
+        assert resolve({name: value.upper()}).given == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("primaryKye", "primaryKey"),
+        ("hoodie.datasource.write.recordkey.fields", "hoodie.datasource.write.recordkey.field"),
+        ("hoodie.datasource.write.opration", "hoodie.datasource.write.operation"),
+        ("as.of.instan", "as.of.instant"),
+    ],
+)
+def test_an_unknown_option_is_refused_with_the_nearest_name(name: str, hint: str) -> None:
+    with pytest.raises(OptionError, match=f"'{name}' is unknown. Did you mean '{hint}'"):
+        resolve({name: "x"})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("hoodie.datasource.write.operation", "upsret"),
+        ("hoodie.datasource.write.hive_style_partitioning", "yes"),
+        ("hoodie.parquet.max.file.size", "0"),
+        ("hoodie.parquet.max.file.size", "1e6"),
+        ("hoodie.parquet.max.file.size", "1" * 30),
+        ("hoodie.parquet.small.file.limit", "small"),
+        ("hoodie.index.bloom.fpp", "1"),
+        ("hoodie.index.bloom.fpp", "nan"),
+        ("hoodie.record.size.estimation.threshold", "-1"),
+        ("hoodie.record.size.estimation.threshold", "inf"),
+        ("type", "row"),
+    ],
+)
+def test_a_value_that_a_key_cannot_have_is_refused(name: str, value: str) -> None:
+    with pytest.raises(OptionError, match=f"{name}={value} is not possible"):
+        resolve({name: value})
+
+
+def test_two_names_of_one_key_may_agree_but_not_differ() -> None:
+    assert resolve({"preCombineField": "ts", "orderingFields": "ts"}).text("hoodie.table.ordering.fields") == "ts"
+    with pytest.raises(OptionError, match="two names of one option"):
+        resolve({"preCombineField": "ts", "hoodie.table.ordering.fields": "other"})
+
+
+def test_a_spark_setting_loses_to_the_option_itself() -> None:
+    options = resolve({"hoodie.table.name": "own", "spark.hoodie.table.name": "spark"})
+    assert options.text("hoodie.table.name") == "own"
+    assert resolve({"spark.hoodie.table.name": "spark"}).text("hoodie.table.name") == "spark"
+
+
+def test_values_may_be_numbers_and_truth_values_and_none_means_not_given() -> None:
+    options = resolve({"hoodie.combine.before.upsert": False, "hoodie.parquet.max.file.size": 10, "hoodie.table.name": None})
+    assert options.flag("hoodie.combine.before.upsert", default=True) is False
+    assert options.integer("hoodie.parquet.max.file.size") == 10
+    assert options.get("hoodie.table.name") is None
+    with pytest.raises(OptionError, match="list"):
+        resolve({"primaryKey": ["id"]})
+
+
+def test_what_is_not_given_is_the_default_of_the_caller_or_else_of_the_key() -> None:
+    options = resolve({})
+    assert options.integer("hoodie.parquet.max.file.size") == 125829120
+    assert options.integer("hoodie.parquet.max.file.size", default=5) == 5
+    assert options.number("hoodie.index.bloom.fpp") == 1e-9
+    assert options.flag("hoodie.combine.before.insert") is False
+
+
+def test_class_names_stand_for_what_they_mean() -> None:
+    options = resolve(
+        {
+            "hoodie.datasource.write.keygenerator.class": "org.apache.hudi.keygen.ComplexKeyGenerator",
+            "payloadClass": "org.apache.hudi.common.model.DefaultHoodieRecordPayload",
+        }
+    )
+    assert options.text("hoodie.table.keygenerator.type") == "COMPLEX"
+    assert options.text("hoodie.record.merge.mode") == "EVENT_TIME_ORDERING"
+
+
+@pytest.mark.parametrize("name", ["hoodie.datasource.write.keygenerator.class", "payloadClass"])
+def test_classes_of_a_users_own_are_refused(name: str) -> None:
+    with pytest.raises(UnsupportedError, match=r"org\.mine"):
+        resolve({name: "org.mine"})
+
+
+def test_a_class_that_contradicts_the_type_is_refused() -> None:
+    with pytest.raises(OptionError, match="contradict"):
+        resolve(
+            {
+                "hoodie.datasource.write.keygenerator.class": "org.apache.hudi.keygen.ComplexKeyGenerator",
+                "hoodie.datasource.write.keygenerator.type": "SIMPLE",
+            }
+        )
+
+
+def test_a_harmless_key_is_noted_once(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "pyhudi.options")
+    for _ in range(3):
+        resolve({"hoodie.embed.timeline.server": "false"})
+    assert [record.getMessage() for record in caplog.records].count(caplog.records[0].getMessage()) == 1
+
+
+def test_the_metadata_table_may_be_switched_off_but_not_on() -> None:
+    assert resolve({"hoodie.metadata.enable": "false"}).given == {}
+    with pytest.raises(UnsupportedError, match="metadata table"):
+        resolve({"hoodie.metadata.enable": "true"})
