@@ -6,8 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests.tables import unpack
+
+# How long one example takes says more about the machine than about the code.
+settings.register_profile("pyhudi", deadline=None)
+settings.load_profile("pyhudi")
 
 
 @pytest.fixture(scope="session")
