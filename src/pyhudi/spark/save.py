@@ -32,6 +32,7 @@ _OPERATIONS: Final = {
     "insert_overwrite": Operation.INSERT_OVERWRITE,
     "insert_overwrite_table": Operation.INSERT_OVERWRITE_TABLE,
 }
+_TABLE_NAME: Final = "hoodie.table.name"
 _PARTITIONS_TO_DELETE: Final = "hoodie.datasource.write.partitions.to.delete"
 
 
@@ -59,10 +60,11 @@ def save_as_table(frame: DataFrame, state: WriterState, name: str) -> None:
     if entry is not None:
         options = {**entry.properties, **session_options(session), **state.options}
         hudi = {key: value for key, value in options.items() if key.startswith("hoodie.") or key in state.options}
-        hudi.pop("path", None)
+        for key in ("path", _TABLE_NAME):  # the catalog's entry says both
+            hudi.pop(key, None)
         _write(frame, state, entry.location, hudi, table_name=entry.name)
         return
-    options = {key: value for key, value in state.options.items() if key != "path"}
+    options = {key: value for key, value in state.options.items() if key not in ("path", _TABLE_NAME)}
     definition = definition_of(options, state.partition_by, default_name=catalog_table.split_name(session, name)[-1])
     session.sql(_create_as_select(name, definition, state.options.get("path")), frame=frame)
 

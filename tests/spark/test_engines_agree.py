@@ -1,0 +1,92 @@
+"""A write by the local engine and the same write by Spark's tasks give the same table."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import hypothesis.strategies as st
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from pyspark.sql import SparkSession
+
+from pyhudi import HudiTable
+
+pytestmark = pytest.mark.spark
+
+OPERATIONS = ("upsert", "insert", "bulk_insert", "delete", "insert_overwrite", "insert_overwrite_table")
+SCHEMA = pa.schema({"id": pa.string(), "city": pa.string(), "seen": pa.int64(), "fare": pa.float64()})
+SHAPES = {
+    "plain": {"recordkey": "id", "partitionpath": "", "ordering": ""},
+    "partitioned": {"recordkey": "id", "partitionpath": "city", "ordering": "seen"},
+    "complex": {"recordkey": "id,city", "partitionpath": "city", "ordering": "seen"},
+}
+
+rows = st.fixed_dictionaries(
+    {
+        "id": st.integers(0, 12).map(str),
+        "city": st.sampled_from(["lima", "são paulo", "a b", None]),
+        "seen": st.integers(0, 5),
+        "fare": st.one_of(st.none(), st.floats(-10, 10, allow_nan=False)),
+    }
+)
+# Rows with one key and one ordering value have no first and last in Spark, so a batch holds each key once.
+batches = st.lists(rows, min_size=1, max_size=12, unique_by=lambda row: (row["id"], row["city"]))
+writes = st.lists(st.tuples(st.sampled_from(OPERATIONS), batches), min_size=2, max_size=4)
+numbers = itertools.count()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=writes)
+def test_local_engine_and_spark_tasks_give_the_same_rows(
+    spark: SparkSession, tmp_path: Path, shape: str, steps: list[tuple[str, list[dict[str, object]]]]
+) -> None:
+    folder = tmp_path / str(next(numbers))
+    found = []
+    for engine in ("local", "spark"):
+        path = str(folder / engine)
+        for operation, batch in steps:
+            write(spark, path, shape, operation, batch, engine)
+        found.append(content(path))
+    assert found[0] == found[1]
+
+
+def test_engine_is_recorded_in_the_commit_and_follows_the_size_of_the_plan(spark: SparkSession, tmp_path: Path) -> None:
+    path = str(tmp_path / "t")
+    write(spark, path, "plain", "upsert", [{"id": "1", "city": "lima", "seen": 1, "fare": 1.0}], "auto")
+    large = spark.range(20000).selectExpr("cast(id as string) id", "'lima' city", "id seen", "0.5D fare")
+    save(large, path, "plain", "upsert", {"pyhudi.engine.local.max.bytes": "1000"})
+    history = HudiTable.open(path).history()
+    assert history["engine"].to_pylist() == ["local", "spark"]
+    assert history["inserted"].to_pylist() == [1, 19999]
+
+
+def write(spark: SparkSession, path: str, shape: str, operation: str, batch: list[dict[str, object]], engine: str) -> None:
+    frame = spark.createDataFrame(pa.Table.from_pylist(batch, SCHEMA))
+    if operation == "delete":
+        frame = frame.select("id", "city")
+    save(frame, path, shape, operation, {"pyhudi.engine": engine})
+
+
+def save(frame, path: str, shape: str, operation: str, options: dict[str, str]) -> None:
+    if operation == "delete" and not (Path(path) / ".hoodie").exists():
+        return
+    fields = SHAPES[shape]
+    writer = frame.write.format("hudi").mode("append").options(**options)
+    writer = writer.option("hoodie.table.name", "agree").option("hoodie.datasource.write.operation", operation)
+    writer = writer.option("hoodie.datasource.write.recordkey.field", fields["recordkey"])
+    writer = writer.option("hoodie.datasource.write.partitionpath.field", fields["partitionpath"])
+    if fields["ordering"]:
+        writer = writer.option("hoodie.table.ordering.fields", fields["ordering"])
+    writer.save(path)
+
+
+def content(path: str) -> list[tuple[object, ...]]:
+    """Rows with key and partition path; the other meta columns say which task wrote, not what."""
+    if not (Path(path) / ".hoodie").exists():
+        return []
+    columns = ["_hoodie_record_key", "_hoodie_partition_path", *SCHEMA.names]
+    found = HudiTable.open(path).to_arrow(columns=columns).to_pylist()
+    return sorted((tuple(row.values()) for row in found), key=repr)

@@ -1,0 +1,169 @@
+"""`df.write.format("hudi")`: save modes, table names, and what it refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from pyhudi import HudiTable
+from pyhudi.errors import KeyFieldError, OptionError, SchemaError, TableExists, UnsupportedError, UsageError
+
+pytestmark = pytest.mark.spark
+
+OPTIONS = {
+    "hoodie.table.name": "trips",
+    "hoodie.datasource.write.recordkey.field": "id",
+    "hoodie.datasource.write.partitionpath.field": "city",
+}
+
+
+def trips(spark: SparkSession, *ids: int, fare: float = 1.5) -> DataFrame:
+    return spark.createDataFrame([(f"t{n}", "lima", fare) for n in ids], "id string, city string, fare double")
+
+
+def fares(path: Path) -> dict[str, float]:
+    rows = HudiTable.open(str(path)).to_arrow().to_pylist()
+    return {row["id"]: row["fare"] for row in rows}
+
+
+def test_append_creates_the_table_and_then_upserts(spark: SparkSession, tmp_path: Path) -> None:
+    path = tmp_path / "trips"
+    trips(spark, 1, 2).write.format("hudi").options(**OPTIONS).mode("append").save(str(path))
+    trips(spark, 2, 3, fare=9.0).write.format("hudi").options(**OPTIONS).mode("append").save(str(path))
+    assert fares(path) == {"t1": 1.5, "t2": 9.0, "t3": 9.0}
+
+
+def test_overwrite_replaces_the_rows_in_one_commit(spark: SparkSession, tmp_path: Path) -> None:
+    path = tmp_path / "trips"
+    trips(spark, 1, 2).write.format("hudi").options(**OPTIONS).mode("append").save(str(path))
+    trips(spark, 5).write.format("hudi").options(**OPTIONS).mode("overwrite").save(str(path))
+    assert fares(path) == {"t5": 1.5}
+    assert HudiTable.open(str(path)).history()["action"].to_pylist() == ["commit", "replacecommit"]
+
+
+def test_overwrite_reads_the_table_that_it_replaces(spark: SparkSession, tmp_path: Path) -> None:
+    path = tmp_path / "trips"
+    trips(spark, 1, 2).write.format("hudi").options(**OPTIONS).mode("append").save(str(path))
+    doubled = spark.read.format("hudi").load(str(path)).selectExpr("id", "city", "fare * 2 AS fare")
+    doubled.write.format("hudi").options(**OPTIONS).mode("overwrite").save(str(path))
+    assert fares(path) == {"t1": 3.0, "t2": 3.0}
+
+
+def test_overwrite_that_would_change_the_key_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    path = tmp_path / "trips"
+    trips(spark, 1).write.format("hudi").options(**OPTIONS).mode("append").save(str(path))
+    other = {**OPTIONS, "hoodie.datasource.write.recordkey.field": "fare"}
+    with pytest.raises(OptionError, match="record key"):
+        trips(spark, 2).write.format("hudi").options(**other).mode("overwrite").save(str(path))
+    assert fares(path) == {"t1": 1.5}
+
+
+def test_errorifexists_is_the_default_and_ignore_does_nothing(spark: SparkSession, tmp_path: Path) -> None:
+    path = tmp_path / "trips"
+    trips(spark, 1).write.format("hudi").options(**OPTIONS).save(str(path))
+    with pytest.raises(TableExists, match="errorifexists"):
+        trips(spark, 2).write.format("hudi").options(**OPTIONS).save(str(path))
+    trips(spark, 2).write.format("hudi").options(**OPTIONS).mode("ignore").save(str(path))
+    assert set(fares(path)) == {"t1"}
+
+
+def test_format_and_mode_may_come_in_any_order_or_as_arguments(spark: SparkSession, tmp_path: Path) -> None:
+    path = tmp_path / "trips"
+    trips(spark, 1).write.mode("append").options(**OPTIONS).format("hudi").save(str(path))
+    trips(spark, 2).write.save(str(path), format="hudi", mode="append", **OPTIONS)
+    assert set(fares(path)) == {"t1", "t2"}
+
+
+def test_partition_by_names_the_partition_field(spark: SparkSession, tmp_path: Path) -> None:
+    path = tmp_path / "trips"
+    options = {name: value for name, value in OPTIONS.items() if "partitionpath" not in name}
+    trips(spark, 1).write.format("hudi").options(**options).partitionBy("city").mode("append").save(str(path))
+    assert HudiTable.open(str(path)).config.partition_fields == ("city",)
+
+
+def test_save_as_table_creates_appends_and_overwrites(spark: SparkSession) -> None:
+    spark.sql("DROP TABLE IF EXISTS saved PURGE")
+    for mode, ids in (("append", (1, 2)), ("append", (2, 3)), ("overwrite", (7,))):
+        trips(spark, *ids).write.format("hudi").options(**OPTIONS).mode(mode).saveAsTable("saved")
+    assert [row.id for row in spark.table("saved").orderBy("id").collect()] == ["t7"]
+    spark.sql("DROP TABLE saved PURGE")
+
+
+def test_insert_into_takes_columns_by_position(spark: SparkSession) -> None:
+    spark.sql("DROP TABLE IF EXISTS ins PURGE")
+    spark.sql("CREATE TABLE ins (id STRING, fare DOUBLE, city STRING) USING hudi TBLPROPERTIES (primaryKey = 'id')")
+    frame = spark.createDataFrame([("a", 1.0, "lima")], "x string, y double, z string")
+    frame.write.insertInto("ins")
+    assert [tuple(row) for row in spark.sql("SELECT id, fare, city FROM ins").collect()] == [("a", 1.0, "lima")]
+    frame.write.mode("overwrite").insertInto("ins")
+    assert spark.table("ins").count() == 1
+    spark.sql("DROP TABLE ins PURGE")
+
+
+def test_table_without_key_takes_inserts_with_generated_keys(spark: SparkSession, tmp_path: Path) -> None:
+    path = tmp_path / "keyless"
+    for engine in ("local", "spark"):
+        frame = trips(spark, 1, 1, 2).write.format("hudi").option("pyhudi.engine", engine)
+        frame.option("hoodie.table.name", "keyless").mode("append").save(str(path))
+    keys = HudiTable.open(str(path)).to_arrow(columns=["_hoodie_record_key"])["_hoodie_record_key"].to_pylist()
+    assert len(keys) == 6
+    assert len(set(keys)) == 6
+
+
+@pytest.mark.parametrize("engine", ["local", "spark"])
+def test_null_record_key_is_refused_and_nothing_is_committed(spark: SparkSession, tmp_path: Path, engine: str) -> None:
+    path = tmp_path / "trips"
+    frame = spark.createDataFrame([(None, "lima", 1.0)], "id string, city string, fare double")
+    with pytest.raises(KeyFieldError, match="id"):
+        frame.write.format("hudi").options(**OPTIONS).option("pyhudi.engine", engine).mode("append").save(str(path))
+    assert HudiTable.open(str(path)).history().num_rows == 0
+
+
+@pytest.mark.parametrize("engine", ["local", "spark"])
+def test_partition_value_that_leads_out_of_the_table_is_refused(spark: SparkSession, tmp_path: Path, engine: str) -> None:
+    path = tmp_path / "trips"
+    frame = spark.createDataFrame([("a", "../../x", 1.0)], "id string, city string, fare double")
+    with pytest.raises(KeyFieldError, match=r"\.\."):
+        frame.write.format("hudi").options(**OPTIONS).option("pyhudi.engine", engine).mode("append").save(str(path))
+    assert not (tmp_path.parent / "x").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "says"),
+    [
+        ({"hoodie.datasource.write.recordkey.fields": "id"}, OptionError, "recordkey.field"),
+        ({"hoodie.datasource.write.operation": "upsrt"}, OptionError, "upsert"),
+        ({"hoodie.index.type": "BLOOM"}, UnsupportedError, "SIMPLE"),
+        ({"hoodie.datasource.write.table.type": "MERGE_ON_READ"}, UnsupportedError, "merge-on-read"),
+        ({"hoodie.metadata.enable": "true"}, UnsupportedError, "metadata"),
+        ({"hoodie.table.name": ""}, OptionError, "hoodie.table.name"),
+    ],
+)
+def test_wrong_option_is_refused_by_name_and_nothing_is_written(
+    spark: SparkSession, tmp_path: Path, options: dict[str, str], error: type[Exception], says: str
+) -> None:
+    path = tmp_path / "trips"
+    with pytest.raises(error, match=says):
+        trips(spark, 1).write.format("hudi").options(**OPTIONS).options(**options).mode("append").save(str(path))
+    assert not (path / ".hoodie" / "hoodie.properties").exists() or HudiTable.open(str(path)).history().num_rows == 0
+
+
+def test_column_of_another_type_is_refused_before_anything_is_written(spark: SparkSession, tmp_path: Path) -> None:
+    path = tmp_path / "trips"
+    trips(spark, 1).write.format("hudi").options(**OPTIONS).mode("append").save(str(path))
+    frame = spark.createDataFrame([("t2", "lima", "much")], "id string, city string, fare string")
+    with pytest.raises(SchemaError, match="fare"):
+        frame.write.format("hudi").options(**OPTIONS).mode("append").save(str(path))
+    assert HudiTable.open(str(path)).history().num_rows == 1
+
+
+def test_save_without_path_says_how_to_give_one(spark: SparkSession) -> None:
+    with pytest.raises(UsageError, match="path"):
+        trips(spark, 1).write.format("hudi").options(**OPTIONS).mode("append").save()
+
+
+def test_other_formats_are_written_as_ever(spark: SparkSession, tmp_path: Path) -> None:
+    trips(spark, 1).write.mode("overwrite").format("parquet").save(str(tmp_path / "plain"))
+    assert spark.read.parquet(str(tmp_path / "plain")).count() == 1
