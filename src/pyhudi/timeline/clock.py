@@ -70,9 +70,7 @@ class InstantClock:
     def _after_last(self, now: str) -> str:
         last = _naive(self._last)
         if last - _naive(now) > _TOLERATED_LAG:
-            _log.warning(
-                "the clock says %s but the timeline is at %s already; new instants continue from there", now, self._last
-            )
+            _log.warning("the clock says %s but the timeline is at %s already; new instants continue from there", now, self._last)
         return _text(last + _STEP)
 
 
@@ -119,17 +117,13 @@ def parse_time(time: str | datetime, zone: str) -> str:
             _naive(text)
             return text.ljust(17, "9")
         if _EPOCH.fullmatch(text):
-            return format_instant(datetime.fromtimestamp(int(text[:10]), UTC), zone_of(zone))[:14] + (
-                text[10:] or "000"
-            )
+            return format_instant(datetime.fromtimestamp(int(text[:10]), UTC), zone_of(zone))[:14] + (text[10:] or "000")
         if _DATE.fullmatch(text):
             moment = datetime.fromisoformat(text)
             return _text(moment) if moment.tzinfo is None else format_instant(moment, zone_of(zone))
     except ValueError as error:
         raise OptionError(f"'{time}' is not a time: {error}") from None
-    raise OptionError(
-        f"'{time}' is not a time; write it like 20261201040547825, '2026-12-01' or '2026-12-01 04:05:47.825'"
-    )
+    raise OptionError(f"'{time}' is not a time; write it like 20261201040547825, '2026-12-01' or '2026-12-01 04:05:47.825'")
 
 
 def _text(moment: datetime) -> str:

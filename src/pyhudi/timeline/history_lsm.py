@@ -43,8 +43,10 @@ class HistoryFile:
 
 
 @dataclass(frozen=True, slots=True)
-class ArchivedInstant:
-    """A completed instant of the archive; `metadata` is the content of its completed file, `plan` that of its plan."""
+class ArchivedRow:
+    """A completed instant as its row stands in the archive; `metadata` is the content of its completed file, `plan`
+    that of its plan.
+    """
 
     requested: str
     completed: str | None
@@ -69,11 +71,13 @@ def history_files(storage: Storage, config: TableConfig) -> tuple[HistoryFile, .
     return tuple(_history_file(storage, config, path, name) for name in names)
 
 
-def archived_instants(storage: Storage, config: TableConfig, rows: RowReader) -> Iterator[ArchivedInstant]:
-    """Yield all archived instants by requested time; one that a cut archival left in two files comes once."""
+def archived_rows(storage: Storage, config: TableConfig, rows: RowReader) -> Iterator[ArchivedRow]:
+    """Yield the rows of all archived instants by requested time; one that a cut archival left in two files comes
+    once.
+    """
     columns = ("instantTime", "completionTime", "action", "metadata", "plan")
     found = {
-        (row["instantTime"], row["action"]): ArchivedInstant(*(row[column] for column in columns))
+        (row["instantTime"], row["action"]): ArchivedRow(*(row[column] for column in columns))
         for file in history_files(storage, config)
         for row in rows(storage, file.path, columns)
     }

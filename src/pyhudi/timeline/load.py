@@ -5,8 +5,10 @@ Rules: Hudi technical specification, "Timeline"; `ActiveTimelineV1/V2`, `Instant
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from typing import cast
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.spec.instant import Action, Instant, parse_instant
@@ -27,10 +29,8 @@ def load_timeline(storage: Storage, config: TableConfig, history: Mapping[str, s
     """
     found = _instants(storage.list(config.timeline_path), config.layout)
     _check_single_completion(storage, (instant for instant, _ in found))
-    completion = dict(history or {}) if config.layout == 1 else history or {}
-    unnamed = _times_of_files(found, config)
-    if unnamed:
-        completion = {**completion, **unnamed}
+    # A chain, because even the length of a history would have to be read.
+    completion = ChainMap(_times_of_files(found, config), cast(dict[str, str], {} if history is None else history))
     origin = "" if _never_archived(storage, config) else None
     return Timeline(fold(instant for instant, _ in found), config.layout, completion, origin)
 

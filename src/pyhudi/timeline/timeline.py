@@ -78,9 +78,7 @@ class Timeline:
 
     def greatest_time(self) -> str:
         """Return the greatest requested or completed time of all instants, `""` when there is none."""
-        return max(
-            (time for instant in self.instants for time in (instant.requested, instant.completed or "")), default=""
-        )
+        return max((time for instant in self.instants for time in (instant.requested, instant.completed or "")), default="")
 
     def as_of(self, time: str) -> Timeline:
         """Return the timeline of the completed actions requested at or before an instant time."""

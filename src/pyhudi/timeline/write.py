@@ -53,9 +53,7 @@ class TimelineWriter:
             UnknownOutcomeError: the storage does not answer; the action may be visible.
         """
         if self.storage.stat(instant_path(self.config, instant)) is None:
-            raise ConflictError(
-                f"{instant.action} {instant.requested} of table {self.storage.uri} was rolled back by another writer"
-            )
+            raise ConflictError(f"{instant.action} {instant.requested} of table {self.storage.uri} was rolled back by another writer")
         done = next_instant(instant, completed_time)
         target = done if self.config.layout > 1 else Instant(done.requested, done.action, done.state)
         try:

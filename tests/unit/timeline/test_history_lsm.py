@@ -1,0 +1,128 @@
+"""The archived timeline of layout 2: which manifest counts, which files are opened, what a cut archival leaves."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyhudi.codec.jackson import render_json
+from pyhudi.errors import CorruptTableError
+from pyhudi.storage.memory import MemoryStorage
+from pyhudi.timeline.history_lsm import CompletionTimes, archived_rows, history_files
+from pyhudi.timeline.load import load_timeline
+
+FOLDER = ".hoodie/timeline/history"
+
+
+def at(day: int) -> str:
+    return f"202612{day:02}000000000"
+
+
+class History:
+    """An archive in memory; its files' rows are kept here instead of in Parquet, and `opened` notes which were read."""
+
+    def __init__(self, storage: MemoryStorage) -> None:
+        self.storage = storage
+        self.rows: dict[str, list[dict[str, object]]] = {}
+        self.opened: list[str] = []
+
+    def file(self, first: int, last: int, *days: int, level: int = 0) -> str:
+        name = f"{at(first)}_{at(last)}_{level}.parquet"
+        self.rows[f"{FOLDER}/{name}"] = [
+            {
+                "instantTime": at(day),
+                "completionTime": at(day)[:-1] + "7",
+                "action": "commit",
+                "metadata": None,
+                "plan": None,
+            }
+            for day in days or range(first, last + 1)
+        ]
+        return name
+
+    def manifest(self, number: int, *names: str, current: str | None = "same") -> None:
+        files = [{"fileName": name, "fileLen": 1} for name in names]
+        self.storage.create(f"{FOLDER}/manifest_{number}", render_json({"files": files}))
+        if current is not None:
+            self.storage.replace(f"{FOLDER}/_version_", (str(number) if current == "same" else current).encode())
+
+    def __call__(self, storage, path, columns):
+        self.opened.append(path.rsplit("/")[-1])
+        return [{column: row[column] for column in columns} for row in self.rows[path]]
+
+
+@pytest.fixture
+def history(storage) -> History:
+    return History(storage)
+
+
+def listed(history, config) -> list[str]:
+    return [file.path.rsplit("/")[-1] for file in history_files(history.storage, config)]
+
+
+def test_table_that_archived_nothing_has_no_history(history, layout_2) -> None:
+    assert listed(history, layout_2) == []
+    assert dict(CompletionTimes(history.storage, layout_2, history)) == {}
+
+
+def test_manifest_of_the_version_file_counts(history, layout_2) -> None:
+    old, new = history.file(1, 2), history.file(1, 4, level=1)
+    history.manifest(1, old)
+    history.manifest(2, new, current=None)
+    assert listed(history, layout_2) == [old]
+
+
+@pytest.mark.parametrize("current", ["", "x", "9", "-1", "1" * 100])
+def test_greatest_manifest_counts_when_the_version_file_is_no_help(history, layout_2, current) -> None:
+    old, new = history.file(1, 2), history.file(1, 4, level=1)
+    history.manifest(90, old, current=None)
+    history.manifest(100, new, current=current)
+    assert listed(history, layout_2) == [new]
+
+
+def test_missing_version_file_means_the_greatest_manifest(history, layout_2) -> None:
+    names = [history.file(day, day) for day in (1, 2, 3)]
+    for number, name in zip((2, 10, 9), names, strict=True):
+        history.manifest(number, name, current=None)
+    assert listed(history, layout_2) == [names[1]]
+
+
+@pytest.mark.parametrize("name", ["../../../etc/passwd", "x.parquet", "1_2_0.txt", f"{at(1)}_{at(2)}_10.parquet"])
+def test_manifest_that_lists_foreign_files_is_corrupt(history, layout_2, name) -> None:
+    history.manifest(1, name)
+    with pytest.raises(CorruptTableError, match="no file of an archive"):
+        listed(history, layout_2)
+
+
+def test_damaged_manifest_is_corrupt(history, layout_2) -> None:
+    history.storage.create(f"{FOLDER}/manifest_1", b'{ "files" : [ {')
+    with pytest.raises(CorruptTableError):
+        listed(history, layout_2)
+
+
+def test_rows_come_sorted_and_once_though_two_files_hold_them(history, layout_2) -> None:
+    history.manifest(1, history.file(3, 4), history.file(1, 3, level=1))
+    assert [row.requested for row in archived_rows(history.storage, layout_2, history)] == [at(day) for day in (1, 2, 3, 4)]
+
+
+def test_completion_time_opens_only_files_that_may_hold_it(history, layout_2) -> None:
+    names = [history.file(1, 3), history.file(4, 6), history.file(7, 9)]
+    history.manifest(1, *names)
+    times = CompletionTimes(history.storage, layout_2, history)
+    assert history.opened == []
+    assert times[at(5)] == at(5)[:-1] + "7"
+    assert times.get(at(6)) is not None
+    assert history.opened == [names[1]]
+    assert times.get(at(20)) is None
+    assert history.opened == [names[1]]
+    assert len(times) == 9
+
+
+def test_timeline_asks_the_history_for_archived_instants_only(history, layout_2) -> None:
+    history.manifest(1, history.file(1, 3))
+    history.storage.create(f".hoodie/timeline/{at(5)}_{at(6)}.commit", b"")
+    timeline = load_timeline(history.storage, layout_2, CompletionTimes(history.storage, layout_2, history))
+    assert timeline.completion_time(at(5)) == at(6)
+    assert timeline.is_committed(at(2))
+    assert history.opened == []
+    assert timeline.completion_time(at(2)) == at(2)[:-1] + "7"
+    assert len(history.opened) == 1
