@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from pyhudi.kernels.incoming import commit_time_deletes
+from pyhudi.kernels.key_bytes import sharing_a_hash
 from pyhudi.kernels.ordering import check_orderable
 from pyhudi.merge.mode import MergeMode, check_served
 from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
@@ -34,21 +35,24 @@ def combine(rows: pa.Table, ordering_fields: Sequence[str], mode: MergeMode, *, 
     check_served(mode)
     fields = ordering_fields if mode is MergeMode.EVENT_TIME_ORDERING else ()
     check_orderable(rows.schema, fields)
-    keys = rows.column(RECORD_KEY)
-    if pc.count_distinct(keys, mode="all").as_py() == rows.num_rows:
+    suspects = sharing_a_hash(rows.column(RECORD_KEY).combine_chunks())
+    if not len(suspects):
         return rows
-    groups = _codes(keys)
+    candidates = rows.take(pa.array(suspects))
+    groups = _groups(candidates, within_partition=within_partition)
+    keep = np.ones(rows.num_rows, bool)
+    keep[suspects] = False
+    keep[suspects[_winners(candidates, groups, fields)]] = True
+    return rows.filter(pa.array(keep))
+
+
+def _groups(rows: pa.Table, *, within_partition: bool) -> Places:
+    """Numbers without gaps, alike for rows of one key."""
+    groups = _codes(rows.column(RECORD_KEY))
     if within_partition and PARTITION_PATH in rows.schema.names:
         partitions = _codes(rows.column(PARTITION_PATH))
         groups = groups * (int(partitions.max()) + 1) + partitions
-    _, groups, counts = np.unique(groups, return_inverse=True, return_counts=True)
-    doubled = np.flatnonzero(counts[groups] > 1)
-    if not len(doubled):
-        return rows
-    keep = np.ones(rows.num_rows, bool)
-    keep[doubled] = False
-    keep[doubled[_winners(rows.take(pa.array(doubled)), groups[doubled], fields)]] = True
-    return rows.filter(pa.array(keep))
+    return np.unique(groups, return_inverse=True)[1]
 
 
 def _winners(rows: pa.Table, groups: Places, ordering_fields: Sequence[str]) -> Places:

@@ -52,7 +52,7 @@ def _has_long_characters(keys: pa.StringArray) -> bool:
         return False
     # A slice shares the buffers of the whole; its own bytes alone are looked at.
     first, last = np.frombuffer(ends, np.int32)[[keys.offset, keys.offset + len(keys)]]
-    return bool((np.frombuffer(data, np.uint8)[first:last] >= _FOUR_BYTES).any())
+    return bool(np.frombuffer(data, np.uint8)[first:last].max(initial=0) >= _FOUR_BYTES)
 
 
 def _bounds_beyond_bmp(keys: pa.StringArray) -> tuple[str | None, str | None]:

@@ -23,6 +23,9 @@ from pyhudi.schema.storable import storable_type
 if TYPE_CHECKING:
     from pyhudi.spec.table_config import TableConfig
 
+#: Codes below this are renumbered by a table, greater ones by sorting.
+_SORT_FROM = 1 << 20
+
 
 def key_columns(
     rows: pa.Table, config: TableConfig, *, instant: str, task_partition: int, first_row: int = 0
@@ -110,14 +113,15 @@ def _record_keys(rows: pa.Table, generator: KeyGenerator, first_row: int) -> pa.
 def _partition_paths(rows: pa.Table, layout: PartitionLayout) -> pa.DictionaryArray:
     if not layout.fields:
         return pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows.num_rows, np.int32)), pa.array([""], pa.string()))
-    columns = [field_column(rows, field) for field in layout.fields]
-    encoded = [_distinct(column, field) for column, field in zip(columns, layout.fields, strict=True)]
-    combined = np.zeros(rows.num_rows, np.int64)
-    for codes, texts in encoded:
-        combined, _ = _dense(combined * len(texts) + codes)
-    _, firsts, places = np.unique(combined, return_index=True, return_inverse=True)
+    encoded = [_distinct(field_column(rows, field), field) for field in layout.fields]
+    combined, count = encoded[0][0], len(encoded[0][1])
+    for codes, texts in encoded[1:]:
+        combined, count = _dense(combined * len(texts) + codes, count * len(texts))
+    combined, count = _dense(combined, count)
+    firsts = np.empty(count, np.int64)
+    firsts[combined[::-1]] = np.arange(rows.num_rows)[::-1]
     paths = [_checked_path(layout, [texts[codes[row]] for codes, texts in encoded], int(row)) for row in firsts]
-    return pa.DictionaryArray.from_arrays(pa.array(places.astype(np.int32)), pa.array(paths, pa.string()))
+    return pa.DictionaryArray.from_arrays(pa.array(combined.astype(np.int32)), pa.array(paths, pa.string()))
 
 
 def _checked_path(layout: PartitionLayout, values: Sequence[str | None], row: int) -> str:
@@ -137,12 +141,14 @@ def _distinct(column: pa.ChunkedArray, field: str) -> tuple[npt.NDArray[np.int64
     return encoded.indices.to_numpy().astype(np.int64), texts
 
 
-def _dense(codes: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], int]:
-    """Codes renumbered without gaps, so that combining the next field cannot overflow."""
-    if not len(codes) or int(codes.max()) < 2**31:
-        return codes, 0
-    distinct, places = np.unique(codes, return_inverse=True)
-    return places.astype(np.int64), len(distinct)
+def _dense(codes: npt.NDArray[np.int64], limit: int) -> tuple[npt.NDArray[np.int64], int]:
+    """Return codes below `limit` renumbered without gaps, and how many there are."""
+    if limit > _SORT_FROM:
+        distinct, numbers = np.unique(codes, return_inverse=True)
+        return numbers, len(distinct)
+    used = np.zeros(limit, bool)
+    used[codes] = True
+    return (np.cumsum(used) - 1)[codes], int(used.sum())
 
 
 def _is_blank(texts: pa.StringArray) -> npt.NDArray[np.bool_]:

@@ -13,14 +13,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from pyhudi.kernels.key_bytes import equal_length_blocks
+
 Words = npt.NDArray[np.uint32]
 
 _M = np.uint32(0x5BD1E995)
 _R = np.uint32(24)
 _FINAL_FIRST = np.uint32(13)
 _FINAL_SECOND = np.uint32(15)
-#: Keys hashed at a time: the arrays of one block stay in the processor's cache.
-_BLOCK = 16384
 
 
 def bit_positions(keys: pa.Array, bits: int, hashes: int) -> Iterator[Words]:
@@ -29,7 +29,7 @@ def bit_positions(keys: pa.Array, bits: int, hashes: int) -> Iterator[Words]:
 
     An array is only valid until the next one is taken.
     """
-    for block in _equal_length_blocks(keys):
+    for _, block in equal_length_blocks(keys):
         yield from _positions(block, np.uint32(bits), hashes)
 
 
@@ -92,25 +92,3 @@ def _tail(block: npt.NDArray[np.uint8]) -> Words | None:
     if left == 3:
         tail ^= signed[:, length - 3].astype(np.int32) << 16
     return tail.view(np.uint32)
-
-
-def _equal_length_blocks(keys: pa.Array) -> Iterator[npt.NDArray[np.uint8]]:
-    """Yield the keys' UTF-8 bytes as matrices of one key a row; the keys of a matrix have one length."""
-    if not len(keys):
-        return
-    offsets = np.frombuffer(keys.buffers()[1], np.int32)[keys.offset : keys.offset + len(keys) + 1]
-    data = np.frombuffer(keys.buffers()[2], np.uint8)
-    lengths = np.diff(offsets)
-    if lengths.min() == lengths.max():
-        length = int(lengths[0])
-        matrix = data[offsets[0] : offsets[-1]].reshape(len(keys), length)
-        for start in range(0, len(keys), _BLOCK):
-            yield matrix[start : start + _BLOCK]
-        return
-    order = np.argsort(lengths, kind="stable")
-    borders = np.flatnonzero(np.diff(lengths[order])) + 1
-    for group in np.split(order, borders):
-        length = int(lengths[group[0]])
-        for start in range(0, len(group), _BLOCK):
-            starts = offsets[group[start : start + _BLOCK]]
-            yield data[starts[:, None] + np.arange(length)]
