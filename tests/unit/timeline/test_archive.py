@@ -26,7 +26,7 @@ def archived_commits(storage, config) -> list:
     return [archived for archived in found if archived.instant.action is Action.COMMIT]
 
 
-@pytest.mark.parametrize("name", ["judge/cleaned_and_archived_v9", "judge/archived_v6"])
+@pytest.mark.parametrize("name", ["judge/cleaned_and_archived_v9", "archives/archived_v6"])
 def test_archive_and_active_timeline_hold_the_full_history(fixture_table, name) -> None:
     storage, config = opened(fixture_table(name))
     timeline = load_timeline(storage, config)
@@ -38,7 +38,7 @@ def test_archive_and_active_timeline_hold_the_full_history(fixture_table, name) 
     assert all(map(timeline.is_committed, archived + active))
 
 
-@pytest.mark.parametrize("name", ["judge/cleaned_and_archived_v9", "judge/archived_v6"])
+@pytest.mark.parametrize("name", ["judge/cleaned_and_archived_v9", "archives/archived_v6"])
 def test_archived_commits_tell_what_they_wrote(fixture_table, name) -> None:
     for commit in archived_commits(*opened(fixture_table(name))):
         assert commit.metadata is not None
@@ -56,13 +56,13 @@ def test_completion_times_of_archived_commits_are_after_their_requests(fixture_t
 
 
 def test_archive_of_14_commits_is_complete_in_version_6(fixture_table) -> None:
-    storage, config = opened(fixture_table("judge/archived_v6"))
+    storage, config = opened(fixture_table("archives/archived_v6"))
     archived = archived_commits(storage, config)
     assert len(archived) + len(load_timeline(storage, config).data_instants()) == 14
 
 
 def test_archive_file_cut_off_is_corrupt(fixture_table) -> None:
-    storage, config = opened(fixture_table("judge/archived_v6"))
+    storage, config = opened(fixture_table("archives/archived_v6"))
     (first, *_) = [status for status in storage.list(config.archive_path) if ".archive." in status.name]
     cut = MemoryStorage()
     cut.create(first.path, storage.read(first.path)[:-5])
