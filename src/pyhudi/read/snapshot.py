@@ -32,6 +32,8 @@ class Snapshot:
     query: SnapshotQuery
     config: TableConfig
     timeline: Timeline
+    #: The timeline of now, which tells the columns of a table that was still empty at the time of the query.
+    latest: Timeline
 
     @property
     def schema(self) -> pa.Schema:
@@ -41,7 +43,8 @@ class Snapshot:
     @cached_property
     def stored_schema(self) -> StoredSchema:
         """The schema together with its Avro text."""
-        return table_schema(self.storage, self.config, self.timeline)
+        was_empty = self.timeline.last_completed() is None
+        return table_schema(self.storage, self.config, self.latest if was_empty else self.timeline)
 
     @property
     def instant(self) -> str | None:
@@ -56,7 +59,7 @@ class Snapshot:
 
     @cached_property
     def partition_folders(self) -> tuple[str, ...]:
-        """Folders that can be partitions by their depth, none of them listed; every partition is at or below one of them."""
+        """Folders that can be partitions by their depth, none of them listed; every partition is at or below one."""
         return self._view.partition_folders()
 
     def partitions_below(self, folder: str) -> tuple[str, ...]:
@@ -101,10 +104,10 @@ def open_snapshot(storage: Storage, query: SnapshotQuery) -> Snapshot:
     check_readable(config)
     timeline = load_timeline(storage, config)
     if query.as_of is None:
-        return Snapshot(storage, query, config, timeline)
+        return Snapshot(storage, query, config, timeline, timeline)
     time = parse_time(query.as_of, config.timeline_zone)
     _check_not_cleaned(storage, config, timeline, time)
-    return Snapshot(storage, replace(query, as_of=time), config, timeline.as_of(time))
+    return Snapshot(storage, replace(query, as_of=time), config, timeline.as_of(time), timeline)
 
 
 def _check_not_cleaned(storage: Storage, config: TableConfig, timeline: Timeline, time: str) -> None:

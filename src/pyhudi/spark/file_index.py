@@ -19,7 +19,7 @@ from pyspark.sql.types import StructType
 from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.read.snapshot import Snapshot
 from pyhudi.spark import jvm
-from pyhudi.spark.directories import Directory, PartitionValues
+from pyhudi.spark.directories import Directory, Texts, partition_values
 from pyhudi.spark.failures import carried, explain_reads_below
 from pyhudi.spark.jvm import JavaObject
 from pyhudi.spark.partition_search import PartitionSearch
@@ -51,9 +51,10 @@ class SnapshotFileIndex:
         self._schema = partition_schema
         self._base = hadoop_base(snapshot.storage)
         explain_reads_below(self._base)
-        self._values = PartitionValues(session, partition_schema)
+        self._values = partition_values(session, partition_schema.json())
         self._search = PartitionSearch(session, snapshot, partition_schema, self._values)
         self._lock = threading.RLock()
+        self._all: JavaObject | None = None
 
     # --- what Spark calls -------------------------------------------------------------------------------------------
 
@@ -62,16 +63,15 @@ class SnapshotFileIndex:
         """Return `Seq[PartitionDirectory]`; data filters are evaluated by the scan on row groups and rows."""
         try:
             with self._lock:
-                found = (
-                    self._search.matching(partition_filters) if partition_filters.size() else self._search.everything()
-                )
+                found = self._search.matching(partition_filters) if partition_filters.size() else self._search.everything()
                 directories = [Directory(texts, self._files(path)) for path, texts in found]
             return self._values.directories(directories)
         except PySparkException as error:
             raise CorruptTableError(
-                f"A partition path of table {self._snapshot.storage.uri} does not hold values of"
-                f" {self._schema.simpleString()}: {error}"
+                f"A partition path of table {self._snapshot.storage.uri} does not hold values of {self._schema.simpleString()}: {error}"
             ) from error
+        else:
+            return self._all
 
     def rootPaths(self) -> JavaObject:  # noqa: N802
         """Return the paths that EXPLAIN shows: two, since into a relation of one path Spark would insert raw files."""
@@ -82,9 +82,9 @@ class SnapshotFileIndex:
         """Return the URIs of all files as `String[]`."""
         with self._lock:
             found = [uri for path, _ in self._search.everything() for uri, _, _ in self._files(path)]
-        regex = jvm.jvm(self._session).java.util.regex
+        pattern = jvm.java_class(self._session, "java.util.regex.Pattern")
         # One call whatever the number of files. NUL is in no path, and `split` leaves out empty texts at the end.
-        return regex.Pattern.compile("\0").split("\0".join([*found, ""]) or "\0")
+        return pattern.compile("\0").split("\0".join([*found, ""]) or "\0")
 
     def refresh(self) -> None:
         """Do nothing: a snapshot stays what it is."""
@@ -96,7 +96,7 @@ class SnapshotFileIndex:
 
     def partitionSchema(self) -> JavaObject:  # noqa: N802
         """Return the partition columns as Spark's `StructType`."""
-        return jvm.jvm(self._session).org.apache.spark.sql.types.DataType.fromJson(self._schema.json())
+        return jvm.java_class(self._session, "org.apache.spark.sql.types.DataType").fromJson(self._schema.json())
 
     def metadataOpsTimeNs(self) -> JavaObject:  # noqa: N802
         """Return Scala's None: no time of listing is reported."""
@@ -115,6 +115,9 @@ class SnapshotFileIndex:
         return other is self or (other is not None and str(other.toString()) == self._identity)
 
     # --- how it is answered -----------------------------------------------------------------------------------------
+
+    def _directories(self, found: list[tuple[str, Texts]]) -> JavaObject:
+        return self._values.directories(Directory(texts, self._files(path)) for path, texts in found)
 
     def _files(self, path: str) -> tuple[tuple[str, int, int], ...]:
         files = self._snapshot.files(path)
@@ -143,9 +146,9 @@ class SnapshotFileIndex:
 
     @cached_property
     def _root_paths(self) -> JavaObject:
-        java = jvm.jvm(self._session)
-        roots = [java.org.apache.hadoop.fs.Path(path) for path in (self._base, f"{self._base}/.hoodie")]
-        return java.org.apache.spark.api.python.PythonUtils.toSeq(roots)
+        path = jvm.java_class(self._session, "org.apache.hadoop.fs.Path")
+        utils = jvm.java_class(self._session, "org.apache.spark.api.python.PythonUtils")
+        return utils.toSeq([path(self._base), path(f"{self._base}/.hoodie")])
 
     @cached_property
     def _no_time(self) -> JavaObject:
@@ -162,7 +165,5 @@ def hadoop_base(storage: Storage) -> str:
     if not separator:
         return f"file:{storage.uri}"
     if scheme == "memory":
-        raise UnsupportedError(
-            f"Spark cannot read {storage.uri}: the table lives in this Python process. Read it with HudiTable.to_arrow."
-        )
+        raise UnsupportedError(f"Spark cannot read {storage.uri}: the table lives in this Python process. Read it with HudiTable.to_arrow.")
     return storage.uri

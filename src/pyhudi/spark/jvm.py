@@ -8,6 +8,7 @@ for nodes.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -81,18 +82,32 @@ def current_catalog(session: SparkSession) -> str:
     return str(_state(session).catalog_manager.currentCatalog().name())
 
 
+def java_class(session: SparkSession, name: str) -> JavaObject:
+    """Return a class of the JVM by its full name; a look-up through packages costs a round trip for each, so it is kept."""
+    return _java_class(jvm(session), name)
+
+
+@lru_cache(maxsize=256)
+def _java_class(java: JavaObject, name: str) -> JavaObject:
+    found = java
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
+
+
 def companion(session: SparkSession, class_name: str) -> JavaObject:
     """Return the companion object of a Scala class below `org.apache.spark.sql`."""
-    found = jvm(session).org.apache.spark.sql
-    *packages, name = class_name.split(".")
-    for package in packages:
-        found = getattr(found, package)
-    return getattr(getattr(found, f"{name}$"), "MODULE$")
+    return _companion(jvm(session), class_name)
+
+
+@lru_cache(maxsize=256)
+def _companion(java: JavaObject, class_name: str) -> JavaObject:
+    return getattr(_java_class(java, f"org.apache.spark.sql.{class_name}$"), "MODULE$")
 
 
 def some(session: SparkSession, value: object) -> JavaObject:
     """Return a Scala Option that holds `value`; None gives the empty one."""
-    return jvm(session).scala.Option.apply(value)
+    return java_class(session, "scala.Option").apply(value)
 
 
 def value_of(option: JavaObject) -> JavaObject | None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from pyspark.sql.types import BinaryType, DataType, StringType, StructField, StructType, TimestampNTZType, TimestampType
 
-from pyhudi.spec.table_config import KeyGeneratorType, TableConfig
+from pyhudi.spec.key_generator import KeyGeneratorType
+from pyhudi.spec.table_config import TableConfig
 
 #: The text that key generators write for these does not tell the value.
 _ONLY_IN_FILES = (TimestampType, TimestampNTZType, BinaryType)
@@ -43,9 +44,8 @@ def _shown_type(held: DataType | None, config: TableConfig, *, is_timestamp: boo
     return held
 
 
-def _kinds(config: TableConfig) -> tuple[str, ...]:
-    """Return SIMPLE or TIMESTAMP for each partition field."""
+def _kinds(config: TableConfig) -> tuple[str | None, ...]:
+    """Return what each partition field's own generator is, where the table says so."""
     if config.key_generator in _TIMESTAMP_GENERATORS:
         return ("TIMESTAMP",) * len(config.partition_fields)
-    stated = config.partition_field_types
-    return tuple(stated) if stated else ("SIMPLE",) * len(config.partition_fields)
+    return config.partition_field_types

@@ -37,9 +37,7 @@ class PartitionSearch:
 
     def everything(self) -> list[tuple[str, Texts]]:
         """Return all partitions with the texts of their values."""
-        below = (
-            path for folder in self._snapshot.partition_folders for path in self._snapshot.partitions_below(folder)
-        )
+        below = (path for folder in self._snapshot.partition_folders for path in self._snapshot.partitions_below(folder))
         return [(path, self._texts(path)) for path in below]
 
     def matching(self, filters: JavaObject) -> list[tuple[str, Texts]]:
@@ -83,14 +81,10 @@ class PartitionSearch:
             return []
         on_last, on_others = self._by_columns(filters, last)
         if on_others:
-            others = jvm.jvm(self._session).org.apache.spark.api.python.PythonUtils.toSeq(on_others)
+            others = jvm.java_class(self._session, "org.apache.spark.api.python.PythonUtils").toSeq(on_others)
             failed = list(self._passing({folder: texts[folder] for folder in failed}, others))
         label = f"{last}=" if config.hive_style else ""
-        return [
-            folder
-            for folder in failed
-            if all(one.may_match(f"{folder.rsplit('/', 1)[-1].removeprefix(label)}/") for one in on_last)
-        ]
+        return [folder for folder in failed if all(one.may_match(f"{folder.rsplit('/', 1)[-1].removeprefix(label)}/") for one in on_last)]
 
     def _by_columns(self, filters: JavaObject, last: str) -> tuple[list[PrefixFilter], list[JavaObject]]:
         """Return the filters on the last column alone, and those on other columns alone; mixed ones decide nothing."""
@@ -120,9 +114,7 @@ class PartitionSearch:
         if not self._schema.fields:
             return ()
         try:
-            values = paths.parse(
-                path, config.partition_fields, hive_style=config.hive_style, url_encode=config.url_encode
-            )
+            values = paths.parse(path, config.partition_fields, hive_style=config.hive_style, url_encode=config.url_encode)
         except KeyFieldError as error:
             raise CorruptTableError(f"table {self._snapshot.storage.uri}: {error}") from error
         by_field = dict(zip(config.partition_fields, values, strict=True))

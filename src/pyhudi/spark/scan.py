@@ -19,6 +19,8 @@ from pyhudi.spark.jvm import JavaObject
 from pyhudi.spark.partition_columns import partition_columns
 from pyhudi.spark.types import spark_schema
 
+_DATASOURCES = "org.apache.spark.sql.execution.datasources"
+
 
 def scan(session: SparkSession, snapshot: Snapshot) -> DataFrame:
     """Return the rows of a snapshot: meta columns first, then the table's columns in their order.
@@ -45,21 +47,18 @@ def scan(session: SparkSession, snapshot: Snapshot) -> DataFrame:
     return DataFrame(classic.ofRows(jvm.jvm_session(session), relation), session)
 
 
-def _relation(
-    session: SparkSession, index: SnapshotFileIndex, columns: StructType, partitioned_by: StructType
-) -> JavaObject:
+def _relation(session: SparkSession, index: SnapshotFileIndex, columns: StructType, partitioned_by: StructType) -> JavaObject:
     """Return the logical relation; a column of both schemas keeps its place and takes its value from the path."""
     gateway = session.sparkContext._gateway  # noqa: SLF001 - no public name
     ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]
-    java = jvm.jvm(session).org.apache.spark
-    from_json = java.sql.types.DataType.fromJson
-    relation = java.sql.execution.datasources.HadoopFsRelation(
+    from_json = jvm.java_class(session, "org.apache.spark.sql.types.DataType").fromJson
+    relation = jvm.java_class(session, f"{_DATASOURCES}.HadoopFsRelation")(
         index,
         from_json(partitioned_by.json()),
         from_json(columns.json()),
         jvm.some(session, None),
-        java.sql.execution.datasources.parquet.ParquetFileFormat(),
-        java.api.python.PythonUtils.toScalaMap({}),
+        jvm.java_class(session, f"{_DATASOURCES}.parquet.ParquetFileFormat")(),
+        jvm.java_class(session, "org.apache.spark.api.python.PythonUtils").toScalaMap({}),
         jvm.jvm_session(session),
     )
     is_streaming = False
