@@ -7,6 +7,7 @@ the session says. So other sessions, and other formats in an enabled one, run as
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from typing import Any, TypeAlias, TypeVar
 
@@ -57,6 +58,14 @@ def is_enabled(session: SparkSession) -> bool:
 def _enable_session(session: SparkSession, sql: SqlRunner) -> None:
     _install(sql)
     session.conf.set(_ENABLED, "true")
+    _run_workers_here(session)
+
+
+def _run_workers_here(session: SparkSession) -> None:
+    """Let the Python workers of a local session be this Python, which has pyhudi; Spark would take the `python3` of the PATH."""
+    context = session.sparkContext
+    if "PYSPARK_PYTHON" not in os.environ and (context.master or "").startswith("local"):
+        context.pythonExec = sys.executable
 
 
 def _enable_builder(builder: SparkSession.Builder, sql: SqlRunner) -> None:
