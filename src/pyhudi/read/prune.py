@@ -16,6 +16,7 @@ import pyarrow.dataset as ds
 import pyarrow.fs as pafs
 import pyarrow.types as pt
 
+from pyhudi.errors import KeyFieldError
 from pyhudi.spec import partition_path
 from pyhudi.spec.key_generator import KeyGeneratorType
 from pyhudi.spec.table_config import TableConfig
@@ -23,9 +24,7 @@ from pyhudi.spec.table_config import TableConfig
 _KEEPS_VALUES: Final = frozenset({KeyGeneratorType.SIMPLE, KeyGeneratorType.COMPLEX})
 
 
-def prune_partitions(
-    paths: Sequence[str], condition: pc.Expression, schema: pa.Schema, config: TableConfig
-) -> tuple[str, ...]:
+def prune_partitions(paths: Sequence[str], condition: pc.Expression, schema: pa.Schema, config: TableConfig) -> tuple[str, ...]:
     """Return the partition paths that may hold matching rows.
 
     Args:
@@ -50,7 +49,10 @@ def prune_partitions(
 def _guarantee(path: str, schema: pa.Schema, config: TableConfig) -> pc.Expression:
     """Return what holds for the partition columns of every row below a path."""
     fields = config.partition_fields
-    texts = partition_path.parse(path, fields, hive_style=config.hive_style, url_encode=config.url_encode)
+    try:
+        texts = partition_path.parse(path, fields, hive_style=config.hive_style, url_encode=config.url_encode)
+    except KeyFieldError:  # a value holds a slash: which segment belongs to which field cannot be told
+        return pc.scalar(True)
     known = (_field_guarantee(schema, name, text) for name, text in zip(fields, texts, strict=True))
     return functools.reduce(operator.and_, (part for part in known if part is not None), pc.scalar(True))
 

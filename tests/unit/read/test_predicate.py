@@ -1,0 +1,142 @@
+"""SQL conditions select the rows that SQL says, and faults are told with their place."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pyhudi.errors import UsageError
+from pyhudi.read.predicate import parse_predicate
+
+SCHEMA = pa.schema(
+    {
+        "id": pa.int32(),
+        "name": pa.string(),
+        "amount": pa.decimal128(10, 2),
+        "price": pa.float64(),
+        "day": pa.date32(),
+        "at": pa.timestamp("us", "UTC"),
+        "ok": pa.bool_(),
+        "odd name": pa.int64(),
+        "nested": pa.struct([("x", pa.int64())]),
+    }
+)
+AT = datetime(2026, 12, 1, 4, 5, 47, tzinfo=UTC)
+ROWS = pa.Table.from_pylist(
+    [
+        {"id": 1, "name": "ann", "amount": Decimal("1.50"), "price": 1.5, "day": date(2026, 1, 1), "at": AT, "ok": True},
+        {"id": 2, "name": "o'bo%b", "amount": Decimal("2.00"), "price": 2.0, "day": date(2026, 2, 1), "ok": False},
+        {"id": 3, "name": "", "odd name": 7, "nested": {"x": 9}, "price": float("nan")},
+        {"id": 4},
+    ],
+    schema=SCHEMA,
+)
+
+
+def ids(text: str) -> list[int]:
+    return ROWS.filter(parse_predicate(text, SCHEMA))["id"].to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("id = 1", [1]),
+        ("id == 1 or id <> 1", [1, 2, 3, 4]),
+        ("2 <= id", [2, 3, 4]),
+        ("3 > id", [1, 2]),
+        ("id != 2 AND NOT id = 3", [1, 4]),
+        ("NOT (id = 1 OR id = 2)", [3, 4]),
+        ("id = 1 OR id = 2 AND id = 3", [1]),
+        ("id IN (1, 3, 99)", [1, 3]),
+        ("id NOT IN (1, 3)", [2, 4]),
+        ("id NOT IN (1, NULL)", []),
+        ("name NOT IN ('ann')", [2, 3]),
+        ("id BETWEEN 2 AND 3", [2, 3]),
+        ("id NOT BETWEEN 2 AND 3", [1, 4]),
+        ("name IS NULL", [4]),
+        ("name IS NOT NULL", [1, 2, 3]),
+        ("name = NULL", []),
+        ("name <=> NULL", [4]),
+        ("name <=> 'ann'", [1]),
+        ("name LIKE 'a%'", [1]),
+        ("name LIKE '%\\\\%%'", [2]),
+        ("name NOT LIKE 'a_n'", [2, 3]),
+        ("name = 'o''bo%b'", [2]),
+        (r"name = 'o\'bo%b'", [2]),
+        ("name = ''", [3]),
+        ("amount > 1.5", [2]),
+        ("amount = 1.50", [1]),
+        ("price < 1.75", [1]),
+        ("id < 2.5", [1, 2]),
+        ("day = '2026-01-01'", [1]),
+        ("day >= DATE '2026-01-15'", [2]),
+        ("at = TIMESTAMP '2026-12-01 04:05:47'", [1]),
+        ("at < '2027-01-01'", [1]),
+        ("ok", [1]),
+        ("NOT ok", [2]),
+        ("ok = FALSE", [2]),
+        ("`odd name` = 7", [3]),
+        ('"odd name" = 7', [3]),
+        ("nested.x = 9", [3]),
+        ("`nested`.`x` > 8", [3]),
+        ("ID = 1 aNd NaMe = 'ann'", [1]),
+        ("TRUE", [1, 2, 3, 4]),
+        ("id = -1 OR id = +1", [1]),
+        ("  ( ( id=1 ) )  ", [1]),
+    ],
+)
+def test_conditions_select_rows(text: str, expected: list[int]) -> None:
+    assert ids(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "its end at character 1 where a column"),
+        ("id =", "its end at character 5 where a value"),
+        ("id = 1 id", "'id' at character 8 where AND, OR or the end"),
+        ("id 1", "'1' at character 4 where a comparison"),
+        ("(id = 1", "its end at character 8 where ')'"),
+        ("id BETWEEN 1 OR 2", "'OR' at character 14 where AND"),
+        ("id IS 3", "'3' at character 7 where NULL"),
+        ("id NOT 3", "where IN, BETWEEN or LIKE"),
+        ("id ; 1", "from character 4 on"),
+        ("name = 'open", "from character 8 on"),
+        ("nam = 'x'", "column 'nam', which the table does not have. Did you mean 'name'"),
+        ("nested.y = 1", "'y' is no field"),
+        ("id = 'many'", "no such value"),
+        ("day = '2026-13-01'", "no such value"),
+        ("id = 99999999999", "no such value"),
+        ("id LIKE '1%'", "where a text after LIKE"),
+    ],
+)
+def test_a_fault_is_told_with_its_place(text: str, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_predicate(text, SCHEMA)
+    assert message in str(caught.value)
+
+
+def test_a_condition_nested_without_end_is_refused() -> None:
+    with pytest.raises(UsageError, match="deeper"):
+        parse_predicate("(" * 5000 + "id = 1" + ")" * 5000, SCHEMA)
+
+
+@given(st.text(alphabet="id=<>1 'nameANDORNOT(),.`\"-+%\\", max_size=40))
+def test_any_text_is_a_condition_or_a_usage_error(text: str) -> None:
+    try:
+        parse_predicate(text, SCHEMA)
+    except UsageError:
+        return
+
+
+@given(st.integers(-5, 5), st.integers(-5, 5), st.sampled_from(["=", "<>", "<", "<=", ">", ">="]))
+def test_a_literal_may_stand_on_either_side(value: int, stored: int, symbol: str) -> None:
+    rows = pa.table({"v": [stored]})
+    mirrored = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}.get(symbol, symbol)
+    left = rows.filter(parse_predicate(f"v {symbol} {value}", rows.schema))
+    assert left.equals(rows.filter(parse_predicate(f"{value} {mirrored} v", rows.schema)))

@@ -1,0 +1,54 @@
+"""`HudiTable.history`: one row an action, the archived ones too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pyhudi import HudiTable
+from pyhudi.errors import UnsupportedError
+from tests.tables import BASE_ONLY, WITH_LOGS, unpack
+
+
+def rows(path: Path) -> list[dict[str, object]]:
+    return HudiTable.open(path).history().to_pylist()
+
+
+@pytest.mark.parametrize("name", [*BASE_ONLY, *WITH_LOGS])
+def test_every_action_of_the_timeline_has_a_row(name: str, fixture_table: Callable[[str], Path]) -> None:
+    path = fixture_table(name)
+    folder = path / ".hoodie" / ("timeline" if "v6_" not in name else "")
+    times = {file.name.split("_")[0].split(".")[0] for file in folder.iterdir() if file.name[0].isdigit()}
+    found = rows(path)
+    assert times <= {row["requested"] for row in found}
+    assert [row["requested"] for row in found] == sorted(row["requested"] for row in found)
+
+
+def test_archived_commits_come_first_with_their_counts(fixture_table: Callable[[str], Path]) -> None:
+    path = fixture_table("judge/cleaned_and_archived_v9")
+    active = {file.name.split("_")[0].split(".")[0] for file in (path / ".hoodie" / "timeline").glob("2*")}
+    found = rows(path)
+    archived = [row for row in found if row["requested"] not in active]
+    assert archived == found[: len(archived)] != []
+    assert all(row["state"] == "completed" and row["completed"] > row["requested"] for row in archived)
+    assert all(row["inserted"] + row["updated"] > 0 for row in archived if row["action"] == "commit")
+
+
+def test_a_pending_write_is_shown_as_such(fixture_table: Callable[[str], Path]) -> None:
+    pending = [row for row in rows(fixture_table("judge/pending_write_v9")) if row["state"] != "completed"]
+    assert [(row["action"], row["completed"], row["inserted"]) for row in pending] == [("commit", None, None)]
+
+
+def test_operations_and_counts_are_those_of_the_commits(fixture_table: Callable[[str], Path]) -> None:
+    first, *_ = rows(fixture_table("cow/v9_txns_simple_nometa"))
+    assert (first["operation"], first["inserted"], first["files_written"]) == ("INSERT", 8, 3)
+
+
+def test_a_version_that_is_not_served_is_refused(tmp_path: Path) -> None:
+    path = unpack("cow/v8_empty", tmp_path)
+    properties = path / ".hoodie" / "hoodie.properties"
+    properties.write_bytes(properties.read_bytes().replace(b"hoodie.table.version=8", b"hoodie.table.version=10"))
+    with pytest.raises(UnsupportedError, match="version=10"):
+        rows(path)
