@@ -23,7 +23,7 @@ from pyhudi.spark.grouped import GroupedRows, group_rows, write_groups
 from pyhudi.spark.key_columns import served_by_spark
 from pyhudi.spec.commit import Operation
 from pyhudi.spec.options import resolve
-from pyhudi.table.table import HudiTable
+from pyhudi.table.open_table import OpenTable
 from pyhudi.table.write import commit, state_before
 from pyhudi.txn.transaction import Transaction, begin
 from pyhudi.write.bulk import BulkWrite
@@ -49,7 +49,7 @@ class DistributedRequest:
     partitions: tuple[str, ...] | None = None
 
 
-def serves(table: HudiTable, request: DistributedRequest, options: Mapping[str, str]) -> str | None:
+def serves(table: OpenTable, request: DistributedRequest, options: Mapping[str, str]) -> str | None:
     """Return why Spark tasks cannot do this write, or None when they can."""
     choices = choose(resolve(options), table.config, request.operation)
     if choices.tagging.looks_up and not isinstance(choices.tagging.index, SimpleIndex):
@@ -64,7 +64,7 @@ def serves(table: HudiTable, request: DistributedRequest, options: Mapping[str, 
     return None
 
 
-def write_distributed(table: HudiTable, request: DistributedRequest, options: Mapping[str, str], reason: str) -> WriteResult:
+def write_distributed(table: OpenTable, request: DistributedRequest, options: Mapping[str, str], reason: str) -> WriteResult:
     """Write a DataFrame's rows in one commit, by Spark tasks.
 
     Raises:

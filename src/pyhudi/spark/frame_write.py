@@ -16,7 +16,7 @@ from pyhudi.spark.collect import collect_small
 from pyhudi.spark.distributed import DistributedRequest, serves, write_distributed
 from pyhudi.spec.commit import Operation
 from pyhudi.spec.options import resolve
-from pyhudi.table.table import HudiTable
+from pyhudi.table.open_table import OpenTable
 from pyhudi.table.write import register_writer, write
 from pyhudi.write.result import WriteResult
 
@@ -31,7 +31,7 @@ class _EngineChoice:
 
 
 def write_frame(
-    table: HudiTable,
+    table: OpenTable,
     operation: Operation,
     data: object,
     *,

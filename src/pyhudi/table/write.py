@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from pyhudi.engine.local import LocalEngine
 from pyhudi.engine.protocol import Engine
@@ -17,6 +17,7 @@ from pyhudi.read.schema import table_schema
 from pyhudi.service.rollback import roll_back_failed_writes
 from pyhudi.spec.commit import CommitMetadata, Operation
 from pyhudi.spec.options import resolve
+from pyhudi.table.open_table import OpenTable
 from pyhudi.timeline.payload import read_commit
 from pyhudi.txn.release import VERSION
 from pyhudi.txn.transaction import Committed, Transaction, begin
@@ -28,16 +29,13 @@ from pyhudi.write.prepare import TableSchema
 from pyhudi.write.profile import inflight_metadata
 from pyhudi.write.result import WriteResult, count_results, write_result
 
-if TYPE_CHECKING:
-    from pyhudi.table.table import HudiTable
-
 
 class Writer(Protocol):
     """Writes data that live in another engine; the arguments are those of `write`."""
 
     def __call__(
         self,
-        table: HudiTable,
+        table: OpenTable,
         operation: Operation,
         data: object,
         *,
@@ -58,7 +56,7 @@ def register_writer(takes: Callable[[object], bool], writer: Writer) -> None:
 
 
 def write(
-    table: HudiTable,
+    table: OpenTable,
     operation: Operation,
     data: object | None,
     *,
