@@ -6,11 +6,14 @@ from typing import Final
 
 import pyarrow as pa
 
+from pyhudi.kernels.history import read_rows
 from pyhudi.spec.commit import CommitMetadata
 from pyhudi.spec.instant import Instant
 from pyhudi.spec.table_config import TableConfig
+from pyhudi.spec.table_version import check_served
 from pyhudi.storage.protocol import Storage
 from pyhudi.storage.table_properties import load_properties
+from pyhudi.timeline.archive import archived_instants
 from pyhudi.timeline.load import load_timeline
 from pyhudi.timeline.payload import read_commit
 
@@ -33,22 +36,38 @@ SCHEMA: Final = pa.schema(
 
 
 def history(storage: Storage) -> pa.Table:
-    """Return one row for each action of the active timeline, oldest first; counts that an action lacks are null."""
+    """Return one row for each action, archived ones too, oldest first; counts that an action lacks are null.
+
+    Raises:
+        CorruptTableError: a file of the timeline or of its archive is damaged.
+        UnsupportedError: the table has a version that is not served, or one of its actions is unknown.
+    """
     config = TableConfig(load_properties(storage))
-    timeline = load_timeline(storage, config)
-    return pa.Table.from_pylist([_row(storage, config, instant) for instant in timeline.instants], schema=SCHEMA)
+    check_served(config.version, for_write=False)
+    instants = load_timeline(storage, config).instants
+    active = {(instant.requested, instant.action) for instant in instants}
+    rows = [
+        _row(archived.instant, archived.metadata)
+        for archived in archived_instants(storage, config, read_rows)
+        if (archived.instant.requested, archived.instant.action) not in active
+    ]
+    rows += [_row(instant, _metadata(storage, config, instant)) for instant in instants]
+    return pa.Table.from_pylist(rows, schema=SCHEMA)
 
 
-def _row(storage: Storage, config: TableConfig, instant: Instant) -> dict[str, object]:
+def _metadata(storage: Storage, config: TableConfig, instant: Instant) -> CommitMetadata | None:
+    wrote = instant.is_completed and instant.action.writes_data
+    return read_commit(storage, config, instant) if wrote else None
+
+
+def _row(instant: Instant, metadata: CommitMetadata | None) -> dict[str, object]:
     row: dict[str, object] = {
         "action": instant.action.value,
         "state": instant.state.name.lower(),
         "requested": instant.requested,
         "completed": instant.completed,
     }
-    if instant.is_completed and instant.action.writes_data:
-        row.update(_counts(read_commit(storage, config, instant)))
-    return row
+    return row if metadata is None else row | _counts(metadata)
 
 
 def _counts(commit: CommitMetadata) -> dict[str, object]:
