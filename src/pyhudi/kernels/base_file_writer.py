@@ -6,7 +6,8 @@ levels.
 
 from __future__ import annotations
 
-from typing import BinaryIO
+from types import TracebackType
+from typing import BinaryIO, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -28,7 +29,10 @@ from pyhudi.schema.meta_columns import RECORD_KEY
 
 
 class BaseFileWriter:
-    """Collects rows into row groups and writes them to one open file. Not closed means not a Parquet file."""
+    """Collects rows into row groups and writes them to one open file.
+
+    The file is finished when the `with` block ends; when it ends with an error the file is no Parquet file.
+    """
 
     def __init__(self, output: BinaryIO, shape: TableShape, settings: WriterSettings, keys: KeyFilter | None) -> None:
         self._output = output
@@ -62,7 +66,19 @@ class BaseFileWriter:
             if self._waiting_bytes >= group_bytes:
                 self._write_group()
 
-    def close(self) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        try:
+            if kind is None:
+                self._finish()
+        finally:
+            if self._writer is not None:
+                # Or, after an error, its finalizer would write a footer to a file that is closed by then.
+                self._writer.is_open = False
+
+    def _finish(self) -> None:
         """Write the rows that wait and the footer."""
         if self._waiting or self._writer is None:
             self._write_group()

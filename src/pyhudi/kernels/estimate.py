@@ -31,9 +31,8 @@ def row_bytes(rows: pa.Table, settings: WriterSettings) -> float:
     sample = _sample(rows)
     shape = TableShape("", without_meta_columns(sample.schema), "")
     output = io.BytesIO()
-    writer = BaseFileWriter(output, shape, settings, None)
-    writer.append(Stamp(_INSTANT, "0", "", _FILE_NAME).new(sample, shape.file_schema))
-    writer.close()
+    with BaseFileWriter(output, shape, settings, None) as writer:
+        writer.append(Stamp(_INSTANT, "0", "", _FILE_NAME).new(sample, shape.file_schema))
     group = pq.read_metadata(io.BytesIO(output.getvalue())).row_group(0)
     size = sum(group.column(place).total_compressed_size for place in range(group.num_columns))
     return float(size / sample.num_rows)

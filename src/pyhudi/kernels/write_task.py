@@ -107,9 +107,8 @@ def run_write_task(
     storage.create(marker_path(task.instant, task.path, kind), b"")
     ensure_partition(storage, task.partition_path, task.instant)
     with storage.open_output(task.path) as output:
-        writer = BaseFileWriter(output, shape, settings, _filter(storage, settings, task))
-        counts = _write(storage, shape, task, writer, keyed_batches(rows, shape))
-        writer.close()
+        with BaseFileWriter(output, shape, settings, _filter(storage, settings, task)) as writer:
+            counts = _write(storage, shape, task, writer, keyed_batches(rows, shape))
         size = output.tell()
     spent = int((time.perf_counter() - started) * 1000)
     return TaskResult(_stat(task, counts, writer.rows, size, spent), counts.ignored, task.path)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,7 +51,7 @@ class Group:
     base: BaseFile | None = None
     writes: int = 0
 
-    def write(self, rows: pa.Table | list[pa.RecordBatch], *, append_only: bool = False) -> TaskResult:
+    def write(self, rows: pa.Table | Iterable[pa.RecordBatch], *, append_only: bool = False) -> TaskResult:
         instant = str(int(FIRST) + self.writes)
         task = WriteTask(instant, self.partition, "f1-0", f"{self.writes}-1-2", self.base, append_only)
         result = run_write_task(self.storage, self.shape, self.settings, task, rows)

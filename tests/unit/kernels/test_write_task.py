@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pyarrow as pa
@@ -159,6 +161,19 @@ def test_null_key_is_refused(group: Group) -> None:
 def test_value_that_does_not_fit_leaves_no_file_behind(group: Group) -> None:
     with pytest.raises(SchemaError, match="Column 'id'"):
         group.write(pa.table({"_hoodie_record_key": ["1"], "id": ["x"], "v": ["a"]}))
+    assert not [status for status in group.storage.list("") if status.name.endswith(".parquet")]
+
+
+@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
+def test_error_behind_the_first_row_group_leaves_no_file_and_no_writer_behind(group: Group) -> None:
+    def rows() -> Iterator[pa.RecordBatch]:
+        yield from ROWS.to_batches()
+        raise RuntimeError("no more rows")
+
+    group.settings = replace(SMALL_FILTER, row_group_bytes=1)
+    with pytest.raises(RuntimeError, match="no more rows"):
+        group.write(rows())
+    gc.collect()
     assert not [status for status in group.storage.list("") if status.name.endswith(".parquet")]
 
 
