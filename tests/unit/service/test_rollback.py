@@ -1,0 +1,169 @@
+"""Taking back failed writes: what is deleted, what is recorded, what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyhudi.codec.rollback import encode_rollback_plan
+from pyhudi.engine.local import LocalEngine
+from pyhudi.errors import CorruptTableError, KeyFieldError, StorageError, UnsupportedError, UsageError
+from pyhudi.service.rollback.plan import planned_files
+from pyhudi.spec.instant import Action, Instant, State
+from pyhudi.spec.rollback import InstantInfo, RollbackMetadata, RollbackPlan, RollbackRequest
+from pyhudi.storage.memory import MemoryStorage
+from pyhudi.table.table import HudiTable
+from pyhudi.testing.faults import Crashed
+from pyhudi.testing.intercepted import InterceptedStorage
+from pyhudi.timeline.load import load_timeline
+from pyhudi.timeline.payload import read_action
+from tests.unit.table.tables import files_of, make_table, ride, rows_of
+
+T1 = "20260101000000000"
+
+
+class DyingEngine:
+    """Runs the tasks, then the process dies."""
+
+    name = "local"
+
+    def __init__(self, storage) -> None:
+        self.storage = storage
+
+    def run(self, function, tasks):
+        LocalEngine(threads=1).run(function, tasks)
+        self.storage.dead = True
+        raise Crashed
+
+
+class Mortal(InterceptedStorage):
+    dead = False
+
+    def _pass(self, call, effect, torn=None):
+        if self.dead:
+            raise Crashed
+        return effect()
+
+
+def table_with_failed_write(storage: MemoryStorage) -> HudiTable:
+    make_table(storage, partition_by=["city"]).upsert([ride(1, "oslo")])
+    mortal = Mortal(storage)
+    with pytest.raises(Crashed):
+        HudiTable(mortal, engine=DyingEngine(mortal)).insert([ride(2, "oslo"), ride(3, "rome")])
+    return HudiTable(storage)
+
+
+def rollbacks(table: HudiTable) -> list[RollbackMetadata]:
+    timeline = load_timeline(table.storage, table.config).with_actions(Action.ROLLBACK)
+    return [read_action(table.storage, table.config, instant) for instant in timeline.completed()]
+
+
+def test_next_write_rolls_back_what_a_dead_writer_left_and_records_it() -> None:
+    table = table_with_failed_write(MemoryStorage())
+    (failed,) = load_timeline(table.storage, table.config).pending()
+    table.upsert([ride(4, "rome")])
+    assert rows_of(table) == [ride(1, "oslo"), ride(4, "rome")]
+    (done,) = rollbacks(table)
+    assert done.commits == (failed.requested,)
+    assert set(done.partitions) == {"oslo", "rome"}
+    assert done.files_deleted == 2
+    assert not [path for path in files_of(table.storage) if failed.requested in path]
+
+
+def test_files_without_markers_are_found_by_listing() -> None:
+    table = table_with_failed_write(MemoryStorage())
+    (failed,) = load_timeline(table.storage, table.config).pending()
+    table.storage.delete_tree(f".hoodie/.temp/{failed.requested}")
+    (plan,) = table.services.rollback()
+    assert len(plan.requests) == 2
+    assert not [path for path in files_of(table.storage) if failed.requested in path]
+
+
+def test_markers_of_a_timeline_server_are_read() -> None:
+    table = table_with_failed_write(MemoryStorage())
+    storage = table.storage
+    (failed,) = load_timeline(storage, table.config).pending()
+    folder = f".hoodie/.temp/{failed.requested}"
+    lines = [path.removeprefix(f"{folder}/") for path in files_of(storage, folder)]
+    storage.delete_tree(folder)
+    storage.create(f"{folder}/MARKERS.type", b"TIMELINE_SERVER_BASED")
+    storage.create(f"{folder}/MARKERS0", "\n".join(lines).encode() + b"\n")
+    (plan,) = table.services.rollback()
+    assert len(plan.requests) == 2
+
+
+def test_dry_run_plans_and_changes_nothing() -> None:
+    table = table_with_failed_write(MemoryStorage())
+    before = files_of(table.storage)
+    (plan,) = table.services.rollback(dry_run=True)
+    assert [request.partition_path for request in plan.requests] == ["oslo", "rome"]
+    assert files_of(table.storage) == before
+
+
+def test_sound_table_has_nothing_to_roll_back() -> None:
+    table = make_table()
+    table.upsert([ride(1)])
+    assert table.services.rollback() == ()
+
+
+def test_completed_and_unknown_instants_are_refused() -> None:
+    table = make_table()
+    done = table.upsert([ride(1)])
+    with pytest.raises(UnsupportedError, match="completed"):
+        table.services.rollback(done.instant)
+    with pytest.raises(UsageError, match="no failed write"):
+        table.services.rollback(T1)
+
+
+def test_file_that_cannot_be_deleted_keeps_the_rollback_pending() -> None:
+    class Stubborn(InterceptedStorage):
+        def _pass(self, call, effect, torn=None):
+            if call.method == "delete" and call.path.endswith(".parquet"):
+                raise StorageError("busy")
+            return effect()
+
+    table = table_with_failed_write(MemoryStorage())
+    with pytest.raises(StorageError, match="busy"):
+        HudiTable(Stubborn(table.storage)).services.rollback()
+    pending = load_timeline(table.storage, table.config).pending()
+    assert {(instant.action, instant.state) for instant in pending} >= {(Action.ROLLBACK, State.INFLIGHT)}
+    assert rows_of(table) == [ride(1, "oslo")]
+    table.upsert([ride(5, "rome")])
+    assert rows_of(table) == [ride(1, "oslo"), ride(5, "rome")]
+    assert load_timeline(table.storage, table.config).pending() == ()
+
+
+def pending_rollback(table: HudiTable, plan: RollbackPlan) -> None:
+    instant = Instant("29990101000000000", Action.ROLLBACK, State.REQUESTED)
+    table.storage.create(f".hoodie/timeline/{instant.file_name(2)}", encode_rollback_plan(plan, sync=bytes(16)))
+
+
+def test_pending_rollback_of_a_completed_commit_is_refused_and_its_files_stay() -> None:
+    table = make_table()
+    done = table.upsert([ride(1)])
+    (path,) = table.inspect.files()["path"].to_pylist()
+    pending_rollback(
+        table, RollbackPlan(InstantInfo(done.instant, "commit"), (RollbackRequest("", files_to_delete=(path,)),))
+    )
+    with pytest.raises(CorruptTableError, match="is completed"):
+        table.upsert([ride(2)])
+    assert rows_of(table) == [ride(1)]
+
+
+@pytest.mark.parametrize(
+    ("request_", "kind"),
+    [
+        (RollbackRequest("../other", files_to_delete=(f"/x/a-0_0-0-0_{T1}.parquet",)), KeyFieldError),
+        (RollbackRequest("", files_to_delete=("/etc/passwd",)), CorruptTableError),
+        (RollbackRequest("", files_to_delete=("/x/a-0_0-0-0_20250101000000000.parquet",)), CorruptTableError),
+    ],
+)
+def test_plan_that_names_what_its_instant_did_not_write_is_refused(request_, kind) -> None:
+    with pytest.raises(kind):
+        planned_files(RollbackPlan(InstantInfo(T1, "commit"), (request_,)))
+
+
+def test_plan_of_a_table_that_was_moved_still_names_its_files() -> None:
+    request = RollbackRequest("city=oslo", files_to_delete=(f"/old/place/city=oslo/a-0_0-0-0_{T1}.parquet",))
+    assert planned_files(RollbackPlan(InstantInfo(T1, "commit"), (request,))) == {
+        "city=oslo": [f"city=oslo/a-0_0-0-0_{T1}.parquet"]
+    }
