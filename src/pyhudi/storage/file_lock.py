@@ -36,9 +36,7 @@ def _acquire(descriptor: int, deadline: float, timeout_s: float, uri: str) -> No
     while not _try_lock(descriptor, uri):
         left_s = deadline - time.monotonic()
         if left_s <= 0:
-            raise LockTimeoutError(
-                f"another writer has held the lock of table {uri} for {timeout_s:g} s; wait for it or allow more time"
-            )
+            raise LockTimeoutError(f"another writer has held the lock of table {uri} for {timeout_s:g} s; wait for it or allow more time")
         time.sleep(min(wait_s, left_s))
         wait_s = min(wait_s * 2, _LONGEST_WAIT_S)
 

@@ -70,9 +70,7 @@ class LocalStorage:
         with self._explained(path):
             try:
                 with opened_folder(self.root, segments[:-1]) as folder:
-                    return _status(
-                        path, os.stat(segments[-1] if segments else ".", dir_fd=folder, follow_symlinks=False)
-                    )
+                    return _status(path, os.stat(segments[-1] if segments else ".", dir_fd=folder, follow_symlinks=False))
             except (FileNotFoundError, NotADirectoryError):
                 return None
 

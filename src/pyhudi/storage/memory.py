@@ -145,9 +145,7 @@ class MemoryStorage:
         with self._guarded() as store:
             for file in [file for file in store.files if file.startswith(f"{path}/")]:
                 del store.files[file]
-            store.folders.difference_update(
-                [folder for folder in store.folders if folder == path or folder.startswith(f"{path}/")]
-            )
+            store.folders.difference_update([folder for folder in store.folders if folder == path or folder.startswith(f"{path}/")])
 
     def make_dir(self, path: str) -> None:
         """Make a folder and its parents."""

@@ -103,9 +103,7 @@ class ObjectStorage:
             yield cast(BinaryIO, sink)
         except BaseException:
             sink.discard()
-            with contextlib.suppress(
-                Exception
-            ):  # a store that shows files at their opening; the error to tell is the first
+            with contextlib.suppress(Exception):  # a store that shows files at their opening; the error to tell is the first
                 system.rm_file(full)
             raise
         with self._explained(path):

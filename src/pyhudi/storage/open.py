@@ -39,9 +39,7 @@ def open_storage(path: str | os.PathLike[str], storage_options: Mapping[str, str
     elif scheme == "memory":
         storage = MemoryStorage((authority + rest).strip("/"))
     elif found and found[2] is not None and scheme != "file":
-        return ObjectStorage(
-            f"{scheme}://{authority}{rest}".rstrip("/"), tuple(sorted((storage_options or {}).items()))
-        )
+        return ObjectStorage(f"{scheme}://{authority}{rest}".rstrip("/"), tuple(sorted((storage_options or {}).items())))
     else:
         raise UnsupportedError(f"no storage serves '{text}': local paths, file:, memory: and URLs of object stores do")
     if storage_options:

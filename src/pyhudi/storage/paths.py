@@ -33,16 +33,19 @@ def split_path(path: str) -> tuple[str, ...]:
     segments = tuple(path.split("/"))
     for segment in segments:
         if segment in ("", ".", ".."):
-            raise StorageError(
-                f"path {path!r} is not inside the table: it is absolute or has an empty, '.' or '..' segment"
-            )
+            raise StorageError(f"path {path!r} is not inside the table: it is absolute or has an empty, '.' or '..' segment")
         if "\0" in segment:
             raise StorageError(f"path {path!r} holds a NUL character, which no file name can have")
-        if len(segment) * 4 > _MAX_NAME_BYTES and len(segment.encode("utf-8", "surrogatepass")) > _MAX_NAME_BYTES:
-            raise StorageError(
-                f"path {path!r} has a name of more than {_MAX_NAME_BYTES} bytes; shorten the value behind it"
-            )
+        if len(_encoded(segment, path)) > _MAX_NAME_BYTES:
+            raise StorageError(f"path {path!r} has a name of more than {_MAX_NAME_BYTES} bytes; shorten the value behind it")
     return segments
+
+
+def _encoded(segment: str, path: str) -> bytes:
+    try:
+        return segment.encode()
+    except UnicodeEncodeError:
+        raise StorageError(f"path {path!r} holds half a character (a lone surrogate), which no file name can have") from None
 
 
 def split_file_path(path: str) -> tuple[tuple[str, ...], str]:

@@ -55,9 +55,7 @@ def create_properties(storage: Storage, properties: Mapping[str, str], at: datet
     storage.create(PROPERTIES, render_properties(checked, at, updated=False))
 
 
-def store_properties(
-    storage: Storage, changes: Mapping[str, str], at: datetime, *, remove: Collection[str] = ()
-) -> dict[str, str]:
+def store_properties(storage: Storage, changes: Mapping[str, str], at: datetime, *, remove: Collection[str] = ()) -> dict[str, str]:
     """Change some properties, drop those in `remove`, keep all others, and return the result. The caller holds the
     lock.
 

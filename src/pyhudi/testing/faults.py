@@ -1,4 +1,5 @@
-"""A storage that fails at one chosen call: the process dies there, or the storage answers with an error.
+"""A storage that fails at one chosen call: the process dies there, the storage answers with an error, or the user
+presses Ctrl-C.
 
 A process that died does nothing any more, so after the cut every call raises `Crashed` and changes nothing, whatever
 clean-up the code under test still tries. `Crashed` is no `Exception`: code that swallows errors does not swallow it.
@@ -25,6 +26,7 @@ class Fault(enum.Enum):
     TORN = "the process dies half-way through the call"
     ERROR_BUT_DONE = "the call is done, the answer is an error"
     ERROR_NOT_DONE = "the call is not done, the answer is an error"
+    INTERRUPT = "the call is done, and Ctrl-C interrupts the process"
 
 
 #: Calls that can be cut half-way.
@@ -36,7 +38,7 @@ def faults_of(call: Call) -> tuple[Fault, ...]:
     if call.method not in CHANGING_CALLS:
         return (Fault.BEFORE, Fault.ERROR_NOT_DONE)
     if call.method == "lock":  # taking it and telling otherwise would be a lock that never ends
-        return (Fault.BEFORE, Fault.AFTER, Fault.ERROR_NOT_DONE)
+        return (Fault.BEFORE, Fault.AFTER, Fault.ERROR_NOT_DONE, Fault.INTERRUPT)
     if call.method in _TEARABLE:
         return tuple(Fault)
     return tuple(fault for fault in Fault if fault is not Fault.TORN)
@@ -77,12 +79,14 @@ class FaultStorage(InterceptedStorage):
         return effect() if number != self._at else self._strike(call, effect, torn)
 
     def _strike(self, call: Call, effect: Callable[[], T], torn: Callable[[], object] | None) -> T:
-        if self._fault in (Fault.AFTER, Fault.ERROR_BUT_DONE):
+        if self._fault in (Fault.AFTER, Fault.ERROR_BUT_DONE, Fault.INTERRUPT):
             effect()
         if self._fault is Fault.TORN and torn is not None:
             torn()
         if self._fault in (Fault.ERROR_BUT_DONE, Fault.ERROR_NOT_DONE):
             raise StorageError(f"{call} failed on purpose: {self._fault.value}")
+        if self._fault is Fault.INTERRUPT:
+            raise KeyboardInterrupt
         self._dead = True
         raise Crashed(f"{call}: {self._fault.value}")
 

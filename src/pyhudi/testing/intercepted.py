@@ -13,9 +13,7 @@ from pyhudi.storage.protocol import FileStatus, Storage
 T = TypeVar("T")
 
 #: Calls that change the storage; `open_output` makes the name, `close_output` the content.
-CHANGING_CALLS = frozenset(
-    {"create", "replace", "open_output", "close_output", "delete", "delete_tree", "make_dir", "lock"}
-)
+CHANGING_CALLS = frozenset({"create", "replace", "open_output", "close_output", "delete", "delete_tree", "make_dir", "lock"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,9 +50,7 @@ def _rows(keys: st.SearchStrategy[int] = KEYS) -> st.SearchStrategy[list[dict[st
     return st.lists(row, min_size=1, max_size=6, unique_by=lambda row: (row["id"], row["city"]))
 
 
-WRITES = st.sampled_from(
-    [Operation.UPSERT, Operation.DELETE, Operation.INSERT_OVERWRITE, Operation.INSERT_OVERWRITE_TABLE]
-)
+WRITES = st.sampled_from([Operation.UPSERT, Operation.DELETE, Operation.INSERT_OVERWRITE, Operation.INSERT_OVERWRITE_TABLE])
 
 
 class TableMachine(RuleBasedStateMachine):
@@ -87,7 +85,7 @@ class TableMachine(RuleBasedStateMachine):
         after = self.oracle.after(operation, rows)
         try:
             self.driver.write(failing, operation, rows)
-        except (Crashed, HudiError) as error:
+        except (Crashed, HudiError, KeyboardInterrupt) as error:
             note(f"{operation} failed at call {at}: {error}")
             self.recovered = False
             found = self.driver.read(self.storage)

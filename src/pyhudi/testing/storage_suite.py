@@ -18,7 +18,7 @@ import pytest
 from pyhudi.errors import AlreadyExistsError, CorruptTableError, LockTimeoutError, StorageError
 from pyhudi.storage.protocol import Storage
 
-HOSTILE_PATHS = ("..", "../x", "a/../../x", "/etc/passwd", "a//b", "./a", "a/.", "a/", "a\0b", "/", "a/..", "x" * 300)
+HOSTILE_PATHS = ("..", "../x", "a/../../x", "/etc/passwd", "a//b", "./a", "a/.", "a/", "a\0b", "/", "a/..", "x" * 300, "a\ud800")
 
 
 class _StopWritingError(Exception):

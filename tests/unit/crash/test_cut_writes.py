@@ -9,6 +9,7 @@ from pyhudi.spec.commit import Operation
 from pyhudi.storage.memory import MemoryStorage
 from pyhudi.testing.crash import CrashRun, crash_points
 from pyhudi.testing.faults import Fault
+from pyhudi.testing.invariants import garbage
 from pyhudi.testing.oracle import Oracle
 from tests.unit.crash.tables import DRIVER, check_at_rest, check_rows, check_sound, ride, stored_table
 
@@ -53,6 +54,15 @@ def run_all_cuts(storage: MemoryStorage, before: Oracle, name: str) -> None:
 @pytest.fixture(scope="module")
 def stored() -> tuple[MemoryStorage, Oracle]:
     return stored_table()
+
+
+@pytest.mark.parametrize("name", ["upsert of old and new rows", "overwrite of one partition"])
+def test_interrupted_write_takes_itself_back_at_once(stored, name) -> None:
+    storage, _ = stored
+    for run in crash_points(lambda cut: DRIVER.write(cut, *WRITES[name]), storage.copy, (Fault.INTERRUPT,)):
+        assert isinstance(run.error, KeyboardInterrupt), run.point
+        left = [path for path in garbage(run.storage) if not path.startswith(".hoodie/.temp/")]
+        assert left == [], run.point
 
 
 @pytest.mark.parametrize("name", WRITES)

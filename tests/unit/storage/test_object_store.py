@@ -26,9 +26,7 @@ class TestObjectStorage(StorageSuite):
     def storage(self, tmp_path):
         return new_storage(**{LOCK_FILE_OPTION: str(tmp_path / "lock")})
 
-    @pytest.mark.skip(
-        reason="fsspec's memory is no store with conditional puts: its writers are kept apart by the lock file"
-    )
+    @pytest.mark.skip(reason="fsspec's memory is no store with conditional puts: its writers are kept apart by the lock file")
     def test_one_of_many_creators_wins(self, storage) -> None:
         raise NotImplementedError
 

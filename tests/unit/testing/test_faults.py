@@ -46,29 +46,30 @@ def content(storage) -> dict[str, bytes]:
 
 
 def test_every_call_is_cut_in_every_way() -> None:
-    left = {
-        (run.point.number, run.point.fault): content(run.storage)
-        for run in crash_points(write_two_files, MemoryStorage)
-    }
+    left = {(run.point.number, run.point.fault): content(run.storage) for run in crash_points(write_two_files, MemoryStorage)}
     assert left == {
         (0, Fault.BEFORE): {},
         (0, Fault.AFTER): {"a": b"1234"},
         (0, Fault.TORN): {".a.0-0.tmp": b"12"},
         (0, Fault.ERROR_BUT_DONE): {"a": b"1234"},
         (0, Fault.ERROR_NOT_DONE): {},
+        (0, Fault.INTERRUPT): {"a": b"1234"},
         (1, Fault.BEFORE): {"a": b"1234"},
         (1, Fault.AFTER): {"a": b"1234", "data": b""},
         (1, Fault.ERROR_BUT_DONE): {"a": b"1234", "data": b""},
         (1, Fault.ERROR_NOT_DONE): {"a": b"1234"},
+        (1, Fault.INTERRUPT): {"a": b"1234", "data": b""},
         (2, Fault.BEFORE): {"a": b"1234", "data": b""},
         (2, Fault.AFTER): {"a": b"1234", "data": b"123456"},
         (2, Fault.TORN): {"a": b"1234", "data": b"123"},
         (2, Fault.ERROR_BUT_DONE): {"a": b"1234"},
         (2, Fault.ERROR_NOT_DONE): {"a": b"1234"},
+        (2, Fault.INTERRUPT): {"a": b"1234"},
         (3, Fault.BEFORE): {"a": b"1234", "data": b"123456"},
         (3, Fault.AFTER): {"data": b"123456"},
         (3, Fault.ERROR_BUT_DONE): {"data": b"123456"},
         (3, Fault.ERROR_NOT_DONE): {"a": b"1234", "data": b"123456"},
+        (3, Fault.INTERRUPT): {"data": b"123456"},
     }
 
 
