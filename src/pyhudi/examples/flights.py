@@ -16,12 +16,8 @@ from pyarrow import csv, parquet
 from pyspark.sql import SparkSession
 
 import pyhudi
-from pyhudi.examples.page import say, sql, table, timed, title, tree
+from pyhudi.examples.page import HISTORY, arrow, say, sql, table, timed, title, tree
 
-_COLUMNS = """
-  carrier STRING, flight INT, time_hour TIMESTAMP, tailnum STRING, origin STRING, dest STRING,
-  dep_delay INT, arr_delay INT, air_time INT, distance INT, month INT
-"""
 _SUMMARY = """
 SELECT COUNT(*) AS flights, SUM(arr_delay) AS minutes_late, COUNT_IF(tailnum IS NULL) AS no_tail_number
 FROM flights
@@ -41,8 +37,10 @@ def show(spark: SparkSession, folder: Path) -> None:
     sql(
         spark,
         f"""
-        CREATE TABLE flights ({_COLUMNS.strip()})
-        USING hudi
+        CREATE TABLE flights (
+          carrier STRING, flight INT, time_hour TIMESTAMP, tailnum STRING, origin STRING, dest STRING,
+          dep_delay INT, arr_delay INT, air_time INT, distance INT, month INT
+        ) USING hudi
         TBLPROPERTIES (primaryKey = 'carrier,flight,time_hour')
         PARTITIONED BY (month)
         LOCATION '{path}'
@@ -100,9 +98,7 @@ def _change(spark: SparkSession, loaded: str) -> None:
 def _layout(path: Path) -> None:
     opened = pyhudi.HudiTable.open(str(path))
     say("The timeline:")
-    history = opened.history().to_pylist()
-    kept = [name for name in history[0] if any(row[name] is not None for row in history)]
-    table(kept, [[row[name] for name in kept] for row in history])
+    arrow(opened.history(), HISTORY)
     say("Only months that a statement touched have more than one slice:")
     partitions = sorted(path.glob("month=*"), key=lambda found: int(found.name.partition("=")[2]))
     sizes = {found.name: [file.stat().st_size for file in found.glob("*.parquet")] for found in partitions}

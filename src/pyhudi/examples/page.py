@@ -10,9 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 WIDTH = 110
+#: Columns of a table's history that tell its story.
+HISTORY = ("operation", "requested", "completed", "inserted", "updated", "deleted", "files_written", "bytes_written")
 _INDENT = "  "
 
 
@@ -43,10 +46,21 @@ def sql(spark: SparkSession, text: str, *, show: int = 20) -> list[Mapping[str, 
     rows: list[Mapping[str, object]] = [row.asDict() for row in frame.collect()]
     seconds = time.perf_counter() - began
     if rows:
-        table(frame.columns, [list(row.values()) for row in rows[:show]])
+        names = [name for name in frame.columns if not _is_idle_count(name, rows)]
+        table(names, [[row[name] for name in names] for row in rows[:show]])
     more = f", the first {show} of {len(rows):,} rows shown" if len(rows) > show else ""
     print(f"{_INDENT}[{seconds:.2f} s{more}]")
     return rows
+
+
+def _is_idle_count(name: str, rows: Sequence[Mapping[str, object]]) -> bool:
+    """Tell whether a column is a count of a writing statement that counted nothing."""
+    return name.startswith("num_") and name != "num_affected_rows" and all(row[name] == 0 for row in rows)
+
+
+def arrow(rows: pa.Table, names: Sequence[str]) -> None:
+    """Print some columns of an Arrow table."""
+    table(names, [[row[name] for name in names] for row in rows.to_pylist()])
 
 
 def table(names: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -62,7 +76,7 @@ def table(names: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
 
 def _text(value: object) -> str:
     if isinstance(value, float):
-        return f"{value:,.2f}"
+        return f"{value:,.2f}".rstrip("0").rstrip(".")
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
     return "" if value is None else str(value)

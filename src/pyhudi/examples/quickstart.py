@@ -16,8 +16,9 @@ from pyspark.sql import SparkSession
 
 import pyhudi
 from pyhudi.examples import flights
-from pyhudi.examples.page import say, sql, table, timed, title, tree
+from pyhudi.examples.page import HISTORY, arrow, say, sql, timed, title, tree
 
+_SLICES = ("partition_path", "file_id", "base_instant", "latest", "base_bytes")
 _MARK = ".made-by-pyhudi-quickstart"
 _EVERY_PURCHASE = """
 SELECT purchase_id, customer_id, amount, status, purchase_date
@@ -120,26 +121,11 @@ def _layout(path: Path) -> None:
     """Print timeline, slices and files of a table; no Spark is asked."""
     opened = pyhudi.HudiTable.open(str(path))
     say("Its timeline: one commit for each statement that changed rows.")
-    _arrow(opened.history(), 20)
-    say(
-        "Its file slices: an update or delete writes a new slice of the same file group and leaves the old one to"
-        " readers."
-    )
-    _arrow(opened.inspect.slices(), 20)
+    arrow(opened.history(), HISTORY)
+    say("Its file slices: an update or delete writes a new slice of the same file group and leaves the old one to readers.")
+    arrow(opened.inspect.slices(), _SLICES)
     say("And what is on disk:")
     tree(path)
-
-
-def _arrow(rows: object, at_most: int) -> None:
-    listed = rows.slice(0, at_most).to_pylist()  # type: ignore[attr-defined]
-    if listed:
-        kept = [name for name in listed[0] if any(row[name] is not None for row in listed)]
-        table(kept, [[_short(row[name]) for name in kept] for row in listed])
-
-
-def _short(value: object) -> object:
-    text = str(value)
-    return f"{text[:36]}..." if isinstance(value, str) and len(text) > 40 else value
 
 
 def _rides(spark: SparkSession, path: Path) -> None:
@@ -172,8 +158,7 @@ def _rides(spark: SparkSession, path: Path) -> None:
     sql(spark, "UPDATE spark_hudi_table SET fare = fare * 2 WHERE rider IN ('rider-A', 'rider-J')")
     sql(
         spark,
-        "SELECT city, COUNT(*) AS rides, ROUND(SUM(fare), 2) AS fares FROM spark_hudi_table GROUP BY city ORDER BY"
-        " city",
+        "SELECT city, COUNT(*) AS rides, ROUND(SUM(fare), 2) AS fares FROM spark_hudi_table GROUP BY city ORDER BY city",
     )
     sql(spark, "SHOW PARTITIONS spark_hudi_table")
 

@@ -89,8 +89,7 @@ def is_hudi(entry: JavaObject) -> bool:
     return provider is not None and provider.lower() in _PROVIDERS
 
 
-#: The entry of each table as it was last seen; comparing two of Spark's values is one round trip, reading one is
-# twenty.
+#: The entry of each table as it was last seen: comparing two of Spark's values is one round trip, reading one twenty.
 _SEEN: WeakKeyDictionary[SparkSession, dict[str, tuple[JavaObject, CatalogTable]]] = WeakKeyDictionary()
 
 
@@ -192,7 +191,7 @@ def _arity(session: SparkSession, scala_class: JavaObject) -> int:
     """How many fields a case class has; Spark's releases add some at the end."""
     name = scala_class._fqn  # noqa: SLF001 - py4j states the name nowhere else
     reflected = jvm.jvm(session).java.lang.Class.forName(name)
-    return max(constructor.getParameterCount() for constructor in reflected.getConstructors())
+    return max(int(constructor.getParameterCount()) for constructor in reflected.getConstructors())
 
 
 def _identifier(session: SparkSession, name: str, database: str | None = None) -> JavaObject:

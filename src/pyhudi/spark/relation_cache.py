@@ -78,12 +78,9 @@ def forget(session: SparkSession, table: CatalogTable) -> None:
 
 
 def _in_catalog_order(frame: DataFrame, snapshot: Snapshot) -> DataFrame:
-    """Order the columns as the catalog states them: partition columns last.
-
-    The projection has a second purpose: Spark refuses to insert into a relation that is not a bare file scan, so that
-    no road past pyhudi can write into a Hudi table's folder.
-    """
-    return frame.select(*(f"`{name}`" for name in catalog_order(frame.columns, snapshot.config.partition_fields)))
+    """Order the columns as the catalog states them, partition columns last; the bare scan also has Spark's `_metadata`."""
+    wanted = catalog_order(frame.columns, snapshot.config.partition_fields)
+    return frame if wanted == frame.columns else frame.select(*(f"`{name}`" for name in wanted))
 
 
 def catalog_order(columns: Sequence[str], partition_columns: Sequence[str]) -> list[str]:

@@ -7,7 +7,7 @@ import logging
 from pyspark.sql import DataFrame
 
 from pyhudi.sql.statement import Statement
-from pyhudi.table.write import WriteResult
+from pyhudi.write.result import WriteResult
 
 _LOG = logging.getLogger("pyhudi.sql")
 

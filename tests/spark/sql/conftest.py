@@ -56,8 +56,7 @@ def sql(spark: SparkSession, tmp_path: Path) -> Iterator[Sql]:
 def people(sql: Sql) -> Sql:
     """A table of three people in two cities."""
     sql(
-        "CREATE TABLE people (id INT, name STRING, age INT, city STRING) USING hudi PARTITIONED BY (city)"
-        " TBLPROPERTIES (primaryKey = 'id')"
+        "CREATE TABLE people (id INT, name STRING, age INT, city STRING) USING hudi PARTITIONED BY (city) TBLPROPERTIES (primaryKey = 'id')"
     )
     sql("INSERT INTO people VALUES (1, 'ann', 31, 'oslo'), (2, 'bob', 42, 'oslo'), (3, 'cid', 53, 'rome')")
     return sql

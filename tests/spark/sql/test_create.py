@@ -74,16 +74,13 @@ def test_comments_of_table_and_columns_are_shown(sql):
 
 
 def test_names_are_found_in_any_case(sql):
-    sql("CREATE TABLE MixedCase (`Id` INT, `Per Cent` STRING) USING hudi TBLPROPERTIES (primaryKey = 'id')")
+    sql("CREATE TABLE MixedCase (`Id` INT, `Order` STRING) USING hudi TBLPROPERTIES (primaryKey = 'id')")
     sql("INSERT INTO MIXEDCASE VALUES (1, 'x')")
-    assert sql("SELECT ID, `per cent` FROM mixedcase") == [(1, "x")]
+    assert sql("SELECT ID, `order` FROM mixedcase") == [(1, "x")]
 
 
 def test_create_as_select_fills_the_table_in_one_commit(sql):
-    sql(
-        "CREATE TABLE t USING hudi PARTITIONED BY (p) TBLPROPERTIES (primaryKey = 'id') AS SELECT id, 'x' AS p, id *"
-        " 2 AS v FROM range(3)"
-    )
+    sql("CREATE TABLE t USING hudi PARTITIONED BY (p) TBLPROPERTIES (primaryKey = 'id') AS SELECT id, 'x' AS p, id * 2 AS v FROM range(3)")
     assert sql("SELECT id, v, p FROM t ORDER BY id") == [(0, 0, "x"), (1, 2, "x"), (2, 4, "x")]
     assert sql.commits("t") == 1
 
@@ -92,7 +89,7 @@ def test_a_failed_create_as_select_leaves_nothing(sql):
     with pytest.raises(Exception, match="no such row"):
         sql("CREATE TABLE t USING hudi AS SELECT IF(id = 2, raise_error('no such row'), id) AS id FROM range(3)")
     assert sql("SHOW TABLES") == []
-    assert list((sql.folder / "t").iterdir()) == []
+    assert not (sql.folder / "t").exists()
 
 
 def test_dropping_a_managed_table_deletes_its_data(people):

@@ -76,7 +76,7 @@ def test_delete_removes_the_matching_rows(people, statement, left):
 
 @pytest.mark.parametrize(
     "statement",
-    ["UPDATE people SET name = 'x' WHERE id = 99", "DELETE FROM people WHERE id = 99", "DELETE FROM people WHERE NULL"],
+    ["UPDATE people SET name = 'x' WHERE id = 99", "DELETE FROM people WHERE id = 99", "DELETE FROM people WHERE age > NULL"],
 )
 def test_what_matches_nothing_commits_nothing(people, statement):
     assert people.counts(statement) == {}

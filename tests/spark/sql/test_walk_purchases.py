@@ -32,10 +32,7 @@ def changed(purchase):
 
 
 def test_after_create_only_the_metadata_folder_stands(sql):
-    sql(
-        "CREATE TABLE purchase (purchase_id STRING, d STRING) USING HUDI TBLPROPERTIES (primaryKey = 'purchase_id')"
-        " PARTITIONED BY (d)"
-    )
+    sql("CREATE TABLE purchase (purchase_id STRING, d STRING) USING HUDI TBLPROPERTIES (primaryKey = 'purchase_id') PARTITIONED BY (d)")
     assert [path.name for path in (sql.folder / "purchase").iterdir()] == [".hoodie"]
 
 
@@ -60,20 +57,14 @@ def test_each_partition_holds_two_slices_of_one_file_group(changed):
 
 
 def test_a_filter_on_the_partition_reads_its_folder_only(changed):
-    files = (
-        changed.session.sql("SELECT * FROM purchase WHERE purchase_date = '2026-12-01'")
-        .select("_metadata.file_path")
-        .collect()
-    )
+    files = changed.session.sql("SELECT * FROM purchase WHERE purchase_date = '2026-12-01'").select("_metadata.file_path").collect()
     assert {row[0].split("/")[-2] for row in files} == {"purchase_date=2026-12-01"}
 
 
 def test_update_by_other_columns_changes_the_matching_purchase_only(changed):
     counts = changed.counts("UPDATE purchase SET status = 'PENDING' WHERE customer_id = 101 AND amount > 100.0")
     assert counts == {"num_affected_rows": 1, "num_updated_rows": 1}
-    assert changed("SELECT purchase_id, amount FROM purchase WHERE status = 'PENDING'") == [
-        ("purchase-2", pytest.approx(123.09))
-    ]
+    assert changed("SELECT purchase_id, amount FROM purchase WHERE status = 'PENDING'") == [("purchase-2", pytest.approx(123.09))]
 
 
 def test_delete_by_status_and_date_range_removes_the_matching_purchase_only(changed):
