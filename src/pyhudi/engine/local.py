@@ -1,4 +1,6 @@
-"""The local engine: tasks on threads of this process. pyarrow lets go of the interpreter's lock while it reads and writes."""
+"""The local engine: tasks on threads of this process. pyarrow lets go of the interpreter's lock while it reads and
+writes.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The index GLOBAL_SIMPLE: a key lives once in the table; the key columns of all base files tell where.
 
-Rules: `HoodieGlobalSimpleIndex`, `HoodieIndexUtils.mergeForPartitionUpdatesIfNeeded`. A record that is found in another partition than
-its row names is moved there (`hoodie.simple.index.update.partition.path`, the default) or updated where it is. Under event time a late row
-moves nothing.
+Rules: `HoodieGlobalSimpleIndex`, `HoodieIndexUtils.mergeForPartitionUpdatesIfNeeded`. A record that is found in another
+partition than its row names is moved there (`hoodie.simple.index.update.partition.path`, the default) or updated where
+it is. Under event time a late row moves nothing.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ _ORIGIN = "_pyhudi_incoming"
 
 @dataclass(frozen=True, slots=True)
 class GlobalSimpleIndex:
-    """Looks in all partitions. `move` says what happens to a record that is found in another partition than its row names."""
+    """Looks in all partitions. `move` says what happens to a record that is found in another partition than its row
+    names.
+    """
 
     ordering_fields: tuple[str, ...] = ()
     merge_mode: MergeMode = MergeMode.COMMIT_TIME_ORDERING
@@ -60,10 +62,8 @@ class GlobalSimpleIndex:
             self._route(part, [(file, mask) for file, mask in found if pc.any(mask).as_py()], lookup.storage, routes)
         return routes.tagged()
 
-    def _route(
-        self, part: PartitionRows, found: Sequence[tuple[BaseFile, pa.BooleanArray]], storage: Storage, routes: _Routes
-    ) -> None:
-        settled = late = pa.repeat(pa.scalar(False), part.rows.num_rows)  # noqa: FBT003
+    def _route(self, part: PartitionRows, found: Sequence[tuple[BaseFile, pa.BooleanArray]], storage: Storage, routes: _Routes) -> None:
+        settled = late = pa.repeat(pa.scalar(False), part.rows.num_rows)
         for file, mask in found:
             rows = part.rows.filter(mask)
             if file.partition_path == part.partition_path or not self.move:

@@ -1,7 +1,7 @@
 """What an index answers: which rows of a write belong to which base file, and which are new.
 
-Rules: `HoodieIndex.tagLocation`. Keys may stand more than once in a table that was inserted into; a row then belongs to every file that
-holds its key, as in Hudi, so that an update or delete reaches all copies.
+Rules: `HoodieIndex.tagLocation`. Keys may stand more than once in a table that was inserted into; a row then belongs to
+every file that holds its key, as in Hudi, so that an update or delete reaches all copies.
 """
 
 from __future__ import annotations

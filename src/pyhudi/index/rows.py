@@ -1,7 +1,7 @@
 """The rows of a write on their way to file groups, as Arrow tables.
 
-Keyed rows hold `_hoodie_record_key` and the data columns of the table. Rows with a true `_pyhudi_delete` remove the record of their key and
-need no other column.
+Keyed rows hold `_hoodie_record_key` and the data columns of the table. Rows with a true `_pyhudi_delete` remove the
+record of their key and need no other column.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ class PartitionRows:
 
 @dataclass(frozen=True, slots=True)
 class TaggedRows:
-    """The keyed rows of one partition by where they go: `updates` to base files of this partition, `inserts` to none yet.
+    """The keyed rows of one partition by where they go: `updates` to base files of this partition, `inserts` to none
+    yet.
 
     `late` counts rows that were left out because a stored record in another partition has a greater ordering value.
     """
@@ -45,7 +46,7 @@ def key_array(rows: pa.Table) -> pa.StringArray:
 
 def deletes_of(keys: pa.Array | pa.ChunkedArray) -> pa.Table:
     """Return keyed rows that remove the records of these keys."""
-    return pa.table({RECORD_KEY: keys, DELETE_COLUMN: pa.repeat(pa.scalar(True), len(keys))})  # noqa: FBT003
+    return pa.table({RECORD_KEY: keys, DELETE_COLUMN: pa.repeat(pa.scalar(True), len(keys))})
 
 
 def join_rows(tables: Sequence[pa.Table]) -> pa.Table:

@@ -1,6 +1,7 @@
 """Creating a table: its folders, and last the file that makes them a table.
 
-Rules: `HoodieTableMetaClient.initTable`, folders as Apache Hudi 1.2.0 makes them. A creation that is cut off leaves folders of ours and no
+Rules: `HoodieTableMetaClient.initTable`, folders as Apache Hudi 1.2.0 makes them. A creation that is cut off leaves
+folders of ours and no
 table: it can be done again.
 """
 
@@ -115,7 +116,8 @@ def _check_free(storage: Storage) -> None:
     strange = next(_strangers(storage), None)
     if strange is not None:
         raise TableExists(
-            f"{storage.uri} holds '{strange.path}', which is no part of a new Hudi table. A table needs a place of its own: take another path."
+            f"{storage.uri} holds '{strange.path}', which is no part of a new Hudi table. A table needs a place of its own:"
+            " take another path."
         )
 
 

@@ -1,4 +1,6 @@
-"""`table.services`: what keeps a table in shape. This release serves rollback; the others say which release brings them."""
+"""`table.services`: what keeps a table in shape. This release serves rollback; the others say which release brings
+them.
+"""
 
 from __future__ import annotations
 

@@ -45,10 +45,9 @@ class HudiTable:
         {'name': ['ann', 'bob']}
     """
 
-    def __init__(
-        self, storage: Storage, *, clock: Clock | None = None, ids: Ids | None = None, engine: Engine | None = None
-    ) -> None:
-        """Open the table on a storage; `open` is the usual way. Clock, ids and the engine of writes can be given for tests.
+    def __init__(self, storage: Storage, *, clock: Clock | None = None, ids: Ids | None = None, engine: Engine | None = None) -> None:
+        """Open the table on a storage; `open` is the usual way. Clock, ids and the engine of writes can be given for
+        tests.
 
         Raises:
             TableNotFound: there is no table.
@@ -181,7 +180,9 @@ class HudiTable:
 
     def changes(self, *_: Any, **__: Any) -> pa.Table:
         """Not served yet: what changed between two times."""
-        raise UnsupportedError("table.changes() comes with the release that serves incremental reads; read two times with to_arrow(as_of=...).")
+        raise UnsupportedError(
+            "table.changes() comes with the release that serves incremental reads; read two times with to_arrow(as_of=...)."
+        )
 
     def history(self) -> pa.Table:
         """Return one row for each action of the timeline, oldest first."""
@@ -192,14 +193,17 @@ class HudiTable:
         return self._write(Operation.INSERT, data, options)
 
     def bulk_insert(self, data: object, options: Options | None = None) -> WriteResult:
-        """Add rows in new files of the greatest size allowed, for large first loads. Arguments and errors as in `upsert`."""
+        """Add rows in new files of the greatest size allowed, for large first loads. Arguments and errors as in
+        `upsert`.
+        """
         return self._write(Operation.BULK_INSERT, data, options)
 
     def upsert(self, data: object, options: Options | None = None) -> WriteResult:
         """Replace records by key and add those that are new.
 
         Args:
-            data: an Arrow table or anything with `__arrow_c_stream__`, a pandas or polars frame, a list of dicts, or a Spark DataFrame.
+            data: an Arrow table or anything with `__arrow_c_stream__`, a pandas or polars frame, a list of dicts, or a
+                Spark DataFrame.
             options: `hoodie.*` options of this call; they go before the table's own.
 
         Raises:
@@ -252,7 +256,8 @@ class HudiTable:
             options: `hoodie.*` options of this call.
 
         Raises:
-            UsageError: none or several of `data`, `where` and `partitions` are given, or they do not fit. Other errors as in `upsert`.
+            UsageError: none or several of `data`, `where` and `partitions` are given, or they do not fit. Other errors
+                as in `upsert`.
         """
         if sum(given is not None for given in (data, where, partitions)) != 1:
             raise UsageError("delete() takes one of: data with keys, where='<condition>', partitions=[...].")
@@ -276,6 +281,4 @@ class HudiTable:
         located: bool = False,
         partitions: Sequence[str] | None = None,
     ) -> WriteResult:
-        return write(
-            self, operation, data, options=options, located=located, partitions=partitions, engine=self._engine
-        )
+        return write(self, operation, data, options=options, located=located, partitions=partitions, engine=self._engine)

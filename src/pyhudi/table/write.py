@@ -1,7 +1,7 @@
 """Writing to a table: from the user's data to a commit.
 
-choose (options) - lock - prepare, tag, plan - execute on an engine - commit. Data that live in another engine go to the writer which that
-engine has registered.
+choose (options) - lock - prepare, tag, plan - execute on an engine - commit. Data that live in another engine go to the
+writer which that engine has registered.
 """
 
 from __future__ import annotations
@@ -71,7 +71,8 @@ def write(
     Args:
         table: the table.
         operation: what to do with the data.
-        data: what `pyhudi.write.data.to_table` takes, or data of an engine that has registered a writer; None for operations without.
+        data: what `pyhudi.write.data.to_table` takes, or data of an engine that has registered a writer; None for
+            operations without.
         options: `hoodie.*` options of this call.
         located: the data hold the meta columns that their records were read with; no index is asked.
         partitions: partition paths to replace or delete, for operations that replace.

@@ -1,7 +1,7 @@
 """Markers: the names of data files that a write was about to make, so that nothing it leaves behind is lost sight of.
 
-Rules: `DirectWriteMarkers`, `TimelineServerBasedWriteMarkers`; format notes 7. Markers of both kinds are read, direct ones are written
-(by `pyhudi.kernels.write_task`).
+Rules: `DirectWriteMarkers`, `TimelineServerBasedWriteMarkers`; format notes 7. Markers of both kinds are read, direct
+ones are written (by `pyhudi.kernels.write_task`).
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ def marked_files(storage: Storage, instant: str) -> frozenset[str] | None:
 
 
 def delete_unlisted(storage: Storage, instant: str, listed: Collection[str]) -> None:
-    """Delete the files that markers of an instant name and its statistics do not: left by attempts that were repeated."""
+    """Delete the files that markers of an instant name and its statistics do not: left by attempts that were
+    repeated.
+    """
     for path in sorted((marked_files(storage, instant) or frozenset()).difference(listed)):
         storage.delete(path)
 

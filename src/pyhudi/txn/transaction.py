@@ -1,8 +1,8 @@
 """One write from the lock to the completed instant.
 
-lock, reload, roll back what failed writers left - requested, inflight - data files - reconcile with the markers, re-check - completed -
-markers away, unlock. Readers see nothing of the write before the completed file, and all of it afterwards. Rules: `BaseHoodieWriteClient`,
-`BaseCommitActionExecutor`; format notes 9.
+lock, reload, roll back what failed writers left - requested, inflight - data files - reconcile with the markers,
+re-check - completed - markers away, unlock. Readers see nothing of the write before the completed file, and all of it
+afterwards. Rules: `BaseHoodieWriteClient`, `BaseCommitActionExecutor`; format notes 9.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from pyhudi.codec.plans import encode_requested_replace
 from pyhudi.errors import HudiError, UnknownOutcomeError
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.kernels.write_task import TaskResult
-from pyhudi.spec.clustering import RequestedReplace
 from pyhudi.spec.commit import CommitMetadata, Operation, WriteStat
 from pyhudi.spec.instant import Action, Instant
 from pyhudi.storage.protocol import Storage
@@ -58,7 +57,8 @@ class Transaction:
         """Put the write on the timeline, as requested and inflight.
 
         Args:
-            profile: what it will touch (`pyhudi.write.profile.inflight_metadata`); None leaves the inflight file empty, as bulk inserts do.
+            profile: what it will touch (`pyhudi.write.profile.inflight_metadata`); None leaves the inflight file empty,
+                as bulk inserts do.
 
         Raises:
             AlreadyExistsError: another writer took the same time.
@@ -120,9 +120,7 @@ class Transaction:
 
 
 @contextlib.contextmanager
-def begin(
-    storage: Storage, operation: Operation, *, wait_s: float, clock: Clock, ids: Ids, roll_back: RollBack
-) -> Iterator[Transaction]:
+def begin(storage: Storage, operation: Operation, *, wait_s: float, clock: Clock, ids: Ids, roll_back: RollBack) -> Iterator[Transaction]:
     """Hold the table's lock and hand out a transaction; leaving with an error takes back what it wrote.
 
     Args:
@@ -137,9 +135,9 @@ def begin(
         LockTimeoutError: another writer held the lock for too long.
         UnsupportedError: the table has features, or pending services, that this release cannot write beside.
     """
-    with locked_table(storage, wait_s, clock, ids) as table:
-        check_nothing_planned(table)
-        table = roll_back(table)
+    with locked_table(storage, wait_s, clock, ids) as found:
+        check_nothing_planned(found)
+        table = roll_back(found)
         transaction = Transaction(table, operation)
         try:
             yield transaction

@@ -1,4 +1,6 @@
-"""What the options of a write decide, in one value. Rules: the `hoodie.*` keys of Apache Hudi 1.2 (`pyhudi.spec.options`)."""
+"""What the options of a write decide, in one value. Rules: the `hoodie.*` keys of Apache Hudi 1.2
+(`pyhudi.spec.options`).
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,8 @@ _CODECS = {"lz4": "lz4_raw", "none": "uncompressed"}
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """How to write: base files, keys, packing, waiting. `size_threshold` is the share of the small-file limit that a commit must have
-    written for its record size to be believed.
+    """How to write: base files, keys, packing, waiting. `size_threshold` is the share of the small-file limit that a
+    commit must have written for its record size to be believed.
     """
 
     writer: WriterSettings

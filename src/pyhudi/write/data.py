@@ -1,4 +1,6 @@
-"""From what users hand in to an Arrow table: Arrow itself, pandas, polars, lists of dicts, anything with `__arrow_c_stream__`."""
+"""From what users hand in to an Arrow table: Arrow itself, pandas, polars, lists of dicts, anything with
+`__arrow_c_stream__`.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,9 @@ def _from_rows(rows: Sequence[Mapping[str, object]], schema: Callable[[], pa.Sch
 
 
 def _column(values: Sequence[object], name: str, wanted: pa.DataType | None) -> pa.Array:
-    """Return the values as they are: Arrow would cut a float that is asked to be an integer, so no type is asked for."""
+    """Return the values as they are: Arrow would cut a float that is asked to be an integer, so no type is asked
+    for.
+    """
     try:
         if wanted is not None and pa.types.is_map(wanted):
             return _map_column(values, name, wanted)

@@ -36,7 +36,9 @@ IN_THIS_PROCESS = "the rows were in this process already"
 
 @dataclass(frozen=True, slots=True)
 class WriteRequest:
-    """What the caller wants. `located` rows bring the meta columns they were read with; `partitions` names those to replace."""
+    """What the caller wants. `located` rows bring the meta columns they were read with; `partitions` names those to
+    replace.
+    """
 
     operation: Operation
     data: pa.Table | None
@@ -143,7 +145,9 @@ def _tagged(
 
 
 def _rekeyed(txn: Transaction, data: pa.Table, shape: TableShape) -> pa.Table:
-    """Return located rows with the key and partition path that their values give now; generated keys stay as they are."""
+    """Return located rows with the key and partition path that their values give now; generated keys stay as they
+    are.
+    """
     keyed = keyed_rows(data, shape.schema, txn.table.config, txn.instant)
     if txn.table.config.record_key_fields:
         return keyed

@@ -1,7 +1,7 @@
 """Rows that bring along where their records live: an UPDATE or DELETE has just read them, so no index is asked.
 
-Rules: the operations `upsert_prepped` and `delete_prepped`. The file that a row was read from must still be the newest of its group, or
-another write came between and the statement has to be run again.
+Rules: the operations `upsert_prepped` and `delete_prepped`. The file that a row was read from must still be the newest
+of its group, or another write came between and the statement has to be run again.
 """
 
 from __future__ import annotations
@@ -60,7 +60,9 @@ def _by_file(rows: pa.Table, data: pa.Table, view: FileSystemView) -> dict[BaseF
 
 
 def _last_of_each_key(updates: dict[BaseFile, pa.Table]) -> dict[BaseFile, pa.Table]:
-    """Leave one new version of each record: a table that was inserted into may hold a key twice, and both rows were read."""
+    """Leave one new version of each record: a table that was inserted into may hold a key twice, and both rows were
+    read.
+    """
     return {file: combine(rows, (), MergeMode.COMMIT_TIME_ORDERING) for file, rows in updates.items()}
 
 

@@ -16,9 +16,7 @@ from pyhudi.spec.file_group import BaseFile
 from pyhudi.write.assign import InsertGroup, pack_inserts, spread_inserts
 from pyhudi.write.profile import PartitionProfile, Profile
 
-_APPENDING = frozenset(
-    {Operation.INSERT, Operation.BULK_INSERT, Operation.INSERT_OVERWRITE, Operation.INSERT_OVERWRITE_TABLE}
-)
+_APPENDING = frozenset({Operation.INSERT, Operation.BULK_INSERT, Operation.INSERT_OVERWRITE, Operation.INSERT_OVERWRITE_TABLE})
 _PACKING = frozenset({Operation.INSERT, Operation.UPSERT, Operation.UPSERT_PREPPED, Operation.DELETE, Operation.DELETE_PREPPED})
 
 
@@ -35,8 +33,9 @@ class Bucket:
 class WritePlan:
     """All tasks of a write.
 
-    Buckets of one partition stand together; new records of a partition go to its buckets in their order, `inserts` to each, which is
-    also the weight by which an engine may spread them. `replaced` is set by operations that complete as a replacecommit.
+    Buckets of one partition stand together; new records of a partition go to its buckets in their order, `inserts` to
+    each, which is also the weight by which an engine may spread them. `replaced` is set by operations that complete as
+    a replacecommit.
     """
 
     operation: Operation
@@ -117,7 +116,9 @@ def _groups(
 
 
 def _file_ids(file_prefix: Callable[[], str], *, one_prefix: bool) -> Iterator[str]:
-    """Return new file ids: numbers after one prefix (bulk writes), or number 0 after a new prefix each time, as in Hudi."""
+    """Return new file ids: numbers after one prefix (bulk writes), or number 0 after a new prefix each time, as in
+    Hudi.
+    """
     if one_prefix:
         prefix = file_prefix()
         return (f"{prefix}-{number}" for number in itertools.count())

@@ -1,4 +1,5 @@
-"""What a write will touch: new records a partition, records for each base file. Small, and all that planning needs of the rows.
+"""What a write will touch: new records a partition, records for each base file. Small, and all that planning needs of
+the rows.
 
 Rules: `WorkloadProfile`, `WorkloadStat`; the inflight file of a commit holds it as write statistics.
 """
@@ -49,9 +50,7 @@ def inflight_metadata(profile: Profile, operation: Operation) -> CommitMetadata:
         path: (
             WriteStat("", None, num_inserts=part.inserts, has_runtime=False),
             *(
-                WriteStat(
-                    file.name.file_id, None, prev_commit=file.name.instant, num_update_writes=count, has_runtime=False
-                )
+                WriteStat(file.name.file_id, None, prev_commit=file.name.instant, num_update_writes=count, has_runtime=False)
                 for file, count in part.updates.items()
             ),
         )

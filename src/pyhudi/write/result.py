@@ -28,8 +28,9 @@ class Counts:
 class WriteResult:
     """What a write did.
 
-    `instant` and `completed` are instant texts, None when there was nothing to commit. `ignored` rows came later than what is stored (a
-    smaller ordering value). `index` is the kind of index that found the records, None when none was asked.
+    `instant` and `completed` are instant texts, None when there was nothing to commit. `ignored` rows came later than
+    what is stored (a smaller ordering value). `index` is the kind of index that found the records, None when none was
+    asked.
     """
 
     instant: str | None
@@ -75,9 +76,7 @@ def count_results(results: Sequence[TaskResult], late: int = 0) -> Counts:
     )
 
 
-def write_result(
-    committed: Committed | None, plan: WritePlan, counts: Counts, index: str | None, seconds: float
-) -> WriteResult:
+def write_result(committed: Committed | None, plan: WritePlan, counts: Counts, index: str | None, seconds: float) -> WriteResult:
     """Return the result of a planned write; `committed` is None when there was nothing to commit."""
     instant = None if committed is None else committed.instant
     return WriteResult(

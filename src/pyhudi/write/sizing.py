@@ -1,7 +1,8 @@
 """How many bytes a record takes in a base file.
 
-Rules: `AverageRecordSizeEstimator`; format notes 9.2. The commit before tells, when it wrote enough for its footers not to count; otherwise
-some of the rows are encoded. Hudi assumes 1024 bytes then, which makes hundreds of small files of small records.
+Rules: `AverageRecordSizeEstimator`; format notes 9.2. The commit before tells, when it wrote enough for its footers not
+to count; otherwise some of the rows are encoded. Hudi assumes 1024 bytes then, which makes hundreds of small files of
+small records.
 """
 
 from __future__ import annotations
@@ -20,9 +21,7 @@ _FEW_ROWS = 1000
 _META_BYTES = 200.0
 
 
-def record_bytes(
-    latest: CommitMetadata | None, tagged: Iterable[TaggedRows], settings: WriterSettings, *, threshold: float
-) -> float:
+def record_bytes(latest: CommitMetadata | None, tagged: Iterable[TaggedRows], settings: WriterSettings, *, threshold: float) -> float:
     """Return the bytes that one record takes.
 
     Args:
@@ -40,5 +39,6 @@ def record_bytes(
     if rows is None or not rows.num_rows:
         return _LEAST_BYTES
     if rows.num_rows < _FEW_ROWS:
-        return max(_LEAST_BYTES, rows.nbytes / rows.num_rows + _META_BYTES)
+        in_memory: float = rows.nbytes / rows.num_rows
+        return max(_LEAST_BYTES, in_memory + _META_BYTES)
     return max(_LEAST_BYTES, row_bytes(rows, settings))

@@ -141,9 +141,7 @@ def test_pending_rollback_of_a_completed_commit_is_refused_and_its_files_stay() 
     table = make_table()
     done = table.upsert([ride(1)])
     (path,) = table.inspect.files()["path"].to_pylist()
-    pending_rollback(
-        table, RollbackPlan(InstantInfo(done.instant, "commit"), (RollbackRequest("", files_to_delete=(path,)),))
-    )
+    pending_rollback(table, RollbackPlan(InstantInfo(done.instant, "commit"), (RollbackRequest("", files_to_delete=(path,)),)))
     with pytest.raises(CorruptTableError, match="is completed"):
         table.upsert([ride(2)])
     assert rows_of(table) == [ride(1)]
@@ -164,6 +162,4 @@ def test_plan_that_names_what_its_instant_did_not_write_is_refused(request_, kin
 
 def test_plan_of_a_table_that_was_moved_still_names_its_files() -> None:
     request = RollbackRequest("city=oslo", files_to_delete=(f"/old/place/city=oslo/a-0_0-0-0_{T1}.parquet",))
-    assert planned_files(RollbackPlan(InstantInfo(T1, "commit"), (request,))) == {
-        "city=oslo": [f"city=oslo/a-0_0-0-0_{T1}.parquet"]
-    }
+    assert planned_files(RollbackPlan(InstantInfo(T1, "commit"), (request,))) == {"city=oslo": [f"city=oslo/a-0_0-0-0_{T1}.parquet"]}

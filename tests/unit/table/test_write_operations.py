@@ -53,9 +53,7 @@ def test_upsert_and_delete_reach_every_copy_of_a_key() -> None:
 def test_insert_told_to_drop_duplicates_leaves_out_known_keys() -> None:
     table = make_table()
     table.insert([ride(1, value=1)])
-    result = table.insert(
-        [ride(1, value=2), ride(3)], options={"hoodie.datasource.write.insert.drop.duplicates": "true"}
-    )
+    result = table.insert([ride(1, value=2), ride(3)], options={"hoodie.datasource.write.insert.drop.duplicates": "true"})
     assert rows_of(table) == [ride(1, value=1), ride(3)]
     assert result.inserted == 1
 

@@ -1,4 +1,6 @@
-"""A transaction that fails, at chosen points: nothing of it is visible, and nothing is left for the next writer to do."""
+"""A transaction that fails, at chosen points: nothing of it is visible, and nothing is left for the next writer to
+do.
+"""
 
 from __future__ import annotations
 

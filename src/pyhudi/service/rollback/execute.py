@@ -1,7 +1,8 @@
 """Carrying a planned rollback out, from wherever it stands.
 
-Rules: `BaseRollbackActionExecutor`. inflight - files - the failed instant's own files - completed - markers. Every step may be repeated,
-and the rollback completes only after all before it succeeded: a killed rollback is taken up again by the next writer.
+Rules: `BaseRollbackActionExecutor`. inflight - files - the failed instant's own files - completed - markers. Every step
+may be repeated, and the rollback completes only after all before it succeeded: a killed rollback is taken up again by
+the next writer.
 """
 
 from __future__ import annotations

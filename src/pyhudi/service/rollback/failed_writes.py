@@ -1,6 +1,7 @@
 """Failed writes: pending commits whose writer is gone, since a writer holds the table's lock to its end.
 
-Rules: `BaseHoodieTableServiceClient.rollbackFailedWrites` with the policy EAGER. Pending table services are not failed writes.
+Rules: `BaseHoodieTableServiceClient.rollbackFailedWrites` with the policy EAGER. Pending table services are not failed
+writes.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ def failed_writes(timeline: Timeline) -> tuple[Instant, ...]:
 def roll_back_failed_writes(table: LockedTable, only: Collection[str] | None = None) -> LockedTable:
     """Finish rollbacks that were cut off, take back failed writes, and return the table as it is then.
 
-    `only` names the requested times of the writes to take back; None means all. Markers of instants that are done go too: their writer died after its last step.
+    `only` names the requested times of the writes to take back; None means all. Markers of instants that are done go
+    too: their writer died after its last step.
     """
     resumed = _resume_rollbacks(table)
     if resumed:

@@ -1,7 +1,8 @@
 """Which files a failed write left behind.
 
-Rules: `MarkerBasedRollbackStrategy`, `ListingBasedRollbackStrategy`. The markers name the files; the partitions they lie in, and those
-that the inflight file names, are listed too. A write that began without leaving markers may have been anywhere: then all partitions are.
+Rules: `MarkerBasedRollbackStrategy`, `ListingBasedRollbackStrategy`. The markers name the files; the partitions they
+lie in, and those that the inflight file names, are listed too. A write that began without leaving markers may have been
+anywhere: then all partitions are.
 """
 
 from __future__ import annotations
