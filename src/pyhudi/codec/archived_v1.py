@@ -7,13 +7,13 @@ bytes at hand before it is used.
 from __future__ import annotations
 
 import re
-import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from pyhudi.codec.avro_record import decode_payload
 from pyhudi.codec.commit_metadata import metadata_from
+from pyhudi.codec.cursor import Cursor
 from pyhudi.errors import CorruptTableError
 from pyhudi.spec.commit import CommitMetadata
 
@@ -21,8 +21,7 @@ from pyhudi.spec.commit import CommitMetadata
 ARCHIVE_FILE = re.compile(r"\.commits_\.archive\.(\d+)(?:_\d+-\d+-\d+)?")
 
 _MAGIC = b"#HUDI#"
-_INT = struct.Struct(">i")
-_LONG = struct.Struct(">q")
+_LONG_BYTES = 8
 _AVRO_DATA_BLOCK = 3
 _SCHEMA_HEADER = 2
 _MAX_HEADERS = 64
@@ -46,12 +45,12 @@ def decode_archive(data: bytes) -> Iterator[ArchivedEntry]:
     Raises:
         CorruptTableError: the bytes are cut off or contradict themselves.
     """
-    cursor = _Cursor(data)
+    cursor = Cursor(data, "the archive file")
     while cursor.left:
         yield from _block(cursor)
 
 
-def _block(cursor: _Cursor) -> Iterator[ArchivedEntry]:
+def _block(cursor: Cursor) -> Iterator[ArchivedEntry]:
     start = cursor.at
     if cursor.take(len(_MAGIC)) != _MAGIC:
         raise CorruptTableError(f"the archive file has no block at byte {start}")
@@ -61,16 +60,16 @@ def _block(cursor: _Cursor) -> Iterator[ArchivedEntry]:
         raise CorruptTableError("the archive file has a block of an unknown format version")
     kind = cursor.read_int()
     headers = _headers(cursor)
-    content = _Cursor(cursor.take(cursor.read_long()))
+    content = Cursor(cursor.take(cursor.read_long()), "a block of the archive file")
     _headers(cursor)
-    if cursor.read_long() != cursor.at - start - _LONG.size or cursor.at != end:
+    if cursor.read_long() != cursor.at - start - _LONG_BYTES or cursor.at != end:
         raise CorruptTableError(f"the block at byte {start} of the archive file contradicts its own length")
     if kind == _AVRO_DATA_BLOCK:
         schema = headers.get(_SCHEMA_HEADER, b"").decode("utf-8", "replace")
         yield from _records(content, schema)
 
 
-def _records(content: _Cursor, schema: str) -> Iterator[ArchivedEntry]:
+def _records(content: Cursor, schema: str) -> Iterator[ArchivedEntry]:
     content.read_int()  # version of the block's content; the layout is one for all
     for _ in range(content.read_int()):
         yield _entry(decode_payload(content.take(content.read_int()), schema))
@@ -93,34 +92,8 @@ def _entry(record: Mapping[str, Any]) -> ArchivedEntry:
     )
 
 
-def _headers(cursor: _Cursor) -> dict[int, bytes]:
+def _headers(cursor: Cursor) -> dict[int, bytes]:
     count = cursor.read_int()
     if not 0 <= count <= _MAX_HEADERS:
         raise CorruptTableError(f"a block of the archive file has {count} headers")
     return {cursor.read_int(): cursor.take(cursor.read_int()) for _ in range(count)}
-
-
-class _Cursor:
-    """Reads forward through bytes and never past their end."""
-
-    __slots__ = ("at", "data")
-
-    def __init__(self, data: bytes) -> None:
-        self.data = data
-        self.at = 0
-
-    @property
-    def left(self) -> int:
-        return len(self.data) - self.at
-
-    def take(self, length: int) -> bytes:
-        if not 0 <= length <= self.left:
-            raise CorruptTableError(f"the archive file asks for {length} bytes at {self.at}, {self.left} are left")
-        self.at += length
-        return self.data[self.at - length : self.at]
-
-    def read_int(self) -> int:
-        return int(_INT.unpack(self.take(_INT.size))[0])
-
-    def read_long(self) -> int:
-        return int(_LONG.unpack(self.take(_LONG.size))[0])

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pyhudi.codec.cursor import Cursor
 from pyhudi.errors import CorruptTableError, UnsupportedError
 
 MAGIC = b"Obj\x01"
 SYNC_LENGTH = 16
 _SCHEMA_KEY = b"avro.schema"
 _CODEC_KEY = b"avro.codec"
-_MAX_VARINT_BYTES = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def decode_container(data: bytes) -> Container:
     """
     if not data.startswith(MAGIC):
         raise CorruptTableError("the file does not begin as an Avro container")
-    cursor = _Cursor(data, len(MAGIC))
+    cursor = Cursor(data, "the Avro container", len(MAGIC))
     entries = _read_map(cursor)
     schema = entries.get(_SCHEMA_KEY)
     if schema is None:
@@ -51,10 +51,10 @@ def decode_container(data: bytes) -> Container:
     if codec != b"null":
         raise UnsupportedError(f"the Avro container is compressed with {codec.decode(errors='replace')}; served is none")
     sync = cursor.take(SYNC_LENGTH)
-    count = cursor.varint()
+    count = cursor.read_varint()
     if count != 1:
         raise CorruptTableError(f"the Avro container holds {count} records in its first block, expected is one")
-    payload = cursor.take(cursor.varint())
+    payload = cursor.take(cursor.read_varint())
     if cursor.take(SYNC_LENGTH) != sync or cursor.left:
         raise CorruptTableError("the Avro container does not end with its sync marker")
     try:
@@ -63,44 +63,15 @@ def decode_container(data: bytes) -> Container:
         raise CorruptTableError("the schema of the Avro container is no UTF-8 text") from None
 
 
-def _read_map(cursor: _Cursor) -> dict[bytes, bytes]:
+def _read_map(cursor: Cursor) -> dict[bytes, bytes]:
     entries = {}
-    while count := cursor.varint():
+    while count := cursor.read_varint():
         if count < 0:  # a negative count is followed by the block's length in bytes
-            cursor.varint()
+            cursor.read_varint()
         for _ in range(min(abs(count), cursor.left + 1)):
-            key = cursor.take(cursor.varint())
-            entries[key] = cursor.take(cursor.varint())
+            key = cursor.take(cursor.read_varint())
+            entries[key] = cursor.take(cursor.read_varint())
     return entries
-
-
-class _Cursor:
-    """Reads forward through bytes and never past their end."""
-
-    __slots__ = ("at", "data")
-
-    def __init__(self, data: bytes, at: int) -> None:
-        self.data = data
-        self.at = at
-
-    @property
-    def left(self) -> int:
-        return len(self.data) - self.at
-
-    def take(self, length: int) -> bytes:
-        if not 0 <= length <= self.left:
-            raise CorruptTableError(f"the Avro container asks for {length} bytes at {self.at}, {self.left} are left")
-        self.at += length
-        return self.data[self.at - length : self.at]
-
-    def varint(self) -> int:
-        value = 0
-        for shift in range(0, 7 * _MAX_VARINT_BYTES, 7):
-            byte = self.take(1)[0]
-            value |= (byte & 0x7F) << shift
-            if byte < 0x80:
-                return (value >> 1) ^ -(value & 1)
-        raise CorruptTableError(f"the Avro container holds an overlong number before {self.at}")
 
 
 def _sized(data: bytes) -> bytes:
