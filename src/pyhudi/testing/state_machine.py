@@ -37,7 +37,7 @@ class Driver(Protocol):
         ...
 
     def write(self, storage: Storage, operation: Operation, rows: Sequence[Row]) -> object:
-        """Write rows in one commit, on one thread; for deletes the rows hold the keys and partitions."""
+        """Write rows in one commit, on one thread; for deletes the rows tell keys and partitions."""
         ...
 
     def read(self, storage: Storage) -> list[dict[str, Any]]:
@@ -50,7 +50,15 @@ def _rows(keys: st.SearchStrategy[int] = KEYS) -> st.SearchStrategy[list[dict[st
     return st.lists(row, min_size=1, max_size=6, unique_by=lambda row: (row["id"], row["city"]))
 
 
-WRITES = st.sampled_from([Operation.UPSERT, Operation.DELETE, Operation.INSERT_OVERWRITE, Operation.INSERT_OVERWRITE_TABLE])
+WRITES = st.sampled_from(
+    [
+        Operation.UPSERT,
+        Operation.DELETE,
+        Operation.INSERT_OVERWRITE,
+        Operation.INSERT_OVERWRITE_TABLE,
+        Operation.DELETE_PARTITION,
+    ]
+)
 
 
 class TableMachine(RuleBasedStateMachine):

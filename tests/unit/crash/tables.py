@@ -59,6 +59,8 @@ class Driver:
 
     def write(self, storage: Storage, operation: Operation, rows: Sequence[Row]) -> object:
         table = HudiTable(storage, clock=StoppedClock(), ids=CountedIds(), engine=LocalEngine(threads=1))
+        if operation is Operation.DELETE_PARTITION:
+            return table.delete(partitions=sorted({row["city"] for row in rows}))
         return write(table, operation, pa.Table.from_pylist(list(rows), schema=SCHEMA), engine=LocalEngine(threads=1))
 
     def read(self, storage: Storage) -> list[dict[str, Any]]:

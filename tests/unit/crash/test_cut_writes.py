@@ -20,6 +20,7 @@ WRITES = {
     "delete of some rows": (Operation.DELETE, [ride(2, "oslo", 0), ride(9, "oslo", 0)]),
     "delete of all rows": (Operation.DELETE, [ride(n, "oslo" if n < 3 else "rome", 0) for n in (1, 2, 3, 4)]),
     "overwrite of one partition": (Operation.INSERT_OVERWRITE, [ride(8, "oslo", 80)]),
+    "delete of a partition": (Operation.DELETE_PARTITION, [ride(0, "rome", 0)]),
     "overwrite of the table": (Operation.INSERT_OVERWRITE_TABLE, [ride(8, "bern", 80)]),
 }
 NEXT = (Operation.UPSERT, [ride(4, "rome", 41), ride(20, "oslo", 200)])
@@ -54,6 +55,12 @@ def run_all_cuts(storage: MemoryStorage, before: Oracle, name: str) -> None:
 @pytest.fixture(scope="module")
 def stored() -> tuple[MemoryStorage, Oracle]:
     return stored_table()
+
+
+def test_first_write_cut_anywhere_is_whole_or_not_at_all() -> None:
+    empty = MemoryStorage()
+    DRIVER.create(empty)
+    run_all_cuts(empty, Oracle("id", "city"), "insert into a new and an old partition")
 
 
 @pytest.mark.parametrize("name", ["upsert of old and new rows", "overwrite of one partition"])
