@@ -54,9 +54,7 @@ class _TypeReader:
         if isinstance(avro, list):
             branches = [branch for branch in avro if branch != "null"]
             if len(branches) > 1:
-                raise UnsupportedError(
-                    f"The table's schema holds a union of several types, {branches}; it is not served."
-                )
+                raise UnsupportedError(f"The table's schema holds a union of several types, {branches}; it is not served.")
             arrow = self.read(branches[0], namespace)[0] if branches else pa.null()
             return arrow, len(branches) < len(avro)
         if isinstance(avro, str):

@@ -42,9 +42,7 @@ def evolve(table: pa.Schema | None, data: pa.Schema) -> pa.Schema:
     for field in without_meta_columns(table):
         match = by_name.pop(field.name.lower(), None)
         if match is None and not field.nullable:
-            raise SchemaError(
-                f"Column '{field.name}' is missing in the data, and the table does not allow nulls in it."
-            )
+            raise SchemaError(f"Column '{field.name}' is missing in the data, and the table does not allow nulls in it.")
         fields.append(field if match is None else field.with_type(widened(field.type, match.type, field.name)))
     fields.extend(new_field(field, field.name).with_nullable(True) for field in by_name.values())
     return pa.schema(fields)
@@ -94,9 +92,7 @@ def conform_column(column: pa.ChunkedArray, target: pa.DataType, name: str) -> p
             column = pc.cast(column, pa.decimal128(38, 0))
         return pc.cast(column, options=options)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise SchemaError(
-            f"Column '{name}' of type {column.type} does not fit the table's type {target}: {error}"
-        ) from error
+        raise SchemaError(f"Column '{name}' of type {column.type} does not fit the table's type {target}: {error}") from error
 
 
 def _places(schema: pa.Schema) -> dict[str, int]:

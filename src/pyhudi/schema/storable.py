@@ -95,13 +95,9 @@ def _nested(arrow: pa.DataType, column: str) -> pa.DataType:
         return pa.list_(pa.field("element", storable_type(item.type, f"{column}.element"), nullable=item.nullable))
     if pt.is_map(arrow):
         if storable_type(arrow.key_type, f"{column}.key") != pa.string():
-            raise SchemaError(
-                f"Column '{column}' is a map with keys of type {arrow.key_type}; Hudi stores only text as keys."
-            )
+            raise SchemaError(f"Column '{column}' is a map with keys of type {arrow.key_type}; Hudi stores only text as keys.")
         value = arrow.item_field
-        return pa.map_(
-            pa.string(), pa.field("value", storable_type(value.type, f"{column}.value"), nullable=value.nullable)
-        )
+        return pa.map_(pa.string(), pa.field("value", storable_type(value.type, f"{column}.value"), nullable=value.nullable))
     raise SchemaError(f"Column '{column}' has type {arrow}, which a Hudi table cannot store. Cast it before writing.")
 
 
@@ -129,7 +125,5 @@ def _check_names(names: list[str], owner: str) -> None:
     for name in names:
         if name.lower() in seen:
             other = seen[name.lower()]
-            raise SchemaError(
-                f"{owner} has two columns named '{other}' and '{name}'; names must differ in more than case."
-            )
+            raise SchemaError(f"{owner} has two columns named '{other}' and '{name}'; names must differ in more than case.")
         seen[name.lower()] = name

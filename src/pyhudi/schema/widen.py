@@ -13,7 +13,8 @@ import pyarrow.types as pt
 from pyhudi.errors import SchemaError
 from pyhudi.schema.storable import is_all_null
 
-#: Types of a table that grow when data of the wider type comes.
+#: Types of a table's columns that grow when data of the wider type comes. Not inside lists, maps and structs: Apache
+#: Hudi 1.2 does not read a file whose nested types differ from the table's.
 _GROWS = {
     (pa.int32(), pa.int64()): pa.int64(),
     (pa.int32(), pa.float64()): pa.float64(),
@@ -38,22 +39,25 @@ def widened(table: pa.DataType, data: pa.DataType, column: str) -> pa.DataType:
     Raises:
         SchemaError: there is no such type; names the column and both types.
     """
+    return _GROWS.get((table, data)) or _taken(table, data, column)
+
+
+def _taken(table: pa.DataType, data: pa.DataType, column: str) -> pa.DataType:
+    """The table's type, with fields added to its structs: below the top of a column no type may grow."""
     if table == data or pt.is_null(data) or (table, data) in _TAKES:
         return table
-    if (table, data) in _GROWS:
-        return _GROWS[table, data]
     if pt.is_timestamp(table) and pt.is_timestamp(data) and (table.tz is not None or data.tz is None):
         return table
     if pt.is_decimal128(table) and _fits_decimal(table, data):
         return table
     if pt.is_struct(table) and pt.is_struct(data):
-        return _widened_struct(table, data, column)
+        return _taken_struct(table, data, column)
     if pt.is_list(table) and pt.is_list(data):
         element = table.value_field
-        return pa.list_(element.with_type(widened(element.type, data.value_type, f"{column}.element")))
+        return pa.list_(element.with_type(_taken(element.type, data.value_type, f"{column}.element")))
     if pt.is_map(table) and pt.is_map(data):
         value = table.item_field
-        return pa.map_(table.key_type, value.with_type(widened(value.type, data.item_type, f"{column}.value")))
+        return pa.map_(table.key_type, value.with_type(_taken(value.type, data.item_type, f"{column}.value")))
     raise SchemaError(
         f"Column '{column}' has type {data} in the data and {table} in the table; files written before could not be "
         f"read under a type that holds both. Cast the data to {table}."
@@ -67,9 +71,7 @@ def new_field(field: pa.Field, column: str) -> pa.Field:
         SchemaError: all its values are null.
     """
     if is_all_null(field.type):
-        raise SchemaError(
-            f"Column '{column}' holds only nulls and has no type. Cast it to the type it shall have, or drop it."
-        )
+        raise SchemaError(f"Column '{column}' holds only nulls and has no type. Cast it to the type it shall have, or drop it.")
     return field
 
 
@@ -80,7 +82,7 @@ def _fits_decimal(table: pa.Decimal128Type, data: pa.DataType) -> bool:
     return data in _INTEGER_DIGITS and _INTEGER_DIGITS[data] <= whole_digits
 
 
-def _widened_struct(table: pa.StructType, data: pa.StructType, column: str) -> pa.DataType:
+def _taken_struct(table: pa.StructType, data: pa.StructType, column: str) -> pa.DataType:
     by_name = {field.name: field for field in data}
     fields = []
     for field in table:
@@ -88,7 +90,7 @@ def _widened_struct(table: pa.StructType, data: pa.StructType, column: str) -> p
         match = by_name.pop(field.name, None)
         if match is None and not field.nullable:
             raise SchemaError(f"Column '{path}' is missing in the data, and the table does not allow nulls in it.")
-        fields.append(field if match is None else field.with_type(widened(field.type, match.type, path)))
+        fields.append(field if match is None else field.with_type(_taken(field.type, match.type, path)))
     known = {field.name.lower(): field.name for field in table}
     for field in by_name.values():
         if field.name.lower() in known:

@@ -42,9 +42,9 @@ def test_meta_columns_of_the_data_are_dropped() -> None:
         (pa.decimal128(10, 2), pa.decimal128(5, 1), pa.decimal128(10, 2)),
         (pa.decimal128(20, 2), pa.int32(), pa.decimal128(20, 2)),
         (pa.string(), pa.null(), pa.string()),
-        (pa.list_(pa.int32()), pa.large_list(pa.int64()), pa.list_(pa.field("element", pa.int64()))),
+        (pa.list_(pa.int64()), pa.large_list(pa.int32()), pa.list_(pa.field("element", pa.int64()))),
         (pa.struct({"a": pa.int32()}), pa.struct({"b": pa.string()}), pa.struct({"a": pa.int32(), "b": pa.string()})),
-        (pa.map_(pa.string(), pa.int32()), pa.map_(pa.string(), pa.int64()), pa.map_(pa.string(), pa.int64())),
+        (pa.map_(pa.string(), pa.int64()), pa.map_(pa.string(), pa.int32()), pa.map_(pa.string(), pa.int64())),
     ],
 )
 def test_types_are_joined(table: pa.DataType, data: pa.DataType, result: pa.DataType) -> None:
@@ -65,6 +65,9 @@ def test_types_are_joined(table: pa.DataType, data: pa.DataType, result: pa.Data
         (pa.decimal128(10, 2), pa.int32()),
         (pa.struct({"a": pa.int32()}), pa.struct({"A": pa.int32()})),
         (pa.list_(pa.int32()), pa.int32()),
+        (pa.list_(pa.int32()), pa.list_(pa.int64())),
+        (pa.map_(pa.string(), pa.int32()), pa.map_(pa.string(), pa.int64())),
+        (pa.struct({"a": pa.float32()}), pa.struct({"a": pa.float64()})),
     ],
 )
 def test_types_that_no_reader_could_join_are_refused_with_column_and_types(table: pa.DataType, data: pa.DataType) -> None:
