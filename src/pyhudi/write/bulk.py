@@ -76,7 +76,7 @@ def _by_size(work: BulkWrite, keyed: Iterator[pa.Table]) -> Iterator[tuple[str, 
     keyed = (rows.drop_columns([PARTITION_PATH]) for rows in keyed)
     first = next(keyed, None)
     while first is not None:
-        room = max(1, int(work.settings.max_file_bytes / row_bytes(first.rows, work.settings)))
+        room = max(1, int(work.settings.max_file_bytes / row_bytes(first, work.settings)))
         stream = _FileStream(first, keyed, room)
         yield "", stream
         first = stream.next_first
