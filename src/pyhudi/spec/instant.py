@@ -10,6 +10,7 @@ from __future__ import annotations
 import enum
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from pyhudi.errors import UnsupportedError
 
@@ -99,6 +100,7 @@ class Instant:
         return f"{self.requested}.{action}.{self.state.name.lower()}"
 
 
+@lru_cache(maxsize=1 << 16)
 def parse_instant(name: str, layout: int) -> Instant | None:
     """Return the instant whose state file has this name, or None when it is no instant file.
 

@@ -18,6 +18,7 @@ import shutil
 import stat as stat_bits
 from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import BinaryIO
 
@@ -62,7 +63,7 @@ class LocalStorage:
                     found = [_status(prefix + entry.name, entry.stat(follow_symlinks=False)) for entry in entries]
             except (FileNotFoundError, NotADirectoryError):
                 return []
-        return sorted(status for status in found if status is not None)
+        return sorted((status for status in found if status is not None), key=attrgetter("path"))
 
     def stat(self, path: str) -> FileStatus | None:
         """Return the status of a file or folder, or None when there is none or it is a link."""

@@ -18,16 +18,24 @@ from pyhudi.timeline.clock import format_instant, zone_of
 from pyhudi.timeline.timeline import Timeline, fold
 
 
-def load_timeline(storage: Storage, config: TableConfig, history: Mapping[str, str] | None = None) -> Timeline:
+def load_timeline(
+    storage: Storage,
+    config: TableConfig,
+    history: Mapping[str, str] | None = None,
+    *,
+    listing: Iterable[FileStatus] | None = None,
+) -> Timeline:
     """Read the active timeline: one listing of its folder, and one of the history's where the table has one.
 
-    `history` gives completion times of archived instants by requested time (see `history_lsm.CompletionTimes`).
+    `history` gives completion times of archived instants by requested time (see `history_lsm.CompletionTimes`);
+    `listing` is that of the timeline's folder, where the caller has it already.
 
     Raises:
         CorruptTableError: two completed files tell of the same action.
         UnsupportedError: a file names an action unknown to table versions 6 to 9.
     """
-    found = _instants(storage.list(config.timeline_path), config.layout)
+    files = storage.list(config.timeline_path) if listing is None else listing
+    found = _instants(files, config.layout)
     _check_single_completion(storage, (instant for instant, _ in found))
     # A chain, because even the length of a history would have to be read.
     completion = ChainMap(_times_of_files(found, config), cast(dict[str, str], {} if history is None else history))

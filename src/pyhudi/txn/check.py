@@ -42,18 +42,14 @@ def check_files(storage: Storage, stats: Iterable[WriteStat]) -> None:
             raise StorageError(f"data file '{stat.path}' of table {storage.uri} {size}, {stat.file_size_in_bytes} were written.")
 
 
-def timeline_names(table: LockedTable) -> frozenset[str]:
-    """Return the names of the files on the active timeline."""
-    return frozenset(status.name for status in table.storage.list(table.config.timeline_path) if not status.is_dir)
-
-
-def check_alone(table: LockedTable, before: frozenset[str], own: str) -> None:
-    """Refuse to commit when others changed the timeline since `before`: somebody writes without the lock.
+def check_alone(table: LockedTable, own: str) -> None:
+    """Refuse to commit when others changed the timeline since it was loaded: somebody writes without the lock.
 
     Raises:
         ConflictError: names a file that appeared or vanished.
     """
-    changed = [name for name in timeline_names(table) ^ before if not name.startswith((own, "."))]
+    now = {status.name for status in table.storage.list(table.config.timeline_path) if not status.is_dir}
+    changed = [name for name in now ^ table.timeline_files if not name.startswith((own, "."))]
     if changed:
         raise ConflictError(
             f"'{min(changed)}' on the timeline of table {table.storage.uri} was changed by a writer that does not hold the table's lock. "

@@ -19,11 +19,14 @@ from pyhudi.txn.ids import Ids
 
 @dataclass(frozen=True, slots=True)
 class LockedTable:
-    """What an action works with. `times` gives instant times later than all on the timeline."""
+    """What an action works with. `times` gives instant times later than all on the timeline; `timeline_files` are the names of the files
+    that the timeline was loaded from.
+    """
 
     storage: Storage
     config: TableConfig
     timeline: Timeline
+    timeline_files: frozenset[str]
     times: InstantClock
     ids: Ids
 
@@ -34,7 +37,8 @@ class LockedTable:
 
     def reloaded(self) -> LockedTable:
         """Return the table with its timeline read again."""
-        return replace(self, timeline=load_timeline(self.storage, self.config))
+        timeline, files = _load(self.storage, self.config)
+        return replace(self, timeline=timeline, timeline_files=files)
 
 
 @contextlib.contextmanager
@@ -49,6 +53,12 @@ def locked_table(storage: Storage, wait_s: float, clock: Clock, ids: Ids) -> Ite
         recover_properties(storage)
         config = TableConfig(load_properties(storage))
         check_writable(config)
-        timeline = load_timeline(storage, config)
+        timeline, files = _load(storage, config)
         times = InstantClock(clock, config.timeline_zone, timeline.greatest_time())
-        yield LockedTable(storage, config, timeline, times, ids)
+        yield LockedTable(storage, config, timeline, files, times, ids)
+
+
+def _load(storage: Storage, config: TableConfig) -> tuple[Timeline, frozenset[str]]:
+    """Load the timeline; its folder is listed once, which takes time on a table of a thousand commits."""
+    listing = storage.list(config.timeline_path)
+    return load_timeline(storage, config, listing=listing), frozenset(status.name for status in listing if not status.is_dir)

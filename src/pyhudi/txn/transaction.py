@@ -21,7 +21,7 @@ from pyhudi.spec.commit import CommitMetadata, Operation, WriteStat
 from pyhudi.spec.instant import Action, Instant
 from pyhudi.storage.protocol import Storage
 from pyhudi.timeline.clock import Clock
-from pyhudi.txn.check import check_alone, check_files, check_nothing_planned, timeline_names
+from pyhudi.txn.check import check_alone, check_files, check_nothing_planned
 from pyhudi.txn.ids import Ids
 from pyhudi.txn.locked import LockedTable, locked_table
 from pyhudi.txn.markers import delete_markers, delete_unlisted
@@ -50,7 +50,6 @@ class Transaction:
         self.instant = table.times.next()
         self.view = FileSystemView(table.storage, table.config, table.timeline)
         self.begun = False
-        self._names_before = timeline_names(table)
         self._inflight: Instant | None = None
 
     def start(self, profile: CommitMetadata | None) -> None:
@@ -93,7 +92,7 @@ class Transaction:
         table, stats = self.table, [result.stat for result in results]
         delete_unlisted(table.storage, self.instant, {result.file for result in results})
         check_files(table.storage, stats)
-        check_alone(table, self._names_before, self.instant)
+        check_alone(table, self.instant)
         metadata = CommitMetadata(
             stats=_by_partition(stats), extra={**(extra or {}), "schema": schema_json}, operation=self.operation, replaced=replaced
         )

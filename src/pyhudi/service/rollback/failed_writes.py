@@ -15,7 +15,7 @@ from pyhudi.service.rollback.execute import execute_rollback
 from pyhudi.service.rollback.plan import plan_rollback
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.spec.rollback import RollbackPlan
-from pyhudi.storage.left_overs import remove_left_overs
+from pyhudi.storage.left_overs import is_left_over, remove_left_overs
 from pyhudi.timeline.payload import read_action
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.txn.locked import LockedTable
@@ -49,7 +49,9 @@ def roll_back_failed_writes(table: LockedTable, only: Collection[str] | None = N
         table = table.reloaded()
     for instant_text in finished_marker_folders(table.storage, {instant.requested for instant in table.timeline.pending()}):
         delete_markers(table.storage, instant_text)
-    remove_left_overs(table.storage, (".hoodie", table.config.timeline_path))
+    remove_left_overs(table.storage, (".hoodie",))
+    for name in filter(is_left_over, table.timeline_files):
+        table.storage.delete(f"{table.config.timeline_path}/{name}")
     return table
 
 
