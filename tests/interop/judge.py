@@ -91,9 +91,7 @@ class Judge:
         """The rows of the table at `path` with the five meta columns; dots of an option's name are written `__`."""
         return self._call("read", path=str(path), options=_dotted(options))
 
-    def write(
-        self, path: Path | str, rows: pa.Table, mode: str = "append", options: Mapping[str, str] | None = None
-    ) -> None:
+    def write(self, path: Path | str, rows: pa.Table, mode: str = "append", options: Mapping[str, str] | None = None) -> None:
         """`df.write.format("hudi").options(...).mode(mode).save(path)`."""
         source = self.scratch / f"rows-{next(self._numbers)}.parquet"
         pq.write_table(rows, source)

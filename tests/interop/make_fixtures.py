@@ -38,9 +38,7 @@ def options(name: str, version: int, **more: str) -> dict[str, str]:
 
 
 def all_types(judge: Judge, path: Path, table: dict[str, str]) -> None:
-    judge.write(
-        path, every_type(), "overwrite", table | KEYED | {"hoodie.datasource.write.partitionpath.field": "part"}
-    )
+    judge.write(path, every_type(), "overwrite", table | KEYED | {"hoodie.datasource.write.partitionpath.field": "part"})
 
 
 def sql_operations(judge: Judge, path: Path, table: dict[str, str]) -> None:

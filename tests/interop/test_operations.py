@@ -18,7 +18,7 @@ KIND = Kind("partitioned", options=HIVE_STYLE)
 
 
 def by_id(*tables: pa.Table) -> list[dict[str, Any]]:
-    return pa.concat_tables(tables).sort_by("id").to_pylist()
+    return sorted((row for table in tables for row in table.to_pylist()), key=lambda row: row["id"])
 
 
 def completed(path: Path) -> list[str]:
@@ -29,7 +29,7 @@ def completed(path: Path) -> list[str]:
 def test_partitions_overwritten_by_pyhudi_are_continued(judge: Judge, tmp_path: Path) -> None:
     table = KIND.create(tmp_path / "t")
     table.insert(trips(0, 6))
-    table.overwrite(trips(6, 7))  # oslo alone
+    table.overwrite(trips(6, 7), dynamic=True)  # oslo alone
     kept = pa.concat_tables([trips(number, number + 1) for number in (1, 2, 4, 5)])
     assert_both_read(judge, tmp_path / "t", by_id(kept, trips(6, 7)))
     KIND.judge_writes(judge, tmp_path / "t", "upsert", trips(6, 7, amount=1))
@@ -47,6 +47,33 @@ def test_groups_replaced_by_apache_hudi_are_continued(operation: str, judge: Jud
     HudiTable.open(tmp_path / "t").upsert(trips(3, 7, amount=1))
     expected = {row["id"]: row for row in by_id(*kept)} | {row["id"]: row for row in by_id(trips(3, 7, amount=1))}
     assert_both_read(judge, tmp_path / "t", [expected[key] for key in sorted(expected)])
+
+
+def test_a_table_overwritten_by_pyhudi_is_continued(judge: Judge, tmp_path: Path) -> None:
+    table = KIND.create(tmp_path / "t")
+    table.insert(trips(0, 6))
+    table.overwrite(trips(4, 8, amount=1))
+    assert_both_read(judge, tmp_path / "t", by_id(trips(4, 8, amount=1)))
+    KIND.judge_writes(judge, tmp_path / "t", "upsert", trips(0, 5, amount=2))
+    assert_both_read(judge, tmp_path / "t", by_id(trips(0, 5, amount=2), trips(5, 8, amount=1)))
+
+
+def test_a_partition_dropped_by_pyhudi_takes_new_rows_of_apache_hudi(judge: Judge, tmp_path: Path) -> None:
+    KIND.create(tmp_path / "t").insert(trips(0, 6))
+    HudiTable.open(tmp_path / "t").delete(partitions=["city=oslo"])
+    kept = [trips(number, number + 1) for number in (1, 2, 4, 5)]
+    assert_both_read(judge, tmp_path / "t", by_id(*kept))
+    KIND.judge_writes(judge, tmp_path / "t", "upsert", trips(0, 1, amount=7))
+    assert_both_read(judge, tmp_path / "t", by_id(*kept, trips(0, 1, amount=7)))
+
+
+def test_a_record_moved_to_another_partition_by_pyhudi_is_there_once(judge: Judge, tmp_path: Path) -> None:
+    KIND.create(tmp_path / "t").insert(trips(0, 6))
+    moved = trips(0, 1).set_column(1, "city", pa.array(["lima"]))
+    HudiTable.open(tmp_path / "t").upsert(moved, {"hoodie.index.type": "GLOBAL_SIMPLE"})
+    assert_both_read(judge, tmp_path / "t", by_id(moved, trips(1, 6)))
+    judge.write(tmp_path / "t", trips(0, 1), "append", KIND.judge_options("upsert") | {"hoodie.index.type": "GLOBAL_SIMPLE"})
+    assert_both_read(judge, tmp_path / "t", by_id(trips(0, 6)))
 
 
 def test_a_partition_dropped_by_apache_hudi_takes_new_rows_of_pyhudi(judge: Judge, tmp_path: Path) -> None:
@@ -77,6 +104,25 @@ def test_a_file_emptied_by_one_side_takes_rows_of_the_other(judge: Judge, tmp_pa
     KIND.judge_writes(judge, tmp_path / "t", "delete", pa.concat_tables([trips(1, 2), trips(4, 5)]))  # all of lima
     HudiTable.open(tmp_path / "t").insert(trips(7, 8))
     assert_both_read(judge, tmp_path / "t", by_id(trips(2, 3), trips(5, 8)))
+
+
+def test_apache_hudi_counts_what_pyhudi_did(judge: Judge, tmp_path: Path) -> None:
+    table = KIND.create(tmp_path / "t")
+    table.insert(trips(0, 6))
+    table.upsert(trips(4, 9, amount=1))
+    table.delete(trips(0, 3))
+    commits = judge.sql(f"CALL show_commits(path => '{tmp_path / 't'}', limit => 10)").to_pylist()
+    counts = [(row["total_records_written"], row["total_update_records_written"]) for row in commits]
+    assert counts == [(6, 0), (9, 2), (6, 0)]
+
+
+def test_groups_clustered_by_apache_hudi_are_continued_by_pyhudi(judge: Judge, tmp_path: Path) -> None:
+    KIND.create(tmp_path / "t").insert(trips(0, 6))
+    KIND.judge_writes(judge, tmp_path / "t", "upsert", trips(4, 8, amount=1))
+    judge.sql(f"CALL run_clustering(path => '{tmp_path / 't'}', order => 'price')")
+    assert_both_read(judge, tmp_path / "t", by_id(trips(0, 4), trips(4, 8, amount=1)))
+    HudiTable.open(tmp_path / "t").upsert(trips(7, 9, amount=2))
+    assert_both_read(judge, tmp_path / "t", by_id(trips(0, 4), trips(4, 7, amount=1), trips(7, 9, amount=2)))
 
 
 def test_both_see_the_same_past(judge: Judge, tmp_path: Path) -> None:

@@ -20,9 +20,7 @@ STORED = {"int8": pa.int32(), "int16": pa.int32()}
 
 def assert_types(table: pa.Table) -> None:
     for name in every_type().column_names:
-        assert plain(table.schema.field(name).type) == plain(STORED.get(name, every_type().schema.field(name).type)), (
-            name
-        )
+        assert plain(table.schema.field(name).type) == plain(STORED.get(name, every_type().schema.field(name).type)), name
 
 
 def plain(kind: pa.DataType) -> str:
