@@ -54,7 +54,5 @@ def test_no_text_is_run_as_code() -> None:
 
 
 def test_no_reader_is_used_that_runs_what_it_reads() -> None:
-    users = [
-        module for module in modules() for name, _ in imported_names(module) if name.split(".")[0] in UNSAFE_READERS
-    ]
+    users = [module for module in modules() for name, _ in imported_names(module) if name.split(".")[0] in UNSAFE_READERS]
     assert users == []
