@@ -8,6 +8,8 @@ a second below microseconds, which Spark cuts off as well.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
@@ -20,10 +22,11 @@ from pyhudi.schema.widen import new_field, widened
 _ROWS_PER_CHUNK = 1 << 18
 
 
-def evolve(table: pa.Schema | None, data: pa.Schema) -> pa.Schema:
+def evolve(table: pa.Schema | None, data: pa.Schema, *, key_fields: Iterable[str] = ()) -> pa.Schema:
     """Return the table's data columns after a write of data with this schema; `table` is None for a new table.
 
     Columns of the table keep name, place and nullability; columns that only the data has are appended, nullable.
+    `key_fields` are the record key and partition fields: their types never grow into one that has other texts.
 
     Raises:
         SchemaError: a type cannot be stored or does not fit the table's; names the column and both types.
@@ -45,7 +48,19 @@ def evolve(table: pa.Schema | None, data: pa.Schema) -> pa.Schema:
             raise SchemaError(f"Column '{field.name}' is missing in the data, and the table does not allow nulls in it.")
         fields.append(field if match is None else field.with_type(widened(field.type, match.type, field.name)))
     fields.extend(new_field(field, field.name).with_nullable(True) for field in by_name.values())
+    _check_key_texts(table, pa.schema(fields), key_fields)
     return pa.schema(fields)
+
+
+def _check_key_texts(table: pa.Schema, evolved: pa.Schema, key_fields: Iterable[str]) -> None:
+    """Refuse a key of integers that would become one of doubles: `1` would turn into `1.0` and be another record."""
+    keys = {name.lower() for name in key_fields}
+    for old, new in zip(without_meta_columns(table), evolved, strict=False):
+        if old.name.lower() in keys and old.type != new.type and not pt.is_integer(new.type):
+            raise SchemaError(
+                f"Column '{old.name}' is part of the record key or partition path and has type {old.type}; as {new.type}, "
+                f"the type of the data, its values would be other keys. Cast the data to {old.type}."
+            )
 
 
 def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:

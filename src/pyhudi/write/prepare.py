@@ -39,7 +39,7 @@ def evolved(table: TableSchema, data: pa.Schema, config: TableConfig) -> TableSc
     """
     if DELETE_COLUMN in data.names:
         raise SchemaError(f"Column '{DELETE_COLUMN}' has a name that pyhudi uses itself. Rename it, or use delete().")
-    columns = evolve(table.columns, data)
+    columns = evolve(table.columns, data, key_fields=(*config.record_key_fields, *config.partition_fields))
     if columns.equals(table.columns):
         return table
     return TableSchema(columns, arrow_to_avro(columns, config.name))

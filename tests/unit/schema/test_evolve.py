@@ -142,3 +142,12 @@ def test_missing_column_that_allows_no_nulls_is_refused() -> None:
     table = pa.schema([pa.field("id", pa.int32(), nullable=False), pa.field("a", pa.int32())])
     with pytest.raises(SchemaError, match="Column 'id' is missing"):
         evolve(table, pa.schema({"a": pa.int32()}))
+
+
+def test_key_of_integers_does_not_become_one_of_doubles() -> None:
+    with pytest.raises(SchemaError, match="Column 'id' is part of the record key"):
+        evolve(TABLE, pa.schema({"ID": pa.float64()}), key_fields=["Id"])
+
+
+def test_key_of_integers_may_become_one_of_longs() -> None:
+    assert evolve(TABLE, pa.schema({"id": pa.int64()}), key_fields=["id"]).field("id").type == pa.int64()
