@@ -31,7 +31,8 @@ class PartitionFiles:
         found = []
         for files in self.base.values():
             instants = [file.name.instant for file in files]
-            found += [file for file in files if instants.count(file.name.instant) > 1]
+            if len(set(instants)) < len(instants):
+                found += [file for file in files if instants.count(file.name.instant) > 1]
         return found
 
     def drop(self, file: BaseFile) -> None:
