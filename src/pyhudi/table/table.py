@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from os import PathLike
 from typing import Any
 
 import pyarrow as pa
@@ -62,14 +63,14 @@ class HudiTable:
         check_readable(self._config)
 
     @classmethod
-    def open(cls, path: str, storage_options: Options | None = None) -> HudiTable:
+    def open(cls, path: str | PathLike[str], storage_options: Options | None = None) -> HudiTable:
         """Open the table at a path or URI; errors as in the constructor."""
         return cls(open_storage(path, storage_options))
 
     @classmethod
     def create(
         cls,
-        path: str,
+        path: str | PathLike[str],
         schema: pa.Schema,
         *,
         name: str,

@@ -27,6 +27,7 @@ class LockedTable:
     config: TableConfig
     timeline: Timeline
     timeline_files: frozenset[str]
+    clock: Clock
     times: InstantClock
     ids: Ids
 
@@ -55,7 +56,7 @@ def locked_table(storage: Storage, wait_s: float, clock: Clock, ids: Ids) -> Ite
         check_writable(config)
         timeline, files = _load(storage, config)
         times = InstantClock(clock, config.timeline_zone, timeline.greatest_time())
-        yield LockedTable(storage, config, timeline, files, times, ids)
+        yield LockedTable(storage, config, timeline, files, clock, times, ids)
 
 
 def _load(storage: Storage, config: TableConfig) -> tuple[Timeline, frozenset[str]]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from pyhudi.codec.rollback import encode_rollback_plan
 from pyhudi.engine.local import LocalEngine
-from pyhudi.errors import CorruptTableError, KeyFieldError, StorageError, UnsupportedError, UsageError
+from pyhudi.errors import ConflictError, CorruptTableError, KeyFieldError, StorageError, UnsupportedError, UsageError
 from pyhudi.service.rollback.plan import planned_files
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.spec.rollback import InstantInfo, RollbackMetadata, RollbackPlan, RollbackRequest
@@ -130,6 +132,27 @@ def test_file_that_cannot_be_deleted_keeps_the_rollback_pending() -> None:
     table.upsert([ride(5, "rome")])
     assert rows_of(table) == [ride(1, "oslo"), ride(5, "rome")]
     assert load_timeline(table.storage, table.config).pending() == ()
+
+
+@pytest.mark.parametrize(("age_s", "alive"), [(10, True), (500, False)])
+def test_write_whose_heartbeat_is_fresh_is_left_alone(age_s, alive) -> None:
+    storage = MemoryStorage()
+    table = table_with_failed_write(storage)
+    (failed,) = load_timeline(storage, table.config).pending()
+    storage.create(f".hoodie/.heartbeat/{failed.requested}", b"")
+
+    class Later:
+        def now(self):
+            return datetime.now(UTC) + timedelta(seconds=age_s)
+
+    later = HudiTable(storage, clock=Later())
+    if alive:
+        with pytest.raises(ConflictError, match="is being written"):
+            later.insert([ride(4, "rome")])
+    else:
+        later.insert([ride(4, "rome")])
+        assert storage.list(".hoodie/.heartbeat") == []
+    assert bool(load_timeline(storage, table.config).pending()) is alive
 
 
 def pending_rollback(table: HudiTable, plan: RollbackPlan) -> None:

@@ -11,6 +11,7 @@ import time
 
 from pyhudi.codec.rollback import encode_rollback_metadata
 from pyhudi.errors import CorruptTableError
+from pyhudi.service.rollback.heartbeat import heartbeat_path
 from pyhudi.service.rollback.plan import absolute, planned_files
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.spec.rollback import RollbackMetadata, RollbackPartition, RollbackPlan
@@ -51,6 +52,7 @@ def execute_rollback(table: LockedTable, rollback: Instant, plan: RollbackPlan) 
     content = encode_rollback_metadata(metadata, sync=table.ids.sync_marker())
     table.writer.complete(rollback, table.times.next(), content)
     delete_markers(table.storage, failed.requested)
+    table.storage.delete(heartbeat_path(failed.requested))
     return metadata
 
 

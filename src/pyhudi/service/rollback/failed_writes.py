@@ -12,6 +12,7 @@ from collections.abc import Collection
 from pyhudi.codec.rollback import encode_rollback_plan
 from pyhudi.errors import CorruptTableError
 from pyhudi.service.rollback.execute import execute_rollback
+from pyhudi.service.rollback.heartbeat import check_dead
 from pyhudi.service.rollback.plan import plan_rollback
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.spec.rollback import RollbackPlan
@@ -40,6 +41,7 @@ def roll_back_failed_writes(table: LockedTable, only: Collection[str] | None = N
         table = table.reloaded()
     failed = [write for write in failed_writes(table.timeline) if only is None or write.requested in only]
     for instant in failed:
+        check_dead(table, instant)
         plan = plan_rollback(table, instant)
         content = encode_rollback_plan(plan, sync=table.ids.sync_marker())
         rollback = table.writer.request(Action.ROLLBACK, table.times.next(), content)
