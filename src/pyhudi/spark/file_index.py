@@ -63,15 +63,15 @@ class SnapshotFileIndex:
         """Return `Seq[PartitionDirectory]`; data filters are evaluated by the scan on row groups and rows."""
         try:
             with self._lock:
-                found = self._search.matching(partition_filters) if partition_filters.size() else self._search.everything()
-                directories = [Directory(texts, self._files(path)) for path, texts in found]
-            return self._values.directories(directories)
+                if not partition_filters.isEmpty():
+                    return self._directories(self._search.matching(partition_filters))
+                if self._all is None:
+                    self._all = self._directories(self._search.everything())
+                return self._all
         except PySparkException as error:
             raise CorruptTableError(
                 f"A partition path of table {self._snapshot.storage.uri} does not hold values of {self._schema.simpleString()}: {error}"
             ) from error
-        else:
-            return self._all
 
     def rootPaths(self) -> JavaObject:  # noqa: N802
         """Return the paths that EXPLAIN shows: two, since into a relation of one path Spark would insert raw files."""
