@@ -14,11 +14,11 @@ from pyhudi.errors import SchemaError
 from pyhudi.schema.storable import is_all_null
 
 #: Types of a table's columns that grow when data of the wider type comes. Not inside lists, maps and structs: Apache
-#: Hudi 1.2 does not read a file whose nested types differ from the table's.
+#: Hudi 1.2 does not read a file whose nested types differ from the table's. Not from float to double: Hudi and hudi-rs
+#: read a stored 0.1 as 0.1 then, Spark as 0.10000000149011612.
 _GROWS = {
     (pa.int32(), pa.int64()): pa.int64(),
     (pa.int32(), pa.float64()): pa.float64(),
-    (pa.float32(), pa.float64()): pa.float64(),
 }
 #: Data of the second type is stored in columns of the first, value by value checked.
 _TAKES = frozenset(

@@ -34,7 +34,6 @@ def test_meta_columns_of_the_data_are_dropped() -> None:
         (pa.int32(), pa.int64(), pa.int64()),
         (pa.int64(), pa.int32(), pa.int64()),
         (pa.int32(), pa.float64(), pa.float64()),
-        (pa.float32(), pa.float64(), pa.float64()),
         (pa.float64(), pa.int64(), pa.float64()),
         (pa.int32(), pa.int8(), pa.int32()),
         (pa.string(), pa.dictionary(pa.int8(), pa.large_string()), pa.string()),
@@ -56,6 +55,7 @@ def test_types_are_joined(table: pa.DataType, data: pa.DataType, result: pa.Data
     [
         (pa.int64(), pa.float64()),
         (pa.int32(), pa.float32()),
+        (pa.float32(), pa.float64()),
         (pa.string(), pa.int32()),
         (pa.int32(), pa.string()),
         (pa.date32(), pa.timestamp("us")),
