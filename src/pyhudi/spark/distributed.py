@@ -51,6 +51,8 @@ class DistributedRequest:
 
 def serves(table: OpenTable, request: DistributedRequest, options: Mapping[str, str]) -> str | None:
     """Return why Spark tasks cannot do this write, or None when they can."""
+    if request.operation is Operation.DELETE_PARTITION:
+        return "a delete of partitions writes no rows"
     choices = choose(resolve(options), table.config, request.operation)
     if choices.tagging.looks_up and not isinstance(choices.tagging.index, SimpleIndex):
         return f"the index {choices.tagging.index.name} is served by the local engine only"

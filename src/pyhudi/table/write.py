@@ -85,6 +85,8 @@ def write(
         StorageError: the storage failed; nothing of this write is visible.
         UnknownOutcomeError: the storage failed in the last step without saying whether the commit is visible.
     """
+    if operation is Operation.DELETE_PARTITION and partitions is not None:
+        data = None  # the paths say it all
     for takes, writer in _writers:
         if data is not None and takes(data):
             return writer(table, operation, data, options=options or {}, located=located, partitions=partitions)

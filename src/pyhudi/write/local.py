@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from pyhudi.engine.protocol import Engine
-from pyhudi.errors import KeyFieldError
+from pyhudi.errors import KeyFieldError, UsageError
 from pyhudi.index.protocol import Lookup
 from pyhudi.index.rows import TaggedRows
 from pyhudi.kernels.base_file import TableShape, WriterSettings
@@ -29,6 +29,7 @@ from pyhudi.write.profile import Profile, profile_of
 from pyhudi.write.replace import replaced_groups
 from pyhudi.write.route import LoadedTask, load_tasks
 from pyhudi.write.sizing import record_bytes
+from pyhudi.write.split import split_by_partition
 from pyhudi.write.tag import tag_rows, without_void_inserts
 
 IN_THIS_PROCESS = "the rows were in this process already"
@@ -83,6 +84,8 @@ def plan_local(
         UsageError: the data do not fit the table.
         ConflictError: located rows were read from files that are not the newest any more.
     """
+    if request.operation is Operation.DELETE_PARTITION:
+        request = _of_named_partitions(txn, request, stored)
     schema = stored
     if request.data is not None and request.operation not in (Operation.DELETE, Operation.DELETE_PREPPED):
         schema = evolved(stored, without_meta_columns(request.data.schema), txn.table.config)
@@ -142,6 +145,19 @@ def _tagged(
             require_columns(data.schema, shape.ordering_fields, "an ordering field", config)
         keyed = keyed_rows(data, shape.schema, config, txn.instant)
     return tag_rows(keyed, choices.tagging, shape, Lookup(txn.table.storage, txn.view, engine))
+
+
+def _of_named_partitions(txn: Transaction, request: WriteRequest, stored: TableSchema) -> WriteRequest:
+    """Return a delete of partitions that names them; where the caller does not, those that its rows lie in are meant."""
+    partitions = request.partitions
+    if partitions is None:
+        if request.data is None:
+            raise UsageError("A delete of partitions needs their paths.")
+        config = txn.table.config
+        require_columns(request.data.schema, config.partition_fields, "a partition field", config)
+        rows = keyed_deletes(request.data, stored.columns, config, txn.instant)
+        partitions = tuple(part.partition_path for part in split_by_partition(rows))
+    return WriteRequest(request.operation, None, partitions=partitions)
 
 
 def _rekeyed(txn: Transaction, data: pa.Table, shape: TableShape) -> pa.Table:

@@ -196,6 +196,15 @@ def test_delete_of_partitions_replaces_their_groups() -> None:
     assert rows_of(table) == [ride(1, "oslo"), ride(2, "rome", 5)]
 
 
+def test_delete_of_partitions_takes_them_from_rows_when_none_are_named() -> None:
+    table = make_table(partition_by=["city"])
+    table.upsert([ride(1, "oslo"), ride(2, "rome"), ride(3, "rome")])
+    write(table, Operation.DELETE_PARTITION, [ride(9, "rome")])
+    assert rows_of(table) == [ride(1, "oslo")]
+    write(table, Operation.DELETE_PARTITION, [ride(9, "rome")], partitions=["oslo"])
+    assert rows_of(table) == []
+
+
 def test_write_of_no_rows_commits_nothing() -> None:
     table = make_table()
     assert table.insert([]).instant is None
