@@ -76,9 +76,7 @@ def build_groups(
     return tuple(groups)
 
 
-def _slices(
-    group: FileGroupId, base_files: Iterable[BaseFile], logs: Iterable[LogFile], timeline: Timeline
-) -> tuple[FileSlice, ...]:
+def _slices(group: FileGroupId, base_files: Iterable[BaseFile], logs: Iterable[LogFile], timeline: Timeline) -> tuple[FileSlice, ...]:
     base_by_instant = {file.name.instant: file for file in base_files}
     logs_by_instant: dict[str, list[LogFile]] = {instant: [] for instant in base_by_instant}
     starts = sorted(base_by_instant)
@@ -88,9 +86,7 @@ def _slices(
             bisect.insort(starts, start)
             logs_by_instant[start] = []
         logs_by_instant[start].append(log)
-    return tuple(
-        FileSlice(group, start, base_by_instant.get(start), tuple(logs_by_instant[start])) for start in reversed(starts)
-    )
+    return tuple(FileSlice(group, start, base_by_instant.get(start), tuple(logs_by_instant[start])) for start in reversed(starts))
 
 
 def _slice_start(log: LogFile, starts: list[str], timeline: Timeline) -> str:

@@ -74,9 +74,7 @@ class FileSystemView:
 
     def latest_base_files(self, partition_path: str) -> tuple[BaseFile, ...]:
         """Return the newest base file of each file group that has one: the read-optimised view."""
-        newest = (
-            next((piece.base for piece in group.slices if piece.base), None) for group in self.groups(partition_path)
-        )
+        newest = (next((piece.base for piece in group.slices if piece.base), None) for group in self.groups(partition_path))
         return tuple(base for base in newest if base is not None)
 
     @cached_property

@@ -115,16 +115,12 @@ def test_logs_without_base_file_begin_a_slice() -> None:
 
 def test_failed_base_file_does_not_take_the_logs_of_the_good_one() -> None:
     names = [base("a", 1), base("a", 2), log("a", 3)]
-    assert groups(names, commit(1), pending(2), commit(3, action=Action.DELTA_COMMIT)) == {
-        "a": [(1, base("a", 1), [log("a", 3)])]
-    }
+    assert groups(names, commit(1), pending(2), commit(3, action=Action.DELTA_COMMIT)) == {"a": [(1, base("a", 1), [log("a", 3)])]}
 
 
 def test_log_of_an_archived_instant_is_placed_by_the_history() -> None:
     names = [base("a", 1), base("a", 3), log("a", 2)]
-    assert groups(names, commit(8), completion={at(2): at(4)}) == {
-        "a": [(3, base("a", 3), [log("a", 2)]), (1, base("a", 1), [])]
-    }
+    assert groups(names, commit(8), completion={at(2): at(4)}) == {"a": [(3, base("a", 3), [log("a", 2)]), (1, base("a", 1), [])]}
 
 
 def test_layout_1_log_belongs_to_the_slice_it_names() -> None:
@@ -136,9 +132,7 @@ def test_layout_1_log_belongs_to_the_slice_it_names() -> None:
 
 def test_layout_1_log_of_a_pending_compaction_joins_the_slice_before() -> None:
     names = [base("a", 1), log("a", 2)]
-    assert groups(names, commit(1), pending(2, Action.COMPACTION), layout=1) == {
-        "a": [(1, base("a", 1), [log("a", 2)])]
-    }
+    assert groups(names, commit(1), pending(2, Action.COMPACTION), layout=1) == {"a": [(1, base("a", 1), [log("a", 2)])]}
 
 
 def test_time_travel_shows_the_slices_until_then() -> None:
