@@ -7,6 +7,7 @@ first, the partition columns last. Design: docs/design/0030-sql-front-door.md.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
@@ -19,7 +20,7 @@ from pyhudi.spark.jvm import JavaObject
 
 PROVIDER = "hudi"
 _PROVIDERS = frozenset({PROVIDER, "org.apache.hudi"})
-_SESSION_CATALOG = "spark_catalog"
+SESSION_CATALOG = "spark_catalog"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class CatalogTable:
     @property
     def quoted_name(self) -> str:
         """The name for SQL texts."""
-        return f"`{_SESSION_CATALOG}`.`{self.database}`.`{self.name}`"
+        return f"`{SESSION_CATALOG}`.`{self.database}`.`{self.name}`"
 
 
 def split_name(session: SparkSession, name: str) -> tuple[str, ...]:
@@ -64,9 +65,9 @@ def resolve(session: SparkSession, parts: Sequence[str]) -> tuple[str, str] | No
     """Return database and table that the parts of a name mean, or None when they mean a temporary view or another
     catalog.
     """
-    if len(parts) == 3 and parts[0].lower() == _SESSION_CATALOG:
+    if len(parts) == 3 and parts[0].lower() == SESSION_CATALOG:
         return parts[1], parts[2]
-    if len(parts) > 2 or jvm.current_catalog(session) != _SESSION_CATALOG:
+    if len(parts) > 2 or jvm.current_catalog(session) != SESSION_CATALOG:
         return None
     if len(parts) == 2:
         return parts[0], parts[1]
@@ -157,10 +158,7 @@ def register(
     uri = java.java.net.URI.create(location) if "://" in location or location.startswith("file:") else None
     located = storage.copy(
         jvm.some(session, uri or java.java.io.File(location).toURI()),
-        *(
-            getattr(storage, f"copy$default${n}")()
-            for n in range(2, _arity(session, catalog_package.CatalogStorageFormat) + 1)
-        ),
+        *(getattr(storage, f"copy$default${n}")() for n in range(2, _arity(session, catalog_package.CatalogStorageFormat) + 1)),
     )
     given = {
         1: _identifier(session, name, database),
@@ -176,9 +174,23 @@ def register(
     arity = _arity(session, catalog_package.CatalogTable)
     arguments = [given[n] if n in given else getattr(value, f"apply$default${n}")() for n in range(1, arity + 1)]
     jvm.session_catalog(session).createTable(value.apply(*arguments), False, False)
-    found = find(session, (_SESSION_CATALOG, database, name))
+    found = find(session, (SESSION_CATALOG, database, name))
     assert found is not None, "the entry was just created"
     return found
+
+
+def add_columns(session: SparkSession, table: CatalogTable, shown: StructType) -> None:
+    """Give the entry the columns that the table has gained in storage since, so that DESCRIBE tells the truth."""
+    entry = raw_entry(session, table.database, table.name)
+    if entry is None:
+        return
+    known = StructType.fromJson(json.loads(entry.schema().json()))
+    new = [field for field in shown.fields if field.name not in known.names]
+    if new:
+        kept = [field for field in known.fields if field.name not in table.partition_columns]
+        schema = jvm.jvm(session).org.apache.spark.sql.types.DataType.fromJson(StructType([*kept, *new]).json())
+        identifier = _identifier(session, table.name, table.database)
+        jvm.session_catalog(session).alterTableDataSchema(identifier, schema)
 
 
 def unregister(session: SparkSession, table: CatalogTable) -> None:

@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyhudi.read.query import SnapshotQuery
 from pyhudi.read.snapshot import Snapshot, open_snapshot
 from pyhudi.spark import jvm
-from pyhudi.spark.catalog_table import CatalogTable, find
+from pyhudi.spark.catalog_table import SESSION_CATALOG, CatalogTable, add_columns, find
 from pyhudi.spark.jvm import JavaObject
 from pyhudi.spark.scan import scan
 from pyhudi.storage.open import open_storage
@@ -54,7 +54,9 @@ def refresh(session: SparkSession, table: CatalogTable) -> None:
         key = known.key
     else:
         key = _key(session, table)
-    catalog.cacheTable(key, jvm.analyzed_plan(_in_catalog_order(scan(session, snapshot), snapshot)))
+    frame = _in_catalog_order(scan(session, snapshot), snapshot)
+    add_columns(session, table, frame.schema)
+    catalog.cacheTable(key, jvm.analyzed_plan(frame))
     shown[name] = _Shown(*_state(table, snapshot), key)
 
 
@@ -65,7 +67,7 @@ def _state(table: CatalogTable, snapshot: Snapshot) -> tuple[str, Timeline, pa.S
 def refresh_known(session: SparkSession) -> None:
     """Refresh every table whose plan the session holds: for statements that name tables only while they run."""
     for name in list(_SHOWN.get(session, {})):
-        table = find(session, ("spark_catalog", *name))
+        table = find(session, (SESSION_CATALOG, *name))
         if table is not None:
             refresh(session, table)
 
@@ -91,4 +93,4 @@ def catalog_order(columns: Sequence[str], partition_columns: Sequence[str]) -> l
 
 def _key(session: SparkSession, table: CatalogTable) -> JavaObject:
     package = jvm.jvm(session).org.apache.spark.sql.catalyst
-    return package.QualifiedTableName("spark_catalog", table.database, table.name)
+    return package.QualifiedTableName(SESSION_CATALOG, table.database, table.name)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from pyspark.sql import SparkSession
 from pyspark.sql.types import StructField, StructType
 
-from pyhudi.errors import OptionError, SchemaError, UnsupportedError, nearest
+from pyhudi.errors import OptionError, SchemaError, UnsupportedError, UsageError, nearest
 from pyhudi.schema.meta_columns import META_COLUMNS
 from pyhudi.spark import catalog_table, jvm
 from pyhudi.spark.jvm import JavaObject
@@ -70,8 +72,7 @@ def read_definition(statement: Statement, *, schema: StructType | None = None) -
     """
     plan, session = statement.plan, statement.session
     spec = plan.tableSpec()
-    parts = tuple(jvm.items_of(plan.name().nameParts()))
-    identifier = catalog_table.resolve(session, parts) or (jvm.session_catalog(session).getCurrentDatabase(), parts[-1])
+    identifier = _identifier(session, tuple(jvm.items_of(plan.name().nameParts())))
     columns = _columns(plan) if schema is None else schema
     name = f"{identifier[0]}.{identifier[1]}"
     _check_columns(name, columns)
@@ -85,6 +86,20 @@ def read_definition(statement: Statement, *, schema: StructType | None = None) -
         comment=jvm.value_of(spec.comment()),
         if_not_exists=plan.ignoreIfExists(),
     )
+
+
+def _identifier(session: SparkSession, parts: tuple[str, ...]) -> tuple[str, str]:
+    """Return database and name of a new table; a temporary view of the same name does not stand in its way."""
+    found = catalog_table.resolve(session, parts)
+    if found is None and len(parts) == 1 and jvm.current_catalog(session) == catalog_table.SESSION_CATALOG:
+        found = jvm.session_catalog(session).getCurrentDatabase(), parts[0]
+    if found is None:
+        raise UsageError(
+            f"{'.'.join(parts)} is in another catalog: Hudi tables live in {catalog_table.SESSION_CATALOG}, as database.table."
+        )
+    if not re.fullmatch(r"\w+", found[1], re.ASCII):
+        raise UsageError(f"{found[1]!r} cannot be the name of a table: Spark's catalog takes letters, digits and underscores.")
+    return found
 
 
 def _columns(plan: JavaObject) -> StructType:

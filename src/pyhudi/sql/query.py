@@ -12,9 +12,11 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from pyspark.sql import DataFrame
+from pyspark.sql.types import TimestampType
 
 from pyhudi.errors import UnsupportedError, UsageError
 from pyhudi.read.query import SnapshotQuery
@@ -28,6 +30,8 @@ from pyhudi.sql.statement import Statement
 from pyhudi.sql.tokens import quote, tokenize
 from pyhudi.storage.open import open_storage
 
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_PLAIN_TEXT: Final = re.compile(r"'[^'\\]*'")
 _NUMBERS: Final = itertools.count()
 #: Statements about an entry after which Spark resolves the table anew, which must not reach the provider.
 _FORGETS_RELATIONS = frozenset(
@@ -46,7 +50,7 @@ class _Place:
     end: int
     location: str
     name: str  # what the query may call the relation when it gives no alias
-    as_of: str | None
+    as_of: str | datetime | None
     aliased: bool
 
 
@@ -126,18 +130,23 @@ def _time_travel(statement: Statement, node: JavaObject, aliased: bool) -> Itera
     yield _Place(start, end, location, parts[-1] if table else "hudi", _instant(statement, node, parts), aliased)
 
 
-def _instant(statement: Statement, node: JavaObject, parts: tuple[str, ...]) -> str:
+def _instant(statement: Statement, node: JavaObject, parts: tuple[str, ...]) -> str | datetime:
     """Return the time that a TIMESTAMP AS OF or VERSION AS OF states, as text; an expression is Spark's to evaluate."""
     version = jvm.value_of(node.version())
     if version is not None:
         return str(version)
     start, end = _span(node)
     clause = statement.text[start:end]
-    stated = next(token for token in tokenize(clause) if token.is_word("OF"))
-    row = statement.ask(f"SELECT CAST({clause[stated.end :]} AS STRING)").first()
-    if row is None or row[0] is None:
+    tokens = tokenize(clause)
+    stated = next(n for n, token in enumerate(tokens) if token.is_word("OF")) + 1
+    if len(tokens) == stated + 1 and _PLAIN_TEXT.fullmatch(tokens[stated].text):
+        return tokens[stated].text[1:-1]
+    frame = statement.ask(f"SELECT {clause[tokens[stated].start :]} AS t")
+    is_time = isinstance(frame.schema[0].dataType, TimestampType)
+    (value,) = frame.selectExpr("unix_micros(t)" if is_time else "CAST(t AS STRING)").collect()[0]
+    if value is None:
         raise UsageError(f"The time in {'.'.join(parts)} {clause} is null: state an instant, a date or a timestamp.")
-    return str(row[0])
+    return _EPOCH + timedelta(microseconds=value) if is_time else str(value)
 
 
 def _is_path(parts: tuple[str, ...]) -> bool:

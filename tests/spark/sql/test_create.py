@@ -149,3 +149,17 @@ def test_other_formats_are_sparks(sql):
     sql("CREATE TABLE t (id INT) USING parquet")
     sql("INSERT INTO t VALUES (1)")
     assert sql("SELECT * FROM t") == [(1,)]
+
+
+@pytest.mark.parametrize("name", ["elsewhere.db.t", "`not-a-name`"])
+def test_a_name_that_the_catalog_cannot_hold_is_refused(sql, name):
+    with pytest.raises(UsageError):
+        sql(f"CREATE TABLE {name} (id INT) USING hudi")
+    assert not sql.folder.exists() or list(sql.folder.iterdir()) == []
+
+
+def test_not_null_is_shown_and_kept(sql):
+    sql("CREATE TABLE t (id INT NOT NULL, v STRING NOT NULL) USING hudi TBLPROPERTIES (primaryKey = 'id')")
+    with pytest.raises(SchemaError, match="'v' holds a null"):
+        sql("INSERT INTO t VALUES (1, NULL)")
+    assert "v STRING NOT NULL" in sql("SHOW CREATE TABLE t")[0][0]

@@ -125,3 +125,25 @@ def test_a_write_past_the_front_door_is_refused_by_spark(people):
     with pytest.raises(Exception, match="UNSUPPORTED_INSERT"):
         people("EXECUTE IMMEDIATE 'INSERT INTO people VALUES (4, 1, 2, 3, 4, 5, 6, 7, 8)'")
     assert people(READ) == STORED
+
+
+def test_every_type_is_read_back_as_it_was_written(sql):
+    sql("""
+        CREATE TABLE t (id INT, a ARRAY<INT>, m MAP<STRING, DOUBLE>, s STRUCT<x: INT, y: STRUCT<z: STRING>>, d DECIMAL(10, 2),
+          dt DATE, ts TIMESTAMP, tn TIMESTAMP_NTZ, b BINARY, bo BOOLEAN, f FLOAT) USING hudi TBLPROPERTIES (primaryKey = 'id')
+    """)
+    row = """1, array(1, 2, NULL), map('a', 1.5D), named_struct('x', 1, 'y', named_struct('z', 'q')), 12.34BD, DATE'2026-01-02',
+      TIMESTAMP'2026-01-02 03:04:05.123456', TIMESTAMP_NTZ'2026-01-02 03:04:05', X'0102', true, 1.5F"""
+    sql(f"INSERT INTO t VALUES ({row}), (2, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)")
+    columns = "id, a, m, s, d, dt, ts, tn, b, bo, f"
+    assert sql(f"SELECT {columns} FROM t WHERE id = 1") == sql(f"SELECT {row.replace('12.34BD', 'CAST(12.34 AS DECIMAL(10, 2))')}")
+    assert sql(f"SELECT {columns} FROM t WHERE id = 2") == [(2, *[None] * 10)]
+
+
+def test_a_column_that_a_dataframe_write_added_is_described_and_inserted(people):
+    session = people.session
+    frame = session.createDataFrame([(4, "dee", 64, "oslo", 1.5)], "id INT, name STRING, age INT, city STRING, score DOUBLE")
+    frame.write.format("hudi").mode("append").save(str(people.folder / "people"))
+    assert ("score", "double", None) in people("DESCRIBE people")
+    people("INSERT INTO people (id, city, score) VALUES (5, 'oslo', 2.5)")
+    assert people("SELECT id, score FROM people WHERE score IS NOT NULL ORDER BY id") == [(4, 1.5), (5, 2.5)]

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 from pyspark.sql import DataFrame
@@ -19,13 +20,15 @@ from pyhudi.errors import OptionError, SchemaError, TableExists, TableNotFound, 
 from pyhudi.schema.meta_columns import META_COLUMNS
 from pyhudi.spark import catalog_table, jvm
 from pyhudi.spark.catalog_table import CatalogTable
-from pyhudi.spark.relation_cache import catalog_order, refresh
+from pyhudi.spark.relation_cache import catalog_order, forget, refresh
 from pyhudi.spark.types import spark_schema
 from pyhudi.spec import options as spec_options
 from pyhudi.spec.options import Options
 from pyhudi.sql import definition as definitions
 from pyhudi.sql.definition import Definition
 from pyhudi.sql.statement import Statement
+from pyhudi.sql.statements.maintain import delete_table
+from pyhudi.storage.open import open_storage
 from pyhudi.table.table import HudiTable
 
 _KEYS: Final = "hoodie.datasource.write.recordkey.field"
@@ -49,11 +52,36 @@ def create_table(statement: Statement) -> DataFrame | None:
         try:
             table = HudiTable.open(location)
         except TableNotFound:
-            table = create_storage(definition, location)
+            with undone_on_error(statement, definition, location):
+                register(statement, definition, create_storage(definition, location), location)
         else:
             _check_agrees(definition, table)
-        register(statement, definition, table, location)
+            register(statement, definition, table, location)
     return statement.empty()
+
+
+@contextmanager
+def undone_on_error(statement: Statement, definition: Definition, location: str) -> Iterator[None]:
+    """Remove a table that is being made, from catalog and storage, when the block fails after it began to stand."""
+    stood = _stands(location)
+    try:
+        yield
+    except BaseException:
+        entry = catalog_table.find(statement.session, (catalog_table.SESSION_CATALOG, definition.database, definition.name))
+        if entry is not None:
+            forget(statement.session, entry)
+            catalog_table.unregister(statement.session, entry)
+        if not stood and _stands(location):
+            delete_table(open_storage(location))
+        raise
+
+
+def _stands(location: str) -> bool:
+    try:
+        HudiTable.open(location)
+    except TableNotFound:
+        return False
+    return True
 
 
 def prepare(statement: Statement, definition: Definition) -> bool:
@@ -117,10 +145,10 @@ def stored(schema: StructType) -> StructType:
 def register(statement: Statement, definition: Definition, table: HudiTable, location: str) -> CatalogTable:
     """Put the table into the session catalog, with the columns that storage has and the comments of the statement."""
     partition_columns = tuple(table.config.partition_fields)
-    comments = {field.name.lower(): field.metadata for field in definition.schema.fields}
+    stated = {field.name.lower(): (field.nullable, field.metadata) for field in definition.schema.fields}
     found = spark_schema(table.schema)
     ordered = catalog_order(found.names, partition_columns)
-    data = [StructField(name, found[name].dataType, found[name].nullable, comments.get(name.lower())) for name in ordered]
+    data = [StructField(name, found[name].dataType, *stated.get(name.lower(), (True, None))) for name in ordered]
     meta = [StructField(name, StringType()) for name in META_COLUMNS]
     entry = catalog_table.register(
         statement.session,

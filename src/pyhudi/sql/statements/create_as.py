@@ -5,17 +5,14 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 
 from pyhudi.errors import TableExists, TableNotFound, UsageError
-from pyhudi.spark import catalog_table, relations
-from pyhudi.spark.relation_cache import forget
+from pyhudi.spark import relations
 from pyhudi.spec.commit import Operation
 from pyhudi.sql import definition as definitions
 from pyhudi.sql.assign import Target, conform
 from pyhudi.sql.statement import Statement
 from pyhudi.sql.statements import create
-from pyhudi.sql.statements.maintain import delete_table
 from pyhudi.sql.target import WriteTarget
 from pyhudi.sql.tokens import find_word, slice_text
-from pyhudi.storage.open import open_storage
 from pyhudi.table.table import HudiTable
 
 _CLAUSES = ("AS", "SELECT", "WITH", "VALUES", "FROM", "TABLE")
@@ -32,16 +29,8 @@ def create_table_as_select(statement: Statement) -> DataFrame | None:
         return statement.empty()
     location = create.location_of(statement, definition)
     _check_free(definition, location)
-    table = create.create_storage(definition, location)
-    try:
-        return _fill(statement, definition, source, table, location)
-    except BaseException:
-        entry = catalog_table.find(statement.session, ("spark_catalog", definition.database, definition.name))
-        if entry is not None:
-            forget(statement.session, entry)
-            catalog_table.unregister(statement.session, entry)
-        delete_table(open_storage(location))
-        raise
+    with create.undone_on_error(statement, definition, location):
+        return _fill(statement, definition, source, create.create_storage(definition, location), location)
 
 
 def _fill(statement: Statement, definition: definitions.Definition, source: DataFrame, table: HudiTable, location: str) -> DataFrame:
