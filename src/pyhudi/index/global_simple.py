@@ -58,7 +58,7 @@ class GlobalSimpleIndex:
         masks = iter(probe(lookup, [ProbeTask(file, some) for some in keys for file in files]))
         routes = _Routes()
         for part in parts:
-            found = [(file, mask) for file, mask in zip(files, itertools.islice(masks, len(files)), strict=True)]
+            found = zip(files, itertools.islice(masks, len(files)), strict=True)
             self._route(part, [(file, mask) for file, mask in found if pc.any(mask).as_py()], lookup.storage, routes)
         return routes.tagged()
 

@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyhudi.index.choose import choose_index
+from pyhudi.index.global_simple import GlobalSimpleIndex
 from pyhudi.kernels.base_file import WriterSettings
 from pyhudi.spec.commit import Operation
 from pyhudi.spec.options import Options
@@ -40,12 +41,16 @@ def choose(options: Options, config: TableConfig, operation: Operation) -> Choic
     """
     check_agreement(options, config)
     combine_option = _COMBINE.get(operation, "hoodie.combine.before.insert")
+    drop_known = operation is Operation.INSERT and options.flag("hoodie.datasource.write.insert.drop.duplicates")
+    index = choose_index(options, config)
+    if drop_known and isinstance(index, GlobalSimpleIndex):
+        index = replace(index, move=False)  # a key that is known in another partition is known
     tagging = Tagging(
         operation=operation,
-        index=choose_index(options, config),
-        combine=options.flag(combine_option),
+        index=index,
+        combine=options.flag(combine_option) or drop_known,
         combine_option=combine_option,
-        drop_known=operation is Operation.INSERT and options.flag("hoodie.datasource.write.insert.drop.duplicates"),
+        drop_known=drop_known,
     )
     return Choices(
         writer=writer_settings(options),

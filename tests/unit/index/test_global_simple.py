@@ -65,3 +65,11 @@ def test_copies_of_a_key_in_other_partitions_are_all_removed_when_it_moves() -> 
     table.insert([ride(1, "oslo"), ride(1, "rome"), ride(1, "bern")])
     table.upsert([ride(1, "rome", 5)], options=GLOBAL)
     assert rows_of(table) == [ride(1, "rome", 5)]
+
+
+def test_insert_that_drops_duplicates_drops_keys_known_in_any_partition() -> None:
+    table = make_table(partition_by=["city"])
+    table.insert([ride(1, "oslo")])
+    options = {**GLOBAL, "hoodie.datasource.write.insert.drop.duplicates": "true"}
+    table.insert([ride(1, "rome", 5), ride(2, "rome"), ride(2, "bern", 7)], options=options)
+    assert rows_of(table) == [ride(1, "oslo"), ride(2, "bern", 7)]
