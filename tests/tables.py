@@ -17,6 +17,10 @@ NAMES = sorted(
 LANCE = [name for name in NAMES if "lance" in name]
 #: At least one of their latest slices has log files.
 WITH_LOGS = [
+    "judge/merge_on_read_v6",
+    "judge/merge_on_read_v9",
+    "judge/merge_on_read_v6",
+    "judge/merge_on_read_v9",
     "mor/avro/v6_trips_8i1u",
     "mor/avro/v6_trips_8i3d",
     "mor/avro/v8_trips_8i3u1d",

@@ -70,16 +70,15 @@ def _check_keys(config: TableConfig) -> None:
     generator = config.key_generator
     if generator.family not in _WRITTEN_GENERATORS:
         raise _refusal(config, f"the key generator {generator}", "it comes with a later release")
-    # Hudi 0.14.1 to 1.0.2 wrote the bare value, others `field:value`; version 9 alone tells which.
-    if generator.family is KeyGeneratorType.COMPLEX and len(config.record_key_fields) == 1:
-        if config.version != TableVersion.NINE:
-            raise _refusal(
-                config,
-                f"the COMPLEX key generator with the one field {config.record_key_fields[0]}",
-                "its keys are ambiguous before version 9",
-            )
-        if config.properties.get(keys.COMPLEX_KEY_ENCODING, "FIELD_PREFIXED").upper() != "FIELD_PREFIXED":
-            raise _refusal(config, f"{keys.COMPLEX_KEY_ENCODING}", "only FIELD_PREFIXED is written")
+    # Hudi 0.14.1 to 1.0.2 wrote the bare value, others `field:value`; the wrong choice would double rows.
+    is_ambiguous = config.version < TableVersion.NINE and keys.COMPLEX_KEY_ENCODING not in config.properties
+    if generator.family is KeyGeneratorType.COMPLEX and len(config.record_key_fields) == 1 and is_ambiguous:
+        raise _refusal(
+            config,
+            f"the key generator COMPLEX with the one field {config.record_key_fields[0]}",
+            f"before version 9 its keys may be 'field:value' or 'value'. Look at _hoodie_record_key and add the line"
+            f" {keys.COMPLEX_KEY_ENCODING}=FIELD_PREFIXED or VALUE_ONLY",
+        )
 
 
 def _check_merging(config: TableConfig) -> None:

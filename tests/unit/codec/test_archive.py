@@ -92,3 +92,17 @@ def test_the_manifests_of_apache_hudi_name_files_that_are_there(fixture_table: C
 def test_a_damaged_manifest_is_refused(text: str) -> None:
     with pytest.raises(CorruptTableError):
         decode_manifest(text.encode())
+
+
+def test_the_archive_files_of_apache_hudi_hold_every_state_of_every_action(fixture_table: Callable[[str], Path]) -> None:
+    folder = fixture_table("judge/cleaned_and_archived_v6") / ".hoodie" / "history"
+    files = sorted(path for path in folder.iterdir() if ARCHIVE_FILE.fullmatch(path.name))
+    entries = [entry for path in files for entry in decode_archive(path.read_bytes())]
+    commits = {entry.requested for entry in entries if entry.action == "commit"}
+    assert len(files) == 3
+    for requested in commits:
+        states = {entry.state for entry in entries if (entry.requested, entry.action) == (requested, "commit")}
+        assert states == {"REQUESTED", "INFLIGHT", "COMPLETED"}
+    completed = [entry for entry in entries if entry.action == "commit" and entry.state == "COMPLETED"]
+    assert all(entry.metadata is not None and entry.metadata.schema_json for entry in completed)
+    assert {entry.action for entry in entries} == {"commit", "clean"}

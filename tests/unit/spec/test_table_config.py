@@ -195,3 +195,10 @@ def test_new_tables_of_other_versions_are_refused() -> None:
 def test_a_new_table_needs_a_name() -> None:
     with pytest.raises(OptionError, match="name"):
         new_table_properties(name="")
+
+
+def test_complex_keys_of_one_field_are_not_written_before_version_9_unless_the_table_says_how() -> None:
+    properties = new_table_properties(name="t", version=8, record_key_fields=["id"], key_generator=KeyGeneratorType.COMPLEX)
+    with pytest.raises(UnsupportedError, match="COMPLEX with the one field id"):
+        check_writable(TableConfig(properties))
+    check_writable(TableConfig(properties | {"hoodie.table.complex.keygenerator.encoding": "VALUE_ONLY"}))
