@@ -37,9 +37,7 @@ def key_generator(config: TableConfig, *, instant: str, task_partition: int) -> 
     keys = tuple(config.record_key_fields)
     layout = PartitionLayout(tuple(config.partition_fields), config.hive_style, config.url_encode)
     if kind not in _SERVED:
-        raise UnsupportedError(
-            f"Table '{config.name}' has key generator {kind}; this release writes with {', '.join(_SERVED)} only."
-        )
+        raise UnsupportedError(f"Table '{config.name}' has key generator {kind}; this release writes with {', '.join(_SERVED)} only.")
     if not keys:
         return AutoKeys(instant, task_partition, layout)
     if not layout.fields and kind is not KeyGeneratorType.COMPLEX:
