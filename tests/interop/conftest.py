@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -19,21 +17,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def local_zone() -> Iterator[None]:
-    """A zone in which local time is not UTC, for both sides: tables of LOCAL time must be written in it."""
-    before = os.environ.get("TZ")
-    os.environ["TZ"] = "Asia/Kolkata"
-    time.tzset()
-    yield
-    if before is None:
-        del os.environ["TZ"]
-    else:
-        os.environ["TZ"] = before
-    time.tzset()
-
-
-@pytest.fixture(scope="session")
-def judge(local_zone: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judge]:
+def judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judge]:
     problem = why_no_judge()
     if problem:
         pytest.skip(f"Apache Hudi is not here: {problem}")

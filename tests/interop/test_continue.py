@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
-from tests.interop.judge import Judge
+from tests.interop.judge import Judge, why_no_judge
 from tests.interop.kinds import KINDS, Kind, Model, assert_both_read
 from tests.interop.rows import trips
 
@@ -49,6 +50,28 @@ def take_turns(kind: Kind, judge: Judge, path: Path, model: Model) -> None:
     HudiTable.open(path).insert(model.upsert(trips(13, 16)))
     kind.judge_writes(judge, path, "upsert", model.upsert(trips(14, 15, amount=4)))
     assert_both_read(judge, path, model.sorted())
+
+
+def test_both_sides_write_in_local_time_where_it_is_not_utc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a judge of its own: a JVM that wrote in one zone would wait for hours until it is as late in another."""
+    if problem := why_no_judge():
+        pytest.skip(problem)
+    monkeypatch.setenv("TZ", "Asia/Kolkata")
+    time.tzset()
+    try:
+        kind = Kind("local", options={"hoodie.table.timeline.timezone": "LOCAL"})
+        with Judge(tmp_path / "judge") as judge:
+            for maker in ("pyhudi", "judge"):
+                model = Model()
+                path = tmp_path / maker
+                if maker == "pyhudi":
+                    kind.create(path).insert(model.upsert(trips(0, 8)))
+                else:
+                    kind.judge_writes(judge, path, "upsert", model.upsert(trips(0, 8)))
+                take_turns(kind, judge, path, model)
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 def test_tables_without_key_are_continued_by_both_sides(judge: Judge, tmp_path: Path) -> None:

@@ -36,6 +36,16 @@ def table_schema(storage: Storage, config: TableConfig, timeline: Timeline) -> S
     Raises:
         CorruptTableError: neither a commit nor the table's properties nor a base file has one.
     """
+    stored = _stored_schema(storage, config, timeline)
+    if not config.drop_partition_columns:
+        return stored
+    # Files and commits leave these columns out; Hudi puts them last, as texts, because a path holds nothing else.
+    dropped = [name for name in config.partition_fields if name not in stored.columns.names]
+    columns = pa.schema([*stored.columns, *(pa.field(name, pa.string()) for name in dropped)])
+    return StoredSchema(columns, stored.avro_json)
+
+
+def _stored_schema(storage: Storage, config: TableConfig, timeline: Timeline) -> StoredSchema:
     recorded = _recorded(storage, config, timeline) or config.create_schema_json
     if recorded is not None:
         return StoredSchema(without_meta_columns(avro_to_arrow(recorded)), recorded)
