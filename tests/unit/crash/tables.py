@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,6 +22,8 @@ from pyhudi.testing.invariants import dangling_references, folders_without_metaf
 from pyhudi.testing.oracle import Oracle, Row
 
 SCHEMA = pa.schema({"id": pa.int64(), "city": pa.string(), "value": pa.int64()})
+#: What the table grows into when rows bring a note.
+WIDER_SCHEMA = SCHEMA.append(pa.field("note", pa.string()))
 _numbers = itertools.count()
 
 
@@ -41,19 +44,25 @@ class CountedIds:
         return next(_numbers).to_bytes(16, "big")
 
 
+@dataclass(frozen=True)
 class Driver:
-    """Works a table of rides by city; see `pyhudi.testing.state_machine.Driver`."""
+    """Works a table of rides; see `pyhudi.testing.state_machine.Driver`."""
+
+    keys: tuple[str, ...] = ("id",)
+    partition_by: tuple[str, ...] = ("city",)
+    created_with: Mapping[str, str] = field(default_factory=dict)
+    written_with: Mapping[str, str] = field(default_factory=dict)
 
     def create(self, storage: Storage) -> None:
         create_table(
             storage,
             SCHEMA,
             name="rides",
-            keys=["id"],
-            partition_by=["city"],
+            keys=self.keys,
+            partition_by=self.partition_by,
             order_by=[],
             table_type="COPY_ON_WRITE",
-            options={},
+            options=self.created_with,
             clock=StoppedClock(),
         )
 
@@ -61,7 +70,10 @@ class Driver:
         table = HudiTable(storage, clock=StoppedClock(), ids=CountedIds(), engine=LocalEngine(threads=1))
         if operation is Operation.DELETE_PARTITION:
             return table.delete(partitions=sorted({row["city"] for row in rows}))
-        return write(table, operation, pa.Table.from_pylist(list(rows), schema=SCHEMA), engine=LocalEngine(threads=1))
+        names = {name for row in rows for name in row}
+        schema = pa.schema([column for column in WIDER_SCHEMA if column.name in names])
+        data = pa.Table.from_pylist(list(rows), schema=schema)
+        return write(table, operation, data, options=self.written_with, engine=LocalEngine(threads=1))
 
     def read(self, storage: Storage) -> list[dict[str, Any]]:
         return HudiTable(storage).to_arrow().to_pylist()

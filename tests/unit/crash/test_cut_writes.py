@@ -10,10 +10,11 @@ from pyhudi.storage.memory import MemoryStorage
 from pyhudi.testing.crash import CrashRun, crash_points
 from pyhudi.testing.faults import Fault
 from pyhudi.testing.invariants import garbage
-from pyhudi.testing.oracle import Oracle
+from pyhudi.testing.oracle import Oracle, Row
 from tests.unit.crash.tables import DRIVER, check_at_rest, check_rows, check_sound, ride, stored_table
 
-WRITES = {
+Write = tuple[Operation, list[Row]]
+WRITES: dict[str, Write] = {
     "insert into a new and an old partition": (Operation.INSERT, [ride(5, "bern", 50), ride(6, "oslo", 60)]),
     "bulk insert": (Operation.BULK_INSERT, [ride(5, "bern", 50), ride(6, "oslo", 60)]),
     "upsert of old and new rows": (Operation.UPSERT, [ride(1, "oslo", 99), ride(3, "rome", 99), ride(7, "bern", 70)]),
@@ -23,7 +24,7 @@ WRITES = {
     "delete of a partition": (Operation.DELETE_PARTITION, [ride(0, "rome", 0)]),
     "overwrite of the table": (Operation.INSERT_OVERWRITE_TABLE, [ride(8, "bern", 80)]),
 }
-NEXT = (Operation.UPSERT, [ride(4, "rome", 41), ride(20, "oslo", 200)])
+NEXT: Write = (Operation.UPSERT, [ride(4, "rome", 41), ride(20, "oslo", 200)])
 
 
 def check_answer(run: CrashRun, before: Oracle, after: Oracle) -> Oracle:
@@ -38,11 +39,11 @@ def check_answer(run: CrashRun, before: Oracle, after: Oracle) -> Oracle:
     return after if done else before
 
 
-def check_recovery(run: CrashRun, oracle: Oracle) -> None:
+def check_recovery(run: CrashRun, oracle: Oracle, following: Write = NEXT) -> None:
     """Let the next writer come, and check that nothing is left of the cut."""
     check_sound(run.storage, run.point)
-    DRIVER.write(run.storage, *NEXT)
-    check_rows(run.storage, oracle.after(*NEXT), run.point)
+    DRIVER.write(run.storage, *following)
+    check_rows(run.storage, oracle.after(*following), run.point)
     check_at_rest(run.storage, run.point)
 
 

@@ -1,0 +1,62 @@
+"""Tables of other kinds, cut at every storage call of one write: the same promises hold."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyhudi.spec.commit import Operation
+from pyhudi.storage.memory import MemoryStorage
+from pyhudi.testing.crash import crash_points
+from pyhudi.testing.oracle import Oracle
+from tests.unit.crash.tables import STORED, Driver, ride
+from tests.unit.crash.test_cut_writes import Write, check_answer, check_recovery
+
+UPSERT: Write = (Operation.UPSERT, [ride(1, "oslo", 99), ride(7, "rome", 70)])
+INSERT: Write = (Operation.INSERT, [ride(8, "rome", 80)])
+
+
+def cut_everywhere(driver: Driver, write: Write, before: Oracle, after: Oracle, following: Write = INSERT) -> None:
+    storage = MemoryStorage()
+    driver.create(storage)
+    driver.write(storage, Operation.INSERT, STORED)
+    for run in crash_points(lambda cut: driver.write(cut, *write), storage.copy):
+        check_recovery(run, check_answer(run, before, after), following)
+
+
+@pytest.fixture
+def stored() -> Oracle:
+    return Oracle("id", "city").after(Operation.INSERT, STORED)
+
+
+TABLES = {
+    "not partitioned": (Driver(partition_by=()), UPSERT),
+    "version 8": (Driver(created_with={"hoodie.write.table.version": "8"}), UPSERT),
+    "hive style paths": (Driver(created_with={"hoodie.datasource.write.hive_style_partitioning": "true"}), UPSERT),
+    "without keys": (Driver(keys=()), INSERT),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_write_cut_anywhere_is_whole_or_not_at_all(name, stored) -> None:
+    driver, write = TABLES[name]
+    following: Write = (Operation.INSERT, [ride(9, "rome", 90)])
+    cut_everywhere(driver, write, stored, stored.after(*write), following)
+
+
+def test_row_that_moves_between_partitions_is_never_lost_or_doubled(stored) -> None:
+    driver = Driver(written_with={"hoodie.index.type": "GLOBAL_SIMPLE"})
+    moved = stored.after(Operation.DELETE, [ride(1, "oslo", 0)]).after(Operation.INSERT, [ride(1, "rome", 99)])
+    cut_everywhere(driver, (Operation.UPSERT, [ride(1, "rome", 99)]), stored, moved)
+
+
+def test_new_column_appears_with_its_write_or_not_at_all(stored) -> None:
+    wide = Oracle("id", "city").after(Operation.INSERT, [{**row, "note": None} for row in STORED])
+    write: Write = (Operation.UPSERT, [{**ride(1, "oslo", 99), "note": "late"}])
+    storage_rows = (Operation.UPSERT, [{**ride(3, "rome", 33), "note": "next"}])
+    narrow_storage = MemoryStorage()
+    driver = Driver()
+    driver.create(narrow_storage)
+    driver.write(narrow_storage, Operation.INSERT, STORED)
+    for run in crash_points(lambda cut: driver.write(cut, *write), narrow_storage.copy):
+        done = check_answer(run, stored, wide.after(*write))
+        check_recovery(run, wide if done is stored else done, storage_rows)
