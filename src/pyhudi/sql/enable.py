@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from pyspark.sql import SparkSession
 
-from pyhudi.spark import session
+from pyhudi.spark import catalog_functions, session
 from pyhudi.sql import front_door
 
 Target = TypeVar("Target", SparkSession, SparkSession.Builder)
@@ -29,4 +29,5 @@ def enable(target: Target) -> Target:
         >>> spark = pyhudi.enable(SparkSession.builder.master("local[*]")).getOrCreate()
         >>> spark.sql("CREATE TABLE t (id INT) USING hudi TBLPROPERTIES (primaryKey = 'id')")
     """
+    catalog_functions.install(session.is_enabled)
     return session.enable(target, front_door.run)

@@ -78,6 +78,24 @@ def test_sparks_catalog_functions_know_the_table(people):
     assert [column.name for column in catalog.listColumns("people") if column.isPartition] == ["city"]
 
 
+def test_a_new_session_lists_and_describes_tables_it_never_named(people):
+    other = people.session.newSession()
+    other.sql(f"USE {people.database}")
+    assert [table.name for table in other.catalog.listTables()] == ["people"]
+    assert other.catalog.getTable("people").tableType == "MANAGED"
+    assert other.table("people").count() == 3
+
+
+def test_refresh_table_of_the_catalog_shows_the_current_rows(people):
+    people.session.catalog.refreshTable("people")
+    assert people("SELECT count(*) FROM people") == [(3,)]
+
+
+def test_create_table_of_the_catalog_registers_a_table(people):
+    frame = people.session.catalog.createTable("again", path=str(people.folder / "people"), source="hudi")
+    assert frame.count() == 3
+
+
 def test_tables_of_two_databases_do_not_meet(people):
     people("CREATE DATABASE other_database")
     try:
