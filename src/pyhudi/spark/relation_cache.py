@@ -55,7 +55,8 @@ def refresh(session: SparkSession, table: CatalogTable) -> None:
     else:
         key = _key(session, table)
     frame = _in_catalog_order(scan(session, snapshot), snapshot)
-    add_columns(session, table, frame.schema)
+    if known is None or known.schema != snapshot.schema:
+        add_columns(session, table, frame.schema)
     catalog.cacheTable(key, jvm.analyzed_plan(frame))
     shown[name] = _Shown(*_state(table, snapshot), key)
 

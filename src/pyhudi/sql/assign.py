@@ -16,7 +16,7 @@ from pyspark.sql.types import ArrayType, DataType, MapType, NullType, StructFiel
 
 from pyhudi.errors import SchemaError
 from pyhudi.spark import jvm
-from pyhudi.sql.tokens import quote
+from pyhudi.sql.tokens import quote, text_literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def conform(source: DataFrame, targets: Sequence[Target], what: str) -> DataFram
 def _expression(session: SparkSession, target: Target, given: Sequence[StructField], what: str) -> str:
     wanted = target.type.simpleString()
     if target.position is None:
-        literal = "NULL" if target.text is None else "'" + target.text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+        literal = "NULL" if target.text is None else text_literal(target.text)
         return f"CAST({literal} AS {_ddl(target.type)}) AS {quote(target.name)}"
     found = given[target.position].dataType
     if found == target.type:

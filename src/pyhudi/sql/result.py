@@ -7,6 +7,7 @@ import logging
 from pyspark.sql import DataFrame
 
 from pyhudi.sql.statement import Statement
+from pyhudi.sql.tokens import text_literal
 from pyhudi.write.result import WriteResult
 
 _LOG = logging.getLogger("pyhudi.sql")
@@ -26,6 +27,6 @@ def result_row(statement: Statement, table: str, result: WriteResult) -> DataFra
         "num_ignored_rows": result.ignored,
     }
     _LOG.info("%s of %s: %s, instant %s, %.3f s", result.operation, table, counts, result.instant, result.seconds)
-    columns = ", ".join(f"{count}L AS {name}" for name, count in counts.items())
-    instant = "CAST(NULL AS STRING)" if result.instant is None else f"'{result.instant}'"
-    return statement.plain(f"SELECT {columns}, {instant} AS instant")
+    literals = [f"{count}L" for count in counts.values()]
+    literals.append("CAST(NULL AS STRING)" if result.instant is None else text_literal(result.instant))
+    return statement.rows([*counts, "instant"], [literals])

@@ -72,7 +72,17 @@ class Statement:
 
     def empty(self) -> DataFrame:
         """Return what Spark returns for a command without rows."""
-        return self.session.createDataFrame([], "")
+        return DataFrame(jvm.jvm_session(self.session).emptyDataFrame(), self.session)
+
+    def rows(self, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> DataFrame:
+        """Return rows of SQL literals as a DataFrame; collecting it needs no Spark job.
+
+        Args:
+            columns: Names of the columns.
+            rows: The literals, at least one row.
+        """
+        listed = ", ".join(f"({', '.join(row)})" for row in rows)
+        return self.plain(f"SELECT * FROM VALUES {listed} AS t({', '.join(columns)})")  # noqa: S608 - literals only
 
 
 def read(session: SparkSession, plain: PlainSql, text: str, args: Arguments) -> Statement:

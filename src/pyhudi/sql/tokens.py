@@ -117,6 +117,11 @@ def name_part(token: Token) -> str:
     return token.text
 
 
+def text_literal(text: str) -> str:
+    """Return a text as a SQL literal, with backslashes before quotes and backslashes."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
 def quote(name: str) -> str:
     """Return a name between backticks.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pyspark.sql import DataFrame
-from pyspark.sql.types import StringType, StructField, StructType
 
 from pyhudi.errors import UsageError
 from pyhudi.read.query import SnapshotQuery
@@ -11,6 +10,7 @@ from pyhudi.read.snapshot import open_snapshot
 from pyhudi.spark import catalog_table, jvm
 from pyhudi.spec import partition_path
 from pyhudi.sql.statement import Statement
+from pyhudi.sql.tokens import text_literal
 from pyhudi.storage.open import open_storage
 
 
@@ -33,8 +33,8 @@ def show_partitions(statement: Statement) -> DataFrame | None:
         values = partition_path.parse(path, fields, hive_style=config.hive_style, url_encode=config.url_encode)
         if all(wanted.get(field.lower(), value) == value for field, value in zip(fields, values, strict=True)):
             shown = partition_path.build(fields, values, hive_style=True, url_encode=False)
-            rows.append((shown,))
-    return statement.session.createDataFrame(sorted(rows), StructType([StructField("partition", StringType(), False)]))
+            rows.append([text_literal(shown)])
+    return statement.rows(["partition"], sorted(rows)) if rows else statement.plain("SELECT '' AS partition WHERE false")
 
 
 def _partition_spec(statement: Statement) -> dict[str, str]:
