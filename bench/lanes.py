@@ -24,9 +24,13 @@ class Lane:
 WRITES = ("load", "upsert", "commit10")
 
 LOCAL = Lane("local", ("floor", "pyhudi_local", "deltalake"), {"floor": ("commit10",)})
-SPARK = Lane("spark", ("floor", "spark_parquet", "pyhudi_spark", "spark_raw"), {
-    "floor": ("count", "sums", "scan", "commit10"),
-    "spark_parquet": ("upsert", "count", "sums", "scan", "commit10"),
-    "spark_raw": WRITES,
-})
+SPARK = Lane(
+    "spark",
+    ("floor", "spark_parquet", "pyhudi_spark", "spark_raw"),
+    {
+        "floor": ("count", "sums", "scan", "commit10"),
+        "spark_parquet": ("upsert", "count", "sums", "scan", "commit10"),
+        "spark_raw": WRITES,
+    },
+)
 PEERS = (Lane("hudi", ("pyhudi_spark", "hudi_jvm"), needs=("PYHUDI_JUDGE_PYTHON", "PYHUDI_JUDGE_JAR")),)

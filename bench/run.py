@@ -7,8 +7,6 @@ hits all of them. Writes `bench/results/last.json` and, with `--docs`, `docs/ben
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -48,7 +46,7 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.run", description=__doc__)
     parser.add_argument("--rows", type=int, default=ROWS, help="rows of the table L10 (default: 4,000,000)")
     parser.add_argument("--repetitions", type=int, default=REPETITIONS)
-    parser.add_argument("--inputs", default=os.path.join(tempfile.gettempdir(), "pyhudi-bench-inputs"))
+    parser.add_argument("--inputs", default=str(Path(tempfile.gettempdir()) / "pyhudi-bench-inputs"))
     parser.add_argument("--no-peers", action="store_true", help="floors and pyhudi only")
     parser.add_argument("--docs", action="store_true", help="write docs/benchmarks.md")
     return parser.parse_args()

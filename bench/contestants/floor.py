@@ -7,6 +7,7 @@ import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -72,7 +73,7 @@ class Contestant:
 
 def with_meta(rows: pa.Table, name: str) -> pa.Table:
     """Put Hudi's five meta columns first."""
-    counter = pc.cast(pa.array(range(len(rows)), pa.int64()), pa.string())
+    counter = pc.cast(pa.array(np.arange(len(rows))), pa.string())
     meta = [constant("20260101000000000", len(rows)), pc.binary_join_element_wise("20260101000000000_0_", counter, ""), rows["key"]]
     meta += [constant("", len(rows)), constant(f"{name}.parquet", len(rows))]
     names = ["commit_time", "commit_seqno", "record_key", "partition_path", "file_name"]

@@ -1,4 +1,4 @@
-"""Apache Hudi's own Spark bundle, run by the judge's Python (`PYHUDI_JUDGE_PYTHON`, `PYHUDI_JUDGE_JAR`). Its defaults, no metadata table switched off."""
+"""Apache Hudi's own Spark bundle with its defaults, run by the judge's Python (`PYHUDI_JUDGE_PYTHON`, `PYHUDI_JUDGE_JAR`)."""
 
 from __future__ import annotations
 

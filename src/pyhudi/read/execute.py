@@ -107,18 +107,14 @@ def _with_path_values(selection: Selection, file: BaseFile) -> Iterator[pa.Recor
     """Yield rows of a table whose files leave the partition columns out: their values are in the path."""
     snapshot, config = selection.snapshot, selection.snapshot.config
     fields = config.partition_fields
-    texts = partition_path.parse(
-        file.partition_path, fields, hive_style=config.hive_style, url_encode=config.url_encode
-    )
+    texts = partition_path.parse(file.partition_path, fields, hive_style=config.hive_style, url_encode=config.url_encode)
     values = dict(zip(fields, texts, strict=True))
     for batch in iter_base_file(snapshot.storage, file, snapshot.schema, meta_columns=True):
         rows = pa.Table.from_batches([batch])
         for name in values.keys() & set(rows.schema.names):
             place = rows.schema.get_field_index(name)
             kind = rows.schema.field(name).type
-            rows = rows.set_column(
-                place, name, pa.repeat(pa.scalar(values[name], pa.string()).cast(kind), rows.num_rows)
-            )
+            rows = rows.set_column(place, name, pa.repeat(pa.scalar(values[name], pa.string()).cast(kind), rows.num_rows))
         if selection.condition is not None:
             rows = rows.filter(selection.condition)
         yield from rows.select(selection.columns).to_batches()

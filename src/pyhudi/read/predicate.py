@@ -152,9 +152,7 @@ class _Parser:
     def _comparison_of(self, column: pc.Expression, kind: pa.DataType) -> pc.Expression:
         symbol = self._comparison()
         token = self._peek()
-        if token.kind == "quoted" or (
-            token.kind == "word" and not token.is_word("DATE", "TIMESTAMP", "NULL", "TRUE", "FALSE")
-        ):
+        if token.kind == "quoted" or (token.kind == "word" and not token.is_word("DATE", "TIMESTAMP", "NULL", "TRUE", "FALSE")):
             if symbol == "<=>":
                 raise self._error("a value after <=>")
             return _COMPARISONS[symbol](column, self._column()[0])
@@ -224,9 +222,7 @@ class _Parser:
             # A number keeps its own type where the column's would cut it: 1.5 against an integer column.
             return pa.scalar(value) if isinstance(value, float) else pa.scalar(value, kind)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OverflowError) as error:
-            raise UsageError(
-                f"The filter compares a column of type {kind} with {value!r}, which is no such value: {error}"
-            ) from None
+            raise UsageError(f"The filter compares a column of type {kind} with {value!r}, which is no such value: {error}") from None
 
     def _peek(self) -> Token:
         return self._tokens[self._at]
@@ -252,9 +248,7 @@ class _Parser:
     def _error(self, expected: str) -> UsageError:
         token = self._peek()
         found = "its end" if token.kind == "end" else f"'{token.text}'"
-        return UsageError(
-            f"The filter {self._text!r} has {found} at character {token.start + 1} where {expected} should be."
-        )
+        return UsageError(f"The filter {self._text!r} has {found} at character {token.start + 1} where {expected} should be.")
 
 
 def _timestamp(text: str, kind: pa.DataType) -> pa.Scalar:

@@ -47,9 +47,7 @@ def tokenize(text: str) -> list[Token]:
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
-            raise UsageError(
-                f"The filter {text!r} cannot be understood from character {at + 1} on: {text[at : at + 20]!r}."
-            )
+            raise UsageError(f"The filter {text!r} cannot be understood from character {at + 1} on: {text[at : at + 20]!r}.")
         kind = str(match.lastgroup)
         if kind != "space":
             tokens.append(Token(kind, match[0], _value(kind, match[0]), at))

@@ -14,7 +14,7 @@ from pyhudi.read.snapshot import Snapshot
 from pyhudi.spark import jvm
 from pyhudi.spark.directories import PartitionValues, Texts
 from pyhudi.spark.jvm import JavaObject
-from pyhudi.spark.prefix_filters import PrefixFilter
+from pyhudi.spark.prefix_filters import PrefixTest, prefix_test
 from pyhudi.spec import partition_path as paths
 
 
@@ -84,16 +84,16 @@ class PartitionSearch:
             others = jvm.java_class(self._session, "org.apache.spark.api.python.PythonUtils").toSeq(on_others)
             failed = list(self._passing({folder: texts[folder] for folder in failed}, others))
         label = f"{last}=" if config.hive_style else ""
-        return [folder for folder in failed if all(one.may_match(f"{folder.rsplit('/', 1)[-1].removeprefix(label)}/") for one in on_last)]
+        return [folder for folder in failed if all(passes(f"{folder.rsplit('/', 1)[-1].removeprefix(label)}/") for passes in on_last)]
 
-    def _by_columns(self, filters: JavaObject, last: str) -> tuple[list[PrefixFilter], list[JavaObject]]:
+    def _by_columns(self, filters: JavaObject, last: str) -> tuple[list[PrefixTest], list[JavaObject]]:
         """Return the filters on the last column alone, and those on other columns alone; mixed ones decide nothing."""
-        on_last: list[PrefixFilter] = []
+        on_last: list[PrefixTest] = []
         on_others: list[JavaObject] = []
         for condition in jvm.items_of(filters):
             names = {attribute.name() for attribute in jvm.items_of(condition.references().toSeq())}
             if names == {last}:
-                on_last.append(PrefixFilter(self._session, condition))
+                on_last.append(prefix_test(self._session, condition))
             elif last not in names:
                 on_others.append(condition)
         return on_last, on_others

@@ -6,49 +6,52 @@ listing such a folder, that no value below it can match. Where it cannot tell, t
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 from pyspark.sql import SparkSession
 
 from pyhudi.spark import jvm
 from pyhudi.spark.jvm import JavaObject
 
+#: Tells whether any text longer than a prefix that begins with it could pass.
+PrefixTest: TypeAlias = Callable[[str], bool]
+
 _COMPARISONS = frozenset(
-    {
-        "EqualTo",
-        "EqualNullSafe",
-        "GreaterThan",
-        "GreaterThanOrEqual",
-        "LessThan",
-        "LessThanOrEqual",
-        "StringStartsWith",
-    }
+    {"EqualTo", "EqualNullSafe", "GreaterThan", "GreaterThanOrEqual", "LessThan", "LessThanOrEqual", "StringStartsWith"}
 )
 
 
-class PrefixFilter:
-    """One filter on one text column."""
+def prefix_test(session: SparkSession, condition: JavaObject) -> PrefixTest:
+    """Return the test of one filter on one text column; the JVM is asked now and not by the test.
 
-    def __init__(self, session: SparkSession, condition: JavaObject) -> None:
-        """Translate a resolved Catalyst expression into Spark's data-source filter, if it has one."""
-        strategy = jvm.companion(session, "execution.datasources.DataSourceStrategy")
-        nested_columns = False
-        self._filter = jvm.value_of(strategy.translateFilter(condition, nested_columns))
+    Args:
+        session: The session that the filter comes from.
+        condition: A resolved Catalyst expression over the column.
+    """
+    strategy = jvm.companion(session, "execution.datasources.DataSourceStrategy")
+    nested_columns = False
+    translated = jvm.value_of(strategy.translateFilter(condition, nested_columns))
+    return _anything if translated is None else _test_of(translated)
 
-    def may_match(self, prefix: str) -> bool:
-        """Tell whether any text longer than `prefix` that begins with it could pass."""
-        return self._filter is None or _may_match(self._filter, prefix)
 
-
-def _may_match(condition: JavaObject, prefix: str) -> bool:
+def _test_of(condition: JavaObject) -> PrefixTest:
+    """Return the test of one of Spark's data-source filters."""
     kind = condition.getClass().getSimpleName()
-    if kind == "And":
-        return _may_match(condition.left(), prefix) and _may_match(condition.right(), prefix)
-    if kind == "Or":
-        return _may_match(condition.left(), prefix) or _may_match(condition.right(), prefix)
+    if kind in {"And", "Or"}:
+        left, right = _test_of(condition.left()), _test_of(condition.right())
+        if kind == "And":
+            return lambda prefix: left(prefix) and right(prefix)
+        return lambda prefix: left(prefix) or right(prefix)
     if kind == "IsNull":
-        return False
+        return lambda _: False
     if kind == "In":
-        return any(_is_at(value, prefix) for value in condition.values())
-    return kind not in _COMPARISONS or _compares(kind, condition.value(), prefix)
+        values = list(condition.values())
+        return lambda prefix: any(_is_at(value, prefix) for value in values)
+    if kind in _COMPARISONS:
+        value = condition.value()
+        return lambda prefix: _compares(kind, value, prefix)
+    return _anything
 
 
 def _compares(kind: str, value: object, prefix: str) -> bool:
@@ -67,3 +70,7 @@ def _compares(kind: str, value: object, prefix: str) -> bool:
 def _is_at(value: object, prefix: str) -> bool:
     """Tell whether a value lies below a prefix; one that is no text says nothing."""
     return not isinstance(value, str) or value.startswith(prefix)
+
+
+def _anything(_: str) -> bool:
+    return True

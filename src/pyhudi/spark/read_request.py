@@ -49,9 +49,7 @@ class ReadRequest:
             UsageError: no path, several, or a schema was given.
         """
         if self.has_schema:
-            raise UsageError(
-                "a Hudi table has its own schema: leave out schema(...) and select or cast columns afterwards."
-            )
+            raise UsageError("a Hudi table has its own schema: leave out schema(...) and select or cast columns afterwards.")
         named = next((value for name, value in self.options.items() if name.lower() == "path"), None)
         paths = [path] if isinstance(path, str) else list(path or ([named] if named else []))
         if len(paths) != 1:
@@ -75,9 +73,7 @@ class ReadRequest:
         options = resolve({**(defaults or {}), **given})
         mode = (options.get(_QUERY_TYPE) or "snapshot").lower()
         if mode in _UNSERVED_TYPES:
-            raise UnsupportedError(
-                f"{_QUERY_TYPE}={mode}: {_UNSERVED_TYPES[mode]} are not served yet; snapshot and read_optimized are."
-            )
+            raise UnsupportedError(f"{_QUERY_TYPE}={mode}: {_UNSERVED_TYPES[mode]} are not served yet; snapshot and read_optimized are.")
         if mode == "snapshot":
             return SnapshotQuery("snapshot", as_of=options.get(_AS_OF))
         if mode == "read_optimized":

@@ -104,9 +104,7 @@ def _reading_hooks(is_enabled: IsEnabled) -> dict[str, Hook]:
             refresh(session, found)
             return original(reader, tableName)
         if request.has_schema:
-            raise UsageError(
-                f"table {tableName} has its own schema: leave out schema(...) and select or cast afterwards."
-            )
+            raise UsageError(f"table {tableName} has its own schema: leave out schema(...) and select or cast afterwards.")
         snapshot = _open(found.location, request.query(session_options(session)))
         frame = scan(session, snapshot)
         ordered = catalog_order(frame.columns, snapshot.config.partition_fields)

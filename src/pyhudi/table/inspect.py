@@ -18,9 +18,7 @@ from pyhudi.storage.table_properties import load_properties
 from pyhudi.timeline.load import load_timeline
 from pyhudi.timeline.payload import read_commit
 
-_PARTITIONS = pa.schema(
-    {"partition_path": pa.string(), "file_groups": pa.int64(), "files": pa.int64(), "bytes": pa.int64()}
-)
+_PARTITIONS = pa.schema({"partition_path": pa.string(), "file_groups": pa.int64(), "files": pa.int64(), "bytes": pa.int64()})
 _SLICES = pa.schema(
     {
         "partition_path": pa.string(),
@@ -80,9 +78,7 @@ class Inspect:
     def files(self) -> pa.Table:
         """Return one row a file that the current state reads; `kind` is base or log."""
         view = self._view()
-        rows = [
-            row for path in view.partition_paths() for piece in view.latest_slices(path) for row in _file_rows(piece)
-        ]
+        rows = [row for path in view.partition_paths() for piece in view.latest_slices(path) for row in _file_rows(piece)]
         return pa.Table.from_pylist(rows, schema=_FILES)
 
     def column_stats(self) -> pa.Table:
