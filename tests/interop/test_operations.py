@@ -111,7 +111,8 @@ def test_apache_hudi_counts_what_pyhudi_did(judge: Judge, tmp_path: Path) -> Non
     table.insert(trips(0, 6))
     table.upsert(trips(4, 9, amount=1))
     table.delete(trips(0, 3))
-    commits = judge.sql(f"CALL show_commits(path => '{tmp_path / 't'}', limit => 10)").to_pylist()
+    judge.sql(f"CREATE TABLE counted USING hudi LOCATION '{tmp_path / 't'}'")
+    commits = judge.sql("CALL show_commits(table => 'counted', limit => 10)").to_pylist()
     counts = [(row["total_records_written"], row["total_update_records_written"]) for row in commits]
     assert counts == [(6, 0), (9, 2), (6, 0)]
 
