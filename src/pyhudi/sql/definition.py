@@ -76,13 +76,14 @@ def read_definition(statement: Statement, *, schema: StructType | None = None) -
     columns = _columns(plan) if schema is None else schema
     name = f"{identifier[0]}.{identifier[1]}"
     _check_columns(name, columns)
+    properties = _properties(name, spec)
     return Definition(
         database=identifier[0],
         name=identifier[1],
         schema=columns,
         partition_columns=_partition_columns(name, plan, columns),
-        properties=_properties(name, spec),
-        location=jvm.value_of(spec.location()),
+        properties={key: value for key, value in properties.items() if key != "path"},
+        location=jvm.value_of(spec.location()) or properties.get("path"),
         comment=jvm.value_of(spec.comment()),
         if_not_exists=plan.ignoreIfExists(),
     )

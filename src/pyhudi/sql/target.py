@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pyspark.sql import DataFrame
-from pyspark.sql.types import StructType
+from pyspark.sql.types import StringType, StructField, StructType, TimestampNTZType, TimestampType
 
+from pyhudi.errors import UnsupportedError
 from pyhudi.spark.catalog_table import CatalogTable
 from pyhudi.spark.relation_cache import catalog_order
 from pyhudi.spark.types import spark_schema
@@ -17,6 +18,7 @@ from pyhudi.spec.commit import Operation
 from pyhudi.sql import settings
 from pyhudi.sql.result import result_row
 from pyhudi.sql.statement import Statement
+from pyhudi.sql.tokens import text_literal
 from pyhudi.table.table import HudiTable
 from pyhudi.table.write import write
 
@@ -57,20 +59,32 @@ class WriteTarget:
         session = self.statement.session.conf.get("spark.sql.sources.partitionOverwriteMode", "STATIC") or "STATIC"
         return self.options.get(settings.OVERWRITE_MODE, session).lower()
 
-    def static_partitions(self, values: Mapping[str, str | None]) -> list[str]:
-        """Return the partition paths that `PARTITION (a = 'x', ...)` names: one, or those that exist below a prefix."""
+    def static_partition(self, values: Mapping[str, str | None]) -> str | None:
+        """Return the partition path that `PARTITION (a = 'x', ...)` names; None when the rows choose a part of it.
+
+        Raises:
+            UnsupportedError: a partition column is a TIMESTAMP, whose paths are not its text.
+        """
         stated = {name.lower(): value for name, value in values.items()}
         wanted = [stated.get(name.lower()) for name in self.partition_columns]
+        if None in wanted:
+            return None
+        texts = [self._path_text(self.schema[name], value) for name, value in zip(self.partition_columns, wanted, strict=True)]
         config = self.table.config
-        if None not in wanted:
-            return [partition_path.build(self.partition_columns, wanted, hive_style=config.hive_style, url_encode=config.url_encode)]
-        found = self.table.inspect.partitions().column("partition_path").to_pylist()
-        return [path for path in found if self._matches(path, wanted)]
+        return partition_path.build(self.partition_columns, texts, hive_style=config.hive_style, url_encode=config.url_encode)
 
-    def _matches(self, path: str, wanted: Sequence[str | None]) -> bool:
-        config = self.table.config
-        values = partition_path.parse(path, self.partition_columns, hive_style=config.hive_style, url_encode=config.url_encode)
-        return all(want is None or want == value for want, value in zip(wanted, values, strict=True))
+    def _path_text(self, column: StructField, value: str | None) -> str | None:
+        """Return a literal as the column's type writes it: `01` of an INT column is 1."""
+        if isinstance(column.dataType, StringType) or value is None:
+            return value
+        if isinstance(column.dataType, TimestampType | TimestampNTZType):
+            raise UnsupportedError(
+                f"INSERT OVERWRITE of {self.name}: {column.name} is a TIMESTAMP; name it without a value, as in PARTITION"
+                f" ({column.name}), and give the value in the query."
+            )
+        typed = f"CAST({text_literal(value)} AS {column.dataType.simpleString()})"
+        (text,) = self.statement.plain(f"SELECT CAST({typed} AS STRING)").collect()[0]
+        return None if text is None else str(text)
 
     def write(self, operation: Operation, rows: DataFrame, *, located: bool = False, partitions: Sequence[str] | None = None) -> DataFrame:
         """Write the rows and return the statement's result."""

@@ -89,6 +89,25 @@ def test_dynamic_overwrite_replaces_the_partitions_of_the_input(people):
     assert people(READ) == [(1, "ann", 31, "oslo"), (2, "bob", 42, "oslo"), (9, "zoe", 9, "rome")]
 
 
+def test_overwrite_of_a_numbered_partition_takes_the_number_in_any_spelling(sql):
+    sql("CREATE TABLE t (id INT, month INT) USING hudi PARTITIONED BY (month) TBLPROPERTIES (primaryKey = 'id')")
+    sql("INSERT INTO t VALUES (1, 1), (2, 2)")
+    sql("INSERT OVERWRITE t PARTITION (month = '01') VALUES (3)")
+    assert sql("SELECT id, month FROM t ORDER BY id") == [(2, 2), (3, 1)]
+
+
+def test_an_overwrite_of_a_partition_without_rows_empties_it(people):
+    people("INSERT OVERWRITE people PARTITION (city = 'oslo') SELECT id, name, age FROM people WHERE id > 99")
+    assert people(READ) == [(3, "cid", 53, "rome")]
+
+
+def test_overwrite_of_a_part_of_the_partition_replaces_what_the_rows_touch(sql):
+    sql("CREATE TABLE t (id INT, a STRING, b INT) USING hudi PARTITIONED BY (a, b) TBLPROPERTIES (primaryKey = 'id')")
+    sql("INSERT INTO t VALUES (1, 'x', 1), (2, 'x', 2), (3, 'y', 1)")
+    sql("INSERT OVERWRITE t PARTITION (a = 'x', b) VALUES (4, 1)")
+    assert sql("SELECT id, a, b FROM t ORDER BY id") == [(2, "x", 2), (3, "y", 1), (4, "x", 1)]
+
+
 def test_an_overwrite_may_read_what_it_replaces(people):
     people("INSERT OVERWRITE people SELECT id, upper(name), age, city FROM people WHERE id < 3")
     assert people(READ) == [(1, "ANN", 31, "oslo"), (2, "BOB", 42, "oslo")]

@@ -137,7 +137,7 @@ def _operation(target: WriteTarget, stated: _Insert) -> tuple[Operation, list[st
         return _OPERATIONS[asked], None
     if not target.partition_columns:
         return Operation.INSERT_OVERWRITE_TABLE, None
-    if any(value is not None for value in stated.partition.values()):
-        return Operation.INSERT_OVERWRITE, target.static_partitions(stated.partition)
+    if (static := target.static_partition(stated.partition)) is not None:
+        return Operation.INSERT_OVERWRITE, [static]
     dynamic = bool(stated.partition) or target.overwrite_mode() == "dynamic"
     return (Operation.INSERT_OVERWRITE if dynamic else Operation.INSERT_OVERWRITE_TABLE), None
