@@ -118,7 +118,7 @@ def test_null_record_key_is_refused_and_nothing_is_committed(spark: SparkSession
     frame = spark.createDataFrame([(None, "lima", 1.0)], "id string, city string, fare double")
     with pytest.raises(KeyFieldError, match="id"):
         frame.write.format("hudi").options(**OPTIONS).option("pyhudi.engine", engine).mode("append").save(str(path))
-    assert HudiTable.open(str(path)).history().num_rows == 0
+    assert not list(path.iterdir())
 
 
 @pytest.mark.parametrize("engine", ["local", "spark"])
@@ -147,7 +147,7 @@ def test_wrong_option_is_refused_by_name_and_nothing_is_written(
     path = tmp_path / "trips"
     with pytest.raises(error, match=says):
         trips(spark, 1).write.format("hudi").options(**OPTIONS).options(**options).mode("append").save(str(path))
-    assert not (path / ".hoodie" / "hoodie.properties").exists() or HudiTable.open(str(path)).history().num_rows == 0
+    assert not path.exists() or not list(path.iterdir())
 
 
 def test_column_of_another_type_is_refused_before_anything_is_written(spark: SparkSession, tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ from pyhudi.spark.new_table import TableDefinition, definition_of, same_definiti
 from pyhudi.spark.session_options import session_options
 from pyhudi.spark.writer_state import WriterState
 from pyhudi.spec.commit import Operation
+from pyhudi.spec.config_keys import concerns_table
+from pyhudi.table.remove import delete_unused_table
 from pyhudi.table.table import HudiTable
 from pyhudi.table.write import write
 
@@ -86,6 +88,7 @@ def _write(frame: DataFrame, state: WriterState, location: str, options: Mapping
         raise TableExists(
             f"there is a Hudi table at {location}, and the save mode is errorifexists: say mode('append') or mode('overwrite')."
         )
+    is_new = table is None
     if table is None:
         table = _create(frame, state, location, options, table_name)
     elif mode == "overwrite" and operation not in (Operation.INSERT_OVERWRITE, Operation.INSERT_OVERWRITE_TABLE):
@@ -95,13 +98,18 @@ def _write(frame: DataFrame, state: WriterState, location: str, options: Mapping
     if operation in (None, Operation.UPSERT) and not table.config.record_key_fields:
         operation = Operation.INSERT
     partitions = options.get(_PARTITIONS_TO_DELETE)
-    write(
-        table,
-        operation or Operation.UPSERT,
-        frame,
-        options={key: value for key, value in options.items() if key != _PARTITIONS_TO_DELETE},
-        partitions=None if partitions is None else [part for part in partitions.split(",") if part],
-    )
+    try:
+        write(
+            table,
+            operation or Operation.UPSERT,
+            frame,
+            options={key: value for key, value in options.items() if key != _PARTITIONS_TO_DELETE},
+            partitions=None if partitions is None else [part for part in partitions.split(",") if part],
+        )
+    except (UsageError, UnsupportedError):
+        if is_new:
+            delete_unused_table(table.storage)
+        raise
 
 
 def _open(location: str) -> HudiTable | None:
@@ -121,7 +129,7 @@ def _create(frame: DataFrame, state: WriterState, location: str, options: Mappin
         partition_by=definition.partition_by,
         order_by=definition.order_by,
         table_type=definition.table_type,
-        options=definition.options,
+        options={key: value for key, value in definition.options.items() if concerns_table(key)},
     )
 
 

@@ -16,6 +16,7 @@ from pyhudi.spec.config.writing import WRITING
 
 KEYS: tuple[ConfigKey, ...] = (*TABLES, *WRITING, *READING, *SERVICES)
 
+_ABOUT_TABLES = frozenset(TABLES)
 _FAMILY = ".*"
 _BY_NAME = {name.lower(): key for key in KEYS for name in (key.name, *key.aliases) if not name.endswith(_FAMILY)}
 #: Longest first: the nearest family decides.
@@ -37,6 +38,16 @@ def find_key(name: str) -> ConfigKey | None:
     if found is not None:
         return found
     return next((key for prefix, key in _FAMILIES if lowered.startswith(prefix)), None)
+
+
+def concerns_table(name: str) -> bool:
+    """Tell whether a key says something about the table itself, not about one write or read of it.
+
+    Example:
+        >>> concerns_table("primaryKey"), concerns_table("hoodie.index.type")
+        (True, False)
+    """
+    return find_key(name) in _ABOUT_TABLES
 
 
 def suggestion(name: str) -> str:

@@ -14,6 +14,7 @@ import pyarrow as pa
 from pyhudi.errors import AlreadyExistsError, KeyFieldError, OptionError, TableExists, UnsupportedError
 from pyhudi.schema.avro_arrow import arrow_to_avro
 from pyhudi.schema.evolve import evolve
+from pyhudi.spec.config_keys import concerns_table
 from pyhudi.spec.key_generator import parse_key_generator
 from pyhudi.spec.merge_mode import parse_merge_mode
 from pyhudi.spec.options import Options, resolve
@@ -57,9 +58,12 @@ def create_table(
         KeyFieldError: a key, partition or ordering field is no column.
         UnsupportedError: this release cannot write such a table.
     """
+    if table_type.upper() == "MERGE_ON_READ":
+        raise UnsupportedError("table_type=MERGE_ON_READ: merge-on-read tables come with a later release; COPY_ON_WRITE is served.")
     if table_type.upper() != "COPY_ON_WRITE":
-        raise UnsupportedError(f"table_type={table_type}: merge-on-read tables come with a later release; COPY_ON_WRITE is served.")
+        raise OptionError(f"table_type={table_type} is unknown; it must be COPY_ON_WRITE.")
     resolved = resolve(options)
+    _check_about_table(resolved)
     columns = evolve(None, schema)
     _check_fields(columns, {"keys": keys, "partition_by": partition_by, "order_by": order_by})
     properties = _properties(columns, name, keys, partition_by, order_by, resolved)
@@ -95,6 +99,12 @@ def _properties(
         create_schema_json=arrow_to_avro(columns, name),
         timeline_zone=options.text("hoodie.table.timeline.timezone").upper(),
     )
+
+
+def _check_about_table(options: Options) -> None:
+    for name in options.given:
+        if not concerns_table(name):
+            raise OptionError(f"{name} says nothing about the table itself; give it to the writes that it is for, as options={{...}}.")
 
 
 def _check_fields(columns: pa.Schema, fields: Mapping[str, Sequence[str]]) -> None:

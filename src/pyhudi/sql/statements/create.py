@@ -23,12 +23,13 @@ from pyhudi.spark.catalog_table import CatalogTable
 from pyhudi.spark.relation_cache import catalog_order, forget, refresh
 from pyhudi.spark.types import spark_schema
 from pyhudi.spec import options as spec_options
+from pyhudi.spec.config_keys import concerns_table
 from pyhudi.spec.options import Options
 from pyhudi.sql import definition as definitions
 from pyhudi.sql.definition import Definition
 from pyhudi.sql.statement import Statement
-from pyhudi.sql.statements.maintain import delete_table
 from pyhudi.storage.open import open_storage
+from pyhudi.table.remove import delete_table
 from pyhudi.table.table import HudiTable
 
 _KEYS: Final = "hoodie.datasource.write.recordkey.field"
@@ -166,8 +167,8 @@ def register(statement: Statement, definition: Definition, table: HudiTable, loc
 
 
 def _remaining(options: Options) -> dict[str, str]:
-    """Return the options that are no arguments of `HudiTable.create`."""
-    return {name: value for name, value in options.given.items() if name not in (_KEYS, _ORDER, _TYPE)}
+    """Return the options of the table that are no arguments of `HudiTable.create`; those of its writes stay in the catalog."""
+    return {name: value for name, value in options.given.items() if concerns_table(name) and name not in (_KEYS, _ORDER, _TYPE)}
 
 
 def _table_type(definition: Definition, options: Options) -> str:

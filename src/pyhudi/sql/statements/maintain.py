@@ -16,7 +16,7 @@ from pyhudi.spec.commit import Operation
 from pyhudi.sql.statement import Statement
 from pyhudi.sql.target import open_target
 from pyhudi.storage.open import open_storage
-from pyhudi.storage.protocol import Storage
+from pyhudi.table.remove import delete_table
 
 
 def drop_table(statement: Statement) -> DataFrame | None:
@@ -29,16 +29,6 @@ def drop_table(statement: Statement) -> DataFrame | None:
     if entry.managed or statement.plan.purge():
         delete_table(open_storage(entry.location))
     return statement.empty()
-
-
-def delete_table(storage: Storage) -> None:
-    """Delete everything below a base path: the metadata folder first, so that no reader meets half a table."""
-    storage.delete_tree(".hoodie")
-    for status in storage.list(""):
-        if status.is_dir:
-            storage.delete_tree(status.path)
-        else:
-            storage.delete(status.path)
 
 
 def truncate_table(statement: Statement) -> DataFrame | None:
