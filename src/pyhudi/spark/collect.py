@@ -12,6 +12,8 @@ from typing import Final
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
+from pyhudi.spark.local_rows import local_rows
+
 #: Plan nodes after which Spark's size estimate is an upper bound only.
 _REDUCING: Final = ("Filter", "Join", "Aggregate", "Limit", "Sample", "Distinct", "Except", "Intersect")
 _BYTES_PER_ROW_MIN: Final = 64
@@ -35,7 +37,8 @@ def collect_small(frame: DataFrame, max_bytes: int) -> Collected:
     plan = frame._jdf.queryExecution().optimizedPlan()  # noqa: SLF001 - no public name
     size = int(plan.stats().sizeInBytes())
     if size <= max_bytes:
-        return Collected(frame.toArrow(), f"the plan's estimate of {size:,} bytes is at most {max_bytes:,}")
+        local = local_rows(frame, plan)
+        return Collected(frame.toArrow() if local is None else local, f"the plan's estimate of {size:,} bytes is at most {max_bytes:,}")
     if not _reduces(plan.toString()):
         return Collected(None, f"the plan's estimate of {size:,} bytes is above {max_bytes:,}")
     most = max_bytes // max(_BYTES_PER_ROW_MIN, frame._jdf.schema().defaultSize())  # noqa: SLF001 - no public name
