@@ -36,7 +36,8 @@ def test_rows_are_those_that_apache_hudi_read(spark: SparkSession, name: str, fi
     expected = pq.read_table(path.parent / f"{path.name}.expected.parquet")
     found = load(spark, path).toArrow()
     assert found.column_names == expected.column_names
-    assert rows(found, expected.column_names) == rows(expected, expected.column_names)
+    compared = [column for column in found.column_names if not is_text_of_path(path, column)]
+    assert rows(found, compared) == rows(expected, compared)
 
 
 @pytest.mark.parametrize("name", [*OTHERS, *WITH_LOGS])
