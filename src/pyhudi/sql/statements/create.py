@@ -13,13 +13,13 @@ from contextlib import contextmanager
 from typing import Final
 
 from pyspark.sql import DataFrame
-from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField, StructType
 
 from pyhudi.errors import OptionError, SchemaError, TableExists, TableNotFound, UnsupportedError, UsageError
 from pyhudi.schema.meta_columns import META_COLUMNS
 from pyhudi.spark import catalog_table, jvm
 from pyhudi.spark.catalog_table import CatalogTable
+from pyhudi.spark.frame_schema import arrow_schema_of
 from pyhudi.spark.relation_cache import catalog_order, forget, refresh
 from pyhudi.spark.types import spark_schema
 from pyhudi.spec import options as spec_options
@@ -125,7 +125,7 @@ def create_storage(definition: Definition, location: str) -> HudiTable:
         )
     return HudiTable.create(
         location,
-        to_arrow_schema(stored(schema)),
+        arrow_schema_of(stored(schema)),
         name=definition.name,
         keys=_column_names(definition, schema, options, _KEYS),
         partition_by=definition.partition_columns,
