@@ -22,7 +22,8 @@ from pyhudi.sql.statements import create, create_as, delete, insert, maintain, s
 _HANDLERS: Final[dict[str, Callable[[Statement], DataFrame | None]]] = {
     "CreateTable": create.create_table,
     "CreateTableAsSelect": create_as.create_table_as_select,
-    "CreateTableLikeCommand": create.refuse_like,
+    "CreateTableLike": create.refuse_like,  # Spark 4.3
+    "CreateTableLikeCommand": create.refuse_like,  # Spark 4.1
     "ReplaceTable": create.refuse_replace,
     "ReplaceTableAsSelect": create.refuse_replace,
     "InsertIntoStatement": insert.insert,

@@ -117,6 +117,15 @@ def name_part(token: Token) -> str:
     return token.text
 
 
+def name_at(tokens: Sequence[Token], start: int) -> tuple[str, ...]:
+    """Return the parts of the name that begins at a token, such as `db.t`."""
+    parts = [name_part(tokens[start])]
+    while start + 2 < len(tokens) and tokens[start + 1].text == ".":
+        start += 2
+        parts.append(name_part(tokens[start]))
+    return tuple(parts)
+
+
 def text_literal(text: str) -> str:
     """Return a text as a SQL literal, with backslashes before quotes and backslashes."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyhudi.errors import UsageError
-from pyhudi.sql.tokens import find_word, name_part, quote, slice_text, split, tokenize
+from pyhudi.sql.tokens import find_word, name_at, name_part, quote, slice_text, split, tokenize
 
 
 def texts(sql: str) -> list[str]:
@@ -64,6 +64,11 @@ def test_words_are_compared_without_case():
 def test_characters_outside_the_basic_plane_count_once():
     text = "SELECT '🦊' , a"
     assert tokenize(text)[-1].start == text.index("a")
+
+
+@pytest.mark.parametrize(("text", "parts"), [("t", ("t",)), ("db . `a``b` USING x", ("db", "a`b")), ("c.d.t", ("c", "d", "t"))])
+def test_a_name_is_read_with_its_parts(text, parts):
+    assert name_at(tokenize(text), 0) == parts
 
 
 @given(st.text(min_size=1))

@@ -28,6 +28,7 @@ from pyhudi.spec.options import Options
 from pyhudi.sql import definition as definitions
 from pyhudi.sql.definition import Definition
 from pyhudi.sql.statement import Statement
+from pyhudi.sql.tokens import find_word, name_at
 from pyhudi.storage.open import open_storage
 from pyhudi.table.remove import delete_table
 from pyhudi.table.table import HudiTable
@@ -229,9 +230,9 @@ def _contradiction(definition: Definition, what: str, stated: Sequence[str], fou
 def refuse_like(statement: Statement) -> None:
     """Refuse CREATE TABLE ... LIKE that would make a Hudi table; others are Spark's."""
     provider = jvm.value_of(statement.plan.provider())
-    source = statement.plan.sourceTable()
-    parts = [part for part in (jvm.value_of(source.database()), source.table()) if part is not None]
-    table = catalog_table.find(statement.session, parts)
+    like = find_word(statement.tokens, "LIKE")
+    assert like is not None, "the parser saw a LIKE"
+    table = catalog_table.find(statement.session, name_at(statement.tokens, like + 1))
     if (provider or "").lower() == catalog_table.PROVIDER or (provider is None and table is not None):
         raise UnsupportedError(
             "CREATE TABLE ... LIKE comes with a later release of pyhudi: state the columns, or create the table AS SELECT."
