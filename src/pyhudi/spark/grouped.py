@@ -18,6 +18,7 @@ from pyhudi.kernels.base_file import TableShape, WriterSettings
 from pyhudi.kernels.dedupe import combine
 from pyhudi.kernels.incoming import DELETE_COLUMN
 from pyhudi.kernels.write_task import TaskResult, WriteTask, run_write_task
+from pyhudi.merge.mode import MergeMode
 from pyhudi.schema.meta_columns import FILE_NAME, PARTITION_PATH, RECORD_KEY
 from pyhudi.spark.bulk import task_identity
 from pyhudi.spark.key_columns import generated_key, record_key, with_partition_path, with_table_types
@@ -166,7 +167,9 @@ def _write(work: _Work, batches: Iterable[pa.RecordBatch]) -> Iterator[TaskResul
     if not parts:
         return
     rows = pa.Table.from_batches(parts)
-    if work.tagging.combine:
+    if work.tagging.operation in _DELETES:
+        rows = combine(rows, (), MergeMode.COMMIT_TIME_ORDERING)  # a delete by key has no ordering value
+    elif work.tagging.combine:
         rows = combine(rows, work.shape.ordering_fields, work.shape.merge_mode)
     elif work.tagging.operation is Operation.UPSERT:
         require_unique(rows, work.tagging.combine_option)
