@@ -89,6 +89,10 @@ class SnapshotFileIndex:
     def refresh(self) -> None:
         """Do nothing: a snapshot stays what it is."""
 
+    def isTimeTravel(self) -> bool:  # noqa: N802
+        """Say that no refresh can change the files (Spark 4.3 asks before it refreshes cached data)."""
+        return True
+
     @carried
     def sizeInBytes(self) -> int:  # noqa: N802
         """Return the bytes of all files, estimated from some of many partitions; Spark chooses its joins by it."""
