@@ -60,7 +60,7 @@ class LocalStorage:
         with self._explained(path):
             try:
                 with opened_folder(self.root, split_path(path)) as folder, os.scandir(folder) as entries:
-                    found = [_status(prefix + entry.name, entry.stat(follow_symlinks=False)) for entry in entries]
+                    found = [_entry_status(prefix, entry) for entry in entries]
             except (FileNotFoundError, NotADirectoryError):
                 return []
         return sorted((status for status in found if status is not None), key=attrgetter("path"))
@@ -193,6 +193,17 @@ class LocalStorage:
             raise AlreadyExistsError(f"file '{path}' of table {self.uri} exists already") from error
         finally:
             os.unlink(temporary, dir_fd=folder)
+
+
+def _entry_status(prefix: str, entry: os.DirEntry[str]) -> FileStatus | None:
+    """Return the status of an entry; None when it vanished since the folder was read, as temporary files of writers do.
+
+    That one file is gone says nothing about the folder: taken for the folder's own absence it would make a table look empty.
+    """
+    try:
+        return _status(prefix + entry.name, entry.stat(follow_symlinks=False))
+    except FileNotFoundError:
+        return None
 
 
 def _status(path: str, found: os.stat_result) -> FileStatus | None:

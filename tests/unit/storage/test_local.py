@@ -7,6 +7,7 @@ import pickle
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -183,3 +184,27 @@ def test_killed_creator_leaves_whole_files_and_marked_left_overs(storage) -> Non
             left_over = status.name.startswith(".") and status.name.endswith(".tmp")
             assert left_over or status.size == 100_000
         storage.delete_tree("files")
+
+
+def test_listing_is_whole_while_other_files_come_and_go(tmp_path: Path) -> None:
+    storage = LocalStorage(str(tmp_path))
+    storage.create("folder/stays", b"x")
+    stop = threading.Event()
+
+    def come_and_go() -> None:
+        number = 0
+        while not stop.is_set():
+            number += 1
+            storage.replace(f"folder/goes-{number % 50}", b"y")
+            storage.delete(f"folder/goes-{number % 50}")
+
+    writers = [threading.Thread(target=come_and_go) for _ in range(2)]
+    for writer in writers:
+        writer.start()
+    try:
+        seen = [{status.name for status in storage.list("folder")} for _ in range(2000)]
+    finally:
+        stop.set()
+        for writer in writers:
+            writer.join()
+    assert all("stays" in names for names in seen)
