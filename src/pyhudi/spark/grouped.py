@@ -11,7 +11,7 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
 
-from pyhudi.errors import ConflictError, KeyFieldError
+from pyhudi.errors import KeyFieldError
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.index.rows import TaggedRows
 from pyhudi.kernels.base_file import TableShape, WriterSettings
@@ -26,10 +26,10 @@ from pyhudi.spark.locate import FILE_ID, locate
 from pyhudi.spark.route import Routes, route
 from pyhudi.spark.task_results import RESULT_SCHEMA, answers, results_of
 from pyhudi.spec.commit import Operation
-from pyhudi.spec.file_group import BaseFile
 from pyhudi.storage.protocol import Storage
 from pyhudi.txn.transaction import Transaction
 from pyhudi.write.choices import Choices
+from pyhudi.write.located import newest_file
 from pyhudi.write.plan import WritePlan
 from pyhudi.write.prepare import require_unique
 from pyhudi.write.profile import PartitionProfile, Profile
@@ -101,25 +101,17 @@ def _profile(rows: DataFrame, view: FileSystemView, *, check_names: bool) -> Pro
         raise KeyFieldError(
             f"{bad} rows have no record key: every key field ({', '.join(view.config.record_key_fields)}) is null or empty there."
         )
+    paths = {row[0] for row in counted}
+    of_group = {(path, file.name.file_id): file for path in paths for file in view.latest_base_files(path)}
     parts: dict[str, PartitionProfile] = {}
     for path, file_id, count, _ in sorted(counted, key=lambda row: (row[0], row[1] or "")):
         part = parts.get(path, PartitionProfile())
         if file_id is None:
             parts[path] = replace(part, inserts=count)
         else:
-            file = _newest(view, path, file_id, check_name=check_names)
+            file = newest_file(view, path, file_id) if check_names else of_group[path, file_id]
             parts[path] = replace(part, updates={**part.updates, file: count})
     return Profile(parts)
-
-
-def _newest(view: FileSystemView, path: str, found: str, *, check_name: bool) -> BaseFile:
-    for file in view.latest_base_files(path):
-        if found == (str(file.name) if check_name else file.name.file_id):
-            return file
-    raise ConflictError(
-        f"file '{found}' in partition '{path}' of table {view.storage.uri} is not the newest of its group any more: another write"
-        " came between reading and writing. Nothing was written; run the statement again."
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,11 @@ def _by_file(rows: pa.Table, data: pa.Table, view: FileSystemView) -> dict[BaseF
     """Return the rows by the base file that holds them; `data` holds partition path and file name of each."""
     require_columns(data.schema, LOCATION_COLUMNS, "a meta column", view.config)
     labels = pc.binary_join_element_wise(data.column(PARTITION_PATH).cast(pa.string()), data.column(FILE_NAME).cast(pa.string()), "/")
-    return {_newest(label, view): part for label, part in split_rows(rows, labels)}
+    found: dict[BaseFile, pa.Table] = {}
+    for label, part in split_rows(rows, labels):
+        partition_path, _, name = label.rpartition("/")
+        found[newest_file(view, partition_path, name)] = part
+    return found
 
 
 def _last_of_each_key(updates: dict[BaseFile, pa.Table]) -> dict[BaseFile, pa.Table]:
@@ -66,8 +70,12 @@ def _last_of_each_key(updates: dict[BaseFile, pa.Table]) -> dict[BaseFile, pa.Ta
     return {file: combine(rows, (), MergeMode.COMMIT_TIME_ORDERING) for file, rows in updates.items()}
 
 
-def _newest(label: str, view: FileSystemView) -> BaseFile:
-    partition_path, _, name = label.rpartition("/")
+def newest_file(view: FileSystemView, partition_path: str, name: str) -> BaseFile:
+    """Return the base file that a located row was read from.
+
+    Raises:
+        ConflictError: it is not the newest of its group any more.
+    """
     for file in view.latest_base_files(partition_path):
         if str(file.name) == name:
             return file
