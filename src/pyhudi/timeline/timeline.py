@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from pyhudi.spec.instant import Action, Instant
+from pyhudi.spec.visibility import Visibility
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +27,16 @@ class Timeline:
     completion: Mapping[str, str] = field(default_factory=dict)
     origin: str | None = None
     until: str | None = None
-    _committed: frozenset[str] = field(init=False, repr=False, compare=False)
+    visibility: Visibility = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Work out what every file of a listing will be asked for."""
-        object.__setattr__(self, "_committed", frozenset(instant.requested for instant in self.data_instants()))
         if self.origin is None:
             starts = (instant.requested for instant in self.instants if instant.action is not Action.SAVEPOINT)
             object.__setattr__(self, "origin", next(starts, None))
+        committed = frozenset(instant.requested for instant in self.data_instants())
+        pending = frozenset(instant.requested for instant in self.pending()) - committed
+        object.__setattr__(self, "visibility", Visibility(committed, self.origin, self.until, pending))
 
     def completed(self) -> tuple[Instant, ...]:
         """Return the instants that are done."""
@@ -68,13 +71,8 @@ class Timeline:
     def is_committed(self, requested: str) -> bool:
         """Tell whether files of that requested time are visible: its instant is completed, or older than all active
         ones.
-
-        Only completed instants leave the active timeline for the archive, hence the second half.
         """
-        if requested in self._committed:
-            return True
-        before_until = self.until is None or requested <= self.until
-        return self.origin is not None and requested < self.origin and before_until
+        return self.visibility.shows(requested)
 
     def greatest_time(self) -> str:
         """Return the greatest requested or completed time of all instants, `""` when there is none."""
