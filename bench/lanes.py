@@ -1,10 +1,22 @@
-"""Which contestants meet in one rotation, and what each of them cannot do."""
+"""Which contestants meet in one rotation, what they do, and what each of them cannot do."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+
+WRITES = ("load", "upsert", "commit10")
+READS = ("count", "sums", "scan")
+
+
+@dataclass(frozen=True)
+class Step:
+    """One method of every contestant, called with each number in turn; `label` names it in the report."""
+
+    label: str
+    method: str
+    numbers: range
 
 
 @dataclass(frozen=True)
@@ -13,6 +25,7 @@ class Lane:
 
     name: str
     contestants: tuple[str, ...]
+    steps: tuple[Step, ...]
     skipped: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
 
@@ -21,16 +34,32 @@ class Lane:
         return all(os.environ.get(name) for name in self.needs)
 
 
-WRITES = ("load", "upsert", "commit10")
+_COPY_ON_WRITE = (
+    *(Step(method, method, range(3)) for method in ("load", "upsert", *READS)),
+    Step("commit10", "commit10", range(20)),
+)
+#: Three rounds of changes and reads, seven more and reads again, then compaction.
+_MERGE_ON_READ = (
+    Step("load", "load", range(1)),
+    Step("upsert", "upsert", range(3)),
+    *(Step(method, method, range(3)) for method in READS),
+    Step("compact", "compact", range(3)),
+    Step("upsert 4-10", "upsert", range(3, 10)),
+    *(Step(f"{method} 10", method, range(3)) for method in READS),
+)
+_HUDI = ("PYHUDI_JUDGE_PYTHON", "PYHUDI_JUDGE_JAR")
 
-LOCAL = Lane("local", ("floor", "pyhudi_local", "deltalake"), {"floor": ("commit10",)})
+LOCAL = Lane("local", ("floor", "pyhudi_local", "deltalake"), _COPY_ON_WRITE, {"floor": ("commit10",)})
 SPARK = Lane(
     "spark",
     ("floor", "spark_parquet", "pyhudi_spark", "spark_raw"),
-    {
-        "floor": ("count", "sums", "scan", "commit10"),
-        "spark_parquet": ("upsert", "count", "sums", "scan", "commit10"),
-        "spark_raw": WRITES,
-    },
+    _COPY_ON_WRITE,
+    {"floor": (*READS, "commit10"), "spark_parquet": ("upsert", *READS, "commit10"), "spark_raw": WRITES},
 )
-PEERS = (Lane("hudi", ("pyhudi_spark", "hudi_jvm"), needs=("PYHUDI_JUDGE_PYTHON", "PYHUDI_JUDGE_JAR")),)
+LOCAL_MOR = Lane("local-mor", ("floor_mor", "pyhudi_local", "pyhudi_local_mor"), _MERGE_ON_READ, {"pyhudi_local": ("compact",)})
+SPARK_MOR = Lane("spark-mor", ("floor_mor", "pyhudi_spark", "pyhudi_spark_mor"), _MERGE_ON_READ, {"pyhudi_spark": ("compact",)})
+HUDI = Lane("hudi", ("pyhudi_spark", "hudi_jvm"), _COPY_ON_WRITE, needs=_HUDI)
+HUDI_MOR = Lane("hudi-mor", ("pyhudi_spark_mor", "hudi_jvm_mor"), _MERGE_ON_READ, needs=_HUDI)
+
+OWN = (LOCAL, SPARK, LOCAL_MOR, SPARK_MOR)
+PEERS = (HUDI, HUDI_MOR)

@@ -12,25 +12,23 @@ import tempfile
 from pathlib import Path
 
 from bench.data import ROWS, write_inputs
-from bench.lanes import LOCAL, PEERS, SPARK, Lane
+from bench.lanes import OWN, PEERS, Lane, Step
 from bench.process import WorkerProcess
 from bench.report import Measurement, environment, to_json, to_markdown
 
 ROOT = Path(__file__).resolve().parent.parent
-REPETITIONS = 3
-SMALL_COMMITS = 20
+BATCHES = 10
 
 
 def main() -> None:
     """Parse the arguments, run the lanes, write the report."""
     arguments = parse_arguments()
     inputs = Path(arguments.inputs)
-    write_inputs(inputs, arguments.rows, arguments.repetitions + 1)
-    lanes = [LOCAL, SPARK]
-    if not arguments.no_peers:
-        lanes += [lane for lane in PEERS if lane.available()]
+    write_inputs(inputs, arguments.rows, BATCHES)
+    lanes = [*OWN, *(() if arguments.no_peers else PEERS)]
+    lanes = [lane for lane in lanes if lane.available() and (not arguments.lanes or lane.name in arguments.lanes)]
     with tempfile.TemporaryDirectory(prefix="pyhudi-bench-", ignore_cleanup_errors=True) as work:
-        measured = [m for lane in lanes for m in run_lane(lane, inputs, Path(work), arguments.repetitions)]
+        measured = [m for lane in lanes for m in run_lane(lane, inputs, Path(work))]
     results = ROOT / "bench" / "results"
     results.mkdir(exist_ok=True)
     facts = environment(arguments.rows)
@@ -45,25 +43,25 @@ def parse_arguments() -> argparse.Namespace:
     """Return the command line's settings."""
     parser = argparse.ArgumentParser(prog="python -m bench.run", description=__doc__)
     parser.add_argument("--rows", type=int, default=ROWS, help="rows of the table L10 (default: 4,000,000)")
-    parser.add_argument("--repetitions", type=int, default=REPETITIONS)
     parser.add_argument("--inputs", default=str(Path(tempfile.gettempdir()) / "pyhudi-bench-inputs"))
     parser.add_argument("--no-peers", action="store_true", help="floors and pyhudi only")
+    parser.add_argument("--lanes", nargs="*", help="only these (local, spark, local-mor, spark-mor, hudi, hudi-mor)")
     parser.add_argument("--docs", action="store_true", help="write docs/benchmarks.md")
     return parser.parse_args()
 
 
-def run_lane(lane: Lane, inputs: Path, work: Path, repetitions: int) -> list[Measurement]:
+def run_lane(lane: Lane, inputs: Path, work: Path) -> list[Measurement]:
     """Run one lane's contestants in rotation; a contestant that fails is reported as failed, not left out."""
     folder = work / lane.name
     folder.mkdir()
     workers = [WorkerProcess(name, inputs, folder) for name in lane.contestants]
     found: dict[tuple[str, str], Measurement] = {}
     try:
-        for method, times in steps(repetitions):
-            for number in range(times):
+        for step in lane.steps:
+            for number in step.numbers:
                 for worker in workers:
-                    if method not in lane.skipped.get(worker.name, ()):
-                        record(found, worker, method, number)
+                    if step.method not in lane.skipped.get(worker.name, ()):
+                        record(found, worker, lane, step, number)
     finally:
         for worker in workers:
             worker.close()
@@ -71,28 +69,16 @@ def run_lane(lane: Lane, inputs: Path, work: Path, repetitions: int) -> list[Mea
     return list(found.values())
 
 
-def steps(repetitions: int) -> list[tuple[str, int]]:
-    """Return the methods in order, each with its number of repetitions."""
-    return [
-        ("load", repetitions),
-        ("upsert", repetitions),
-        ("count", repetitions),
-        ("sums", repetitions),
-        ("scan", repetitions),
-        ("commit10", SMALL_COMMITS),
-    ]
-
-
-def record(found: dict[tuple[str, str], Measurement], worker: WorkerProcess, method: str, number: int) -> None:
+def record(found: dict[tuple[str, str], Measurement], worker: WorkerProcess, lane: Lane, step: Step, number: int) -> None:
     """Run one step and add its seconds or its error."""
-    answer = worker.ask(method, number)
-    measurement = found.setdefault((worker.name, method), Measurement(worker.name, method))
+    answer = worker.ask(step.method, number)
+    measurement = found.setdefault((worker.name, step.label), Measurement(lane.name, worker.name, step.label))
     if "error" in answer:
         measurement.errors.append(str(answer["error"]))
-        print(f"{worker.name:16} {method:9} failed: {str(answer['error']).strip().splitlines()[-1]}", flush=True)
+        print(f"{worker.name:16} {step.label:11} failed: {str(answer['error']).strip().splitlines()[-1]}", flush=True)
         return
     measurement.seconds.append(float(str(answer["seconds"])))
-    print(f"{worker.name:16} {method:9} {measurement.seconds[-1]:8.3f} s", flush=True)
+    print(f"{worker.name:16} {step.label:11} {measurement.seconds[-1]:8.3f} s", flush=True)
 
 
 if __name__ == "__main__":

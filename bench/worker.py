@@ -13,8 +13,6 @@ import time
 import traceback
 from pathlib import Path
 
-METHODS = ("load", "upsert", "count", "sums", "scan", "commit10")
-
 
 def main() -> None:
     """Serve `{"method": ..., "argument": n}` lines until the input ends."""

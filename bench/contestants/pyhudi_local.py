@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
+from typing import ClassVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,17 +15,20 @@ from pyhudi import HudiTable
 
 
 class Contestant:
-    """An unpartitioned copy-on-write table, written and read in this process."""
+    """An unpartitioned table, written and read in this process."""
+
+    table_type = "COPY_ON_WRITE"
+    options: ClassVar[Mapping[str, str]] = {}
 
     def __init__(self, inputs: Path, work: Path) -> None:
-        self.inputs, self.base, self.small = inputs, work / "pyhudi-local", work / "pyhudi-small"
+        self.inputs, self.base, self.small = inputs, work / self.table_type, work / f"{self.table_type}-small"
         self.rows = pq.read_table(inputs / "load.parquet")
         self.batch: pa.Table | None = None
 
     def prepare_load(self, _: int) -> None:
         """Start from an empty table."""
         shutil.rmtree(self.base, ignore_errors=True)
-        self.table = HudiTable.create(str(self.base), self.rows.schema, name="l10", keys=("key",))
+        self.table = HudiTable.create(str(self.base), self.rows.schema, name="l10", keys=("key",), table_type=self.table_type)
 
     def load(self, _: int) -> str:
         """Bulk-insert the whole table."""
@@ -31,7 +36,7 @@ class Contestant:
 
     def upsert(self, number: int) -> str:
         """Upsert one batch, its reading included."""
-        return str(HudiTable.open(str(self.base)).upsert(pq.read_table(self.inputs / f"batch-{number}.parquet")))
+        return str(HudiTable.open(str(self.base)).upsert(pq.read_table(self.inputs / f"batch-{number}.parquet"), options=self.options))
 
     def count(self, _: int) -> int:
         """Row count."""
