@@ -8,6 +8,9 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
+#: The only command of a command block: what one instant wrote before it counts no more.
+ROLLBACK_COMMAND = "0"
+
 
 class BlockType(enum.IntEnum):
     """Kinds of blocks by their ordinal. CORRUPT is never on disk: it is what a reader makes of damaged bytes."""

@@ -1,0 +1,92 @@
+"""The list of a delete block of version 3: an Avro array of (record key, partition path, ordering value).
+
+Rules: `HoodieDeleteRecordList.avsc`. Read by hand, because the three columns are what a reader wants and the union of
+wrappers needs its branches told apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyhudi.codec.ordering_value import encode_ordering, read_bytes, read_ordering, read_varint, varint
+from pyhudi.errors import CorruptTableError
+from pyhudi.spec.delete_record import COMMIT_TIME_DELETE, DeletedKeys, OrderingType
+
+#: A delete takes a byte each for the branches of its key, path and ordering value, and one for the key's length.
+_LEAST_BYTES = 4
+_NULL = b"\x00"
+_PRESENT = b"\x02"
+
+
+def decode_delete_list(data: bytes, at: int = 0) -> DeletedKeys:
+    """Return the deletes that stand in `data` from `at` to its end.
+
+    Raises:
+        CorruptTableError: the bytes are not such a list.
+        UnsupportedError: an ordering value of a type that this release does not know.
+    """
+    keys: list[str] = []
+    paths: list[str | None] = []
+    ordering: list[object] = []
+    try:
+        while True:
+            count, at = read_varint(data, at)
+            if count < 0:
+                # A block of elements may say its size in bytes; then the count is negated.
+                _, at = read_varint(data, at)
+                count = -count
+            if count == 0:
+                break
+            if count > (len(data) - at) // _LEAST_BYTES:
+                raise CorruptTableError(f"a delete block says that it has {count} deletes in {len(data) - at} bytes")
+            at = _read_deletes(data, at, count, keys, paths, ordering)
+    except IndexError:
+        raise CorruptTableError(f"a delete block ends within delete {len(keys)}") from None
+    except UnicodeDecodeError as error:
+        raise CorruptTableError(f"delete {len(keys)} of a delete block holds a text that is not UTF-8 ({error.reason})") from None
+    if at != len(data):
+        raise CorruptTableError(f"a delete block has {len(data) - at} bytes behind its {len(keys)} deletes")
+    return DeletedKeys(tuple(keys), tuple(paths), tuple(ordering))
+
+
+def _read_deletes(data: bytes, at: int, count: int, keys: list[str], paths: list[str | None], ordering: list[object]) -> int:
+    """Append `count` deletes to the columns and return the place behind them."""
+    path_raw, path = b"", ""
+    for _ in range(count):
+        if data[at] != 2:
+            raise CorruptTableError(f"delete {len(keys)} of a delete block has no record key")
+        raw, at = read_bytes(data, at + 1)
+        key = raw.decode()
+        branch = data[at]
+        if branch == 2:
+            raw, at = read_bytes(data, at + 1)
+            if raw != path_raw:
+                # Most deletes of a block have one path: keep its text once.
+                path_raw, path = raw, raw.decode()
+            paths.append(path)
+        elif branch == 0:
+            at += 1
+            paths.append(None)
+        else:
+            raise CorruptTableError(f"delete {len(keys)} of a delete block has a partition path of type {branch}")
+        if data[at] == 4 and data[at + 1] == 0:
+            ordering.append(COMMIT_TIME_DELETE)
+            at += 2
+        else:
+            value, at = read_ordering(data, at)
+            ordering.append(value)
+        keys.append(key)
+    return at
+
+
+def encode_delete_list(deleted: DeletedKeys, types: Sequence[OrderingType]) -> bytes:
+    """Return the list of some deletes, as one block of elements."""
+    parts = [varint(len(deleted.keys)) if deleted.keys else b""]
+    for key, path, ordering in zip(deleted.keys, deleted.partition_paths, deleted.ordering, strict=True):
+        parts += (_PRESENT, _text(key), _NULL if path is None else _PRESENT + _text(path), encode_ordering(ordering, types))
+    return b"".join((*parts, b"\x00"))
+
+
+def _text(value: str) -> bytes:
+    raw = value.encode()
+    return varint(len(raw)) + raw
