@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import sys
 import time
 import traceback
@@ -17,8 +18,9 @@ from pathlib import Path
 def main() -> None:
     """Serve `{"method": ..., "argument": n}` lines until the input ends."""
     name, inputs, work = sys.argv[1:4]
-    answers = sys.stdout
-    sys.stdout = sys.stderr
+    # What a JVM or a library prints belongs to the log: only answers may stand on the pipe.
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     contestant = importlib.import_module(f"bench.contestants.{name}").Contestant(Path(inputs), Path(work))
     for line in sys.stdin:
         request = json.loads(line)
