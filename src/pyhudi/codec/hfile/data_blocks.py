@@ -1,0 +1,60 @@
+"""The data blocks of an open HFile: unpacked ahead of the caller, and kept as long as there is room."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
+from itertools import chain
+
+from pyhudi.codec.hfile.block import Codec, Magic
+from pyhudi.codec.hfile.block_source import BlockSource
+from pyhudi.codec.hfile.data_block import DataBlock
+from pyhudi.codec.hfile.index import IndexEntry
+
+
+class DataBlocks:
+    """Blocks by their index entries; `suffix` is that of `DataBlock`, `room` the bytes of payloads that are kept."""
+
+    def __init__(self, source: BlockSource, codec: Codec, suffix: int, room: int) -> None:
+        self._source = source
+        self._codec = codec
+        self._suffix = suffix
+        self._room = room
+        self._kept: OrderedDict[int, DataBlock] = OrderedDict()
+
+    def load(self, entries: Iterable[IndexEntry]) -> Iterator[DataBlock]:
+        """Yield the blocks in the order of the entries.
+
+        While the caller works on one, a thread unpacks the next: zlib works beside Python. The file is read by the
+        caller's thread only.
+        """
+        coming = iter(entries)
+        head = [entry for _, entry in zip(range(2), coming, strict=False)]
+        if len(head) < 2:
+            yield from (self._start(entry, None)() for entry in head)
+            return
+        with ThreadPoolExecutor(1) as pool:
+            waiting = self._start(head[0], pool)
+            for entry in chain(head[1:], coming):
+                following = self._start(entry, pool)
+                yield waiting()
+                waiting = following
+            yield waiting()
+
+    def _start(self, entry: IndexEntry, pool: Executor | None) -> Callable[[], DataBlock]:
+        """Begin to get a block; what is returned waits for it."""
+        if (kept := self._kept.get(entry.offset)) is not None:
+            self._kept.move_to_end(entry.offset)
+            return lambda: kept
+        packed = self._source.packed(entry.offset, entry.size, Magic.DATA, self._codec)
+        unpack = packed.unpack if pool is None else pool.submit(packed.unpack).result
+        return lambda: self._keep(entry.offset, DataBlock(unpack(), self._suffix, packed.what))
+
+    def _keep(self, offset: int, block: DataBlock) -> DataBlock:
+        self._room -= block.size
+        self._kept[offset] = block
+        while self._room < 0:
+            _, dropped = self._kept.popitem(last=False)
+            self._room += dropped.size
+        return block
