@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
 
 from tests.interop.failing import fail_commit
+from tests.interop import merge_on_read_recipes as mor
 from tests.interop.judge import Judge
 from tests.interop.rows import every_type, trips
 
@@ -217,3 +219,20 @@ RECIPES = {
     "rolled_back_v6": Recipe(rolled_back, 6),
     "merge_on_read_v6": Recipe(merge_on_read, 6),
 }
+
+# Each of these is made in every version that has it.
+MERGE_ON_READ: dict[str, tuple[mor.Make, tuple[int, ...]]] = {
+    "avro_blocks": (mor.operations, (6, 8, 9)),
+    "parquet_blocks": (partial(mor.operations, hoodie__logfile__data__block__format="parquet"), (6, 8, 9)),
+    "hfile_blocks": (partial(mor.operations, hoodie__logfile__data__block__format="hfile"), (6, 8, 9)),
+    "commit_time": (mor.commit_time, (6, 8, 9)),
+    "revived": (mor.revived, (6, 8, 9)),
+    "pending_compaction": (mor.pending_compaction, (6, 8, 9)),
+    "compacted": (mor.compacted, (6, 8, 9)),
+    "log_compacted": (mor.log_compacted, (6, 8, 9)),
+    "null_ordering": (mor.null_ordering, (6, 8, 9)),
+    "failed": (mor.failed_commit, (6, 8, 9)),
+    "rolled_back": (mor.rolled_back, (6, 8, 9)),
+}
+for kind, (make, versions) in MERGE_ON_READ.items():
+    RECIPES |= {f"merge_on_read_{kind}_v{version}": Recipe(make, version) for version in versions}
