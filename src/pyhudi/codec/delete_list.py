@@ -6,6 +6,7 @@ wrappers needs its branches told apart.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 
 from pyhudi.codec.ordering_value import encode_ordering, read_bytes, read_ordering, read_varint, varint
@@ -40,10 +41,10 @@ def decode_delete_list(data: bytes, at: int = 0) -> DeletedKeys:
             if count > (len(data) - at) // _LEAST_BYTES:
                 raise CorruptTableError(f"a delete block says that it has {count} deletes in {len(data) - at} bytes")
             at = _read_deletes(data, at, count, keys, paths, ordering)
-    except IndexError:
+    except (IndexError, struct.error):
         raise CorruptTableError(f"a delete block ends within delete {len(keys)}") from None
-    except UnicodeDecodeError as error:
-        raise CorruptTableError(f"delete {len(keys)} of a delete block holds a text that is not UTF-8 ({error.reason})") from None
+    except (UnicodeError, ArithmeticError) as error:
+        raise CorruptTableError(f"delete {len(keys)} of a delete block holds a text or decimal that is none ({error})") from None
     if at != len(data):
         raise CorruptTableError(f"a delete block has {len(data) - at} bytes behind its {len(keys)} deletes")
     return DeletedKeys(tuple(keys), tuple(paths), tuple(ordering))

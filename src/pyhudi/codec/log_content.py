@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import overload
 
 from pyhudi.codec.delete_list import decode_delete_list, encode_delete_list
+from pyhudi.codec.kryo_deletes import decode_kryo_deletes
 from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.spec.delete_record import DeletedKeys, OrderingType
 
@@ -105,7 +106,9 @@ def decode_deletes(content: bytes) -> DeletedKeys:
         raise CorruptTableError(f"a delete block says that its list has {length} bytes, {len(content) - _TWO_INTS.size} are left")
     if version == CONTENT_VERSION:
         return decode_delete_list(content, _TWO_INTS.size)
-    raise UnsupportedError(f"version {version} of a delete block's content, pyhudi reads {CONTENT_VERSION}")
+    if version in (1, 2):
+        return decode_kryo_deletes(content, _TWO_INTS.size, version)
+    raise UnsupportedError(f"version {version} of a delete block's content, pyhudi reads up to {CONTENT_VERSION}")
 
 
 def encode_deletes(deleted: DeletedKeys, types: Sequence[OrderingType] = ()) -> bytes:

@@ -17,11 +17,14 @@ from pyhudi.spec.delete_record import COMMIT_TIME_DELETE, OrderingType
 _FLOAT = struct.Struct("<f")
 _DOUBLE = struct.Struct("<d")
 _DECIMAL_SCALE = 15
+_MOST_DECIMAL_BYTES = 32
 _EXACT = Context(prec=80)
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _FIRST_DAY = dt.date(1970, 1, 1).toordinal()
 _MICROSECOND = dt.timedelta(microseconds=1)
 _MOST_VARINT_BYTES = 10
+#: Among several values the branch after the last is one more way to write a day.
+_DATE_AMONG_SEVERAL = 12
 #: Several fields make a list of at most this many values; nobody orders by more.
 _MOST_FIELDS = 1024
 
@@ -56,29 +59,20 @@ def read_bytes(data: bytes, at: int) -> tuple[bytes, int]:
     return data[at : at + length], at + length
 
 
+def decimal_of(unscaled: bytes, scale: int) -> Decimal:
+    """Return a decimal whose digits are a big-endian number."""
+    if len(unscaled) > _MOST_DECIMAL_BYTES:
+        raise CorruptTableError(f"a decimal of {len(unscaled)} bytes in a delete block")
+    return Decimal(int.from_bytes(unscaled, "big", signed=True)).scaleb(-scale, _EXACT)
+
+
 def read_ordering(data: bytes, at: int) -> tuple[object, int]:
     """Return an ordering value and the place behind it; IndexError when the bytes end within."""
     branch, at = read_varint(data, at)
     if branch == OrderingType.SEVERAL:
         return _read_several(data, at)
-    return _read_single(data, at, branch)
-
-
-def _read_single(data: bytes, at: int, branch: int) -> tuple[object, int]:
-    if branch == OrderingType.NULL:
-        return None, at
-    if branch in (OrderingType.FLOAT, OrderingType.DOUBLE):
-        form = _FLOAT if branch == OrderingType.FLOAT else _DOUBLE
-        if at + form.size > len(data):
-            raise IndexError
-        return form.unpack_from(data, at)[0], at + form.size
-    if branch in (OrderingType.BYTES, OrderingType.STRING, OrderingType.DECIMAL):
-        raw, at = read_bytes(data, at)
-        return _of_bytes(raw, branch), at
-    if branch not in OrderingType.__members__.values():
-        raise UnsupportedError(f"type {branch} of an ordering value in a delete block; a newer Hudi wrote it")
-    number, at = read_varint(data, at)
-    return _of_number(number, branch), at
+    value, at = _read_single(data, at, branch)
+    return COMMIT_TIME_DELETE if branch == OrderingType.INT and value == 0 else value, at
 
 
 def _read_several(data: bytes, at: int) -> tuple[tuple[object, ...] | None, int]:
@@ -96,37 +90,46 @@ def _read_several(data: bytes, at: int) -> tuple[tuple[object, ...] | None, int]
         if len(values) + abs(count) > _MOST_FIELDS:
             raise CorruptTableError(f"{abs(count)} ordering values of one delete")
         for _ in range(abs(count)):
-            inner, at = read_varint(data, at)
-            value, at = _read_single(data, at, inner)
-            values.append(0 if value is COMMIT_TIME_DELETE else value)
+            branch, at = read_varint(data, at)
+            value, at = _read_single(data, at, OrderingType.DATE if branch == _DATE_AMONG_SEVERAL else branch)
+            values.append(value)
 
 
-def _of_bytes(raw: bytes, branch: int) -> object:
-    if branch == OrderingType.BYTES:
-        return raw
-    if branch == OrderingType.STRING:
-        return raw.decode()
-    unscaled = int.from_bytes(raw, "big", signed=True)
-    return Decimal(unscaled).scaleb(-_DECIMAL_SCALE, _EXACT)
+def _read_single(data: bytes, at: int, branch: int) -> tuple[object, int]:
+    match branch:
+        case OrderingType.NULL:
+            return None, at
+        case OrderingType.FLOAT:
+            return _FLOAT.unpack_from(data, at)[0], at + _FLOAT.size
+        case OrderingType.DOUBLE:
+            return _DOUBLE.unpack_from(data, at)[0], at + _DOUBLE.size
+        case OrderingType.BYTES:
+            return read_bytes(data, at)
+        case OrderingType.STRING:
+            raw, at = read_bytes(data, at)
+            return raw.decode(), at
+        case OrderingType.DECIMAL:
+            raw, at = read_bytes(data, at)
+            return decimal_of(raw, _DECIMAL_SCALE), at
+    number, at = read_varint(data, at)
+    match branch:
+        case OrderingType.BOOLEAN:
+            return bool(number), at
+        case OrderingType.INT | OrderingType.LONG:
+            return number, at
+        case OrderingType.DATE | OrderingType.TIME | OrderingType.TIMESTAMP:
+            return _moment(number, branch), at
+    raise UnsupportedError(f"type {branch} of an ordering value in a delete block; a newer Hudi wrote it")
 
 
-def _of_number(number: int, branch: int) -> object:
-    if branch == OrderingType.BOOLEAN:
-        return bool(number)
-    if branch == OrderingType.INT and number == 0:
-        return COMMIT_TIME_DELETE
-    if branch in (OrderingType.INT, OrderingType.LONG):
-        return number
+def _moment(number: int, branch: int) -> dt.date | dt.time | dt.datetime:
     try:
         if branch == OrderingType.DATE:
             return dt.date.fromordinal(_FIRST_DAY + number)
-        if branch == OrderingType.TIMESTAMP:
-            return _EPOCH + dt.timedelta(microseconds=number)
-        return (_EPOCH + dt.timedelta(microseconds=number)).time()
+        moment = _EPOCH + number * _MICROSECOND
     except (OverflowError, ValueError):
-        raise UnsupportedError(
-            f"the ordering value {number} of a delete is a {OrderingType(branch).name.lower()} outside the years 1 to 9999"
-        ) from None
+        raise UnsupportedError(f"the ordering value {number} of a delete is a day or time outside the years 1 to 9999") from None
+    return moment.time() if branch == OrderingType.TIME else moment
 
 
 def encode_ordering(value: object, types: Sequence[OrderingType]) -> bytes:

@@ -1,0 +1,205 @@
+"""Record positions of a log block: which rows of the base file its records stand for, as text in the block's header.
+
+Rules: `LogReaderUtils`, the portable format of `Roaring64NavigableMap` (RoaringFormatSpec), base64. All numbers are
+little-endian: the number of buckets (8 bytes), then for each the upper 32 bits of its positions (4) and a bitmap of the
+lower: a cookie, for each container the upper 16 bits and the count of its values, and the containers. A container
+holds the lower 16 bits as a sorted array, as 65,536 bits, or as runs.
+"""
+
+from __future__ import annotations
+
+import binascii
+import operator
+import struct
+import sys
+from array import array
+from base64 import b64decode, b64encode
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from itertools import islice, pairwise
+
+from pyhudi.codec.cursor import Cursor
+from pyhudi.errors import CorruptTableError, UsageError
+
+#: As many positions fill 64 MiB; a block of more records says how many it has.
+MOST_POSITIONS = 8 << 20
+
+_BUCKETS = struct.Struct("<q")
+_WORD = struct.Struct("<I")
+_PLAIN_COOKIE = 12346
+_RUNS_COOKIE = 12347
+#: Bitmaps with runs have no table of offsets when they have fewer containers than this.
+_OFFSETS_FROM = 4
+_MOST_ARRAY = 4096
+_BITMAP_BYTES = 8192
+_CONTAINER_VALUES = 1 << 16
+_MOST_BUCKETS = 1 << 31
+_BITS = [tuple(bit for bit in range(8) if byte >> bit & 1) for byte in range(256)]
+
+
+def decode_positions(text: str, most: int = MOST_POSITIONS) -> array[int]:
+    """Return the positions, ascending. The first belongs to the block's first record, and so on.
+
+    Args:
+        text: what stands in the header.
+        most: how many there can be, best the number of the block's records.
+
+    Raises:
+        CorruptTableError: the text is no such bitmap, or holds more positions.
+    """
+    try:
+        data = b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        raise CorruptTableError("the positions of a log block are not base64") from None
+    cursor = Cursor(data, "the positions of a log block")
+    found = array("q")
+    (buckets,) = _BUCKETS.unpack(cursor.take(_BUCKETS.size))
+    # A bucket takes more than 8 bytes.
+    if not 0 <= buckets <= cursor.left // 8:
+        raise CorruptTableError(f"the positions of a log block have {buckets} buckets in {cursor.left} bytes")
+    for _ in range(buckets):
+        high = _word(cursor)
+        if high >= _MOST_BUCKETS:
+            raise CorruptTableError("the positions of a log block are negative")
+        _read_bitmap(cursor, high << 32, found, most)
+    if cursor.left or not _ascending(found):
+        raise CorruptTableError("the positions of a log block are not in order")
+    return found
+
+
+def encode_positions(positions: Sequence[int]) -> str:
+    """Return the text of some positions.
+
+    Raises:
+        UsageError: they are not ascending, or negative; records without distinct positions are written without any.
+    """
+    if not _ascending(positions) or (positions and positions[0] < 0):
+        raise UsageError("record positions must be ascending numbers from 0 on")
+    buckets = list(_split(positions, 32))
+    parts = [_BUCKETS.pack(len(buckets))]
+    for high, bucket in buckets:
+        parts += (_WORD.pack(high), _encode_bitmap(bucket))
+    return b64encode(b"".join(parts)).decode()
+
+
+def _ascending(values: Sequence[int]) -> bool:
+    return all(map(operator.lt, values, islice(values, 1, None)))
+
+
+def _word(cursor: Cursor) -> int:
+    return int(_WORD.unpack(cursor.take(_WORD.size))[0])
+
+
+def _shorts(cursor: Cursor, count: int) -> array[int]:
+    values = array("H", cursor.take(2 * count))
+    if sys.byteorder == "big":
+        values.byteswap()
+    return values
+
+
+def _read_bitmap(cursor: Cursor, base: int, found: array[int], most: int) -> None:
+    """Append the values of one 32-bit bitmap, `base` added."""
+    cookie = _word(cursor)
+    if cookie & 0xFFFF == _RUNS_COOKIE:
+        containers = (cookie >> 16) + 1
+        flags = cursor.take((containers + 7) // 8)
+    elif cookie == _PLAIN_COOKIE:
+        containers = _word(cursor)
+        flags = b""
+    else:
+        raise CorruptTableError(f"the positions of a log block have the cookie {cookie}")
+    if containers > _CONTAINER_VALUES:
+        raise CorruptTableError(f"the positions of a log block have {containers} containers")
+    described = _shorts(cursor, 2 * containers)
+    if not flags or containers >= _OFFSETS_FROM:
+        cursor.take(4 * containers)
+    for place in range(containers):
+        count = described[2 * place + 1] + 1
+        if len(found) + count > most:
+            raise CorruptTableError(f"a log block has more positions than the {most} it can have")
+        before = len(found)
+        start = base + (described[2 * place] << 16)
+        if flags and flags[place // 8] >> place % 8 & 1:
+            _read_runs(cursor, start, found, before + count)
+        elif count <= _MOST_ARRAY:
+            found.extend([start + value for value in _shorts(cursor, count)])
+        else:
+            found.extend(_set_bits(cursor.take(_BITMAP_BYTES), start))
+        if len(found) != before + count:
+            raise CorruptTableError(f"the positions of a log block are {len(found) - before} where {count} are announced")
+
+
+def _read_runs(cursor: Cursor, start: int, found: array[int], most: int) -> None:
+    (runs,) = _shorts(cursor, 1)
+    bounds = _shorts(cursor, 2 * runs)
+    for first, more in zip(bounds[::2], bounds[1::2], strict=True):
+        if first + more >= _CONTAINER_VALUES or len(found) + more + 1 > most:
+            raise CorruptTableError("the positions of a log block have a run that is too long")
+        found.extend(range(start + first, start + first + more + 1))
+
+
+def _set_bits(bitmap: bytes, start: int) -> Iterator[int]:
+    for place, byte in enumerate(bitmap):
+        if byte:
+            for bit in _BITS[byte]:
+                yield start + 8 * place + bit
+
+
+def _split(values: Sequence[int], bits: int) -> Iterator[tuple[int, list[int]]]:
+    """Yield what is above the lower `bits`, and the lower parts of the values that share it."""
+    at, mask = 0, (1 << bits) - 1
+    while at < len(values):
+        high = values[at] >> bits
+        end = bisect_left(values, (high + 1) << bits, at)
+        yield high, [value & mask for value in values[at:end]]
+        at = end
+
+
+def _encode_bitmap(values: list[int]) -> bytes:
+    described = array("H")
+    bodies: list[bytes] = []
+    flags = 0
+    for place, (high, chunk) in enumerate(_split(values, 16)):
+        starts = [chunk[0], *(after for before, after in pairwise(chunk) if after != before + 1)]
+        described.extend((high, len(chunk) - 1))
+        if 2 + 4 * len(starts) < min(2 * len(chunk), _BITMAP_BYTES):
+            flags |= 1 << place
+            bodies.append(_run_container(starts, chunk))
+        elif len(chunk) <= _MOST_ARRAY:
+            bodies.append(_little_endian(chunk))
+        else:
+            bodies.append(_bit_container(chunk))
+    count = len(bodies)
+    if flags:
+        head = _WORD.pack(_RUNS_COOKIE | count - 1 << 16) + flags.to_bytes((count + 7) // 8, "little")
+    else:
+        head = _WORD.pack(_PLAIN_COOKIE) + _WORD.pack(count)
+    head += _little_endian(described)
+    if not flags or count >= _OFFSETS_FROM:
+        offset = len(head) + 4 * count
+        for body in bodies:
+            head += _WORD.pack(offset)
+            offset += len(body)
+    return head + b"".join(bodies)
+
+
+def _bit_container(chunk: list[int]) -> bytes:
+    bits = bytearray(_BITMAP_BYTES)
+    for value in chunk:
+        bits[value >> 3] |= 1 << (value & 7)
+    return bytes(bits)
+
+
+def _run_container(starts: list[int], chunk: list[int]) -> bytes:
+    bounds = [len(starts)]
+    places = [bisect_left(chunk, start) for start in starts]
+    for place, after in pairwise([*places, len(chunk)]):
+        bounds += (chunk[place], after - place - 1)
+    return _little_endian(bounds)
+
+
+def _little_endian(values: Sequence[int]) -> bytes:
+    packed = array("H", values)
+    if sys.byteorder == "big":
+        packed.byteswap()
+    return packed.tobytes()
