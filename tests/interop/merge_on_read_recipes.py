@@ -35,6 +35,7 @@ MERGE_ON_READ = QUIET | {
     "hoodie.datasource.write.partitionpath.field": "city",
 }
 ORDERED = {"hoodie.datasource.write.precombine.field": "ts"}
+ONCE = {"hoodie__compact__inline__max__delta__commits": "1"}
 DELETE = {"hoodie.datasource.write.operation": "delete"}
 INSERT = {"hoodie.datasource.write.operation": "insert"}
 
@@ -103,8 +104,7 @@ def pending_compaction(judge: Judge, path: Path, table: dict[str, str]) -> None:
     table = table | MERGE_ON_READ | ORDERED
     first_events(judge, path, table)
     judge.write(path, events((1, 20, 101), (2, 20, 102)), "append", table)
-    once = {"hoodie__compact__inline__max__delta__commits": "1"}
-    statements(judge, path, table, f"CALL run_compaction(op => 'schedule', path => '{path}')", **once)
+    statements(judge, path, table, f"CALL run_compaction(op => 'schedule', path => '{path}')", **ONCE)
     judge.write(path, events((2, 15, 202), (3, 20, 203)), "append", table)
     judge.write(path, events((1, 30, 0), (5, 30, 0), deleted=True), "append", table)
 
@@ -135,11 +135,18 @@ def log_compacted(judge: Judge, path: Path, table: dict[str, str], then: int = 2
 
 
 def null_ordering(judge: Judge, path: Path, table: dict[str, str]) -> None:
-    table = table | MERGE_ON_READ | ORDERED
-    first_events(judge, path, table)
-    judge.write(path, events((1, None, 101), (8, None, 8)), "append", table)
-    judge.write(path, events((8, 1, 108), (3, 20, 103)), "append", table)
-    judge.write(path, events((3, None, 203)), "append", table)
+    """Null stands below all; Apache Hudi itself manages it for columns of type int alone."""
+    table = table | MERGE_ON_READ | {"hoodie.datasource.write.precombine.field": "rank"}
+
+    def ranked(*rows: tuple[str, int | None, str]) -> pa.Table:
+        ids, ranks, notes = zip(*rows, strict=True)
+        columns = {"id": ids, "city": ["oslo"] * len(rows), "rank": pa.array(ranks, pa.int32()), "note": notes}
+        return pa.table(columns)
+
+    judge.write(path, ranked(("a", 5, "a0"), ("b", 5, "b0"), ("c", None, "c0"), ("d", None, "d0")), "overwrite", table)
+    judge.write(path, ranked(("a", None, "a1"), ("c", 1, "c1"), ("d", None, "d1")), "append", table)
+    judge.write(path, ranked(("c", None, "c2"), ("b", 6, "b1")), "append", table)
+    judge.write(path, ranked(("b", None, "b2")), "append", table)
 
 
 def failed_commit(judge: Judge, path: Path, table: dict[str, str], direct: bool = False) -> None:
@@ -154,3 +161,96 @@ def failed_commit(judge: Judge, path: Path, table: dict[str, str], direct: bool 
 def rolled_back(judge: Judge, path: Path, table: dict[str, str]) -> None:
     failed_commit(judge, path, table)
     judge.write(path, events((3, 20, 203), (2, 20, 202)), "append", table | MERGE_ON_READ | ORDERED)
+
+
+def hfile_blocks(judge: Judge, path: Path, table: dict[str, str]) -> None:
+    """Batch writes alone: Apache Hudi can't read what it wrote."""
+    table = table | MERGE_ON_READ | ORDERED | {"hoodie.logfile.data.block.format": "hfile"}
+    first_events(judge, path, table)
+    judge.write(path, events((1, 20, 101), (2, 5, 102), (3, 10, 103)), "append", table)
+    judge.write(path, events((6, 40, 0), (7, 5, 0), deleted=True), "append", table)
+    judge.write(path, events((1, 15, 201), (3, 11, 203), (5, 20, 205)), "append", table)
+
+
+def added_column(judge: Judge, path: Path, table: dict[str, str]) -> None:
+    """Logs hold a column that base files and earlier logs lack."""
+    table = table | MERGE_ON_READ | ORDERED
+    first_events(judge, path, table)
+    judge.write(path, events((1, 20, 101), (2, 20, 102)), "append", table)
+    wider = events((2, 30, 202), (3, 20, 203), (5, 5, 205)).append_column("extra", pa.array(["x2", None, "x5"]))
+    judge.write(path, wider, "append", table)
+
+
+def widened_column(judge: Judge, path: Path, table: dict[str, str]) -> None:
+    """`n` was an int in the base files and the first logs, then a long."""
+    table = table | MERGE_ON_READ | ORDERED
+    first_events(judge, path, table)
+    judge.write(path, events((1, 20, 101), (2, 20, 102)), "append", table)
+    wide = events((2, 30, 0), (3, 20, 0)).set_column(3, "n", pa.array([2**40, 2**41], pa.int64()))
+    judge.write(path, wide, "append", table)
+
+
+def change_log(judge: Judge, path: Path, table: dict[str, str]) -> None:
+    """Change data capture is on: files that end in `-cdc` lie beside log files."""
+    table = table | MERGE_ON_READ | ORDERED | {"hoodie.table.cdc.enabled": "true"}
+    first_events(judge, path, table)
+    judge.write(path, events((1, 20, 101), (2, 5, 102)), "append", table)
+    # New keys are packed into the base files, which are rewritten: that is what a change log is written for.
+    judge.write(path, events((8, 1, 8), (9, 1, 9)), "append", table)
+    statements(judge, path, table, f"CALL run_compaction(op => 'scheduleAndExecute', path => '{path}')", **ONCE)
+    judge.write(path, events((3, 20, 203), (1, 30, 301)), "append", table)
+
+
+def overwritten(judge: Judge, path: Path, table: dict[str, str]) -> None:
+    """Groups with logs were replaced; the new groups have logs too."""
+    table = table | MERGE_ON_READ | ORDERED
+    first_events(judge, path, table)
+    judge.write(path, events((1, 20, 101), (2, 20, 102)), "append", table)
+    replaced = {"hoodie.datasource.write.operation": "insert_overwrite"}
+    judge.write(path, events((2, 1, 202), (4, 1, 204)), "append", table | replaced)
+    judge.write(path, events((4, 20, 304), (3, 20, 303)), "append", table)
+
+
+def virtual_keys(judge: Judge, path: Path, table: dict[str, str]) -> None:
+    table = table | MERGE_ON_READ | ORDERED | {"hoodie.populate.meta.fields": "false"}
+    first_events(judge, path, table)
+    judge.write(path, events((1, 20, 101), (2, 5, 102), (8, 1, 8)), "append", table)
+    judge.write(path, events((3, 20, 0), (4, 20, 0), deleted=True), "append", table)
+
+
+def log_only(judge: Judge, path: Path, table: dict[str, str], **index: str) -> None:
+    """An index that finds keys in logs: inserts make slices without a base file."""
+    table = table | MERGE_ON_READ | ORDERED | {key.replace("__", "."): value for key, value in index.items()}
+    first_events(judge, path, table)
+    judge.write(path, events((1, 20, 101), (2, 5, 102), (8, 1, 8)), "append", table)
+    judge.write(path, events((3, 20, 0), (4, 20, 0), deleted=True), "append", table)
+
+
+def archived(judge: Judge, path: Path, table: dict[str, str]) -> None:
+    """Logs stand in the latest slices whose delta commits stand in the history."""
+    keep = {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3", "hoodie.clean.commits.retained": "1"}
+    table = table | MERGE_ON_READ | ORDERED | keep
+    first_events(judge, path, table)
+    for step in range(8):
+        judge.write(path, events((step, 20, 100 + step), (0, 20 + step, 200 + step)), "append", table)
+
+
+def partial_merge(judge: Judge, path: Path, table: dict[str, str]) -> None:
+    """MERGE INTO that sets some columns writes blocks with these columns alone; full rows come between them."""
+    table = table | MERGE_ON_READ | ORDERED
+    first_events(judge, path, table)
+    matched = "USING (SELECT '{id}' AS id, '{city}' AS city, {ts}L AS ts, {value} AS value) s ON t.id = s.id"
+
+    def merge(id: str, city: str, ts: int, value: str, column: str) -> None:
+        source = matched.format(id=id, city=city, ts=ts, value=value)
+        text = "MERGE INTO {t} t " + source + f" WHEN MATCHED THEN UPDATE SET {column} = s.value, ts = s.ts"
+        statements(judge, path, table, text, hoodie__spark__sql__merge__into__partial__updates="true")
+
+    merge("e1", "lima", 20, "1001", "n")
+    merge("e2", "oslo", 20, "1002", "n")
+    merge("e1", "lima", 30, "'merged once'", "note")
+    judge.write(path, events((2, 30, 202), (3, 20, 203)), "append", table)
+    merge("e2", "oslo", 40, "CAST(NULL AS STRING)", "note")
+    merge("e3", "lima", 30, "CAST(NULL AS INT)", "n")
+    statements(judge, path, table, "UPDATE {t} SET n = 77 WHERE id = 'e5'")
+    judge.write(path, events((7, 50, 0), deleted=True), "append", table)

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from tests.interop.failing import fail_commit
 from tests.interop import merge_on_read_recipes as mor
+from tests.interop import merge_rule_recipes as rules
+from tests.interop.failing import fail_commit
 from tests.interop.judge import Judge
 from tests.interop.rows import every_type, trips
 
@@ -224,7 +225,6 @@ RECIPES = {
 MERGE_ON_READ: dict[str, tuple[mor.Make, tuple[int, ...]]] = {
     "avro_blocks": (mor.operations, (6, 8, 9)),
     "parquet_blocks": (partial(mor.operations, hoodie__logfile__data__block__format="parquet"), (6, 8, 9)),
-    "hfile_blocks": (partial(mor.operations, hoodie__logfile__data__block__format="hfile"), (6, 8, 9)),
     "commit_time": (mor.commit_time, (6, 8, 9)),
     "revived": (mor.revived, (6, 8, 9)),
     "pending_compaction": (mor.pending_compaction, (6, 8, 9)),
@@ -233,6 +233,24 @@ MERGE_ON_READ: dict[str, tuple[mor.Make, tuple[int, ...]]] = {
     "null_ordering": (mor.null_ordering, (6, 8, 9)),
     "failed": (mor.failed_commit, (6, 8, 9)),
     "rolled_back": (mor.rolled_back, (6, 8, 9)),
+    "partial_merge": (mor.partial_merge, (8, 9)),
+    "added_column": (mor.added_column, (6, 9)),
+    "widened_column": (mor.widened_column, (6, 9)),
+    "change_log": (mor.change_log, (6, 8, 9)),
+    "overwritten": (mor.overwritten, (6, 9)),
+    "virtual_keys": (mor.virtual_keys, (6, 9)),
+    "log_only_inmemory": (partial(mor.log_only, hoodie__index__type="INMEMORY"), (6, 9)),
+    "log_only_bucket": (partial(mor.log_only, hoodie__index__type="BUCKET", hoodie__bucket__index__num__buckets="2"), (6, 8, 9)),
+    "archived": (mor.archived, (6, 8, 9)),
+    "several_ordering_fields": (rules.several_ordering_fields, (9,)),
+    **{f"ordered_by_{kind}": (partial(rules.ordered_by, kind=kind), (6, 8, 9)) for kind in rules.ORDERING_VALUES},
+    "overwrite_non_defaults": (partial(rules.payload, name="OverwriteNonDefaultsWithLatestAvroPayload"), (6, 8, 9)),
+    "partial_update": (partial(rules.payload, name="PartialUpdateAvroPayload"), (6, 8, 9)),
+    "aws_dms": (rules.database_migration, (6, 8, 9)),
+    "mysql": (rules.mysql, (6, 8, 9)),
+    "postgres": (rules.postgres, (6, 8, 9)),
+    "delete_marker": (rules.delete_marker, (6, 8, 9)),
+    "hfile_blocks": (mor.hfile_blocks, (6, 8, 9)),
 }
 for kind, (make, versions) in MERGE_ON_READ.items():
     RECIPES |= {f"merge_on_read_{kind}_v{version}": Recipe(make, version) for version in versions}
