@@ -16,6 +16,7 @@ from pyhudi.spec.compaction import CompactionOperation, CompactionPlan
 from pyhudi.spec.indexing import IndexedPartition, Indexing
 from pyhudi.spec.savepoint import SavepointMetadata
 
+_COMPACTION_PLAN = "HoodieCompactionPlan"
 _REQUESTED_REPLACE = "HoodieRequestedReplaceMetadata"
 
 
@@ -74,7 +75,7 @@ def decode_savepoint(data: bytes) -> SavepointMetadata:
 
 def decode_compaction_plan(data: bytes) -> CompactionPlan:
     """Decode a requested compaction or log compaction."""
-    _, record = decode_record(data, "HoodieCompactionPlan")
+    _, record = decode_record(data, _COMPACTION_PLAN)
     operations = record["operations"]
     return CompactionPlan(
         operations=None if operations is None else tuple(_operation(operation) for operation in operations),
@@ -96,6 +97,34 @@ def _operation(record: Record) -> CompactionOperation:
         metrics=record["metrics"],
         bootstrap_file=record["bootstrapFilePath"],
     )
+
+
+def encode_compaction_plan(plan: CompactionPlan, *, sync: bytes) -> bytes:
+    """Encode a requested compaction or log compaction; `sync` are the container's 16 random bytes."""
+    strategy = plan.strategy
+    record: Record = {
+        "operations": None if plan.operations is None else [_operation_record(operation) for operation in plan.operations],
+        "extraMetadata": None if plan.extra is None else dict(plan.extra),
+        "version": plan.version,
+        "strategy": None
+        if strategy is None
+        else {"compactorClassName": strategy.class_name, "strategyParams": strategy.params, "version": strategy.version},
+        "preserveHoodieMetadata": plan.preserve_meta_columns,
+        "missingSchedulePartitions": None if plan.missing_partitions is None else list(plan.missing_partitions),
+    }
+    return encode_record(_COMPACTION_PLAN, record, sync=sync)
+
+
+def _operation_record(operation: CompactionOperation) -> Record:
+    return {
+        "baseInstantTime": operation.base_instant,
+        "deltaFilePaths": None if operation.delta_files is None else list(operation.delta_files),
+        "dataFilePath": operation.data_file,
+        "fileId": operation.file_id,
+        "partitionPath": operation.partition_path,
+        "metrics": None if operation.metrics is None else dict(operation.metrics),
+        "bootstrapFilePath": operation.bootstrap_file,
+    }
 
 
 def decode_requested_replace(data: bytes) -> RequestedReplace:

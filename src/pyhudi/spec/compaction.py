@@ -1,6 +1,6 @@
 """What a compaction or log compaction plans.
 
-Rules: `HoodieCompactionPlan`, `HoodieCompactionOperation`.
+Rules: `HoodieCompactionPlan`, `HoodieCompactionOperation`; the measures are those of `FileSliceMetricUtils`.
 """
 
 from __future__ import annotations
@@ -8,7 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from pyhudi.errors import CorruptTableError
+from pyhudi.spec import partition_path
 from pyhudi.spec.clustering import Strategy
+from pyhudi.spec.file_group import FileGroupId, FileSlice
+
+TOTAL_LOG_FILES = "TOTAL_LOG_FILES"
+TOTAL_IO_MB = "TOTAL_IO_MB"
+TOTAL_IO_READ_MB = "TOTAL_IO_READ_MB"
+TOTAL_LOG_FILES_SIZE = "TOTAL_LOG_FILES_SIZE"
+TOTAL_IO_WRITE_MB = "TOTAL_IO_WRITE_MB"
+_MEGABYTE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +33,22 @@ class CompactionOperation:
     metrics: Mapping[str, float] | None = None
     bootstrap_file: str | None = None
 
+    @property
+    def group(self) -> FileGroupId:
+        """The file group that is compacted.
+
+        Raises:
+            CorruptTableError: the operation names none, or a partition outside the table.
+        """
+        if not self.file_id or self.partition_path is None:
+            raise CorruptTableError("A compaction plan holds an operation without file id or partition path.")
+        partition_path.check(self.partition_path)
+        return FileGroupId(self.partition_path, self.file_id)
+
+    def metric(self, name: str) -> float:
+        """Return a measure; 0 where the plan holds none."""
+        return (self.metrics or {}).get(name, 0.0)
+
 
 @dataclass(frozen=True, slots=True)
 class CompactionPlan:
@@ -34,3 +60,34 @@ class CompactionPlan:
     strategy: Strategy | None = None
     preserve_meta_columns: bool | None = None
     missing_partitions: tuple[str, ...] | None = None
+
+
+def operation_of(piece: FileSlice, default_base_bytes: int) -> CompactionOperation:
+    """Return the operation that compacts a file slice.
+
+    Args:
+        piece: a slice with log files.
+        default_base_bytes: size to expect of the new base file when the slice has none yet.
+    """
+    return CompactionOperation(
+        base_instant=piece.base_instant,
+        file_id=piece.group.file_id,
+        partition_path=piece.group.partition_path,
+        data_file=None if piece.base is None else str(piece.base.name),
+        delta_files=tuple(str(log.name) for log in piece.logs),
+        metrics=slice_metrics(piece, default_base_bytes),
+    )
+
+
+def slice_metrics(piece: FileSlice, default_base_bytes: int) -> dict[str, float]:
+    """Return the measures of a slice in the order in which Hudi's plans hold them; megabytes are whole, rounded down."""
+    logs = sum(log.size for log in piece.logs)
+    base = 0 if piece.base is None else piece.base.size
+    read, write = (base + logs) // _MEGABYTE, (base or default_base_bytes) // _MEGABYTE
+    return {
+        TOTAL_LOG_FILES: float(len(piece.logs)),
+        TOTAL_IO_MB: float(read + write),
+        TOTAL_IO_READ_MB: float(read),
+        TOTAL_LOG_FILES_SIZE: float(logs),
+        TOTAL_IO_WRITE_MB: float(write),
+    }

@@ -8,13 +8,14 @@ themselves.
 from __future__ import annotations
 
 from pyhudi.errors import nearest
+from pyhudi.spec.config.compaction import COMPACTION
 from pyhudi.spec.config.key import ConfigKey
 from pyhudi.spec.config.reading import READING
 from pyhudi.spec.config.services import SERVICES
 from pyhudi.spec.config.tables import TABLES
 from pyhudi.spec.config.writing import WRITING
 
-KEYS: tuple[ConfigKey, ...] = (*TABLES, *WRITING, *READING, *SERVICES)
+KEYS: tuple[ConfigKey, ...] = (*TABLES, *WRITING, *READING, *COMPACTION, *SERVICES)
 
 _ABOUT_TABLES = frozenset(TABLES)
 _FAMILY = ".*"

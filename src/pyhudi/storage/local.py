@@ -28,6 +28,7 @@ from pyhudi.storage.paths import opened_folder, split_file_path, split_path
 from pyhudi.storage.protocol import FileStatus
 
 LOCK_FILE = ".hoodie/.locks/pyhudi.lock"
+_NAMED_LOCK_FILE = ".hoodie/.locks/pyhudi-{name}.lock"
 
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -155,9 +156,9 @@ class LocalStorage:
             pass
 
     @contextlib.contextmanager
-    def lock(self, timeout_s: float) -> Iterator[None]:
-        """Hold the table's writer lock, which the kernel releases when the holder's process dies; see the protocol."""
-        with self.lock_file(LOCK_FILE, timeout_s, self.uri):
+    def lock(self, timeout_s: float, name: str = "") -> Iterator[None]:
+        """Hold a lock of the table, which the kernel releases when the holder's process dies; see the protocol."""
+        with self.lock_file(_NAMED_LOCK_FILE.format(name=name) if name else LOCK_FILE, timeout_s, self.uri):
             yield
 
     @contextlib.contextmanager

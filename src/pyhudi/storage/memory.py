@@ -7,6 +7,7 @@ import io
 import itertools
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO
@@ -23,7 +24,7 @@ class _Store:
     files: dict[str, tuple[bytes, int]] = field(default_factory=dict)
     folders: set[str] = field(default_factory=set)
     guard: threading.RLock = field(default_factory=threading.RLock)
-    writer: threading.Lock = field(default_factory=threading.Lock)
+    locks: dict[str, threading.Lock] = field(default_factory=lambda: defaultdict(threading.Lock))
 
     def put(self, path: str, data: bytes, now_ms: int) -> None:
         self.folders.update(parent_folders(path))
@@ -153,14 +154,16 @@ class MemoryStorage:
             store.folders.update((*parent_folders(path), *([path] if split_path(path) else [])))
 
     @contextlib.contextmanager
-    def lock(self, timeout_s: float) -> Iterator[None]:
-        """Hold the table's writer lock; see the protocol."""
-        if not self._store.writer.acquire(timeout=max(timeout_s, 0)):
-            raise LockTimeoutError(f"another thread has held the lock of table {self.uri} for {timeout_s:g} s")
+    def lock(self, timeout_s: float, name: str = "") -> Iterator[None]:
+        """Hold a lock of the table; see the protocol."""
+        with self._guarded() as store:
+            lock = store.locks[name]
+        if not lock.acquire(timeout=max(timeout_s, 0)):
+            raise LockTimeoutError(f"another thread has held the {name or 'writer'} lock of table {self.uri} for {timeout_s:g} s")
         try:
             yield
         finally:
-            self._store.writer.release()
+            lock.release()
 
     @property
     def _store(self) -> _Store:

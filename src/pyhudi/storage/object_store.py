@@ -151,8 +151,8 @@ class ObjectStorage:
         split_path(path)
 
     @contextlib.contextmanager
-    def lock(self, timeout_s: float) -> Iterator[None]:
-        """Hold the lock file that the option names; see the protocol.
+    def lock(self, timeout_s: float, name: str = "") -> Iterator[None]:
+        """Hold the lock file that the option names, or for another `name` one beside it; see the protocol.
 
         Raises:
             UnsupportedError: no lock file is named.
@@ -163,7 +163,7 @@ class ObjectStorage:
                 f"table {self.uri} cannot be written without a lock: name a file that all its writers can see in the "
                 f"storage option '{LOCK_FILE_OPTION}'"
             )
-        with LocalStorage(str(Path(path).parent)).lock_file(Path(path).name, timeout_s, self.uri):
+        with LocalStorage(str(Path(path).parent)).lock_file(f"{Path(path).name}{'.' if name else ''}{name}", timeout_s, self.uri):
             yield
 
     def _split(self) -> tuple[Any, str]:

@@ -93,10 +93,12 @@ class Storage(Protocol):
         """Make a folder and its parents; a storage without folders does nothing."""
         ...
 
-    def lock(self, timeout_s: float) -> AbstractContextManager[None]:
-        """Hold the table's writer lock; released when the holder's process dies.
+    def lock(self, timeout_s: float, name: str = "") -> AbstractContextManager[None]:
+        """Hold a lock of the table, by default the one of its writers; released when the holder's process dies.
+
+        A `name` (letters) stands for another lock, which a long-running service holds to be known as alive.
 
         Raises:
-            LockTimeoutError: another writer held it for longer than `timeout_s` seconds.
+            LockTimeoutError: another holder kept it for longer than `timeout_s` seconds.
         """
         ...

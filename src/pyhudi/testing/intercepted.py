@@ -102,10 +102,10 @@ class InterceptedStorage:
         self._pass(Call("make_dir", path), lambda: self.inner.make_dir(path))
 
     @contextlib.contextmanager
-    def lock(self, timeout_s: float) -> Iterator[None]:
-        """Pass the taking of the lock; its release always happens, as it does when a process dies."""
+    def lock(self, timeout_s: float, name: str = "") -> Iterator[None]:
+        """Pass the taking of a lock; its release always happens, as it does when a process dies."""
         with contextlib.ExitStack() as held:
-            self._pass(Call("lock", ""), lambda: held.enter_context(self.inner.lock(timeout_s)))
+            self._pass(Call("lock", name), lambda: held.enter_context(self.inner.lock(timeout_s, name)))
             yield
 
     def _leave_over(self, path: str, data: bytes) -> None:

@@ -191,6 +191,11 @@ class StorageSuite:
                 waiting = pool.submit(_take_and_release, storage, 5)
             waiting.result()
 
+    def test_locks_of_other_names_do_not_exclude_each_other(self, storage: Storage) -> None:
+        """Two names are two locks, beside the one of the writers."""
+        with storage.lock(0), storage.lock(0, "one"), storage.lock(0, "two"), pytest.raises(LockTimeoutError), storage.lock(0, "one"):
+            pass
+
     def test_lock_is_released_after_an_error(self, storage: Storage) -> None:
         with pytest.raises(_StopWritingError), storage.lock(1):
             raise _StopWritingError

@@ -37,14 +37,7 @@ SERVICES: tuple[ConfigKey, ...] = (
         hoodie.keep.min.commits hoodie.commits.archival.batch
         """,
     ),
-    *refused(
-        f"compaction and merge-on-read tables {_LATER}",
-        """
-        hoodie.compact.inline=false hoodie.compact.schedule.inline=false hoodie.log.compaction.inline=false
-        hoodie.log.compaction.enable=false hoodie.datasource.compaction.async.enable=false,true hoodie.compact.*
-        hoodie.compaction.* hoodie.log.compaction.* hoodie.logfile.*
-        """,
-    ),
+    *refused(f"sizes of log files {_LATER}", "hoodie.logfile.*"),
     *refused(
         f"clustering {_LATER}",
         """

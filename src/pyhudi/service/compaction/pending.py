@@ -1,0 +1,76 @@
+"""Plans that are pending on a table: which file groups they hold, and which instants they are.
+
+Rules: `CompactionUtils.getAllPendingCompactionOperations`; a file group is in one pending plan at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pyhudi.errors import CorruptTableError, UsageError
+from pyhudi.spec.clustering import RequestedReplace
+from pyhudi.spec.compaction import CompactionOperation, CompactionPlan
+from pyhudi.spec.file_group import FileGroupId
+from pyhudi.spec.instant import Action, Instant, State
+from pyhudi.timeline.payload import read_action
+from pyhudi.timeline.timeline import Timeline
+from pyhudi.txn.locked import LockedTable
+
+COMPACTIONS = (Action.COMPACTION, Action.LOG_COMPACTION)
+
+
+def pending_compactions(timeline: Timeline, *actions: Action) -> tuple[Instant, ...]:
+    """Return the pending instants of these actions, compaction and log compaction by default, the oldest first."""
+    return tuple(one for one in timeline.pending() if one.action in (actions or COMPACTIONS))
+
+
+def find_pending(timeline: Timeline, requested: str, uri: str) -> Instant:
+    """Return the pending compaction or log compaction of a requested time.
+
+    Raises:
+        UsageError: there is none, or it is completed.
+    """
+    for instant in timeline.find(requested):
+        if instant.action in COMPACTIONS:
+            return instant
+        if instant.is_completed and instant.action in (Action.COMMIT, Action.DELTA_COMMIT):
+            raise UsageError(f"{instant.action} {requested} of table {uri} is completed; there is no compaction to run.")
+    raise UsageError(f"there is no pending compaction {requested} of table {uri}; look at table.history().")
+
+
+def read_plan(table: LockedTable, instant: Instant) -> CompactionPlan:
+    """Return the plan of a pending compaction or log compaction, which stands in its requested file.
+
+    Raises:
+        CorruptTableError: the file is missing or holds no plan.
+    """
+    plan = _payload(table, instant)
+    if not isinstance(plan, CompactionPlan):
+        raise CorruptTableError(f"{instant.action} {instant.requested} of table {table.storage.uri} has no readable plan.")
+    return plan
+
+
+def busy_groups(table: LockedTable) -> frozenset[FileGroupId]:
+    """Return the file groups that a pending compaction, log compaction or clustering holds."""
+    return frozenset(_groups(table))
+
+
+def _groups(table: LockedTable) -> Iterator[FileGroupId]:
+    for instant in table.timeline.pending():
+        if instant.action in COMPACTIONS:
+            yield from (operation.group for operation in read_plan(table, instant).operations or ())
+        elif instant.action in (Action.CLUSTERING, Action.REPLACE_COMMIT):  # layout 1 files a clustering as replacecommit
+            request = _payload(table, instant)
+            groups = request.plan.groups if isinstance(request, RequestedReplace) and request.plan else ()
+            pieces = (piece for group in groups or () for piece in group.slices or ())
+            yield from (CompactionOperation(None, piece.file_id, piece.partition_path).group for piece in pieces)
+
+
+def _payload(table: LockedTable, instant: Instant) -> object:
+    requested = Instant(instant.requested, instant.action, State.REQUESTED)
+    try:
+        return read_action(table.storage, table.config, requested)
+    except FileNotFoundError as error:
+        raise CorruptTableError(
+            f"{instant.action} {instant.requested} of table {table.storage.uri} is {instant.state.name.lower()} but has no plan."
+        ) from error

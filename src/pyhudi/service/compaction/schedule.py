@@ -1,0 +1,47 @@
+"""Puts a compaction on the timeline, as requested. The caller holds the table's lock and has rolled back what failed writers left.
+
+Rules: `ScheduleCompactionActionExecutor`. From here on new log files of the planned groups belong to the next slice (`fsview`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Final
+
+from pyhudi.codec.plans import encode_compaction_plan
+from pyhudi.errors import UnsupportedError, UsageError
+from pyhudi.fsview.view import FileSystemView
+from pyhudi.service.compaction.pending import busy_groups
+from pyhudi.service.compaction.plan import plan_compaction, plan_log_compaction
+from pyhudi.service.compaction.settings import CompactionSettings
+from pyhudi.spec.compaction import CompactionPlan
+from pyhudi.spec.file_group import FileGroupId
+from pyhudi.spec.instant import Action, Instant
+from pyhudi.txn.locked import LockedTable
+
+Planner = Callable[[FileSystemView, CompactionSettings, Collection[FileGroupId]], CompactionPlan]
+_PLANNERS: Final[Mapping[Action, Planner]] = {Action.COMPACTION: plan_compaction, Action.LOG_COMPACTION: plan_log_compaction}
+
+
+def planned(table: LockedTable, action: Action, settings: CompactionSettings) -> CompactionPlan:
+    """Return the plan that would be put on the timeline now.
+
+    Raises:
+        UsageError: the table is copy-on-write.
+        UnsupportedError: log compaction of a table below version 8.
+        OptionError: a strategy goes by days and a partition is named for none.
+    """
+    if not table.config.is_merge_on_read:
+        raise UsageError(f"table {table.storage.uri} is copy-on-write: it has no log files to compact.")
+    if action is Action.LOG_COMPACTION and table.config.layout == 1:
+        raise UnsupportedError(f"log compaction of table {table.storage.uri} of version {table.config.version} is not served; compact it.")
+    view = FileSystemView(table.storage, table.config, table.timeline)
+    return _PLANNERS[action](view, settings, busy_groups(table))
+
+
+def schedule(table: LockedTable, action: Action, settings: CompactionSettings) -> Instant | None:
+    """Request a compaction or log compaction and return its instant; None when there is nothing to do. Errors as in `planned`."""
+    plan = planned(table, action, settings)
+    if not plan.operations:
+        return None
+    return table.writer.request(action, table.times.next(), encode_compaction_plan(plan, sync=table.ids.sync_marker()))
