@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from bench.contestants.floor import Contestant as Floor
 from bench.data import ROWS, write_inputs
 from pyhudi.kernels.base_file import TableShape, WriterSettings
-from pyhudi.kernels.probe import locate_keys
+from pyhudi.kernels.probe import find_keys
 from pyhudi.kernels.write_task import TaskResult, WriteTask, run_write_task
 from pyhudi.schema.avro_arrow import arrow_to_avro, with_meta_fields
 from pyhudi.schema.evolve import evolve
@@ -62,8 +62,9 @@ class Kernels:
         """Find the batch's keys, rewrite both files."""
         batch = pq.read_table(self.inputs / f"batch-{number}.parquet")
         keys = batch.column("key").combine_chunks()
-        owner = pc.fill_null(locate_keys(self.storage, self.files, keys), 0)
-        self._run([(batch.filter(pc.equal(owner, place)), file) for place, file in enumerate(self.files)])
+        first, second = self.files
+        known = pc.is_valid(find_keys(self.storage, second, keys))
+        self._run([(batch.filter(pc.invert(known)), first), (batch.filter(known), second)])
 
     def _run(self, parts: list[tuple[pa.Table, BaseFile | None]]) -> None:
         self.instant += 1

@@ -15,15 +15,15 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pyhudi.index.probe import ProbeTask, probe
+from pyhudi.index.probe import Hits, probe, slices_to_ask
 from pyhudi.index.protocol import Lookup
-from pyhudi.index.rows import PartitionRows, TaggedRows, deletes_of, join_rows, key_array
+from pyhudi.index.rows import PartitionRows, TaggedRows, deletes_of, join_rows, key_array, with_positions
 from pyhudi.kernels.dedupe import combine
 from pyhudi.kernels.incoming import DELETE_COLUMN
 from pyhudi.kernels.read_base import read_base_file
 from pyhudi.merge.mode import MergeMode
 from pyhudi.schema.meta_columns import RECORD_KEY
-from pyhudi.spec.file_group import BaseFile
+from pyhudi.spec.file_group import FileSlice
 from pyhudi.storage.protocol import Storage
 
 _ORIGIN = "_pyhudi_incoming"
@@ -51,32 +51,33 @@ class GlobalSimpleIndex:
 
     def tag(self, parts: Sequence[PartitionRows], lookup: Lookup) -> list[TaggedRows]:
         """Return the rows by where they go; see the protocol."""
-        files = [file for path in lookup.view.partition_paths() for file in lookup.view.latest_base_files(path)]
-        if not files:
+        pieces = [piece for path in lookup.view.partition_paths() for piece in slices_to_ask(lookup.view, path)]
+        if not pieces:
             return [TaggedRows(part.partition_path, (), part.rows) for part in parts]
         keys = [key_array(part.rows) for part in parts]
-        masks = iter(probe(lookup, [ProbeTask(file, some) for some in keys for file in files]))
+        found = iter(probe(lookup, [(piece, some) for some in keys for piece in pieces]))
         routes = _Routes()
         for part in parts:
-            found = zip(files, itertools.islice(masks, len(files)), strict=True)
-            self._route(part, [(file, mask) for file, mask in found if pc.any(mask).as_py()], lookup.storage, routes)
+            hits = [hits for hits in itertools.islice(found, len(pieces)) if hits.rows.null_count < len(hits.rows)]
+            self._route(part, hits, lookup, routes)
         return routes.tagged()
 
-    def _route(self, part: PartitionRows, found: Sequence[tuple[BaseFile, pa.BooleanArray]], storage: Storage, routes: _Routes) -> None:
+    def _route(self, part: PartitionRows, found: Sequence[Hits], lookup: Lookup, routes: _Routes) -> None:
         settled = late = pa.repeat(pa.scalar(False), part.rows.num_rows)
-        for file, mask in found:
+        for hits in found:
+            mask = hits.rows.is_valid()
             rows = part.rows.filter(mask)
-            if file.partition_path == part.partition_path or not self.move:
-                routes.update(file, rows)
+            if hits.piece.group.partition_path == part.partition_path or not self.move:
+                routes.update(hits.piece, with_positions(rows, hits.rows.drop_null()) if lookup.positions else rows)
                 settled = pc.or_(settled, mask)
             else:
-                winners = self._winners(rows, file, storage)
-                routes.update(file, deletes_of(key_array(rows.filter(winners))))
+                winners = self._winners(rows, hits.piece, lookup.storage)
+                routes.update(hits.piece, deletes_of(key_array(rows.filter(winners))))
                 late = pc.or_(late, pc.replace_with_mask(mask, mask, pc.invert(winners)))
         new = pc.invert(pc.or_(settled, late))
         routes.insert(part.partition_path, part.rows.filter(new), late=pc.sum(late).as_py() or 0)
 
-    def _winners(self, rows: pa.Table, file: BaseFile, storage: Storage) -> pa.BooleanArray:
+    def _winners(self, rows: pa.Table, piece: FileSlice, storage: Storage) -> pa.BooleanArray:
         """Return which rows are not late against the records of the file; deletes are never late."""
         everyone = pa.array([True] * rows.num_rows, pa.bool_())
         by_event_time = self.merge_mode is MergeMode.EVENT_TIME_ORDERING and self.ordering_fields
@@ -84,7 +85,9 @@ class GlobalSimpleIndex:
             return everyone
         names = [RECORD_KEY, *self.ordering_fields]
         incoming = rows.select(names)
-        stored = read_base_file(storage, file, rows.schema, names)
+        base = piece.base
+        assert base is not None, "slices without base file are not asked"
+        stored = read_base_file(storage, base, rows.schema, names)
         stored = stored.filter(pc.is_in(stored.column(RECORD_KEY), value_set=key_array(rows))).cast(incoming.schema)
         both = pa.concat_tables([_marked(stored, incoming=False), _marked(incoming, incoming=True)])
         kept = combine(both, self.ordering_fields, self.merge_mode)
@@ -96,13 +99,13 @@ class _Routes:
     """Collects where rows go while the partitions of a write are looked at one after the other."""
 
     def __init__(self) -> None:
-        self._updates: dict[str, dict[BaseFile, list[pa.Table]]] = defaultdict(lambda: defaultdict(list))
+        self._updates: dict[str, dict[FileSlice, list[pa.Table]]] = defaultdict(lambda: defaultdict(list))
         self._inserts: dict[str, list[pa.Table]] = defaultdict(list)
         self._late: Counter[str] = Counter()
 
-    def update(self, file: BaseFile, rows: pa.Table) -> None:
+    def update(self, piece: FileSlice, rows: pa.Table) -> None:
         if rows.num_rows:
-            self._updates[file.partition_path][file].append(rows)
+            self._updates[piece.group.partition_path][piece].append(rows)
 
     def insert(self, partition_path: str, rows: pa.Table, *, late: int) -> None:
         self._inserts[partition_path].append(rows)
@@ -113,7 +116,7 @@ class _Routes:
         return [
             TaggedRows(
                 path,
-                tuple((file, join_rows(tables)) for file, tables in self._updates[path].items()),
+                tuple((piece, join_rows(tables)) for piece, tables in self._updates[path].items()),
                 join_rows(self._inserts.get(path, [empty])),
                 self._late[path],
             )

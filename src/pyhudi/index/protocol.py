@@ -1,7 +1,7 @@
-"""What an index answers: which rows of a write belong to which base file, and which are new.
+"""What an index answers: which rows of a write belong to which file slice, and which are new.
 
 Rules: `HoodieIndex.tagLocation`. Keys may stand more than once in a table that was inserted into; a row then belongs to
-every file that holds its key, as in Hudi, so that an update or delete reaches all copies.
+every slice that holds its key, as in Hudi, so that an update or delete reaches all copies.
 """
 
 from __future__ import annotations
@@ -18,15 +18,19 @@ from pyhudi.storage.protocol import Storage
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """Where an index looks: the table's storage, its files as of now, and the engine that does the reading."""
+    """Where an index looks: the table's storage, its files as of now, and the engine that does the reading.
+
+    `positions` asks for the places of the records in their base files.
+    """
 
     storage: Storage
     view: FileSystemView
     engine: Engine
+    positions: bool = False
 
 
 class Index(Protocol):
-    """Finds the base files that hold the keys of a write."""
+    """Finds the file slices that hold the keys of a write."""
 
     @property
     def name(self) -> str:

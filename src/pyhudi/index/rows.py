@@ -1,7 +1,8 @@
 """The rows of a write on their way to file groups, as Arrow tables.
 
 Keyed rows hold `_hoodie_record_key` and the data columns of the table. Rows with a true `_pyhudi_delete` remove the
-record of their key and need no other column.
+record of their key and need no other column. `_pyhudi_position` says where in the slice's base file an update's
+record stands.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from pyhudi.kernels.incoming import DELETE_COLUMN
+from pyhudi.kernels.incoming import DELETE_COLUMN, POSITION_COLUMN
 from pyhudi.schema.meta_columns import RECORD_KEY
-from pyhudi.spec.file_group import BaseFile
+from pyhudi.spec.file_group import FileSlice
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +27,14 @@ class PartitionRows:
 
 @dataclass(frozen=True, slots=True)
 class TaggedRows:
-    """The keyed rows of one partition by where they go: `updates` to base files of this partition, `inserts` to none
+    """The keyed rows of one partition by where they go: `updates` to file slices of this partition, `inserts` to none
     yet.
 
     `late` counts rows that were left out because a stored record in another partition has a greater ordering value.
     """
 
     partition_path: str
-    updates: tuple[tuple[BaseFile, pa.Table], ...]
+    updates: tuple[tuple[FileSlice, pa.Table], ...]
     inserts: pa.Table
     late: int = 0
 
@@ -47,6 +48,11 @@ def key_array(rows: pa.Table) -> pa.StringArray:
 def deletes_of(keys: pa.Array | pa.ChunkedArray) -> pa.Table:
     """Return keyed rows that remove the records of these keys."""
     return pa.table({RECORD_KEY: keys, DELETE_COLUMN: pa.repeat(pa.scalar(True), len(keys))})
+
+
+def with_positions(rows: pa.Table, positions: pa.Int64Array) -> pa.Table:
+    """Return keyed rows with the places of their records in the base file."""
+    return rows.append_column(pa.field(POSITION_COLUMN, pa.int64()), positions)
 
 
 def join_rows(tables: Sequence[pa.Table]) -> pa.Table:

@@ -1,6 +1,7 @@
 """The index SIMPLE: a key lives in its own partition; the key columns of that partition's base files tell where.
 
-Rules: `HoodieSimpleIndex`. Only files whose key range can hold a key are read (`pyhudi.kernels.probe`).
+Rules: `HoodieSimpleIndex`. Only files whose key range can hold a key are read (`pyhudi.kernels.probe`). Log files need no look: a new
+record always begins in a base file.
 """
 
 from __future__ import annotations
@@ -8,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
-from pyhudi.index.probe import ProbeTask, probe
+from pyhudi.index.probe import Hits, probe, slices_to_ask
 from pyhudi.index.protocol import Lookup
-from pyhudi.index.rows import PartitionRows, TaggedRows, key_array
-from pyhudi.spec.file_group import BaseFile
+from pyhudi.index.rows import PartitionRows, TaggedRows, key_array, with_positions
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,24 +32,26 @@ class SimpleIndex:
 
     def tag(self, parts: Sequence[PartitionRows], lookup: Lookup) -> list[TaggedRows]:
         """Return the rows by where they go; see the protocol."""
-        tasks, owners = [], []
+        asked, owners = [], []
         for number, part in enumerate(parts):
             keys = key_array(part.rows)
-            for file in lookup.view.latest_base_files(part.partition_path):
-                tasks.append(ProbeTask(file, keys))
+            for piece in slices_to_ask(lookup.view, part.partition_path):
+                asked.append((piece, keys))
                 owners.append(number)
-        found: list[list[tuple[BaseFile, pa.BooleanArray]]] = [[] for _ in parts]
-        for number, task, mask in zip(owners, tasks, probe(lookup, tasks), strict=True):
-            found[number].append((task.file, mask))
-        return [split_by_hits(part, hits) for part, hits in zip(parts, found, strict=True)]
+        found: list[list[Hits]] = [[] for _ in parts]
+        for number, hits in zip(owners, probe(lookup, asked), strict=True):
+            found[number].append(hits)
+        return [split_by_hits(part, hits, positions=lookup.positions) for part, hits in zip(parts, found, strict=True)]
 
 
-def split_by_hits(part: PartitionRows, found: Sequence[tuple[BaseFile, pa.BooleanArray]]) -> TaggedRows:
-    """Return the rows by the files that hold their keys; `found` has a mask over the rows for each file."""
+def split_by_hits(part: PartitionRows, found: Sequence[Hits], *, positions: bool) -> TaggedRows:
+    """Return the rows by the slices that hold their keys, with their places in the base files when asked for."""
     updates, known = [], None
-    for file, mask in found:
-        if pc.any(mask).as_py():
-            updates.append((file, part.rows.filter(mask)))
+    for hits in found:
+        if hits.rows.null_count < len(hits.rows):
+            mask = hits.rows.is_valid()
+            rows = part.rows.filter(mask)
+            updates.append((hits.piece, with_positions(rows, hits.rows.drop_null()) if positions else rows))
             known = mask if known is None else pc.or_(known, mask)
     inserts = part.rows if known is None else part.rows.filter(pc.invert(known))
     return TaggedRows(part.partition_path, tuple(updates), inserts)

@@ -14,6 +14,7 @@ from pyhudi.codec.bloom import BloomType
 from pyhudi.errors import OptionError
 from pyhudi.merge.mode import MergeMode
 from pyhudi.schema.meta_columns import COMMIT_TIME, FILE_NAME, META_FIELDS, PARTITION_PATH
+from pyhudi.spec.log_block import BlockType
 
 FOOTER_AVRO_SCHEMA = "parquet.avro.schema"
 FOOTER_BLOOM_FILTER = "org.apache.hudi.bloomfilter"
@@ -62,8 +63,22 @@ class TableShape:
 
 
 @dataclass(frozen=True, slots=True)
+class LogSettings:
+    """How log files are written; sizes in bytes.
+
+    Rows go into blocks of `block_type`, about `block_bytes` of rows each; a file that has grown to `file_bytes` gets no
+    further block. `positions` says whether blocks tell where in the base file their records stand.
+    """
+
+    block_type: BlockType = BlockType.PARQUET
+    block_bytes: int = 268435456
+    file_bytes: int = 1073741824
+    positions: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class WriterSettings:
-    """How base files are written; sizes in bytes. Defaults are Hudi's but for the codec, which is zstd at level 1."""
+    """How files are written; sizes in bytes. Defaults are Hudi's but for the codec, which is zstd at level 1."""
 
     compression: str = "zstd"
     level: int | None = 1
@@ -77,6 +92,7 @@ class WriterSettings:
     bloom_entries: int = 60000
     bloom_fpp: float = 1e-9
     bloom_max_entries: int = 100000
+    log: LogSettings = LogSettings()
 
     def __post_init__(self) -> None:
         if self.compression not in PARQUET_CODECS:

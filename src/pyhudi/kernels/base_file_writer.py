@@ -1,8 +1,4 @@
-"""Writes one base file: meta columns and data, in row groups of bounded size, with Hudi's entries in the footer.
-
-Pages are of format version 1, which every Parquet reader around Hudi takes; decimals have fixed length, lists three
-levels.
-"""
+"""Writes one base file: meta columns and data, in row groups of bounded size, with Hudi's entries in the footer."""
 
 from __future__ import annotations
 
@@ -18,13 +14,12 @@ from pyhudi.kernels.base_file import (
     FOOTER_BLOOM_TYPE,
     FOOTER_MAX_KEY,
     FOOTER_MIN_KEY,
-    PARQUET_CODECS,
     TableShape,
     WriterSettings,
 )
 from pyhudi.kernels.bloom import KeyFilter
 from pyhudi.kernels.key_range import KeyRange
-from pyhudi.kernels.leaf_columns import dictionary_columns
+from pyhudi.kernels.parquet_output import open_writer
 from pyhudi.schema.meta_columns import RECORD_KEY
 
 
@@ -90,25 +85,10 @@ class BaseFileWriter:
         group = pa.concat_tables(self._waiting or [self._schema.empty_table()])
         self._waiting, self._waiting_bytes = [], 0
         if self._writer is None:
-            self._writer = self._open(group)
+            self._writer = open_writer(self._output, self._schema, self._settings, group)
         if group.num_rows:
             # One dictionary for the whole row group: pages fall back to plain text where it changes.
             self._writer.write_table(group.unify_dictionaries(), row_group_size=group.num_rows)
-
-    def _open(self, sample: pa.Table) -> pq.ParquetWriter:
-        settings = self._settings
-        return pq.ParquetWriter(
-            self._output,
-            self._schema,
-            version="1.0",
-            data_page_version="1.0",
-            compression=PARQUET_CODECS[settings.compression],
-            compression_level=settings.level if settings.compression == "zstd" else None,
-            data_page_size=settings.page_bytes,
-            use_dictionary=dictionary_columns(sample) if settings.dictionary else False,
-            use_compliant_nested_type=True,
-            store_schema=False,
-        )
 
     def _footer(self) -> dict[str, str]:
         entries = {FOOTER_AVRO_SCHEMA: self._shape.avro_schema_json}

@@ -17,6 +17,8 @@ from pyhudi.schema.meta_columns import IS_DELETED, RECORD_KEY
 
 #: A boolean column beside the data: true marks a delete by commit time, which has no ordering value and always wins.
 DELETE_COLUMN = "_pyhudi_delete"
+#: A column beside the data: at which row of its base file the record stands, -1 where several rows have its key.
+POSITION_COLUMN = "_pyhudi_position"
 
 Mask = npt.NDArray[np.bool_]
 

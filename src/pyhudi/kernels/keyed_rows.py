@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from pyhudi.errors import KeyFieldError
 from pyhudi.kernels.base_file import TableShape
-from pyhudi.kernels.incoming import DELETE_COLUMN, commit_time_deletes, marked_deletes
+from pyhudi.kernels.incoming import DELETE_COLUMN, POSITION_COLUMN, commit_time_deletes, marked_deletes
 from pyhudi.schema.evolve import conform, conform_column
 from pyhudi.schema.meta_columns import RECORD_KEY
 
@@ -16,7 +16,7 @@ _PIECE_BYTES = 64 << 20
 
 
 def keyed_batches(rows: pa.Table | Iterable[pa.RecordBatch], shape: TableShape) -> Iterator[pa.Table]:
-    """Yield the rows with the columns record key, `_pyhudi_delete` (when it came) and data, conformed to the table.
+    """Yield the rows with the columns record key, `_pyhudi_delete` and `_pyhudi_position` (when they came), and data.
 
     At least one piece comes, so that the columns are known when there are no rows.
 
@@ -67,7 +67,7 @@ def _keyed(rows: pa.Table, shape: TableShape) -> pa.Table:
 
 
 def _with_key(rows: pa.Table, data: pa.Table) -> pa.Table:
-    leading = [name for name in (RECORD_KEY, DELETE_COLUMN) if name in rows.schema.names]
+    leading = [name for name in (RECORD_KEY, DELETE_COLUMN, POSITION_COLUMN) if name in rows.schema.names]
     columns = [*(rows.column(name) for name in leading), *data.columns]
     fields = [*(rows.schema.field(name) for name in leading), *data.schema]
     return pa.Table.from_arrays(columns, schema=pa.schema(fields))

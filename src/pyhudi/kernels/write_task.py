@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -47,6 +47,10 @@ class WriteTask:
     write_token: str
     base: BaseFile | None = None
     append_only: bool = False
+
+    def with_token(self, write_token: str) -> WriteTask:
+        """Return the same task for another attempt."""
+        return replace(self, write_token=write_token)
 
     @property
     def file_name(self) -> BaseFileName:

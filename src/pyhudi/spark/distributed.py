@@ -23,12 +23,14 @@ from pyhudi.spark.grouped import GroupedRows, group_rows, write_groups
 from pyhudi.spark.key_columns import served_by_spark
 from pyhudi.spec.commit import Operation
 from pyhudi.spec.options import resolve
+from pyhudi.spec.visibility import Visibility
 from pyhudi.table.open_table import OpenTable
 from pyhudi.table.write import commit, state_before
 from pyhudi.txn.transaction import Transaction, begin
 from pyhudi.write.bulk import BulkWrite
 from pyhudi.write.choices import Choices, choose
-from pyhudi.write.plan import Sizing, WritePlan, plan_write
+from pyhudi.write.local import sizing_of
+from pyhudi.write.plan import WritePlan, plan_write
 from pyhudi.write.prepare import TableSchema, evolved, require_columns, table_shape
 from pyhudi.write.profile import inflight_metadata
 from pyhudi.write.replace import replaced_groups
@@ -41,12 +43,13 @@ _DELETES = (Operation.DELETE, Operation.DELETE_PREPPED)
 
 @dataclass(frozen=True, slots=True)
 class DistributedRequest:
-    """What to write; `located` rows bring the meta columns they were read with."""
+    """What to write; `located` rows bring the meta columns they were read with, `seen` the commits that they were read with."""
 
     operation: Operation
     frame: DataFrame
     located: bool = False
     partitions: tuple[str, ...] | None = None
+    seen: Visibility | None = None
 
 
 def serves(table: OpenTable, request: DistributedRequest, options: Mapping[str, str]) -> str | None:
@@ -130,7 +133,7 @@ def _write_grouped(
     reason: str,
 ) -> tuple[WritePlan, list[TaskResult]]:
     shape = table_shape(schema, txn.table.config)
-    with group_rows(txn, request.frame, choices.tagging, schema.columns, located=request.located) as grouped:
+    with group_rows(txn, request.frame, choices.tagging, schema.columns, located=request.located, seen=request.seen) as grouped:
         plan = _plan(txn, request, choices, grouped, latest, reason)
         results: list[TaskResult] = []
         if not plan.changes_nothing:
@@ -148,16 +151,12 @@ def _plan(
     reason: str,
 ) -> WritePlan:
     partitions = grouped.profile.partitions
-    sizing = Sizing(
-        {path: txn.view.latest_base_files(path) for path, part in partitions.items() if part.inserts},
-        record_bytes(latest, grouped.sample(), choices.writer, threshold=choices.size_threshold),  # type: ignore[arg-type]
-        choices.writer,
-    )
+    row_bytes = record_bytes(latest, grouped.sample(), choices.writer, threshold=choices.size_threshold)  # type: ignore[arg-type]
     return plan_write(
         grouped.profile,
         request.operation,
         txn.instant,
-        sizing,
+        sizing_of(txn, grouped.profile, row_bytes, choices),
         txn.table.ids.file_prefix,
         replaced=replaced_groups(txn.view, request.operation, partitions, request.partitions),
         engine=ENGINE_NAME,

@@ -16,6 +16,7 @@ from pyhudi.spark.collect import collect_small
 from pyhudi.spark.distributed import DistributedRequest, serves, write_distributed
 from pyhudi.spec.commit import Operation
 from pyhudi.spec.options import resolve
+from pyhudi.spec.visibility import Visibility
 from pyhudi.table.open_table import OpenTable
 from pyhudi.table.write import register_writer, write
 from pyhudi.write.result import WriteResult
@@ -38,24 +39,25 @@ def write_frame(
     options: Mapping[str, str],
     located: bool,
     partitions: Sequence[str] | None,
+    seen: Visibility | None = None,
 ) -> WriteResult:
     """Write a DataFrame's rows to a table; arguments and errors as in `pyhudi.table.write.write`."""
     assert isinstance(data, DataFrame), "registered for DataFrames"
     choice = _engine_choice(data.sparkSession, options)
     hudi = {name: value for name, value in options.items() if name not in (ENGINE, LOCAL_MAX_BYTES)}
-    request = DistributedRequest(operation, data, located, None if partitions is None else tuple(partitions))
+    request = DistributedRequest(operation, data, located, None if partitions is None else tuple(partitions), seen)
     if choice.engine == "local":
         reason = f"{ENGINE} is local"
-        return write(table, operation, data.toArrow(), options=hudi, located=located, partitions=partitions, reason=reason)
+        return write(table, operation, data.toArrow(), options=hudi, located=located, partitions=partitions, seen=seen, reason=reason)
     if choice.engine == "spark":
         return write_distributed(table, request, hudi, f"{ENGINE} is spark")
     collected = collect_small(data, choice.max_bytes)
     if collected.rows is not None:
         reason = collected.reason
-        return write(table, operation, collected.rows, options=hudi, located=located, partitions=partitions, reason=reason)
+        return write(table, operation, collected.rows, options=hudi, located=located, partitions=partitions, seen=seen, reason=reason)
     unserved = serves(table, request, hudi)
     if unserved is not None:
-        return write(table, operation, data.toArrow(), options=hudi, located=located, partitions=partitions, reason=unserved)
+        return write(table, operation, data.toArrow(), options=hudi, located=located, partitions=partitions, seen=seen, reason=unserved)
     return write_distributed(table, request, hudi, collected.reason)
 
 

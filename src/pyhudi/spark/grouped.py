@@ -12,12 +12,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
 
 from pyhudi.errors import KeyFieldError
-from pyhudi.fsview.view import FileSystemView
+from pyhudi.index.probe import slices_to_ask
 from pyhudi.index.rows import TaggedRows
 from pyhudi.kernels.base_file import TableShape, WriterSettings
 from pyhudi.kernels.dedupe import combine
 from pyhudi.kernels.incoming import DELETE_COLUMN
-from pyhudi.kernels.write_task import TaskResult, WriteTask, run_write_task
+from pyhudi.kernels.run_task import GroupTask, run_task
+from pyhudi.kernels.write_task import TaskResult
 from pyhudi.merge.mode import MergeMode
 from pyhudi.schema.meta_columns import FILE_NAME, PARTITION_PATH, RECORD_KEY
 from pyhudi.spark.bulk import task_identity
@@ -26,10 +27,12 @@ from pyhudi.spark.locate import FILE_ID, locate
 from pyhudi.spark.route import Routes, route
 from pyhudi.spark.task_results import RESULT_SCHEMA, answers, results_of
 from pyhudi.spec.commit import Operation
+from pyhudi.spec.file_group import FileGroupId
+from pyhudi.spec.visibility import Visibility
 from pyhudi.storage.protocol import Storage
 from pyhudi.txn.transaction import Transaction
 from pyhudi.write.choices import Choices
-from pyhudi.write.located import newest_file
+from pyhudi.write.located import Places
 from pyhudi.write.plan import WritePlan
 from pyhudi.write.prepare import require_unique
 from pyhudi.write.profile import PartitionProfile, Profile
@@ -53,8 +56,11 @@ class GroupedRows:
 
 
 @contextlib.contextmanager
-def group_rows(txn: Transaction, frame: DataFrame, tagging: Tagging, columns: pa.Schema, *, located: bool) -> Iterator[GroupedRows]:
-    """Find the file group of every row and count; Spark keeps the rows until the block ends.
+def group_rows(
+    txn: Transaction, frame: DataFrame, tagging: Tagging, columns: pa.Schema, *, located: bool, seen: Visibility | None = None
+) -> Iterator[GroupedRows]:
+    """Find the file group of every row and count; Spark keeps the rows until the block ends. `seen` are the commits that located rows were
+    read with.
 
     Raises:
         KeyFieldError: a record key is null or empty, or a partition value is not allowed.
@@ -67,7 +73,7 @@ def group_rows(txn: Transaction, frame: DataFrame, tagging: Tagging, columns: pa
         rows = rows.filter(F.col(FILE_ID).isNotNull())
     rows = rows.persist(StorageLevel.MEMORY_AND_DISK)
     try:
-        yield GroupedRows(rows, _profile(rows, txn.view, check_names=located))
+        yield GroupedRows(rows, _profile(rows, Places(txn.view, seen)))
     finally:
         rows.unpersist()
 
@@ -90,27 +96,25 @@ def _found(txn: Transaction, keyed: DataFrame, tagging: Tagging) -> DataFrame:
     if not tagging.looks_up:
         return keyed.withColumn(FILE_ID, F.lit(None).cast("string"))
     paths = [row[0] for row in keyed.select(PARTITION_PATH).distinct().collect()] if txn.table.config.partition_fields else [""]
-    files = [file for path in paths for file in txn.view.latest_base_files(path)]
+    files = [piece.base for path in paths for piece in slices_to_ask(txn.view, path) if piece.base is not None]
     found = locate(keyed, txn.table.storage.uri, files)
     return found.filter(F.col(FILE_ID).isNull()) if tagging.drop_known else found
 
 
-def _profile(rows: DataFrame, view: FileSystemView, *, check_names: bool) -> Profile:
+def _profile(rows: DataFrame, places: Places) -> Profile:
     counted = rows.groupBy(PARTITION_PATH, FILE_ID).agg(F.count("*"), F.count_if(F.col(RECORD_KEY).isNull())).collect()
     if bad := sum(row[3] for row in counted):
         raise KeyFieldError(
-            f"{bad} rows have no record key: every key field ({', '.join(view.config.record_key_fields)}) is null or empty there."
+            f"{bad} rows have no record key: every key field ({', '.join(places.view.config.record_key_fields)}) is null or empty there."
         )
-    paths = {row[0] for row in counted}
-    of_group = {(path, file.name.file_id): file for path in paths for file in view.latest_base_files(path)}
     parts: dict[str, PartitionProfile] = {}
     for path, file_id, count, _ in sorted(counted, key=lambda row: (row[0], row[1] or "")):
         part = parts.get(path, PartitionProfile())
         if file_id is None:
             parts[path] = replace(part, inserts=count)
         else:
-            file = newest_file(view, path, file_id) if check_names else of_group[path, file_id]
-            parts[path] = replace(part, updates={**part.updates, file: count})
+            piece = places.slice_of(path, file_id)
+            parts[path] = replace(part, updates={**part.updates, piece: part.updates.get(piece, 0) + count})
     return Profile(parts)
 
 
@@ -122,7 +126,7 @@ class _Work:
     shape: TableShape
     settings: WriterSettings
     tagging: Tagging
-    tasks: tuple[WriteTask, ...]
+    tasks: tuple[GroupTask, ...]
 
 
 def write_groups(storage: Storage, shape: TableShape, choices: Choices, plan: WritePlan, grouped: GroupedRows) -> list[TaskResult]:
@@ -132,21 +136,21 @@ def write_groups(storage: Storage, shape: TableShape, choices: Choices, plan: Wr
     def task(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return answers(lambda: _write(work, batches))
 
-    routed = route(grouped.rows, _routes(plan, names=_is_located(plan.operation)))
+    routed = route(grouped.rows, _routes(plan, grouped.profile))
     return results_of([row.result for row in routed.mapInArrow(task, RESULT_SCHEMA).collect()])
 
 
-def _is_located(operation: Operation) -> bool:
-    return operation in (Operation.UPSERT_PREPPED, Operation.DELETE_PREPPED)
-
-
-def _routes(plan: WritePlan, *, names: bool) -> Routes:
+def _routes(plan: WritePlan, profile: Profile) -> Routes:
+    """Return which task takes what; a located row of a base file names the file, all others the bare file id."""
+    base_names = {piece.group: str(piece.base.name) for part in profile.partitions.values() for piece in part.updates if piece.base}
     groups: dict[tuple[str, str], int] = {}
     buckets: dict[str, list[tuple[int, float]]] = {}
     for number, bucket in enumerate(plan.buckets):
-        base = bucket.task.base
-        if bucket.updates and base is not None:
-            groups[bucket.task.partition_path, str(base.name) if names else base.name.file_id] = number
+        if bucket.updates:
+            path, file_id = bucket.task.partition_path, bucket.task.file_id
+            groups[path, file_id] = number
+            if (name := base_names.get(FileGroupId(path, file_id))) is not None:
+                groups[path, name] = number
         if bucket.inserts:
             buckets.setdefault(bucket.task.partition_path, []).append((number, float(bucket.inserts)))
     shares = {path: [(number, count / sum(c for _, c in found)) for number, count in found] for path, found in buckets.items()}
@@ -165,5 +169,5 @@ def _write(work: _Work, batches: Iterable[pa.RecordBatch]) -> Iterator[TaskResul
         rows = combine(rows, work.shape.ordering_fields, work.shape.merge_mode)
     elif work.tagging.operation is Operation.UPSERT:
         require_unique(rows, work.tagging.combine_option)
-    task = replace(work.tasks[number], write_token=token)
-    yield run_write_task(work.storage, work.shape, work.settings, task, rows.drop_columns([PARTITION_PATH]))
+    task = work.tasks[number].with_token(token)
+    yield from run_task(work.storage, work.shape, work.settings, task, rows.drop_columns([PARTITION_PATH]))

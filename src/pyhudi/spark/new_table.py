@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pyhudi.errors import OptionError
+from pyhudi.spec.table_config import parse_table_type
 from pyhudi.table.table import HudiTable
 
 _NAME: Final = ("hoodie.table.name", "hoodie.datasource.write.table.name")
@@ -54,7 +55,7 @@ def definition_of(options: Mapping[str, str], partition_by: tuple[str, ...], *, 
         keys=_fields(_one(options, _KEYS)),
         partition_by=_fields(partitions) if partitions is not None else partition_by,
         order_by=_fields(_one(options, _ORDER)),
-        table_type=(_one(options, _TYPE) or "COPY_ON_WRITE").upper(),
+        table_type=parse_table_type(_one(options, _TYPE) or "COPY_ON_WRITE"),
         options={key: value for key, value in options.items() if key not in _ABOUT_THE_TABLE},
         stated=frozenset(options) | ({_PARTITIONS[0]} if partition_by else frozenset()),
     )

@@ -22,6 +22,7 @@ from pyhudi.spec.merge_mode import MergeMode, infer_merge_mode, parse_merge_mode
 from pyhudi.spec.table_version import READABLE, TableVersion, check_served
 
 _TABLE_TYPES = ("COPY_ON_WRITE", "MERGE_ON_READ")
+_SHORT_TYPES = {"COW": "COPY_ON_WRITE", "MOR": "MERGE_ON_READ"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,11 @@ class TableConfig:
     def table_type(self) -> str:
         """`COPY_ON_WRITE` or `MERGE_ON_READ`."""
         return self._required(keys.TYPE).upper()
+
+    @property
+    def is_merge_on_read(self) -> bool:
+        """True when updates go to log files."""
+        return self.table_type == "MERGE_ON_READ"
 
     @property
     def record_key_fields(self) -> tuple[str, ...]:
@@ -224,6 +230,23 @@ def checksum(properties: Mapping[str, str]) -> int:
     return zlib.crc32(text.encode("utf-8", "surrogatepass"))
 
 
+def parse_table_type(text: str) -> str:
+    """Return a table type by its name or its short form, in any case.
+
+    Raises:
+        OptionError: it is none.
+
+    Example:
+        >>> parse_table_type("mor")
+        'MERGE_ON_READ'
+    """
+    name = text.strip().upper()
+    found = _SHORT_TYPES.get(name, name)
+    if found not in _TABLE_TYPES:
+        raise OptionError(f"table type '{text}' is neither of {' and '.join(_TABLE_TYPES)}")
+    return found
+
+
 def new_table_properties(
     *,
     name: str,
@@ -244,19 +267,17 @@ def new_table_properties(
 
     Raises:
         UnsupportedError: the version is not written by this release.
-        OptionError: the table has no name, or its type is none.
+        OptionError: the table has no name, or its type is unknown.
     """
     served = check_served(version, for_write=True)
     if not name:
         raise OptionError("a new table needs a name")
-    if table_type not in _TABLE_TYPES:
-        raise OptionError(f"table type '{table_type}' is neither of {' and '.join(_TABLE_TYPES)}")
     mode = merge_mode or infer_merge_mode(payload_class=None, strategy_id=None, has_ordering=bool(ordering_fields))
     generator = key_generator or infer_key_generator(record_key_fields, partition_fields)
     found = {
         keys.NAME: name,
         keys.DATABASE: database,
-        keys.TYPE: table_type,
+        keys.TYPE: parse_table_type(table_type),
         keys.VERSION: str(int(served)),
         keys.INITIAL_VERSION: str(int(served)),
         keys.LAYOUT: str(served.layout),

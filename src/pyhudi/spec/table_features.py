@@ -50,8 +50,6 @@ def check_writable(config: TableConfig) -> None:
     check_served(config.version, for_write=True)
     check_readable(config)
     _refuse_unknown(config, "hoodie.")
-    if config.table_type != "COPY_ON_WRITE":
-        raise _refusal(config, f"{keys.TYPE}={config.table_type}", "writing to merge-on-read tables comes with a later release")
     for name in (keys.METADATA_PARTITIONS, keys.METADATA_PARTITIONS_INFLIGHT):
         if value := config.properties.get(name, ""):
             raise _refusal(config, f"{name}={value}", "writing to tables with a metadata table comes with a later release")

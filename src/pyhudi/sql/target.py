@@ -15,12 +15,14 @@ from pyhudi.spark.relation_cache import catalog_order
 from pyhudi.spark.types import spark_schema
 from pyhudi.spec import partition_path
 from pyhudi.spec.commit import Operation
+from pyhudi.spec.visibility import Visibility
 from pyhudi.sql import settings
 from pyhudi.sql.result import result_row
 from pyhudi.sql.statement import Statement
 from pyhudi.sql.tokens import text_literal
 from pyhudi.table.table import HudiTable
 from pyhudi.table.write import write
+from pyhudi.timeline.load import load_timeline
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,10 @@ class WriteTarget:
         """Options of the write: the table's properties, overruled by the session's `SET hoodie...`."""
         return settings.write_options(self.statement.session, self.entry)
 
+    def seen(self) -> Visibility:
+        """Return the commits that a read from now on sees at least: to be asked before the rows are read."""
+        return load_timeline(self.table.storage, self.table.config).visibility
+
     def overwrite_mode(self) -> str:
         """Return `static` or `dynamic`: what INSERT OVERWRITE without a partition replaces."""
         session = self.statement.session.conf.get("spark.sql.sources.partitionOverwriteMode", "STATIC") or "STATIC"
@@ -86,9 +92,17 @@ class WriteTarget:
         (text,) = self.statement.plain(f"SELECT CAST({typed} AS STRING)").collect()[0]
         return None if text is None else str(text)
 
-    def write(self, operation: Operation, rows: DataFrame, *, located: bool = False, partitions: Sequence[str] | None = None) -> DataFrame:
-        """Write the rows and return the statement's result."""
-        result = write(self.table, operation, rows, options=dict(self.options), located=located, partitions=partitions)
+    def write(
+        self,
+        operation: Operation,
+        rows: DataFrame,
+        *,
+        located: bool = False,
+        partitions: Sequence[str] | None = None,
+        seen: Visibility | None = None,
+    ) -> DataFrame:
+        """Write the rows and return the statement's result; arguments as in `pyhudi.table.write.write`."""
+        result = write(self.table, operation, rows, options=dict(self.options), located=located, partitions=partitions, seen=seen)
         return result_row(self.statement, self.name, result)
 
 

@@ -11,14 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pyarrow as pa
 
-from pyhudi.errors import AlreadyExistsError, KeyFieldError, OptionError, TableExists, UnsupportedError
+from pyhudi.errors import AlreadyExistsError, KeyFieldError, OptionError, TableExists
 from pyhudi.schema.avro_arrow import arrow_to_avro
 from pyhudi.schema.evolve import evolve
 from pyhudi.spec.config_keys import concerns_table
 from pyhudi.spec.key_generator import parse_key_generator
 from pyhudi.spec.merge_mode import parse_merge_mode
 from pyhudi.spec.options import Options, resolve
-from pyhudi.spec.table_config import TableConfig, new_table_properties
+from pyhudi.spec.table_config import TableConfig, new_table_properties, parse_table_type
 from pyhudi.spec.table_features import check_writable
 from pyhudi.storage.left_overs import is_left_over
 from pyhudi.storage.protocol import FileStatus, Storage
@@ -58,15 +58,11 @@ def create_table(
         KeyFieldError: a key, partition or ordering field is no column.
         UnsupportedError: this release cannot write such a table.
     """
-    if table_type.upper() == "MERGE_ON_READ":
-        raise UnsupportedError("table_type=MERGE_ON_READ: merge-on-read tables come with a later release; COPY_ON_WRITE is served.")
-    if table_type.upper() != "COPY_ON_WRITE":
-        raise OptionError(f"table_type={table_type} is unknown; it must be COPY_ON_WRITE.")
     resolved = resolve(options)
     _check_about_table(resolved)
     columns = evolve(None, schema)
     _check_fields(columns, {"keys": keys, "partition_by": partition_by, "order_by": order_by})
-    properties = _properties(columns, name, keys, partition_by, order_by, resolved)
+    properties = _properties(columns, name, parse_table_type(table_type), keys, partition_by, order_by, resolved)
     config = TableConfig(properties)
     check_writable(config)
     check_agreement(resolved, config)
@@ -81,12 +77,19 @@ def create_table(
 
 
 def _properties(
-    columns: pa.Schema, name: str, keys: Sequence[str], partition_by: Sequence[str], order_by: Sequence[str], options: Options
+    columns: pa.Schema,
+    name: str,
+    table_type: str,
+    keys: Sequence[str],
+    partition_by: Sequence[str],
+    order_by: Sequence[str],
+    options: Options,
 ) -> dict[str, str]:
     mode = options.get("hoodie.record.merge.mode")
     generator = options.get("hoodie.datasource.write.keygenerator.type")
     return new_table_properties(
         name=name,
+        table_type=table_type,
         version=options.integer("hoodie.write.table.version"),
         database=options.text("hoodie.database.name"),
         record_key_fields=keys,

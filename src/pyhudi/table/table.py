@@ -18,6 +18,7 @@ from pyhudi.schema.meta_columns import FILE_NAME, PARTITION_PATH, RECORD_KEY
 from pyhudi.spec.commit import Operation
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.spec.table_features import check_readable
+from pyhudi.spec.visibility import Visibility
 from pyhudi.storage.open import open_storage
 from pyhudi.storage.protocol import Storage
 from pyhudi.storage.table_properties import load_properties
@@ -90,7 +91,7 @@ class HudiTable:
             keys: record key fields; without any, keys are generated and rows can only be added.
             partition_by: partition fields.
             order_by: ordering fields: of two records with one key the one with the greater value stays.
-            table_type: COPY_ON_WRITE.
+            table_type: COPY_ON_WRITE, or MERGE_ON_READ, whose updates go to log files.
             options: `hoodie.*` options.
             storage_options: options of the storage.
 
@@ -267,7 +268,7 @@ class HudiTable:
         if where is None:
             return self._write(Operation.DELETE, data, options)
         found = read.selection(self.storage, [RECORD_KEY, PARTITION_PATH, FILE_NAME], where, None, "snapshot", meta_columns=False)
-        return self._write(Operation.DELETE_PREPPED, read.to_arrow(found), options, located=True)
+        return self._write(Operation.DELETE_PREPPED, read.to_arrow(found), options, located=True, seen=found.snapshot.timeline.visibility)
 
     def merge(self, *_: Any, **__: Any) -> WriteResult:
         """Not served yet: MERGE with conditions."""
@@ -281,5 +282,6 @@ class HudiTable:
         *,
         located: bool = False,
         partitions: Sequence[str] | None = None,
+        seen: Visibility | None = None,
     ) -> WriteResult:
-        return write(self, operation, data, options=options, located=located, partitions=partitions, engine=self._engine)
+        return write(self, operation, data, options=options, located=located, partitions=partitions, seen=seen, engine=self._engine)

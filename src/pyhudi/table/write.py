@@ -17,6 +17,7 @@ from pyhudi.read.schema import table_schema
 from pyhudi.service.rollback import roll_back_failed_writes
 from pyhudi.spec.commit import CommitMetadata, Operation
 from pyhudi.spec.options import resolve
+from pyhudi.spec.visibility import Visibility
 from pyhudi.table.open_table import OpenTable
 from pyhudi.timeline.payload import read_commit
 from pyhudi.txn.release import VERSION
@@ -42,6 +43,7 @@ class Writer(Protocol):
         options: Mapping[str, str],
         located: bool,
         partitions: Sequence[str] | None,
+        seen: Visibility | None,
     ) -> WriteResult:
         """Return what the write did."""
         ...
@@ -63,6 +65,7 @@ def write(
     options: Mapping[str, str] | None = None,
     located: bool = False,
     partitions: Sequence[str] | None = None,
+    seen: Visibility | None = None,
     engine: Engine | None = None,
     reason: str = IN_THIS_PROCESS,
 ) -> WriteResult:
@@ -76,6 +79,7 @@ def write(
         options: `hoodie.*` options of this call.
         located: the data hold the meta columns that their records were read with; no index is asked.
         partitions: partition paths to replace or delete, for operations that replace.
+        seen: the commits that located rows were read with.
         engine: runs the tasks; threads of this process by default.
         reason: why that engine, for the result and the commit's metadata.
 
@@ -89,12 +93,12 @@ def write(
         data = None  # the paths say it all
     for takes, writer in _writers:
         if data is not None and takes(data):
-            return writer(table, operation, data, options=options or {}, located=located, partitions=partitions)
+            return writer(table, operation, data, options=options or {}, located=located, partitions=partitions, seen=seen)
     started = time.perf_counter()
     engine = engine or LocalEngine()
     choices = choose(resolve(options or {}), table.config, operation)
     rows = None if data is None else to_table(data, lambda: table.schema)
-    request = WriteRequest(operation, rows, located=located, partitions=None if partitions is None else tuple(partitions))
+    request = WriteRequest(operation, rows, located=located, partitions=None if partitions is None else tuple(partitions), seen=seen)
     with begin(
         table.storage,
         operation,

@@ -103,7 +103,9 @@ class Transaction:
 
     @property
     def _action(self) -> Action:
-        return Action.REPLACE_COMMIT if self.operation.replaces else Action.COMMIT
+        if self.operation.replaces:
+            return Action.REPLACE_COMMIT
+        return Action.DELTA_COMMIT if self.table.config.is_merge_on_read else Action.COMMIT
 
     def _request(self) -> bytes:
         if not self.operation.replaces:

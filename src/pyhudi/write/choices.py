@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 
 from pyhudi.index.choose import choose_index
 from pyhudi.index.global_simple import GlobalSimpleIndex
-from pyhudi.kernels.base_file import WriterSettings
+from pyhudi.kernels.base_file import LogSettings, WriterSettings
 from pyhudi.spec.commit import Operation
+from pyhudi.spec.log_block import BlockType
 from pyhudi.spec.options import Options
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.write.agree import check_agreement
@@ -18,18 +19,21 @@ from pyhudi.write.tag import Tagging
 _COMBINE = {Operation.UPSERT: "hoodie.combine.before.upsert", Operation.DELETE: "hoodie.combine.before.delete"}
 #: Hudi's names of codecs that Parquet calls otherwise.
 _CODECS = {"lz4": "lz4_raw", "none": "uncompressed"}
+_BLOCK_TYPES = {"avro": BlockType.AVRO, "parquet": BlockType.PARQUET}
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """How to write: base files, keys, packing, waiting. `size_threshold` is the share of the small-file limit that a
-    commit must have written for its record size to be believed.
+    """How to write: files, keys, packing, waiting. `size_threshold` is the share of the small-file limit that a
+    commit must have written for its record size to be believed; of a merge-on-read table `small_file_candidates` base
+    files of a partition take new records.
     """
 
     writer: WriterSettings
     tagging: Tagging
     lock_wait_s: float
     size_threshold: float
+    small_file_candidates: int
 
 
 def choose(options: Options, config: TableConfig, operation: Operation) -> Choices:
@@ -57,11 +61,12 @@ def choose(options: Options, config: TableConfig, operation: Operation) -> Choic
         tagging=tagging,
         lock_wait_s=options.integer("hoodie.write.lock.wait_time_ms") / 1000,
         size_threshold=options.number("hoodie.record.size.estimation.threshold"),
+        small_file_candidates=options.integer("hoodie.merge.small.file.group.candidates.limit"),
     )
 
 
 def writer_settings(options: Options) -> WriterSettings:
-    """Return how base files are written; what no option says is as `WriterSettings` has it.
+    """Return how files are written; what no option says is as `WriterSettings` has it.
 
     Raises:
         OptionError: a codec is not served.
@@ -79,4 +84,10 @@ def writer_settings(options: Options) -> WriterSettings:
         bloom_entries=options.integer("hoodie.index.bloom.num_entries"),
         bloom_fpp=options.number("hoodie.index.bloom.fpp"),
         bloom_max_entries=options.integer("hoodie.bloom.index.filter.dynamic.max.entries"),
+        log=LogSettings(
+            block_type=_BLOCK_TYPES[options.text("hoodie.logfile.data.block.format").lower()],
+            block_bytes=options.integer("hoodie.logfile.data.block.max.size"),
+            file_bytes=options.integer("hoodie.logfile.max.size"),
+            positions=options.flag("hoodie.write.record.positions"),
+        ),
     )

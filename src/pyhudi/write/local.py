@@ -16,13 +16,17 @@ from pyhudi.errors import KeyFieldError, UsageError
 from pyhudi.index.protocol import Lookup
 from pyhudi.index.rows import TaggedRows
 from pyhudi.kernels.base_file import TableShape, WriterSettings
-from pyhudi.kernels.write_task import TaskResult, run_write_task
+from pyhudi.kernels.run_task import run_task
+from pyhudi.kernels.write_task import TaskResult
 from pyhudi.schema.meta_columns import RECORD_KEY, without_meta_columns
 from pyhudi.spec.commit import CommitMetadata, Operation
+from pyhudi.spec.visibility import Visibility
 from pyhudi.storage.protocol import Storage
 from pyhudi.txn.transaction import Transaction
 from pyhudi.write import located as located_rows
+from pyhudi.write.candidates import insert_candidates
 from pyhudi.write.choices import Choices
+from pyhudi.write.located import Places
 from pyhudi.write.plan import Sizing, WritePlan, plan_write
 from pyhudi.write.prepare import TableSchema, evolved, keyed_deletes, keyed_rows, require_columns, table_shape
 from pyhudi.write.profile import Profile, profile_of
@@ -37,14 +41,15 @@ IN_THIS_PROCESS = "the rows were in this process already"
 
 @dataclass(frozen=True, slots=True)
 class WriteRequest:
-    """What the caller wants. `located` rows bring the meta columns they were read with; `partitions` names those to
-    replace.
+    """What the caller wants. `located` rows bring the meta columns they were read with, `seen` the commits that they were
+    read with; `partitions` names those to replace.
     """
 
     operation: Operation
     data: pa.Table | None
     located: bool = False
     partitions: tuple[str, ...] | None = None
+    seen: Visibility | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +97,7 @@ def plan_local(
     shape = table_shape(schema, txn.table.config)
     tagged = [] if request.data is None else _tagged(txn, request, request.data, choices, shape, engine)
     profile = profile_of(tagged)
-    sizing = Sizing(
-        {path: txn.view.latest_base_files(path) for path, part in profile.partitions.items() if part.inserts},
-        record_bytes(latest, tagged, choices.writer, threshold=choices.size_threshold),
-        choices.writer,
-    )
+    sizing = sizing_of(txn, profile, record_bytes(latest, tagged, choices.writer, threshold=choices.size_threshold), choices)
     plan = plan_write(
         profile,
         request.operation,
@@ -112,13 +113,20 @@ def plan_local(
     return LocalWrite(schema, shape, plan, profile, load_tasks(plan, tagged), late, index)
 
 
+def sizing_of(txn: Transaction, profile: Profile, row_bytes: float, choices: Choices) -> Sizing:
+    """Return what planning must know of a transaction's table."""
+    files = insert_candidates(txn.view, profile, row_bytes, choices.writer, choices.small_file_candidates)
+    return Sizing(files, row_bytes, choices.writer, merge_on_read=txn.table.config.is_merge_on_read)
+
+
 def run_tasks(storage: Storage, write: LocalWrite, settings: WriterSettings, engine: Engine) -> list[TaskResult]:
     """Write the files of a planned write."""
-    return engine.run(functools.partial(_run, storage, write.shape, settings), write.tasks)
+    results = engine.run(functools.partial(_run, storage, write.shape, settings), write.tasks)
+    return [result for of_task in results for result in of_task]
 
 
-def _run(storage: Storage, shape: TableShape, settings: WriterSettings, loaded: LoadedTask) -> TaskResult:
-    return run_write_task(storage, shape, settings, loaded.task, loaded.rows)
+def _run(storage: Storage, shape: TableShape, settings: WriterSettings, loaded: LoadedTask) -> list[TaskResult]:
+    return run_task(storage, shape, settings, loaded.task, loaded.rows)
 
 
 def _tagged(
@@ -128,9 +136,9 @@ def _tagged(
     if data.num_rows == 0:
         return []
     if request.operation is Operation.DELETE_PREPPED:
-        return located_rows.tag_deletes(data, txn.view)
+        return located_rows.tag_deletes(data, Places(txn.view, request.seen))
     if request.located:
-        return without_void_inserts(located_rows.tag_updates(_rekeyed(txn, data, shape), data, txn.view), shape)
+        return without_void_inserts(located_rows.tag_updates(_rekeyed(txn, data, shape), data, Places(txn.view, request.seen)), shape)
     if request.operation is Operation.DELETE:
         if not config.record_key_fields:
             raise KeyFieldError(f"Table {config.name} has no record key; delete its rows by condition: delete(where=...).")
@@ -144,7 +152,8 @@ def _tagged(
         if choices.tagging.looks_up or choices.tagging.combine:
             require_columns(data.schema, shape.ordering_fields, "an ordering field", config)
         keyed = keyed_rows(data, shape.schema, config, txn.instant)
-    return tag_rows(keyed, choices.tagging, shape, Lookup(txn.table.storage, txn.view, engine))
+    positions = config.is_merge_on_read and choices.writer.log.positions
+    return tag_rows(keyed, choices.tagging, shape, Lookup(txn.table.storage, txn.view, engine, positions))
 
 
 def _of_named_partitions(txn: Transaction, request: WriteRequest, stored: TableSchema) -> WriteRequest:

@@ -1,6 +1,7 @@
-"""From a profile to the plan of a write: one task for each file group that gets a new base file.
+"""From a profile to the plan of a write: one task for each file group that gets a new base file, or log files.
 
-Pure: the same profile, files and ids give the same plan, whichever engine carries it out. Rules: `UpsertPartitioner`.
+Pure: the same profile, files and ids give the same plan, whichever engine carries it out. Rules: `UpsertPartitioner`,
+`SparkUpsertDeltaCommitPartitioner`.
 """
 
 from __future__ import annotations
@@ -9,10 +10,13 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from pyhudi.kernels.append_task import AppendTask
 from pyhudi.kernels.base_file import WriterSettings
+from pyhudi.kernels.run_task import GroupTask
 from pyhudi.kernels.write_task import WriteTask
 from pyhudi.spec.commit import Operation
-from pyhudi.spec.file_group import BaseFile
+from pyhudi.spec.file_group import BaseFile, FileSlice
+from pyhudi.spec.file_names import LogFileName
 from pyhudi.write.assign import InsertGroup, pack_inserts, spread_inserts
 from pyhudi.write.profile import PartitionProfile, Profile
 
@@ -24,7 +28,7 @@ _PACKING = frozenset({Operation.INSERT, Operation.UPSERT, Operation.UPSERT_PREPP
 class Bucket:
     """One task of a write, with how many located records and how many new ones of its partition it gets."""
 
-    task: WriteTask
+    task: GroupTask
     updates: int
     inserts: int
 
@@ -53,11 +57,14 @@ class WritePlan:
 
 @dataclass(frozen=True, slots=True)
 class Sizing:
-    """What packing must know: the latest base files by partition path, the bytes of a record in a file, the limits."""
+    """What planning must know of the table: the base files that may take new records by partition path, the bytes of a
+    record in a file, the limits, and whether updates go to log files.
+    """
 
     files: Mapping[str, Sequence[BaseFile]]
     row_bytes: float
     settings: WriterSettings
+    merge_on_read: bool = False
 
 
 def plan_write(
@@ -87,32 +94,36 @@ def plan_write(
     ids = _file_ids(file_prefix, one_prefix=operation not in _PACKING)
     buckets = []
     for path, part in profile.partitions.items():
-        for file, updates, group in _groups(path, part, operation, sizing, ids.__next__):
-            task = WriteTask(
-                instant=instant,
-                partition_path=path,
-                file_id=group.file_id,
-                write_token=f"{next(numbers)}-0-0",
-                base=file,
-                append_only=operation in _APPENDING,
-            )
+        for piece, updates, group in _groups(path, part, operation, sizing, ids.__next__):
+            token = f"{next(numbers)}-0-0"
+            if piece is not None and sizing.merge_on_read and not group.count:
+                task: GroupTask = AppendTask(instant, piece, log_name(piece, instant, token))
+            else:
+                base = group.base if piece is None else piece.base
+                task = WriteTask(instant, path, group.file_id, token, base, append_only=operation in _APPENDING)
             buckets.append(Bucket(task, updates, group.count))
     return WritePlan(operation, tuple(buckets), replaced, engine, reason)
 
 
 def _groups(
     path: str, part: PartitionProfile, operation: Operation, sizing: Sizing, new_file_id: Callable[[], str]
-) -> Iterator[tuple[BaseFile | None, int, InsertGroup]]:
+) -> Iterator[tuple[FileSlice | None, int, InsertGroup]]:
+    """Yield the slice of each group that gets updates (None for others), their number, and the inserts that join them."""
     if operation in _PACKING:
         files = sizing.files.get(path, ())
         taking = pack_inserts(part.inserts, files, sizing.row_bytes, sizing.settings, new_file_id)
     else:
         taking = spread_inserts(part.inserts, sizing.row_bytes, sizing.settings, new_file_id)
     by_file = {group.file_id: group for group in taking}
-    for file, updates in part.updates.items():
-        yield file, updates, by_file.pop(file.name.file_id, InsertGroup(file.name.file_id, file, 0))
+    for piece, updates in part.updates.items():
+        yield piece, updates, by_file.pop(piece.group.file_id, InsertGroup(piece.group.file_id, piece.base, 0))
     for group in by_file.values():
-        yield group.base, 0, group
+        yield None, 0, group
+
+
+def log_name(piece: FileSlice, instant: str, write_token: str) -> LogFileName:
+    """Return the name of the log file that a write appends to a slice (table version 8 and later)."""
+    return LogFileName(piece.group.file_id, instant, 1, write_token)
 
 
 def _file_ids(file_prefix: Callable[[], str], *, one_prefix: bool) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What a write will touch: new records a partition, records for each base file. Small, and all that planning needs of
+"""What a write will touch: new records a partition, records for each file slice. Small, and all that planning needs of
 the rows.
 
 Rules: `WorkloadProfile`, `WorkloadStat`; the inflight file of a commit holds it as write statistics.
@@ -11,15 +11,15 @@ from dataclasses import dataclass, field
 
 from pyhudi.index.rows import TaggedRows
 from pyhudi.spec.commit import CommitMetadata, Operation, WriteStat
-from pyhudi.spec.file_group import BaseFile
+from pyhudi.spec.file_group import FileSlice
 
 
 @dataclass(frozen=True, slots=True)
 class PartitionProfile:
-    """Counts of one partition: `inserts` new records, and for each base file the updates and deletes it gets."""
+    """Counts of one partition: `inserts` new records, and for each file slice the updates and deletes it gets."""
 
     inserts: int = 0
-    updates: Mapping[BaseFile, int] = field(default_factory=dict)
+    updates: Mapping[FileSlice, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def profile_of(tagged: Iterable[TaggedRows]) -> Profile:
     """Return the counts of tagged rows."""
     return Profile(
         {
-            part.partition_path: PartitionProfile(part.inserts.num_rows, {file: rows.num_rows for file, rows in part.updates})
+            part.partition_path: PartitionProfile(part.inserts.num_rows, {piece: rows.num_rows for piece, rows in part.updates})
             for part in tagged
         }
     )
@@ -50,8 +50,8 @@ def inflight_metadata(profile: Profile, operation: Operation) -> CommitMetadata:
         path: (
             WriteStat("", None, num_inserts=part.inserts, has_runtime=False),
             *(
-                WriteStat(file.name.file_id, None, prev_commit=file.name.instant, num_update_writes=count, has_runtime=False)
-                for file, count in part.updates.items()
+                WriteStat(piece.group.file_id, None, prev_commit=piece.base_instant, num_update_writes=count, has_runtime=False)
+                for piece, count in part.updates.items()
             ),
         )
         for path, part in profile.partitions.items()

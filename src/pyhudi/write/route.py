@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from pyhudi.index.rows import TaggedRows, join_rows
-from pyhudi.kernels.write_task import WriteTask
+from pyhudi.kernels.run_task import GroupTask
 from pyhudi.write.plan import Bucket, WritePlan
 
 
@@ -17,7 +17,7 @@ from pyhudi.write.plan import Bucket, WritePlan
 class LoadedTask:
     """A task and the rows it writes."""
 
-    task: WriteTask
+    task: GroupTask
     rows: pa.Table
 
 
@@ -30,11 +30,11 @@ def load_tasks(plan: WritePlan, tagged: Iterable[TaggedRows]) -> list[LoadedTask
 
 
 def _load(buckets: list[Bucket], part: TaggedRows) -> Iterator[LoadedTask]:
-    updates = dict(part.updates)
+    updates = {piece.group.file_id: rows for piece, rows in part.updates}
     start = 0
     for bucket in buckets:
         rows = [part.inserts.slice(start, bucket.inserts)] if bucket.inserts else []
         start += bucket.inserts
-        if bucket.updates and bucket.task.base is not None:
-            rows.insert(0, updates[bucket.task.base])
+        if bucket.updates:
+            rows.insert(0, updates[bucket.task.file_id])
         yield LoadedTask(bucket.task, join_rows(rows))

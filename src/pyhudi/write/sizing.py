@@ -31,8 +31,9 @@ def record_bytes(latest: CommitMetadata | None, tagged: Iterable[TaggedRows], se
         threshold: share of the small-file limit that the commit before must have written to be believed.
     """
     if latest is not None:
-        size = sum(stat.total_write_bytes for stat in latest.all_stats())
-        records = sum(stat.num_writes for stat in latest.all_stats())
+        in_base_files = [stat for stat in latest.all_stats() if stat.log_version is None]
+        size = sum(stat.total_write_bytes for stat in in_base_files)
+        records = sum(stat.num_writes for stat in in_base_files)
         if records and size > threshold * settings.small_file_bytes:
             return max(_LEAST_BYTES, size / records)
     rows = max((part.inserts for part in tagged), key=len, default=None)

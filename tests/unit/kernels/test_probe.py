@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from pyhudi.errors import CorruptTableError
-from pyhudi.kernels.probe import locate_keys
+from pyhudi.kernels.probe import SEVERAL, find_keys
 from pyhudi.kernels.write_task import WriteTask, run_write_task
 from pyhudi.spec.file_group import BaseFile
 from pyhudi.storage.memory import MemoryStorage
@@ -24,48 +24,47 @@ def files_with(storage: MemoryStorage, *keys: list[str]) -> list[BaseFile]:
     return files
 
 
-def located(storage: MemoryStorage, files: list[BaseFile], keys: list[str]) -> list[int | None]:
-    return locate_keys(storage, files, pa.array(keys, pa.string())).to_pylist()
+def found(storage: MemoryStorage, file: BaseFile, keys: list[str]) -> list[int | None]:
+    return find_keys(storage, file, pa.array(keys, pa.string())).to_pylist()
 
 
-def test_each_key_is_found_in_its_file_and_absent_ones_nowhere() -> None:
+def test_each_key_is_found_in_its_row_and_absent_ones_nowhere() -> None:
     storage = MemoryStorage()
-    files = files_with(storage, ["a", "b"], [], ["c"], ["x", "y"])
-    assert located(storage, files, ["c", "zz", "y", "a", "b", "aa"]) == [2, None, 3, 0, 0, None]
+    (file,) = files_with(storage, ["a", "b", "x", "y"])
+    assert found(storage, file, ["y", "zz", "a", "b", "aa"]) == [3, None, 0, 1, None]
 
 
 def test_key_that_is_asked_for_twice_is_answered_twice() -> None:
     storage = MemoryStorage()
-    files = files_with(storage, ["a"])
-    assert located(storage, files, ["a", "b", "a"]) == [0, None, 0]
+    (file,) = files_with(storage, ["a"])
+    assert found(storage, file, ["a", "b", "a"]) == [0, None, 0]
 
 
-def test_no_keys_and_no_files_are_fine() -> None:
+def test_key_that_stands_in_several_rows_has_no_row_of_its_own() -> None:
     storage = MemoryStorage()
-    assert located(storage, [], ["a"]) == [None]
-    assert located(storage, files_with(storage, ["a"]), []) == []
+    (file,) = files_with(storage, ["a", "b", "a", "c"])
+    assert found(storage, file, ["c", "a", "b", "d"]) == [3, SEVERAL, 1, None]
 
 
-@pytest.mark.parametrize("lookup_rows", [1, 3, 1000])
-def test_answers_do_not_depend_on_how_files_are_looked_up_together(lookup_rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pyhudi.kernels.probe._LOOKUP_ROWS", lookup_rows)
+def test_no_keys_and_an_empty_file_are_fine() -> None:
     storage = MemoryStorage()
-    files = files_with(storage, *[[f"k{number}", f"l{number}"] for number in range(7)])
-    assert located(storage, files, [f"l{number}" for number in range(9)]) == [*range(7), None, None]
+    full, empty = files_with(storage, ["a"], [])
+    assert found(storage, full, []) == []
+    assert found(storage, empty, ["a"]) == [None]
 
 
 def test_file_whose_key_range_cannot_match_is_not_read_past_its_footer() -> None:
     storage = MemoryStorage()
-    files = files_with(storage, ["a", "b"], ["m"])
-    whole = storage.read(files[0].path)
+    (file,) = files_with(storage, ["a", "b"])
+    whole = storage.read(file.path)
     pages = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
-    storage.replace(files[0].path, bytes(pages) + whole[pages:])
-    assert located(storage, files, ["m", "z"]) == [1, None]
-    with pytest.raises(CorruptTableError, match=files[0].path):
-        located(storage, files, ["b"])
+    storage.replace(file.path, bytes(pages) + whole[pages:])
+    assert found(storage, file, ["m", "z"]) == [None, None]
+    with pytest.raises(CorruptTableError, match=file.path):
+        found(storage, file, ["b"])
 
 
 def test_key_beyond_the_first_plane_is_found_though_its_range_is_in_java_s_order() -> None:
     storage = MemoryStorage()
-    files = files_with(storage, ["\U00010000", "\uffee"], ["a"])
-    assert located(storage, files, ["\U00010000", "\uffee", "\uffff"]) == [0, 0, None]
+    (file,) = files_with(storage, ["\U00010000", "\uffee"])
+    assert found(storage, file, ["\U00010000", "\uffee", "\uffff"]) == [0, 1, None]

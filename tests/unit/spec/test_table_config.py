@@ -154,7 +154,6 @@ UNREADABLE = {
     "hoodie.table.base.file.format": "ORC",
 }
 UNWRITABLE = UNREADABLE | {
-    "hoodie.table.type": "MERGE_ON_READ",
     "hoodie.table.metadata.partitions": "files",
     "hoodie.table.metadata.partitions.inflight": "column_stats",
     "hoodie.populate.meta.fields": "false",

@@ -36,7 +36,6 @@ WRITABLE = [
 REFUSED = {
     "with_metadata_table_v9": "metadata table",
     "virtual_keys_v9": "virtual keys",
-    "merge_on_read_v9": "merge-on-read",
     "sql_operations_v6": "6",
     "timestamp_partitions_v9": "TIMESTAMP",
     "dropped_partition_column_v9": "drop.partition.columns",

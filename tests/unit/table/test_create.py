@@ -90,10 +90,10 @@ def test_definition_that_makes_no_table_is_refused_and_leaves_nothing(arguments,
     assert storage.list("") == []
 
 
-def test_merge_on_read_is_refused_by_name(tmp_path) -> None:
-    with pytest.raises(UnsupportedError, match="merge-on-read"):
-        HudiTable.create(str(tmp_path / "t"), SCHEMA, name="t", keys=["id"], table_type="MERGE_ON_READ")
-    assert not (tmp_path / "t").exists()
+@pytest.mark.parametrize("spelling", ["MERGE_ON_READ", "mor"])
+def test_table_type_may_be_named_in_full_or_short(spelling, tmp_path) -> None:
+    table = HudiTable.create(str(tmp_path / "t"), SCHEMA, name="t", keys=["id"], table_type=spelling)
+    assert HudiTable.open(str(tmp_path / "t")).config.table_type == table.config.table_type == "MERGE_ON_READ"
 
 
 def test_opening_where_nothing_stands_says_so(tmp_path) -> None:

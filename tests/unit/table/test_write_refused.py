@@ -93,7 +93,6 @@ def test_ordering_field_that_the_data_lack_is_named() -> None:
     ("name", "value"),
     [
         ("hoodie.table.metadata.partitions", "files"),
-        ("hoodie.table.type", "MERGE_ON_READ"),
         ("hoodie.populate.meta.fields", "false"),
         ("hoodie.table.cdc.enabled", "true"),
         ("hoodie.table.of.the.future", "yes"),

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from pyhudi.index.rows import TaggedRows
 from pyhudi.kernels.base_file import WriterSettings
 from pyhudi.spec.commit import CommitMetadata, Operation, WriteStat
-from pyhudi.spec.file_group import BaseFile
-from pyhudi.spec.file_names import BaseFileName
+from pyhudi.spec.file_group import BaseFile, FileGroupId, FileSlice, LogFile
+from pyhudi.spec.file_names import BaseFileName, LogFileName
 from pyhudi.write.assign import pack_inserts, spread_inserts
 from pyhudi.write.plan import Sizing, plan_write
 from pyhudi.write.profile import PartitionProfile, Profile, inflight_metadata
@@ -25,6 +25,12 @@ INSTANT = "20260101000000000"
 
 def file(name: str, size: int, partition: str = "p") -> BaseFile:
     return BaseFile(partition, BaseFileName(name, "0-0-0", "20250101000000000"), size)
+
+
+def slice_of(base: BaseFile, *logs: str) -> FileSlice:
+    group = FileGroupId(base.partition_path, base.name.file_id)
+    files = tuple(LogFile(group.partition_path, LogFileName(group.file_id, instant, 1, "0-0-0"), 10) for instant in logs)
+    return FileSlice(group, base.name.instant, base, files)
 
 
 def new_ids():
@@ -70,7 +76,7 @@ def test_bulk_groups_are_as_few_as_allowed_and_of_equal_size(count, row_bytes) -
 
 def test_group_with_updates_takes_inserts_in_the_same_task() -> None:
     small = file("a", 500)
-    write = plan(Profile({"p": PartitionProfile(inserts=60, updates={small: 7})}), Operation.UPSERT, [small])
+    write = plan(Profile({"p": PartitionProfile(inserts=60, updates={slice_of(small): 7})}), Operation.UPSERT, [small])
     assert [(b.task.file_id, b.updates, b.inserts) for b in write.buckets] == [("a", 7, 50), ("u0-0", 0, 10)]
     assert [b.task.base for b in write.buckets] == [small, None]
     assert [b.task.write_token for b in write.buckets] == ["0-0-0", "1-0-0"]
@@ -97,7 +103,7 @@ def test_bulk_file_ids_number_one_prefix() -> None:
 
 
 def test_inflight_metadata_counts_inserts_first_then_each_group() -> None:
-    profile = Profile({"p": PartitionProfile(3, {file("a", 1): 2})})
+    profile = Profile({"p": PartitionProfile(3, {slice_of(file("a", 1)): 2})})
     metadata = inflight_metadata(profile, Operation.UPSERT)
     inserts, updates = metadata.stats["p"]
     assert (inserts.file_id, inserts.num_inserts, inserts.prev_commit) == ("", 3, "null")

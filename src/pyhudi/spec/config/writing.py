@@ -101,6 +101,26 @@ WRITING: tuple[ConfigKey, ...] = (
         "1.0",
     ),
     served(
+        "hoodie.merge.small.file.group.candidates.limit",
+        "How many base files of a partition of a merge-on-read table take inserts in one write.",
+        Kind.INTEGER,
+        "1",
+    ),
+    served(
+        "hoodie.logfile.data.block.format",
+        "How rows stand in log files; parquet when not given, where Hudi takes avro.",
+        default="parquet",
+        choices=("avro", "parquet"),
+    ),
+    served("hoodie.logfile.data.block.max.size", "Size of the rows in one block of a log file, in bytes.", Kind.POSITIVE, "268435456"),
+    served("hoodie.logfile.max.size", "Size in bytes at which a log file gets no further block.", Kind.POSITIVE, "1073741824"),
+    served(
+        "hoodie.write.record.positions",
+        "Blocks of log files say where in the base file their records stand.",
+        Kind.FLAG,
+        "true",
+    ),
+    served(
         "hoodie.write.lock.wait_time_ms",
         "How long to wait for another writer of the table, in milliseconds.",
         Kind.INTEGER,
@@ -129,7 +149,7 @@ WRITING: tuple[ConfigKey, ...] = (
         hoodie.write.executor.* hoodie.write.status.storage.level hoodie.write.tagged.record.storage.level
         hoodie.copyonwrite.record.size.estimate hoodie.parquet.compression.ratio hoodie.memory.* hoodie.spillable.*
         hoodie.common.spillable.* hoodie.common.diskmap.* hoodie.datasource.write.row.writer.enable
-        hoodie.write.record.positions hoodie.spark.sql.optimized.writes.enable
+        hoodie.spark.sql.optimized.writes.enable
         hoodie.fileid.prefix.provider.class
         hoodie.parquet.field_id.write.enabled hoodie.write.markers.* hoodie.rollback.using.markers
         hoodie.merge.data.validation.enabled

@@ -25,6 +25,7 @@ from pyhudi.spark.types import spark_schema
 from pyhudi.spec import options as spec_options
 from pyhudi.spec.config_keys import concerns_table
 from pyhudi.spec.options import Options
+from pyhudi.spec.table_config import parse_table_type
 from pyhudi.sql import definition as definitions
 from pyhudi.sql.definition import Definition
 from pyhudi.sql.statement import Statement
@@ -115,7 +116,6 @@ def create_storage(definition: Definition, location: str) -> HudiTable:
     Raises:
         OptionError: a property is unknown or contradicts another.
         SchemaError: a type cannot be stored, or a key column does not exist.
-        UnsupportedError: a merge-on-read table.
     """
     given = {key: value for key, value in definition.properties.items() if definitions.is_option(key)}
     options = spec_options.resolve({_HIVE_STYLE: "true", **given})
@@ -131,7 +131,7 @@ def create_storage(definition: Definition, location: str) -> HudiTable:
         keys=_column_names(definition, schema, options, _KEYS),
         partition_by=definition.partition_columns,
         order_by=_column_names(definition, schema, options, _ORDER),
-        table_type=_table_type(definition, options),
+        table_type=options.text(_TYPE, default="COPY_ON_WRITE"),
         options={**_remaining(options), "hoodie.database.name": definition.database},
     )
 
@@ -172,16 +172,6 @@ def _remaining(options: Options) -> dict[str, str]:
     return {name: value for name, value in options.given.items() if concerns_table(name) and name not in (_KEYS, _ORDER, _TYPE)}
 
 
-def _table_type(definition: Definition, options: Options) -> str:
-    found = options.text(_TYPE, default="COPY_ON_WRITE").upper()
-    if found in {"MERGE_ON_READ", "MOR"}:
-        raise UnsupportedError(
-            f"CREATE TABLE {definition.qualified_name}: merge-on-read tables come with a later release of pyhudi;"
-            " create it with type = 'cow' for now."
-        )
-    return "COPY_ON_WRITE"
-
-
 def _column_names(definition: Definition, schema: StructType, options: Options, key: str) -> tuple[str, ...]:
     """Return the columns that a list such as primaryKey names, spelled as the columns are."""
     names = {name.lower(): name for name in schema.names}
@@ -210,8 +200,8 @@ def _check_agrees(definition: Definition, table: HudiTable) -> None:
     keys = [key.strip() for key in stated.text(_KEYS, default="").split(",") if key.strip()]
     if keys and not _same(keys, config.record_key_fields):
         raise OptionError(_contradiction(definition, "primaryKey", keys, config.record_key_fields))
-    kind = stated.text(_TYPE, default=config.table_type).upper()
-    if {"COW": "COPY_ON_WRITE", "MOR": "MERGE_ON_READ"}.get(kind, kind) != config.table_type:
+    kind = parse_table_type(stated.text(_TYPE, default=config.table_type))
+    if kind != config.table_type:
         raise OptionError(_contradiction(definition, "type", [kind], [config.table_type]))
 
 

@@ -20,12 +20,13 @@ def delete(statement: Statement) -> DataFrame | None:
     entry = None if name is None else catalog_table.find(statement.session, name)
     if entry is None:
         return None
-    relations.refresh_all(statement.session, statement.names())
     target = open_target(statement, entry)
+    seen = target.seen()
+    relations.refresh_all(statement.session, statement.names())
     tokens = statement.tokens
     start = find_word(tokens, "DELETE")
     assert start is not None, "the parser saw a DELETE"
     with_clause = slice_text(statement.text, tokens[:start])
     rest = slice_text(statement.text, tokens[start + 1 :])
     rows = statement.ask(f"{with_clause} SELECT {', '.join(LOCATION_COLUMNS)} {rest}")
-    return target.write(Operation.DELETE_PREPPED, rows, located=True)
+    return target.write(Operation.DELETE_PREPPED, rows, located=True, seen=seen)

@@ -1,0 +1,95 @@
+"""Rows of one append as blocks of a log file: data blocks first, then one delete block for all deletes.
+
+Rules: `HoodieAppendHandle`, `HoodieLogBlock`; format notes 1.4 to 1.7, 2, 9.4. Rows and deletes whose places in the base file are all
+known stand in the order of those places, which the header tells; a reader may then mask them without looking at a key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from pyhudi.codec.log_content import encode_deletes
+from pyhudi.codec.log_writer import encode_block
+from pyhudi.codec.positions import encode_positions
+from pyhudi.errors import UnsupportedError
+from pyhudi.kernels.append_task import AppendTask
+from pyhudi.kernels.base_file import FOOTER_AVRO_SCHEMA, TableShape, WriterSettings
+from pyhudi.kernels.incoming import POSITION_COLUMN, commit_time_deletes
+from pyhudi.kernels.ordering_types import ordering_types
+from pyhudi.kernels.parquet_output import open_writer
+from pyhudi.kernels.stamp import Stamp
+from pyhudi.schema.meta_columns import RECORD_KEY
+from pyhudi.spec.delete_record import COMMIT_TIME_DELETE, DeletedKeys
+from pyhudi.spec.log_block import BlockHeader, BlockType
+
+Places = npt.NDArray[np.int64]
+
+
+def data_blocks(rows: pa.Table, shape: TableShape, settings: WriterSettings, task: AppendTask) -> Iterator[bytes]:
+    """Yield keyed rows as data blocks of about `settings.log.block_bytes`."""
+    stamp = Stamp(task.instant, task.write_token.split("-", 1)[0], task.partition_path, task.file_id)
+    step = max(1, int(settings.log.block_bytes / max(1.0, rows.nbytes / max(1, rows.num_rows))))
+    for start in range(0, rows.num_rows, step):
+        part, positions = _by_position(rows.slice(start, step), settings, task)
+        stamped = stamp.new(part, shape.file_schema)
+        header = BlockHeader(
+            instant=task.instant, schema_json=shape.avro_schema_json, positions=positions, positions_of=_base_of(task, positions)
+        )
+        yield encode_block(settings.log.block_type, header, _content(stamped, shape, settings))
+
+
+def delete_block(rows: pa.Table, shape: TableShape, settings: WriterSettings, task: AppendTask) -> bytes:
+    """Return one block that deletes the records of keyed rows, each with its ordering value unless it is a delete by commit time."""
+    rows, positions = _by_position(rows, settings, task)
+    deleted = DeletedKeys(
+        keys=tuple(rows.column(RECORD_KEY).to_pylist()),
+        partition_paths=(task.partition_path,) * rows.num_rows,
+        ordering=tuple(_ordering_values(rows, shape)),
+    )
+    header = BlockHeader(
+        instant=task.instant, schema_json=shape.avro_schema_json, positions=positions, positions_of=_base_of(task, positions)
+    )
+    return encode_block(BlockType.DELETE, header, encode_deletes(deleted, ordering_types(shape)))
+
+
+def _by_position(rows: pa.Table, settings: WriterSettings, task: AppendTask) -> tuple[pa.Table, str | None]:
+    """Return the rows in the order of their places with the header's text, or as they are when a place is not known."""
+    if not settings.log.positions or task.slice.base is None or POSITION_COLUMN not in rows.schema.names:
+        return rows, None
+    column = rows.column(POSITION_COLUMN)
+    if column.null_count or not len(column):
+        return rows, None
+    positions: Places = column.to_numpy()
+    order = np.argsort(positions)
+    in_order = positions[order]
+    if in_order[0] < 0 or (np.diff(in_order) == 0).any():
+        return rows, None
+    return rows.take(pa.array(order)), encode_positions(in_order.tolist())
+
+
+def _base_of(task: AppendTask, positions: str | None) -> str | None:
+    return task.slice.base.name.instant if positions is not None and task.slice.base is not None else None
+
+
+def _content(rows: pa.Table, shape: TableShape, settings: WriterSettings) -> bytes | pa.Buffer:
+    if settings.log.block_type is not BlockType.PARQUET:
+        raise UnsupportedError(f"Log blocks of type {settings.log.block_type.name} are not written; PARQUET is.")
+    sink = pa.BufferOutputStream()
+    with open_writer(sink, rows.schema, settings, rows) as writer:
+        writer.write_table(rows.unify_dictionaries(), row_group_size=rows.num_rows)
+        writer.add_key_value_metadata({FOOTER_AVRO_SCHEMA: shape.avro_schema_json})
+    return sink.getvalue().to_pybytes()
+
+
+def _ordering_values(rows: pa.Table, shape: TableShape) -> Sequence[object]:
+    fields = shape.ordering_fields
+    hard = commit_time_deletes(rows)
+    if not fields or hard.all():
+        return [COMMIT_TIME_DELETE] * rows.num_rows
+    columns = [rows.column(name).to_pylist() for name in fields]
+    values = columns[0] if len(fields) == 1 else list(zip(*columns, strict=True))
+    return [COMMIT_TIME_DELETE if by_commit else value for by_commit, value in zip(hard, values, strict=True)]

@@ -1,0 +1,30 @@
+"""How every Parquet file of ours is laid out, whether it stands alone or inside a log block.
+
+Pages are of format version 1, which every Parquet reader around Hudi takes; decimals have fixed length, lists three levels.
+"""
+
+from __future__ import annotations
+
+from typing import BinaryIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pyhudi.kernels.base_file import PARQUET_CODECS, WriterSettings
+from pyhudi.kernels.leaf_columns import dictionary_columns
+
+
+def open_writer(output: BinaryIO | pa.NativeFile, schema: pa.Schema, settings: WriterSettings, sample: pa.Table) -> pq.ParquetWriter:
+    """Return a writer of rows of `schema`; `sample` tells which columns are worth a dictionary."""
+    return pq.ParquetWriter(
+        output,
+        schema,
+        version="1.0",
+        data_page_version="1.0",
+        compression=PARQUET_CODECS[settings.compression],
+        compression_level=settings.level if settings.compression == "zstd" else None,
+        data_page_size=settings.page_bytes,
+        use_dictionary=dictionary_columns(sample) if settings.dictionary else False,
+        use_compliant_nested_type=True,
+        store_schema=False,
+    )

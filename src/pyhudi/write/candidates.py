@@ -1,0 +1,45 @@
+"""Which base files may take new records.
+
+Rules: `UpsertPartitioner.getSmallFiles`, `SparkUpsertDeltaCommitPartitioner`; format notes 9.4. New records of a merge-on-read table go to
+base files that no log stands on, few at a time (`hoodie.merge.small.file.group.candidates.limit`), because to take them the file is
+written anew. Unlike Hudi, a file is left alone that is much larger than what it would take: a small write stays small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from pyhudi.fsview.view import FileSystemView
+from pyhudi.kernels.base_file import WriterSettings
+from pyhudi.spec.file_group import BaseFile
+from pyhudi.write.assign import small_files
+from pyhudi.write.profile import Profile
+
+#: Up to this size, or this many times the bytes of the new records, a base file below a merge-on-read table is written anew for them.
+_CHEAP_BYTES: Final = 8 << 20
+_MOST_AMPLIFIED: Final = 16
+
+
+def insert_candidates(
+    view: FileSystemView, profile: Profile, row_bytes: float, settings: WriterSettings, limit: int
+) -> Mapping[str, Sequence[BaseFile]]:
+    """Return the base files that may take the new records of each partition.
+
+    Args:
+        view: the table's files.
+        profile: what the write touches.
+        row_bytes: bytes of a record in a base file.
+        settings: sizes of files.
+        limit: how many base files of a partition of a merge-on-read table.
+    """
+    counts = {path: part.inserts for path, part in profile.partitions.items() if part.inserts}
+    if not view.config.is_merge_on_read:
+        return {path: view.latest_base_files(path) for path in counts}
+    return {path: _without_logs(view, path, count * row_bytes, settings)[:limit] for path, count in counts.items()}
+
+
+def _without_logs(view: FileSystemView, path: str, incoming_bytes: float, settings: WriterSettings) -> list[BaseFile]:
+    cheap = max(_CHEAP_BYTES, _MOST_AMPLIFIED * incoming_bytes)
+    bases = [piece.base for piece in view.latest_slices(path) if piece.base is not None and not piece.logs]
+    return [base for base in small_files(bases, settings) if base.size <= cheap]
