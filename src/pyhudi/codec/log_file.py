@@ -31,6 +31,8 @@ _EMPTY_MAP = bytes(4)
 _SIZE_END = len(MAGIC) + _LONG.size
 #: The last fields of a block: the count of an empty footer and the trailing length.
 _TAIL = len(_EMPTY_MAP) + _LONG.size
+#: A block with an empty header and no content.
+_LEAST_BLOCK = _SIZE_END + _VERSION_AND_TYPE.size + len(_EMPTY_MAP) + _LONG.size + _TAIL
 _LIKELY_HEADER = 8 << 10
 _NO_HEADER = BlockHeader()
 
@@ -107,7 +109,7 @@ def _end_of_block(file: FileWindow, at: int, *, probe_only: bool) -> int | None:
 def _block(file: FileWindow, decoder: HeaderDecoder, at: int, end: int) -> LogBlock:
     """Return the block between two places whose frame is whole."""
     try:
-        kind = _type(file.read(at + _SIZE_END, _VERSION_AND_TYPE.size))
+        kind = _type(file, at, end)
         header_at = at + _SIZE_END + _VERSION_AND_TYPE.size
         entries, header_size = _map(file, header_at, end - _LONG.size)
         content_at = header_at + header_size + _LONG.size
@@ -121,8 +123,10 @@ def _block(file: FileWindow, decoder: HeaderDecoder, at: int, end: int) -> LogBl
     return LogBlock(file.path, kind, header, at, end - at, content_at, content_size)
 
 
-def _type(raw: bytes) -> BlockType:
-    version, ordinal = _VERSION_AND_TYPE.unpack(raw)
+def _type(file: FileWindow, at: int, end: int) -> BlockType:
+    if end - at < _LEAST_BLOCK:
+        raise CorruptTableError(f"{end - at} bytes, a block has {_LEAST_BLOCK} at least")
+    version, ordinal = _VERSION_AND_TYPE.unpack(file.read(at + _SIZE_END, _VERSION_AND_TYPE.size))
     if version != FORMAT_VERSION:
         raise UnsupportedError(f"the format version {version}, pyhudi reads {FORMAT_VERSION}")
     if ordinal < 0 or ordinal == BlockType.CORRUPT:
@@ -146,10 +150,9 @@ def _map(file: FileWindow, at: int, limit: int) -> tuple[dict[int, bytes], int]:
 
 def _content_size(file: FileWindow, at: int, end: int) -> int:
     """Return the size of the content that stands at a place; a footer, which no release gives entries, fills the rest."""
-    raw = file.read(at - _LONG.size, min(_LONG.size, end - at + _LONG.size))
-    if len(raw) < _LONG.size:
-        raise CorruptTableError("no content")
-    size = int(_LONG.unpack(raw)[0])
+    if at > end:
+        raise CorruptTableError("a header that fills it")
+    size = int(_LONG.unpack(file.read(at - _LONG.size, _LONG.size))[0])
     left = end - at - size
     if size < 0 or left < len(_EMPTY_MAP):
         raise CorruptTableError(f"a content of {size} bytes, {end - at} are left")

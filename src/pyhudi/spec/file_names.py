@@ -1,8 +1,8 @@
 """Names of base files and log files, taken apart and put together.
 
 Rules: Hudi technical specification, "File naming"; `FSUtils`. A base file is
-`<fileId>_<writeToken>_<instant>.<ext>`, a log file `.<fileId>_<instant>.log.<version>_<writeToken>[-cdc]` (a dot
-instead of the dash is accepted).
+`<fileId>_<writeToken>_<instant>.<ext>`, a log file `.<fileId>_<instant>.log.<version>_<writeToken>`, with `.cdc` behind
+it (in older releases `-cdc`) when it logs changes.
 """
 
 from __future__ import annotations
@@ -10,11 +10,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from pyhudi.errors import UnsupportedError
+
 BASE_FILE_EXTENSIONS = frozenset({"parquet", "orc", "hfile", "lance"})
 PARTITION_METAFILE = ".hoodie_partition_metadata"
 
 _BASE = re.compile(r"([^_./]+)_(\d+-\d+-\d+)_(\d+)\.(\w+)")
 _LOG = re.compile(r"\.([^_/]+)_(\d*)\.log\.(\d+)(?:_(\d+-\d+-\d+))?([.-]cdc)?")
+#: Log files of table version 10 are files of a columnar format with names of their own (RFC-103).
+_NATIVE_LOG = re.compile(r"[^_./]+_\d+-\d+-\d+_\d+_\d+\.(?:log|deletes?|cdc)\.\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,18 +37,23 @@ class BaseFileName:
 @dataclass(frozen=True, slots=True)
 class LogFileName:
     """The parts of a log file's name. `instant` is the slice's base instant in version 6, the delta commit's own in
-    8 and later.
+    8 and later. `suffix` is `.cdc` or `-cdc` for logs of changes, which no merge reads.
     """
 
     file_id: str
     instant: str
     version: int
     write_token: str | None
-    is_cdc: bool = False
+    suffix: str = ""
+
+    @property
+    def is_cdc(self) -> bool:
+        """True for a log of changes."""
+        return bool(self.suffix)
 
     def __str__(self) -> str:
         token = f"_{self.write_token}" if self.write_token else ""
-        return f".{self.file_id}_{self.instant}.log.{self.version}{token}{'-cdc' if self.is_cdc else ''}"
+        return f".{self.file_id}_{self.instant}.log.{self.version}{token}{self.suffix}"
 
 
 def parse_base_file_name(name: str) -> BaseFileName | None:
@@ -61,8 +70,14 @@ def parse_base_file_name(name: str) -> BaseFileName | None:
 
 
 def parse_log_file_name(name: str) -> LogFileName | None:
-    """Return the parts of a log file's name, or None when the name is not one."""
+    """Return the parts of a log file's name, or None when the name is not one.
+
+    Raises:
+        UnsupportedError: it is the name of a log file of table version 10, whose rows must not be passed over.
+    """
     match = _LOG.fullmatch(name)
     if match is None:
+        if _NATIVE_LOG.fullmatch(name):
+            raise UnsupportedError(f"{name} is a log file of table version 10, which pyhudi does not read; it reads versions 6, 8 and 9")
         return None
-    return LogFileName(match[1], match[2], int(match[3]), match[4], match[5] is not None)
+    return LogFileName(match[1], match[2], int(match[3]), match[4], match[5] or "")

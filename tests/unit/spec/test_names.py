@@ -73,6 +73,18 @@ def test_names_of_other_grammars_are_no_data_files(name: str) -> None:
     assert parse_log_file_name(name) is None
 
 
-def test_the_suffix_of_a_change_log_is_kept_apart() -> None:
-    found = parse_log_file_name(".f-0_20260101000000000.log.1_0-1-2-cdc")
-    assert found == LogFileName("f-0", "20260101000000000", 1, "0-1-2", is_cdc=True)
+@pytest.mark.parametrize("kind", ["log", "deletes", "cdc"])
+def test_log_files_of_table_version_10_are_refused_by_name(kind: str) -> None:
+    name = f"f-0_0-1-2_20260101000000000_1.{kind}.parquet"
+    assert parse_base_file_name(name) is None
+    with pytest.raises(UnsupportedError, match=f"{kind}.parquet is a log file of table version 10"):
+        parse_log_file_name(name)
+
+
+@pytest.mark.parametrize("suffix", ["-cdc", ".cdc"])
+def test_the_suffix_of_a_change_log_is_kept_apart_and_kept(suffix: str) -> None:
+    name = f".f-0_20260101000000000.log.1_0-1-2{suffix}"
+    found = parse_log_file_name(name)
+    assert found == LogFileName("f-0", "20260101000000000", 1, "0-1-2", suffix)
+    assert found.is_cdc
+    assert str(found) == name
