@@ -30,11 +30,13 @@ def pack(name: str, folder: Path) -> None:
 def make(judge: Judge, name: str, folder: Path) -> None:
     """The table in `folder / name`, and beside it the rows that Apache Hudi reads from it."""
     recipe = RECIPES[name]
-    recipe.make(judge, folder / name, options(name, recipe.version))
+    given = options(name, recipe.version)
+    recipe.make(judge, folder / name, given)
     expected = folder / f"{name}.expected.parquet"
     if name.startswith("merge_on_read"):
         pq.write_table(judge.read(folder / name, hoodie__datasource__query__type="read_optimized"), expected)
-        pq.write_table(judge.read(folder / name), folder / f"{name}.snapshot.parquet")
+        rows = recipe.snapshot(judge, folder / name, given) if recipe.snapshot else judge.read(folder / name)
+        pq.write_table(rows, folder / f"{name}.snapshot.parquet")
     else:
         pq.write_table(judge.read(folder / name), expected)
 

@@ -27,6 +27,7 @@ EVENTS = pa.schema(
         ("_hoodie_is_deleted", pa.bool_()),
     ]
 )
+META_COLUMNS = {f"_hoodie_{name}" for name in ("commit_time", "commit_seqno", "record_key", "partition_path", "file_name")}
 # Rows of batch writes go to logs only for the statements that say so; compaction runs when a recipe asks for it.
 QUIET = {"hoodie.compact.inline": "false", "hoodie.index.bloom.num_entries": "100", "hoodie.index.type": "SIMPLE"}
 MERGE_ON_READ = QUIET | {
@@ -36,6 +37,7 @@ MERGE_ON_READ = QUIET | {
 }
 ORDERED = {"hoodie.datasource.write.precombine.field": "ts"}
 ONCE = {"hoodie__compact__inline__max__delta__commits": "1"}
+PARTIAL = {"hoodie__spark__sql__merge__into__partial__updates": "true"}
 DELETE = {"hoodie.datasource.write.operation": "delete"}
 INSERT = {"hoodie.datasource.write.operation": "insert"}
 
@@ -163,13 +165,22 @@ def rolled_back(judge: Judge, path: Path, table: dict[str, str]) -> None:
     judge.write(path, events((3, 20, 203), (2, 20, 202)), "append", table | MERGE_ON_READ | ORDERED)
 
 
-def hfile_blocks(judge: Judge, path: Path, table: dict[str, str]) -> None:
-    """Batch writes alone: Apache Hudi can't read what it wrote."""
-    table = table | MERGE_ON_READ | ORDERED | {"hoodie.logfile.data.block.format": "hfile"}
+def hfile_blocks(judge: Judge, path: Path, table: dict[str, str], kind: str = "hfile") -> None:
+    """Batch writes alone. Apache Hudi can't read what it wrote: what a table with Avro blocks says is expected."""
+    table = table | MERGE_ON_READ | ORDERED | {"hoodie.logfile.data.block.format": kind}
     first_events(judge, path, table)
     judge.write(path, events((1, 20, 101), (2, 5, 102), (3, 10, 103)), "append", table)
     judge.write(path, events((6, 40, 0), (7, 5, 0), deleted=True), "append", table)
     judge.write(path, events((1, 15, 201), (3, 11, 203), (5, 20, 205)), "append", table)
+
+
+def twin_of_hfile_blocks(judge: Judge, path: Path, table: dict[str, str]) -> pa.Table:
+    """The rows, without meta columns, that the same writes give in Avro blocks."""
+    name = f"{table['hoodie.table.name']}_twin"
+    twin = judge.scratch / name
+    hfile_blocks(judge, twin, table | {"hoodie.table.name": name}, "avro")
+    rows = judge.read(twin)
+    return rows.drop_columns([column for column in rows.column_names if column in META_COLUMNS])
 
 
 def added_column(judge: Judge, path: Path, table: dict[str, str]) -> None:
@@ -235,22 +246,56 @@ def archived(judge: Judge, path: Path, table: dict[str, str]) -> None:
         judge.write(path, events((step, 20, 100 + step), (0, 20 + step, 200 + step)), "append", table)
 
 
+def merge(key: str, city: str, ts: int, value: str, column: str) -> str:
+    """The statement that sets one column, and the ordering field, of one key."""
+    source = f"(SELECT '{key}' AS id, '{city}' AS city, {ts}L AS ts, {value} AS value)"
+    return f"MERGE INTO {{t}} t USING {source} s ON t.id = s.id WHEN MATCHED THEN UPDATE SET {column} = s.value, ts = s.ts"
+
+
+def plain(*rows: tuple[int, int | None, int]) -> pa.Table:
+    """Events without the column `_hoodie_is_deleted`, with which Apache Hudi can't read blocks of some columns."""
+    return events(*rows).drop_columns(["_hoodie_is_deleted"])
+
+
+def plain_events(judge: Judge, path: Path, table: dict[str, str]) -> None:
+    judge.write(path, plain(*((number, 10, number) for number in range(8))), "overwrite", table)
+
+
 def partial_merge(judge: Judge, path: Path, table: dict[str, str]) -> None:
-    """MERGE INTO that sets some columns writes blocks with these columns alone; full rows come between them."""
+    """MERGE INTO that sets some columns writes blocks with these columns alone."""
     table = table | MERGE_ON_READ | ORDERED
-    first_events(judge, path, table)
-    matched = "USING (SELECT '{id}' AS id, '{city}' AS city, {ts}L AS ts, {value} AS value) s ON t.id = s.id"
+    plain_events(judge, path, table)
+    for statement in (
+        merge("e1", "lima", 20, "1001", "n"),
+        merge("e2", "oslo", 20, "1002", "n"),
+        merge("e3", "lima", 20, "CAST(NULL AS INT)", "n"),
+        merge("e2", "oslo", 30, "2002", "n"),
+        merge("e5", "lima", 10, "1005", "n"),
+    ):
+        statements(judge, path, table, statement, **PARTIAL)
+    judge.write(path, plain((7, 50, 0)), "append", table | DELETE)
 
-    def merge(id: str, city: str, ts: int, value: str, column: str) -> None:
-        source = matched.format(id=id, city=city, ts=ts, value=value)
-        text = "MERGE INTO {t} t " + source + f" WHEN MATCHED THEN UPDATE SET {column} = s.value, ts = s.ts"
-        statements(judge, path, table, text, hoodie__spark__sql__merge__into__partial__updates="true")
 
-    merge("e1", "lima", 20, "1001", "n")
-    merge("e2", "oslo", 20, "1002", "n")
-    merge("e1", "lima", 30, "'merged once'", "note")
-    judge.write(path, events((2, 30, 202), (3, 20, 203)), "append", table)
-    merge("e2", "oslo", 40, "CAST(NULL AS STRING)", "note")
-    merge("e3", "lima", 30, "CAST(NULL AS INT)", "n")
-    statements(judge, path, table, "UPDATE {t} SET n = 77 WHERE id = 'e5'")
-    judge.write(path, events((7, 50, 0), deleted=True), "append", table)
+def partial_columns(judge: Judge, path: Path, table: dict[str, str]) -> None:
+    """Blocks with different columns meet in one slice, and in one key."""
+    table = table | MERGE_ON_READ | ORDERED
+    plain_events(judge, path, table)
+    statements(judge, path, table, merge("e1", "lima", 20, "1001", "n"), **PARTIAL)
+    statements(judge, path, table, merge("e1", "lima", 30, "'merged'", "note"), **PARTIAL)
+    statements(judge, path, table, merge("e3", "lima", 30, "CAST(NULL AS STRING)", "note"), **PARTIAL)
+
+
+def full_before_partial(judge: Judge, path: Path, table: dict[str, str]) -> None:
+    table = table | MERGE_ON_READ | ORDERED
+    plain_events(judge, path, table)
+    judge.write(path, plain((1, 20, 101), (3, 20, 103), (5, 20, 105)), "append", table)
+    statements(judge, path, table, merge("e1", "lima", 30, "1001", "n"), **PARTIAL)
+    statements(judge, path, table, merge("e7", "lima", 30, "1007", "n"), **PARTIAL)
+
+
+def full_after_partial(judge: Judge, path: Path, table: dict[str, str]) -> None:
+    table = table | MERGE_ON_READ | ORDERED
+    plain_events(judge, path, table)
+    statements(judge, path, table, merge("e1", "lima", 30, "1001", "n"), **PARTIAL)
+    statements(judge, path, table, merge("e3", "lima", 30, "1003", "n"), **PARTIAL)
+    judge.write(path, plain((1, 40, 201), (5, 20, 205), (7, 20, 207)), "append", table)

@@ -35,7 +35,9 @@ def ordered_by(judge: Judge, path: Path, table: dict[str, str], kind: str) -> No
     table = table | MERGE_ON_READ | {"hoodie.datasource.write.precombine.field": "rank"}
     judge.write(path, rows(*((name, middle, f"{name}0") for name in "abcdefg")), "overwrite", table)
     judge.write(path, rows(("a", low, "a1"), ("b", middle, "b1"), ("c", high, "c1")), "append", table)
-    judge.write(path, rows(("d", low, ""), ("e", middle, ""), ("f", high, ""), ("c", middle, ""), deleted=True), "append", table)
+    if kind != "date":  # Apache Hudi can't write a delete that carries a date
+        gone = rows(("d", low, ""), ("e", middle, ""), ("f", high, ""), ("c", middle, ""), deleted=True)
+        judge.write(path, gone, "append", table)
     judge.write(path, rows(("f", middle, "f2"), ("e", high, "e2"), ("c", middle, "c2"), ("h", low, "h2")), "append", table)
 
 

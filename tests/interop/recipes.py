@@ -25,6 +25,8 @@ class Recipe:
 
     make: Callable[[Judge, Path, dict[str, str]], None]
     version: int = 9
+    snapshot: Callable[[Judge, Path, dict[str, str]], pa.Table] | None = None
+    """Says what the rows are, where Apache Hudi can't read what it wrote."""
 
 
 def options(name: str, version: int, **more: str) -> dict[str, str]:
@@ -234,6 +236,9 @@ MERGE_ON_READ: dict[str, tuple[mor.Make, tuple[int, ...]]] = {
     "failed": (mor.failed_commit, (6, 8, 9)),
     "rolled_back": (mor.rolled_back, (6, 8, 9)),
     "partial_merge": (mor.partial_merge, (8, 9)),
+    "partial_columns": (mor.partial_columns, (9,)),
+    "full_before_partial": (mor.full_before_partial, (9,)),
+    "full_after_partial": (mor.full_after_partial, (9,)),
     "added_column": (mor.added_column, (6, 9)),
     "widened_column": (mor.widened_column, (6, 9)),
     "change_log": (mor.change_log, (6, 8, 9)),
@@ -250,7 +255,7 @@ MERGE_ON_READ: dict[str, tuple[mor.Make, tuple[int, ...]]] = {
     "mysql": (rules.mysql, (6, 8, 9)),
     "postgres": (rules.postgres, (6, 8, 9)),
     "delete_marker": (rules.delete_marker, (6, 8, 9)),
-    "hfile_blocks": (mor.hfile_blocks, (6, 8, 9)),
 }
 for kind, (make, versions) in MERGE_ON_READ.items():
     RECIPES |= {f"merge_on_read_{kind}_v{version}": Recipe(make, version) for version in versions}
+RECIPES |= {f"merge_on_read_hfile_blocks_v{version}": Recipe(mor.hfile_blocks, version, mor.twin_of_hfile_blocks) for version in (6, 8, 9)}
