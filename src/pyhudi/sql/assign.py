@@ -62,7 +62,7 @@ def _expression(session: SparkSession, target: Target, given: Sequence[StructFie
     wanted = target.type.simpleString()
     if target.position is None:
         literal = "NULL" if target.text is None else text_literal(target.text)
-        return f"CAST({literal} AS {_ddl(target.type)}) AS {quote(target.name)}"
+        return f"{cast_text(literal, target.type)} AS {quote(target.name)}"
     found = given[target.position].dataType
     if found == target.type:
         return f"`_{target.position}` AS {quote(target.name)}"
@@ -72,7 +72,12 @@ def _expression(session: SparkSession, target: Target, given: Sequence[StructFie
             f" stored there safely."
             f" Write CAST(... AS {wanted}) in the query if that is what you mean."
         )
-    return f"CAST(`_{target.position}` AS {_ddl(target.type)}) AS {quote(target.name)}"
+    return f"{cast_text(f'`_{target.position}`', target.type)} AS {quote(target.name)}"
+
+
+def cast_text(value: str, data_type: DataType) -> str:
+    """Return SQL that casts a value, given as SQL, to a type."""
+    return f"CAST({value} AS {_ddl(data_type)})"
 
 
 def _storable(session: SparkSession, found: DataType, wanted: DataType) -> bool:

@@ -16,7 +16,7 @@ from pyspark.sql.sql_formatter import SQLStringFormatter
 
 from pyhudi.sql import query, refused, statement
 from pyhudi.sql.statement import Arguments, PlainSql, Statement
-from pyhudi.sql.statements import create, create_as, delete, insert, maintain, show, update
+from pyhudi.sql.statements import create, create_as, delete, insert, maintain, merge, show, update
 
 #: By the class of the statement's plan in Spark. A handler answers None when the statement's table is not a Hudi table.
 _HANDLERS: Final[dict[str, Callable[[Statement], DataFrame | None]]] = {
@@ -29,6 +29,7 @@ _HANDLERS: Final[dict[str, Callable[[Statement], DataFrame | None]]] = {
     "InsertIntoStatement": insert.insert,
     "UpdateTable": update.update,
     "DeleteFromTable": delete.delete,
+    "MergeIntoTable": merge.merge,
     "DropTable": maintain.drop_table,
     "TruncateTable": maintain.truncate_table,
     "RefreshTable": maintain.refresh_table,

@@ -11,7 +11,6 @@ from pyhudi.sql.statement import Statement
 
 #: Spark's plan class -> what the user wrote.
 _ON_TABLE: Final = {
-    "MergeIntoTable": "MERGE INTO",
     "OverwriteByExpression": "INSERT INTO ... REPLACE WHERE",
     "AddColumns": "ALTER TABLE ... ADD COLUMNS",
     "ReplaceColumns": "ALTER TABLE ... REPLACE COLUMNS",

@@ -1,0 +1,166 @@
+"""A MERGE as one query: the rows it changes, each with where it stands, what happens to it and its new values.
+
+Spark joins and evaluates, so any condition and expression works that Spark knows. A row that its update leaves as it is
+comes out marked, so that merging the same source twice writes nothing the second time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pyspark.sql.types import DataType, MapType, VariantType
+
+from pyhudi.errors import SchemaError
+from pyhudi.kernels.incoming import DELETE_COLUMN
+from pyhudi.sql.assign import Target, cast_text, conform
+from pyhudi.sql.assignments import Assignment, column_of
+from pyhudi.sql.merge_text import Clause, Deed, MergeText, Rows
+from pyhudi.sql.statement import Statement
+from pyhudi.sql.target import WriteTarget
+from pyhudi.sql.tokens import quote
+from pyhudi.write.changes import UNCHANGED_COLUMN
+from pyhudi.write.located import LOCATION_COLUMNS
+
+_CLAUSE = "_pyhudi_clause"
+
+
+@dataclass(frozen=True, slots=True)
+class _Branch:
+    """One WHEN clause with the expression of every column of the target, cast to the column's type."""
+
+    number: int
+    clause: Clause
+    values: dict[str, str]
+    assigned: tuple[str, ...]
+
+
+class MergeQuery:
+    """Builds the query of one MERGE."""
+
+    def __init__(self, statement: Statement, target: WriteTarget, text: MergeText) -> None:
+        self._statement = statement
+        self._target = target
+        self._text = text
+
+    def build(self) -> str:
+        """Return the query: location columns, `_pyhudi_delete`, `_pyhudi_unchanged`, and the target's columns.
+
+        Raises:
+            SchemaError: a clause assigns a column that does not exist, twice, or a value that cannot be stored.
+        """
+        branches = [self._branch(number, clause) for number, clause in enumerate(self._text.clauses)]
+        parts = []
+        joined = [branch for branch in branches if branch.clause.rows is not Rows.NOT_MATCHED_BY_SOURCE]
+        if joined:
+            parts.append(self._select(joined, self._join(joined)))
+        by_source = [branch for branch in branches if branch.clause.rows is Rows.NOT_MATCHED_BY_SOURCE]
+        if by_source:
+            parts.append(self._select(by_source, f"{self._text.target} LEFT ANTI JOIN {self._text.source} ON {self._text.on}"))
+        columns = ", ".join(map(quote, (*LOCATION_COLUMNS, DELETE_COLUMN, UNCHANGED_COLUMN, *self._target.columns)))
+        changes = [f"SELECT {columns} FROM ({part}) WHERE {_CLAUSE} IS NOT NULL" for part in parts]  # noqa: S608
+        return f"{self._text.with_clause} {' UNION ALL '.join(changes)}"
+
+    def _join(self, branches: Sequence[_Branch]) -> str:
+        kinds = {branch.clause.rows for branch in branches}
+        text = self._text
+        if kinds == {Rows.MATCHED}:
+            return f"{text.target} JOIN {text.source} ON {text.on}"
+        if kinds == {Rows.NOT_MATCHED}:
+            return f"{text.source} LEFT ANTI JOIN {text.target} ON {text.on}"
+        return f"{text.target} RIGHT OUTER JOIN {text.source} ON {text.on}"
+
+    def _select(self, branches: Sequence[_Branch], relation: str) -> str:
+        inserts_only = all(branch.clause.deed is Deed.INSERT for branch in branches)
+        located = [
+            f"{'CAST(NULL AS STRING)' if inserts_only else f'{self._text.target_name}.{name}'} AS {name}" for name in LOCATION_COLUMNS
+        ]
+        columns = [f"{self._case(branches, name)} AS {quote(name)}" for name in self._target.columns]
+        chosen = " ".join(f"WHEN {self._applies(branch, branches)} THEN {branch.number}" for branch in branches)
+        deletes = [str(branch.number) for branch in branches if branch.clause.deed is Deed.DELETE]
+        listed = [
+            *located,
+            f"CASE {chosen} END AS {_CLAUSE}",
+            f"{_CLAUSE} IN ({', '.join(deletes)}) AS {DELETE_COLUMN}" if deletes else f"false AS {DELETE_COLUMN}",
+            f"{self._unchanged(branches)} AS {UNCHANGED_COLUMN}",
+            *columns,
+        ]
+        return f"SELECT {', '.join(listed)} FROM {relation}"  # noqa: S608 - the user's own
+
+    def _applies(self, branch: _Branch, branches: Sequence[_Branch]) -> str:
+        conditions = [f"({branch.clause.condition})"] if branch.clause.condition else []
+        if len({one.clause.rows for one in branches}) > 1:
+            stands = "NOT NULL" if branch.clause.rows is Rows.MATCHED else "NULL"
+            conditions.insert(0, f"{self._text.target_name}.{LOCATION_COLUMNS[0]} IS {stands}")
+        return " AND ".join(conditions) or "true"
+
+    def _case(self, branches: Sequence[_Branch], column: str) -> str:
+        values = [(branch.number, branch.values[column]) for branch in branches if column in branch.values]
+        wanted = cast_text("NULL", self._target.schema[column].dataType)
+        if not values:
+            return wanted
+        whens = " ".join(f"WHEN {number} THEN {value}" for number, value in values)
+        return f"CASE {_CLAUSE} {whens} ELSE {wanted} END"
+
+    def _unchanged(self, branches: Sequence[_Branch]) -> str:
+        """Return the condition under which an update leaves its row as it is; values without an equality count as changed."""
+        whens = []
+        for branch in branches:
+            if branch.clause.deed is not Deed.UPDATE or any(
+                not _comparable(self._target.schema[name].dataType) for name in branch.assigned
+            ):
+                continue
+            same = " AND ".join(f"({branch.values[name]}) <=> {self._text.target_name}.{quote(name)}" for name in branch.assigned)
+            whens.append(f"WHEN {branch.number} THEN {same}")
+        return f"CASE {_CLAUSE} {' '.join(whens)} ELSE false END" if whens else "false"
+
+    def _branch(self, number: int, clause: Clause) -> _Branch:
+        if clause.deed is Deed.DELETE:
+            return _Branch(number, clause, {}, ())
+        assigned = dict(self._assigned(clause))
+        values = self._typed(assigned, clause)
+        if clause.deed is Deed.UPDATE:
+            kept = {name: f"{self._text.target_name}.{quote(name)}" for name in self._target.columns}
+            return _Branch(number, clause, {**kept, **values}, tuple(values))
+        return _Branch(number, clause, values, tuple(values))
+
+    def _assigned(self, clause: Clause) -> Iterator[tuple[str, str]]:
+        """Yield each assigned column of the target with its value's text."""
+        stated = clause.assignments if clause.assignments is not None else self._by_name(clause)
+        seen: set[str] = set()
+        for one in stated:
+            name = column_of(self._target, one.parts, "MERGE INTO")
+            if name in seen:
+                raise SchemaError(f"MERGE INTO {self._target.name} assigns {name} twice in one clause.")
+            seen.add(name)
+            yield name, one.value
+
+    def _by_name(self, clause: Clause) -> list[Assignment]:
+        source = self._statement.ask(f"{self._text.with_clause} SELECT * FROM {self._text.source}")  # noqa: S608
+        given = {name.lower(): name for name in source.columns}
+        missing = [name for name in self._target.columns if name.lower() not in given]
+        if missing:
+            raise SchemaError(
+                f"MERGE INTO {self._target.name}: {clause.deed.value} * needs every column of the table in the source, which lacks"
+                f" {', '.join(missing)}; name the columns instead."
+            )
+        source_name = self._text.source_name
+        return [Assignment((name,), f"{source_name}.{quote(given[name.lower()])}") for name in self._target.columns]
+
+    def _typed(self, assigned: dict[str, str], clause: Clause) -> dict[str, str]:
+        """Return the values cast to the types of their columns, after Spark has said that they can be stored there."""
+        relation = {
+            Rows.MATCHED: f"{self._text.target} JOIN {self._text.source}",
+            Rows.NOT_MATCHED: self._text.source,
+            Rows.NOT_MATCHED_BY_SOURCE: self._text.target,
+        }[clause.rows]
+        listed = ", ".join(f"{value} AS {quote(name)}" for name, value in assigned.items())
+        probe = self._statement.ask(f"{self._text.with_clause} SELECT {listed} FROM {relation}")  # noqa: S608
+        fields = [self._target.schema[name] for name in assigned]
+        conform(probe, [Target.of(field, position=place) for place, field in enumerate(fields)], f"MERGE INTO {self._target.name}")
+        return {field.name: cast_text(assigned[field.name], field.dataType) for field in fields}
+
+
+def _comparable(kind: DataType) -> bool:
+    text = kind.simpleString()
+    return not isinstance(kind, MapType | VariantType) and "map<" not in text and "variant" not in text

@@ -1,0 +1,52 @@
+"""MERGE INTO t USING s ON condition WHEN ...: one query finds the rows that change, one commit writes them.
+
+Rows of the table come with the file they stand in, as those of UPDATE and DELETE do; new rows are looked up by the table's
+index, so that a key which the table holds already is updated there. Two source rows that change one row of the table: the
+greater ordering value wins, and without ordering fields the statement is refused.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+
+from pyhudi.errors import SchemaError
+from pyhudi.spark import catalog_table, relations
+from pyhudi.spec.commit import Operation
+from pyhudi.sql.merge_query import MergeQuery
+from pyhudi.sql.merge_text import Deed, MergeText, merge_text
+from pyhudi.sql.statement import Statement
+from pyhudi.sql.target import open_target
+
+
+def merge(statement: Statement) -> DataFrame | None:
+    """Run a MERGE on a Hudi table; None when the table is another's."""
+    name = next(iter(statement.names_of(statement.plan.targetTable())), None)
+    entry = None if name is None else catalog_table.find(statement.session, name)
+    if entry is None:
+        return None
+    target = open_target(statement, entry)
+    seen = target.seen()
+    relations.refresh_all(statement.session, statement.names())
+    text = merge_text(statement.text)
+    _check(text, target.name)
+    rows = statement.ask(MergeQuery(statement, target, text).build())
+    return target.write(Operation.UPSERT_PREPPED, rows, located=True, seen=seen)
+
+
+def _check(text: MergeText, table: str) -> None:
+    """Refuse clauses that can never be reached.
+
+    Raises:
+        SchemaError: a clause without condition stands before another of its kind.
+    """
+    ended = set()
+    for clause in text.clauses:
+        if clause.rows in ended:
+            raise SchemaError(
+                f"MERGE INTO {table}: a WHEN {clause.rows.value} clause stands after one without a condition and never applies;"
+                " put the clause without a condition last."
+            )
+        if not clause.condition:
+            ended.add(clause.rows)
+        if clause.deed is Deed.INSERT and clause.assignments == ():
+            raise SchemaError(f"MERGE INTO {table}: INSERT names no columns.")
