@@ -34,12 +34,13 @@ class PackedBlock:
 
 
 class BlockSource:
-    """The bytes of one HFile. `what` names the file in errors, `size` is its length."""
+    """The bytes of one HFile, from `start` of a file on. `what` names it in errors, `size` is its length."""
 
-    def __init__(self, source: BinaryIO, size: int, what: str) -> None:
+    def __init__(self, source: BinaryIO, size: int, what: str, start: int) -> None:
         self.size = size
         self.what = what
         self._source = source
+        self._start = start
         self._end_start = max(0, size - _END_BYTES)
         self._end = self._read_source(self._end_start, size - self._end_start)
 
@@ -79,7 +80,7 @@ class BlockSource:
         return f"the block at byte {offset} of {self.what}"
 
     def _read_source(self, offset: int, length: int) -> bytes:
-        self._source.seek(offset)
+        self._source.seek(self._start + offset)
         data = self._source.read(length)
         if len(data) != length:
             raise CorruptTableError(f"{self.what} ends at byte {offset + len(data)}; it should have {self.size}")

@@ -29,9 +29,10 @@ class HFileReader:
     Not for several threads at once. The file object stays the caller's.
 
     Args:
-        source: the file, or the content of a log block.
+        source: a file that holds it, a log file for example.
         size: its length in bytes.
-        what: names the file in errors.
+        what: names it in errors.
+        start: where in the file it begins.
         cache_bytes: how many bytes of unpacked data blocks are kept for later lookups.
 
     Raises:
@@ -43,10 +44,10 @@ class HFileReader:
         ...     HFileReader(source, size, path).get(b"some-key")
     """
 
-    def __init__(self, source: BinaryIO, size: int, what: str = "the HFile", *, cache_bytes: int = _CACHE_BYTES) -> None:
+    def __init__(self, source: BinaryIO, size: int, what: str = "the HFile", *, start: int = 0, cache_bytes: int = _CACHE_BYTES) -> None:
         if size < TRAILER_SIZE:
             raise CorruptTableError(f"{what} has {size} bytes; an HFile ends with {TRAILER_SIZE} of its own")
-        self._source = file = BlockSource(source, size, what)
+        self._source = file = BlockSource(source, size, what, start)
         self._trailer = trailer = parse_trailer(file.read(size - TRAILER_SIZE, TRAILER_SIZE), size, what)
         payload, end = file.payload_at(trailer.load_on_open_offset, Magic.ROOT_INDEX, trailer.codec)
         self._index = IndexTree(file, parse_root(payload, trailer.data_index_count, f"the index of {what}"), trailer)

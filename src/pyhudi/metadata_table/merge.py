@@ -1,0 +1,79 @@
+"""What two records of one key make together.
+
+Rules: `HoodieMetadataPayload.preCombine`, `HoodieTableMetadataUtil.mergeColumnStatsRecords`; format notes (metadata
+table) 2.8. A delete block's key removes whatever is older; that is the reader's business, not this module's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from pyhudi.errors import CorruptTableError
+from pyhudi.metadata_table.record import ColumnStats, FileEntry, FileList, MetadataRecord, SecondaryEntry
+
+
+def merge(older: MetadataRecord | None, newer: MetadataRecord) -> MetadataRecord | None:
+    """Return what stands for the key after both, None for nothing.
+
+    Raises:
+        CorruptTableError: the records are of different kinds.
+    """
+    if older is not None and _kind(older) != _kind(newer):
+        raise CorruptTableError(f"the metadata table holds records of the kinds {_kind(older)} and {_kind(newer)} under one key")
+    if isinstance(newer, SecondaryEntry):
+        return None if newer.is_deleted else newer
+    if isinstance(older, FileList) and isinstance(newer, FileList):
+        return _merge_lists(older, newer)
+    if isinstance(older, ColumnStats) and isinstance(newer, ColumnStats):
+        return _merge_stats(older, newer)
+    return newer
+
+
+def _kind(record: MetadataRecord) -> str:
+    return record.type.name if isinstance(record, FileList | ColumnStats) else type(record).__name__
+
+
+def _merge_lists(older: FileList, newer: FileList) -> FileList:
+    """A deletion removes the live entry it meets; one that meets none is kept, for older records still to come."""
+    entries = dict(older.entries)
+    for name, entry in newer.entries.items():
+        known = entries.get(name)
+        if known is None or known.is_deleted == entry.is_deleted:
+            size = entry.size if known is None or entry.is_deleted else max(known.size, entry.size)
+            entries[name] = FileEntry(size, entry.is_deleted)
+        elif entry.is_deleted:
+            del entries[name]
+        else:
+            entries[name] = entry
+    return FileList(newer.type, entries)
+
+
+def _merge_stats(older: ColumnStats, newer: ColumnStats) -> ColumnStats:
+    if older.is_deleted or newer.is_deleted or newer.is_tight_bound:
+        return newer
+    with_bounds = newer if newer.value_type is not None else older
+    return replace(
+        newer,
+        value_type=with_bounds.value_type,
+        type_info=with_bounds.type_info,
+        minimum=_extreme(min, older.minimum, newer.minimum),
+        maximum=_extreme(max, older.maximum, newer.maximum),
+        value_count=_sum(older.value_count, newer.value_count),
+        null_count=_sum(older.null_count, newer.null_count),
+        total_size=_sum(older.total_size, newer.total_size),
+        total_uncompressed_size=_sum(older.total_uncompressed_size, newer.total_uncompressed_size),
+    )
+
+
+def _extreme(choose: Any, *values: object) -> object:
+    present = [value for value in values if value is not None]
+    try:
+        return choose(present, default=None)
+    except TypeError:
+        kinds = " and ".join(sorted({type(value).__name__ for value in present}))
+        raise CorruptTableError(f"the metadata table holds bounds of the kinds {kinds} for one column") from None
+
+
+def _sum(older: int | None, newer: int | None) -> int | None:
+    return newer if older is None else older + (newer or 0)

@@ -1,0 +1,77 @@
+"""One partition of the metadata table: its file groups, and which of them holds a key.
+
+Rules: `HoodieBackedTableMetadata`; format notes (metadata table) 4. Keys are spread over the file groups by a hash; file
+groups count in the order of their ids.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+
+from pyhudi.errors import UnsupportedError
+from pyhudi.metadata_table.keys import shard
+from pyhudi.metadata_table.partitions import file_id
+from pyhudi.metadata_table.record import MetadataRecord
+from pyhudi.metadata_table.slice_reader import SliceReader
+from pyhudi.spec.file_group import FileSlice
+from pyhudi.spec.visibility import Visibility
+from pyhudi.storage.protocol import Storage
+
+
+class MetadataPartition:
+    """Reads a partition by key, by prefix or whole; nothing is read before it is asked for.
+
+    Args:
+        storage: that of the metadata table.
+        name: of the partition.
+        slices: the newest slice of each file group.
+        visibility: tells which log blocks count.
+        hashed: what of a key decides on its file group; the whole key for most partitions.
+
+    Raises:
+        UnsupportedError: the file groups are laid out in a way that this release does not know.
+    """
+
+    def __init__(
+        self,
+        storage: Storage,
+        name: str,
+        slices: Iterable[FileSlice],
+        visibility: Visibility,
+        hashed: Callable[[str], str] = str,
+    ) -> None:
+        self.name = name
+        self.slices = tuple(sorted(slices, key=lambda slice_: slice_.group.file_id))
+        self._storage = storage
+        self._visibility = visibility
+        self._hashed = hashed
+        for number, slice_ in enumerate(self.slices):
+            if slice_.group.file_id != file_id(name, number):
+                raise UnsupportedError(
+                    f"the partition {name} of the metadata table {storage.uri} has the file group {slice_.group.file_id};"
+                    f" served are those numbered from {file_id(name, 0)} on (record indexes by partition are not)"
+                )
+
+    def get_many(self, keys: Iterable[str]) -> Iterator[tuple[str, MetadataRecord]]:
+        """Yield (key, record) for those of the keys that the partition holds; only their file groups are read."""
+        if not self.slices:
+            return
+        parts: dict[int, set[str]] = defaultdict(set)
+        for key in keys:
+            parts[shard(self._hashed(key), len(self.slices))].add(key)
+        for number in sorted(parts):
+            yield from self._reader(number).get_many(parts[number])
+
+    def scan(self, prefix: str = "") -> Iterator[tuple[str, MetadataRecord]]:
+        """Yield (key, record) of the keys that begin with `prefix`, file group after file group."""
+        for number in range(len(self.slices)):
+            yield from self._reader(number).scan(prefix)
+
+    def scan_group(self, prefix: str) -> Iterator[tuple[str, MetadataRecord]]:
+        """Yield (key, record) of the keys that begin with `prefix`, where the prefix itself decides on the file group."""
+        if self.slices:
+            yield from self._reader(shard(prefix, len(self.slices))).scan(prefix)
+
+    def _reader(self, number: int) -> SliceReader:
+        return SliceReader(self._storage, self.slices[number], self._visibility)

@@ -1,0 +1,123 @@
+"""Records of the metadata table, from and to their Avro bytes.
+
+Rules: `HoodieMetadata.avsc`, `HoodieMetadataPayload`; format notes (metadata table) 2.7, 3 and 3.2. The bytes follow
+the schema that stands in the HFile or in the log block, and hold no key.
+"""
+
+from __future__ import annotations
+
+import io
+import uuid
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import fastavro
+
+from pyhudi.codec.avro_record import parsed_schema
+from pyhudi.errors import CorruptTableError
+from pyhudi.metadata_table.column_bound import decode_bound, decode_type
+from pyhudi.metadata_table.record import (
+    BloomFilterRecord,
+    ColumnStats,
+    FileEntry,
+    FileList,
+    MetadataRecord,
+    RecordLocation,
+    RecordType,
+    SecondaryEntry,
+)
+
+_DAMAGE = (EOFError, ValueError, TypeError, KeyError, IndexError, OverflowError)
+_UUID_ENCODING = 0
+_LONG = 1 << 64
+
+
+class RecordDecoder:
+    """Decodes the records that were written with one schema; `what` names their file in errors.
+
+    Raises:
+        CorruptTableError: the schema is damaged.
+    """
+
+    def __init__(self, schema: str, what: str) -> None:
+        self._schema = parsed_schema(schema)
+        self._what = what
+
+    def decode(self, value: bytes) -> MetadataRecord:
+        """Return the record.
+
+        Raises:
+            CorruptTableError: the bytes do not follow the schema, or the record is of no known kind.
+        """
+        source = io.BytesIO(value)
+        try:
+            # Names of the records tell the wrappers of bounds apart; unions with one record give it bare.
+            found = fastavro.schemaless_reader(source, self._schema, None, return_record_name=True, return_record_name_override=True)
+            return _record(found)
+        except _DAMAGE as error:
+            raise CorruptTableError(f"a record of {self._what} is damaged ({type(error).__name__}: {error})") from None
+
+
+def _record(found: Any) -> MetadataRecord:
+    kind = RecordType(found["type"])
+    field, read = _READERS[kind]
+    content = found[field]
+    if content is None:
+        raise CorruptTableError(f"a record of the metadata table of the kind {kind.name} has no {field}")
+    return read(kind, content)
+
+
+def _file_list(kind: RecordType, content: Mapping[str, Any]) -> FileList:
+    return FileList(kind, {name: FileEntry(entry["size"], entry["isDeleted"]) for name, entry in content.items()})
+
+
+def _column_stats(kind: RecordType, found: Mapping[str, Any]) -> ColumnStats:
+    named, info = decode_type(found)
+    low_kind, low = decode_bound(found["minValue"], named, info)
+    high_kind, high = decode_bound(found["maxValue"], named, info)
+    return ColumnStats(
+        kind,
+        found["fileName"] or "",
+        found["columnName"] or "",
+        low_kind or high_kind or named,
+        low,
+        high,
+        found["valueCount"],
+        found["nullCount"],
+        found["totalSize"],
+        found["totalUncompressedSize"],
+        found["isDeleted"],
+        found.get("isTightBound", False),
+        info,
+    )
+
+
+def _bloom_filter(_: RecordType, found: Mapping[str, Any]) -> BloomFilterRecord:
+    return BloomFilterRecord(found["type"], found["timestamp"], found["bloomFilter"], found["isDeleted"])
+
+
+def _location(_: RecordType, found: Mapping[str, Any]) -> RecordLocation:
+    file_id = found["fileId"] or ""
+    if found["fileIdEncoding"] == _UUID_ENCODING:
+        file_id = _file_id(found["fileIdHighBits"], found["fileIdLowBits"], found["fileIndex"])
+    return RecordLocation(found["partitionName"] or "", file_id, found["instantTime"], found.get("position"))
+
+
+def _file_id(high: int, low: int, index: int) -> str:
+    text = str(uuid.UUID(int=high % _LONG << 64 | low % _LONG))
+    return text if index == -1 else f"{text}-{index}"
+
+
+def _secondary(_: RecordType, found: Mapping[str, Any]) -> SecondaryEntry:
+    return SecondaryEntry(found["isDeleted"])
+
+
+_READERS: dict[RecordType, tuple[str, Callable[[RecordType, Any], MetadataRecord]]] = {
+    RecordType.ALL_PARTITIONS: ("filesystemMetadata", _file_list),
+    RecordType.FILES: ("filesystemMetadata", _file_list),
+    RecordType.COLUMN_STATS: ("ColumnStatsMetadata", _column_stats),
+    RecordType.PARTITION_STATS: ("ColumnStatsMetadata", _column_stats),
+    RecordType.BLOOM_FILTER: ("BloomFilterMetadata", _bloom_filter),
+    RecordType.RECORD_INDEX: ("recordIndexMetadata", _location),
+    RecordType.SECONDARY_INDEX: ("SecondaryIndexMetadata", _secondary),
+}

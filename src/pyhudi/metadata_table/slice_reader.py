@@ -1,0 +1,100 @@
+"""Records of one file slice of the metadata table: its base file with its log files merged in.
+
+Rules: `HoodieBackedTableMetadata`; format notes (metadata table) 2.6 and 7. Base file and log blocks are HFiles, so rows
+are looked up in each by its index. What the logs hold of the wanted keys is kept, the base file is streamed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from functools import reduce
+from typing import BinaryIO, TypeAlias
+
+from pyhudi.codec.hfile import HFileReader
+from pyhudi.codec.log_content import decode_deletes
+from pyhudi.codec.log_file import read_content, scan_blocks
+from pyhudi.errors import CorruptTableError
+from pyhudi.metadata_table.log_blocks import counting_blocks
+from pyhudi.metadata_table.merge import merge
+from pyhudi.metadata_table.record import MetadataRecord
+from pyhudi.metadata_table.record_codec import RecordDecoder
+from pyhudi.spec.file_group import FileSlice
+from pyhudi.spec.log_block import BlockType, LogBlock
+from pyhudi.spec.visibility import Visibility
+from pyhudi.storage.protocol import Storage
+
+#: Takes from an open HFile the cells that are asked for.
+_Fetch: TypeAlias = Callable[[HFileReader], Iterator[tuple[bytes, bytes]]]
+#: What the logs say of each key, oldest first; None is a delete.
+_Changes: TypeAlias = dict[str, list[MetadataRecord | None]]
+
+
+class SliceReader:
+    """Reads one slice; `storage` is that of the metadata table, `visibility` tells which log blocks count."""
+
+    def __init__(self, storage: Storage, slice_: FileSlice, visibility: Visibility) -> None:
+        self._storage = storage
+        self._slice = slice_
+        self._visibility = visibility
+
+    def get_many(self, keys: Iterable[str]) -> Iterator[tuple[str, MetadataRecord]]:
+        """Yield (key, record) for those of the keys that are here."""
+        rows = sorted(key.encode() for key in keys)
+        return self._merged(lambda file: file.get_many(rows))
+
+    def scan(self, prefix: str = "") -> Iterator[tuple[str, MetadataRecord]]:
+        """Yield (key, record) of the keys that begin with `prefix`, in no particular order."""
+        row = prefix.encode()
+        return self._merged(lambda file: file.scan(row))
+
+    def _merged(self, fetch: _Fetch) -> Iterator[tuple[str, MetadataRecord]]:
+        changes = self._changes(fetch)
+        base = self._slice.base
+        if base is not None:
+            with self._storage.open_input(base.path) as source:
+                for key, record in _records(HFileReader(source, base.size, base.path), None, fetch, base.path):
+                    merged = _after(record, changes.pop(key, ()))
+                    if merged is not None:
+                        yield key, merged
+        for key, records in changes.items():
+            merged = _after(None, records)
+            if merged is not None:
+                yield key, merged
+
+    def _changes(self, fetch: _Fetch) -> _Changes:
+        changes: _Changes = {}
+        with ExitStack() as files:
+            sources = {log.path: files.enter_context(self._storage.open_input(log.path)) for log in self._slice.logs}
+            blocks = (block for log in self._slice.logs for block in scan_blocks(sources[log.path], log.path, log.size))
+            for block in counting_blocks(blocks, self._visibility):
+                for key, record in _block_changes(sources[block.path], block, fetch):
+                    changes.setdefault(key, []).append(record)
+        return changes
+
+
+def _block_changes(source: BinaryIO, block: LogBlock, fetch: _Fetch) -> Iterator[tuple[str, MetadataRecord | None]]:
+    if block.type is BlockType.DELETE:
+        yield from ((key, None) for key in decode_deletes(read_content(source, block)).keys)
+    else:
+        file = HFileReader(source, block.content_size, block.path, start=block.content_offset)
+        yield from _records(file, block.header.schema_json, fetch, block.path)
+
+
+def _records(file: HFileReader, schema: str | None, fetch: _Fetch, path: str) -> Iterator[tuple[str, MetadataRecord]]:
+    text = schema or file.info.get("schema", b"").decode(errors="replace")
+    if not text:
+        raise CorruptTableError(f"{path} does not say which schema its records have")
+    decoder = RecordDecoder(text, path)
+    for row, value in fetch(file):
+        try:
+            key = row.decode()
+        except UnicodeDecodeError:
+            raise CorruptTableError(f"{path} holds the key {row!r}, which is no UTF-8 text") from None
+        yield key, decoder.decode(value)
+
+
+def _after(record: MetadataRecord | None, changes: Iterable[MetadataRecord | None]) -> MetadataRecord | None:
+    """Return what a base record (None: there is none) becomes through the changes."""
+    start = None if record is None else merge(None, record)
+    return reduce(lambda older, newer: None if newer is None else merge(older, newer), changes, start)

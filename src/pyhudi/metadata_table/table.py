@@ -1,0 +1,190 @@
+"""The metadata table of a Hudi table, for reading: files, statistics, filters, where records live.
+
+Rules: `HoodieBackedTableMetadata`, `HoodieTableMetadataUtil`; format notes (metadata table) 2 and 7. It is a
+merge-on-read table of HFiles below `.hoodie/metadata`. A partition of it is read when it is asked for, and of that only
+the blocks that may hold what is asked.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
+from functools import cached_property
+from typing import TypeVar
+
+from pyhudi.errors import CorruptTableError, KeyFieldError, TableNotFound, UnsupportedError
+from pyhudi.fsview.view import FileSystemView
+from pyhudi.metadata_table import keys, partitions
+from pyhudi.metadata_table.index_definitions import IndexDefinition, load_definitions
+from pyhudi.metadata_table.partition import MetadataPartition
+from pyhudi.metadata_table.record import BloomFilterRecord, ColumnStats, FileList, MetadataRecord, RecordLocation
+from pyhudi.metadata_table.visible import missing_instants, visible_timeline
+from pyhudi.spec.file_group import join_path
+from pyhudi.spec.partition_path import check
+from pyhudi.spec.table_config import TableConfig
+from pyhudi.storage.folder import FolderStorage
+from pyhudi.storage.protocol import FileStatus, Storage
+from pyhudi.storage.table_properties import load_properties
+from pyhudi.timeline.history_lsm import CompletionTimes, RowReader
+from pyhudi.timeline.load import load_timeline
+from pyhudi.timeline.timeline import Timeline
+
+FOLDER = ".hoodie/metadata"
+R = TypeVar("R", bound=MetadataRecord)
+
+
+class MetadataTable:
+    """The metadata table as of a timeline of its data table. Immutable view; what was listed once is kept.
+
+    Example:
+        >>> table = MetadataTable.open(storage, config, timeline, read_rows)                  # doctest: +SKIP
+        >>> [file.path for file in table.files("region=us")]                                  # doctest: +SKIP
+    """
+
+    def __init__(
+        self, storage: Storage, config: TableConfig, data_timeline: Timeline, view: FileSystemView, own_timeline: Timeline
+    ) -> None:
+        """Take the parts that `open` reads; `view` shows `own_timeline` as far as `data_timeline` lets it."""
+        self._data_storage = storage
+        self._data_config = config
+        self._data_timeline = data_timeline
+        self._own_timeline = own_timeline
+        self._view = view
+
+    @classmethod
+    def open(cls, storage: Storage, config: TableConfig, timeline: Timeline, rows: RowReader) -> MetadataTable:
+        """Open the metadata table of the table on `storage`.
+
+        Args:
+            storage: the storage of the data table.
+            config: its properties.
+            timeline: its timeline; what is pending there is not shown.
+            rows: reads the archived timeline.
+
+        Raises:
+            UnsupportedError: the table has no metadata table that may be read (`hoodie.table.metadata.partitions`).
+            CorruptTableError: it should have one, which is missing or damaged.
+        """
+        if partitions.FILES not in config.metadata_partitions:
+            raise UnsupportedError(f"table {storage.uri} has no metadata table")
+        own = FolderStorage(storage, FOLDER)
+        try:
+            own_config = TableConfig(load_properties(own))
+        except TableNotFound:
+            raise CorruptTableError(f"table {storage.uri} should have a metadata table, but {own.uri} is none") from None
+        if own_config.version != config.version:
+            raise CorruptTableError(f"{own.uri} has table version {own_config.version}, its table has {config.version}")
+        own_timeline = load_timeline(own, own_config, CompletionTimes(own, own_config, rows))
+        view = FileSystemView(own, own_config, visible_timeline(own_timeline, timeline))
+        return cls(storage, config, timeline, view, own_timeline)
+
+    @property
+    def partitions(self) -> tuple[str, ...]:
+        """Its own partitions that may be read, e.g. `files`, `column_stats`."""
+        return self._data_config.metadata_partitions
+
+    @property
+    def missing_instants(self) -> tuple[str, ...]:
+        """Completed instants of the data table that it does not know of: while there are any, it must not be trusted."""
+        return missing_instants(self._own_timeline, self._data_timeline)
+
+    @cached_property
+    def definitions(self) -> dict[str, IndexDefinition]:
+        """The definitions of the table's indexes by name."""
+        return load_definitions(self._data_storage, self._data_config)
+
+    def partition(self, name: str) -> MetadataPartition:
+        """Return one of its partitions, to be read.
+
+        Raises:
+            UnsupportedError: there is no such partition, it is still being built, or its layout is not served.
+        """
+        if name not in self.partitions:
+            raise UnsupportedError(f"table {self._data_storage.uri} has no index {name}; it has {', '.join(self.partitions)}")
+        slices = self._view.latest_slices(name)
+        if not slices:
+            raise CorruptTableError(f"the partition {name} of the metadata table {self._view.storage.uri} has no files")
+        definition = self.definitions.get(name)
+        by_value = definition is not None and definition.version >= 2 and name.startswith(partitions.SECONDARY_PREFIX)
+        hashed = keys.secondary_key_prefix if by_value else str
+        return MetadataPartition(self._view.storage, name, slices, self._view.timeline.visibility, hashed)
+
+    def partition_paths(self) -> tuple[str, ...]:
+        """Return the paths of the data table's partitions, sorted; `("",)` when it is not partitioned and has files."""
+        found = dict(self._get(partitions.FILES, [keys.ALL_PARTITIONS], FileList)).get(keys.ALL_PARTITIONS)
+        names = [] if found is None else [name for name, entry in found.entries.items() if not entry.is_deleted]
+        return tuple(sorted(self._checked(keys.partition_path(name)) for name in names))
+
+    def files(self, partition_path: str) -> list[FileStatus]:
+        """Return the data files in a partition as a listing would, sorted; those of pending writes may be among them."""
+        return self.files_of([partition_path])[partition_path]
+
+    def files_of(self, partition_paths: Collection[str]) -> dict[str, list[FileStatus]]:
+        """Return the data files of several partitions with one look-up; those without files map to `[]`."""
+        found = dict(self._get(partitions.FILES, map(keys.partition_name, partition_paths), FileList))
+        return {path: self._listing(path, found.get(keys.partition_name(path))) for path in partition_paths}
+
+    def lookup_record_keys(self, record_keys: Iterable[str]) -> dict[str, RecordLocation]:
+        """Return where each of the record keys lives, by the record index; keys that it does not hold are left out."""
+        return dict(self._get(partitions.RECORD_INDEX, record_keys, RecordLocation))
+
+    def column_stats(self, columns: Iterable[str], partition_path: str | None = None) -> Iterator[ColumnStats]:
+        """Yield the statistics of files for these columns, in one partition or in all."""
+        yield from self._stats(partitions.COLUMN_STATS, columns, partition_path)
+
+    def partition_stats(self, columns: Iterable[str], partition_path: str | None = None) -> Iterator[ColumnStats]:
+        """Yield the statistics of partitions for these columns; `file_name` is the partition's name."""
+        yield from self._stats(partitions.PARTITION_STATS, columns, partition_path)
+
+    def bloom_filters(self, partition_path: str, file_names: Iterable[str]) -> dict[str, BloomFilterRecord]:
+        """Return the bloom filters of base files by their names, as far as there are any."""
+        by_key = {keys.bloom_filter_key(partition_path, name): name for name in file_names}
+        found = self._get(partitions.BLOOM_FILTERS, by_key, BloomFilterRecord)
+        return {by_key[key]: record for key, record in found if not record.is_deleted}
+
+    def record_keys_of(self, index: str, values: Iterable[str | None]) -> dict[str | None, list[str]]:
+        """Return the keys of the records that have these values, by a secondary index; None is the null value.
+
+        Values are texts as the index holds them: a date is its day's number.
+        """
+        partition = self.partition(index)
+        found: dict[str | None, list[str]] = defaultdict(list)
+        scan = partition.scan if self.definitions[index].version < 2 else partition.scan_group
+        for value in set(values):
+            for key, _ in scan(keys.secondary_prefix(value)):
+                found[value].append(keys.split_secondary_key(key)[1])
+        return dict(found)
+
+    def _stats(self, partition: str, columns: Iterable[str], partition_path: str | None) -> Iterator[ColumnStats]:
+        for column in columns:
+            for _, record in self.partition(partition).scan(keys.column_stats_prefix(column, partition_path)):
+                stats = self._of_kind(record, ColumnStats, partition)
+                if not stats.is_deleted:
+                    yield stats
+
+    def _get(self, partition: str, wanted: Iterable[str], kind: type[R]) -> Iterator[tuple[str, R]]:
+        for key, record in self.partition(partition).get_many(wanted):
+            yield key, self._of_kind(record, kind, partition)
+
+    def _of_kind(self, record: MetadataRecord, kind: type[R], partition: str) -> R:
+        if not isinstance(record, kind):
+            raise CorruptTableError(f"the partition {partition} of {self._view.storage.uri} holds a {type(record).__name__}")
+        return record
+
+    def _listing(self, partition_path: str, found: FileList | None) -> list[FileStatus]:
+        if found is None:
+            return []
+        live = {name: entry.size for name, entry in found.entries.items() if not entry.is_deleted}
+        for name, size in live.items():
+            if "/" in name or "\\" in name or name in ("", ".", "..") or size < 0:
+                raise CorruptTableError(f"the metadata table {self._view.storage.uri} lists the file {name!r} of {size} bytes")
+        return sorted(FileStatus(join_path(partition_path, name), size, 0) for name, size in live.items())
+
+    def _checked(self, path: str) -> str:
+        """Refuse a path that leads out of the table."""
+        try:
+            if path:
+                check(path)
+        except KeyFieldError as error:
+            raise CorruptTableError(f"the metadata table {self._view.storage.uri} lists a partition that cannot be: {error}") from None
+        return path

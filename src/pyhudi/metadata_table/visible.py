@@ -1,0 +1,47 @@
+"""Which instants of the metadata table count, given the timeline of the table that it describes.
+
+Rules: `HoodieTableMetadataUtil.getValidInstantTimestamps`; format notes (metadata table) 7. The metadata table completes
+an instant before the data table does; until the data table follows, a reader must not see it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pyhudi.spec.instant import Action, Instant, State
+from pyhudi.timeline.timeline import Timeline
+
+#: Instants of the commits that built the metadata table begin so: they count from the year 0 on.
+_BUILT = "0" * 14
+
+
+def visible_timeline(metadata: Timeline, data: Timeline) -> Timeline:
+    """Return the metadata table's timeline with those delta commits pending that are pending in the data table.
+
+    Compactions of the metadata table have instants of their own and are not concerned.
+    """
+    pending = {instant.requested for instant in data.pending()}
+    pending -= {instant.requested for instant in data.completed()}
+    return replace(metadata, instants=tuple(_held_back(instant, pending) for instant in metadata.instants))
+
+
+def _held_back(instant: Instant, pending: set[str]) -> Instant:
+    if instant.is_completed and instant.action is Action.DELTA_COMMIT and instant.requested in pending:
+        return replace(instant, state=State.INFLIGHT, completed=None)
+    return instant
+
+
+def missing_instants(metadata: Timeline, data: Timeline) -> tuple[str, ...]:
+    """Return the completed writes of the data table that the metadata table does not know of.
+
+    It knows of those that were complete when it was built, of those among its own completed instants, and of those
+    older than its active timeline.
+    """
+    known = {instant.requested for instant in metadata.completed()}
+    built = min((instant.completed or "" for instant in metadata.completed() if instant.requested.startswith(_BUILT)), default="")
+    start = metadata.origin or ""
+    return tuple(
+        instant.requested
+        for instant in data.data_instants()
+        if instant.requested not in known and instant.requested >= start and (data.completion_time(instant.requested) or "") > built
+    )
