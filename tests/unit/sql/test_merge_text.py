@@ -55,7 +55,8 @@ def test_assignments_of_update_and_insert():
 
 def test_a_star_means_every_column():
     first, second = merge_text("MERGE INTO t USING s ON true WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *").clauses
-    assert first.assignments is None and second.assignments is None
+    assert first.assignments is None
+    assert second.assignments is None
 
 
 def test_a_subquery_without_a_name_is_refused():
