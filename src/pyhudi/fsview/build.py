@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from pyhudi.spec.file_group import BaseFile, FileGroup, FileGroupId, FileSlice, LogFile
-from pyhudi.spec.file_names import parse_base_file_name, parse_log_file_name
+from pyhudi.spec.file_names import LogFileName, parse_base_file_name, parse_log_file_name
 from pyhudi.storage.protocol import FileStatus
 from pyhudi.timeline.timeline import Timeline
 
@@ -41,7 +41,10 @@ class PartitionFiles:
 
 
 def committed_files(partition_path: str, listing: Iterable[FileStatus], timeline: Timeline) -> PartitionFiles:
-    """Return the data files of a listing that the timeline makes visible; other names are not ours and are ignored."""
+    """Return the data files of a listing that the timeline makes visible; other names are not ours and are ignored.
+
+    Logs of changes are left out: no reader of rows merges them.
+    """
     found = PartitionFiles()
     for status in listing:
         if status.is_dir:
@@ -53,9 +56,16 @@ def committed_files(partition_path: str, listing: Iterable[FileStatus], timeline
                 found.base[base.file_id].append(file)
             continue
         log = parse_log_file_name(status.name)
-        if log is not None and (timeline.layout == 1 or timeline.is_committed(log.instant)):
+        if log is not None and not log.is_cdc and _log_may_count(log, timeline):
             found.logs[log.file_id].append(LogFile(partition_path, log, status.size))
     return found
+
+
+def _log_may_count(log: LogFileName, timeline: Timeline) -> bool:
+    """In layout 1 the name tells the slice, and each block its own instant, which is later than the slice's."""
+    if timeline.layout == 1:
+        return timeline.until is None or log.instant <= timeline.until
+    return timeline.is_committed(log.instant)
 
 
 def build_groups(
@@ -81,7 +91,10 @@ def _slices(group: FileGroupId, base_files: Iterable[BaseFile], logs: Iterable[L
     logs_by_instant: dict[str, list[LogFile]] = {instant: [] for instant in base_by_instant}
     starts = sorted(base_by_instant)
     for log in sorted(logs, key=_log_order):
-        start = _slice_start(log, starts, timeline)
+        at = log.name.instant
+        start = at if at in base_by_instant else _slice_start(at, starts, timeline)
+        if start is None:
+            continue
         if start not in logs_by_instant:
             bisect.insort(starts, start)
             logs_by_instant[start] = []
@@ -89,21 +102,29 @@ def _slices(group: FileGroupId, base_files: Iterable[BaseFile], logs: Iterable[L
     return tuple(FileSlice(group, start, base_by_instant.get(start), tuple(logs_by_instant[start])) for start in reversed(starts))
 
 
-def _slice_start(log: LogFile, starts: list[str], timeline: Timeline) -> str:
-    """Return the base instant of the slice a log belongs to, `starts` being those of the slices so far.
+def _slice_start(at: str, starts: list[str], timeline: Timeline) -> str | None:
+    """Return the base instant of the slice that a log of instant `at` belongs to, `starts` being those of the slices so far.
 
-    In layout 1 the name says it, and a name of a pending compaction means the slice before; in layout 2 it is the
-    newest slice that began at or before the log was completed. A log without such a slice begins one.
+    The slice of a base file of that very instant is the log's in both layouts: so are the logs named that an upgrade from version 6 left.
     """
-    at = log.name.instant
     if timeline.layout == 1:
-        if at in starts or timeline.is_committed(at):
-            return at
-    else:
-        at = timeline.completion_time(at) or at
-    position = bisect.bisect_right(starts, at)
-    return starts[position - 1] if position else log.name.instant
+        return _start_by_name(at, starts, timeline)
+    newest = bisect.bisect_right(starts, at)
+    if newest < len(starts):
+        # Only now does it matter when the log completed, which for an archived instant costs a look into the history.
+        newest = bisect.bisect_right(starts, timeline.completion_time(at) or at)
+    return starts[newest - 1] if newest else at
 
 
-def _log_order(log: LogFile) -> tuple[str, int, str, bool]:
-    return (log.name.instant, log.name.version, log.name.write_token or "", log.name.is_cdc)
+def _start_by_name(at: str, starts: list[str], timeline: Timeline) -> str | None:
+    """In layout 1 a log begins the slice it names when that is committed, and belongs to the slice before when it names a pending
+    compaction. Without a slice before, it is left of a write that failed to make the file group.
+    """
+    if timeline.is_committed(at):
+        return at
+    before = bisect.bisect_left(starts, at)
+    return starts[before - 1] if before else None
+
+
+def _log_order(log: LogFile) -> tuple[str, int, str]:
+    return (log.name.instant, log.name.version, log.name.write_token or "")

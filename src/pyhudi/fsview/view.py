@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.fsview.build import PartitionFiles, build_groups, committed_files
 from pyhudi.fsview.partitions import folders_at_depth, walk_partitions
+from pyhudi.fsview.pending import PendingCompaction, pending_compactions
 from pyhudi.fsview.replaced import replaced_groups
 from pyhudi.spec.file_group import BaseFile, FileGroup, FileGroupId, FileSlice
 from pyhudi.spec.table_config import TableConfig
@@ -69,13 +71,25 @@ class FileSystemView:
         return self._groups[partition_path]
 
     def latest_slices(self, partition_path: str) -> tuple[FileSlice, ...]:
-        """Return the newest slice of each file group."""
+        """Return the newest slice of each file group, as a snapshot reads it.
+
+        Under a pending compaction that is the slice before it with all logs, those written since too.
+        """
         return tuple(group.slices[0] for group in self.groups(partition_path))
 
     def latest_base_files(self, partition_path: str) -> tuple[BaseFile, ...]:
         """Return the newest base file of each file group that has one: the read-optimised view."""
         newest = (next((piece.base for piece in group.slices if piece.base), None) for group in self.groups(partition_path))
         return tuple(base for base in newest if base is not None)
+
+    @cached_property
+    def pending_compaction(self) -> Mapping[FileGroupId, PendingCompaction]:
+        """The file groups that a pending compaction is to rewrite.
+
+        Raises:
+            CorruptTableError: a pending compaction has no plan.
+        """
+        return pending_compactions(self.storage, self.config, self.timeline)
 
     @cached_property
     def _partition_paths(self) -> tuple[str, ...]:

@@ -1,17 +1,30 @@
-"""Rows of the Parquet files in which the archived timeline of layout 2 is kept."""
+"""The archived timeline of layout 2, which is kept in Parquet files: its rows, and the timeline that knows of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.kernels.parquet_input import open_parquet
+from pyhudi.timeline.history_lsm import CompletionTimes
+from pyhudi.timeline.load import load_timeline
+from pyhudi.timeline.timeline import Timeline
 
 if TYPE_CHECKING:
-    from pyhudi.storage.protocol import Storage
+    from pyhudi.spec.table_config import TableConfig
+    from pyhudi.storage.protocol import FileStatus, Storage
 
 _BATCH_ROWS = 1024
+
+
+def load_full_timeline(storage: Storage, config: TableConfig, *, listing: Iterable[FileStatus] | None = None) -> Timeline:
+    """Read the active timeline; it tells when archived instants completed, and reads the archive when it is asked.
+
+    Without these times a log file that outlives its instant's archival may look older or newer than a base file beside it. Arguments and
+    errors as in `load_timeline`.
+    """
+    return load_timeline(storage, config, CompletionTimes(storage, config, read_rows), listing=listing)
 
 
 def read_rows(storage: Storage, path: str, columns: Sequence[str]) -> Iterator[Mapping[str, Any]]:

@@ -7,19 +7,19 @@ from functools import cached_property
 
 import pyarrow as pa
 
-from pyhudi.errors import UnsupportedError, UsageError
+from pyhudi.errors import CorruptTableError, UsageError
 from pyhudi.fsview.view import FileSystemView
+from pyhudi.kernels.history import load_full_timeline
 from pyhudi.read.query import SnapshotQuery
 from pyhudi.read.schema import StoredSchema, table_schema
 from pyhudi.spec.clean import CleanMetadata
-from pyhudi.spec.file_group import BaseFile, FileSlice
+from pyhudi.spec.file_group import BaseFile, FileGroupId, FileSlice
 from pyhudi.spec.instant import Action
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.spec.table_features import check_readable
 from pyhudi.storage.protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.timeline.clock import parse_time
-from pyhudi.timeline.load import load_timeline
 from pyhudi.timeline.payload import read_action
 from pyhudi.timeline.timeline import Timeline
 
@@ -66,29 +66,31 @@ class Snapshot:
         """Return the partition paths at and below a folder; lists this folder only."""
         return self._view.partitions_below(folder)
 
-    def files(self, partition_path: str) -> tuple[BaseFile, ...]:
-        """Return the base files of a partition that hold its rows; lists this partition only.
+    def slices(self, partition_path: str) -> tuple[FileSlice, ...]:
+        """Return the file slices of a partition that hold its rows; lists this partition only.
 
-        Raises:
-            UnsupportedError: the query is a snapshot and rows are in log files.
+        A read-optimized query gets the newest slice of each file group that has a base file, without its logs.
         """
         if self.query.mode == "read_optimized":
-            return self._view.latest_base_files(partition_path)
-        slices = self._view.latest_slices(partition_path)
-        return tuple(base for base in map(self._base_without_logs, slices) if base is not None)
+            bases = self._view.latest_base_files(partition_path)
+            return tuple(FileSlice(FileGroupId(partition_path, base.name.file_id), base.name.instant, base) for base in bases)
+        return self._view.latest_slices(partition_path)
+
+    def files(self, partition_path: str) -> tuple[BaseFile, ...]:
+        """Return the base files of a partition of which every row counts and that hold all rows; lists this partition only.
+
+        Raises:
+            CorruptTableError: rows are in log files, which a copy-on-write table or a read-optimized query has not.
+        """
+        slices = self.slices(partition_path)
+        for piece in slices:
+            if piece.logs:
+                raise CorruptTableError(f"table {self.storage.uri} has rows in log file {piece.logs[0].path}, where base files only belong")
+        return tuple(piece.base for piece in slices if piece.base is not None)
 
     @cached_property
     def _view(self) -> FileSystemView:
         return FileSystemView(self.storage, self.config, self.timeline)
-
-    def _base_without_logs(self, piece: FileSlice) -> BaseFile | None:
-        if piece.logs:
-            raise UnsupportedError(
-                f"file group {piece.group.file_id} of table {self.storage.uri} has rows in log files"
-                f" ({piece.logs[0].path}), whose merging comes with the release that serves merge-on-read tables;"
-                " mode='read_optimized' reads the base files"
-            )
-        return piece.base
 
 
 def open_snapshot(storage: Storage, query: SnapshotQuery) -> Snapshot:
@@ -102,7 +104,7 @@ def open_snapshot(storage: Storage, query: SnapshotQuery) -> Snapshot:
     """
     config = TableConfig(load_properties(storage))
     check_readable(config)
-    timeline = load_timeline(storage, config)
+    timeline = load_full_timeline(storage, config)
     if query.as_of is None:
         return Snapshot(storage, query, config, timeline, timeline)
     time = parse_time(query.as_of, config.timeline_zone)

@@ -10,12 +10,12 @@ import pyarrow.parquet as pq
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.fsview.view import FileSystemView
+from pyhudi.kernels.history import load_full_timeline
 from pyhudi.kernels.parquet_input import open_parquet
 from pyhudi.spec.file_group import BaseFile, FileSlice, LogFile
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.protocol import Storage
 from pyhudi.storage.table_properties import load_properties
-from pyhudi.timeline.load import load_timeline
 from pyhudi.timeline.payload import read_commit
 
 _PARTITIONS = pa.schema({"partition_path": pa.string(), "file_groups": pa.int64(), "files": pa.int64(), "bytes": pa.int64()})
@@ -93,7 +93,7 @@ class Inspect:
 
     def _view(self) -> FileSystemView:
         config = TableConfig(load_properties(self.storage))
-        return FileSystemView(self.storage, config, load_timeline(self.storage, config))
+        return FileSystemView(self.storage, config, load_full_timeline(self.storage, config))
 
     def _slice_rows(self) -> Iterator[dict[str, object]]:
         view = self._view()

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 
 from pyhudi.fsview.partitions import walk_partitions
 from pyhudi.fsview.view import FileSystemView
+from pyhudi.kernels.history import load_full_timeline
 from pyhudi.spec.file_group import BaseFile
 from pyhudi.spec.file_names import PARTITION_METAFILE, parse_base_file_name, parse_log_file_name
 from pyhudi.spec.instant import Action, Instant, State, parse_instant
@@ -22,7 +23,6 @@ from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.left_overs import is_left_over
 from pyhudi.storage.protocol import FileStatus, Storage
 from pyhudi.storage.table_properties import BACKUP, load_properties
-from pyhudi.timeline.load import load_timeline
 from pyhudi.timeline.payload import read_commit
 from pyhudi.timeline.state import first_state
 
@@ -63,7 +63,7 @@ def dangling_references(storage: Storage, row_count: RowCount) -> list[str]:
     cleaned.
     """
     config = _config(storage)
-    timeline = load_timeline(storage, config)
+    timeline = load_full_timeline(storage, config)
     view = FileSystemView(storage, config, timeline)
     visible = {base.path: base for path in view.partition_paths() for base in view.latest_base_files(path)}
     faults = []
@@ -87,7 +87,7 @@ def garbage(storage: Storage) -> list[str]:
     write.
     """
     config = _config(storage)
-    pending = load_timeline(storage, config).pending()
+    pending = load_full_timeline(storage, config).pending()
     found = [f"{config.timeline_path}/{instant.file_name(config.layout)}" for instant in pending]
     found += [status.path for status in storage.list(".hoodie/.temp")]
     found += [status.path for folder in (".hoodie", config.timeline_path) for status in _left_overs(storage, folder)]
@@ -96,7 +96,7 @@ def garbage(storage: Storage) -> list[str]:
 
 
 def _unnamed_data_files(storage: Storage, config: TableConfig) -> Iterator[str]:
-    timeline = load_timeline(storage, config)
+    timeline = load_full_timeline(storage, config)
     named = {
         stat.path
         for instant in timeline.data_instants()

@@ -24,10 +24,12 @@ class Timeline:
 
     instants: tuple[Instant, ...]
     layout: int
-    completion: Mapping[str, str] = field(default_factory=dict)
+    # Not compared: only a read of the whole archive would tell.
+    completion: Mapping[str, str] = field(default_factory=dict, compare=False)
     origin: str | None = None
     until: str | None = None
     visibility: Visibility = field(init=False, repr=False, compare=False)
+    _by_time: Mapping[str, tuple[Instant, ...]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Work out what every file of a listing will be asked for."""
@@ -37,6 +39,10 @@ class Timeline:
         committed = frozenset(instant.requested for instant in self.data_instants())
         pending = frozenset(instant.requested for instant in self.pending()) - committed
         object.__setattr__(self, "visibility", Visibility(committed, self.origin, self.until, pending))
+        found: dict[str, tuple[Instant, ...]] = {}
+        for instant in self.instants:
+            found[instant.requested] = (*found.get(instant.requested, ()), instant)
+        object.__setattr__(self, "_by_time", found)
 
     def completed(self) -> tuple[Instant, ...]:
         """Return the instants that are done."""
@@ -56,7 +62,7 @@ class Timeline:
 
     def find(self, requested: str) -> tuple[Instant, ...]:
         """Return the instants of a requested time: usually one, two for a commit that was savepointed."""
-        return tuple(instant for instant in self.instants if instant.requested == requested)
+        return self._by_time.get(requested, ())
 
     def completion_time(self, requested: str) -> str | None:
         """Return when the data instant of that requested time completed; None while it is pending or when nobody knows.

@@ -6,12 +6,12 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from pyhudi.kernels.history import load_full_timeline
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.spec.table_features import check_writable
 from pyhudi.storage.protocol import Storage
 from pyhudi.storage.table_properties import load_properties, recover_properties
 from pyhudi.timeline.clock import Clock, InstantClock
-from pyhudi.timeline.load import load_timeline
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.timeline.write import TimelineWriter
 from pyhudi.txn.ids import Ids
@@ -62,4 +62,4 @@ def locked_table(storage: Storage, wait_s: float, clock: Clock, ids: Ids) -> Ite
 def _load(storage: Storage, config: TableConfig) -> tuple[Timeline, frozenset[str]]:
     """Load the timeline; its folder is listed once, which takes time on a table of a thousand commits."""
     listing = storage.list(config.timeline_path)
-    return load_timeline(storage, config, listing=listing), frozenset(status.name for status in listing if not status.is_dir)
+    return load_full_timeline(storage, config, listing=listing), frozenset(status.name for status in listing if not status.is_dir)
