@@ -9,7 +9,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 
-from pyhudi.codec.ordering_value import encode_ordering, read_bytes, read_ordering, read_varint, varint
+from pyhudi.codec.ordering_encode import encode_ordering, varint
+from pyhudi.codec.ordering_value import read_bytes, read_ordering, read_varint
 from pyhudi.errors import CorruptTableError
 from pyhudi.spec.delete_record import COMMIT_TIME_DELETE, DeletedKeys, OrderingType
 

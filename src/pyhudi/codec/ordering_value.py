@@ -1,4 +1,4 @@
-"""One ordering value of a delete, from and to its place in the union of wrapper records.
+"""Reading one ordering value of a delete from the union of wrapper records.
 
 Rules: `HoodieDeleteRecord.avsc`, `OrderingValues`; `docs/design/0060-log-format.md` has what Apache Hudi writes. A
 wrapper record has one field and thus no bytes of its own: the branch of the union, then the value.
@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import datetime as dt
 import struct
-from collections.abc import Callable, Sequence
 from decimal import Context, Decimal
 
-from pyhudi.errors import CorruptTableError, SchemaError, UnsupportedError
+from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.spec.delete_record import COMMIT_TIME_DELETE, OrderingType
 
 _FLOAT = struct.Struct("<f")
@@ -38,17 +37,6 @@ def read_varint(data: bytes, at: int) -> tuple[int, int]:
         if byte < 0x80:
             return (value >> 1) ^ -(value & 1), at + place + 1
     raise CorruptTableError(f"an overlong number at byte {at} of a delete block")
-
-
-def varint(value: int) -> bytes:
-    """Return a number as Avro writes it."""
-    rest = value << 1 if value >= 0 else (-value << 1) - 1
-    out = bytearray()
-    while rest > 0x7F:
-        out.append(rest & 0x7F | 0x80)
-        rest >>= 7
-    out.append(rest)
-    return bytes(out)
 
 
 def read_bytes(data: bytes, at: int) -> tuple[bytes, int]:
@@ -130,117 +118,3 @@ def _moment(number: int, branch: int) -> dt.date | dt.time | dt.datetime:
     except (OverflowError, ValueError):
         raise UnsupportedError(f"the ordering value {number} of a delete is a day or time outside the years 1 to 9999") from None
     return moment.time() if branch == OrderingType.TIME else moment
-
-
-def encode_ordering(value: object, types: Sequence[OrderingType]) -> bytes:
-    """Return the bytes of an ordering value.
-
-    Args:
-        value: as in `DeletedKeys`.
-        types: what the ordering fields are on disk; a tuple of values needs one for each.
-
-    Raises:
-        SchemaError: the value is not of its type.
-    """
-    if value is COMMIT_TIME_DELETE:
-        return varint(OrderingType.INT) + b"\x00"
-    if not isinstance(value, tuple):
-        return _encode_single(value, types[0] if types else None)
-    if len(value) != len(types):
-        raise SchemaError(f"{len(value)} ordering values of a delete for {len(types)} ordering fields")
-    parts = [_encode_single(one, kind) for one, kind in zip(value, types, strict=True)]
-    return b"".join((varint(OrderingType.SEVERAL), varint(1), varint(len(parts)) if parts else b"", *parts, b"\x00"))
-
-
-def _encode_single(value: object, kind: OrderingType | None) -> bytes:
-    if value is None:
-        return varint(OrderingType.NULL)
-    encode = _ENCODERS.get(kind) if kind is not None else None
-    if kind is None or encode is None:
-        raise SchemaError(f"the ordering value {value!r} of a delete needs a type, not {kind}")
-    try:
-        return varint(kind) + encode(value)
-    except (TypeError, ValueError, AttributeError, ArithmeticError, struct.error):
-        raise SchemaError(f"the ordering value {value!r} of a delete is not a {kind.name.lower()}") from None
-
-
-def _encode_boolean(value: object) -> bytes:
-    if not isinstance(value, bool):
-        raise TypeError
-    return b"\x01" if value else b"\x00"
-
-
-def _integer_of(bits: int) -> Callable[[object], bytes]:
-    def encode(value: object) -> bytes:
-        if not isinstance(value, int) or isinstance(value, bool) or not -(1 << bits - 1) <= value < 1 << bits - 1:
-            raise TypeError
-        return varint(value)
-
-    return encode
-
-
-def _real_of(form: struct.Struct) -> Callable[[object], bytes]:
-    def encode(value: object) -> bytes:
-        return form.pack(value)
-
-    return encode
-
-
-def _sized(raw: bytes) -> bytes:
-    return varint(len(raw)) + raw
-
-
-def _encode_bytes(value: object) -> bytes:
-    if not isinstance(value, bytes):
-        raise TypeError
-    return _sized(value)
-
-
-def _encode_string(value: object) -> bytes:
-    if not isinstance(value, str):
-        raise TypeError
-    return _sized(value.encode())
-
-
-def _encode_date(value: object) -> bytes:
-    if not isinstance(value, dt.date) or isinstance(value, dt.datetime):
-        raise TypeError
-    return varint(value.toordinal() - _FIRST_DAY)
-
-
-def _encode_decimal(value: object) -> bytes:
-    if not isinstance(value, Decimal):
-        raise TypeError
-    scaled = value.scaleb(_DECIMAL_SCALE, _EXACT)
-    unscaled = int(scaled)
-    if unscaled != scaled:
-        raise ValueError
-    return _sized(unscaled.to_bytes((unscaled + (unscaled < 0)).bit_length() // 8 + 1, "big", signed=True))
-
-
-def _encode_time(value: object) -> bytes:
-    if not isinstance(value, dt.time):
-        raise TypeError
-    of_day = dt.timedelta(hours=value.hour, minutes=value.minute, seconds=value.second, microseconds=value.microsecond)
-    return varint(of_day // _MICROSECOND)
-
-
-def _encode_timestamp(value: object) -> bytes:
-    if not isinstance(value, dt.datetime):
-        raise TypeError
-    return varint((value - _EPOCH) // _MICROSECOND)
-
-
-_ENCODERS: dict[OrderingType, Callable[[object], bytes]] = {
-    OrderingType.BOOLEAN: _encode_boolean,
-    OrderingType.INT: _integer_of(32),
-    OrderingType.LONG: _integer_of(64),
-    OrderingType.FLOAT: _real_of(_FLOAT),
-    OrderingType.DOUBLE: _real_of(_DOUBLE),
-    OrderingType.BYTES: _encode_bytes,
-    OrderingType.STRING: _encode_string,
-    OrderingType.DATE: _encode_date,
-    OrderingType.DECIMAL: _encode_decimal,
-    OrderingType.TIME: _encode_time,
-    OrderingType.TIMESTAMP: _encode_timestamp,
-}

@@ -1,6 +1,6 @@
-"""Which type an ordering column has in a delete block: exactly the column's own, or Hudi does not compare at all.
+"""Which type an ordering column has in a delete block: the one that Hudi's engine gives the column, else its readers fail.
 
-Rules: `OrderingValues`, `HoodieAvroWrapperUtils`; format notes 1.7, 7.2.
+Rules: `docs/design/0060-log-format.md`; days are numbers of 32 bits there, times numbers of 64.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _TYPES: tuple[tuple[Callable[[pa.DataType], bool], OrderingType], ...] = (
     (pt.is_float64, OrderingType.DOUBLE),
     (pt.is_string, OrderingType.STRING),
     (pt.is_binary, OrderingType.BYTES),
-    (pt.is_date, OrderingType.DATE),
+    (pt.is_date, OrderingType.INT),
     (pt.is_decimal, OrderingType.DECIMAL),
-    (pt.is_timestamp, OrderingType.TIMESTAMP),
+    (pt.is_timestamp, OrderingType.LONG),
 )
 
 

@@ -10,7 +10,7 @@ from pyhudi.codec.log_file import scan_blocks
 from pyhudi.codec.log_writer import encode_block
 from pyhudi.spec.file_names import parse_log_file_name
 from pyhudi.spec.log_block import BlockHeader, BlockType, LogBlock
-from tests.tables import WITH_LOGS, archive_of
+from tests.tables import NAMES, archive_of
 
 SCHEMA = '{"type":"record","name":"r","fields":[{"name":"a","type":"long"}]}'
 INSTANT = "20260101000000000"
@@ -20,7 +20,7 @@ INSTANT = "20260101000000000"
 def real_logs() -> dict[str, bytes]:
     """Every log file of the fixture tables, those of their metadata tables too, by table and path."""
     found = {}
-    for name in sorted(set(WITH_LOGS)):
+    for name in NAMES:
         with zipfile.ZipFile(archive_of(name)) as archive:
             for path in archive.namelist():
                 if "__MACOSX" not in path and parse_log_file_name(path.rsplit("/", 1)[-1]):
