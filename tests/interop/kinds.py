@@ -25,6 +25,7 @@ class Kind:
     partition_by: tuple[str, ...] = ("city",)
     order_by: tuple[str, ...] = ()
     version: int = 9
+    table_type: str = "COPY_ON_WRITE"
     options: Mapping[str, str] = field(default_factory=dict)
 
     def create(self, path: Path, schema: pa.Schema = TRIPS) -> HudiTable:
@@ -36,6 +37,7 @@ class Kind:
             keys=self.keys,
             partition_by=self.partition_by,
             order_by=self.order_by,
+            table_type=self.table_type,
             options=options,
         )
 
@@ -48,6 +50,7 @@ class Kind:
         return {
             "hoodie.table.name": "trips",
             "hoodie.write.table.version": str(self.version),
+            "hoodie.datasource.write.table.type": self.table_type,
             "hoodie.datasource.write.operation": operation,
             **{key: ",".join(names) for key, names in fields.items() if names},
             **self.options,
@@ -64,8 +67,10 @@ KINDS = (
     Kind("not_partitioned", partition_by=()),
     Kind("hive_style", options=HIVE_STYLE),
     Kind("version_8", version=8, options=HIVE_STYLE),
+    Kind("version_6", version=6, options=HIVE_STYLE),
     Kind("event_time", order_by=("amount",)),
     Kind("event_time_version_8", order_by=("amount",), version=8),
+    Kind("event_time_version_6", order_by=("amount",), version=6),
     Kind("two_ordering_fields", order_by=("amount", "price"), partition_by=()),
     Kind("two_keys_two_partitions", keys=("id", "price"), partition_by=("city", "price"), options=HIVE_STYLE),
     Kind(

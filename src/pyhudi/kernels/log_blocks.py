@@ -12,17 +12,18 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from pyhudi.codec.log_content import encode_deletes
+from pyhudi.codec.log_content import encode_avro_content, encode_deletes
 from pyhudi.codec.log_writer import encode_block
 from pyhudi.codec.positions import encode_positions
-from pyhudi.errors import UnsupportedError
 from pyhudi.kernels.append_task import AppendTask
+from pyhudi.kernels.avro_encode import encode_rows
 from pyhudi.kernels.base_file import FOOTER_AVRO_SCHEMA, TableShape, WriterSettings
 from pyhudi.kernels.incoming import POSITION_COLUMN, commit_time_deletes
 from pyhudi.kernels.ordering_types import ordering_types
 from pyhudi.kernels.parquet_output import open_writer
 from pyhudi.kernels.stamp import Stamp
-from pyhudi.schema.meta_columns import RECORD_KEY
+from pyhudi.schema.avro_arrow import only_fields
+from pyhudi.schema.meta_columns import META_COLUMNS, RECORD_KEY
 from pyhudi.spec.delete_record import COMMIT_TIME_DELETE, DeletedKeys
 from pyhudi.spec.log_block import BlockHeader, BlockType
 
@@ -30,16 +31,15 @@ Places = npt.NDArray[np.int64]
 
 
 def data_blocks(rows: pa.Table, shape: TableShape, settings: WriterSettings, task: AppendTask) -> Iterator[bytes]:
-    """Yield keyed rows as data blocks of about `settings.log.block_bytes`."""
+    """Yield keyed rows as data blocks of about `settings.log.block_bytes`, with all columns or those that the task names."""
     stamp = Stamp(task.instant, task.write_token.split("-", 1)[0], task.partition_path, task.file_id)
+    columns, avro_json = _schema(shape, task)
     step = max(1, int(settings.log.block_bytes / max(1.0, rows.nbytes / max(1, rows.num_rows))))
     for start in range(0, rows.num_rows, step):
         part, positions = _by_position(rows.slice(start, step), settings, task)
-        stamped = stamp.new(part, shape.file_schema)
-        header = BlockHeader(
-            instant=task.instant, schema_json=shape.avro_schema_json, positions=positions, positions_of=_base_of(task, positions)
-        )
-        yield encode_block(settings.log.block_type, header, _content(stamped, shape, settings))
+        header = _header(task, avro_json, positions, is_partial=task.columns is not None)
+        content = _content(stamp.new(part, columns), avro_json, settings)
+        yield encode_block(settings.log.block_type, header, content)
 
 
 def delete_block(rows: pa.Table, shape: TableShape, settings: WriterSettings, task: AppendTask) -> bytes:
@@ -50,10 +50,28 @@ def delete_block(rows: pa.Table, shape: TableShape, settings: WriterSettings, ta
         partition_paths=(task.partition_path,) * rows.num_rows,
         ordering=tuple(_ordering_values(rows, shape)),
     )
-    header = BlockHeader(
-        instant=task.instant, schema_json=shape.avro_schema_json, positions=positions, positions_of=_base_of(task, positions)
-    )
+    header = _header(task, shape.avro_schema_json, positions)
     return encode_block(BlockType.DELETE, header, encode_deletes(deleted, ordering_types(shape)))
+
+
+def _schema(shape: TableShape, task: AppendTask) -> tuple[pa.Schema, str]:
+    """Return the columns of the task's rows, in Arrow and in Avro."""
+    if task.columns is None:
+        return shape.file_schema, shape.avro_schema_json
+    names = {*META_COLUMNS, *task.columns}
+    columns = pa.schema([field for field in shape.file_schema if field.name in names])
+    return columns, only_fields(shape.avro_schema_json, names)
+
+
+def _header(task: AppendTask, avro_json: str, positions: str | None, *, is_partial: bool = False) -> BlockHeader:
+    base = task.slice.base
+    return BlockHeader(
+        instant=task.instant,
+        schema_json=avro_json,
+        positions=positions,
+        positions_of=None if positions is None or base is None else base.name.instant,
+        is_partial=is_partial,
+    )
 
 
 def _by_position(rows: pa.Table, settings: WriterSettings, task: AppendTask) -> tuple[pa.Table, str | None]:
@@ -71,18 +89,15 @@ def _by_position(rows: pa.Table, settings: WriterSettings, task: AppendTask) -> 
     return rows.take(pa.array(order)), encode_positions(in_order.tolist())
 
 
-def _base_of(task: AppendTask, positions: str | None) -> str | None:
-    return task.slice.base.name.instant if positions is not None and task.slice.base is not None else None
-
-
-def _content(rows: pa.Table, shape: TableShape, settings: WriterSettings) -> bytes | pa.Buffer:
-    if settings.log.block_type is not BlockType.PARQUET:
-        raise UnsupportedError(f"Log blocks of type {settings.log.block_type.name} are not written; PARQUET is.")
+def _content(rows: pa.Table, avro_json: str, settings: WriterSettings) -> bytes:
+    if settings.log.block_type is BlockType.AVRO:
+        return encode_avro_content(encode_rows(rows, avro_json))
     sink = pa.BufferOutputStream()
     with open_writer(sink, rows.schema, settings, rows) as writer:
         writer.write_table(rows.unify_dictionaries(), row_group_size=rows.num_rows)
-        writer.add_key_value_metadata({FOOTER_AVRO_SCHEMA: shape.avro_schema_json})
-    return sink.getvalue().to_pybytes()
+        writer.add_key_value_metadata({FOOTER_AVRO_SCHEMA: avro_json})
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
 
 
 def _ordering_values(rows: pa.Table, shape: TableShape) -> Sequence[object]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection
 from typing import Any
 
 import pyarrow as pa
@@ -57,6 +58,13 @@ def with_meta_fields(avro_json: str) -> str:
     meta = [{"name": name, "type": ["null", "string"], "doc": "", "default": None} for name in META_COLUMNS]
     data = [field for field in record["fields"] if not is_meta_column(field["name"])]
     return _dump({**record, "fields": [*meta, *data]})
+
+
+def only_fields(avro_json: str, names: Collection[str]) -> str:
+    """Return the schema with its meta fields and, of the data, only the fields named."""
+    record = _load(avro_json)
+    kept = [field for field in record["fields"] if is_meta_column(field["name"]) or field["name"] in names]
+    return _dump({**record, "fields": kept})
 
 
 def avro_to_arrow(avro_json: str) -> pa.Schema:

@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame
 
 from pyhudi.errors import UnsupportedError
 from pyhudi.index.simple import SimpleIndex
+from pyhudi.kernels.incoming import DELETE_COLUMN
 from pyhudi.kernels.write_task import TaskResult
 from pyhudi.schema.meta_columns import without_meta_columns
 from pyhudi.service.rollback import roll_back_failed_writes
@@ -43,19 +44,22 @@ _DELETES = (Operation.DELETE, Operation.DELETE_PREPPED)
 
 @dataclass(frozen=True, slots=True)
 class DistributedRequest:
-    """What to write; `located` rows bring the meta columns they were read with, `seen` the commits that they were read with."""
+    """What to write; the fields are those of `pyhudi.write.local.WriteRequest`."""
 
     operation: Operation
     frame: DataFrame
     located: bool = False
     partitions: tuple[str, ...] | None = None
     seen: Visibility | None = None
+    columns: tuple[str, ...] | None = None
 
 
 def serves(table: OpenTable, request: DistributedRequest, options: Mapping[str, str]) -> str | None:
     """Return why Spark tasks cannot do this write, or None when they can."""
     if request.operation is Operation.DELETE_PARTITION:
         return "a delete of partitions writes no rows"
+    if DELETE_COLUMN in request.frame.columns:
+        return "the changes of a MERGE are written by the local engine"
     choices = choose(resolve(options), table.config, request.operation)
     if choices.tagging.looks_up and not isinstance(choices.tagging.index, SimpleIndex):
         return f"the index {choices.tagging.index.name} is served by the local engine only"
@@ -156,7 +160,7 @@ def _plan(
         grouped.profile,
         request.operation,
         txn.instant,
-        sizing_of(txn, grouped.profile, row_bytes, choices),
+        sizing_of(txn, grouped.profile, row_bytes, choices, request.columns),
         txn.table.ids.file_prefix,
         replaced=replaced_groups(txn.view, request.operation, partitions, request.partitions),
         engine=ENGINE_NAME,

@@ -6,6 +6,7 @@ choice. Which engine ran and why is in the result and in the commit's metadata.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -40,24 +41,27 @@ def write_frame(
     located: bool,
     partitions: Sequence[str] | None,
     seen: Visibility | None = None,
+    columns: Sequence[str] | None = None,
 ) -> WriteResult:
     """Write a DataFrame's rows to a table; arguments and errors as in `pyhudi.table.write.write`."""
     assert isinstance(data, DataFrame), "registered for DataFrames"
     choice = _engine_choice(data.sparkSession, options)
     hudi = {name: value for name, value in options.items() if name not in (ENGINE, LOCAL_MAX_BYTES)}
-    request = DistributedRequest(operation, data, located, None if partitions is None else tuple(partitions), seen)
+    paths, names = (None if texts is None else tuple(texts) for texts in (partitions, columns))
+    request = DistributedRequest(operation, data, located, paths, seen, names)
+    in_this_process = functools.partial(
+        write, table, operation, options=hudi, located=located, partitions=partitions, seen=seen, columns=columns
+    )
     if choice.engine == "local":
-        reason = f"{ENGINE} is local"
-        return write(table, operation, data.toArrow(), options=hudi, located=located, partitions=partitions, seen=seen, reason=reason)
+        return in_this_process(data.toArrow(), reason=f"{ENGINE} is local")
     if choice.engine == "spark":
         return write_distributed(table, request, hudi, f"{ENGINE} is spark")
     collected = collect_small(data, choice.max_bytes)
     if collected.rows is not None:
-        reason = collected.reason
-        return write(table, operation, collected.rows, options=hudi, located=located, partitions=partitions, seen=seen, reason=reason)
+        return in_this_process(collected.rows, reason=collected.reason)
     unserved = serves(table, request, hudi)
     if unserved is not None:
-        return write(table, operation, data.toArrow(), options=hudi, located=located, partitions=partitions, seen=seen, reason=unserved)
+        return in_this_process(data.toArrow(), reason=unserved)
     return write_distributed(table, request, hudi, collected.reason)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -23,6 +23,7 @@ from pyhudi.sql.tokens import text_literal
 from pyhudi.table.table import HudiTable
 from pyhudi.table.write import write
 from pyhudi.timeline.load import load_timeline
+from pyhudi.write.partial import partial_columns
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,10 @@ class WriteTarget:
     def seen(self) -> Visibility:
         """Return the commits that a read from now on sees at least: to be asked before the rows are read."""
         return load_timeline(self.table.storage, self.table.config).visibility
+
+    def partial_columns(self, changed: Iterable[str]) -> tuple[str, ...] | None:
+        """Return the columns that updates of `changed` have to bring; None when that is all of them."""
+        return partial_columns(self.options, self.table.config, self.table.schema, changed)
 
     def overwrite_mode(self) -> str:
         """Return `static` or `dynamic`: what INSERT OVERWRITE without a partition replaces."""
@@ -100,9 +105,12 @@ class WriteTarget:
         located: bool = False,
         partitions: Sequence[str] | None = None,
         seen: Visibility | None = None,
+        columns: Sequence[str] | None = None,
     ) -> DataFrame:
         """Write the rows and return the statement's result; arguments as in `pyhudi.table.write.write`."""
-        result = write(self.table, operation, rows, options=dict(self.options), located=located, partitions=partitions, seen=seen)
+        result = write(
+            self.table, operation, rows, options=dict(self.options), located=located, partitions=partitions, seen=seen, columns=columns
+        )
         return result_row(self.statement, self.name, result)
 
 

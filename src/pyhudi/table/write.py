@@ -44,6 +44,7 @@ class Writer(Protocol):
         located: bool,
         partitions: Sequence[str] | None,
         seen: Visibility | None,
+        columns: Sequence[str] | None,
     ) -> WriteResult:
         """Return what the write did."""
         ...
@@ -66,6 +67,7 @@ def write(
     located: bool = False,
     partitions: Sequence[str] | None = None,
     seen: Visibility | None = None,
+    columns: Sequence[str] | None = None,
     engine: Engine | None = None,
     reason: str = IN_THIS_PROCESS,
 ) -> WriteResult:
@@ -80,6 +82,7 @@ def write(
         located: the data hold the meta columns that their records were read with; no index is asked.
         partitions: partition paths to replace or delete, for operations that replace.
         seen: the commits that located rows were read with.
+        columns: the data columns that located updates bring, when not all (`pyhudi.write.partial`).
         engine: runs the tasks; threads of this process by default.
         reason: why that engine, for the result and the commit's metadata.
 
@@ -93,12 +96,19 @@ def write(
         data = None  # the paths say it all
     for takes, writer in _writers:
         if data is not None and takes(data):
-            return writer(table, operation, data, options=options or {}, located=located, partitions=partitions, seen=seen)
+            return writer(table, operation, data, options=options or {}, located=located, partitions=partitions, seen=seen, columns=columns)
     started = time.perf_counter()
     engine = engine or LocalEngine()
     choices = choose(resolve(options or {}), table.config, operation)
     rows = None if data is None else to_table(data, lambda: table.schema)
-    request = WriteRequest(operation, rows, located=located, partitions=None if partitions is None else tuple(partitions), seen=seen)
+    request = WriteRequest(
+        operation,
+        rows,
+        located=located,
+        partitions=None if partitions is None else tuple(partitions),
+        seen=seen,
+        columns=None if columns is None else tuple(columns),
+    )
     with begin(
         table.storage,
         operation,

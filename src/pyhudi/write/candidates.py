@@ -22,7 +22,7 @@ _MOST_AMPLIFIED: Final = 16
 
 
 def insert_candidates(
-    view: FileSystemView, profile: Profile, row_bytes: float, settings: WriterSettings, limit: int
+    view: FileSystemView, profile: Profile, row_bytes: float, settings: WriterSettings, limit: int, *, beside_updates: bool = True
 ) -> Mapping[str, Sequence[BaseFile]]:
     """Return the base files that may take the new records of each partition.
 
@@ -32,14 +32,15 @@ def insert_candidates(
         row_bytes: bytes of a record in a base file.
         settings: sizes of files.
         limit: how many base files of a partition of a merge-on-read table.
+        beside_updates: whether a file group that gets updates may take new records too; not when updates are partial.
     """
     counts = {path: part.inserts for path, part in profile.partitions.items() if part.inserts}
     if not view.config.is_merge_on_read:
         return {path: view.latest_base_files(path) for path in counts}
-    return {path: _without_logs(view, path, count * row_bytes, settings)[:limit] for path, count in counts.items()}
-
-
-def _without_logs(view: FileSystemView, path: str, incoming_bytes: float, settings: WriterSettings) -> list[BaseFile]:
-    cheap = max(_CHEAP_BYTES, _MOST_AMPLIFIED * incoming_bytes)
-    bases = [piece.base for piece in view.latest_slices(path) if piece.base is not None and not piece.logs]
-    return [base for base in small_files(bases, settings) if base.size <= cheap]
+    found = {}
+    for path, count in counts.items():
+        cheap = max(_CHEAP_BYTES, _MOST_AMPLIFIED * count * row_bytes)
+        updated = () if beside_updates else profile.partitions[path].updates
+        bases = [piece.base for piece in view.latest_slices(path) if piece.base is not None and not piece.logs and piece not in updated]
+        found[path] = [base for base in small_files(bases, settings) if base.size <= cheap][: max(0, limit)]
+    return found

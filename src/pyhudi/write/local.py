@@ -18,13 +18,14 @@ from pyhudi.index.rows import TaggedRows
 from pyhudi.kernels.base_file import TableShape, WriterSettings
 from pyhudi.kernels.run_task import run_task
 from pyhudi.kernels.write_task import TaskResult
-from pyhudi.schema.meta_columns import RECORD_KEY, without_meta_columns
+from pyhudi.schema.meta_columns import RECORD_KEY
 from pyhudi.spec.commit import CommitMetadata, Operation
 from pyhudi.spec.visibility import Visibility
 from pyhudi.storage.protocol import Storage
 from pyhudi.txn.transaction import Transaction
 from pyhudi.write import located as located_rows
 from pyhudi.write.candidates import insert_candidates
+from pyhudi.write.changes import holds_changes, tag_changes, user_columns
 from pyhudi.write.choices import Choices
 from pyhudi.write.located import Places
 from pyhudi.write.plan import Sizing, WritePlan, plan_write
@@ -42,7 +43,7 @@ IN_THIS_PROCESS = "the rows were in this process already"
 @dataclass(frozen=True, slots=True)
 class WriteRequest:
     """What the caller wants. `located` rows bring the meta columns they were read with, `seen` the commits that they were
-    read with; `partitions` names those to replace.
+    read with; `partitions` names those to replace. With `columns`, updates bring these data columns alone (`pyhudi.write.partial`).
     """
 
     operation: Operation
@@ -50,6 +51,7 @@ class WriteRequest:
     located: bool = False
     partitions: tuple[str, ...] | None = None
     seen: Visibility | None = None
+    columns: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +95,12 @@ def plan_local(
         request = _of_named_partitions(txn, request, stored)
     schema = stored
     if request.data is not None and request.operation not in (Operation.DELETE, Operation.DELETE_PREPPED):
-        schema = evolved(stored, without_meta_columns(request.data.schema), txn.table.config)
+        schema = evolved(stored, user_columns(request.data.schema), txn.table.config)
     shape = table_shape(schema, txn.table.config)
     tagged = [] if request.data is None else _tagged(txn, request, request.data, choices, shape, engine)
     profile = profile_of(tagged)
-    sizing = sizing_of(txn, profile, record_bytes(latest, tagged, choices.writer, threshold=choices.size_threshold), choices)
+    row_bytes = record_bytes(latest, tagged, choices.writer, threshold=choices.size_threshold)
+    sizing = sizing_of(txn, profile, row_bytes, choices, request.columns)
     plan = plan_write(
         profile,
         request.operation,
@@ -113,10 +116,11 @@ def plan_local(
     return LocalWrite(schema, shape, plan, profile, load_tasks(plan, tagged), late, index)
 
 
-def sizing_of(txn: Transaction, profile: Profile, row_bytes: float, choices: Choices) -> Sizing:
-    """Return what planning must know of a transaction's table."""
-    files = insert_candidates(txn.view, profile, row_bytes, choices.writer, choices.small_file_candidates)
-    return Sizing(files, row_bytes, choices.writer, merge_on_read=txn.table.config.is_merge_on_read)
+def sizing_of(txn: Transaction, profile: Profile, row_bytes: float, choices: Choices, columns: tuple[str, ...] | None) -> Sizing:
+    """Return what planning must know of a transaction's table; `columns` as in `WriteRequest`."""
+    config = txn.table.config
+    files = insert_candidates(txn.view, profile, row_bytes, choices.writer, choices.small_file_candidates, beside_updates=columns is None)
+    return Sizing(files, row_bytes, choices.writer, merge_on_read=config.is_merge_on_read, columns=columns)
 
 
 def run_tasks(storage: Storage, write: LocalWrite, settings: WriterSettings, engine: Engine) -> list[TaskResult]:
@@ -137,6 +141,10 @@ def _tagged(
         return []
     if request.operation is Operation.DELETE_PREPPED:
         return located_rows.tag_deletes(data, Places(txn.view, request.seen))
+    if request.located and holds_changes(data.schema):
+        places = Places(txn.view, request.seen)
+        lookup = Lookup(txn.table.storage, txn.view, engine, config.is_merge_on_read and choices.writer.log.positions)
+        return tag_changes(data, functools.partial(_rekeyed, txn, shape=shape), choices.tagging, shape, lookup, places, txn.instant)
     if request.located:
         return without_void_inserts(located_rows.tag_updates(_rekeyed(txn, data, shape), data, Places(txn.view, request.seen)), shape)
     if request.operation is Operation.DELETE:

@@ -29,13 +29,14 @@ def tag_deletes(data: pa.Table, places: Places) -> list[TaggedRows]:
     return _tagged(_by_slice(deletes_of(data.column(RECORD_KEY)), data, places))
 
 
-def tag_updates(keyed: pa.Table, data: pa.Table, places: Places) -> list[TaggedRows]:
+def tag_updates(keyed: pa.Table, data: pa.Table, places: Places, *, keep_all: bool = False) -> list[TaggedRows]:
     """Return new versions of the located records, by where they go.
 
     Args:
         keyed: the rows with the record key and partition path that their new values give.
         data: the same rows, with the record key, partition path and file name they were read with.
         places: the table's files.
+        keep_all: keep rows of one key apart, for a caller that looks at them.
 
     Raises:
         KeyFieldError: a row's record key has changed.
@@ -44,11 +45,12 @@ def tag_updates(keyed: pa.Table, data: pa.Table, places: Places) -> list[TaggedR
     if pc.any(changed).as_py():
         old, new = (rows.column(RECORD_KEY).filter(changed)[0] for rows in (data, keyed))
         raise KeyFieldError(f"The record key '{old}' would become '{new}'; a record keeps its key. Delete the record and insert it anew.")
+    reduced = dict if keep_all else _last_of_each_key
     stays = pc.equal(keyed.column(PARTITION_PATH).cast(pa.string()), data.column(PARTITION_PATH).cast(pa.string()))
     if pc.all(stays).as_py():
-        return _tagged(_last_of_each_key(_by_slice(keyed.drop_columns([PARTITION_PATH]), data, places)))
+        return _tagged(reduced(_by_slice(keyed.drop_columns([PARTITION_PATH]), data, places)))
     moved, left = keyed.filter(pc.invert(stays)), data.filter(pc.invert(stays))
-    updates = _last_of_each_key(_by_slice(keyed.filter(stays).drop_columns([PARTITION_PATH]), data.filter(stays), places))
+    updates = reduced(_by_slice(keyed.filter(stays).drop_columns([PARTITION_PATH]), data.filter(stays), places))
     for piece, deletes in _by_slice(deletes_of(left.column(RECORD_KEY)), left, places).items():
         updates[piece] = join_rows([updates[piece], deletes]) if piece in updates else deletes
     return _tagged(updates, {part.partition_path: part.rows for part in split_by_partition(moved)})

@@ -58,13 +58,14 @@ class WritePlan:
 @dataclass(frozen=True, slots=True)
 class Sizing:
     """What planning must know of the table: the base files that may take new records by partition path, the bytes of a
-    record in a file, the limits, and whether updates go to log files.
+    record in a file, the limits, whether updates go to log files, and the columns they bring there when not all.
     """
 
     files: Mapping[str, Sequence[BaseFile]]
     row_bytes: float
     settings: WriterSettings
     merge_on_read: bool = False
+    columns: tuple[str, ...] | None = None
 
 
 def plan_write(
@@ -97,7 +98,7 @@ def plan_write(
         for piece, updates, group in _groups(path, part, operation, sizing, ids.__next__):
             token = f"{next(numbers)}-0-0"
             if piece is not None and sizing.merge_on_read and not group.count:
-                task: GroupTask = AppendTask(instant, piece, log_name(piece, instant, token))
+                task: GroupTask = AppendTask(instant, piece, log_name(piece, instant, token), sizing.columns)
             else:
                 base = group.base if piece is None else piece.base
                 task = WriteTask(instant, path, group.file_id, token, base, append_only=operation in _APPENDING)

@@ -113,7 +113,6 @@ TABLES: tuple[ConfigKey, ...] = (
         """
         payloadType recordMergeStrategyId hoodie.record.merge.strategy.id hoodie.write.record.merge.strategy.id
         hoodie.datasource.write.record.merger.strategy hoodie.table.partial.update.mode hoodie.record.merge.property.*
-        hoodie.spark.sql.merge.into.partial.updates=true
         """,
     ),
     *refused(

@@ -121,6 +121,12 @@ WRITING: tuple[ConfigKey, ...] = (
         "true",
     ),
     served(
+        "hoodie.spark.sql.merge.into.partial.updates",
+        "UPDATE and MERGE INTO write only the columns they change into log files.",
+        Kind.FLAG,
+        "true",
+    ),
+    served(
         "hoodie.write.lock.wait_time_ms",
         "How long to wait for another writer of the table, in milliseconds.",
         Kind.INTEGER,

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StringType
 
-from pyhudi.errors import SchemaError, UnsupportedError
+from pyhudi.errors import SchemaError
 from pyhudi.spark import catalog_table, relations
 from pyhudi.spec.commit import Operation
 from pyhudi.sql.assign import Target, conform
+from pyhudi.sql.assignments import Assignment, assignment, column_of
 from pyhudi.sql.statement import Statement
 from pyhudi.sql.target import WriteTarget, open_target
-from pyhudi.sql.tokens import Token, find_word, name_part, quote, slice_text, split
+from pyhudi.sql.tokens import find_word, quote, slice_text, split
 
 LOCATION_COLUMNS = ("_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name")
 
@@ -30,7 +31,7 @@ class _Clauses:
 
     with_clause: str
     table: str  # name and alias
-    assignments: tuple[tuple[tuple[str, ...], str], ...]  # (parts of the column's name, expression)
+    assignments: tuple[Assignment, ...]
     where: str
 
 
@@ -40,21 +41,24 @@ def update(statement: Statement) -> DataFrame | None:
     entry = None if name is None else catalog_table.find(statement.session, name)
     if entry is None:
         return None
-    relations.refresh_all(statement.session, statement.names())
     target = open_target(statement, entry)
+    seen = target.seen()
+    relations.refresh_all(statement.session, statement.names())
     clauses = _clauses(statement)
     assigned = _assigned(target, clauses)
     located = ", ".join(LOCATION_COLUMNS)
-    values = ", ".join(f"{assigned.get(name, quote(name))} AS {quote(name)}" for name in target.columns)
+    brought = target.partial_columns(assigned)
+    names = [name for name in target.columns if brought is None or name in brought]
+    values = ", ".join(f"{assigned.get(name, quote(name))} AS {quote(name)}" for name in names)
     text = f"{clauses.with_clause} SELECT {located}, {values} FROM {clauses.table} {clauses.where}"  # noqa: S608 - the user's own
     source = statement.ask(text)
-    rows = conform(source, _targets(target), f"UPDATE of {target.name}")
-    return target.write(Operation.UPSERT_PREPPED, rows, located=True)
+    rows = conform(source, _targets(target, names), f"UPDATE of {target.name}")
+    return target.write(Operation.UPSERT_PREPPED, rows, located=True, seen=seen, columns=brought)
 
 
-def _targets(target: WriteTarget) -> list[Target]:
+def _targets(target: WriteTarget, names: Sequence[str]) -> list[Target]:
     located = [Target(name, StringType(), position) for position, name in enumerate(LOCATION_COLUMNS)]
-    columns = enumerate(target.schema.fields, start=len(located))
+    columns = enumerate((target.schema[name] for name in names), start=len(located))
     return located + [Target.of(field, position=position) for position, field in columns]
 
 
@@ -69,16 +73,9 @@ def _clauses(statement: Statement) -> _Clauses:
     return _Clauses(
         with_clause=slice_text(text, tokens[:start]),
         table=slice_text(text, tokens[start + 1 : set_at]),
-        assignments=tuple(_assignment(text, part) for part in split(tokens[set_at + 1 : end], ",")),
+        assignments=tuple(assignment(text, part) for part in split(tokens[set_at + 1 : end], ",")),
         where=slice_text(text, tokens[end:]),
     )
-
-
-def _assignment(text: str, tokens: Sequence[Token]) -> tuple[tuple[str, ...], str]:
-    equals = next(i for i, token in enumerate(tokens) if token.text == "=")
-    parts = tuple(name_part(token) for token in tokens[:equals] if token.text != ".")
-    value = slice_text(text, tokens[equals + 1 :])
-    return parts, "NULL" if value.upper() == "DEFAULT" else value
 
 
 def _assigned(target: WriteTarget, clauses: _Clauses) -> dict[str, str]:
@@ -87,11 +84,10 @@ def _assigned(target: WriteTarget, clauses: _Clauses) -> dict[str, str]:
     Raises:
         SchemaError: the column does not exist, is assigned twice, or says where the row belongs (key and partition).
     """
-    columns = {name.lower(): name for name in target.columns}
     fixed = {name.lower() for name in (*target.table.config.record_key_fields, *target.partition_columns)}
     assigned: dict[str, str] = {}
-    for parts, value in clauses.assignments:
-        name = _column(target, columns, parts)
+    for stated in clauses.assignments:
+        name = column_of(target, stated.parts, "UPDATE")
         if name.lower() in fixed:
             raise SchemaError(
                 f"UPDATE of {target.name} assigns {name}, which is part of the record key or the partition: it says"
@@ -100,17 +96,5 @@ def _assigned(target: WriteTarget, clauses: _Clauses) -> dict[str, str]:
             )
         if name in assigned:
             raise SchemaError(f"UPDATE of {target.name} assigns {name} twice.")
-        assigned[name] = value
+        assigned[name] = stated.value
     return assigned
-
-
-def _column(target: WriteTarget, columns: dict[str, str], parts: tuple[str, ...]) -> str:
-    """Return the column that `a`, `t.a` or `db.t.a` means."""
-    known = [i for i, part in enumerate(parts) if part.lower() in columns]
-    if not known:
-        raise SchemaError(f"{target.name} has no column {'.'.join(parts)}: its columns are {', '.join(target.columns)}.")
-    if known[-1] != len(parts) - 1:
-        raise UnsupportedError(
-            f"UPDATE of {target.name} assigns {'.'.join(parts)}, a field inside a column; assign the whole column with named_struct(...)."
-        )
-    return columns[parts[-1].lower()]

@@ -1,0 +1,29 @@
+"""Updates that bring only the columns they change, in partial blocks of log files.
+
+Rules: `hoodie.spark.sql.merge.into.partial.updates`, `HoodieAppendHandle`; format notes 7.7. A partial row holds the meta columns, the
+record key, partition and ordering fields, and what changes; a reader takes the rest from the record as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import pyarrow as pa
+
+from pyhudi.spec.options import resolve
+from pyhudi.spec.table_config import TableConfig
+
+_OPTION = "hoodie.spark.sql.merge.into.partial.updates"
+
+
+def partial_columns(options: Mapping[str, str], config: TableConfig, schema: pa.Schema, changed: Iterable[str]) -> tuple[str, ...] | None:
+    """Return the data columns that updates of `changed` have to bring, in the table's order; None when that is all of them.
+
+    Only merge-on-read tables take partial rows, and only where the option allows them. Columns that may not be null are always brought.
+    """
+    if not config.is_merge_on_read or not resolve(options).flag(_OPTION):
+        return None
+    always = (*config.record_key_fields, *config.partition_fields, *config.ordering_fields)
+    names = {name.lower() for name in changed} | {name.partition(".")[0].lower() for name in always}
+    brought = tuple(field.name for field in schema if field.name.lower() in names or not field.nullable)
+    return brought if len(brought) < len(schema) else None
