@@ -35,17 +35,24 @@ def pending_compactions(storage: Storage, config: TableConfig, timeline: Timelin
     found: dict[FileGroupId, PendingCompaction] = {}
     for instant in timeline.pending():
         if instant.action is Action.COMPACTION:
-            for operation in _plan(storage, config, instant).operations or ():
+            for operation in read_plan(storage, config, instant).operations or ():
                 found[operation.group] = PendingCompaction(instant.requested, operation)
     return found
 
 
-def _plan(storage: Storage, config: TableConfig, instant: Instant) -> CompactionPlan:
+def read_plan(storage: Storage, config: TableConfig, instant: Instant) -> CompactionPlan:
+    """Return the plan of a pending compaction or log compaction, which stands in its requested file.
+
+    Raises:
+        CorruptTableError: the file is missing or holds no plan.
+    """
     requested = Instant(instant.requested, instant.action, State.REQUESTED)
     try:
         plan = read_action(storage, config, requested)
     except FileNotFoundError:
         plan = None
     if not isinstance(plan, CompactionPlan):
-        raise CorruptTableError(f"compaction {instant.requested} of table {storage.uri} is {instant.state.name.lower()} but has no plan")
+        raise CorruptTableError(
+            f"{instant.action} {instant.requested} of table {storage.uri} is {instant.state.name.lower()} but has no readable plan."
+        )
     return plan

@@ -1,4 +1,4 @@
-"""Plans that are pending on a table: which file groups they hold, and which instants they are.
+"""Pending compactions and log compactions: which they are, and which file groups are taken.
 
 Rules: `CompactionUtils.getAllPendingCompactionOperations`; a file group is in one pending plan at most.
 """
@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pyhudi.errors import CorruptTableError, UsageError
+from pyhudi.fsview.pending import read_plan
 from pyhudi.spec.clustering import RequestedReplace
-from pyhudi.spec.compaction import CompactionOperation, CompactionPlan
+from pyhudi.spec.compaction import CompactionOperation
 from pyhudi.spec.file_group import FileGroupId
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.timeline.payload import read_action
@@ -38,39 +39,28 @@ def find_pending(timeline: Timeline, requested: str, uri: str) -> Instant:
     raise UsageError(f"there is no pending compaction {requested} of table {uri}; look at table.history().")
 
 
-def read_plan(table: LockedTable, instant: Instant) -> CompactionPlan:
-    """Return the plan of a pending compaction or log compaction, which stands in its requested file.
+def busy_groups(table: LockedTable) -> frozenset[FileGroupId]:
+    """Return the file groups that a pending compaction, log compaction or clustering holds.
 
     Raises:
-        CorruptTableError: the file is missing or holds no plan.
+        CorruptTableError: a pending plan is missing or not readable.
     """
-    plan = _payload(table, instant)
-    if not isinstance(plan, CompactionPlan):
-        raise CorruptTableError(f"{instant.action} {instant.requested} of table {table.storage.uri} has no readable plan.")
-    return plan
-
-
-def busy_groups(table: LockedTable) -> frozenset[FileGroupId]:
-    """Return the file groups that a pending compaction, log compaction or clustering holds."""
     return frozenset(_groups(table))
 
 
 def _groups(table: LockedTable) -> Iterator[FileGroupId]:
     for instant in table.timeline.pending():
         if instant.action in COMPACTIONS:
-            yield from (operation.group for operation in read_plan(table, instant).operations or ())
+            yield from (operation.group for operation in read_plan(table.storage, table.config, instant).operations or ())
         elif instant.action in (Action.CLUSTERING, Action.REPLACE_COMMIT):  # layout 1 files a clustering as replacecommit
-            request = _payload(table, instant)
-            groups = request.plan.groups if isinstance(request, RequestedReplace) and request.plan else ()
-            pieces = (piece for group in groups or () for piece in group.slices or ())
-            yield from (CompactionOperation(None, piece.file_id, piece.partition_path).group for piece in pieces)
+            yield from _clustered(table, instant)
 
 
-def _payload(table: LockedTable, instant: Instant) -> object:
-    requested = Instant(instant.requested, instant.action, State.REQUESTED)
+def _clustered(table: LockedTable, instant: Instant) -> Iterator[FileGroupId]:
     try:
-        return read_action(table.storage, table.config, requested)
+        request = read_action(table.storage, table.config, Instant(instant.requested, instant.action, State.REQUESTED))
     except FileNotFoundError as error:
-        raise CorruptTableError(
-            f"{instant.action} {instant.requested} of table {table.storage.uri} is {instant.state.name.lower()} but has no plan."
-        ) from error
+        raise CorruptTableError(f"{instant.action} {instant.requested} of table {table.storage.uri} has no plan.") from error
+    groups = request.plan.groups if isinstance(request, RequestedReplace) and request.plan else ()
+    for group in groups or ():
+        yield from (CompactionOperation(None, piece.file_id, piece.partition_path).group for piece in group.slices or ())
