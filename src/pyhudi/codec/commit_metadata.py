@@ -53,6 +53,11 @@ def metadata_from(record: Mapping[str, Any]) -> CommitMetadata:
     )
 
 
+def commit_content(metadata: CommitMetadata, layout: int, *, sync: bytes) -> bytes:
+    """Encode as the files of a timeline layout hold it; `sync` as for `encode_commit`."""
+    return encode_commit_json(metadata) if layout == 1 else encode_commit(metadata, sync=sync)
+
+
 def encode_commit(metadata: CommitMetadata, *, sync: bytes) -> bytes:
     """Encode for table version 8 and later; `sync` are the container's 16 random bytes."""
     record: Record = {

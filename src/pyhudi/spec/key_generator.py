@@ -42,6 +42,11 @@ class KeyGeneratorType(enum.StrEnum):
         """The type without its Avro twin: `SIMPLE_AVRO` writes the same keys as `SIMPLE`."""
         return KeyGeneratorType(self.value.removesuffix("_AVRO"))
 
+    @property
+    def class_name(self) -> str | None:
+        """The Java class by which tables of version 6 name the generator; None when no one class is."""
+        return next((name for name, known in _CLASSES.items() if known is self), None)
+
 
 _CLASSES = {
     _PACKAGE + "SimpleKeyGenerator": KeyGeneratorType.SIMPLE,

@@ -19,7 +19,7 @@ from pyhudi.spec.key_generator import (
     parse_key_generator,
 )
 from pyhudi.spec.merge_mode import MergeMode, infer_merge_mode, parse_merge_mode
-from pyhudi.spec.table_version import READABLE, TableVersion, check_served
+from pyhudi.spec.table_version import SERVED, TableVersion, check_served
 
 _TABLE_TYPES = ("COPY_ON_WRITE", "MERGE_ON_READ")
 _SHORT_TYPES = {"COW": "COPY_ON_WRITE", "MOR": "MERGE_ON_READ"}
@@ -47,7 +47,7 @@ class TableConfig:
             self._required(name)
         if self.table_type not in _TABLE_TYPES:
             raise CorruptTableError(f"{keys.TYPE}={self.table_type} is neither of {' and '.join(_TABLE_TYPES)}")
-        if self.version in READABLE and self.layout != TableVersion(self.version).layout:
+        if self.version in SERVED and self.layout != TableVersion(self.version).layout:
             raise CorruptTableError(
                 f"{keys.VERSION}={self.version} and {keys.LAYOUT}={self.layout} contradict each other: hoodie.properties is damaged"
             )
@@ -279,7 +279,6 @@ def new_table_properties(
         keys.DATABASE: database,
         keys.TYPE: parse_table_type(table_type),
         keys.VERSION: str(int(served)),
-        keys.INITIAL_VERSION: str(int(served)),
         keys.LAYOUT: str(served.layout),
         keys.TIMELINE_PATH: "timeline",
         keys.HISTORY_PATH: "history",
@@ -288,26 +287,38 @@ def new_table_properties(
         keys.RECORD_KEY_FIELDS: ",".join(record_key_fields),
         keys.PARTITION_FIELDS: ",".join(partition_fields),
         keys.KEY_GENERATOR_TYPE: generator.value,
-        keys.MERGE_MODE: mode.value,
         keys.HIVE_STYLE: _text(hive_style),
         keys.URL_ENCODE: _text(url_encode),
         keys.DROP_PARTITION_COLUMNS: "false",
         keys.CREATE_SCHEMA: create_schema_json or "",
     }
-    found |= _merge_properties(served, mode, ",".join(ordering_fields))
+    found |= _properties_of_version(served, mode, generator, ordering_fields)
     found = {key: value for key, value in found.items() if value}
     return found | {keys.CHECKSUM: str(checksum(found))}
 
 
-def _merge_properties(version: TableVersion, mode: MergeMode, ordering: str) -> dict[str, str]:
-    """Return the settings whose names differ between the versions; those of 8 are the ones that Hudi 1.0 reads."""
+def _properties_of_version(
+    version: TableVersion, mode: MergeMode, generator: KeyGeneratorType, ordering_fields: Sequence[str]
+) -> dict[str, str]:
+    """Return the settings that not all versions have.
+
+    Older versions get them under the names of Hudi 1.2 and under those of the releases that such a table is kept for:
+    1.0 (version 8), 0.14 and 0.15 (version 6) know but one ordering field, the precombine field.
+    """
+    found = {keys.ORDERING_FIELDS: ",".join(ordering_fields)}
+    if version is not TableVersion.SIX:
+        found |= {keys.INITIAL_VERSION: str(int(version)), keys.MERGE_MODE: mode.value}
     if version is TableVersion.NINE:
-        return {keys.ORDERING_FIELDS: ordering, keys.TABLE_FORMAT: "native"}
-    return {
-        keys.PRECOMBINE_FIELD: ordering,
-        keys.PAYLOAD_CLASS: mode.payload_class or "",
-        keys.MERGE_STRATEGY_ID: mode.strategy_id or "",
-    }
+        found[keys.TABLE_FORMAT] = "native"
+    else:
+        found |= {
+            keys.PRECOMBINE_FIELD: ordering_fields[0] if len(ordering_fields) == 1 else "",
+            keys.PAYLOAD_CLASS: mode.payload_class or "",
+            keys.MERGE_STRATEGY_ID: mode.strategy_id or "",
+        }
+    if version is TableVersion.SIX:
+        found[keys.KEY_GENERATOR_CLASS] = generator.class_name or ""
+    return found
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -24,8 +24,8 @@ class TableVersion(enum.IntEnum):
         return 1 if self is TableVersion.SIX else 2
 
 
-READABLE = (TableVersion.SIX, TableVersion.EIGHT, TableVersion.NINE)
-WRITABLE = (TableVersion.EIGHT, TableVersion.NINE)
+#: Read and written alike.
+SERVED = tuple(TableVersion)
 
 
 def check_served(version: int, *, for_write: bool) -> TableVersion:
@@ -38,15 +38,10 @@ def check_served(version: int, *, for_write: bool) -> TableVersion:
         >>> check_served(9, for_write=True)
         <TableVersion.NINE: 9>
     """
-    served = WRITABLE if for_write else READABLE
-    if version in served:
+    if version in SERVED:
         return TableVersion(version)
-    names = ", ".join(str(int(known)) for known in served)
+    names = ", ".join(str(int(known)) for known in SERVED)
     verb = "writes" if for_write else "reads"
-    if version > max(READABLE):
-        advice = "it was written by a newer Hudi: use a newer pyhudi"
-    elif for_write and version in READABLE:
-        advice = "it can be read; upgrade it with Apache Hudi 1.x to write to it"
-    else:
-        advice = "upgrade it with Apache Hudi 1.x"
+    newer = version > max(SERVED)
+    advice = "it was written by a newer Hudi: use a newer pyhudi" if newer else "upgrade it with Apache Hudi 1.x"
     raise UnsupportedError(f"hoodie.table.version={version} is not served: this release {verb} versions {names}; {advice}")

@@ -31,10 +31,11 @@ _FOLDERS = (
     ".hoodie/.aux/.bootstrap/.partitions",
     ".hoodie/.schema",
     ".hoodie/.temp",
-    ".hoodie/timeline/history",
 )
+#: Where old instants go, by timeline layout.
+_ARCHIVES = {1: ".hoodie/archived", 2: ".hoodie/timeline/history"}
 #: The lock's folder may stand there as well.
-_OUR_FOLDERS = (*_FOLDERS, ".hoodie/.locks")
+_OUR_FOLDERS = (*_FOLDERS, *_ARCHIVES.values(), ".hoodie/.locks")
 
 
 def create_table(
@@ -67,7 +68,7 @@ def create_table(
     check_writable(config)
     check_agreement(resolved, config)
     _check_free(storage)
-    for folder in _FOLDERS:
+    for folder in (*_FOLDERS, _ARCHIVES[config.layout]):
         storage.make_dir(folder)
     try:
         create_properties(storage, properties, clock.now())

@@ -12,7 +12,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pyhudi.codec.commit_metadata import encode_commit
+from pyhudi.codec.commit_metadata import commit_content
 from pyhudi.codec.plans import encode_requested_replace
 from pyhudi.errors import HudiError, UnknownOutcomeError
 from pyhudi.fsview.view import FileSystemView
@@ -64,7 +64,7 @@ class Transaction:
         """
         self.begun = True
         requested = self.table.writer.request(self._action, self.instant, self._request())
-        content = b"" if profile is None else encode_commit(profile, sync=self.table.ids.sync_marker())
+        content = b"" if profile is None else _content(self.table, profile)
         self._inflight = self.table.writer.start(requested, content)
 
     def commit(
@@ -96,8 +96,7 @@ class Transaction:
         metadata = CommitMetadata(
             stats=_by_partition(stats), extra={**(extra or {}), "schema": schema_json}, operation=self.operation, replaced=replaced
         )
-        content = encode_commit(metadata, sync=table.ids.sync_marker())
-        done = table.writer.complete(self._inflight, table.times.next(), content)
+        done = table.writer.complete(self._inflight, table.times.next(), _content(table, metadata))
         self._forget_markers()
         return Committed(done, metadata)
 
@@ -156,6 +155,10 @@ def _take_back(table: LockedTable, roll_back: RollBack, error: BaseException) ->
         roll_back(table.reloaded())
     except (HudiError, OSError) as failure:
         error.add_note(f"What it wrote is not visible; rolling it back failed and is left to the next writer: {failure}")
+
+
+def _content(table: LockedTable, metadata: CommitMetadata) -> bytes:
+    return commit_content(metadata, table.config.layout, sync=table.ids.sync_marker())
 
 
 def _by_partition(stats: Sequence[WriteStat]) -> dict[str, tuple[WriteStat, ...]]:

@@ -30,6 +30,7 @@ def stored() -> Oracle:
 
 TABLES = {
     "not partitioned": (Driver(partition_by=()), UPSERT),
+    "version 6": (Driver(created_with={"hoodie.write.table.version": "6"}), UPSERT),
     "version 8": (Driver(created_with={"hoodie.write.table.version": "8"}), UPSERT),
     "hive style paths": (Driver(created_with={"hoodie.datasource.write.hive_style_partitioning": "true"}), UPSERT),
     "without keys": (Driver(keys=()), INSERT),

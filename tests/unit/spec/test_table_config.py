@@ -79,7 +79,30 @@ def test_a_new_table_of_version_8_has_what_hudi_1_0_stores(fixture_table: Callab
         ordering_fields=["longField"],
         create_schema_json=theirs["hoodie.table.create.schema"],
     )
-    assert ours == {**theirs, "hoodie.table.timeline.timezone": "UTC"}
+    assert ours == {**theirs, "hoodie.table.ordering.fields": "longField", "hoodie.table.timeline.timezone": "UTC"}
+
+
+def test_a_new_table_of_version_6_has_what_hudi_0_14_stores(fixture_table: Callable[[str], Path]) -> None:
+    theirs = stored(fixture_table("cow/v6_simplekeygen_nonhivestyle")).properties
+    ours = new_table_properties(
+        name=theirs["hoodie.table.name"],
+        version=6,
+        database="default",
+        record_key_fields=["id"],
+        partition_fields=["byteField"],
+        ordering_fields=["longField"],
+        create_schema_json=theirs["hoodie.table.create.schema"],
+    )
+    assert {name: ours.get(name) for name in theirs} == theirs
+    assert ours.keys() - theirs.keys() == {
+        "hoodie.compaction.payload.class",
+        "hoodie.record.merge.strategy.id",
+        "hoodie.table.keygenerator.type",
+        "hoodie.table.ordering.fields",
+        "hoodie.table.timeline.timezone",
+        "hoodie.timeline.history.path",
+        "hoodie.timeline.path",
+    }
 
 
 def test_custom_partition_fields_lose_their_types() -> None:
@@ -131,7 +154,7 @@ def test_versions_that_are_not_served_are_named_with_those_that_are(version: int
     found = config(hoodie__table__version=str(version))
     with pytest.raises(UnsupportedError, match=rf"version={version} .* reads versions 6, 8, 9"):
         check_readable(found)
-    with pytest.raises(UnsupportedError, match=rf"version={version} .* writes versions 8, 9"):
+    with pytest.raises(UnsupportedError, match=rf"version={version} .* writes versions 6, 8, 9"):
         check_writable(found)
 
 
@@ -181,14 +204,9 @@ def test_features_that_writers_must_know_are_refused_by_name(key: str, value: st
         check_writable(TableConfig(NEW | {key: value}))
 
 
-def test_version_6_is_not_written(fixture_table: Callable[[str], Path]) -> None:
-    with pytest.raises(UnsupportedError, match="upgrade it with Apache Hudi"):
-        check_writable(stored(fixture_table("cow/v6_nonpartitioned")))
-
-
 def test_new_tables_of_other_versions_are_refused() -> None:
-    with pytest.raises(UnsupportedError, match="version=6"):
-        new_table_properties(name="t", version=6)
+    with pytest.raises(UnsupportedError, match="version=7"):
+        new_table_properties(name="t", version=7)
 
 
 def test_a_new_table_needs_a_name() -> None:

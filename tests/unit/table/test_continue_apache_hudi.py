@@ -17,8 +17,10 @@ from tests.tables import unpack
 
 WRITABLE = [
     "added_column_v9",
+    "all_types_v6",
     "all_types_v8",
     "all_types_v9",
+    "cleaned_and_archived_v6",
     "cleaned_and_archived_v9",
     "clustered_v9",
     "complex_keys_v9",
@@ -27,8 +29,10 @@ WRITABLE = [
     "pending_write_direct_v8",
     "pending_write_v9",
     "restored_v9",
+    "rolled_back_v6",
     "rolled_back_v9",
     "savepointed_v9",
+    "sql_operations_v6",
     "sql_operations_v8",
     "sql_operations_v9",
     "widened_column_v9",
@@ -36,7 +40,6 @@ WRITABLE = [
 REFUSED = {
     "with_metadata_table_v9": "metadata table",
     "virtual_keys_v9": "virtual keys",
-    "sql_operations_v6": "6",
     "timestamp_partitions_v9": "TIMESTAMP",
     "dropped_partition_column_v9": "drop.partition.columns",
 }

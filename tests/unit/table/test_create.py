@@ -18,8 +18,14 @@ def test_new_table_has_the_folders_of_hudi_and_one_file(tmp_path) -> None:
     assert [path for path in found if (tmp_path / "t" / path).is_file()] == [".hoodie/hoodie.properties"]
 
 
-@pytest.mark.parametrize("version", ["8", "9"])
-def test_both_versions_are_written_and_read(version) -> None:
+def test_new_table_of_version_6_has_the_folders_of_its_layout(tmp_path) -> None:
+    HudiTable.create(str(tmp_path / "t"), SCHEMA, name="t", keys=["id"], options={"hoodie.write.table.version": "6"})
+    assert (tmp_path / "t/.hoodie/archived").is_dir()
+    assert not (tmp_path / "t/.hoodie/timeline").exists()
+
+
+@pytest.mark.parametrize("version", ["6", "8", "9"])
+def test_all_versions_are_written_and_read(version) -> None:
     table = make_table(order_by=["at"], options={"hoodie.write.table.version": version})
     table.upsert([ride(1, at=2)])
     table.upsert([ride(1, value=5, at=1)])
@@ -79,7 +85,7 @@ def test_what_a_killed_creation_left_is_taken_over() -> None:
         ({"schema": pa.schema([])}, SchemaError, "no columns"),
         ({"schema": pa.schema({"id": pa.int64(), "a b": pa.int64()})}, SchemaError, "'a b'"),
         ({"options": {"primaryKey": "city"}}, OptionError, "hoodie.table.recordkey.fields=id"),
-        ({"options": {"hoodie.write.table.version": "6"}}, UnsupportedError, "6"),
+        ({"options": {"hoodie.write.table.version": "7"}}, UnsupportedError, "7"),
         ({"options": {"hoodie.table.cdc.enabled": "true"}}, UnsupportedError, "cdc"),
     ],
 )
