@@ -18,6 +18,7 @@ from pyspark.sql.types import ArrayType, IntegerType, LongType, StringType, Stru
 from pyhudi.spark import jvm
 from pyhudi.spark.expressions import Expressions
 from pyhudi.spark.jvm import JavaObject
+from pyhudi.spark.masked_rows import MASK
 
 _DATASOURCES = "org.apache.spark.sql.execution.datasources"
 _FILE = StructType([StructField("path", StringType()), StructField("size", LongType()), StructField("modified_ms", LongType())])
@@ -29,7 +30,10 @@ Texts: TypeAlias = tuple[str | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class Directory:
-    """One partition to be scanned: the texts of its partition values, and its files as (URI, size, modified)."""
+    """Files to be scanned with the same partition values: the texts of these, and the files as (URI, size, modified).
+
+    The text of `MASK` is Base64.
+    """
 
     values: Texts
     files: tuple[tuple[str, int, int], ...]
@@ -107,10 +111,13 @@ class PartitionValues:
     def _typed(self, texts: JavaObject, position: int | None = None) -> JavaObject:
         """Return the row of typed values for a struct of texts; `position` is a field to add as it is."""
         make = self._make
-        fields = [(field.name, make.cast(make.part(texts, n), field.dataType)) for n, field in enumerate(self._schema.fields)]
+        fields = [(field.name, self._value(field, make.part(texts, n))) for n, field in enumerate(self._schema.fields)]
         if position is not None:
             fields.append(("position", make.part(texts, position)))
         return make.struct(fields)
+
+    def _value(self, field: StructField, text: JavaObject) -> JavaObject:
+        return self._make.text_as_bytes(text) if field == MASK else self._make.cast(text, field.dataType)
 
     def _file_status(self) -> tuple[JavaObject, JavaObject]:
         """Return the variable of one file and the expression for its status in Spark's wrapping."""

@@ -43,7 +43,7 @@ class Expressions:
 
     def empty_map(self) -> JavaObject:
         """Return a literal of an empty Scala Map."""
-        return self._literal.create(self._no_options, self._object_type("scala.collection.immutable.Map"))
+        return self._literal.create(self._no_options, self.object_type("scala.collection.immutable.Map"))
 
     def variable(self, name: str, spark_type: DataType) -> JavaObject:
         """Return the variable that stands for one element inside `each`."""
@@ -66,17 +66,34 @@ class Expressions:
 
     def java_string(self, text: JavaObject) -> JavaObject:
         """Return a Spark string as a `java.lang.String`."""
-        nothing = self.seq([])
-        string = self._object_type("java.lang.String")
-        propagates_null, nullable, deterministic = False, True, True
-        return self._new("objects.Invoke")(text, "toString", string, nothing, nothing, propagates_null, nullable, deterministic)
+        return self.invoke(text, "toString", [], self.object_type("java.lang.String"))
+
+    def text_as_bytes(self, text: JavaObject) -> JavaObject:
+        """Return the bytes that a Base64 text stands for."""
+        return self.call("UnBase64", text)
+
+    def call(self, name: str, *arguments: JavaObject) -> JavaObject:
+        """Return one of Catalyst's expressions by its class, which takes just these arguments."""
+        return self._new(name)(*arguments)
+
+    def invoke(self, target: JavaObject, method: str, arguments: Sequence[JavaObject], result: JavaObject) -> JavaObject:
+        """Return a call of a method of a JVM object; null arguments give null."""
+        types, propagates_null, nullable, deterministic = self.seq([]), True, True, True
+        return self._new("objects.Invoke")(target, method, result, self.seq(arguments), types, propagates_null, nullable, deterministic)
+
+    def invoke_static(self, class_name: str, method: str, arguments: Sequence[JavaObject], result: JavaObject) -> JavaObject:
+        """Return a call of a static method; null arguments give null."""
+        types, propagates_null, nullable, deterministic = self.seq([]), True, True, True
+        return self._new("objects.StaticInvoke")(
+            self._class(class_name), result, method, self.seq(arguments), types, propagates_null, nullable, deterministic, self._none
+        )
 
     def new(self, class_name: str, arguments: Sequence[JavaObject]) -> JavaObject:
         """Return a call of a constructor that takes exactly these arguments."""
         types = self.seq([argument.dataType() for argument in arguments])
         null_for_null = False
         return self._new("objects.NewInstance")(
-            self._class(class_name), self.seq(arguments), types, null_for_null, self._object_type(class_name), self._none
+            self._class(class_name), self.seq(arguments), types, null_for_null, self.object_type(class_name), self._none
         )
 
     def each(self, variable: JavaObject, made: JavaObject, array: JavaObject) -> JavaObject:
@@ -100,7 +117,7 @@ class Expressions:
     def _class(self, name: str) -> JavaObject:
         return jvm.java_class(self._session, "java.lang.Class").forName(name)
 
-    def _object_type(self, class_name: str) -> JavaObject:
+    def object_type(self, class_name: str) -> JavaObject:
         """Return the type that stands for a Java class."""
         return jvm.java_class(self._session, "org.apache.spark.sql.types.ObjectType")(self._class(class_name))
 
