@@ -38,7 +38,7 @@ def data_blocks(rows: pa.Table, shape: TableShape, settings: WriterSettings, tas
     for start in range(0, rows.num_rows, step):
         part, positions = _by_position(rows.slice(start, step), settings, task)
         header = _header(task, avro_json, positions, is_partial=task.columns is not None)
-        content = _content(stamp.new(part, columns), avro_json, settings)
+        content = block_content(stamp.new(part, columns), avro_json, settings)
         yield encode_block(settings.log.block_type, header, content)
 
 
@@ -89,7 +89,8 @@ def _by_position(rows: pa.Table, settings: WriterSettings, task: AppendTask) -> 
     return rows.take(pa.array(order)), encode_positions(in_order.tolist())
 
 
-def _content(rows: pa.Table, avro_json: str, settings: WriterSettings) -> bytes:
+def block_content(rows: pa.Table, avro_json: str, settings: WriterSettings) -> bytes:
+    """Return rows with their meta columns as the content of a data block of the type that the settings say."""
     if settings.log.block_type is BlockType.AVRO:
         return encode_avro_content(encode_rows(rows, avro_json))
     sink = pa.BufferOutputStream()
