@@ -16,6 +16,7 @@ from pyhudi.spec.file_group import BaseFile, FileSlice, LogFile
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.protocol import Storage
 from pyhudi.storage.table_properties import load_properties
+from pyhudi.table.inspect_logs import log_anatomy, log_blocks
 from pyhudi.timeline.payload import read_commit
 
 _PARTITIONS = pa.schema({"partition_path": pa.string(), "file_groups": pa.int64(), "files": pa.int64(), "bytes": pa.int64()})
@@ -90,6 +91,30 @@ class Inspect:
     def health(self) -> pa.Table:
         """Return one row for each problem found; no rows mean that every file the table names is there and whole."""
         return pa.Table.from_pylist(list(self._problems()), schema=_HEALTH)
+
+    def log_blocks(self, path: str) -> pa.Table:
+        """Return one row a block of the log file, or of the log files in the folder, at `path` below the table.
+
+        `flags` are those of partial, positions, replaces, attempt that the header has; `problem` says what is wrong
+        with a block whose content cannot be read, or with the rest of a file (type `UNREADABLE`).
+
+        Raises:
+            UsageError: there is no such file or folder.
+        """
+        return log_blocks(self.storage, path)
+
+    def log_anatomy(self, path: str) -> str:
+        """Return every field of a log file with its place, as text.
+
+        Raises:
+            UsageError: there is no such file.
+            CorruptTableError: it is not a log file, or damaged in a way that hides what follows.
+            UnsupportedError: it has a block that this release does not know.
+
+        Example:
+            >>> print(table.inspect.log_anatomy(table.inspect.slices()["log_files"][0][0]))    # doctest: +SKIP
+        """
+        return log_anatomy(self.storage, path)
 
     def _view(self) -> FileSystemView:
         config = TableConfig(load_properties(self.storage))
