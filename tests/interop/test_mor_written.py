@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
@@ -31,9 +33,9 @@ ORDERINGS = {
     "double": (pa.float64(), [1.5, 2.5, 3.5]),
     "float": (pa.float32(), [1.5, 2.5, 3.5]),
     "string": (pa.string(), ["a", "b", "c"]),
-    "date": (pa.date32(), [1, 2, 3]),
-    "timestamp": (pa.timestamp("us", "UTC"), [1, 2, 3]),
-    "decimal": (pa.decimal128(10, 2), [1, 2, 3]),
+    "date": (pa.date32(), [dt.date(2026, 1, day) for day in (1, 2, 3)]),
+    "timestamp": (pa.timestamp("us", "UTC"), [dt.datetime(2026, 1, day, tzinfo=dt.UTC) for day in (1, 2, 3)]),
+    "decimal": (pa.decimal128(10, 2), [Decimal("1.5"), Decimal("2.5"), Decimal("3.5")]),
 }
 
 
@@ -51,7 +53,7 @@ def test_tables_made_by_pyhudi_are_continued_by_both_sides(kind: Kind, blocks: s
     HudiTable.open(path).upsert(model.upsert(trips(2, 10, amount=2)), options(blocks))
     assert_both_read(judge, path, model.sorted())
 
-    HudiTable.open(path).delete(model.delete(trips(6, 9)), options(blocks))
+    HudiTable.open(path).delete(model.delete(trips(6, 9)), options=options(blocks))
     kind.judge_writes(judge, path, "upsert", model.upsert(trips(4, 12, amount=6)))
     HudiTable.open(path).upsert(model.upsert(trips(0, 2, amount=7)), options(blocks))
     assert_both_read(judge, path, model.sorted())
@@ -65,7 +67,7 @@ def test_tables_made_by_pyhudi_are_continued_by_both_sides(kind: Kind, blocks: s
 @pytest.mark.parametrize("version", [8, 9])
 def test_deletes_marked_in_the_data_win_by_their_ordering_value_of_any_type(name: str, version: int, judge: Judge, tmp_path: Path) -> None:
     kind, values = ORDERINGS[name]
-    early, middle, late = pa.array(values, pa.int32() if name == "date" else pa.int64() if name == "timestamp" else None).cast(kind)
+    early, middle, late = pa.array(values, kind)
     schema = pa.schema([("id", pa.int64()), ("at", kind), ("_hoodie_is_deleted", pa.bool_())])
 
     def rows(*found: tuple[int, pa.Scalar, bool]) -> pa.Table:

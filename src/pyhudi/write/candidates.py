@@ -1,8 +1,9 @@
 """Which base files may take new records.
 
 Rules: `UpsertPartitioner.getSmallFiles`, `SparkUpsertDeltaCommitPartitioner`; format notes 9.4. New records of a merge-on-read table go to
-base files that no log stands on, few at a time (`hoodie.merge.small.file.group.candidates.limit`), because to take them the file is
-written anew. Unlike Hudi, a file is left alone that is much larger than what it would take: a small write stays small.
+base files that no log stands on and that no compaction is to rewrite, few at a time, because to take them the file is written anew
+(`hoodie.merge.small.file.group.candidates.limit`). Unlike Hudi, a file is left alone that is much larger than what it would take: a small
+write stays small.
 """
 
 from __future__ import annotations
@@ -37,10 +38,11 @@ def insert_candidates(
     counts = {path: part.inserts for path, part in profile.partitions.items() if part.inserts}
     if not view.config.is_merge_on_read:
         return {path: view.latest_base_files(path) for path in counts}
-    found = {}
+    found, planned = {}, view.pending_compaction
     for path, count in counts.items():
         cheap = max(_CHEAP_BYTES, _MOST_AMPLIFIED * count * row_bytes)
         updated = () if beside_updates else profile.partitions[path].updates
-        bases = [piece.base for piece in view.latest_slices(path) if piece.base is not None and not piece.logs and piece not in updated]
-        found[path] = [base for base in small_files(bases, settings) if base.size <= cheap][: max(0, limit)]
+        free = (piece for piece in view.latest_slices(path) if not piece.logs and piece not in updated and piece.group not in planned)
+        small = small_files([piece.base for piece in free if piece.base is not None], settings)
+        found[path] = [base for base in small if base.size <= cheap][: max(0, limit)]
     return found
