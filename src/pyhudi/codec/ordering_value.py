@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import datetime as dt
 import struct
+from collections.abc import Callable
 from decimal import Context, Decimal
+from typing import TypeAlias
 
 from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.spec.delete_record import COMMIT_TIME_DELETE, OrderingType
+
+_Reader: TypeAlias = Callable[[bytes, int], tuple[object, int]]
 
 _FLOAT = struct.Struct("<f")
 _DOUBLE = struct.Struct("<d")
@@ -21,7 +25,7 @@ _EXACT = Context(prec=80)
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _FIRST_DAY = dt.date(1970, 1, 1).toordinal()
 _MICROSECOND = dt.timedelta(microseconds=1)
-_MOST_VARINT_BYTES = 10
+_MOST_SHIFT = 63
 #: Among several values the branch after the last is one more way to write a day.
 _DATE_AMONG_SEVERAL = 12
 #: Several fields make a list of at most this many values; nobody orders by more.
@@ -30,13 +34,17 @@ _MOST_FIELDS = 1024
 
 def read_varint(data: bytes, at: int) -> tuple[int, int]:
     """Return a number as Avro writes it and the place behind it; IndexError when the bytes end within."""
-    value = 0
-    for place in range(_MOST_VARINT_BYTES):
-        byte = data[at + place]
-        value |= (byte & 0x7F) << (7 * place)
-        if byte < 0x80:
-            return (value >> 1) ^ -(value & 1), at + place + 1
-    raise CorruptTableError(f"an overlong number at byte {at} of a delete block")
+    byte = data[at]
+    at += 1
+    value, shift = byte & 0x7F, 7
+    while byte >= 0x80:
+        if shift > _MOST_SHIFT:
+            raise CorruptTableError(f"an overlong number before byte {at} of a delete block")
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        shift += 7
+    return (value >> 1) ^ -(value & 1), at
 
 
 def read_bytes(data: bytes, at: int) -> tuple[bytes, int]:
@@ -84,30 +92,40 @@ def _read_several(data: bytes, at: int) -> tuple[tuple[object, ...] | None, int]
 
 
 def _read_single(data: bytes, at: int, branch: int) -> tuple[object, int]:
-    match branch:
-        case OrderingType.NULL:
-            return None, at
-        case OrderingType.FLOAT:
-            return _FLOAT.unpack_from(data, at)[0], at + _FLOAT.size
-        case OrderingType.DOUBLE:
-            return _DOUBLE.unpack_from(data, at)[0], at + _DOUBLE.size
-        case OrderingType.BYTES:
-            return read_bytes(data, at)
-        case OrderingType.STRING:
-            raw, at = read_bytes(data, at)
-            return raw.decode(), at
-        case OrderingType.DECIMAL:
-            raw, at = read_bytes(data, at)
-            return decimal_of(raw, _DECIMAL_SCALE), at
-    number, at = read_varint(data, at)
-    match branch:
-        case OrderingType.BOOLEAN:
-            return bool(number), at
-        case OrderingType.INT | OrderingType.LONG:
-            return number, at
-        case OrderingType.DATE | OrderingType.TIME | OrderingType.TIMESTAMP:
-            return _moment(number, branch), at
-    raise UnsupportedError(f"type {branch} of an ordering value in a delete block; a newer Hudi wrote it")
+    read = _READERS.get(branch)
+    if read is None:
+        raise UnsupportedError(f"type {branch} of an ordering value in a delete block; a newer Hudi wrote it")
+    return read(data, at)
+
+
+def _read_null(_: bytes, at: int) -> tuple[object, int]:
+    return None, at
+
+
+def _read_boolean(data: bytes, at: int) -> tuple[object, int]:
+    return data[at] != 0, at + 1
+
+
+def _read_real(form: struct.Struct) -> _Reader:
+    return lambda data, at: (form.unpack_from(data, at)[0], at + form.size)
+
+
+def _read_text(data: bytes, at: int) -> tuple[object, int]:
+    raw, at = read_bytes(data, at)
+    return raw.decode(), at
+
+
+def _read_decimal(data: bytes, at: int) -> tuple[object, int]:
+    raw, at = read_bytes(data, at)
+    return decimal_of(raw, _DECIMAL_SCALE), at
+
+
+def _read_moment(branch: int) -> _Reader:
+    def read(data: bytes, at: int) -> tuple[object, int]:
+        number, at = read_varint(data, at)
+        return _moment(number, branch), at
+
+    return read
 
 
 def _moment(number: int, branch: int) -> dt.date | dt.time | dt.datetime:
@@ -118,3 +136,19 @@ def _moment(number: int, branch: int) -> dt.date | dt.time | dt.datetime:
     except (OverflowError, ValueError):
         raise UnsupportedError(f"the ordering value {number} of a delete is a day or time outside the years 1 to 9999") from None
     return moment.time() if branch == OrderingType.TIME else moment
+
+
+_READERS: dict[int, _Reader] = {
+    OrderingType.NULL: _read_null,
+    OrderingType.BOOLEAN: _read_boolean,
+    OrderingType.INT: read_varint,
+    OrderingType.LONG: read_varint,
+    OrderingType.FLOAT: _read_real(_FLOAT),
+    OrderingType.DOUBLE: _read_real(_DOUBLE),
+    OrderingType.BYTES: read_bytes,
+    OrderingType.STRING: _read_text,
+    OrderingType.DATE: _read_moment(OrderingType.DATE),
+    OrderingType.DECIMAL: _read_decimal,
+    OrderingType.TIME: _read_moment(OrderingType.TIME),
+    OrderingType.TIMESTAMP: _read_moment(OrderingType.TIMESTAMP),
+}
