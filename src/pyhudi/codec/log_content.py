@@ -44,6 +44,10 @@ class AvroRecords(Sequence[memoryview]):
             return [self[place] for place in places]
         return self._content[self._starts[places] : self._starts[places + 1] - _INT.size]
 
+    def framed(self, first: int, last: int) -> memoryview:
+        """Return the bytes of the records from `first` up to `last`, each behind its length as on disk."""
+        return self._content[self._starts[first] - _INT.size : self._starts[last] - _INT.size]
+
     def __iter__(self) -> Iterator[memoryview]:
         content, begin = self._content, self._starts[0]
         for after in self._starts[1:]:

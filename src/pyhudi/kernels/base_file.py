@@ -12,7 +12,10 @@ import pyarrow as pa
 
 from pyhudi.codec.bloom import BloomType
 from pyhudi.errors import OptionError
+from pyhudi.keygen.protocol import KeyFields
+from pyhudi.merge.custom import RecordMerger
 from pyhudi.merge.mode import MergeMode
+from pyhudi.merge.partial import Gaps
 from pyhudi.schema.meta_columns import COMMIT_TIME, FILE_NAME, META_FIELDS, PARTITION_PATH
 from pyhudi.spec.log_block import BlockType
 
@@ -43,7 +46,8 @@ class TableShape:
 
     `schema` holds the data columns, `avro_schema_json` the same with the meta fields in front. Rows are deletes that
     carry an ordering value when `_hoodie_is_deleted` is true, or when the text of `delete_field` equals
-    `delete_marker`.
+    `delete_marker`. `gaps` says which values of the newer of two versions are filled from the older one, `merger` merges two
+    versions in the mode CUSTOM. `virtual_key` says how the keys of files without meta columns come from the data.
     """
 
     name: str
@@ -54,6 +58,14 @@ class TableShape:
     populate_meta_fields: bool = True
     delete_field: str | None = None
     delete_marker: str | None = None
+    gaps: Gaps | None = None
+    merger: RecordMerger | None = None
+    virtual_key: KeyFields | None = None
+
+    @property
+    def compared_fields(self) -> tuple[str, ...]:
+        """The ordering fields, when the mode compares them."""
+        return () if self.merge_mode is MergeMode.COMMIT_TIME_ORDERING else self.ordering_fields
 
     @property
     def file_schema(self) -> pa.Schema:

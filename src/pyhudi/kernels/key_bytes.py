@@ -50,6 +50,11 @@ def sharing_a_hash(keys: pa.StringArray) -> Places:
     return np.flatnonzero(np.isin(hashes, doubled)) if len(doubled) else np.empty(0, np.int64)
 
 
+def parts_of(keys: pa.StringArray, count: int) -> Places:
+    """Return for each key the number of its part, of `count` parts alike in size."""
+    return (_hashes(keys) % np.uint64(count)).astype(np.int64)
+
+
 def _hashes(keys: pa.StringArray) -> npt.NDArray[np.uint64]:
     hashes = np.empty(len(keys), np.uint64)
     for places, block in equal_length_blocks(keys):

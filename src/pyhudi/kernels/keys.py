@@ -15,7 +15,7 @@ from pyhudi.errors import KeyFieldError
 from pyhudi.kernels.stamp import numbered
 from pyhudi.keygen.auto import AutoKeys
 from pyhudi.keygen.choose import key_generator
-from pyhudi.keygen.protocol import EMPTY_PART, NULL_PART, KeyGenerator, PartitionLayout, bare_key, composite_key
+from pyhudi.keygen.protocol import EMPTY_PART, NULL_PART, KeyFields, PartitionLayout, bare_key, composite_key
 from pyhudi.keygen.text import float_text
 from pyhudi.schema.evolve import conform_column
 from pyhudi.schema.storable import storable_type
@@ -47,7 +47,7 @@ def key_columns(
     if isinstance(generator, AutoKeys):
         keys = numbered(generator.prefix, first_row, rows.num_rows)
     else:
-        keys = _record_keys(rows, generator, first_row)
+        keys = record_keys(rows, KeyFields(generator.key_fields, generator.is_composite), first_row)
     return keys, _partition_paths(rows, generator.layout)
 
 
@@ -91,11 +91,16 @@ def field_column(rows: pa.Table, field: str) -> pa.ChunkedArray:
         raise KeyFieldError(f"Field '{field}' is not in the data: column '{head}' is {column.type}.") from error
 
 
-def _record_keys(rows: pa.Table, generator: KeyGenerator, first_row: int) -> pa.StringArray:
-    fields = generator.key_fields
+def record_keys(rows: pa.Table, key: KeyFields, first_row: int = 0) -> pa.StringArray:
+    """Return the record key of every row.
+
+    Raises:
+        KeyFieldError: a field is missing, or a key is null or empty; names field and row.
+    """
+    fields = key.key_fields
     texts = [column_text(field_column(rows, field), field) for field in fields]
     blank = [_is_blank(text) for text in texts]
-    if not generator.is_composite:
+    if not key.is_composite:
         if blank[0].any():
             row = int(np.argmax(blank[0]))
             bare_key(fields[0], texts[0][row].as_py(), row=first_row + row)

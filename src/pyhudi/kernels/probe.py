@@ -5,16 +5,20 @@ Rules: `HoodieSimpleIndex`, with the key range of the footers (`HoodieKeyLookupH
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.kernels.base_file import FOOTER_MAX_KEY, FOOTER_MIN_KEY
+from pyhudi.kernels.keys import record_keys
 from pyhudi.kernels.parquet_input import footer_entries, open_parquet
+from pyhudi.kernels.versions import Places
+from pyhudi.keygen.protocol import KeyFields
 from pyhudi.schema.meta_columns import RECORD_KEY
 
 if TYPE_CHECKING:
@@ -24,6 +28,8 @@ if TYPE_CHECKING:
 #: What `find_keys` says of a key that stands in several rows.
 SEVERAL = -1
 _ABSENT = -2
+#: A table of the wanted keys is made for each batch: few batches, and yet not all keys of a large file at once.
+_ROWS_AT_ONCE = 1 << 21
 #: Java orders text by UTF-16 units, Parquet by bytes; below this character both orders are one.
 _FIRST_DIFFERENT = "\ud800"
 
@@ -37,26 +43,50 @@ def find_keys(storage: Storage, file: BaseFile, keys: pa.StringArray) -> pa.Int6
         CorruptTableError: the file is damaged, missing, or has no record keys.
     """
     encoded = keys.dictionary_encode()
-    wanted = encoded.dictionary
-    found = np.full(len(wanted), _ABSENT, np.int64)
-    if len(wanted):
-        least, greatest = (bound.as_py() for bound in pc.min_max(wanted).values())
-        with open_parquet(storage, file.path) as parquet:
-            if _may_hold(footer_entries(parquet), least, greatest):
-                if RECORD_KEY not in parquet.schema_arrow.names:
-                    raise CorruptTableError(f"Base file '{file.path}' of the table at {storage.uri} has no column '{RECORD_KEY}'.")
-                _mark(found, wanted, parquet.read(columns=[RECORD_KEY]).column(0))
-    return pa.array(found, mask=found == _ABSENT).take(encoded.indices)
-
-
-def _mark(found: npt.NDArray[np.int64], wanted: pa.StringArray, stored: pa.ChunkedArray) -> None:
-    """Note the rows of stored keys that are wanted."""
-    places = pc.index_in(stored, value_set=wanted)
-    rows = np.flatnonzero(pc.is_valid(places).to_numpy())
-    numbers = places.drop_null().to_numpy()
+    rows, numbers = rows_of_keys(storage, file, encoded.dictionary)
+    found = np.full(len(encoded.dictionary), _ABSENT, np.int64)
     found[numbers] = rows
     if len(rows) > np.count_nonzero(found >= 0):
         found[np.bincount(numbers, minlength=len(found)) > 1] = SEVERAL
+    return pa.array(found, mask=found == _ABSENT).take(encoded.indices)
+
+
+def rows_of_keys(storage: Storage, file: BaseFile, wanted: pa.StringArray, virtual_key: KeyFields | None = None) -> tuple[Places, Places]:
+    """Return every row of the base file that holds one of the wanted keys, ascending, and for each the number of its key.
+
+    Args:
+        storage: the table's storage.
+        file: the base file; one whose key range holds no wanted key is left out by its footer.
+        wanted: distinct keys.
+        virtual_key: how keys come from the data, when the file has none.
+
+    Raises:
+        CorruptTableError: the file is damaged, missing, or has no record keys.
+    """
+    nothing = np.empty(0, np.int64)
+    if not len(wanted):
+        return nothing, nothing
+    least, greatest = (bound.as_py() for bound in pc.min_max(wanted).values())
+    found = [(nothing, nothing)]
+    with open_parquet(storage, file.path) as parquet:
+        if _may_hold(footer_entries(parquet), least, greatest):
+            begin = 0
+            for stored in _stored_keys(storage, file, parquet, virtual_key):
+                places = pc.index_in(stored, value_set=wanted)
+                rows = np.flatnonzero(pc.is_valid(places).to_numpy(zero_copy_only=False))
+                found.append((rows + begin, places.drop_null().to_numpy().astype(np.int64)))
+                begin += len(stored)
+    return np.concatenate([rows for rows, _ in found]), np.concatenate([numbers for _, numbers in found])
+
+
+def _stored_keys(storage: Storage, file: BaseFile, parquet: pq.ParquetFile, virtual_key: KeyFields | None) -> Iterator[pa.StringArray]:
+    """Yield the keys of a file, some row groups at a time."""
+    columns = [RECORD_KEY] if virtual_key is None else sorted({field.split(".")[0] for field in virtual_key.key_fields})
+    for name in columns:
+        if name not in parquet.schema_arrow.names:
+            raise CorruptTableError(f"Base file '{file.path}' of the table at {storage.uri} has no column '{name}'.")
+    for batch in parquet.iter_batches(_ROWS_AT_ONCE, columns=columns):
+        yield batch.column(0) if virtual_key is None else record_keys(pa.Table.from_batches([batch]), virtual_key)
 
 
 def _may_hold(footer: dict[str, str], least: str, greatest: str) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
@@ -18,6 +19,7 @@ import pyarrow.types as pt
 
 from pyhudi.errors import CorruptTableError, SchemaError
 from pyhudi.kernels.parquet_input import corrupt_as_error, open_parquet
+from pyhudi.kernels.versions import Places
 from pyhudi.schema.evolve import conform
 from pyhudi.schema.meta_columns import META_FIELDS, without_meta_columns
 from pyhudi.schema.storable import storable_type
@@ -55,7 +57,7 @@ def read_base_file(
         CorruptTableError: the file is damaged, missing, or has a column of a type that does not fit the table's.
     """
     batches = list(iter_base_file(storage, file, schema, columns, filter, meta_columns=meta_columns))
-    return pa.Table.from_batches(batches, schema=_projected(schema, columns, meta_columns=meta_columns))
+    return pa.Table.from_batches(batches, schema=projected(schema, columns, meta_columns=meta_columns))
 
 
 def iter_base_file(
@@ -67,22 +69,28 @@ def iter_base_file(
     *,
     meta_columns: bool = False,
     dictionaries: Sequence[str] = (),
+    without: Places | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of one base file in batches of bounded size; arguments and errors as in `read_base_file`.
 
-    The text columns named in `dictionaries` come as dictionaries, which costs least for those of few values.
+    The text columns named in `dictionaries` come as dictionaries, which costs least for those of few values. `without` are the
+    places in the file, ascending, of rows that are left out.
     """
-    wanted = _projected(schema, columns, meta_columns=meta_columns)
+    wanted = projected(schema, columns, meta_columns=meta_columns)
     for name in dictionaries:
         wanted = wanted.set(wanted.get_field_index(name), pa.field(name, _DICTIONARY))
-    needed = wanted if filter is None else _with_filter_columns(wanted, _all_fields(schema), filter)
+    needed = wanted if filter is None else with_filter_columns(wanted, all_fields(schema), filter)
     with corrupt_as_error(storage, file.path), storage.open_input(file.path) as source:
         parquet = pq.ParquetFile(source, read_dictionary=list(dictionaries), coerce_int96_timestamp_unit="us")
         _check_types(storage, file, parquet.schema_arrow, needed)
         groups = _groups_to_read(parquet, source, needed, filter)
         stored = [name for name in needed.names if name in parquet.schema_arrow.names]
+        left_out = None if without is None else _within_groups(parquet, groups, without)
+        begin = 0
         for batch in parquet.iter_batches(_batch_rows(parquet), row_groups=groups, columns=stored):
-            yield from _typed(storage, file, batch, needed, wanted, filter)
+            kept = batch if left_out is None else _without(batch, begin, left_out)
+            begin += batch.num_rows
+            yield from _typed(storage, file, kept, needed, wanted, filter)
 
 
 def row_count(storage: Storage, file: BaseFile) -> int:
@@ -91,12 +99,14 @@ def row_count(storage: Storage, file: BaseFile) -> int:
         return int(parquet.metadata.num_rows)
 
 
-def _all_fields(schema: pa.Schema) -> pa.Schema:
+def all_fields(schema: pa.Schema) -> pa.Schema:
+    """Return the meta columns and the columns of the data."""
     return pa.schema([*META_FIELDS, *without_meta_columns(schema)])
 
 
-def _projected(schema: pa.Schema, columns: Sequence[str] | None, *, meta_columns: bool) -> pa.Schema:
-    fields = _all_fields(schema)
+def projected(schema: pa.Schema, columns: Sequence[str] | None, *, meta_columns: bool = False) -> pa.Schema:
+    """Return the columns that are asked for; see `read_base_file`."""
+    fields = all_fields(schema)
     if columns is None:
         return fields if meta_columns else without_meta_columns(schema)
     missing = [name for name in columns if name not in fields.names]
@@ -105,7 +115,7 @@ def _projected(schema: pa.Schema, columns: Sequence[str] | None, *, meta_columns
     return pa.schema([fields.field(name) for name in columns])
 
 
-def _with_filter_columns(wanted: pa.Schema, fields: pa.Schema, filter_: pc.Expression) -> pa.Schema:
+def with_filter_columns(wanted: pa.Schema, fields: pa.Schema, filter_: pc.Expression) -> pa.Schema:
     """Add the columns that a filter speaks of: those without which it does not apply."""
     empty = fields.empty_table()
     spoken_of = [name for name in fields.names if name not in wanted.names and not _applies(filter_, empty.drop_columns(name))]
@@ -130,6 +140,29 @@ def _groups_to_read(parquet: pq.ParquetFile, source: BinaryIO, needed: pa.Schema
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return everything  # Statistics of the type that the file has cannot be held against this filter.
     return [group.id for group in fragment.row_groups]
+
+
+def _within_groups(parquet: pq.ParquetFile, groups: Sequence[int], places: Places) -> Places:
+    """Return places in the file as places among the rows of some of its row groups."""
+    starts = np.cumsum([0, *(parquet.metadata.row_group(number).num_rows for number in range(parquet.num_row_groups))])
+    found, begin = [np.empty(0, np.int64)], 0
+    for number in groups:
+        first, last = np.searchsorted(places, [starts[number], starts[number + 1]])
+        found.append(places[first:last] - starts[number] + begin)
+        begin += int(starts[number + 1] - starts[number])
+    return np.concatenate(found)
+
+
+def _without(batch: pa.RecordBatch, begin: int, places: Places) -> pa.RecordBatch:
+    """Return the batch, whose first row has the place `begin`, without the rows at these places."""
+    first, last = np.searchsorted(places, [begin, begin + batch.num_rows])
+    if first == last:
+        return batch
+    keep = np.ones(batch.num_rows, bool)
+    keep[places[first:last] - begin] = False
+    if not batch.num_columns:
+        return batch.slice(0, int(keep.sum()))
+    return batch.filter(pa.array(keep))
 
 
 def _typed(

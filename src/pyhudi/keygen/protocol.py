@@ -47,6 +47,14 @@ class KeyGenerator(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class KeyFields:
+    """Fields of the record key; `is_composite` when a key names them (`f1:v1,f2:v2`)."""
+
+    key_fields: tuple[str, ...]
+    is_composite: bool
+
+
+@dataclass(frozen=True, slots=True)
 class PartitionLayout:
     """Partition fields and how their values become a path."""
 

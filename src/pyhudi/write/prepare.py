@@ -16,6 +16,7 @@ from pyhudi.index.rows import deletes_of
 from pyhudi.kernels.base_file import TableShape
 from pyhudi.kernels.incoming import DELETE_COLUMN
 from pyhudi.kernels.keys import key_columns
+from pyhudi.kernels.table_shape import shape_of
 from pyhudi.merge.mode import check_served
 from pyhudi.schema.avro_arrow import arrow_to_avro, with_meta_fields
 from pyhudi.schema.evolve import conform, evolve
@@ -52,14 +53,7 @@ def table_shape(schema: TableSchema, config: TableConfig) -> TableShape:
         UnsupportedError: the table merges records by classes of its own.
     """
     check_served(config.merge_mode)
-    return TableShape(
-        name=config.name,
-        schema=schema.columns,
-        avro_schema_json=with_meta_fields(schema.avro_json),
-        ordering_fields=tuple(config.ordering_fields),
-        merge_mode=config.merge_mode,
-        populate_meta_fields=config.populate_meta_fields,
-    )
+    return shape_of(config, schema.columns, with_meta_fields(schema.avro_json))
 
 
 def require_columns(data: pa.Schema, fields: Iterable[str], role: str, config: TableConfig) -> None:

@@ -1,0 +1,113 @@
+"""The delta of a file slice: which rows of its base file its logs put out of use, and the rows that stand instead.
+
+Rules: `FileGroupRecordBuffer`, `EventTimeRecordMerger`; format notes 7.2 to 7.4, `docs/design/0002-merge-on-read.md`. The rule on
+records: `pyhudi.merge.rules`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from pyhudi.kernels.base_file import TableShape
+from pyhudi.kernels.base_match import BaseMatch, match_base, rows_at
+from pyhudi.kernels.log_choice import choose_blocks
+from pyhudi.kernels.log_rows import LogRows, read_log_rows, slice_blocks
+from pyhudi.kernels.ordering import at_least, check_orderable
+from pyhudi.kernels.read_base import projected
+from pyhudi.kernels.versions import Mask, Places, codes, winners
+from pyhudi.spec.file_group import FileSlice
+from pyhudi.spec.visibility import Visibility
+
+if TYPE_CHECKING:
+    from pyhudi.storage.protocol import Storage
+
+
+@dataclass(frozen=True, slots=True)
+class SliceTask:
+    """Merge one file slice.
+
+    `layout` is the timeline layout. `columns` are the names of the columns to return, None for the five meta columns and all data
+    columns. `part` is number and count of parts by key, when the slice is merged in several.
+    """
+
+    slice: FileSlice
+    visibility: Visibility
+    layout: int
+    columns: tuple[str, ...] | None = None
+    part: tuple[int, int] = (0, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """What the logs of a slice change.
+
+    `masked` are the places of base rows that no longer count, ascending. `rows` stand instead; `inserts` of them replace no base
+    row. `late` keys came with ordering values too small to have an effect. `log_records` is how many rows and deletes were read.
+    """
+
+    masked: pa.Int64Array
+    rows: pa.Table
+    late: int
+    inserts: int
+    log_records: int
+
+
+def slice_delta(storage: Storage, shape: TableShape, task: SliceTask) -> Delta:
+    """Merge the logs of a slice against its base file.
+
+    Raises:
+        CorruptTableError: a log or the base file is damaged or missing.
+        UnsupportedError: the logs hold what is not served.
+    """
+    check_orderable(shape.schema, shape.compared_fields)
+    base = task.slice.base
+    wanted = projected(shape.schema, task.columns, meta_columns=True)
+    blocks = choose_blocks(slice_blocks(storage, task.slice), task.visibility, task.layout)
+    log = read_log_rows(storage, shape, blocks, wanted.names, base_instant=None if base is None else base.name.instant, part=task.part)
+    groups = codes(log.keys)
+    match = match_base(storage, shape, base, log, groups)
+    return _merged(storage, shape, task, log, groups, match, wanted)
+
+
+def _merged(
+    storage: Storage, shape: TableShape, task: SliceTask, log: LogRows, groups: Places, match: BaseMatch, wanted: pa.Schema
+) -> Delta:
+    """Merge by the winner among the versions of each key."""
+    hard = log.hard_deletes if shape.compared_fields else log.deletes
+    winner = winners(groups, [log.rows.column(name) for name in shape.compared_fields], hard)
+    cut = np.zeros(len(winner), bool)
+    cut[groups[hard]] = True
+    wins = _wins(storage, shape, task, log, winner, cut, match)
+    met = np.zeros(len(winner), bool)
+    met[match.groups] = True
+    # The row stands once for each base row that it replaces; once also for keys that were deleted before, or are new.
+    times = np.bincount(match.groups[wins], minlength=len(winner))
+    times[cut | ~met] = 1
+    times[log.deletes[winner]] = 0
+    places = np.repeat(winner, times)
+    return Delta(
+        masked=pa.array(match.rows[wins]),
+        rows=_typed(log.rows.take(pa.array(places)), wanted),
+        late=int((met & ~cut & (np.bincount(match.groups[wins], minlength=len(winner)) == 0)).sum()),
+        inserts=int(times[~met].sum()),
+        log_records=log.rows.num_rows,
+    )
+
+
+def _wins(storage: Storage, shape: TableShape, task: SliceTask, log: LogRows, winner: Places, cut: Mask, match: BaseMatch) -> Mask:
+    """Say for each matched base row whether the winner of its key takes its place."""
+    wins = np.ones(len(match.rows), bool)
+    compared = ~cut[match.groups]
+    if shape.compared_fields and task.slice.base is not None and compared.any():
+        stored = rows_at(storage, task.slice.base, shape.schema, shape.compared_fields, match.rows[compared])
+        incoming = log.rows.select(shape.compared_fields).take(pa.array(winner[match.groups[compared]]))
+        wins[compared] = at_least(incoming.columns, stored.columns).to_numpy(zero_copy_only=False)
+    return wins
+
+
+def _typed(rows: pa.Table, wanted: pa.Schema) -> pa.Table:
+    return pa.Table.from_arrays([rows.column(name) for name in wanted.names], schema=wanted)

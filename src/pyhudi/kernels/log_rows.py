@@ -1,0 +1,219 @@
+"""Rows and deletes of the log blocks of a file slice, as Arrow in log order.
+
+Rules: `HoodieDataBlock`, `HoodieDeleteBlock`, `FileGroupRecordBuffer`; format notes 1.5 to 1.7, 2, 7.6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pyhudi.codec.log_content import decode_deletes
+from pyhudi.codec.log_file import read_content, scan_blocks
+from pyhudi.codec.positions import decode_positions
+from pyhudi.errors import CorruptTableError, KeyFieldError, SchemaError, UnsupportedError
+from pyhudi.kernels.base_file import TableShape
+from pyhudi.kernels.block_rows import data_rows
+from pyhudi.kernels.delete_ordering import delete_ordering
+from pyhudi.kernels.incoming import marked_deletes
+from pyhudi.kernels.key_bytes import parts_of
+from pyhudi.kernels.keys import record_keys
+from pyhudi.kernels.parquet_input import corrupt_as_error
+from pyhudi.kernels.versions import Mask, Places
+from pyhudi.schema.avro_arrow import avro_to_arrow
+from pyhudi.schema.evolve import conform
+from pyhudi.schema.meta_columns import IS_DELETED, META_FIELDS, OPERATION, RECORD_KEY
+from pyhudi.spec.file_group import FileSlice
+from pyhudi.spec.log_block import BlockType, LogBlock
+
+if TYPE_CHECKING:
+    from pyhudi.storage.protocol import Storage
+
+_DELETING_OPERATIONS = pa.array(["D", "-U"])
+
+
+@dataclass(frozen=True, slots=True)
+class LogRows:
+    """Versions of records, in the order in which they apply.
+
+    `rows` has the record key and the columns that were asked for or that decide, with the table's types; of a delete only key and
+    ordering values count. `positions` are rows of the slice's base file, -1 where a block does not tell. `block` is the number of
+    each version's block, and `held` says for each block which columns its rows bring, None for all.
+    """
+
+    rows: pa.Table
+    deletes: Mask
+    hard_deletes: Mask
+    positions: Places
+    block: Places
+    held: tuple[frozenset[str] | None, ...]
+
+    @property
+    def keys(self) -> pa.StringArray:
+        """The record keys."""
+        return self.rows.column(RECORD_KEY).combine_chunks()
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    rows: pa.Table
+    deletes: Mask
+    hard_deletes: Mask
+    positions: Places
+
+
+def slice_blocks(storage: Storage, piece: FileSlice) -> list[LogBlock]:
+    """Return all blocks of a slice's log files; files of change logs are passed over.
+
+    Raises:
+        CorruptTableError: a file is missing, or is no log file.
+    """
+    blocks: list[LogBlock] = []
+    for log in piece.logs:
+        if not log.name.is_cdc:
+            with corrupt_as_error(storage, log.path), storage.open_input(log.path) as source:
+                blocks.extend(scan_blocks(source, log.path, log.size))
+    return blocks
+
+
+def read_log_rows(
+    storage: Storage,
+    shape: TableShape,
+    blocks: Sequence[LogBlock],
+    columns: Sequence[str],
+    *,
+    base_instant: str | None = None,
+    part: tuple[int, int] = (0, 1),
+) -> LogRows:
+    """Read blocks that count.
+
+    Args:
+        storage: the table's storage.
+        shape: what the rows of the table look like.
+        blocks: the blocks, in the order in which they apply.
+        columns: names of the columns that are wanted; those by which versions are compared come as well.
+        base_instant: instant of the slice's base file; positions in other files do not count.
+        part: number and count of parts; only keys of this part are returned.
+
+    Raises:
+        CorruptTableError: a block is damaged; names file and offset.
+        UnsupportedError: a block or its schema is of a kind that is not served.
+    """
+    wanted = _wanted(shape, columns)
+    pieces: list[_Piece] = []
+    numbers: list[Places] = []
+    for number, (block, content) in enumerate(_contents(storage, blocks)):
+        try:
+            found = [_of_part(piece, part) for piece in _pieces(block, content, shape, wanted, base_instant)]
+        except (CorruptTableError, UnsupportedError, SchemaError, KeyFieldError) as error:
+            kind = UnsupportedError if isinstance(error, UnsupportedError) else CorruptTableError
+            raise kind(f"Log file '{block.path}' of the table at {storage.uri}, block at byte {block.offset}: {error}") from error
+        pieces += found
+        numbers += [np.full(piece.rows.num_rows, number) for piece in found]
+    return _joined(pieces, numbers, tuple(_held(block) for block in blocks), wanted)
+
+
+def _wanted(shape: TableShape, columns: Sequence[str]) -> pa.Schema:
+    """Return the columns to read, all nullable: a delete has no values."""
+    deciding = {*shape.compared_fields, IS_DELETED, shape.delete_field}
+    if shape.virtual_key is not None:
+        deciding |= {field.split(".")[0] for field in shape.virtual_key.key_fields}
+    names = {RECORD_KEY, *columns, *deciding}
+    return pa.schema([field.with_nullable(True) for field in (*META_FIELDS, *shape.schema) if field.name in names])
+
+
+def _contents(storage: Storage, blocks: Sequence[LogBlock]) -> Iterator[tuple[LogBlock, bytes]]:
+    for path, of_file in groupby(blocks, key=lambda block: block.path):
+        with corrupt_as_error(storage, path), storage.open_input(path) as source:
+            for block in of_file:
+                yield block, read_content(source, block)
+
+
+def _pieces(block: LogBlock, content: bytes, shape: TableShape, wanted: pa.Schema, base_instant: str | None) -> Iterator[_Piece]:
+    if block.type is BlockType.DELETE:
+        yield _deletes(block, content, shape, wanted, base_instant)
+        return
+    positions = _positions(block, base_instant)
+    begin = 0
+    for rows in data_rows(block, content, [*wanted.names, OPERATION]):
+        end = begin + rows.num_rows
+        yield _live(rows, shape, wanted, _between(positions, begin, end))
+        begin = end
+    if positions is not None and begin != len(positions):
+        raise CorruptTableError(f"{begin} records have {len(positions)} positions")
+
+
+def _live(rows: pa.Table, shape: TableShape, wanted: pa.Schema, positions: Places) -> _Piece:
+    """Return rows of a data block, some of which may be marked as deletes."""
+    typed = conform(rows, wanted)
+    if shape.virtual_key is not None:
+        place = typed.schema.get_field_index(RECORD_KEY)
+        typed = typed.set_column(place, RECORD_KEY, record_keys(typed, shape.virtual_key))
+    deletes = marked_deletes(typed, shape)
+    if OPERATION in rows.schema.names:
+        deletes |= pc.is_in(rows.column(OPERATION), _DELETING_OPERATIONS).to_numpy().astype(bool)
+    return _Piece(typed, deletes, np.zeros(len(deletes), bool), positions)
+
+
+def _deletes(block: LogBlock, content: bytes, shape: TableShape, wanted: pa.Schema, base_instant: str | None) -> _Piece:
+    deleted = decode_deletes(content)
+    count = len(deleted.keys)
+    values, hard = delete_ordering(deleted.ordering, shape)
+    values[RECORD_KEY] = pa.array(deleted.keys, pa.string())
+    columns = [values[field.name] if field.name in values else pa.nulls(count, field.type) for field in wanted]
+    positions = _positions(block, base_instant)
+    if positions is not None and len(positions) != count:
+        raise CorruptTableError(f"{count} deletes have {len(positions)} positions")
+    return _Piece(pa.Table.from_arrays(columns, schema=wanted), np.ones(count, bool), hard, _between(positions, 0, count))
+
+
+def _positions(block: LogBlock, base_instant: str | None) -> Places | None:
+    """Return where a block's records stand in the slice's base file; None when it does not tell."""
+    header = block.header
+    if header.positions is None or base_instant is None or header.positions_of != base_instant:
+        return None
+    return np.asarray(decode_positions(header.positions), np.int64)
+
+
+def _between(positions: Places | None, begin: int, end: int) -> Places:
+    return np.full(end - begin, -1) if positions is None else positions[begin:end]
+
+
+def _held(block: LogBlock) -> frozenset[str] | None:
+    if not block.header.is_partial:
+        return None
+    if block.header.schema_json is None:
+        raise CorruptTableError(f"Log file '{block.path}', block at byte {block.offset}: partial rows without a schema")
+    return frozenset(avro_to_arrow(block.header.schema_json).names)
+
+
+def _of_part(piece: _Piece, part: tuple[int, int]) -> _Piece:
+    number, count = part
+    keys = piece.rows.column(RECORD_KEY).combine_chunks()
+    if keys.null_count:
+        raise CorruptTableError("a record has no key")
+    if count == 1:
+        return piece
+    mine = parts_of(keys, count) == number
+    rows = piece.rows.filter(pa.array(mine)).combine_chunks()
+    return _Piece(rows, piece.deletes[mine], piece.hard_deletes[mine], piece.positions[mine])
+
+
+def _joined(pieces: Sequence[_Piece], numbers: Sequence[Places], held: tuple[frozenset[str] | None, ...], wanted: pa.Schema) -> LogRows:
+    if not pieces:
+        nothing, nobody = np.zeros(0, bool), np.zeros(0, np.int64)
+        return LogRows(wanted.empty_table(), nothing, nothing, nobody, nobody, held)
+    return LogRows(
+        pa.concat_tables([piece.rows for piece in pieces]).combine_chunks(),
+        np.concatenate([piece.deletes for piece in pieces]),
+        np.concatenate([piece.hard_deletes for piece in pieces]),
+        np.concatenate([piece.positions for piece in pieces]),
+        np.concatenate(numbers),
+        held,
+    )

@@ -1,0 +1,93 @@
+"""Reads a file slice: the rows of its logs, then those of its base file that the logs left as they are.
+
+The logs of a slice that are larger than a limit are merged in parts, by hash of the key, each of which reads the logs once. What
+is kept from part to part are the places of base rows that no longer count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pyhudi.kernels.base_file import TableShape
+from pyhudi.kernels.delta import Delta, SliceTask, slice_delta
+from pyhudi.kernels.merge_counts import MergeCounts
+from pyhudi.kernels.read_base import all_fields, iter_base_file, projected, row_count, with_filter_columns
+from pyhudi.schema.meta_columns import RECORD_KEY
+
+if TYPE_CHECKING:
+    from pyhudi.storage.protocol import Storage
+
+#: Rows of a log take about so many times the bytes once they are in memory.
+DEFAULT_LIMIT_BYTES = 128 << 20
+
+
+def iter_merged(
+    storage: Storage,
+    shape: TableShape,
+    task: SliceTask,
+    filter: pc.Expression | None = None,  # noqa: A002 - pyarrow's own name for it
+    *,
+    limit_bytes: int = DEFAULT_LIMIT_BYTES,
+    counts: MergeCounts | None = None,
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a file slice in batches of bounded size, with the table's types.
+
+    Args:
+        storage: the table's storage.
+        shape: what the rows of the table look like.
+        task: the slice and the columns; its part is not looked at.
+        filter: expression over columns of the table.
+        limit_bytes: logs of more bytes are merged in parts.
+        counts: takes what was merged, when it is asked for.
+
+    Raises:
+        CorruptTableError: a file of the slice is damaged or missing.
+        UnsupportedError: the logs hold what is not served.
+    """
+    wanted = projected(shape.schema, task.columns, meta_columns=True)
+    needed = wanted if filter is None else with_filter_columns(wanted, all_fields(shape.schema), filter)
+    masked: list[pa.Array] = []
+    for delta in _deltas(storage, shape, replace(task, columns=tuple(needed.names)), limit_bytes):
+        masked.append(delta.masked)
+        if counts is not None:
+            _add(counts, delta)
+        rows = delta.rows if filter is None else delta.rows.filter(filter)
+        yield from rows.select(wanted.names).to_batches()
+    if task.slice.base is not None:
+        without = np.sort(pa.concat_arrays(masked).to_numpy())
+        yield from iter_base_file(storage, task.slice.base, shape.schema, wanted.names, filter, without=without)
+
+
+def count_merged(storage: Storage, shape: TableShape, task: SliceTask) -> int:
+    """Return the number of rows of a file slice, from the base file's footer and the logs' keys.
+
+    Raises:
+        CorruptTableError: a file of the slice is damaged or missing.
+        UnsupportedError: the logs hold what is not served.
+    """
+    base = 0 if task.slice.base is None else row_count(storage, task.slice.base)
+    changes = 0
+    for delta in _deltas(storage, shape, replace(task, columns=(RECORD_KEY,)), DEFAULT_LIMIT_BYTES):
+        changes += int(delta.rows.num_rows) - len(delta.masked)
+    return base + changes
+
+
+def _deltas(storage: Storage, shape: TableShape, task: SliceTask, limit_bytes: int) -> Iterator[Delta]:
+    size = sum(log.size for log in task.slice.logs)
+    parts = max(1, -(-size // limit_bytes))
+    for number in range(parts):
+        yield slice_delta(storage, shape, replace(task, part=(number, parts)))
+
+
+def _add(counts: MergeCounts, delta: Delta) -> None:
+    updates = delta.rows.num_rows - delta.inserts
+    counts.updates += updates
+    counts.inserts += delta.inserts
+    counts.deletes += max(0, len(delta.masked) - updates)
+    counts.log_records += delta.log_records

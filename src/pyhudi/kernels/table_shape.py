@@ -1,0 +1,56 @@
+"""What a task must know of a table, from the table's configuration and schema."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from pyhudi.kernels.base_file import TableShape
+from pyhudi.keygen.choose import key_generator
+from pyhudi.keygen.protocol import KeyFields
+from pyhudi.merge.choose import merge_rule
+from pyhudi.merge.partial import Gaps, PartialMode
+from pyhudi.spec.table_config import TableConfig
+
+
+def shape_of(config: TableConfig, schema: pa.Schema, avro_json_with_meta: str) -> TableShape:
+    """Return what tasks must know of the table.
+
+    Args:
+        config: the table's configuration.
+        schema: the data columns.
+        avro_json_with_meta: the schema in Avro, the five meta fields first.
+
+    Raises:
+        UnsupportedError: the table merges records by a class, a mode or a key generator that is not known here.
+    """
+    rule = merge_rule(config, frozenset(schema.names))
+    return TableShape(
+        name=config.name,
+        schema=schema,
+        avro_schema_json=avro_json_with_meta,
+        ordering_fields=rule.ordering_fields,
+        merge_mode=rule.mode,
+        populate_meta_fields=config.populate_meta_fields,
+        delete_field=rule.delete_field,
+        delete_marker=rule.delete_marker,
+        gaps=None if rule.gaps is None else _with_defaults(rule.gaps, avro_json_with_meta),
+        merger=rule.merger,
+        virtual_key=None if config.populate_meta_fields else _virtual_key(config),
+    )
+
+
+def _virtual_key(config: TableConfig) -> KeyFields:
+    generator = key_generator(config, instant="", task_partition=0)
+    return KeyFields(generator.key_fields, generator.is_composite)
+
+
+def _with_defaults(gaps: Gaps, avro_json: str) -> Gaps:
+    if gaps.mode is not PartialMode.IGNORE_DEFAULTS:
+        return gaps
+    fields: list[dict[str, Any]] = json.loads(avro_json)["fields"]
+    scalars = ((field["name"], field.get("default")) for field in fields)
+    return replace(gaps, defaults=tuple((name, value) for name, value in scalars if isinstance(value, bool | int | float | str)))

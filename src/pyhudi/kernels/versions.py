@@ -1,0 +1,62 @@
+"""Several versions of one record become one, on columns. The rule on one key: `pyhudi.merge.rules.combined`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pt
+
+Places = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+def winners(groups: Places, ordering: Sequence[pa.ChunkedArray], hard_deletes: Mask) -> Places:
+    """Return the place of the version that stays for each group, by ascending group.
+
+    Args:
+        groups: numbers alike for versions of one key; the versions stand in the order in which they came.
+        ordering: the columns of the ordering fields; without any the last version stays.
+        hard_deletes: which versions are deletes by commit time.
+    """
+    ranks = [_ranks(column) for column in ordering]
+    order = np.lexsort((np.arange(len(groups)), *reversed(ranks), generations(groups, hard_deletes), groups))
+    last_of_group = np.flatnonzero(np.append(np.diff(groups[order]) != 0, True)) if len(groups) else order
+    found: Places = order[last_of_group]
+    return found
+
+
+def generations(groups: Places, hard_deletes: Mask) -> Places:
+    """Say for each version whether it came before (-1), as (0) or after (1) its group's last delete by commit time.
+
+    Such a delete beats all that came before it, and any version that comes after beats the delete. Versions of groups
+    without one are 1.
+    """
+    if not hard_deletes.any():
+        return np.ones(len(groups), np.int64)
+    places = np.arange(len(groups))
+    last = np.full(int(groups.max()) + 1, -1)
+    np.maximum.at(last, groups[hard_deletes], places[hard_deletes])
+    found: Places = np.sign(places - last[groups])
+    return found
+
+
+def codes(column: pa.ChunkedArray | pa.Array) -> Places:
+    """Return numbers without gaps, alike for equal values of a column without nulls."""
+    values = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    encoded = values if pt.is_dictionary(values.type) else values.dictionary_encode()
+    found: Places = encoded.indices.to_numpy().astype(np.int64)
+    return found
+
+
+def _ranks(column: pa.ChunkedArray) -> Places:
+    """Ranks of ordering values: null first, NaN last, equal values alike."""
+    values = column.combine_chunks()
+    ranks: Places = pc.rank(values, tiebreaker="dense").to_numpy().astype(np.int64)
+    if pt.is_floating(values.type):
+        ranks[pc.fill_null(pc.is_nan(values), False).to_numpy(zero_copy_only=False)] = len(values) + 1
+    ranks[values.is_null().to_numpy(zero_copy_only=False)] = 0
+    return ranks
