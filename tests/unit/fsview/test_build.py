@@ -123,6 +123,94 @@ def test_log_of_an_archived_instant_is_placed_by_the_history() -> None:
     assert groups(names, commit(8), completion={at(2): at(4)}) == {"a": [(3, base("a", 3), [log("a", 2)]), (1, base("a", 1), [])]}
 
 
+def test_log_that_completed_after_a_base_file_began_stays_before_it_when_it_names_an_older_base_file() -> None:
+    names = [base("a", 1), base("a", 3), log("a", 1)]
+    assert groups(names, commit(1, 5), commit(3)) == {"a": [(3, base("a", 3), []), (1, base("a", 1), [log("a", 1)])]}
+
+
+def test_log_of_an_archived_instant_whose_completion_nobody_knows_stays_before_later_base_files() -> None:
+    names = [base("a", 1), base("a", 3), log("a", 2)]
+    assert groups(names, commit(8)) == {"a": [(3, base("a", 3), []), (1, base("a", 1), [log("a", 2)])]}
+
+
+def test_history_is_asked_only_for_logs_that_a_later_slice_could_take() -> None:
+    asked = []
+
+    class History(dict):
+        def get(self, key, default=None):
+            asked.append(key)
+            return default
+
+    groups([base("a", 1), base("a", 3), log("a", 2), log("a", 4)], commit(8), completion=History())
+    assert asked == [at(2)]
+
+
+@pytest.mark.parametrize("layout", [1, 2])
+@pytest.mark.parametrize("suffix", ["-cdc", ".cdc"])
+def test_log_of_changes_is_left_out(layout, suffix) -> None:
+    names = [base("a", 1), log("a", 1) + suffix]
+    assert groups(names, commit(1), layout=layout) == {"a": [(1, base("a", 1), [])]}
+
+
+@pytest.mark.parametrize("layout", [1, 2])
+def test_pending_compaction_makes_no_slice_and_its_unfinished_base_file_counts_for_nothing(layout) -> None:
+    after = log("a", 2 if layout == 1 else 3)
+    names = [base("a", 1), base("a", 2), log("a", 1) if layout == 1 else log("a", 1, 2), after]
+    instants = [commit(1), pending(2, Action.COMPACTION), commit(3, action=Action.DELTA_COMMIT)]
+    assert groups(names, *instants, layout=layout) == {"a": [(1, base("a", 1), [names[2], after])]}
+
+
+@pytest.mark.parametrize("layout", [1, 2])
+def test_completed_compaction_begins_the_slice_of_the_logs_written_while_it_was_pending(layout) -> None:
+    after = log("a", 2 if layout == 1 else 3)
+    names = [base("a", 1), base("a", 2), log("a", 1), after]
+    instants = [commit(1), commit(2, 5), commit(3, action=Action.DELTA_COMMIT)]
+    found = groups(names, *instants, layout=layout)
+    assert found == {"a": [(2, base("a", 2), [after]), (1, base("a", 1), [log("a", 1)])]}
+
+
+def test_log_of_a_writer_slower_than_the_compaction_scheduled_meanwhile_joins_the_compacted_slice() -> None:
+    names = [base("a", 1), base("a", 3), log("a", 2)]
+    instants = [commit(1), commit(2, 4, Action.DELTA_COMMIT), commit(3, 5)]
+    assert groups(names, *instants)["a"][0] == (3, base("a", 3), [log("a", 2)])
+
+
+def test_logs_without_base_file_are_compacted_with_the_logs_since() -> None:
+    names = [log("a", 1), log("a", 3)]
+    instants = [commit(1, action=Action.DELTA_COMMIT), pending(2, Action.COMPACTION), commit(3, action=Action.DELTA_COMMIT)]
+    assert groups(names, *instants) == {"a": [(1, None, names)]}
+
+
+def test_layout_1_logs_without_base_file_begin_a_slice_when_what_they_name_is_committed() -> None:
+    names = [log("a", 1), log("a", 1, 2), log("b", 2)]
+    instants = [commit(1, action=Action.DELTA_COMMIT), pending(2, Action.DELTA_COMMIT)]
+    assert groups(names, *instants, layout=1) == {"a": [(1, None, [log("a", 1), log("a", 1, 2)])]}
+
+
+def test_layout_1_log_of_a_pending_compaction_joins_logs_without_base_file() -> None:
+    names = [log("a", 1), log("a", 2)]
+    instants = [commit(1, action=Action.DELTA_COMMIT), pending(2, Action.COMPACTION)]
+    assert groups(names, *instants, layout=1) == {"a": [(1, None, names)]}
+
+
+@pytest.mark.parametrize("layout", [1, 2])
+def test_time_travel_leaves_out_the_logs_of_later_slices(layout) -> None:
+    later = log("a", 3 if layout == 1 else 4)
+    names = [base("a", 1), log("a", 1), base("a", 3), later]
+    instants = [commit(1), commit(3), commit(4, action=Action.DELTA_COMMIT)]
+    timeline = Timeline(fold(instants), layout).as_of(at(2))
+    found = build_groups("p", committed_files("p", [FileStatus(f"p/{name}", 10, 0) for name in names], timeline), timeline, {})
+    assert [(piece.base_instant, [str(file.name) for file in piece.logs]) for piece in found[0].slices] == [(at(1), [log("a", 1)])]
+
+
+def test_time_travel_inside_a_slice_leaves_later_logs_out() -> None:
+    names = [base("a", 1), log("a", 2), log("a", 3)]
+    instants = [commit(1), commit(2, action=Action.DELTA_COMMIT), commit(3, action=Action.DELTA_COMMIT)]
+    timeline = Timeline(fold(instants), 2).as_of(at(2))
+    found = build_groups("p", committed_files("p", [FileStatus(f"p/{name}", 10, 0) for name in names], timeline), timeline, {})
+    assert [str(file.name) for file in found[0].slices[0].logs] == [log("a", 2)]
+
+
 def test_layout_1_log_belongs_to_the_slice_it_names() -> None:
     names = [base("a", 1), base("a", 3), log("a", 1), log("a", 3, 2), log("a", 3, 1)]
     assert groups(names, commit(1), commit(3), layout=1) == {

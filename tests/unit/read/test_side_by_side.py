@@ -1,0 +1,67 @@
+"""Streams read at the same time: order, errors, bounds, endings."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from pyhudi.read.side_by_side import THREADS, side_by_side
+
+
+def test_items_come_in_the_order_of_the_streams() -> None:
+    streams = [lambda n=n: iter(range(n * 10, n * 10 + 3)) for n in range(20)]
+    assert list(side_by_side(streams, ahead=1)) == [n * 10 + m for n in range(20) for m in range(3)]
+
+
+def test_no_streams_give_nothing() -> None:
+    assert list(side_by_side([])) == []
+
+
+def test_streams_are_read_at_the_same_time() -> None:
+    together = threading.Barrier(THREADS, timeout=20)
+
+    def stream() -> Iterator[int]:
+        yield together.wait()
+
+    assert sorted(side_by_side([stream] * THREADS)) == list(range(THREADS))
+
+
+def test_error_of_a_stream_comes_after_the_items_before_it() -> None:
+    def broken() -> Iterator[int]:
+        yield 2
+        raise KeyError("lost")
+
+    found = []
+    with pytest.raises(KeyError, match="lost"):
+        found.extend(side_by_side([lambda: iter([1]), broken, lambda: iter([3])]))  # extend keeps what came before
+    assert found == [1, 2]
+
+
+def test_no_stream_is_read_further_ahead_than_allowed() -> None:
+    made = []
+
+    def stream() -> Iterator[int]:
+        for number in range(1000):
+            made.append(number)
+            yield number
+
+    rows = side_by_side([stream] * 3, ahead=2)
+    next(rows)
+    time.sleep(0.1)
+    assert len(made) <= 3 * (2 + 1) + 1
+    rows.close()
+
+
+def test_closing_ends_every_reading_thread() -> None:
+    before = threading.active_count()
+    rows = side_by_side([lambda: iter(range(1000)) for _ in range(8)], ahead=1)
+    next(rows)
+    assert threading.active_count() > before
+    rows.close()
+    deadline = time.monotonic() + 20
+    while threading.active_count() > before and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert threading.active_count() == before
