@@ -10,7 +10,9 @@ from pyhudi.fsview.build import PartitionFiles, build_groups, committed_files
 from pyhudi.fsview.partitions import folders_at_depth, walk_partitions
 from pyhudi.fsview.pending import PendingCompaction, pending_compactions
 from pyhudi.fsview.replaced import replaced_groups
-from pyhudi.spec.file_group import BaseFile, FileGroup, FileGroupId, FileSlice
+from pyhudi.spec.commit import WriteStat
+from pyhudi.spec.file_group import BaseFile, FileGroup, FileGroupId, FileSlice, join_path
+from pyhudi.spec.file_names import parse_base_file_name
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.protocol import FileStatus, Storage
 from pyhudi.timeline.payload import read_commit
@@ -33,6 +35,7 @@ class FileSystemView:
         self._listings: dict[str, list[FileStatus]] = {}
         self._groups: dict[str, tuple[FileGroup, ...]] = {}
         self._below: dict[str, tuple[str, ...]] = {}
+        self._stats: dict[str, tuple[WriteStat, ...] | None] = {}
 
     def partition_paths(self) -> tuple[str, ...]:
         """Return the paths of all partitions, sorted; `("",)` for a table without partition fields.
@@ -74,8 +77,15 @@ class FileSystemView:
         """Return the newest slice of each file group, as a snapshot reads it.
 
         Under a pending compaction that is the slice before it with all logs, those written since too.
+
+        Raises:
+            CorruptTableError: a slice's base file is missing.
         """
-        return tuple(group.slices[0] for group in self.groups(partition_path))
+        slices = tuple(group.slices[0] for group in self.groups(partition_path))
+        for piece in slices:
+            if piece.base is None:
+                self._check_never_had_a_base(piece)
+        return slices
 
     def latest_base_files(self, partition_path: str) -> tuple[BaseFile, ...]:
         """Return the newest base file of each file group that has one: the read-optimised view."""
@@ -126,8 +136,25 @@ class FileSystemView:
                     files.drop(file)
 
     def _files_named_by_commit(self, requested: str) -> set[str] | None:
-        for instant in self.timeline.find(requested):
-            if instant.is_completed and instant.action.writes_data:
-                stats = read_commit(self.storage, self.config, instant).all_stats()
-                return {stat.path for stat in stats if stat.path is not None}
-        return None
+        stats = self._stats_of_commit(requested)
+        return None if stats is None else {stat.path for stat in stats if stat.path is not None}
+
+    def _check_never_had_a_base(self, piece: FileSlice) -> None:
+        """Tell logs that began their slice from logs whose base file was lost: the commit of the first one knows."""
+        for stat in self._stats_of_commit(piece.base_instant) or ():
+            if stat.file_id == piece.group.file_id and stat.partition_path == piece.group.partition_path:
+                name = stat.base_file or (stat.path or "").rpartition("/")[2]
+                if parse_base_file_name(name) is not None:
+                    raise CorruptTableError(
+                        f"base file '{join_path(piece.group.partition_path, name)}' of table {self.storage.uri} is missing, and log file "
+                        f"'{piece.logs[0].path}' needs it: it was deleted by hand, or cleaned while it was read (then read again)"
+                    )
+
+    def _stats_of_commit(self, requested: str) -> tuple[WriteStat, ...] | None:
+        """Return what a commit wrote; None when it is not on the active timeline."""
+        if requested not in self._stats:
+            done = (one for one in self.timeline.find(requested) if one.is_completed and one.action.writes_data)
+            instant = next(done, None)
+            found = None if instant is None else tuple(read_commit(self.storage, self.config, instant).all_stats())
+            self._stats[requested] = found
+        return self._stats[requested]

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from pyhudi.errors import SchemaError, nearest
+from pyhudi.kernels.delta import SliceTask
+from pyhudi.kernels.merge_slice import count_merged, iter_merged
 from pyhudi.kernels.read_base import iter_base_file, row_count
 from pyhudi.read.predicate import parse_predicate
 from pyhudi.read.prune import prune_partitions
+from pyhudi.read.side_by_side import THREADS, side_by_side
 from pyhudi.read.snapshot import Snapshot
-from pyhudi.schema.meta_columns import META_FIELDS
+from pyhudi.schema.meta_columns import COMMIT_TIME, META_FIELDS
 from pyhudi.spec import partition_path
-from pyhudi.spec.file_group import BaseFile
+from pyhudi.spec.file_group import FileSlice
 
-_THREADS: Final = 4
+#: Logs of so many bytes are held in memory at once, by all threads together; a slice with more is merged in parts.
+_MERGED_BYTES: Final = 256 << 20
 
 
 @dataclass(frozen=True)
@@ -36,12 +40,12 @@ class Selection:
         fields = {field.name: field for field in [*META_FIELDS, *self.snapshot.schema]}
         return pa.schema([fields[name] for name in self.columns])
 
-    def files(self) -> list[BaseFile]:
-        """Return the files to read; partitions that cannot match are not listed."""
+    def slices(self) -> list[FileSlice]:
+        """Return the file slices to read; partitions that cannot match are not listed."""
         paths: Sequence[str] = self.snapshot.partition_paths
         if self.condition is not None:
             paths = prune_partitions(paths, self.condition, self.snapshot.schema, self.snapshot.config)
-        return [file for path in paths for file in self.snapshot.files(path)]
+        return [piece for path in paths for piece in self.snapshot.slices(path)]
 
 
 def select(
@@ -74,42 +78,65 @@ def select(
 
 
 def read_table(selection: Selection) -> pa.Table:
-    """Return all rows of a selection; files are read side by side."""
-    files = selection.files()
-    with ThreadPoolExecutor(_THREADS) as pool:
-        batches = [batch for found in pool.map(lambda file: list(_batches(selection, file)), files) for batch in found]
-    return pa.Table.from_batches(batches, schema=selection.schema)
+    """Return all rows of a selection; file slices are read side by side."""
+    return pa.Table.from_batches(side_by_side(_streams(selection)), schema=selection.schema)
 
 
 def read_batches(selection: Selection) -> pa.RecordBatchReader:
     """Return the rows of a selection as a stream; memory does not grow with the table."""
-    rows = (batch for file in selection.files() for batch in _batches(selection, file))
-    return pa.RecordBatchReader.from_batches(selection.schema, rows)
+    return pa.RecordBatchReader.from_batches(selection.schema, side_by_side(_streams(selection), ahead=1))
 
 
 def count_rows(selection: Selection) -> int:
-    """Return how many rows a selection has; without a filter from the footers alone."""
-    storage = selection.snapshot.storage
-    if selection.condition is None:
-        return sum(row_count(storage, file) for file in selection.files())
-    return sum(batch.num_rows for file in selection.files() for batch in _batches(selection, file))
+    """Return how many rows a selection has; without a filter from footers and logs, no base row being read."""
+    if selection.condition is not None:
+        # Some column must carry the number of rows; this one takes least.
+        return sum(batch.num_rows for batch in read_batches(replace(selection, columns=(COMMIT_TIME,))))
+    counts = [functools.partial(_count, selection.snapshot, piece) for piece in selection.slices()]
+    return sum(side_by_side(counts))
 
 
-def _batches(selection: Selection, file: BaseFile) -> Iterator[pa.RecordBatch]:
+def _streams(selection: Selection) -> list[Callable[[], Iterator[pa.RecordBatch]]]:
+    return [functools.partial(_batches, selection, piece) for piece in selection.slices()]
+
+
+def _count(snapshot: Snapshot, piece: FileSlice) -> Iterator[int]:
+    if piece.logs:
+        yield count_merged(snapshot.storage, snapshot.shape, _task(snapshot, piece))
+    elif piece.base is not None:
+        yield row_count(snapshot.storage, piece.base)
+
+
+def _batches(selection: Selection, piece: FileSlice) -> Iterator[pa.RecordBatch]:
     snapshot = selection.snapshot
     if snapshot.config.drop_partition_columns:
-        yield from _with_path_values(selection, file)
-        return
-    yield from iter_base_file(snapshot.storage, file, snapshot.schema, selection.columns, selection.condition)
+        return _with_path_values(selection, piece)
+    return _rows(snapshot, piece, selection.columns, selection.condition)
 
 
-def _with_path_values(selection: Selection, file: BaseFile) -> Iterator[pa.RecordBatch]:
+def _rows(
+    snapshot: Snapshot, piece: FileSlice, columns: tuple[str, ...] | None, condition: pc.Expression | None
+) -> Iterator[pa.RecordBatch]:
+    """Return the rows of a slice, its logs merged; all columns and the meta columns when `columns` is None."""
+    if piece.logs:
+        task = _task(snapshot, piece, columns)
+        return iter_merged(snapshot.storage, snapshot.shape, task, condition, limit_bytes=_MERGED_BYTES // THREADS)
+    if piece.base is not None:
+        return iter_base_file(snapshot.storage, piece.base, snapshot.schema, columns, condition, meta_columns=columns is None)
+    return iter(())
+
+
+def _task(snapshot: Snapshot, piece: FileSlice, columns: tuple[str, ...] | None = None) -> SliceTask:
+    return SliceTask(piece, snapshot.timeline.visibility, snapshot.config.layout, columns)
+
+
+def _with_path_values(selection: Selection, piece: FileSlice) -> Iterator[pa.RecordBatch]:
     """Yield rows of a table whose files leave the partition columns out: their values are in the path."""
-    snapshot, config = selection.snapshot, selection.snapshot.config
+    config = selection.snapshot.config
     fields = config.partition_fields
-    texts = partition_path.parse(file.partition_path, fields, hive_style=config.hive_style, url_encode=config.url_encode)
+    texts = partition_path.parse(piece.group.partition_path, fields, hive_style=config.hive_style, url_encode=config.url_encode)
     values = dict(zip(fields, texts, strict=True))
-    for batch in iter_base_file(snapshot.storage, file, snapshot.schema, meta_columns=True):
+    for batch in _rows(selection.snapshot, piece, None, None):
         rows = pa.Table.from_batches([batch])
         for name in values.keys() & set(rows.schema.names):
             place = rows.schema.get_field_index(name)

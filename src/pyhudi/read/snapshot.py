@@ -9,9 +9,12 @@ import pyarrow as pa
 
 from pyhudi.errors import CorruptTableError, UsageError
 from pyhudi.fsview.view import FileSystemView
+from pyhudi.kernels.base_file import TableShape
 from pyhudi.kernels.history import load_full_timeline
+from pyhudi.kernels.table_shape import shape_of
 from pyhudi.read.query import SnapshotQuery
 from pyhudi.read.schema import StoredSchema, table_schema
+from pyhudi.schema.avro_arrow import with_meta_fields
 from pyhudi.spec.clean import CleanMetadata
 from pyhudi.spec.file_group import BaseFile, FileGroupId, FileSlice
 from pyhudi.spec.instant import Action
@@ -45,6 +48,15 @@ class Snapshot:
         """The schema together with its Avro text."""
         was_empty = self.timeline.last_completed() is None
         return table_schema(self.storage, self.config, self.latest if was_empty else self.timeline)
+
+    @cached_property
+    def shape(self) -> TableShape:
+        """What merging log files takes to know.
+
+        Raises:
+            UnsupportedError: the table merges records in a way that is not known here.
+        """
+        return shape_of(self.config, self.schema, with_meta_fields(self.stored_schema.avro_json))
 
     @property
     def instant(self) -> str | None:

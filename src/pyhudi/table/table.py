@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from pyhudi.engine.protocol import Engine
 from pyhudi.errors import UnsupportedError, UsageError
+from pyhudi.read.execute import count_rows, read_batches, read_table
 from pyhudi.read.query import Mode, SnapshotQuery
 from pyhudi.read.snapshot import open_snapshot
 from pyhudi.schema.meta_columns import FILE_NAME, PARTITION_PATH, RECORD_KEY
@@ -22,10 +23,10 @@ from pyhudi.spec.visibility import Visibility
 from pyhudi.storage.open import open_storage
 from pyhudi.storage.protocol import Storage
 from pyhudi.storage.table_properties import load_properties
-from pyhudi.table import read
 from pyhudi.table.create import create_table
 from pyhudi.table.history import history
 from pyhudi.table.inspect import Inspect
+from pyhudi.table.read import selection
 from pyhudi.table.services import Services
 from pyhudi.table.write import write
 from pyhudi.timeline.clock import Clock, SystemClock
@@ -159,7 +160,7 @@ class HudiTable:
             UsageError: a column, the filter or the time is wrong.
             CorruptTableError: a file of the table is damaged or missing.
         """
-        return read.to_arrow(read.selection(self.storage, columns, filter, as_of, mode, meta_columns=meta_columns))
+        return read_table(selection(self.storage, columns, filter, as_of, mode, meta_columns=meta_columns))
 
     def to_batches(
         self,
@@ -171,14 +172,14 @@ class HudiTable:
         meta_columns: bool = False,
     ) -> pa.RecordBatchReader:
         """Return rows as a stream of record batches; memory stays bounded. Arguments and errors as in `to_arrow`."""
-        return read.to_batches(read.selection(self.storage, columns, filter, as_of, mode, meta_columns=meta_columns))
+        return read_batches(selection(self.storage, columns, filter, as_of, mode, meta_columns=meta_columns))
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.to_batches().__arrow_c_stream__(requested_schema)
 
     def count(self, filter: str | pc.Expression | None = None, as_of: str | datetime | None = None) -> int:  # noqa: A002
-        """Return the number of rows; without a filter, from the files' footers alone."""
-        return read.count(read.selection(self.storage, None, filter, as_of, "snapshot", meta_columns=False))
+        """Return the number of rows; without a filter, from the files' footers and the logs alone."""
+        return count_rows(selection(self.storage, None, filter, as_of, "snapshot", meta_columns=False))
 
     def changes(self, *_: Any, **__: Any) -> pa.Table:
         """Not served yet: what changed between two times."""
@@ -267,8 +268,8 @@ class HudiTable:
             return self._write(Operation.DELETE_PARTITION, None, options, partitions=partitions)
         if where is None:
             return self._write(Operation.DELETE, data, options)
-        found = read.selection(self.storage, [RECORD_KEY, PARTITION_PATH, FILE_NAME], where, None, "snapshot", meta_columns=False)
-        return self._write(Operation.DELETE_PREPPED, read.to_arrow(found), options, located=True, seen=found.snapshot.timeline.visibility)
+        found = selection(self.storage, [RECORD_KEY, PARTITION_PATH, FILE_NAME], where, None, "snapshot", meta_columns=False)
+        return self._write(Operation.DELETE_PREPPED, read_table(found), options, located=True, seen=found.snapshot.timeline.visibility)
 
     def merge(self, *_: Any, **__: Any) -> WriteResult:
         """Not served yet: MERGE with conditions."""

@@ -1,0 +1,189 @@
+"""What changed between two times: the rows that the commits of a span wrote, as they stand at its end.
+
+Rules: `IncrementalRelationV1/V2`, `MergeOnReadIncrementalRelationV1/V2`. The span is open at its begin and closed at its
+end, in completion times; in version 6, which keeps none, in requested times, and there it ends before the first write
+that is still pending, since a later commit with an older time would be passed over for ever. Clustering and compaction
+keep the commit time of each row, so that a row they moved comes once, from where it stands at the end.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pyhudi.errors import UnsupportedError, UsageError
+from pyhudi.kernels.history import load_full_timeline, read_rows
+from pyhudi.read.query import Mode, SnapshotQuery
+from pyhudi.read.snapshot import Snapshot
+from pyhudi.schema.meta_columns import COMMIT_TIME
+from pyhudi.spec.file_group import FileGroupId, FileSlice
+from pyhudi.spec.instant import Instant
+from pyhudi.spec.table_config import TableConfig
+from pyhudi.spec.table_features import check_readable
+from pyhudi.storage.protocol import Storage
+from pyhudi.storage.table_properties import load_properties
+from pyhudi.timeline.clock import parse_time
+from pyhudi.timeline.history_lsm import archived_rows
+from pyhudi.timeline.payload import read_commit
+from pyhudi.timeline.timeline import Timeline
+
+_BEGINNING: Final = ("earliest", "0", "000")
+
+
+@dataclass(frozen=True, slots=True)
+class ChangesQuery:
+    """A span of a table's life: after `since` (None: from the beginning) up to `until` (None: now).
+
+    With `may_scan`, a span that begins before the active timeline is answered by reading the whole table and leaving older
+    rows out; without, it is refused.
+    """
+
+    since: str | datetime | None = None
+    until: str | datetime | None = None
+    mode: Mode = "snapshot"
+    may_scan: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Which rows a span wrote: those of `commits` (requested times), or all but those when `others`.
+
+    `groups` are the file groups that can hold them, None for all.
+    """
+
+    commits: frozenset[str]
+    others: bool = False
+    groups: frozenset[FileGroupId] | None = None
+
+
+@dataclass(frozen=True)
+class ChangedRows(Snapshot):
+    """A snapshot of the file groups that a span wrote; `condition` leaves the rows of other commits out."""
+
+    written: Written
+
+    @property
+    def condition(self) -> pc.Expression:
+        """What is true for the rows that the span wrote."""
+        found = pc.field(COMMIT_TIME).isin(pa.array(sorted(self.written.commits), pa.string()))
+        return ~found if self.written.others else found
+
+    @cached_property
+    def partition_paths(self) -> tuple[str, ...]:
+        """Paths of the partitions that the span wrote."""
+        return super().partition_paths if self._groups is None else tuple(sorted(self._groups))
+
+    @cached_property
+    def partition_folders(self) -> tuple[str, ...]:
+        """The same paths: nothing has to be searched."""
+        return super().partition_folders if self._groups is None else self.partition_paths
+
+    def partitions_below(self, folder: str) -> tuple[str, ...]:
+        """Return the partition itself."""
+        return super().partitions_below(folder) if self._groups is None else (folder,)
+
+    def slices(self, partition_path: str) -> tuple[FileSlice, ...]:
+        """Return the slices of the file groups that the span wrote."""
+        slices = super().slices(partition_path)
+        if self._groups is None:
+            return slices
+        return tuple(piece for piece in slices if piece.group.file_id in self._groups.get(partition_path, ()))
+
+    @cached_property
+    def _groups(self) -> dict[str, set[str]] | None:
+        if self.written.groups is None:
+            return None
+        by_path: dict[str, set[str]] = defaultdict(set)
+        for group in self.written.groups:
+            by_path[group.partition_path].add(group.file_id)
+        return by_path
+
+
+def open_changes(storage: Storage, query: ChangesQuery) -> ChangedRows:
+    """Open a table for the changes of a span.
+
+    Raises:
+        TableNotFound: there is no table.
+        UnsupportedError: the table has no meta columns, so that nobody knows which commit wrote a row; or a feature that is
+            not served.
+        UsageError: a bound is no time, or the span begins before the active timeline and may not be answered by a scan.
+    """
+    config = TableConfig(load_properties(storage))
+    check_readable(config)
+    if not config.populate_meta_fields:
+        raise UnsupportedError(
+            f"table {storage.uri} has no meta columns (hoodie.populate.meta.fields=false): its rows do not tell their commit"
+        )
+    latest = load_full_timeline(storage, config)
+    since = _bound(query.since, config)
+    until = None if query.until is None else parse_time(query.until, config.timeline_zone)
+    end = _ended(latest, until)
+    written = _written(storage, config, end, since, may_scan=query.may_scan)
+    return ChangedRows(storage, SnapshotQuery(query.mode, until), config, end, latest, written)
+
+
+def _bound(time: str | datetime | None, config: TableConfig) -> str:
+    if time is None or (isinstance(time, str) and time.strip().lower() in _BEGINNING):
+        return ""
+    return parse_time(time, config.timeline_zone)
+
+
+def _ended(timeline: Timeline, until: str | None) -> Timeline:
+    """Return the timeline as of the span's end."""
+    if timeline.layout == 1:
+        pending = next((instant.requested for instant in timeline.pending() if instant.comparable_action.writes_data), None)
+        done = [instant.requested for instant in timeline.data_instants() if pending is None or instant.requested < pending]
+        last = max((time for time in done if until is None or time <= until), default="")
+        return timeline.as_of(last)
+    return timeline if until is None else timeline.completed_by(until)
+
+
+def _written(storage: Storage, config: TableConfig, end: Timeline, since: str, *, may_scan: bool) -> Written:
+    instants = end.data_instants()
+    if not since:
+        return Written(frozenset(), others=True)
+    older = {instant.requested for instant in instants if _time(instant, end) <= since}
+    if not older and (archived := _archived_until(storage, config, end, since)) is not None:
+        if not may_scan:
+            earliest = _time(instants[0], end) if instants else "now"
+            raise UsageError(
+                f"changes of table {storage.uri} since {since}: commits after that time are archived; the earliest safe time is {earliest}."
+                " Begin there, or allow a full scan (hoodie.datasource.read.incr.fallback.fulltablescan.enable=true)."
+            )
+        return Written(frozenset(archived), others=True)
+    span = [instant for instant in instants if instant.requested not in older]
+    groups = {group for instant in span for group in _groups_of(storage, config, instant)}
+    return Written(frozenset(instant.requested for instant in span), groups=frozenset(groups))
+
+
+def _time(instant: Instant, timeline: Timeline) -> str:
+    return instant.requested if timeline.layout == 1 else timeline.completion_time(instant.requested) or instant.requested
+
+
+def _archived_until(storage: Storage, config: TableConfig, timeline: Timeline, since: str) -> list[str] | None:
+    """Return the archived commits that were done by a time, or None when no commit after that time is archived."""
+    if timeline.layout == 1:
+        if timeline.origin is None or since >= timeline.origin:
+            return None
+        raise UnsupportedError(
+            f"changes of table {storage.uri} since {since}: commits of that time are archived, and version 6 does not tell which;"
+            f" begin at {timeline.origin} or later, or at 'earliest'."
+        )
+    rows = [(row.requested, row.completed or row.requested) for row in archived_rows(storage, config, read_rows)]
+    if all(completed <= since for _, completed in rows):
+        return None
+    return [requested for requested, completed in rows if completed <= since]
+
+
+def _groups_of(storage: Storage, config: TableConfig, instant: Instant) -> Iterator[FileGroupId]:
+    for path, stats in read_commit(storage, config, instant).stats.items():
+        for stat in stats:
+            if stat.file_id:
+                yield FileGroupId(path, stat.file_id)
