@@ -7,9 +7,11 @@ docs/design/0020-spark-scan.md.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import threading
 import zlib
+from collections.abc import Iterator
 from functools import cached_property
 
 from pyspark.errors import PySparkException
@@ -19,10 +21,14 @@ from pyspark.sql.types import StructType
 from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.read.snapshot import Snapshot
 from pyhudi.spark import jvm
+from pyhudi.spark.delta_files import ScannedFile, delta_folder
 from pyhudi.spark.directories import Directory, Texts, partition_values
 from pyhudi.spark.failures import carried, explain_reads_below
 from pyhudi.spark.jvm import JavaObject
+from pyhudi.spark.masked_rows import MASK
+from pyhudi.spark.merged_slices import MergedSlice, merge_slices
 from pyhudi.spark.partition_search import PartitionSearch
+from pyhudi.spec.file_group import BaseFile, FileSlice
 from pyhudi.storage.protocol import Storage
 
 #: Folders that are listed to estimate the size of a table; up to so many give its exact size.
@@ -37,7 +43,9 @@ class SnapshotFileIndex:
 
         implements = ("org.apache.spark.sql.execution.datasources.FileIndex",)
 
-    def __init__(self, session: SparkSession, snapshot: Snapshot, partition_schema: StructType) -> None:
+    def __init__(
+        self, session: SparkSession, snapshot: Snapshot, partition_schema: StructType, merge_folder: str | None = None
+    ) -> None:
         """Prepare; nothing is listed before Spark asks.
 
         Args:
@@ -45,15 +53,18 @@ class SnapshotFileIndex:
             snapshot: What to read.
             partition_schema: The partition columns whose values come from the partition paths; empty reads them from
             the files.
+            merge_folder: The option `pyhudi.merge.folder`.
         """
         self._session = session
         self._snapshot = snapshot
-        self._schema = partition_schema
+        self._merge_folder = merge_folder
+        self._schema = StructType([*partition_schema, MASK]) if merges(snapshot) else partition_schema
         self._base = hadoop_base(snapshot.storage)
         explain_reads_below(self._base)
-        self._values = partition_values(session, partition_schema.json())
-        self._search = PartitionSearch(session, snapshot, partition_schema, self._values)
+        self._values = partition_values(session, self._schema.json())
+        self._search = PartitionSearch(session, snapshot, partition_schema, partition_values(session, partition_schema.json()))
         self._lock = threading.RLock()
+        self._held: dict[FileSlice, MergedSlice] = {}
         self._all: JavaObject | None = None
 
     # --- what Spark calls -------------------------------------------------------------------------------------------
@@ -81,7 +92,7 @@ class SnapshotFileIndex:
     def inputFiles(self) -> JavaObject:  # noqa: N802
         """Return the URIs of all files as `String[]`."""
         with self._lock:
-            found = [uri for path, _ in self._search.everything() for uri, _, _ in self._files(path)]
+            found = [uri for path, _ in self._search.everything() for uri, _ in self._stored(path)]
         pattern = jvm.java_class(self._session, "java.util.regex.Pattern")
         # One call whatever the number of files. NUL is in no path, and `split` leaves out empty texts at the end.
         return pattern.compile("\0").split("\0".join([*found, ""]) or "\0")
@@ -121,17 +132,56 @@ class SnapshotFileIndex:
     # --- how it is answered -----------------------------------------------------------------------------------------
 
     def _directories(self, found: list[tuple[str, Texts]]) -> JavaObject:
-        return self._values.directories(Directory(texts, self._files(path)) for path, texts in found)
+        if not merges(self._snapshot):
+            return self._values.directories(Directory(texts, self._base_files(path)) for path, texts in found)
+        slices = [(texts, self._snapshot.slices(path)) for path, texts in found]
+        return self._values.directories(self._merged_directories(slices))
 
-    def _files(self, path: str) -> tuple[tuple[str, int, int], ...]:
-        files = self._snapshot.files(path)
-        for file in files:
-            if file.size == 0:  # Spark would take it for a file without rows
-                raise CorruptTableError(
-                    f"Base file {file.path} of table {self._snapshot.storage.uri} has 0 bytes, as no Parquet"
-                    " file does. Restore it from a copy, or roll its commit back."
-                )
-        return tuple((f"{self._base}/{file.path}", file.size, file.modified_ms) for file in files)
+    def _merged_directories(self, partitions: list[tuple[Texts, tuple[FileSlice, ...]]]) -> Iterator[Directory]:
+        """Yield, for each partition, the files all of whose rows count, and each base file of which some do not."""
+        merged = self._merged([one for _, slices in partitions for one in slices if one.logs])
+        for texts, slices in partitions:
+            whole: list[tuple[str, int, int]] = []
+            for one in slices:
+                delta = merged.get(one)
+                if one.base is not None and delta is not None and delta.masked:
+                    bits = base64.b64encode(delta.masked).decode()
+                    yield Directory((*texts, bits), (self._file(one.base),))
+                elif one.base is not None:
+                    whole.append(self._file(one.base))
+                if delta is not None:
+                    whole += [(file.uri, file.size, file.modified_ms) for file in delta.files]
+            if whole:
+                yield Directory((*texts, None), tuple(whole))
+
+    def _merged(self, slices: list[FileSlice]) -> dict[FileSlice, MergedSlice]:
+        """Return slices merged. What is here stays: a plan that Spark made may read its files at any time."""
+        missing = [one for one in slices if one not in self._held]
+        if missing:
+            folder = delta_folder(self._session, self._merge_folder)
+            self._held |= zip(missing, merge_slices(self._session, self._snapshot, missing, folder), strict=True)
+        return self._held
+
+    def _stored(self, path: str) -> Iterator[tuple[str, int]]:
+        """Yield URI and size of the table's own files in a partition, log files too; nothing is merged."""
+        if not merges(self._snapshot):
+            yield from ((uri, size) for uri, size, _ in self._base_files(path))
+            return
+        for one in self._snapshot.slices(path):
+            for file in (one.base, *one.logs):
+                if file is not None:
+                    yield f"{self._base}/{file.path}", file.size
+
+    def _base_files(self, path: str) -> tuple[tuple[str, int, int], ...]:
+        return tuple(map(self._file, self._snapshot.files(path)))
+
+    def _file(self, file: BaseFile) -> tuple[str, int, int]:
+        if file.size == 0:  # Spark would take it for a file without rows
+            raise CorruptTableError(
+                f"Base file {file.path} of table {self._snapshot.storage.uri} has 0 bytes, as no Parquet"
+                " file does. Restore it from a copy, or roll its commit back."
+            )
+        return f"{self._base}/{file.path}", file.size, file.modified_ms
 
     @cached_property
     def _bytes(self) -> int:
@@ -139,7 +189,7 @@ class SnapshotFileIndex:
             folders = self._snapshot.partition_folders
             listed = folders[:: max(1, -(-len(folders) // _SAMPLED))]
             partitions = [path for folder in listed for path in self._snapshot.partitions_below(folder)]
-            total = sum(size for path in partitions for _, size, _ in self._files(path))
+            total = sum(size for path in partitions for _, size in self._stored(path))
         return total * len(folders) // max(1, len(listed))
 
     @cached_property
@@ -157,6 +207,11 @@ class SnapshotFileIndex:
     @cached_property
     def _no_time(self) -> JavaObject:
         return jvm.some(self._session, None)
+
+
+def merges(snapshot: Snapshot) -> bool:
+    """Tell whether a scan of the snapshot may meet slices with log files that count."""
+    return snapshot.config.is_merge_on_read and snapshot.query.mode == "snapshot"
 
 
 def hadoop_base(storage: Storage) -> str:

@@ -13,6 +13,7 @@ from pyspark.sql.readwriter import DataFrameReader
 
 from pyhudi.errors import OptionError, UnsupportedError, UsageError
 from pyhudi.read.query import SnapshotQuery
+from pyhudi.spark.delta_files import MERGE_FOLDER
 from pyhudi.spark.writer_state import option_text
 from pyhudi.spec.options import resolve
 
@@ -58,6 +59,11 @@ class ReadRequest:
                 " Several tables are read one by one and joined with union."
             )
         return paths[0]
+
+    @property
+    def merge_folder(self) -> str | None:
+        """The option `pyhudi.merge.folder`."""
+        return next((value for name, value in self.options.items() if name.lower() == MERGE_FOLDER), None)
 
     def query(self, defaults: Mapping[str, str] | None = None) -> SnapshotQuery:
         """Return what the options ask for.

@@ -39,14 +39,14 @@ def install(is_enabled: IsEnabled) -> None:
     replace_method(SparkSession, "table", _session_table(is_enabled))
 
 
-def load(session: SparkSession, path: str, query: SnapshotQuery) -> DataFrame:
-    """Return a snapshot of the table at a path.
+def load(session: SparkSession, path: str, query: SnapshotQuery, merge_folder: str | None = None) -> DataFrame:
+    """Return a snapshot of the table at a path; `merge_folder` is the option `pyhudi.merge.folder`.
 
     Raises:
         TableNotFound: there is no table.
         OptionError: the path is a pattern, or the query's time is none.
     """
-    return scan(session, _open(path, query))
+    return scan(session, _open(path, query), merge_folder)
 
 
 def _open(path: str, query: SnapshotQuery) -> Snapshot:
@@ -92,7 +92,7 @@ def _reading_hooks(is_enabled: IsEnabled) -> dict[str, Hook]:
         if not (request.is_hudi and is_enabled(session)):
             return original(reader, path, format, schema, **options)
         request = request.with_options(options)
-        return load(session, request.location(path), request.query(session_options(session)))
+        return load(session, request.location(path), request.query(session_options(session)), request.merge_folder)
 
     def table_hook(reader: DataFrameReader, original: Hook, tableName: str) -> Any:  # noqa: N803
         session = reader._spark  # noqa: SLF001
@@ -106,7 +106,7 @@ def _reading_hooks(is_enabled: IsEnabled) -> dict[str, Hook]:
         if request.has_schema:
             raise UsageError(f"table {tableName} has its own schema: leave out schema(...) and select or cast afterwards.")
         snapshot = _open(found.location, request.query(session_options(session)))
-        frame = scan(session, snapshot)
+        frame = scan(session, snapshot, request.merge_folder)
         ordered = catalog_order(frame.columns, snapshot.config.partition_fields)
         return frame.select(*(frame[f"`{name}`"] for name in ordered))
 

@@ -1,8 +1,9 @@
 """A snapshot as a DataFrame that is Spark's own vectorised Parquet scan over the exact files.
 
 The plan is the one that `spark.read.parquet` would have, with our list of files in the place of Spark's own listing:
-columns are pruned, filters pushed into row groups, partitions left out, `count` answered from footers. Design:
-docs/design/0020-spark-scan.md.
+columns are pruned, filters pushed into row groups, partitions left out, `count` answered from footers. A snapshot of a
+merge-on-read table is the same scan with a filter upon it. Design: docs/design/0020-spark-scan.md and
+docs/design/0061-spark-merge-on-read.md.
 """
 
 from __future__ import annotations
@@ -14,15 +15,16 @@ from pyspark.sql.types import StructType
 from pyhudi.read.snapshot import Snapshot
 from pyhudi.schema.meta_columns import with_meta_columns
 from pyhudi.spark import jvm
-from pyhudi.spark.file_index import SnapshotFileIndex
+from pyhudi.spark.file_index import SnapshotFileIndex, merges
 from pyhudi.spark.jvm import JavaObject
+from pyhudi.spark.masked_rows import row_index_column, without_masked
 from pyhudi.spark.partition_columns import partition_columns
 from pyhudi.spark.types import spark_schema
 
 _DATASOURCES = "org.apache.spark.sql.execution.datasources"
 
 
-def scan(session: SparkSession, snapshot: Snapshot) -> DataFrame:
+def scan(session: SparkSession, snapshot: Snapshot, merge_folder: str | None = None) -> DataFrame:
     """Return the rows of a snapshot: meta columns first, then the table's columns in their order.
 
     No file is listed or read before the DataFrame runs. It stays with this snapshot; later commits are seen by a new
@@ -31,6 +33,7 @@ def scan(session: SparkSession, snapshot: Snapshot) -> DataFrame:
     Args:
         session: A classic session; tasks must reach the table's storage under its path.
         snapshot: What to read.
+        merge_folder: The option `pyhudi.merge.folder`, if the reader was given one; otherwise the session's setting holds.
 
     Raises:
         UnsupportedError: a column has a type that Spark does not read, or the JVM cannot reach the storage.
@@ -41,20 +44,25 @@ def scan(session: SparkSession, snapshot: Snapshot) -> DataFrame:
     fields = spark_schema(columns)
     partitioned_by = partition_columns(fields, snapshot.config)
     missing = [field for field in partitioned_by.fields if field.name not in fields.names]
-    index = SnapshotFileIndex(session, snapshot, partitioned_by)
-    relation = _relation(session, index, StructType([*fields.fields, *missing]), partitioned_by)
+    index = SnapshotFileIndex(session, snapshot, partitioned_by, merge_folder)
+    shown = StructType([*fields.fields, *missing])
+    if merges(snapshot):
+        read = StructType([*shown.fields, row_index_column(session)])
+        plan = without_masked(session, _relation(session, index, read), shown.names)
+    else:
+        plan = _relation(session, index, shown)
     classic = jvm.companion(session, "classic.Dataset")
-    return DataFrame(classic.ofRows(jvm.jvm_session(session), relation), session)
+    return DataFrame(classic.ofRows(jvm.jvm_session(session), plan), session)
 
 
-def _relation(session: SparkSession, index: SnapshotFileIndex, columns: StructType, partitioned_by: StructType) -> JavaObject:
+def _relation(session: SparkSession, index: SnapshotFileIndex, columns: StructType) -> JavaObject:
     """Return the logical relation; a column of both schemas keeps its place and takes its value from the path."""
     gateway = session.sparkContext._gateway  # noqa: SLF001 - no public name
     ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]
     from_json = jvm.java_class(session, "org.apache.spark.sql.types.DataType").fromJson
     relation = jvm.java_class(session, f"{_DATASOURCES}.HadoopFsRelation")(
         index,
-        from_json(partitioned_by.json()),
+        index.partitionSchema(),
         from_json(columns.json()),
         jvm.some(session, None),
         jvm.java_class(session, f"{_DATASOURCES}.parquet.ParquetFileFormat")(),

@@ -18,6 +18,11 @@ READING: tuple[ConfigKey, ...] = (
         choices=("snapshot", "read_optimized", "incremental"),
     ),
     served("as.of.instant", "Read the table as it was at this time (instant, date or date and time)."),
+    served(
+        "pyhudi.merge.folder",
+        "URI of a folder that driver and executors of a Spark cluster reach: rows merged from log files stand there while a session reads"
+        " them. On one machine Spark's own temporary folder serves.",
+    ),
     *harmless(
         "tunes how Hudi lists and opens files; pyhudi always lists the partitions that pass the filter, and skips no committed row",
         """

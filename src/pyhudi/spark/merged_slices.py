@@ -1,0 +1,143 @@
+"""File slices with logs, merged when a query runs: which base rows no longer count, and files of the rows that stand instead.
+
+What was merged once serves every later query of the session that reads the same slice. The files of a slice live as
+long as the cache or any scan holds it.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import groupby
+from typing import Final, TypeAlias
+
+import numpy as np
+from pyspark.sql import SparkSession
+
+from pyhudi.engine.local import LocalEngine
+from pyhudi.engine.protocol import Engine
+from pyhudi.errors import HudiError
+from pyhudi.kernels.base_file import TableShape
+from pyhudi.kernels.delta import SliceTask, slice_delta
+from pyhudi.read.snapshot import Snapshot
+from pyhudi.spark.delta_files import DeltaFolder, ScannedFile
+from pyhudi.spark.masked_rows import bits_of
+from pyhudi.spark.task_engine import SparkEngine
+from pyhudi.spec.file_group import FileSlice
+from pyhudi.spec.visibility import Visibility
+from pyhudi.storage.protocol import Storage
+
+#: Logs up to so many bytes are merged in this process; more of them in Spark's tasks.
+_DRIVER_BYTES: Final = 64 * 1024 * 1024
+#: A task merges about so many bytes of logs: a larger slice is merged in parts.
+_TASK_BYTES: Final = 256 * 1024 * 1024
+#: The cache holds slices of so many bytes, bits and files together.
+_CACHED_BYTES: Final = 1024 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+class MergedSlice:
+    """`masked` has a bit for each base row that does not count; `files` hold the rows that stand instead."""
+
+    masked: bytes
+    files: tuple[ScannedFile, ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes of bits and files."""
+        return len(self.masked) + sum(file.size for file in self.files)
+
+
+#: Table, slice, what of its logs counts, how records merge, where the rows go.
+_Identity: TypeAlias = tuple[str, FileSlice, Visibility | str | None, TableShape, DeltaFolder]
+
+
+@dataclass(slots=True)
+class _Cache:
+    """Merged slices by what they are, the latest used last."""
+
+    found: OrderedDict[_Identity, MergedSlice] = field(default_factory=OrderedDict)
+    size: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def get(self, identity: _Identity) -> MergedSlice | None:
+        with self.lock:
+            if identity in self.found:
+                self.found.move_to_end(identity)
+            return self.found.get(identity)
+
+    def put(self, identity: _Identity, merged: MergedSlice) -> None:
+        with self.lock:
+            before = self.found.pop(identity, None)
+            self.found[identity] = merged
+            self.size += merged.size - (before.size if before else 0)
+            while self.size > _CACHED_BYTES and len(self.found) > 1:
+                _, dropped = self.found.popitem(last=False)
+                self.size -= dropped.size
+
+
+_CACHES: weakref.WeakKeyDictionary[SparkSession, _Cache] = weakref.WeakKeyDictionary()
+
+
+def merge_slices(session: SparkSession, snapshot: Snapshot, slices: Sequence[FileSlice], folder: DeltaFolder) -> list[MergedSlice]:
+    """Return the slices, which have logs, merged, in their order.
+
+    Raises:
+        CorruptTableError: a log or base file is damaged or missing.
+        UnsupportedError: records merge in a way that is not served.
+    """
+    cache = _CACHES.setdefault(session, _Cache())
+    identities = [_identity(snapshot, one, folder) for one in slices]
+    found = {identity: cache.get(identity) for identity in identities}
+    missing = [(identity, one) for identity, one in zip(identities, slices, strict=True) if found[identity] is None]
+    for (identity, _), merged in zip(missing, _merged(session, snapshot, [one for _, one in missing], folder), strict=True):
+        cache.put(identity, merged)
+        found[identity] = merged
+    return [merged for identity in identities if (merged := found[identity]) is not None]
+
+
+def _identity(snapshot: Snapshot, one: FileSlice, folder: DeltaFolder) -> _Identity:
+    """From layout 2 on the files of a slice tell what counts; before, it depends on the timeline which blocks do."""
+    visibility = snapshot.timeline.visibility
+    counting = visibility if snapshot.config.layout == 1 else visibility.until
+    return snapshot.storage.uri, one, counting, snapshot.shape, folder
+
+
+def _merged(session: SparkSession, snapshot: Snapshot, slices: Sequence[FileSlice], folder: DeltaFolder) -> list[MergedSlice]:
+    if not slices:
+        return []
+    tasks = [(number, task) for number, one in enumerate(slices) for task in _tasks(snapshot, one)]
+    merge = partial(_merge_part, snapshot.storage, snapshot.shape, folder)
+    log_bytes = sum(log.size for one in slices for log in one.logs)
+    engine: Engine = LocalEngine() if log_bytes <= _DRIVER_BYTES else SparkEngine(session)
+    parts = zip((number for number, _ in tasks), engine.run(merge, [task for _, task in tasks]), strict=True)
+    return [_whole([part for _, part in group], folder) for _, group in groupby(parts, key=lambda part: part[0])]
+
+
+def _tasks(snapshot: Snapshot, one: FileSlice) -> list[SliceTask]:
+    count = max(1, -(-sum(log.size for log in one.logs) // _TASK_BYTES))
+    visibility, layout = snapshot.timeline.visibility, snapshot.config.layout
+    return [SliceTask(one, visibility, layout, part=(number, count)) for number in range(count)]
+
+
+def _merge_part(storage: Storage, shape: TableShape, folder: DeltaFolder, task: SliceTask) -> MergedSlice:
+    delta = slice_delta(storage, shape, task)
+    return MergedSlice(
+        bits_of(delta.masked.to_numpy(zero_copy_only=False)),
+        (folder.write(delta.rows),) if delta.rows.num_rows else (),
+    )
+
+
+def _whole(parts: Sequence[MergedSlice], folder: DeltaFolder) -> MergedSlice:
+    """Return the parts of a slice as one, whose files go when nobody holds it any more."""
+    bits = np.zeros(max(len(part.masked) for part in parts), dtype=np.uint8)
+    for part in parts:
+        bits[: len(part.masked)] |= np.frombuffer(part.masked, dtype=np.uint8)
+    whole = MergedSlice(bits.tobytes(), tuple(file for part in parts for file in part.files))
+    for file in whole.files:
+        weakref.finalize(whole, folder.delete, file)
+    return whole
