@@ -1,1 +1,1 @@
-"""See docs/design/0001-contracts.md for what lives on this floor."""
+"""The command line: `python -m pyhudi COMMAND`. Each command is a module; `main` puts them together."""

@@ -1,21 +1,26 @@
-"""`table.services`: what keeps a table in shape. This release serves rollback; the others say which release brings
-them.
+"""`table.services`: what keeps a table in shape. This release serves rollback and compaction; the others say which release
+brings them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from pyhudi.engine.protocol import Engine
 from pyhudi.errors import UnsupportedError, UsageError
+from pyhudi.service.compaction import CompactionResult
+from pyhudi.service.compaction.execute import Progress
 from pyhudi.service.rollback import failed_writes, plan_rollback, roll_back_failed_writes
+from pyhudi.spec.instant import Action
 from pyhudi.spec.rollback import RollbackPlan
 from pyhudi.storage.protocol import Storage
+from pyhudi.table.compact import CompactionRequest, Mode, cancel_compaction, compact, is_pending_compaction
 from pyhudi.timeline.clock import Clock
 from pyhudi.txn.ids import Ids
 from pyhudi.txn.locked import locked_table
 
-_MERGE_ON_READ = "the release that serves merge-on-read tables"
 _TABLE_SERVICES = "the release that serves clustering, cleaning and archival"
 _METADATA_TABLE = "the release that serves the metadata table and its indexes"
 _VERSIONS = "the release that moves tables between versions"
@@ -38,14 +43,19 @@ class Services:
     def rollback(self, instant: str | None = None, *, dry_run: bool = False) -> tuple[RollbackPlan, ...]:
         """Take back what failed writes left, and return the plans that did; the next write does the same by itself.
 
+        A pending compaction or log compaction is taken back when its instant is given: its plan and what its runs left go.
+
         Args:
-            instant: the requested time of the failed write; None means all.
+            instant: the requested time of the failed write or pending compaction; None means all failed writes.
             dry_run: only return the plans.
 
         Raises:
             UsageError: the instant is not on the timeline.
             UnsupportedError: the instant is completed: taking back commits is restore.
+            ConflictError: another process is running the compaction.
         """
+        if instant is not None and is_pending_compaction(self.storage, instant):
+            return (cancel_compaction(self.storage, self.clock, self.ids, instant, dry_run=dry_run),)
         with locked_table(self.storage, self.wait_s, self.clock, self.ids) as table:
             failed = failed_writes(table.timeline)
             if instant is not None and instant not in {one.requested for one in failed}:
@@ -59,13 +69,54 @@ class Services:
                 roll_back_failed_writes(table, None if instant is None else {instant})
             return plans
 
-    def compact(self, **_: Any) -> NoReturn:
-        """Not served yet."""
-        raise _later("compact", _MERGE_ON_READ)
+    def compact(
+        self,
+        instant: str | None = None,
+        *,
+        mode: Mode = "both",
+        dry_run: bool = False,
+        options: Mapping[str, str] | None = None,
+        engine: Engine | None = None,
+        progress: Progress | None = None,
+    ) -> tuple[CompactionResult, ...]:
+        """Merge the log files of a merge-on-read table into new base files; writers go on meanwhile.
 
-    def log_compact(self, **_: Any) -> NoReturn:
-        """Not served yet."""
-        raise _later("log_compact", _MERGE_ON_READ)
+        Args:
+            instant: run the pending compaction of this requested time, and no other.
+            mode: `schedule` (plan and leave it on the timeline), `execute` (run what is planned) or `both`.
+            dry_run: only return what would be done.
+            options: `hoodie.*` options, such as `hoodie.compaction.strategy`.
+            engine: runs the tasks; threads of this process by default.
+            progress: is told how many tasks of how many are done.
+
+        Returns:
+            One result for each compaction; none when there is nothing to compact.
+
+        Raises:
+            UsageError: the table is copy-on-write, the instant is no pending compaction, or an option is wrong.
+            ConflictError: another process is compacting the table, or a writer held it for too long.
+            CorruptTableError: a file of the plan is gone or damaged.
+
+        Example:
+            >>> table.services.compact(mode="schedule")[0].state  # doctest: +SKIP
+            'requested'
+        """
+        arguments = CompactionRequest(Action.COMPACTION, instant, mode, dry_run, options or {}, engine, progress)
+        return compact(self.storage, self.clock, self.ids, arguments)
+
+    def log_compact(
+        self,
+        instant: str | None = None,
+        *,
+        mode: Mode = "both",
+        dry_run: bool = False,
+        options: Mapping[str, str] | None = None,
+        engine: Engine | None = None,
+        progress: Progress | None = None,
+    ) -> tuple[CompactionResult, ...]:
+        """Stitch the log files of each slice together into one, which readers take in their place; arguments and errors as in `compact`."""
+        arguments = CompactionRequest(Action.LOG_COMPACTION, instant, mode, dry_run, options or {}, engine, progress)
+        return compact(self.storage, self.clock, self.ids, arguments)
 
     def cluster(self, **_: Any) -> NoReturn:
         """Not served yet."""

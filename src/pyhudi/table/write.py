@@ -18,6 +18,7 @@ from pyhudi.service.rollback import roll_back_failed_writes
 from pyhudi.spec.commit import CommitMetadata, Operation
 from pyhudi.spec.options import resolve
 from pyhudi.spec.visibility import Visibility
+from pyhudi.table.compact import compact_after
 from pyhudi.table.open_table import OpenTable
 from pyhudi.timeline.payload import read_commit
 from pyhudi.txn.release import VERSION
@@ -71,7 +72,7 @@ def write(
     engine: Engine | None = None,
     reason: str = IN_THIS_PROCESS,
 ) -> WriteResult:
-    """Write data to a table in one commit.
+    """Write data to a table in one commit; a merge-on-read table is compacted afterwards when that is due.
 
     Args:
         table: the table.
@@ -99,7 +100,8 @@ def write(
             return writer(table, operation, data, options=options or {}, located=located, partitions=partitions, seen=seen, columns=columns)
     started = time.perf_counter()
     engine = engine or LocalEngine()
-    choices = choose(resolve(options or {}), table.config, operation)
+    resolved = resolve(options or {})
+    choices = choose(resolved, table.config, operation)
     rows = None if data is None else to_table(data, lambda: table.schema)
     request = WriteRequest(
         operation,
@@ -125,6 +127,7 @@ def write(
             txn.start(None if operation is Operation.BULK_INSERT else inflight_metadata(work.profile, operation))
             results = run_tasks(table.storage, work, choices.writer, engine)
             committed = commit(txn, work.plan, results, work.schema)
+    compact_after(txn, committed, resolved, engine)
     counts = count_results(results, work.late)
     return write_result(committed, work.plan, counts, work.index, time.perf_counter() - started)
 

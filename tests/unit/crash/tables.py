@@ -52,6 +52,7 @@ class Driver:
     partition_by: tuple[str, ...] = ("city",)
     created_with: Mapping[str, str] = field(default_factory=dict)
     written_with: Mapping[str, str] = field(default_factory=dict)
+    table_type: str = "COPY_ON_WRITE"
 
     def create(self, storage: Storage) -> None:
         create_table(
@@ -61,7 +62,7 @@ class Driver:
             keys=self.keys,
             partition_by=self.partition_by,
             order_by=[],
-            table_type="COPY_ON_WRITE",
+            table_type=self.table_type,
             options=self.created_with,
             clock=StoppedClock(),
         )

@@ -8,16 +8,21 @@ the next writer.
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 from pyhudi.codec.rollback import encode_rollback_metadata
 from pyhudi.errors import CorruptTableError
 from pyhudi.service.rollback.heartbeat import heartbeat_path
+from pyhudi.service.rollback.log_blocks import take_back_blocks
 from pyhudi.service.rollback.plan import absolute, planned_files
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.spec.rollback import RollbackMetadata, RollbackPartition, RollbackPlan
 from pyhudi.storage.left_overs import remove_left_overs
+from pyhudi.timeline.payload import instant_path
 from pyhudi.txn.locked import LockedTable
 from pyhudi.txn.markers import delete_markers
+
+_PLANNED_AGAIN = frozenset({Action.COMPACTION, Action.LOG_COMPACTION})
 
 
 def execute_rollback(table: LockedTable, rollback: Instant, plan: RollbackPlan) -> RollbackMetadata:
@@ -36,15 +41,18 @@ def execute_rollback(table: LockedTable, rollback: Instant, plan: RollbackPlan) 
     for paths in files.values():
         for path in paths:
             table.storage.delete(path)
+    taken_back = _take_back_blocks(table, rollback, plan)
     remove_left_overs(table.storage, files)
-    table.writer.remove(failed)
+    _forget(table, failed)
     metadata = RollbackMetadata(
         start=rollback.requested,
         time_taken_ms=int((time.perf_counter() - started) * 1000),
         files_deleted=sum(map(len, files.values())),
         commits=(failed.requested,),
         partitions={
-            partition: RollbackPartition(partition, deleted=tuple(absolute(table, path) for path in paths))
+            partition: replace(
+                taken_back.get(partition, RollbackPartition(partition)), deleted=tuple(absolute(table, path) for path in paths)
+            )
             for partition, paths in files.items()
         },
         instants=(plan.instant,),
@@ -54,6 +62,31 @@ def execute_rollback(table: LockedTable, rollback: Instant, plan: RollbackPlan) 
     delete_markers(table.storage, failed.requested)
     table.storage.delete(heartbeat_path(failed.requested))
     return metadata
+
+
+def _take_back_blocks(table: LockedTable, rollback: Instant, plan: RollbackPlan) -> dict[str, RollbackPartition]:
+    """Take back blocks of log files that stay, and return what was done by partition."""
+    assert plan.instant is not None
+    done: dict[str, RollbackPartition] = {}
+    for request in plan.requests or ():
+        if not request.log_blocks_to_delete:
+            continue
+        written = take_back_blocks(table, rollback.requested, plan.instant.time, request)
+        before = done.get(request.partition_path, RollbackPartition(request.partition_path))
+        done[request.partition_path] = replace(
+            before,
+            rollback_log_files={**(before.rollback_log_files or {}), absolute(table, written.path): written.size},
+            failed_log_files={**(before.failed_log_files or {}), **request.log_blocks_to_delete},
+        )
+    return done
+
+
+def _forget(table: LockedTable, failed: Instant) -> None:
+    """Take the failed instant off the timeline; a compaction goes back to requested, because its plan will be run again."""
+    if failed.action in _PLANNED_AGAIN:
+        table.storage.delete(instant_path(table.config, failed))
+    else:
+        table.writer.remove(failed)
 
 
 def _failed_instant(table: LockedTable, rollback: Instant, requested: str, action: Action) -> Instant:

@@ -1,0 +1,37 @@
+"""The command itself, and what all of its commands share: errors of pyhudi are one line and an exit code, never a stack."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import click
+
+from pyhudi.cli.compact import compact
+from pyhudi.errors import HudiError, UsageError
+
+_FAILED = 1
+_MISUSED = 2
+
+
+class _Commands(click.Group):
+    """Commands whose errors are told in words."""
+
+    def invoke(self, context: click.Context) -> Any:
+        """Run the command and end with exit code 1 for a failure, 2 for a wrong call."""
+        try:
+            return super().invoke(context)
+        except HudiError as error:
+            notes = getattr(error, "__notes__", [])
+            click.echo("\n".join([f"error: {error}", *notes]), err=True)
+            context.exit(_MISUSED if isinstance(error, UsageError) else _FAILED)
+
+
+@click.group(cls=_Commands)
+@click.option("-v", "--verbose", is_flag=True, help="Show what pyhudi logs.")
+def main(*, verbose: bool) -> None:
+    """Work on Apache Hudi tables."""
+    logging.basicConfig(level=logging.INFO if verbose else logging.WARNING, format="%(levelname)s %(message)s")
+
+
+main.add_command(compact)

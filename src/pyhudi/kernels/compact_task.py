@@ -1,0 +1,118 @@
+"""One task of a compaction: a file slice, merged, as the new base file of its group.
+
+Rules: `FileGroupReaderBasedMergeHandle`; write statistics as in `HoodieWriteStat`. Every row keeps commit time, sequence number and key;
+the file name is the new file's. Rows pass by in batches: memory does not grow with the file.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from pyhudi.kernels.base_file import TableShape, WriterSettings
+from pyhudi.kernels.base_file_writer import BaseFileWriter
+from pyhudi.kernels.bloom import KeyFilter
+from pyhudi.kernels.delta import SliceTask
+from pyhudi.kernels.log_choice import choose_blocks
+from pyhudi.kernels.log_rows import slice_blocks
+from pyhudi.kernels.merge_counts import MergeCounts
+from pyhudi.kernels.merge_slice import iter_merged
+from pyhudi.kernels.partition_folder import ensure_partition
+from pyhudi.kernels.stamp import Stamp
+from pyhudi.kernels.write_task import TaskResult
+from pyhudi.spec.commit import WriteStat
+from pyhudi.spec.file_group import FileSlice, join_path
+from pyhudi.spec.file_names import BaseFileName
+from pyhudi.spec.log_block import LogBlock
+from pyhudi.spec.marker import MarkerType, marker_path
+
+if TYPE_CHECKING:
+    from pyhudi.storage.protocol import Storage
+
+
+@dataclass(frozen=True, slots=True)
+class CompactTask:
+    """Compact the slice of `merge` at `instant`.
+
+    `write_token` is `<task>-<stage>-<attempt>`, `limit_bytes` how many bytes of logs are merged at once.
+    """
+
+    instant: str
+    merge: SliceTask
+    write_token: str
+    limit_bytes: int
+
+    @property
+    def slice(self) -> FileSlice:
+        """The slice that is compacted."""
+        return self.merge.slice
+
+    @property
+    def file_name(self) -> BaseFileName:
+        """Name of the file that the task writes."""
+        return BaseFileName(self.slice.group.file_id, self.write_token, self.instant)
+
+    @property
+    def path(self) -> str:
+        """Path of that file, relative to the table's base path."""
+        return join_path(self.slice.group.partition_path, str(self.file_name))
+
+
+def run_compact_task(storage: Storage, shape: TableShape, settings: WriterSettings, task: CompactTask) -> TaskResult:
+    """Write the base file of a compacted slice and say what was done.
+
+    Raises:
+        CorruptTableError: a file of the slice is damaged.
+        AlreadyExistsError: the file was written already.
+    """
+    started = time.perf_counter()
+    group, base = task.slice.group, task.slice.base
+    kind = MarkerType.CREATE if base is None else MarkerType.MERGE
+    storage.create(marker_path(task.instant, task.path, kind), b"")
+    ensure_partition(storage, group.partition_path, task.instant)
+    stamp = Stamp(task.instant, task.write_token.split("-", 1)[0], group.partition_path, str(task.file_name))
+    counts = MergeCounts()
+    with storage.open_output(task.path) as output:
+        with BaseFileWriter(output, shape, settings, _filter(storage, settings, task)) as writer:
+            for batch in iter_merged(storage, shape, task.merge, limit_bytes=task.limit_bytes, counts=counts):
+                # The rows of the logs come first; the filter of the file before knows the keys of all others.
+                stays = writer.rows >= counts.updates + counts.inserts
+                writer.append(stamp.carried_over(pa.Table.from_batches([batch]), shape.file_schema), known_keys=stays)
+        size = output.tell()
+    spent = int((time.perf_counter() - started) * 1000)
+    blocks = choose_blocks(slice_blocks(storage, task.slice), task.merge.visibility, task.merge.layout)
+    return TaskResult(_stat(task, counts, blocks, writer.rows, size, spent), 0, task.path)
+
+
+def _filter(storage: Storage, settings: WriterSettings, task: CompactTask) -> KeyFilter | None:
+    if not settings.bloom_enabled:
+        return None
+    base = task.slice.base
+    return KeyFilter.empty(settings) if base is None else KeyFilter.of_file(storage, base, settings)
+
+
+def _stat(task: CompactTask, counts: MergeCounts, blocks: Sequence[LogBlock], rows: int, size: int, spent_ms: int) -> WriteStat:
+    base = task.slice.base
+    return WriteStat(
+        file_id=task.slice.group.file_id,
+        path=task.path,
+        prev_commit="null" if base is None else base.name.instant,
+        partition_path=task.slice.group.partition_path,
+        num_writes=rows,
+        num_deletes=counts.deletes,
+        num_update_writes=counts.updates,
+        num_inserts=counts.inserts,
+        total_write_bytes=size,
+        file_size_in_bytes=size,
+        prev_base_file=None if base is None else str(base.name),
+        total_upsert_ms=spent_ms,
+        total_log_files_compacted=len(task.slice.logs),
+        total_log_records=counts.log_records,
+        total_log_size_compacted=sum(block.content_size for block in blocks if block.type.holds_rows),
+        total_log_blocks=len(blocks),
+        total_updated_records_compacted=counts.updates + counts.inserts + counts.deletes,
+    )

@@ -1,0 +1,82 @@
+"""Makes a compaction that has run visible: the last part of a run, under the table's lock, after the timeline was read again."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+from pyhudi.codec.commit_metadata import encode_commit, encode_commit_json
+from pyhudi.errors import ConflictError, HudiError
+from pyhudi.kernels.write_task import TaskResult
+from pyhudi.read.schema import table_schema
+from pyhudi.service.compaction.slices import planned_slices
+from pyhudi.service.compaction.start import StartedCompaction
+from pyhudi.spec.commit import CommitMetadata, Operation, WriteStat
+from pyhudi.spec.file_group import FileGroupId
+from pyhudi.spec.instant import Action, Instant, State
+from pyhudi.txn.check import check_files
+from pyhudi.txn.locked import LockedTable
+from pyhudi.txn.markers import delete_markers, delete_unlisted
+from pyhudi.txn.release import VERSION
+
+_log = logging.getLogger(__name__)
+_OPERATIONS = {Action.COMPACTION: Operation.COMPACT, Action.LOG_COMPACTION: Operation.LOG_COMPACT}
+
+
+def complete(table: LockedTable, work: StartedCompaction, results: Sequence[TaskResult]) -> tuple[Instant, list[TaskResult]]:
+    """Complete the compaction, and return the completed instant with the results that are in it.
+
+    Groups that others replaced while the tasks ran are left out, and their new files deleted: what others did stays.
+
+    Raises:
+        ConflictError: somebody took the compaction off the timeline, or ran it too.
+        StorageError: a file is not there in full, or the storage failed; nothing is visible.
+        UnknownOutcomeError: the storage gave no answer to the last step.
+    """
+    instant = work.instant
+    if not any(one.action is instant.action and one.state is State.INFLIGHT for one in table.timeline.find(instant.requested)):
+        raise ConflictError(
+            f"{instant.action} {instant.requested} of table {table.storage.uri} is not inflight any more: somebody else took it back or "
+            "completed it. Nothing of this run is visible."
+        )
+    declined = planned_slices(table, instant, work.plan).declined
+    for group in declined.keys() - work.declined.keys():
+        _log.warning("%s %s leaves %s out: %s", instant.action, instant.requested, group, declined[group])
+    kept = [result for result in results if _group(result.stat) not in declined]
+    delete_unlisted(table.storage, instant.requested, {result.file for result in kept})
+    check_files(table.storage, (result.stat for result in kept))
+    metadata = CommitMetadata(
+        stats=_by_partition(kept),
+        # As of now: a writer may have added a column while the tasks ran, and readers take the schema of what completed last.
+        extra={"pyhudi.version": VERSION, "schema": table_schema(table.storage, table.config, table.timeline).avro_json},
+        operation=_OPERATIONS[instant.action],
+        compacted=True,
+    )
+    done = table.writer.complete(instant, table.times.next(), _encode(table, metadata))
+    _forget_markers(table, instant)
+    return done, kept
+
+
+def _encode(table: LockedTable, metadata: CommitMetadata) -> bytes:
+    if table.config.layout == 1:
+        return encode_commit_json(metadata)
+    return encode_commit(metadata, sync=table.ids.sync_marker())
+
+
+def _group(stat: WriteStat) -> FileGroupId:
+    return FileGroupId(stat.partition_path or "", stat.file_id or "")
+
+
+def _by_partition(results: Sequence[TaskResult]) -> dict[str, tuple[WriteStat, ...]]:
+    by_partition: dict[str, list[WriteStat]] = {}
+    for result in results:
+        by_partition.setdefault(result.stat.partition_path or "", []).append(result.stat)
+    return {path: tuple(stats) for path, stats in by_partition.items()}
+
+
+def _forget_markers(table: LockedTable, instant: Instant) -> None:
+    """Delete the markers; the compaction is visible already, so a failure is left to the next writer."""
+    try:
+        delete_markers(table.storage, instant.requested)
+    except (HudiError, OSError) as error:
+        _log.warning("markers of %s %s are still there: %s", instant.action, instant.requested, error)

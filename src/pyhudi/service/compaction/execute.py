@@ -1,0 +1,138 @@
+"""Runs a planned compaction or log compaction.
+
+The lock of compactions is held from the first step to the last, so that others see that this one is alive; the table's lock only to start
+and to complete: writers go on in between. start - take back what a dead run left, hold the plan against the files, inflight; run the tasks;
+complete - read the timeline again, leave out what others replaced meanwhile, reconcile with the markers, completed. A run that fails is
+taken back at once, one that is killed by the next. Rules: `RunCompactionActionExecutor`, `HoodieCompactor`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import logging
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from pyhudi.engine.protocol import Engine
+from pyhudi.errors import ConflictError, HudiError, LockTimeoutError, UnknownOutcomeError
+from pyhudi.fsview.pending import read_plan
+from pyhudi.kernels.base_file import TableShape, WriterSettings
+from pyhudi.kernels.write_task import TaskResult
+from pyhudi.service.compaction.complete import complete
+from pyhudi.service.compaction.pending import find_pending
+from pyhudi.service.compaction.result import CompactionResult, completed_result
+from pyhudi.service.compaction.start import StartedCompaction, Task, run_task, start
+from pyhudi.service.compaction.take_back import take_back_run
+from pyhudi.storage.protocol import Storage
+from pyhudi.timeline.clock import Clock
+from pyhudi.txn.ids import Ids
+from pyhudi.txn.locked import LockedTable, locked_table
+
+_log = logging.getLogger(__name__)
+
+#: Name of the lock that a process holds while it runs compactions of a table.
+LOCK = "compaction"
+
+#: Is told how many tasks of how many are done.
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionRunner:
+    """Where and how compactions of one table run. `wait_s` is how long to wait for the table's lock, `merge_bytes` how many bytes of a
+    slice's logs a task holds at once.
+    """
+
+    storage: Storage
+    clock: Clock
+    ids: Ids
+    engine: Engine
+    writer: WriterSettings
+    merge_bytes: int
+    wait_s: float = 60.0
+    progress: Progress | None = None
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[LockedTable]:
+        """Hold the table's lock; errors as in `locked_table`."""
+        with locked_table(self.storage, self.wait_s, self.clock, self.ids) as table:
+            yield table
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Hold the lock of compactions.
+
+        Raises:
+            ConflictError: another process runs a compaction of the table.
+        """
+        with contextlib.ExitStack() as held:
+            try:
+                held.enter_context(self.storage.lock(0, LOCK))
+            except LockTimeoutError as error:
+                raise ConflictError(
+                    f"another process or thread is compacting table {self.storage.uri}; wait for it and try again."
+                ) from error
+            yield
+
+
+def execute(runner: CompactionRunner, requested: str) -> CompactionResult:
+    """Run the pending compaction or log compaction of a requested time. The caller holds `runner.alone()`.
+
+    Raises:
+        UsageError: no such compaction is pending.
+        ConflictError: somebody else runs it; nothing of this run is visible.
+        CorruptTableError: a file of the plan is gone or damaged.
+        UnknownOutcomeError: the storage failed in the last step without saying whether the compaction is visible.
+    """
+    started_at = time.perf_counter()
+    with runner.locked() as table:
+        instant = find_pending(table.timeline, requested, runner.storage.uri)
+        work = start(table, instant, read_plan(table.storage, table.config, instant), runner.merge_bytes)
+    try:
+        results = _run(runner, work)
+        with runner.locked() as table:
+            done, kept = complete(table, work, results)
+    except UnknownOutcomeError:
+        raise
+    except BaseException as error:
+        _give_up(runner, work, error)
+        raise
+    return completed_result(work, done, kept, runner.engine.name, time.perf_counter() - started_at)
+
+
+def _run(runner: CompactionRunner, work: StartedCompaction) -> list[TaskResult]:
+    """Run the tasks, all at once, or one round of the engine after the other when somebody wants to see how far it is."""
+    function = functools.partial(_run_one, runner.storage, work.shape, runner.writer)
+    if runner.progress is None:
+        return [result for results in runner.engine.run(function, work.tasks) for result in results]
+    results: list[TaskResult] = []
+    for number, batch in enumerate(_batches(work.tasks, _ROUND)):
+        runner.progress(min(number * _ROUND, len(work.tasks)), len(work.tasks))
+        results += [result for done in runner.engine.run(function, batch) for result in done]
+    runner.progress(len(work.tasks), len(work.tasks))
+    return results
+
+
+#: Tasks between two reports of progress.
+_ROUND = 8
+
+
+def _batches(tasks: Sequence[Task], size: int) -> Iterator[Sequence[Task]]:
+    for begin in range(0, len(tasks), size):
+        yield tasks[begin : begin + size]
+
+
+def _run_one(storage: Storage, shape: TableShape, settings: WriterSettings, task: Task) -> list[TaskResult]:
+    return run_task(storage, shape, settings, task)
+
+
+def _give_up(runner: CompactionRunner, work: StartedCompaction, error: BaseException) -> None:
+    """Take the failed run back; when that fails too it stays inflight, unseen, until the next run comes."""
+    try:
+        with runner.locked() as table:
+            # What is completed by now, by this run or by somebody else, is no pending compaction: its files stay.
+            take_back_run(table, find_pending(table.timeline, work.instant.requested, runner.storage.uri), work.plan)
+    except (HudiError, OSError) as failure:
+        error.add_note(f"What the compaction wrote is not visible; taking it back failed and is left to its next run: {failure}")

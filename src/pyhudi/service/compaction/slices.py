@@ -1,0 +1,93 @@
+"""Holds a plan against the files that are there now: what was planned is compacted as planned, or not at all.
+
+A file group may have been replaced since (overwrite, delete of a partition), or been rewritten by a writer that did not know of the plan.
+It is declined then: what others did stays. A file of the plan that is gone without such a reason is damage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pyhudi.errors import CorruptTableError
+from pyhudi.fsview.replaced import replaced_groups
+from pyhudi.spec.compaction import CompactionOperation, CompactionPlan
+from pyhudi.spec.file_group import BaseFile, FileGroupId, FileSlice, LogFile
+from pyhudi.spec.file_names import BaseFileName, LogFileName, parse_base_file_name, parse_log_file_name
+from pyhudi.spec.instant import Instant
+from pyhudi.storage.protocol import FileStatus
+from pyhudi.txn.locked import LockedTable
+
+Listing = Mapping[str, FileStatus]
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedSlices:
+    """The slices of a plan that can be compacted, and the groups that cannot, with the reason."""
+
+    slices: tuple[FileSlice, ...]
+    declined: Mapping[FileGroupId, str]
+
+
+def planned_slices(table: LockedTable, instant: Instant, plan: CompactionPlan) -> PlannedSlices:
+    """Return the slices of a pending plan as they are now.
+
+    Raises:
+        CorruptTableError: a file of the plan is not there, or the plan names what is no file of its group.
+    """
+    replaced = replaced_groups(table.storage, table.config, table.timeline)
+    listings: dict[str, Listing] = {}
+    slices: list[FileSlice] = []
+    declined: dict[FileGroupId, str] = {}
+    for operation in plan.operations or ():
+        group = operation.group
+        if group.partition_path not in listings:
+            listings[group.partition_path] = {status.name: status for status in table.storage.list(group.partition_path)}
+        listing = listings[group.partition_path]
+        if group in replaced:
+            declined[group] = f"replaced by {replaced[group]}"
+        elif (newer := _newer_base(table, instant, operation, listing)) is not None:
+            declined[group] = f"rewritten as {newer}"
+        else:
+            slices.append(_slice(table, instant, operation, listing))
+    return PlannedSlices(tuple(slices), declined)
+
+
+def _newer_base(table: LockedTable, instant: Instant, operation: CompactionOperation, listing: Listing) -> BaseFileName | None:
+    """Return a committed base file of the group that is newer than the planned slice."""
+    for name in filter(None, map(parse_base_file_name, listing)):
+        is_newer = name.instant > (operation.base_instant or "") and name.instant != instant.requested
+        if name.file_id == operation.file_id and is_newer and table.timeline.is_committed(name.instant):
+            return name
+    return None
+
+
+def _slice(table: LockedTable, instant: Instant, operation: CompactionOperation, listing: Listing) -> FileSlice:
+    group = operation.group
+
+    def status(name: str | None, parsed: BaseFileName | LogFileName | None) -> FileStatus:
+        if parsed is None or parsed.file_id != group.file_id:
+            raise CorruptTableError(
+                f"the plan of {instant.action} {instant.requested} of table {table.storage.uri} names '{name}' as a file of {group}."
+            )
+        found = listing.get(str(name))
+        if found is None:
+            raise CorruptTableError(
+                f"'{name}' in partition '{group.partition_path}' of table {table.storage.uri} is gone, and {instant.action} "
+                f"{instant.requested} needs it. If its rows can be spared, take the plan back with table.services.rollback(...)."
+            )
+        return found
+
+    base = None
+    if operation.data_file is not None:
+        base_name = parse_base_file_name(operation.data_file)
+        found = status(operation.data_file, base_name)
+        assert base_name is not None, "status has looked"
+        base = BaseFile(group.partition_path, base_name, found.size, found.modified_ms)
+    logs = []
+    for text in operation.delta_files or ():
+        log_name = parse_log_file_name(text)
+        size = status(text, log_name).size
+        assert log_name is not None, "status has looked"
+        logs.append(LogFile(group.partition_path, log_name, size))
+    return FileSlice(group, operation.base_instant or instant.requested, base, tuple(logs))

@@ -1,0 +1,69 @@
+"""From a plan on the timeline to tasks: the first part of a run, under the table's lock."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pyhudi.kernels.base_file import TableShape, WriterSettings
+from pyhudi.kernels.compact_task import CompactTask, run_compact_task
+from pyhudi.kernels.delta import SliceTask
+from pyhudi.kernels.log_compact_task import LogCompactTask, run_log_compact_task
+from pyhudi.kernels.write_task import TaskResult
+from pyhudi.read.schema import table_schema
+from pyhudi.service.compaction.slices import planned_slices
+from pyhudi.service.compaction.take_back import take_back_run
+from pyhudi.spec.compaction import CompactionPlan
+from pyhudi.spec.file_group import FileGroupId, FileSlice
+from pyhudi.spec.instant import Action, Instant
+from pyhudi.storage.protocol import Storage
+from pyhudi.txn.locked import LockedTable
+from pyhudi.write.prepare import TableSchema, table_shape
+
+_log = logging.getLogger(__name__)
+
+Task = CompactTask | LogCompactTask
+
+
+@dataclass(frozen=True, slots=True)
+class StartedCompaction:
+    """A compaction that is inflight: its tasks, and the groups that it leaves alone, with the reason."""
+
+    instant: Instant
+    plan: CompactionPlan
+    shape: TableShape
+    tasks: tuple[Task, ...]
+    declined: Mapping[FileGroupId, str]
+
+
+def start(table: LockedTable, instant: Instant, plan: CompactionPlan, merge_bytes: int) -> StartedCompaction:
+    """Take back what an earlier run left, hold the plan against the files, and put the compaction inflight.
+
+    Raises:
+        ConflictError: the earlier run is alive.
+        CorruptTableError: a file of the plan is not there.
+    """
+    requested = take_back_run(table, instant, plan)
+    found = planned_slices(table, instant, plan)
+    for group, reason in found.declined.items():
+        _log.warning("%s %s leaves %s alone: %s", instant.action, instant.requested, group, reason)
+    stored = table_schema(table.storage, table.config, table.timeline)
+    shape = table_shape(TableSchema(stored.columns, stored.avro_json), table.config)
+    tasks = tuple(_task(table, instant, piece, number, merge_bytes) for number, piece in enumerate(found.slices))
+    return StartedCompaction(table.writer.start(requested), plan, shape, tasks, found.declined)
+
+
+def run_task(storage: Storage, shape: TableShape, settings: WriterSettings, task: Task) -> list[TaskResult]:
+    """Run one task of a compaction or log compaction."""
+    if isinstance(task, CompactTask):
+        return [run_compact_task(storage, shape, settings, task)]
+    return run_log_compact_task(storage, shape, settings, task)
+
+
+def _task(table: LockedTable, instant: Instant, piece: FileSlice, number: int, merge_bytes: int) -> Task:
+    merge = SliceTask(piece, table.timeline.visibility, table.config.layout)
+    token = f"{number}-0-0"
+    if instant.action is Action.COMPACTION:
+        return CompactTask(instant.requested, merge, token, merge_bytes)
+    return LogCompactTask(instant.requested, merge, token)

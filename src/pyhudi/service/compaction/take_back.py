@@ -1,0 +1,78 @@
+"""Takes back what a compaction wrote that did not come to its end. The caller holds the lock of compactions and that of the table.
+
+Rules: `BaseHoodieTableServiceClient.rollbackInflightCompaction`. The plan stays requested, to be run again; `cancel` removes it as well.
+Every step may be repeated, the state files go last.
+"""
+
+from __future__ import annotations
+
+from pyhudi.errors import UnsupportedError
+from pyhudi.fsview.pending import read_plan
+from pyhudi.service.rollback.heartbeat import check_dead, heartbeat_path
+from pyhudi.spec.compaction import CompactionPlan
+from pyhudi.spec.file_names import parse_base_file_name, parse_log_file_name
+from pyhudi.spec.instant import Action, Instant, State
+from pyhudi.storage.left_overs import remove_left_overs
+from pyhudi.timeline.payload import instant_path
+from pyhudi.txn.locked import LockedTable
+from pyhudi.txn.markers import delete_markers, marked_files
+
+
+def take_back_run(table: LockedTable, instant: Instant, plan: CompactionPlan) -> Instant:
+    """Delete what a dead run of a plan wrote, and return the instant as requested.
+
+    Raises:
+        ConflictError: the run is alive: it is one of Apache Hudi, whose heartbeat is fresh.
+    """
+    requested = Instant(instant.requested, instant.action, State.REQUESTED)
+    if instant.state is State.REQUESTED and marked_files(table.storage, instant.requested) is None:
+        return requested
+    check_dead(table, instant)
+    for path in written_files(table, instant, plan):
+        table.storage.delete(path)
+    partitions = {operation.group.partition_path for operation in plan.operations or ()}
+    remove_left_overs(table.storage, sorted(partitions))
+    delete_markers(table.storage, instant.requested)
+    table.storage.delete(heartbeat_path(instant.requested))
+    table.storage.delete(instant_path(table.config, Instant(instant.requested, instant.action, State.INFLIGHT)))
+    return requested
+
+
+def cancel(table: LockedTable, instant: Instant) -> tuple[str, ...]:
+    """Take a pending compaction or log compaction off the timeline, and return the paths of the files that it had written.
+
+    Raises:
+        UnsupportedError: log files stand on top of it whose names hold its time (table version 6); run it instead.
+    """
+    plan = read_plan(table.storage, table.config, instant)
+    if table.config.layout == 1:
+        _check_no_logs_on_top(table, instant, plan)
+    files = written_files(table, instant, plan)
+    table.writer.remove(take_back_run(table, instant, plan))
+    return files
+
+
+def written_files(table: LockedTable, instant: Instant, plan: CompactionPlan) -> tuple[str, ...]:
+    """Return the paths of the files that runs of a plan left: what the markers name, and what else lies in the plan's partitions.
+
+    A compaction writes base files only; in layout 1 the log files that carry its time in their names are those of later delta commits.
+    """
+    parse = parse_base_file_name if instant.action is Action.COMPACTION else parse_log_file_name
+    groups = {operation.group for operation in plan.operations or ()}
+    ids = {group.file_id for group in groups}
+    found = set(marked_files(table.storage, instant.requested) or ())
+    for partition in {group.partition_path for group in groups}:
+        found.update(status.path for status in table.storage.list(partition))
+    names = ((path, parse(path.rpartition("/")[2])) for path in found)
+    return tuple(sorted(path for path, name in names if name and name.instant == instant.requested and name.file_id in ids))
+
+
+def _check_no_logs_on_top(table: LockedTable, instant: Instant, plan: CompactionPlan) -> None:
+    for group in {operation.group for operation in plan.operations or ()}:
+        for status in table.storage.list(group.partition_path):
+            name = parse_log_file_name(status.name)
+            if name is not None and name.file_id == group.file_id and name.instant == instant.requested:
+                raise UnsupportedError(
+                    f"{instant.action} {instant.requested} of table {table.storage.uri} cannot be taken back: '{status.path}' was written "
+                    "on top of it. Run it: table.services.compact(...)."
+                )

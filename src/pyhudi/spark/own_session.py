@@ -1,0 +1,12 @@
+"""A Spark session of this process's own, for commands that run their tasks on Spark."""
+
+from __future__ import annotations
+
+from pyspark.sql import SparkSession
+
+from pyhudi.spark.task_engine import SparkEngine
+
+
+def own_engine() -> SparkEngine:
+    """Return the engine of the process's Spark session, which is started if there is none; Spark's own configuration says where."""
+    return SparkEngine(SparkSession.builder.appName("pyhudi").getOrCreate())
