@@ -70,8 +70,10 @@ class ChangedRows(Snapshot):
     written: Written
 
     @property
-    def condition(self) -> pc.Expression:
+    def condition(self) -> pc.Expression | None:
         """What is true for the rows that the span wrote."""
+        if self.written.others and not self.written.commits:
+            return None
         found = pc.field(COMMIT_TIME).isin(pa.array(sorted(self.written.commits), pa.string()))
         return ~found if self.written.others else found
 

@@ -74,7 +74,13 @@ def select(
             raise SchemaError(f"table {snapshot.storage.uri} has no column '{name}'.{nearest(name, known)}")
     full = pa.schema([*META_FIELDS, *snapshot.schema])
     condition = parse_predicate(filter, full) if isinstance(filter, str) else filter
-    return Selection(snapshot, tuple(names), condition)
+    return Selection(snapshot, tuple(names), _both(condition, snapshot.condition))
+
+
+def _both(left: pc.Expression | None, right: pc.Expression | None) -> pc.Expression | None:
+    if left is None or right is None:
+        return right if left is None else left
+    return left & right
 
 
 def read_table(selection: Selection) -> pa.Table:

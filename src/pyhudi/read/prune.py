@@ -17,6 +17,7 @@ import pyarrow.fs as pafs
 import pyarrow.types as pt
 
 from pyhudi.errors import KeyFieldError
+from pyhudi.schema.meta_columns import with_meta_columns
 from pyhudi.spec import partition_path
 from pyhudi.spec.key_generator import KeyGeneratorType
 from pyhudi.spec.table_config import TableConfig
@@ -42,7 +43,7 @@ def prune_partitions(paths: Sequence[str], condition: pc.Expression, schema: pa.
         parquet.make_fragment(str(number), nowhere, partition_expression=_guarantee(path, schema, config))
         for number, path in enumerate(paths)
     ]
-    dataset = ds.FileSystemDataset(fragments, schema, parquet, nowhere)
+    dataset = ds.FileSystemDataset(fragments, with_meta_columns(schema), parquet, nowhere)
     return tuple(paths[int(fragment.path)] for fragment in dataset.get_fragments(filter=condition))
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pyhudi.errors import CorruptTableError, UsageError
 from pyhudi.fsview.view import FileSystemView
@@ -57,6 +58,11 @@ class Snapshot:
             UnsupportedError: the table merges records in a way that is not known here.
         """
         return shape_of(self.config, self.schema, with_meta_fields(self.stored_schema.avro_json))
+
+    @property
+    def condition(self) -> pc.Expression | None:
+        """What is true for the rows of the files that count; None when all do."""
+        return None
 
     @property
     def instant(self) -> str | None:

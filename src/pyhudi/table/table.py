@@ -23,6 +23,7 @@ from pyhudi.spec.visibility import Visibility
 from pyhudi.storage.open import open_storage
 from pyhudi.storage.protocol import Storage
 from pyhudi.storage.table_properties import load_properties
+from pyhudi.table.changes import ChangesFormat, changes
 from pyhudi.table.create import create_table
 from pyhudi.table.history import history
 from pyhudi.table.inspect import Inspect
@@ -181,11 +182,30 @@ class HudiTable:
         """Return the number of rows; without a filter, from the files' footers and the logs alone."""
         return count_rows(selection(self.storage, None, filter, as_of, "snapshot", meta_columns=False))
 
-    def changes(self, *_: Any, **__: Any) -> pa.Table:
-        """Not served yet: what changed between two times."""
-        raise UnsupportedError(
-            "table.changes() comes with the release that serves incremental reads; read two times with to_arrow(as_of=...)."
-        )
+    def changes(
+        self,
+        since: str | datetime | None = None,
+        until: str | datetime | None = None,
+        format: ChangesFormat = "latest_state",  # noqa: A002 - the public name
+        *,
+        meta_columns: bool = False,
+    ) -> pa.Table:
+        """Return the rows that were written after `since` up to and including `until`, as they stand at `until`.
+
+        Args:
+            since: Completion time (requested time in table version 6) after which commits count; None or `earliest` means all.
+            until: The last such time; None means now.
+            format: `latest_state`; `cdc`, with images before and after, comes with a later release.
+            meta_columns: Put the five `_hoodie_*` columns first.
+
+        Raises:
+            UnsupportedError: the format or a feature of the table is not served.
+            OptionError: a bound is no time.
+
+        Example:
+            >>> table.changes(since="20261201040547825")  # doctest: +SKIP
+        """
+        return changes(self.storage, since, until, format, meta_columns=meta_columns)
 
     def history(self) -> pa.Table:
         """Return one row for each action of the timeline, oldest first."""

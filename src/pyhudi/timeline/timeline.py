@@ -89,6 +89,14 @@ class Timeline:
         kept = self._where(lambda instant: instant.is_completed and instant.requested <= time)
         return replace(kept, until=time)
 
+    def completed_by(self, time: str) -> Timeline:
+        """Return the timeline of the actions that were completed at or before an instant time.
+
+        The greatest requested time among them ends the view, as in `as_of`: nothing that was begun later is archived yet.
+        """
+        kept = self._where(lambda one: one.is_completed and (one.completed or self.completion.get(one.requested, one.requested)) <= time)
+        return replace(kept, until=max((instant.requested for instant in kept.instants), default=time))
+
     def with_actions(self, *actions: Action) -> Timeline:
         """Return the timeline of these actions only; what counts as archived stays as it is."""
         return self._where(lambda instant: instant.action in actions)

@@ -1,0 +1,28 @@
+"""What `HudiTable.changes` reads."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal, TypeAlias
+
+import pyarrow as pa
+
+from pyhudi.errors import OptionError, UnsupportedError
+from pyhudi.read.changes import ChangesQuery, open_changes
+from pyhudi.read.execute import read_table, select
+from pyhudi.storage.protocol import Storage
+
+ChangesFormat: TypeAlias = Literal["latest_state", "cdc"]
+
+
+def changes(
+    storage: Storage, since: str | datetime | None, until: str | datetime | None, format_: ChangesFormat, *, meta_columns: bool
+) -> pa.Table:
+    """Return the rows that a span of commits wrote; arguments and errors as in `HudiTable.changes`."""
+    if format_ == "cdc":
+        raise UnsupportedError(
+            "table.changes(format='cdc') comes with the release that serves change data capture; 'latest_state' is served."
+        )
+    if format_ != "latest_state":
+        raise OptionError(f"format is {format_!r}; it can be 'latest_state' or 'cdc'.")
+    return read_table(select(open_changes(storage, ChangesQuery(since, until)), meta_columns=meta_columns))
