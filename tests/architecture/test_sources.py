@@ -14,6 +14,7 @@ CLOCKS_AND_IDS = {
     "pyhudi.txn.ids": "ids of new files and writes",
 }
 OPENS_FILES = {"storage", "examples", "cli"}
+STARTS_PROCESSES = {"pyhudi.examples.change_data": "pyhudi's own command line"}
 
 AMBIENT = re.compile(
     r"(datetime\.)?datetime\.(now|utcnow|today)|(datetime\.)?date\.today|time\.(time|time_ns|gmtime|localtime)"
@@ -50,7 +51,8 @@ def test_only_the_storage_floor_opens_files() -> None:
 
 
 def test_no_text_is_run_as_code() -> None:
-    assert [hit for module in modules() for hit in matching(RUNS_TEXT, module)] == []
+    elsewhere = [module for module in modules() if module not in STARTS_PROCESSES]
+    assert [hit for module in elsewhere for hit in matching(RUNS_TEXT, module)] == []
 
 
 def test_no_reader_is_used_that_runs_what_it_reads() -> None:

@@ -84,28 +84,28 @@ def _prepare(folder: Path) -> bool:
 
 def _day(rows: int, changes: int) -> Iterator[Hour]:
     """Yield the orders at midnight, then what each hour changed; the same for the same numbers."""
-    random = np.random.default_rng(seed=20260101)
-    nobody = _orders(np.empty(0, np.int64), random, 0)
-    yield Hour(_orders(np.arange(rows), random, 0), nobody)
+    dice = np.random.default_rng(seed=20260101)
+    nobody = _orders(np.empty(0, np.int64), dice, 0)
+    yield Hour(_orders(np.arange(rows), dice, 0), nobody)
     alive = np.arange(rows)
     next_id = rows
     for hour in range(1, HOURS + 1):
-        picked = random.choice(alive, changes * 3 // 4, replace=False)
+        picked = dice.choice(alive, changes * 3 // 4, replace=False)
         deleted, updated = picked[: changes // 8], picked[changes // 8 :]
         inserted = np.arange(next_id, next_id + changes - len(picked))
         next_id += len(inserted)
         alive = np.concatenate([np.setdiff1d(alive, deleted, assume_unique=True), inserted])
-        yield Hour(_orders(np.concatenate([updated, inserted]), random, hour), _orders(deleted, random, hour))
+        yield Hour(_orders(np.concatenate([updated, inserted]), dice, hour), _orders(deleted, dice, hour))
 
 
-def _orders(ids: np.ndarray[tuple[int], np.dtype[np.int64]], random: np.random.Generator, hour: int) -> pa.Table:
+def _orders(ids: np.ndarray[tuple[int], np.dtype[np.int64]], dice: np.random.Generator, hour: int) -> pa.Table:
     count = len(ids)
     return pa.table(
         {
             "order_id": ids,
             "region": pa.array(np.array(_REGIONS)[ids % len(_REGIONS)] if count else [], pa.string()),
-            "status": pa.array(random.choice(_STATUSES, count), pa.string()),
-            "amount": random.random(count).round(4) * 1000,
+            "status": pa.array(dice.choice(_STATUSES, count), pa.string()),
+            "amount": dice.random(count).round(4) * 1000,
             "changed": np.full(count, hour),
         },
         schema=_SCHEMA,

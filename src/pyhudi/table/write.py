@@ -23,9 +23,9 @@ from pyhudi.table.open_table import OpenTable
 from pyhudi.timeline.payload import read_commit
 from pyhudi.txn.release import VERSION
 from pyhudi.txn.transaction import Committed, Transaction, begin
-from pyhudi.write.choices import choose
+from pyhudi.write.choices import Choices, choose
 from pyhudi.write.data import to_table
-from pyhudi.write.local import IN_THIS_PROCESS, WriteRequest, plan_local, run_tasks
+from pyhudi.write.local import IN_THIS_PROCESS, LocalWrite, WriteRequest, plan_local, run_tasks
 from pyhudi.write.plan import WritePlan
 from pyhudi.write.prepare import TableSchema
 from pyhudi.write.profile import inflight_metadata
@@ -111,9 +111,19 @@ def write(
         seen=seen,
         columns=None if columns is None else tuple(columns),
     )
+    txn, work, results, committed = _commit_local(table, request, choices, engine, reason)
+    compact_after(txn, committed, resolved, engine)
+    counts = count_results(results, work.late)
+    return write_result(committed, work.plan, counts, work.index, time.perf_counter() - started)
+
+
+def _commit_local(
+    table: OpenTable, request: WriteRequest, choices: Choices, engine: Engine, reason: str
+) -> tuple[Transaction, LocalWrite, list[TaskResult], Committed | None]:
+    """Hold the table's lock while the request is planned, its tasks run and their work is committed."""
     with begin(
         table.storage,
-        operation,
+        request.operation,
         wait_s=choices.lock_wait_s,
         clock=table.clock,
         ids=table.ids,
@@ -124,12 +134,10 @@ def write(
         results: list[TaskResult] = []
         committed = None
         if not work.plan.changes_nothing:
-            txn.start(None if operation is Operation.BULK_INSERT else inflight_metadata(work.profile, operation))
+            txn.start(None if request.operation is Operation.BULK_INSERT else inflight_metadata(work.profile, request.operation))
             results = run_tasks(table.storage, work, choices.writer, engine)
             committed = commit(txn, work.plan, results, work.schema)
-    compact_after(txn, committed, resolved, engine)
-    counts = count_results(results, work.late)
-    return write_result(committed, work.plan, counts, work.index, time.perf_counter() - started)
+    return txn, work, results, committed
 
 
 def state_before(txn: Transaction) -> tuple[TableSchema, CommitMetadata | None]:
