@@ -6,6 +6,7 @@ records: `pyhudi.merge.rules`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,12 +15,15 @@ import pyarrow as pa
 
 from pyhudi.kernels.base_file import TableShape
 from pyhudi.kernels.base_match import BaseMatch, match_base, rows_at
+from pyhudi.kernels.fold import Targets, fold, targets_of, values_of
+from pyhudi.kernels.fold_custom import fold_records
 from pyhudi.kernels.log_choice import choose_blocks
 from pyhudi.kernels.log_rows import LogRows, read_log_rows, slice_blocks
 from pyhudi.kernels.ordering import at_least, check_orderable
 from pyhudi.kernels.read_base import projected
 from pyhudi.kernels.versions import Mask, Places, codes, winners
-from pyhudi.spec.file_group import FileSlice
+from pyhudi.spec.file_group import BaseFile, FileSlice
+from pyhudi.spec.log_block import LogBlock
 from pyhudi.spec.visibility import Visibility
 
 if TYPE_CHECKING:
@@ -66,22 +70,27 @@ def slice_delta(storage: Storage, shape: TableShape, task: SliceTask) -> Delta:
     check_orderable(shape.schema, shape.compared_fields)
     base = task.slice.base
     wanted = projected(shape.schema, task.columns, meta_columns=True)
+    # A merger of the owner's may look at any column.
+    needed = wanted if shape.merger is None else projected(shape.schema, None, meta_columns=True)
     blocks = choose_blocks(slice_blocks(storage, task.slice), task.visibility, task.layout)
-    log = read_log_rows(storage, shape, blocks, wanted.names, base_instant=None if base is None else base.name.instant, part=task.part)
+    instant = None if base is None else base.name.instant
+    log = read_log_rows(storage, shape, blocks, needed.names, base_instant=instant, part=task.part)
     groups = codes(log.keys)
     match = match_base(storage, shape, base, log, groups)
-    return _merged(storage, shape, task, log, groups, match, wanted)
+    if shape.merger is not None or shape.gaps is not None or any(held is not None for held in log.held):
+        return _folded(storage, shape, base, log, blocks, targets_of(groups, match), match, wanted)
+    return _merged(storage, shape, base, log, groups, match, wanted)
 
 
 def _merged(
-    storage: Storage, shape: TableShape, task: SliceTask, log: LogRows, groups: Places, match: BaseMatch, wanted: pa.Schema
+    storage: Storage, shape: TableShape, base: BaseFile | None, log: LogRows, groups: Places, match: BaseMatch, wanted: pa.Schema
 ) -> Delta:
     """Merge by the winner among the versions of each key."""
     hard = log.hard_deletes if shape.compared_fields else log.deletes
     winner = winners(groups, [log.rows.column(name) for name in shape.compared_fields], hard)
     cut = np.zeros(len(winner), bool)
     cut[groups[hard]] = True
-    wins = _wins(storage, shape, task, log, winner, cut, match)
+    wins = _wins(storage, shape, base, log, winner, cut, match)
     met = np.zeros(len(winner), bool)
     met[match.groups] = True
     # The row stands once for each base row that it replaces; once also for keys that were deleted before, or are new.
@@ -98,15 +107,47 @@ def _merged(
     )
 
 
-def _wins(storage: Storage, shape: TableShape, task: SliceTask, log: LogRows, winner: Places, cut: Mask, match: BaseMatch) -> Mask:
+def _wins(storage: Storage, shape: TableShape, base: BaseFile | None, log: LogRows, winner: Places, cut: Mask, match: BaseMatch) -> Mask:
     """Say for each matched base row whether the winner of its key takes its place."""
     wins = np.ones(len(match.rows), bool)
     compared = ~cut[match.groups]
-    if shape.compared_fields and task.slice.base is not None and compared.any():
-        stored = rows_at(storage, task.slice.base, shape.schema, shape.compared_fields, match.rows[compared])
+    if shape.compared_fields and base is not None and compared.any():
+        stored = rows_at(storage, base, shape.schema, shape.compared_fields, match.rows[compared])
         incoming = log.rows.select(shape.compared_fields).take(pa.array(winner[match.groups[compared]]))
         wins[compared] = at_least(incoming.columns, stored.columns).to_numpy(zero_copy_only=False)
     return wins
+
+
+def _folded(
+    storage: Storage,
+    shape: TableShape,
+    base: BaseFile | None,
+    log: LogRows,
+    blocks: Sequence[LogBlock],
+    targets: Targets,
+    match: BaseMatch,
+    wanted: pa.Schema,
+) -> Delta:
+    """Merge by applying the versions to the base rows one after the other."""
+    versions = log.rows
+    if base is not None and len(match.rows):
+        stored = rows_at(storage, base, shape.schema, log.rows.schema.names, match.rows)
+        versions = pa.concat_tables([versions, stored.cast(versions.schema)]).combine_chunks()
+    if shape.merger is None:
+        folded, sources = fold(shape, log, versions, targets)
+        places = folded.standing(targets)
+        rows = pa.Table.from_arrays(values_of(versions, sources, places, wanted.names), schema=wanted)
+    else:
+        folded, records = fold_records(shape, log, blocks, versions, targets)
+        places = folded.standing(targets)
+        rows = pa.Table.from_pylist([records[place] for place in places.tolist()], schema=wanted)
+    return Delta(
+        masked=pa.array(match.rows[folded.changed[: len(match.rows)]]),
+        rows=rows,
+        late=int((targets.has_base & ~folded.changed).sum()),
+        inserts=int((~targets.has_base[places]).sum()),
+        log_records=log.rows.num_rows,
+    )
 
 
 def _typed(rows: pa.Table, wanted: pa.Schema) -> pa.Table:

@@ -22,8 +22,8 @@ def winners(groups: Places, ordering: Sequence[pa.ChunkedArray], hard_deletes: M
         ordering: the columns of the ordering fields; without any the last version stays.
         hard_deletes: which versions are deletes by commit time.
     """
-    ranks = [_ranks(column) for column in ordering]
-    order = np.lexsort((np.arange(len(groups)), *reversed(ranks), generations(groups, hard_deletes), groups))
+    ranked = [ranks(column) for column in ordering]
+    order = np.lexsort((np.arange(len(groups)), *reversed(ranked), generations(groups, hard_deletes), groups))
     last_of_group = np.flatnonzero(np.append(np.diff(groups[order]) != 0, True)) if len(groups) else order
     found: Places = order[last_of_group]
     return found
@@ -52,11 +52,11 @@ def codes(column: pa.ChunkedArray | pa.Array) -> Places:
     return found
 
 
-def _ranks(column: pa.ChunkedArray) -> Places:
-    """Ranks of ordering values: null first, NaN last, equal values alike."""
+def ranks(column: pa.ChunkedArray) -> Places:
+    """Return ranks of ordering values: null first, NaN last, equal values alike."""
     values = column.combine_chunks()
-    ranks: Places = pc.rank(values, tiebreaker="dense").to_numpy().astype(np.int64)
+    found: Places = pc.rank(values, tiebreaker="dense").to_numpy().astype(np.int64)
     if pt.is_floating(values.type):
-        ranks[pc.fill_null(pc.is_nan(values), False).to_numpy(zero_copy_only=False)] = len(values) + 1
-    ranks[values.is_null().to_numpy(zero_copy_only=False)] = 0
-    return ranks
+        found[pc.fill_null(pc.is_nan(values), False).to_numpy(zero_copy_only=False)] = len(values) + 1
+    found[values.is_null().to_numpy(zero_copy_only=False)] = 0
+    return found

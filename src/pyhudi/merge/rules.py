@@ -38,6 +38,11 @@ def newer_wins(stored: Sequence[Any], incoming: Sequence[Any], mode: MergeMode) 
     check_served(mode)
     if mode is MergeMode.COMMIT_TIME_ORDERING:
         return True
+    return ordered_at_least(incoming, stored)
+
+
+def ordered_at_least(incoming: Sequence[Any], stored: Sequence[Any]) -> bool:
+    """True when the first ordering values are not smaller than the second, compared field by field."""
     return [_rank(value) for value in incoming] >= [_rank(value) for value in stored]
 
 
