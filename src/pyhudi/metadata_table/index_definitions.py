@@ -16,6 +16,7 @@ from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.protocol import Storage
 
 PATH_PROPERTY = "hoodie.table.index.defs.path"
+PATH = ".hoodie/.index_defs/index.json"
 _MAX_BYTES = 64 << 20
 
 
@@ -54,6 +55,23 @@ def load_definitions(storage: Storage, config: TableConfig) -> dict[str, IndexDe
         return {name: _definition(name, entry) for name, entry in found.items()}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise CorruptTableError(f"file {path} of table {storage.uri} is damaged ({type(error).__name__}: {error})") from None
+
+
+def render_definitions(definitions: Mapping[str, IndexDefinition], *, with_version: bool) -> bytes:
+    """Return the content of the file; `with_version` for tables of version 9."""
+    entries = {name: _entry(definition, with_version=with_version) for name, definition in definitions.items()}
+    return json.dumps({"indexDefinitions": entries}, indent=2, separators=(",", " : "), ensure_ascii=False).encode()
+
+
+def _entry(definition: IndexDefinition, *, with_version: bool) -> dict[str, object]:
+    entry: dict[str, object] = {
+        "indexName": definition.name,
+        "indexType": definition.type,
+        "indexFunction": definition.function,
+        "sourceFields": list(definition.source_fields),
+        "indexOptions": dict(definition.options),
+    }
+    return entry | {"version": f"V{definition.version}"} if with_version else entry
 
 
 def _definition(name: str, entry: Mapping[str, Any]) -> IndexDefinition:

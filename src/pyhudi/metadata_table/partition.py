@@ -15,8 +15,8 @@ from pyhudi.metadata_table.partitions import file_id
 from pyhudi.metadata_table.record import MetadataRecord
 from pyhudi.metadata_table.slice_reader import SliceReader
 from pyhudi.spec.file_group import FileSlice
-from pyhudi.spec.visibility import Visibility
 from pyhudi.storage.protocol import Storage
+from pyhudi.timeline.timeline import Timeline
 
 
 class MetadataPartition:
@@ -26,7 +26,7 @@ class MetadataPartition:
         storage: that of the metadata table.
         name: of the partition.
         slices: the newest slice of each file group.
-        visibility: tells which log blocks count.
+        timeline: that of the metadata table, as far as it is visible.
         hashed: what of a key decides on its file group; the whole key for most partitions.
 
     Raises:
@@ -38,13 +38,13 @@ class MetadataPartition:
         storage: Storage,
         name: str,
         slices: Iterable[FileSlice],
-        visibility: Visibility,
+        timeline: Timeline,
         hashed: Callable[[str], str] = str,
     ) -> None:
         self.name = name
         self.slices = tuple(sorted(slices, key=lambda slice_: slice_.group.file_id))
         self._storage = storage
-        self._visibility = visibility
+        self._timeline = timeline
         self._hashed = hashed
         for number, slice_ in enumerate(self.slices):
             if slice_.group.file_id != file_id(name, number):
@@ -74,4 +74,4 @@ class MetadataPartition:
             yield from self._reader(shard(prefix, len(self.slices))).scan(prefix)
 
     def _reader(self, number: int) -> SliceReader:
-        return SliceReader(self._storage, self.slices[number], self._visibility)
+        return SliceReader(self._storage, self.slices[number], self._timeline)

@@ -14,15 +14,15 @@ from typing import BinaryIO, TypeAlias
 from pyhudi.codec.hfile import HFileReader
 from pyhudi.codec.log_content import decode_deletes
 from pyhudi.codec.log_file import read_content, scan_blocks
-from pyhudi.errors import CorruptTableError
-from pyhudi.metadata_table.log_blocks import counting_blocks
+from pyhudi.errors import CorruptTableError, UnsupportedError
+from pyhudi.kernels.log_choice import choose_blocks
 from pyhudi.metadata_table.merge import merge
 from pyhudi.metadata_table.record import MetadataRecord
 from pyhudi.metadata_table.record_codec import RecordDecoder
 from pyhudi.spec.file_group import FileSlice
 from pyhudi.spec.log_block import BlockType, LogBlock
-from pyhudi.spec.visibility import Visibility
 from pyhudi.storage.protocol import Storage
+from pyhudi.timeline.timeline import Timeline
 
 #: Takes from an open HFile the cells that are asked for.
 _Fetch: TypeAlias = Callable[[HFileReader], Iterator[tuple[bytes, bytes]]]
@@ -31,12 +31,13 @@ _Changes: TypeAlias = dict[str, list[MetadataRecord | None]]
 
 
 class SliceReader:
-    """Reads one slice; `storage` is that of the metadata table, `visibility` tells which log blocks count."""
+    """Reads one slice; `storage` is that of the metadata table, whose `timeline` tells which log blocks count."""
 
-    def __init__(self, storage: Storage, slice_: FileSlice, visibility: Visibility) -> None:
+    def __init__(self, storage: Storage, slice_: FileSlice, timeline: Timeline) -> None:
         self._storage = storage
         self._slice = slice_
-        self._visibility = visibility
+        self._visibility = timeline.visibility
+        self._layout = timeline.layout
 
     def get_many(self, keys: Iterable[str]) -> Iterator[tuple[str, MetadataRecord]]:
         """Yield (key, record) for those of the keys that are here."""
@@ -67,7 +68,7 @@ class SliceReader:
         with ExitStack() as files:
             sources = {log.path: files.enter_context(self._storage.open_input(log.path)) for log in self._slice.logs}
             blocks = (block for log in self._slice.logs for block in scan_blocks(sources[log.path], log.path, log.size))
-            for block in counting_blocks(blocks, self._visibility):
+            for block in choose_blocks(blocks, self._visibility, self._layout):
                 for key, record in _block_changes(sources[block.path], block, fetch):
                     changes.setdefault(key, []).append(record)
         return changes
@@ -76,6 +77,8 @@ class SliceReader:
 def _block_changes(source: BinaryIO, block: LogBlock, fetch: _Fetch) -> Iterator[tuple[str, MetadataRecord | None]]:
     if block.type is BlockType.DELETE:
         yield from ((key, None) for key in decode_deletes(read_content(source, block)).keys)
+    elif block.type is not BlockType.HFILE:
+        raise UnsupportedError(f"{block.path} holds a block of type {block.type.name}; metadata tables have HFILE and DELETE blocks")
     else:
         file = HFileReader(source, block.content_size, block.path, start=block.content_offset)
         yield from _records(file, block.header.schema_json, fetch, block.path)

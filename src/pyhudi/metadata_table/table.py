@@ -14,8 +14,10 @@ from typing import TypeVar
 
 from pyhudi.errors import CorruptTableError, KeyFieldError, TableNotFound, UnsupportedError
 from pyhudi.fsview.view import FileSystemView
+from pyhudi.kernels.history import load_full_timeline
 from pyhudi.metadata_table import keys, partitions
 from pyhudi.metadata_table.index_definitions import IndexDefinition, load_definitions
+from pyhudi.metadata_table.own import FOLDER
 from pyhudi.metadata_table.partition import MetadataPartition
 from pyhudi.metadata_table.record import BloomFilterRecord, ColumnStats, FileList, MetadataRecord, RecordLocation
 from pyhudi.metadata_table.visible import missing_instants, visible_timeline
@@ -25,11 +27,8 @@ from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.folder import FolderStorage
 from pyhudi.storage.protocol import FileStatus, Storage
 from pyhudi.storage.table_properties import load_properties
-from pyhudi.timeline.history_lsm import CompletionTimes, RowReader
-from pyhudi.timeline.load import load_timeline
 from pyhudi.timeline.timeline import Timeline
 
-FOLDER = ".hoodie/metadata"
 R = TypeVar("R", bound=MetadataRecord)
 
 
@@ -37,7 +36,7 @@ class MetadataTable:
     """The metadata table as of a timeline of its data table. Immutable view; what was listed once is kept.
 
     Example:
-        >>> table = MetadataTable.open(storage, config, timeline, read_rows)                  # doctest: +SKIP
+        >>> table = MetadataTable.open(storage, config, timeline)                             # doctest: +SKIP
         >>> [file.path for file in table.files("region=us")]                                  # doctest: +SKIP
     """
 
@@ -52,14 +51,13 @@ class MetadataTable:
         self._view = view
 
     @classmethod
-    def open(cls, storage: Storage, config: TableConfig, timeline: Timeline, rows: RowReader) -> MetadataTable:
+    def open(cls, storage: Storage, config: TableConfig, timeline: Timeline) -> MetadataTable:
         """Open the metadata table of the table on `storage`.
 
         Args:
             storage: the storage of the data table.
             config: its properties.
             timeline: its timeline; what is pending there is not shown.
-            rows: reads the archived timeline.
 
         Raises:
             UnsupportedError: the table has no metadata table that may be read (`hoodie.table.metadata.partitions`).
@@ -74,7 +72,7 @@ class MetadataTable:
             raise CorruptTableError(f"table {storage.uri} should have a metadata table, but {own.uri} is none") from None
         if own_config.version != config.version:
             raise CorruptTableError(f"{own.uri} has table version {own_config.version}, its table has {config.version}")
-        own_timeline = load_timeline(own, own_config, CompletionTimes(own, own_config, rows))
+        own_timeline = load_full_timeline(own, own_config)
         view = FileSystemView(own, own_config, visible_timeline(own_timeline, timeline))
         return cls(storage, config, timeline, view, own_timeline)
 
@@ -107,7 +105,7 @@ class MetadataTable:
         definition = self.definitions.get(name)
         by_value = definition is not None and definition.version >= 2 and name.startswith(partitions.SECONDARY_PREFIX)
         hashed = keys.secondary_key_prefix if by_value else str
-        return MetadataPartition(self._view.storage, name, slices, self._view.timeline.visibility, hashed)
+        return MetadataPartition(self._view.storage, name, slices, self._view.timeline, hashed)
 
     def partition_paths(self) -> tuple[str, ...]:
         """Return the paths of the data table's partitions, sorted; `("",)` when it is not partitioned and has files."""

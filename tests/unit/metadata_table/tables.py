@@ -5,15 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from pyhudi.fsview.partitions import walk_partitions
-from pyhudi.kernels.history import read_rows
+from pyhudi.kernels.history import load_full_timeline
 from pyhudi.metadata_table.table import MetadataTable
 from pyhudi.spec.file_names import PARTITION_METAFILE
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.local import LocalStorage
 from pyhudi.storage.protocol import Storage
 from pyhudi.storage.table_properties import load_properties
-from pyhudi.timeline.history_lsm import CompletionTimes
-from pyhudi.timeline.load import load_timeline
 from pyhudi.timeline.timeline import Timeline
 from tests.tables import LANCE, NAMES
 
@@ -35,8 +33,8 @@ COMPARABLE = [name for name in WITH_METADATA_TABLE if name.startswith("cow/") an
 def opened(base: Path) -> tuple[Storage, TableConfig, Timeline, MetadataTable]:
     storage = LocalStorage(str(base))
     config = TableConfig(load_properties(storage))
-    timeline = load_timeline(storage, config, CompletionTimes(storage, config, read_rows))
-    return storage, config, timeline, MetadataTable.open(storage, config, timeline, read_rows)
+    timeline = load_full_timeline(storage, config)
+    return storage, config, timeline, MetadataTable.open(storage, config, timeline)
 
 
 def listed(storage: Storage, config: TableConfig) -> dict[str, dict[str, int]]:

@@ -1,0 +1,74 @@
+"""Which columns have statistics in the metadata table, and what their bounds are.
+
+Rules: `HoodieTableMetadataUtil.getColumnsToIndex`, `ValueType`; format notes (metadata table) 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+
+from pyhudi.metadata_table.record import ValueType
+from pyhudi.schema.meta_columns import COMMIT_TIME, PARTITION_PATH, RECORD_KEY
+from pyhudi.spec.table_version import TableVersion
+
+#: `hoodie.metadata.index.column.stats.max.columns.to.index`
+MAX_COLUMNS = 32
+#: Meta columns that have statistics, too; each is a text.
+_META_COLUMNS = (COMMIT_TIME, PARTITION_PATH, RECORD_KEY)
+_BY_ID = {
+    pa.types.is_boolean: ValueType.BOOLEAN,
+    pa.types.is_int32: ValueType.INT,
+    pa.types.is_int64: ValueType.LONG,
+    pa.types.is_float32: ValueType.FLOAT,
+    pa.types.is_float64: ValueType.DOUBLE,
+    pa.types.is_string: ValueType.STRING,
+    pa.types.is_binary: ValueType.BYTES,
+    pa.types.is_fixed_size_binary: ValueType.FIXED,
+    pa.types.is_date32: ValueType.DATE,
+}
+#: By unit and whether the column has a time zone, that is, stands for a moment.
+_TIMESTAMPS = {
+    ("ms", True): ValueType.TIMESTAMP_MILLIS,
+    ("us", True): ValueType.TIMESTAMP_MICROS,
+    ("ms", False): ValueType.LOCAL_TIMESTAMP_MILLIS,
+    ("us", False): ValueType.LOCAL_TIMESTAMP_MICROS,
+}
+_TIMES = {pa.time32("ms"): ValueType.TIME_MILLIS, pa.time64("us"): ValueType.TIME_MICROS}
+#: Version 8 has no statistics of columns that are fixed bytes on disk, which decimals are.
+_NOT_IN_VERSION_8 = frozenset({ValueType.BYTES, ValueType.FIXED, ValueType.DECIMAL})
+
+
+def indexed_columns(schema: pa.Schema, version: int, limit: int = MAX_COLUMNS) -> tuple[str, ...]:
+    """Return the columns that have statistics by default: some meta columns and the first ones of a fitting type."""
+    fitting = [field.name for field in schema if value_type(field.type, version) is not None]
+    return (*_META_COLUMNS, *fitting[:limit])
+
+
+def bound_types(schema: pa.Schema, columns: tuple[str, ...], version: int) -> Mapping[str, tuple[ValueType, str | None]]:
+    """Return the type of each column's bounds and what is said of it; columns without order or unknown are left out."""
+    types: dict[str, tuple[ValueType, str | None]] = {name: (ValueType.STRING, None) for name in columns if name in _META_COLUMNS}
+    for field in schema:
+        kind = value_type(field.type, version)
+        if field.name in columns and kind is not None:
+            types[field.name] = kind, _type_info(field.type)
+    return types
+
+
+def value_type(arrow: pa.DataType, version: int) -> ValueType | None:
+    """Return the type that a column's bounds have, None when it has no statistics."""
+    kind = _value_type(arrow)
+    return None if version < TableVersion.NINE and kind in _NOT_IN_VERSION_8 else kind
+
+
+def _value_type(arrow: pa.DataType) -> ValueType | None:
+    if pa.types.is_decimal(arrow):
+        return ValueType.DECIMAL
+    if pa.types.is_timestamp(arrow):
+        return _TIMESTAMPS.get((arrow.unit, arrow.tz is not None))
+    return _TIMES.get(arrow) or next((kind for is_of, kind in _BY_ID.items() if is_of(arrow)), None)
+
+
+def _type_info(arrow: pa.DataType) -> str | None:
+    return f"{arrow.precision},{arrow.scale}" if pa.types.is_decimal(arrow) else None

@@ -1,0 +1,124 @@
+"""Writes one file of a file group of the metadata table: a base file, or a log file on top of one.
+
+Rules: `HoodieHFileDataBlock`, `HoodieAvroHFileWriter`; format notes (metadata table) 1.5, 1.6, 2.3 and 2.6.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Mapping, Sequence
+
+import pyarrow as pa
+
+from pyhudi.codec.bloom import BloomFilter, BloomType
+from pyhudi.codec.hfile import HFileWriter
+from pyhudi.codec.log_content import encode_deletes
+from pyhudi.codec.log_writer import encode_block
+from pyhudi.kernels.bloom import KeyFilter
+from pyhudi.metadata_table.own import OwnTable
+from pyhudi.metadata_table.record import MetadataRecord
+from pyhudi.spec.commit import WriteStat
+from pyhudi.spec.delete_record import COMMIT_TIME_DELETE, DeletedKeys
+from pyhudi.spec.file_group import FileSlice, join_path
+from pyhudi.spec.file_names import BaseFileName, LogFileName
+from pyhudi.spec.log_block import BlockHeader, BlockType
+
+INITIAL_TOKEN = "0-0-0"  # noqa: S105 - a write token
+_BLOOM_FILTER = "bloomFilter"
+_BLOOM_ENTRIES, _BLOOM_FPP, _BLOOM_MAX_ENTRIES = 10_000, 1e-9, 100_000
+_KEYS_A_TURN = 1 << 16
+
+
+def write_initial_log(own: OwnTable, partition: str, file_id: str, instant: str) -> None:
+    """Begin a file group, with an empty delete block: from here on it exists, whether it gets records or not."""
+    block = encode_block(BlockType.DELETE, BlockHeader(instant=instant), encode_deletes(DeletedKeys((), (), ())))
+    path = join_path(partition, str(LogFileName(file_id, instant, 1, INITIAL_TOKEN)))
+    with own.storage.open_output(path) as sink:
+        sink.write(block)
+
+
+def write_base(own: OwnTable, partition: str, file_id: str, instant: str, token: str, cells: Iterable[tuple[bytes, bytes]]) -> WriteStat:
+    """Write the base file of a file group; `cells` are (row, value) in the order of rows."""
+    name = BaseFileName(file_id, token, instant, "hfile")
+    path = join_path(partition, str(name))
+    bloom = KeyFilter(BloomFilter.empty(BloomType.DYNAMIC_V0, entries=_BLOOM_ENTRIES, fpp=_BLOOM_FPP, max_entries=_BLOOM_MAX_ENTRIES))
+    count, first, last = 0, b"", b""
+    waiting: list[bytes] = []
+    with own.storage.open_output(path) as sink:
+        writer = HFileWriter(sink, created_ms=own.sources.now_ms())
+        for row, value in cells:
+            writer.append(row, value)
+            first, last, count = first if count else row, row, count + 1
+            waiting.append(row)
+            if len(waiting) == _KEYS_A_TURN:
+                bloom.add(_texts(waiting))
+                waiting.clear()
+        bloom.add(_texts(waiting))
+        info = {"schema": own.encoder.file_schema.encode(), "minRecordKey": first, "maxRecordKey": last}
+        info["bloomFilterTypeCode"] = bloom.type_code.encode()
+        writer.finish(info=info, meta_blocks={_BLOOM_FILTER: bloom.encode().encode()})
+    status = own.storage.stat(path)
+    size = 0 if status is None else status.size
+    return WriteStat(
+        file_id=file_id,
+        path=path,
+        partition_path=partition,
+        num_writes=count,
+        num_inserts=count,
+        total_write_bytes=size,
+        file_size_in_bytes=size,
+    )
+
+
+def write_log(
+    own: OwnTable,
+    piece: FileSlice,
+    instant: str,
+    token: str,
+    records: Mapping[str, MetadataRecord],
+    deleted: Sequence[str],
+) -> WriteStat:
+    """Write the log file of a delta commit on top of a file slice: the records, then the deletes."""
+    name = str(LogFileName(piece.group.file_id, instant, 1, token))
+    partition = piece.group.partition_path
+    content = b"".join(_blocks(own, partition, instant, records, deleted))
+    with own.storage.open_output(join_path(partition, name)) as sink:
+        sink.write(content)
+    return WriteStat(
+        file_id=piece.group.file_id,
+        path=join_path(partition, name),
+        prev_commit=instant,
+        partition_path=partition,
+        num_writes=len(records),
+        num_deletes=len(deleted),
+        num_update_writes=len(records),
+        total_write_bytes=len(content),
+        file_size_in_bytes=len(content),
+        log_version=1,
+        log_offset=0,
+        base_file="" if piece.base is None else str(piece.base.name),
+        log_files=(*(str(log.name) for log in piece.logs), name),
+    )
+
+
+def _blocks(own: OwnTable, partition: str, instant: str, records: Mapping[str, MetadataRecord], deleted: Sequence[str]) -> Iterable[bytes]:
+    header = BlockHeader(instant=instant, schema_json=own.encoder.file_schema)
+    if records:
+        yield encode_block(BlockType.HFILE, header, _hfile(own, records))
+    if deleted:
+        keys = tuple(sorted(deleted))
+        deletes = DeletedKeys(keys, (partition,) * len(keys), (COMMIT_TIME_DELETE,) * len(keys))
+        yield encode_block(BlockType.DELETE, header, encode_deletes(deletes))
+
+
+def _hfile(own: OwnTable, records: Mapping[str, MetadataRecord]) -> bytes:
+    sink = io.BytesIO()
+    writer = HFileWriter(sink, created_ms=own.sources.now_ms())
+    for row, key in sorted((key.encode(), key) for key in records):
+        writer.append(row, own.encoder.encode(records[key]))
+    writer.finish(info={"schema": own.encoder.file_schema.encode()})
+    return sink.getvalue()
+
+
+def _texts(rows: list[bytes]) -> pa.ChunkedArray:
+    return pa.chunked_array([pa.array(rows, pa.binary()).cast(pa.string())])

@@ -1,0 +1,70 @@
+"""Building partitions of the metadata table, from records of all that the data table holds.
+
+Rules: `HoodieBackedTableMetadataWriter.initializeFromFilesystem`; format notes (metadata table) 2.3. Each partition is
+built by a delta commit of its own, with an instant from before all others. Its name then goes into the data table's
+properties, and from there on it is read.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+from pyhudi.codec.commit_metadata import commit_content
+from pyhudi.codec.partition_metafile import render
+from pyhudi.metadata_table.files_of_groups import write_base, write_initial_log
+from pyhudi.metadata_table.keys import shard
+from pyhudi.metadata_table.own import OwnTable
+from pyhudi.metadata_table.partitions import file_id
+from pyhudi.metadata_table.record import MetadataRecord
+from pyhudi.spec.commit import CommitMetadata, WriteStat
+from pyhudi.spec.file_group import join_path
+from pyhudi.spec.file_names import PARTITION_METAFILE
+from pyhudi.spec.instant import Action
+
+_INSTANT_DIGITS = 17
+
+
+def build_partition(own: OwnTable, partition: str, records: Mapping[str, MetadataRecord], file_groups: int) -> OwnTable:
+    """Build a partition of so many file groups and return the metadata table as it is then.
+
+    What an attempt that was cut off left of the partition is deleted first.
+    """
+    own.storage.delete_tree(partition)
+    instant = _next_instant(own)
+    requested = own.writer.request(Action.DELTA_COMMIT, instant)
+    inflight = own.writer.start(requested)
+    ids = [file_id(partition, number) for number in range(file_groups)]
+    for group in ids:
+        write_initial_log(own, partition, group, instant)
+    own.storage.create(join_path(partition, PARTITION_METAFILE), render(instant, 1, own.sources.clock.now()))
+    metadata = CommitMetadata(
+        stats={partition: _write_groups(own, partition, instant, ids, records)},
+        extra={"schema": own.encoder.schema},
+        operation="BULK_INSERT_PREPPED",
+    )
+    content = commit_content(metadata, own.config.layout, sync=own.sources.sync_marker())
+    own.writer.complete(inflight, own.sources.times.next(), content)
+    return own.reloaded()
+
+
+def _next_instant(own: OwnTable) -> str:
+    """Return the first instant of the year 0 that no build has taken; a build that was cut off keeps its own."""
+    taken = {instant.requested for instant in own.timeline.instants}
+    number = 0
+    while (text := str(number).zfill(_INSTANT_DIGITS)) in taken:
+        number += 1
+    return text
+
+
+def _write_groups(
+    own: OwnTable, partition: str, instant: str, ids: list[str], records: Mapping[str, MetadataRecord]
+) -> tuple[WriteStat, ...]:
+    groups: dict[int, list[str]] = defaultdict(list)
+    for key in records:
+        groups[shard(key, len(ids))].append(key)
+    written = []
+    for number, keys in sorted(groups.items()):
+        cells = ((key.encode(), own.encoder.encode(records[key])) for key in sorted(keys))
+        written.append(write_base(own, partition, ids[number], instant, f"{number}-0-0", cells))
+    return tuple(written)

@@ -1,0 +1,116 @@
+"""The metadata table as a table that is written: its storage, its properties, where new times and ids come from.
+
+Rules: `HoodieBackedTableMetadataWriter.initializeMetaClient`; format notes (metadata table) 2.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from pyhudi.errors import TableNotFound, UnsupportedError
+from pyhudi.fsview.view import FileSystemView
+from pyhudi.kernels.history import load_full_timeline
+from pyhudi.metadata_table.record_encoder import RecordEncoder
+from pyhudi.spec.file_group import FileSlice
+from pyhudi.spec.table_config import TableConfig
+from pyhudi.spec.table_version import TableVersion
+from pyhudi.storage.folder import FolderStorage
+from pyhudi.storage.protocol import Storage
+from pyhudi.storage.table_properties import create_properties, load_properties
+from pyhudi.timeline.clock import Clock, InstantClock
+from pyhudi.timeline.timeline import Timeline
+from pyhudi.timeline.write import TimelineWriter
+
+FOLDER = ".hoodie/metadata"
+_TIMELINE_FOLDERS = (".hoodie/timeline/history", ".hoodie/.temp", ".hoodie/.aux", ".hoodie/.heartbeat")
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where a write takes time and chance from: `times` gives instants later than all on the data table's timeline,
+    `sync_marker` 16 random bytes.
+    """
+
+    clock: Clock
+    times: InstantClock
+    sync_marker: Callable[[], bytes]
+
+    def now_ms(self) -> int:
+        """Return the present in epoch milliseconds."""
+        return int(self.clock.now().timestamp() * 1000)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnTable:
+    """The metadata table while the data table's lock is held."""
+
+    storage: FolderStorage
+    config: TableConfig
+    timeline: Timeline
+    sources: Sources
+    encoder: RecordEncoder
+
+    @property
+    def writer(self) -> TimelineWriter:
+        """Writes its instants."""
+        return TimelineWriter(self.storage, self.config)
+
+    def slices(self, partition: str) -> tuple[FileSlice, ...]:
+        """Return the newest slice of each file group of a partition, by file id."""
+        found = FileSystemView(self.storage, self.config, self.timeline).latest_slices(partition)
+        return tuple(sorted(found, key=lambda slice_: slice_.group.file_id))
+
+    def reloaded(self) -> OwnTable:
+        """Return the table with its timeline read again."""
+        return replace(self, timeline=load_full_timeline(self.storage, self.config))
+
+
+def open_own(storage: Storage, sources: Sources) -> OwnTable | None:
+    """Open the metadata table of the table on `storage` for writing; None when there is none."""
+    own = FolderStorage(storage, FOLDER)
+    try:
+        config = TableConfig(load_properties(own))
+    except TableNotFound:
+        return None
+    return OwnTable(own, config, load_full_timeline(own, config), sources, RecordEncoder(config.version))
+
+
+def create_own(storage: Storage, config: TableConfig, sources: Sources) -> OwnTable:
+    """Create an empty metadata table in place of whatever is there.
+
+    Raises:
+        UnsupportedError: the data table is of version 6.
+    """
+    if config.version < TableVersion.EIGHT:
+        raise UnsupportedError(f"table {storage.uri} has version {config.version}; metadata tables are written for 8 and 9")
+    storage.delete_tree(FOLDER)
+    own = FolderStorage(storage, FOLDER)
+    for folder in _TIMELINE_FOLDERS:
+        own.make_dir(folder)
+    create_properties(own, _properties(config), sources.clock.now())
+    created = open_own(storage, sources)
+    assert created is not None
+    return created
+
+
+def _properties(config: TableConfig) -> dict[str, str]:
+    version = str(int(config.version))
+    return {
+        "hoodie.table.name": f"{config.name}_metadata",
+        "hoodie.table.type": "MERGE_ON_READ",
+        "hoodie.table.version": version,
+        "hoodie.table.initial.version": version,
+        "hoodie.timeline.layout.version": "2",
+        "hoodie.archivelog.folder": "history",
+        "hoodie.timeline.path": "timeline",
+        "hoodie.timeline.history.path": "history",
+        "hoodie.table.base.file.format": "HFILE",
+        "hoodie.table.recordkey.fields": "key",
+        "hoodie.populate.meta.fields": "false",
+        "hoodie.table.keygenerator.type": "HOODIE_TABLE_METADATA",
+        "hoodie.compaction.payload.class": "org.apache.hudi.metadata.HoodieMetadataPayload",
+        "hoodie.record.merge.mode": "CUSTOM",
+        "hoodie.record.merge.strategy.id": "00000000-0000-0000-0000-000000000000",
+        "hoodie.datasource.write.drop.partition.columns": "false",
+    }
