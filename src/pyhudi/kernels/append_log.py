@@ -79,7 +79,8 @@ def _write_files(
     name, block = task.name, next(blocks, None)
     while block is not None:
         path, size = task.path(name), 0
-        storage.create(marker_path(task.instant, path, MarkerType.CREATE), b"")
+        marker = MarkerType.CREATE if task.has_own_name else MarkerType.APPEND
+        storage.create(marker_path(task.instant, path, marker), b"")
         with storage.open_output(path) as output:
             while block is not None and (size == 0 or size < settings.log.file_bytes):
                 output.write(block)
@@ -91,8 +92,7 @@ def _write_files(
 
 def _stat(task: AppendTask, name: LogFileName, size: int, counts: _Counts, spent_ms: int) -> WriteStat:
     """Return the statistics of one file; those of a file named by its slice tell the slice's files as well."""
-    base = task.slice.base
-    before = () if task.has_own_name else tuple(str(log.name) for log in task.slice.logs)
+    base, before = _files_before(task)
     return WriteStat(
         file_id=task.file_id,
         path=task.path(name),
@@ -105,7 +105,16 @@ def _stat(task: AppendTask, name: LogFileName, size: int, counts: _Counts, spent
         file_size_in_bytes=size,
         log_version=name.version,
         log_offset=0,
-        base_file="" if task.has_own_name or base is None else str(base.name),
+        base_file=base,
         log_files=(*before, str(name)),
         total_upsert_ms=spent_ms,
     )
+
+
+def _files_before(task: AppendTask) -> tuple[str, tuple[str, ...]]:
+    """Return the names of the base file and the log files of the slice that the log is named by; none where it has its own name."""
+    if task.has_own_name:
+        return "", ()
+    base, instant = task.slice.base, task.name.instant
+    logs = tuple(str(log.name) for log in task.slice.logs if log.name.instant == instant)
+    return str(base.name) if base is not None and base.name.instant == instant else "", logs

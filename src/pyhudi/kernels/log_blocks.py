@@ -76,7 +76,9 @@ def _header(task: AppendTask, avro_json: str, positions: str | None, *, is_parti
 
 def _by_position(rows: pa.Table, settings: WriterSettings, task: AppendTask) -> tuple[pa.Table, str | None]:
     """Return the rows in the order of their places with the header's text, or as they are when a place is not known."""
-    if not settings.log.positions or task.slice.base is None or POSITION_COLUMN not in rows.schema.names:
+    # Version 6, whose logs are named by their slice, has no positions.
+    known = task.has_own_name and task.slice.base is not None
+    if not settings.log.positions or not known or POSITION_COLUMN not in rows.schema.names:
         return rows, None
     column = rows.column(POSITION_COLUMN)
     if column.null_count or not len(column):

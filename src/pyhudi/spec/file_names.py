@@ -8,6 +8,7 @@ it (in older releases `-cdc`) when it logs changes.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pyhudi.errors import UnsupportedError
@@ -54,6 +55,17 @@ class LogFileName:
     def __str__(self) -> str:
         token = f"_{self.write_token}" if self.write_token else ""
         return f".{self.file_id}_{self.instant}.log.{self.version}{token}{self.suffix}"
+
+
+def next_log_name(file_id: str, slice_instant: str, taken: Iterable[LogFileName], write_token: str) -> LogFileName:
+    """Return the name of a new log file of version 6: that of its slice, with the version after all that are taken.
+
+    Example:
+        >>> str(next_log_name("a-0", "20260101000000000", [LogFileName("a-0", "20260101000000000", 3, "1-0-1")], "0-0-0"))
+        '.a-0_20260101000000000.log.4_0-0-0'
+    """
+    versions = (name.version for name in taken if (name.file_id, name.instant) == (file_id, slice_instant))
+    return LogFileName(file_id, slice_instant, 1 + max(versions, default=0), write_token)
 
 
 def parse_base_file_name(name: str) -> BaseFileName | None:

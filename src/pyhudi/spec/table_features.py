@@ -49,8 +49,6 @@ def check_writable(config: TableConfig) -> None:
     """
     check_served(config.version, for_write=True)
     check_readable(config)
-    if config.is_merge_on_read and config.version == TableVersion.SIX:
-        raise _refusal(config, f"{keys.VERSION}=6 and {keys.TYPE}=MERGE_ON_READ", "log files of version 6 are not written yet")
     _refuse_unknown(config, "hoodie.")
     for name in (keys.METADATA_PARTITIONS, keys.METADATA_PARTITIONS_INFLIGHT):
         if value := config.properties.get(name, ""):

@@ -16,15 +16,17 @@ from collections.abc import Callable, Iterator
 from pyhudi.fsview.partitions import walk_partitions
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.kernels.history import load_full_timeline
-from pyhudi.spec.file_group import BaseFile
+from pyhudi.spec.file_group import BaseFile, join_path
 from pyhudi.spec.file_names import PARTITION_METAFILE, parse_base_file_name, parse_log_file_name
 from pyhudi.spec.instant import Action, Instant, State, parse_instant
+from pyhudi.spec.rollback import RollbackMetadata
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.left_overs import is_left_over
 from pyhudi.storage.protocol import FileStatus, Storage
 from pyhudi.storage.table_properties import BACKUP, load_properties
-from pyhudi.timeline.payload import read_commit
+from pyhudi.timeline.payload import read_action, read_commit
 from pyhudi.timeline.state import first_state
+from pyhudi.timeline.timeline import Timeline
 
 RowCount = Callable[[Storage, BaseFile], int]
 
@@ -102,12 +104,22 @@ def _unnamed_data_files(storage: Storage, config: TableConfig) -> Iterator[str]:
         for instant in timeline.data_instants()
         for stat in read_commit(storage, config, instant).all_stats()
         if stat.path is not None
-    }
+    } | set(_rolled_back_logs(storage, config, timeline))
     for _, listing in walk_partitions(storage):
         for status in listing:
             is_data = parse_base_file_name(status.name) or parse_log_file_name(status.name)
             if (is_data and status.path not in named) or is_left_over(status.name):
                 yield status.path
+
+
+def _rolled_back_logs(storage: Storage, config: TableConfig, timeline: Timeline) -> Iterator[str]:
+    """Yield the log files of version 6 that stay after a rollback, and those by which it took them back."""
+    for instant in timeline.with_actions(Action.ROLLBACK).completed():
+        done = read_action(storage, config, instant)
+        assert isinstance(done, RollbackMetadata)
+        for path, part in done.partitions.items():
+            for name in (*(part.rollback_log_files or ()), *(part.failed_log_files or ())):
+                yield join_path(path, name.rsplit("/", 1)[-1])
 
 
 def folders_without_metafile(storage: Storage) -> list[str]:

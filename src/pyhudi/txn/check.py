@@ -12,7 +12,6 @@ from pyhudi.txn.locked import LockedTable
 
 #: Pending actions of other writers whose plans name files that a write would change below them.
 _PLANS_IN_THE_WAY = frozenset({Action.CLUSTERING, Action.INDEXING, Action.RESTORE})
-_COMPACTIONS = frozenset({Action.COMPACTION, Action.LOG_COMPACTION})
 
 
 def check_nothing_planned(table: LockedTable) -> None:
@@ -23,10 +22,8 @@ def check_nothing_planned(table: LockedTable) -> None:
     Raises:
         UnsupportedError: names the instant.
     """
-    # In layout 1 the names of log files say on top of which slice they stand, and with a compaction pending that is another.
-    in_the_way = _PLANS_IN_THE_WAY | (_COMPACTIONS if table.config.layout == 1 else frozenset())
     for instant in table.timeline.pending():
-        if instant.action in in_the_way:
+        if instant.action in _PLANS_IN_THE_WAY:
             raise UnsupportedError(
                 f"{instant.action} {instant.requested} of table {table.storage.uri} is pending; this release cannot write beside it. "
                 "Let Apache Hudi finish it or take it back, then write."

@@ -10,18 +10,35 @@ from collections.abc import Collection, Iterator
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.spec.file_names import parse_base_file_name, parse_log_file_name
-from pyhudi.spec.marker import BATCH_FILE, TEMP_FOLDER, TYPE_FILE, marker_folder, parse_marker
+from pyhudi.spec.marker import BATCH_FILE, TEMP_FOLDER, TYPE_FILE, Marker, MarkerType, marker_folder, parse_marker
+from pyhudi.storage.left_overs import is_left_over
 from pyhudi.storage.protocol import Storage
 
 _MAX_BATCH_BYTES = 256 << 20
 
 
 def marked_files(storage: Storage, instant: str) -> frozenset[str] | None:
-    """Return the paths of the data files that an instant's markers name; None when there is no folder of markers.
+    """Return the paths of the data files that an instant made, as its markers name them; None when there is no folder of
+    markers.
 
     Raises:
         CorruptTableError: an entry is not the name of a marker.
     """
+    found = _markers(storage, instant)
+    return None if found is None else frozenset(marker.data_path for marker in found if marker.type is not MarkerType.APPEND)
+
+
+def marked_appends(storage: Storage, instant: str) -> frozenset[str]:
+    """Return the paths that an instant of version 6 appended to, as its markers name them: log files, in Hudi 0.x the
+    base files below.
+
+    Raises:
+        CorruptTableError: an entry is not the name of a marker.
+    """
+    return frozenset(marker.data_path for marker in _markers(storage, instant) or () if marker.type is MarkerType.APPEND)
+
+
+def _markers(storage: Storage, instant: str) -> list[Marker] | None:
     folder = marker_folder(instant)
     listing = storage.list(folder)
     if not listing and storage.stat(folder) is None:
@@ -36,14 +53,15 @@ def marked_files(storage: Storage, instant: str) -> frozenset[str] | None:
         )
     else:
         names = (path.removeprefix(f"{folder}/") for path in _files_below(storage, folder))
-    return frozenset(_data_path(name, instant) for name in names)
+    return [_marker(name, instant) for name in names]
 
 
 def delete_unlisted(storage: Storage, instant: str, listed: Collection[str]) -> None:
     """Delete the files that markers of an instant name and its statistics do not: left by attempts that were
     repeated.
     """
-    for path in sorted((marked_files(storage, instant) or frozenset()).difference(listed)):
+    marked = {marker.data_path for marker in _markers(storage, instant) or ()}
+    for path in sorted(marked.difference(listed)):
         storage.delete(path)
 
 
@@ -63,15 +81,18 @@ def _files_below(storage: Storage, folder: str) -> Iterator[str]:
         for status in storage.list(waiting.pop()):
             if status.is_dir:
                 waiting.append(status.path)
-            elif not status.name.startswith("."):  # checksum files of Hadoop's local file system
+            elif not is_left_over(status.name) and not status.name.endswith(".crc"):  # a checksum of Hadoop's local file system
                 yield status.path
 
 
-def _data_path(name: str, instant: str) -> str:
+def _marker(name: str, instant: str) -> Marker:
     marker = parse_marker(name)
-    if marker is None or not is_file_of(marker.data_path, instant):
-        raise CorruptTableError(f"'{name}' among the markers of {instant} does not name a data file of that instant.")
-    return marker.data_path
+    if marker is not None:
+        file_name = marker.data_path.rsplit("/", 1)[-1]
+        appended = marker.type is MarkerType.APPEND and (parse_log_file_name(file_name) or parse_base_file_name(file_name))
+        if appended or is_file_of(file_name, instant):
+            return marker
+    raise CorruptTableError(f"'{name}' among the markers of {instant} does not name a data file of that instant.")
 
 
 def is_file_of(path: str, instant: str) -> bool:

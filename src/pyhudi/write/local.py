@@ -120,7 +120,9 @@ def sizing_of(txn: Transaction, profile: Profile, row_bytes: float, choices: Cho
     """Return what planning must know of a transaction's table; `columns` as in `WriteRequest`."""
     config = txn.table.config
     files = insert_candidates(txn.view, profile, row_bytes, choices.writer, choices.small_file_candidates, beside_updates=columns is None)
-    return Sizing(files, row_bytes, choices.writer, merge_on_read=config.is_merge_on_read, columns=columns)
+    pending = txn.view.pending_compaction if config.is_merge_on_read and config.layout == 1 else None
+    compacting = None if pending is None else {group: found.instant for group, found in pending.items()}
+    return Sizing(files, row_bytes, choices.writer, config.is_merge_on_read, columns, compacting)
 
 
 def run_tasks(storage: Storage, write: LocalWrite, settings: WriterSettings, engine: Engine) -> list[TaskResult]:

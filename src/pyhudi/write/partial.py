@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from pyhudi.spec.options import resolve
 from pyhudi.spec.table_config import TableConfig
+from pyhudi.spec.table_version import TableVersion
 
 _OPTION = "hoodie.spark.sql.merge.into.partial.updates"
 
@@ -19,9 +20,10 @@ _OPTION = "hoodie.spark.sql.merge.into.partial.updates"
 def partial_columns(options: Mapping[str, str], config: TableConfig, schema: pa.Schema, changed: Iterable[str]) -> tuple[str, ...] | None:
     """Return the data columns that updates of `changed` have to bring, in the table's order; None when that is all of them.
 
-    Only merge-on-read tables take partial rows, and only where the option allows them. Columns that may not be null are always brought.
+    Only merge-on-read tables take partial rows, since version 8, and only where the option allows them. Columns that may not be null are
+    always brought.
     """
-    if not config.is_merge_on_read or not resolve(options).flag(_OPTION):
+    if not config.is_merge_on_read or config.version < TableVersion.EIGHT or not resolve(options).flag(_OPTION):
         return None
     always = (*config.record_key_fields, *config.partition_fields, *config.ordering_fields)
     names = {name.lower() for name in changed} | {name.partition(".")[0].lower() for name in always}

@@ -15,8 +15,8 @@ from pyhudi.kernels.base_file import WriterSettings
 from pyhudi.kernels.run_task import GroupTask
 from pyhudi.kernels.write_task import WriteTask
 from pyhudi.spec.commit import Operation
-from pyhudi.spec.file_group import BaseFile, FileSlice
-from pyhudi.spec.file_names import LogFileName
+from pyhudi.spec.file_group import BaseFile, FileGroupId, FileSlice
+from pyhudi.spec.file_names import LogFileName, next_log_name
 from pyhudi.write.assign import InsertGroup, pack_inserts, spread_inserts
 from pyhudi.write.profile import PartitionProfile, Profile
 
@@ -59,6 +59,9 @@ class WritePlan:
 class Sizing:
     """What planning must know of the table: the base files that may take new records by partition path, the bytes of a
     record in a file, the limits, whether updates go to log files, and the columns they bring there when not all.
+
+    `compacting` is None where log files are named by the write; in version 6 they are named by their slice, and it holds
+    the instants of the slices that pending compactions have begun.
     """
 
     files: Mapping[str, Sequence[BaseFile]]
@@ -66,6 +69,7 @@ class Sizing:
     settings: WriterSettings
     merge_on_read: bool = False
     columns: tuple[str, ...] | None = None
+    compacting: Mapping[FileGroupId, str] | None = None
 
 
 def plan_write(
@@ -98,7 +102,7 @@ def plan_write(
         for piece, updates, group in _groups(path, part, operation, sizing, ids.__next__):
             token = f"{next(numbers)}-0-0"
             if piece is not None and sizing.merge_on_read and not group.count:
-                task: GroupTask = AppendTask(instant, piece, log_name(piece, instant, token), sizing.columns)
+                task: GroupTask = AppendTask(instant, piece, log_name(piece, instant, token, sizing), sizing.columns)
             else:
                 base = group.base if piece is None else piece.base
                 task = WriteTask(instant, path, group.file_id, token, base, append_only=operation in _APPENDING)
@@ -122,9 +126,15 @@ def _groups(
         yield None, 0, group
 
 
-def log_name(piece: FileSlice, instant: str, write_token: str) -> LogFileName:
-    """Return the name of the log file that a write appends to a slice (table version 8 and later)."""
-    return LogFileName(piece.group.file_id, instant, 1, write_token)
+def log_name(piece: FileSlice, instant: str, write_token: str, sizing: Sizing) -> LogFileName:
+    """Return the name of the log file that a write appends to a slice: it holds the write's own time, in version 6 the
+    slice's.
+    """
+    file_id = piece.group.file_id
+    if sizing.compacting is None:
+        return LogFileName(file_id, instant, 1, write_token)
+    begun = sizing.compacting.get(piece.group, piece.base_instant)
+    return next_log_name(file_id, begun, (log.name for log in piece.logs), write_token)
 
 
 def _file_ids(file_prefix: Callable[[], str], *, one_prefix: bool) -> Iterator[str]:

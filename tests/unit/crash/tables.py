@@ -53,6 +53,7 @@ class Driver:
     created_with: Mapping[str, str] = field(default_factory=dict)
     written_with: Mapping[str, str] = field(default_factory=dict)
     table_type: str = "COPY_ON_WRITE"
+    order_by: tuple[str, ...] = ()
 
     def create(self, storage: Storage) -> None:
         create_table(
@@ -61,7 +62,7 @@ class Driver:
             name="rides",
             keys=self.keys,
             partition_by=self.partition_by,
-            order_by=[],
+            order_by=self.order_by,
             table_type=self.table_type,
             options=self.created_with,
             clock=StoppedClock(),

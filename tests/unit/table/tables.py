@@ -26,6 +26,7 @@ def make_table(
     keys: Sequence[str] = ("id",),
     partition_by: Sequence[str] = (),
     order_by: Sequence[str] = (),
+    table_type: str = "COPY_ON_WRITE",
     options: Mapping[str, str] | None = None,
 ) -> HudiTable:
     storage = storage or MemoryStorage()
@@ -36,7 +37,7 @@ def make_table(
         keys=keys,
         partition_by=partition_by,
         order_by=order_by,
-        table_type="COPY_ON_WRITE",
+        table_type=table_type,
         options=options or {},
         clock=SystemClock(),
     )

@@ -143,7 +143,8 @@ def test_data_file_that_lost_bytes_before_the_commit_is_not_committed() -> None:
 
         def run(self, function, tasks):
             results = [function(task) for task in tasks]
-            storage.replace(results[0].file, storage.read(results[0].file)[:-1])
+            (written,) = results[0]
+            storage.replace(written.file, storage.read(written.file)[:-1])
             return results
 
     with pytest.raises(StorageError, match="were written"):
@@ -160,7 +161,8 @@ def test_file_of_a_repeated_attempt_is_deleted_before_the_commit() -> None:
 
         def run(self, function, tasks):
             results = [function(task) for task in tasks]
-            other = results[0].file.replace("_0-0-0_", "_0-0-1_")
+            (written,) = results[0]
+            other = written.file.replace("_0-0-0_", "_0-0-1_")
             instant = other.rpartition("_")[2].removesuffix(".parquet")
             storage.create(f".hoodie/.temp/{instant}/{other}.marker.CREATE", b"")
             storage.create(other, b"half a file")

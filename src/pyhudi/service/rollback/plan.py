@@ -2,7 +2,7 @@
 
 Rules: `MarkerBasedRollbackStrategy`, `ListingBasedRollbackStrategy`. The markers name the files; the partitions they
 lie in, and those that the inflight file names, are listed too. A write that began without leaving markers may have been
-anywhere: then all partitions are.
+anywhere: then all partitions are. Log files of version 6 are not deleted, see `log_blocks`.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ import re
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.fsview.view import FileSystemView
+from pyhudi.service.rollback.log_blocks import log_requests
 from pyhudi.spec import partition_path
 from pyhudi.spec.file_group import join_path
 from pyhudi.spec.file_names import parse_base_file_name, parse_log_file_name
 from pyhudi.spec.instant import Instant, State
 from pyhudi.spec.rollback import InstantInfo, RollbackPlan, RollbackRequest
+from pyhudi.spec.table_config import TableConfig
 from pyhudi.timeline.payload import read_commit
 from pyhudi.txn.locked import LockedTable
 from pyhudi.txn.markers import is_file_of, marked_files
@@ -31,11 +33,12 @@ def plan_rollback(table: LockedTable, failed: Instant) -> RollbackPlan:
         partitions.update(FileSystemView(table.storage, table.config, table.timeline).partition_paths())
     files = set(marked or ())
     for partition in partitions:
-        files.update(
-            status.path for status in table.storage.list(partition) if not status.is_dir and is_file_of(status.path, failed.requested)
-        )
-    requests = tuple(_request(table, path, failed.requested) for path in sorted(files))
-    return RollbackPlan(InstantInfo(failed.requested, failed.action.value), requests)
+        listing = (status.path for status in table.storage.list(partition) if not status.is_dir)
+        files.update(path for path in listing if is_file_of(path, failed.requested))
+    requests = [_request(table, path, failed.requested) for path in sorted(files) if _may_be_deleted(path, table.config)]
+    if table.config.layout == 1:
+        requests += log_requests(table, failed)
+    return RollbackPlan(InstantInfo(failed.requested, failed.action.value), tuple(requests))
 
 
 def planned_files(plan: RollbackPlan) -> dict[str, list[str]]:
@@ -58,6 +61,11 @@ def planned_files(plan: RollbackPlan) -> dict[str, list[str]]:
                 raise CorruptTableError(f"The plan to roll back {plan.instant.time} names '{named}', which that instant did not write.")
             paths.append(join_path(request.partition_path, name))
     return files
+
+
+def _may_be_deleted(path: str, config: TableConfig) -> bool:
+    """Tell whether a file with a write's time in its name is that write's alone."""
+    return config.layout > 1 or parse_base_file_name(path.rpartition("/")[2]) is not None
 
 
 def absolute(table: LockedTable, path: str) -> str:

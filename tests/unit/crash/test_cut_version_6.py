@@ -1,0 +1,75 @@
+"""Merge-on-read tables of version 6, whose log files stay when a write fails: every storage call of a write, cut in every way."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyhudi.errors import HudiError, UnknownOutcomeError
+from pyhudi.spec.commit import Operation
+from pyhudi.storage.memory import MemoryStorage
+from pyhudi.table.table import HudiTable
+from pyhudi.testing.crash import CrashRun, crash_points
+from pyhudi.testing.invariants import garbage, timeline_faults
+from pyhudi.testing.oracle import Oracle
+from tests.unit.crash.tables import STORED, Driver, ride
+from tests.unit.crash.test_cut_writes import Write
+
+DRIVER = Driver(created_with={"hoodie.write.table.version": "6"}, table_type="MERGE_ON_READ")
+WRITES: dict[str, Write] = {
+    "updates": (Operation.UPSERT, [ride(1, "oslo", 99), ride(3, "rome", 99)]),
+    "updates and new rows": (Operation.UPSERT, [ride(1, "oslo", 98), ride(7, "bern", 70)]),
+    "delete": (Operation.DELETE, [ride(2, "oslo", 0), ride(3, "rome", 0)]),
+}
+NEXT: Write = (Operation.UPSERT, [ride(4, "rome", 41), ride(1, "oslo", 12)])
+
+
+@pytest.fixture(scope="module")
+def stored() -> tuple[MemoryStorage, Oracle]:
+    """Two groups with a base file, one of them with a log."""
+    storage, oracle = MemoryStorage(), Oracle("id", "city")
+    DRIVER.create(storage)
+    for write in ((Operation.INSERT, STORED), (Operation.UPSERT, [ride(1, "oslo", 11)])):
+        DRIVER.write(storage, *write)
+        oracle = oracle.after(*write)
+    return storage, oracle
+
+
+def check_answer(run: CrashRun, before: Oracle, after: Oracle) -> Oracle:
+    found = DRIVER.read(run.storage)
+    done = after.agrees(found)
+    assert done or before.agrees(found), f"{run.point}: {before.difference(found)}"
+    if run.returned:
+        assert done, run.point
+    elif isinstance(run.error, HudiError) and not isinstance(run.error, UnknownOutcomeError):
+        assert not done, f"{run.point}: {run.error!r} was told, but the write is visible"
+    return after if done else before
+
+
+def check_recovery(run: CrashRun, oracle: Oracle) -> None:
+    DRIVER.write(run.storage, *NEXT)
+    found = DRIVER.read(run.storage)
+    following = oracle.after(*NEXT)
+    assert following.agrees(found), f"{run.point}: after the next write: {following.difference(found)}"
+    assert garbage(run.storage) == [], run.point
+    assert timeline_faults(run.storage) == [], run.point
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_write_cut_anywhere_is_whole_or_not_at_all(name: str, stored: tuple[MemoryStorage, Oracle]) -> None:
+    storage, before = stored
+    for run in crash_points(lambda cut: DRIVER.write(cut, *WRITES[name]), storage.copy):
+        check_recovery(run, check_answer(run, before, before.after(*WRITES[name])))
+
+
+def test_rollback_cut_anywhere_is_taken_up_again(stored: tuple[MemoryStorage, Oracle]) -> None:
+    storage, before = stored
+    runs = crash_points(lambda cut: DRIVER.write(cut, *WRITES["updates"]), storage.copy)
+    failed = next(run.storage.copy() for run in runs if len(_logs(run.storage)) == len(_logs(storage)) + 2)
+    assert before.agrees(DRIVER.read(failed)), "the write is visible"
+    for run in crash_points(lambda cut: HudiTable(cut).services.rollback(), failed.copy):
+        assert before.agrees(DRIVER.read(run.storage)), run.point
+        check_recovery(run, before)
+
+
+def _logs(storage: MemoryStorage) -> list[str]:
+    return [status.path for city in ("oslo", "rome") for status in storage.list(city) if ".log." in status.name]
