@@ -36,32 +36,36 @@ def varint(value: int) -> bytes:
 def encode_ordering(value: object, types: Sequence[OrderingType]) -> bytes:
     """Return the bytes of an ordering value.
 
+    Null is less than every value of a column; Apache Hudi's readers fail over one, so that it is written as the least
+    value of its type.
+
     Args:
         value: as in `DeletedKeys`.
         types: what the ordering fields are on disk; a tuple of values needs one for each. As INT a day counts from
-            1970, as LONG a time in microseconds; Apache Hudi writes and compares columns of days and times so.
+            1970, as LONG a time in microseconds; Apache Hudi writes and compares columns of days and times so. Without
+            types there is nothing to compare: a null then is a delete by commit time.
 
     Raises:
         SchemaError: the value is not of its type.
     """
-    if value is COMMIT_TIME_DELETE:
+    if value is COMMIT_TIME_DELETE or (value is None and not types):
         return varint(OrderingType.INT) + b"\x00"
+    if not isinstance(value, tuple) and len(types) > 1:
+        value = (None,) * len(types) if value is None else (value,)
     if not isinstance(value, tuple):
         return _encode_single(value, types[0] if types else None)
-    if len(value) != len(types) or not all(kind in _LEAST for kind in types):
-        raise SchemaError(f"the ordering value {value!r} of a delete does not fit {len(types)} ordering fields of types {list(types)}")
-    parts = [_encode_single(_LEAST[kind] if one is None else one, kind) for one, kind in zip(value, types, strict=True)]
-    return b"".join((varint(OrderingType.SEVERAL), varint(1), varint(len(parts)) if parts else b"", *parts, b"\x00"))
+    if len(value) != len(types):
+        raise SchemaError(f"the ordering value {value!r} of a delete does not fit {len(types)} ordering fields")
+    parts = [_encode_single(one, kind) for one, kind in zip(value, types, strict=True)]
+    return b"".join((varint(OrderingType.SEVERAL), varint(1), varint(len(parts)), *parts, b"\x00"))
 
 
 def _encode_single(value: object, kind: OrderingType | None) -> bytes:
-    if value is None:
-        return varint(OrderingType.NULL)
     encode = _ENCODERS.get(kind) if kind is not None else None
     if kind is None or encode is None:
         raise SchemaError(f"the ordering value {value!r} of a delete needs a type, not {kind}")
     try:
-        return varint(kind) + encode(value)
+        return varint(kind) + encode(_LEAST[kind] if value is None else value)
     except (TypeError, ValueError, AttributeError, ArithmeticError, struct.error):
         raise SchemaError(f"the ordering value {value!r} of a delete is not a {kind.name.lower()}") from None
 
@@ -160,7 +164,7 @@ _ENCODERS: dict[OrderingType, Callable[[object], bytes]] = {
     OrderingType.TIME: _encode_time,
     OrderingType.TIMESTAMP: _encode_timestamp,
 }
-#: What stands for null among several values, where Apache Hudi cannot read a null.
+#: What stands for null. A decimal of more digits than Spark has would be one more value that nobody can read.
 _LEAST: dict[OrderingType, object] = {
     OrderingType.BOOLEAN: False,
     OrderingType.INT: -(1 << 31),
@@ -170,7 +174,7 @@ _LEAST: dict[OrderingType, object] = {
     OrderingType.BYTES: b"",
     OrderingType.STRING: "",
     OrderingType.DATE: dt.date.min,
-    OrderingType.DECIMAL: Decimal(-(10**30)),
+    OrderingType.DECIMAL: Decimal(1 - 10**23),
     OrderingType.TIME: dt.time.min,
     OrderingType.TIMESTAMP: dt.datetime.min.replace(tzinfo=dt.UTC),
 }

@@ -39,7 +39,6 @@ SEEN = [
     ("bigint 0", "0600", 0, [T.LONG]),
     ("int", "040a", 5, [T.INT]),
     ("int 0", "0400", COMMIT_TIME_DELETE, []),
-    ("null", "00", None, [T.LONG]),
     ("float", "080000c03f", 1.5, [T.FLOAT]),
     ("double", "0a000000000000f83f", 1.5, [T.DOUBLE]),
     ("boolean", "0201", True, [T.BOOLEAN]),
@@ -87,22 +86,30 @@ LEAST = {
     T.BYTES: b"",
     T.STRING: "",
     T.DATE: dt.date.min,
-    T.DECIMAL: Decimal(-(10**30)),
+    T.DECIMAL: Decimal(1 - 10**23),
     T.TIME: dt.time.min,
     T.TIMESTAMP: dt.datetime.min.replace(tzinfo=UTC),
 }
 
 
 @pytest.mark.parametrize("kind", LEAST)
-def test_null_among_several_values_is_written_as_the_least_of_its_type(kind: OrderingType) -> None:
-    """Apache Hudi 1.2.0 writes a null there, and then cannot read it ("Union is malformed")."""
-    deleted = DeletedKeys(("a",), ("",), ((None, 5),))
-    assert decode_deletes(encode_deletes(deleted, [kind, T.LONG])).ordering == ((LEAST[kind], 5),)
+def test_null_is_written_as_the_least_of_its_type(kind: OrderingType) -> None:
+    """Apache Hudi 1.2.0 writes nulls, and then fails to read them (`NullPointerException`, "Union is malformed")."""
+    single = DeletedKeys(("a",), ("",), (None,))
+    assert decode_deletes(encode_deletes(single, [kind])).ordering == (LEAST[kind],)
+    several = DeletedKeys(("a", "b"), ("", ""), ((None, 5), None))
+    least = (LEAST[kind], LEAST[T.LONG])
+    assert decode_deletes(encode_deletes(several, [kind, T.LONG])).ordering == ((LEAST[kind], 5), least)
 
 
-def test_null_among_several_values_is_read() -> None:
-    content = content_of(bytes.fromhex("02 0202610200 180204 00 040a 00 00"))
-    assert decode_deletes(content).ordering == ((None, 5),)
+def test_null_without_ordering_fields_is_a_delete_by_commit_time() -> None:
+    (found,) = decode_deletes(encode_deletes(DeletedKeys(("a",), ("",), (None,)))).ordering
+    assert found is COMMIT_TIME_DELETE
+
+
+@pytest.mark.parametrize(("raw", "value"), [("00", None), ("1800", None), ("180204 00 040a 00", (None, 5)), ("180200", ())])
+def test_nulls_of_apache_hudi_are_read(raw: str, value: object) -> None:
+    assert decode_deletes(content_of(bytes.fromhex("02 0202610200" + raw + "00"))).ordering == (value,)
 
 
 def test_day_among_several_values_is_read_in_the_form_that_apache_hudi_gives_it() -> None:
@@ -134,7 +141,7 @@ SINGLE = {
 ordering_values = st.lists(st.sampled_from(sorted(SINGLE)), min_size=1, max_size=3).flatmap(
     lambda types: st.tuples(
         st.just(types),
-        st.one_of(st.none(), st.just(COMMIT_TIME_DELETE), SINGLE[types[0]], st.tuples(*(SINGLE[kind] for kind in types))),
+        st.just(COMMIT_TIME_DELETE) | (st.tuples(*(SINGLE[kind] for kind in types)) if len(types) > 1 else SINGLE[types[0]]),
     )
 )
 
@@ -260,10 +267,10 @@ def test_cut_off_old_list_is_a_typed_error_at_every_length(place: int) -> None:
             decode_deletes(content_of(data[:length], int(what[1])))
 
 
-@pytest.mark.parametrize("length", range(24))
+@pytest.mark.parametrize("length", range(25))
 def test_cut_off_list_is_damage_at_every_length(length: int) -> None:
-    whole = encode_deletes(DeletedKeys(("abc", "d"), ("p", None), ((7, "x"), None)), [T.LONG, T.STRING])[8:]
-    assert len(whole) == 24
+    whole = encode_deletes(DeletedKeys(("abc", "d"), ("p", None), ((7, "x"), COMMIT_TIME_DELETE)), [T.LONG, T.STRING])[8:]
+    assert len(whole) == 25
     with pytest.raises(CorruptTableError):
         decode_deletes(content_of(whole[:length]))
 
