@@ -16,11 +16,7 @@ NAMES = sorted(
 #: Their base files are Lance files.
 LANCE = [name for name in NAMES if "lance" in name]
 #: At least one of their latest slices has log files.
-WITH_LOGS = [
-    "judge/merge_on_read_v6",
-    "judge/merge_on_read_v9",
-    "judge/merge_on_read_v6",
-    "judge/merge_on_read_v9",
+WITH_LOGS = [name for name in NAMES if name.startswith("judge/merge_on_read")] + [
     "mor/avro/v6_trips_8i1u",
     "mor/avro/v6_trips_8i3d",
     "mor/avro/v8_trips_8i3u1d",

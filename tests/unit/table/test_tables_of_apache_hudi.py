@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pyhudi import HudiTable
+from pyhudi.schema.meta_columns import META_COLUMNS
 from tests.interop.rows import data
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "judge"
@@ -18,6 +19,8 @@ FIXTURES = Path(__file__).parents[2] / "fixtures" / "judge"
 WITHOUT_META_COLUMNS = ("virtual_keys_v9", "merge_on_read_virtual_keys_v6", "merge_on_read_virtual_keys_v9")
 DIFFERENT = {"encoded_partitions_v9", "timestamp_partitions_v9", *WITHOUT_META_COLUMNS}
 NAMES = sorted({file.stem for file in FIXTURES.glob("*.zip")} - DIFFERENT)
+REVIVED = [name for name in NAMES if name.startswith("merge_on_read_revived")]
+MERGED = [name for name in NAMES if name.startswith("merge_on_read") and name not in REVIVED]
 
 
 @pytest.fixture
@@ -40,6 +43,25 @@ def test_the_rows_and_their_meta_columns_are_those_of_apache_hudi(unpacked: tupl
     # Of merge-on-read tables Apache Hudi was asked for the base files' rows.
     rows = HudiTable.open(path).to_arrow(mode="read_optimized", meta_columns=True)
     assert with_meta_columns(rows) == with_meta_columns(expected)
+
+
+@pytest.mark.parametrize("unpacked", MERGED, indirect=True)
+def test_merged_rows_and_their_meta_columns_are_those_of_apache_hudi(unpacked: tuple[Path, pa.Table]) -> None:
+    path, _ = unpacked
+    expected = pq.read_table(path.parent / f"{path.name}.snapshot.parquet")
+    rows = HudiTable.open(path).to_arrow(meta_columns=True)
+    assert with_meta_columns(rows.select(expected.column_names)) == with_meta_columns(expected)
+    assert set(rows.column_names) - set(expected.column_names) <= set(META_COLUMNS)
+
+
+@pytest.mark.parametrize("unpacked", REVIVED, indirect=True)
+def test_a_late_record_after_a_delete_is_a_new_record_where_apache_hudi_revives_the_base_row(unpacked: tuple[Path, pa.Table]) -> None:
+    path, _ = unpacked
+    revived = {row["id"]: row for row in data(pq.read_table(path.parent / f"{path.name}.snapshot.parquet"))}
+    rows = {row["id"]: row for row in data(HudiTable.open(path).to_arrow())}
+    different = [key for key in revived if rows[key] != revived[key]]
+    assert rows.keys() == revived.keys()
+    assert [(rows[key]["ts"], revived[key]["ts"]) for key in different] == [(5, 10)]
 
 
 @pytest.mark.parametrize("unpacked", ["encoded_partitions_v9"], indirect=True)
