@@ -19,6 +19,10 @@ from pyhudi.kernels.base_file import TableShape
 from pyhudi.kernels.versions import Mask
 from pyhudi.spec.delete_record import COMMIT_TIME_DELETE
 
+#: Written for a null (`codec.ordering_encode`), and outside of what Python has days and times for.
+_LEAST_DAY = -(1 << 31)
+_LEAST_TIME = -(1 << 63)
+
 
 def delete_ordering(values: Sequence[object], shape: TableShape) -> tuple[dict[str, pa.Array], Mask]:
     """Return the columns of the compared ordering fields by name, and which deletes count by commit time.
@@ -58,8 +62,13 @@ def _array(values: list[Any], kind: pa.DataType) -> pa.Array:
     if pt.is_timestamp(kind):
         moments = [_moment(value) for value in values]
         return pa.array(moments, pa.timestamp("us", kind.tz)).cast(kind)
+    if pt.is_date(kind):
+        days = pa.array([None if value == _LEAST_DAY else value for value in values])
+        return (days.cast(pa.int32()).view(pa.date32()) if pt.is_integer(days.type) else days).cast(kind)
     if pt.is_decimal(kind):
-        return pa.array(values, pa.decimal128(38, 15)).cast(kind)
+        # A null is written as a number below all that the column can hold.
+        least = -(10 ** (kind.precision - kind.scale))
+        return pa.array([None if value is None or value <= least else value for value in values], pa.decimal128(38, 15)).cast(kind)
     inferred = pa.array(values)
     if pt.is_null(inferred.type):
         return pa.nulls(len(values), kind)
@@ -73,7 +82,9 @@ def _moment(value: Any) -> dt.datetime | int | None:
     """Return a time as Arrow takes it for columns with and without a zone; a number counts microseconds."""
     if isinstance(value, dt.datetime):
         return value
-    if value is None or (isinstance(value, int) and not isinstance(value, bool)):
+    if value is None or value == _LEAST_TIME:
+        return None
+    if isinstance(value, int) and not isinstance(value, bool):
         return value
     raise TypeError
 
