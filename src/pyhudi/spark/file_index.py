@@ -43,9 +43,7 @@ class SnapshotFileIndex:
 
         implements = ("org.apache.spark.sql.execution.datasources.FileIndex",)
 
-    def __init__(
-        self, session: SparkSession, snapshot: Snapshot, partition_schema: StructType, merge_folder: str | None = None
-    ) -> None:
+    def __init__(self, session: SparkSession, snapshot: Snapshot, partition_schema: StructType, merge_folder: str | None = None) -> None:
         """Prepare; nothing is listed before Spark asks.
 
         Args:

@@ -23,6 +23,7 @@ from pyhudi.engine.protocol import Engine
 from pyhudi.errors import HudiError
 from pyhudi.kernels.base_file import TableShape
 from pyhudi.kernels.delta import SliceTask, slice_delta
+from pyhudi.kernels.merge_slice import DEFAULT_LIMIT_BYTES
 from pyhudi.read.snapshot import Snapshot
 from pyhudi.spark.delta_files import DeltaFolder, ScannedFile
 from pyhudi.spark.masked_rows import bits_of
@@ -32,9 +33,7 @@ from pyhudi.spec.visibility import Visibility
 from pyhudi.storage.protocol import Storage
 
 #: Logs up to so many bytes are merged in this process; more of them in Spark's tasks.
-_DRIVER_BYTES: Final = 64 * 1024 * 1024
-#: A task merges about so many bytes of logs: a larger slice is merged in parts.
-_TASK_BYTES: Final = 256 * 1024 * 1024
+LOCAL_BYTES: Final = 64 * 1024 * 1024
 #: The cache holds slices of so many bytes, bits and files together.
 _CACHED_BYTES: Final = 1024 * 1024 * 1024
 
@@ -52,8 +51,9 @@ class MergedSlice:
         return len(self.masked) + sum(file.size for file in self.files)
 
 
-#: Table, slice, what of its logs counts, how records merge, where the rows go.
-_Identity: TypeAlias = tuple[str, FileSlice, Visibility | str | None, TableShape, DeltaFolder]
+#: Table, slice, what of its logs counts, how records merge.
+SliceIdentity: TypeAlias = tuple[str, FileSlice, Visibility | str | None, TableShape | None]
+_Identity: TypeAlias = tuple[SliceIdentity, DeltaFolder]
 
 
 @dataclass(slots=True)
@@ -91,7 +91,7 @@ def merge_slices(session: SparkSession, snapshot: Snapshot, slices: Sequence[Fil
         UnsupportedError: records merge in a way that is not served.
     """
     cache = _CACHES.setdefault(session, _Cache())
-    identities = [_identity(snapshot, one, folder) for one in slices]
+    identities = [(slice_identity(snapshot, one), folder) for one in slices]
     found = {identity: cache.get(identity) for identity in identities}
     missing = [(identity, one) for identity, one in zip(identities, slices, strict=True) if found[identity] is None]
     for (identity, _), merged in zip(missing, _merged(session, snapshot, [one for _, one in missing], folder), strict=True):
@@ -100,11 +100,20 @@ def merge_slices(session: SparkSession, snapshot: Snapshot, slices: Sequence[Fil
     return [merged for identity in identities if (merged := found[identity]) is not None]
 
 
-def _identity(snapshot: Snapshot, one: FileSlice, folder: DeltaFolder) -> _Identity:
-    """From layout 2 on the files of a slice tell what counts; before, it depends on the timeline which blocks do."""
+def slice_identity(snapshot: Snapshot, one: FileSlice) -> SliceIdentity:
+    """Return what tells this state of a slice from all others.
+
+    From layout 2 on the files tell what counts; before, it depends on the timeline which blocks of them do.
+    """
+    if not one.logs:
+        return snapshot.storage.uri, one, None, None
     visibility = snapshot.timeline.visibility
-    counting = visibility if snapshot.config.layout == 1 else visibility.until
-    return snapshot.storage.uri, one, counting, snapshot.shape, folder
+    return snapshot.storage.uri, one, visibility if snapshot.config.layout == 1 else visibility.until, snapshot.shape
+
+
+def slice_task(snapshot: Snapshot, one: FileSlice, part: tuple[int, int] = (0, 1)) -> SliceTask:
+    """Return the task that merges a slice, or a part of it, as the snapshot sees it."""
+    return SliceTask(one, snapshot.timeline.visibility, snapshot.config.layout, part=part)
 
 
 def _merged(session: SparkSession, snapshot: Snapshot, slices: Sequence[FileSlice], folder: DeltaFolder) -> list[MergedSlice]:
@@ -113,15 +122,14 @@ def _merged(session: SparkSession, snapshot: Snapshot, slices: Sequence[FileSlic
     tasks = [(number, task) for number, one in enumerate(slices) for task in _tasks(snapshot, one)]
     merge = partial(_merge_part, snapshot.storage, snapshot.shape, folder)
     log_bytes = sum(log.size for one in slices for log in one.logs)
-    engine: Engine = LocalEngine() if log_bytes <= _DRIVER_BYTES else SparkEngine(session)
+    engine: Engine = LocalEngine() if log_bytes <= LOCAL_BYTES else SparkEngine(session)
     parts = zip((number for number, _ in tasks), engine.run(merge, [task for _, task in tasks]), strict=True)
     return [_whole([part for _, part in group], folder) for _, group in groupby(parts, key=lambda part: part[0])]
 
 
 def _tasks(snapshot: Snapshot, one: FileSlice) -> list[SliceTask]:
-    count = max(1, -(-sum(log.size for log in one.logs) // _TASK_BYTES))
-    visibility, layout = snapshot.timeline.visibility, snapshot.config.layout
-    return [SliceTask(one, visibility, layout, part=(number, count)) for number in range(count)]
+    count = max(1, -(-sum(log.size for log in one.logs) // DEFAULT_LIMIT_BYTES))
+    return [slice_task(snapshot, one, (number, count)) for number in range(count)]
 
 
 def _merge_part(storage: Storage, shape: TableShape, folder: DeltaFolder, task: SliceTask) -> MergedSlice:

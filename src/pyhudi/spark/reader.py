@@ -17,6 +17,8 @@ from pyhudi.errors import TableNotFound, UsageError
 from pyhudi.read.query import SnapshotQuery
 from pyhudi.read.snapshot import Snapshot, open_snapshot
 from pyhudi.spark import catalog_table
+from pyhudi.spark.counted import with_count
+from pyhudi.spark.file_index import merges
 from pyhudi.spark.patches import Hook, replace_method
 from pyhudi.spark.read_request import ReadRequest, note, refuse_glob, request_of
 from pyhudi.spark.relation_cache import catalog_order, refresh
@@ -46,7 +48,9 @@ def load(session: SparkSession, path: str, query: SnapshotQuery, merge_folder: s
         TableNotFound: there is no table.
         OptionError: the path is a pattern, or the query's time is none.
     """
-    return scan(session, _open(path, query), merge_folder)
+    snapshot = _open(path, query)
+    frame = scan(session, snapshot, merge_folder)
+    return with_count(frame, snapshot) if merges(snapshot) else frame
 
 
 def _open(path: str, query: SnapshotQuery) -> Snapshot:

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, TypeVar
 from pyspark.sql import DataFrame, SparkSession
 
 from pyhudi.errors import UnsupportedError, UsageError
-from pyhudi.spark import failures, frame_write, reader, writer_hooks
+from pyhudi.spark import counted, failures, frame_write, reader, writer_hooks
 from pyhudi.spark.patches import Hook, replace_method
 
 _ENABLED = "spark.pyhudi.enabled"
@@ -82,6 +82,7 @@ def _enable_builder(builder: SparkSession.Builder, sql: SqlRunner) -> None:
 def _install(sql: SqlRunner) -> None:
     """Replace the methods of Spark's classes; a second call does nothing."""
     reader.install(is_enabled)
+    counted.install()
     writer_hooks.install(is_enabled)
     frame_write.install()
     failures.install()

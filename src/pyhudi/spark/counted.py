@@ -1,0 +1,79 @@
+"""`count()` of a whole merge-on-read snapshot: from the footers of base files and the keys in the logs, without a Spark job.
+
+To count, Spark's scan would number every base row and test its bit, and the logs' rows would be merged whole. That the
+answer stays cheap is worth one replaced method; frames that are cached, and every other query, are Spark's to answer.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from functools import partial
+from threading import Lock
+from typing import Any, Final
+
+from pyspark.sql import DataFrame
+from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
+
+from pyhudi.engine.local import LocalEngine
+from pyhudi.kernels.merge_slice import count_merged
+from pyhudi.kernels.read_base import row_count
+from pyhudi.read.snapshot import Snapshot
+from pyhudi.spark.merged_slices import LOCAL_BYTES, SliceIdentity, slice_identity, slice_task
+from pyhudi.spark.patches import Hook, replace_method
+from pyhudi.spec.file_group import FileSlice
+
+_ATTRIBUTE: Final = "_pyhudi_counted"
+#: More files are Spark's to open, on all its executors.
+_MOST_SLICES: Final = 256
+_KEPT: Final = 100_000
+
+_found: OrderedDict[SliceIdentity, int] = OrderedDict()
+_lock = Lock()
+
+
+def install() -> None:
+    """Replace `DataFrame.count`; a second call does nothing."""
+    replace_method(ClassicDataFrame, "count", _count)
+
+
+def with_count(frame: DataFrame, snapshot: Snapshot) -> DataFrame:
+    """Return the frame, which shows exactly the rows of the snapshot, so that its `count()` may be answered here."""
+    frame.__dict__[_ATTRIBUTE] = snapshot
+    return frame
+
+
+def _count(frame: DataFrame, original: Hook) -> Any:
+    snapshot = frame.__dict__.get(_ATTRIBUTE)
+    # Counting a cached frame is how its cache is filled.
+    found = _rows(snapshot) if isinstance(snapshot, Snapshot) and not frame.is_cached else None
+    return original(frame) if found is None else found
+
+
+def _rows(snapshot: Snapshot) -> int | None:
+    """Return the rows of a snapshot, or None when that is too much work for one process."""
+    slices: list[FileSlice] = []
+    for path in snapshot.partition_paths:
+        slices += snapshot.slices(path)
+        if len(slices) > _MOST_SLICES:
+            return None
+    if sum(log.size for one in slices for log in one.logs) > LOCAL_BYTES:
+        return None
+    return sum(LocalEngine().run(partial(_rows_of, snapshot), slices))
+
+
+def _rows_of(snapshot: Snapshot, one: FileSlice) -> int:
+    identity = slice_identity(snapshot, one)
+    with _lock:
+        known = _found.get(identity)
+    if known is not None:
+        return known
+    counted = 0
+    if one.logs:
+        counted = count_merged(snapshot.storage, snapshot.shape, slice_task(snapshot, one))
+    elif one.base is not None:
+        counted = row_count(snapshot.storage, one.base)
+    with _lock:
+        _found[identity] = counted
+        while len(_found) > _KEPT:
+            _found.popitem(last=False)
+    return counted
