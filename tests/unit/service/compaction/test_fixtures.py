@@ -1,0 +1,82 @@
+"""Tables of Apache Hudi, compacted by pyhudi: every row stays, base files alone hold them, and nothing is left over."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from pyhudi import HudiTable
+from pyhudi.errors import UnsupportedError
+from pyhudi.testing.invariants import garbage, timeline_faults
+from tests.tables import NAMES
+
+#: Kinds of which pyhudi reads the tables and does not write them yet.
+NOT_WRITTEN = (
+    "change_log",
+    "virtual_keys",
+    "aws_dms",
+    "delete_marker",
+    "mysql",
+    "postgres",
+    "overwrite_non_defaults",
+    "partial_update",
+)
+FIXTURES = [name for name in NAMES if name.startswith("judge/merge_on_read")]
+WRITTEN = [name for name in FIXTURES if not any(kind in name for kind in NOT_WRITTEN)]
+
+
+def copied(table: Path, into: Path) -> HudiTable:
+    shutil.copytree(table, into / "t")
+    return HudiTable.open(into / "t")
+
+
+def rows(table: HudiTable, mode: str = "snapshot") -> list[dict[str, object]]:
+    found = table.to_arrow(mode=mode, meta_columns=True).drop_columns(["_hoodie_file_name"])
+    return sorted(
+        found.to_pylist(), key=lambda row: (row["_hoodie_record_key"], row["_hoodie_partition_path"], row["_hoodie_commit_seqno"])
+    )
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_compacted_table_holds_the_rows_it_held(fixture_table, name, tmp_path) -> None:
+    table = copied(fixture_table(name), tmp_path)
+    before = rows(table)
+    table.services.compact()
+    assert rows(table) == before
+    assert rows(table, "read_optimized") == before
+    assert timeline_faults(table.storage) == []
+    assert not [path for path in garbage(table.storage) if "/.temp" in path]
+    for row in table.inspect.slices().to_pylist():
+        assert not (row["latest"] and row["log_files"])
+
+
+@pytest.mark.parametrize("name", [name for name in WRITTEN if not name.endswith("v6")])
+def test_joined_logs_hold_the_rows_they_held(fixture_table, name, tmp_path) -> None:
+    table = copied(fixture_table(name), tmp_path)
+    before = rows(table)
+    table.services.log_compact(options={"hoodie.log.compaction.blocks.threshold": "1"})
+    assert rows(table) == before
+    table.services.compact()
+    assert rows(table) == before
+
+
+@pytest.mark.parametrize("name", [name for name in FIXTURES if name not in WRITTEN])
+def test_table_that_is_not_written_is_not_compacted_either(fixture_table, name, tmp_path) -> None:
+    table = copied(fixture_table(name), tmp_path)
+    with pytest.raises(UnsupportedError):
+        table.services.compact()
+
+
+@pytest.mark.parametrize("version", [8, 9])
+def test_statistics_are_those_of_apache_hudi(fixture_table, version, tmp_path) -> None:
+    """The same plan, run by both; `merge_on_read_compacted` is `merge_on_read_pending_compaction` after Apache Hudi ran it."""
+    counted = ("updated", "inserted", "deleted")
+    by_hudi = HudiTable.open(fixture_table(f"judge/merge_on_read_compacted_v{version}")).history().to_pylist()
+    (expected,) = [[row[name] for name in counted] for row in by_hudi if row["operation"] == "COMPACT"]
+    table = copied(fixture_table(f"judge/merge_on_read_pending_compaction_v{version}"), tmp_path)
+    (done,) = table.services.compact(mode="execute")
+    assert [done.updated, done.inserted, done.deleted] == expected
+    newest = next(row for row in table.inspect.slices().to_pylist() if row["latest"] and row["partition_path"] == "lima")
+    assert newest["base_instant"] == done.instant
