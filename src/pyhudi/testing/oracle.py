@@ -1,6 +1,6 @@
 """What a table must hold after a series of writes, kept in a dictionary: the judge of tests that compare rows.
 
-One key is unique in its partition; commit time decides between two versions of a row.
+One key is unique in its partition; commit time decides between two versions of a row, or a column of theirs.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ Row = Mapping[str, Any]
 
 @dataclass(slots=True)
 class Oracle:
-    """Rows by partition value and key; `key` and `partition` name the columns."""
+    """Rows by partition value and key; `key` and `partition` name the columns. Upserts with less in the column `ordering` come late."""
 
     key: str
     partition: str
     stored: dict[tuple[Any, Any], Row] = field(default_factory=dict)
+    ordering: str | None = None
 
     def copy(self) -> Oracle:
         """Return an oracle with the same rows and a life of its own."""
-        return Oracle(self.key, self.partition, dict(self.stored))
+        return Oracle(self.key, self.partition, dict(self.stored), self.ordering)
 
     def after(self, operation: Operation, rows: Sequence[Row]) -> Oracle:
         """Return the oracle of the table after one more write; this one stays.
@@ -62,8 +63,11 @@ class Oracle:
         return f"missing: {sorted((expected - found).elements())}; too many: {sorted((found - expected).elements())}"
 
     def put(self, rows: Iterable[Row]) -> None:
-        """Add rows, each in place of the one of its key."""
-        self.stored.update({self._place(row): dict(row) for row in rows})
+        """Add rows, each in place of the one of its key unless it comes late."""
+        for row in rows:
+            before = self.stored.get(self._place(row))
+            if before is None or self.ordering is None or row[self.ordering] >= before[self.ordering]:
+                self.stored[self._place(row)] = dict(row)
 
     def _place(self, row: Row) -> tuple[Any, Any]:
         return row[self.partition], row[self.key]

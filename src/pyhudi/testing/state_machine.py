@@ -62,15 +62,16 @@ WRITES = st.sampled_from(
 
 
 class TableMachine(RuleBasedStateMachine):
-    """Rules of a table's life; `driver` is set by `table_machine`."""
+    """Rules of a table's life; `driver` and `ordering` are set by `table_machine`."""
 
     driver: Driver
+    ordering: str | None
 
     @initialize()
     def create(self) -> None:
         """Begin with an empty table."""
         self.storage = MemoryStorage()
-        self.oracle = Oracle("id", "city")
+        self.oracle = Oracle("id", "city", ordering=self.ordering)
         self.driver.create(self.storage)
         self.recovered = True
 
@@ -134,6 +135,6 @@ class TableMachine(RuleBasedStateMachine):
         self.recovered = True
 
 
-def table_machine(driver: Driver) -> type[TableMachine]:
-    """Return the state machine for a table that `driver` works."""
-    return type("TableMachineOfDriver", (TableMachine,), {"driver": driver})
+def table_machine(driver: Driver, ordering: str | None = None) -> type[TableMachine]:
+    """Return the state machine for a table that `driver` works; `ordering` names its ordering field."""
+    return type("TableMachineOfDriver", (TableMachine,), {"driver": driver, "ordering": ordering})

@@ -5,9 +5,14 @@ from __future__ import annotations
 from hypothesis import HealthCheck, settings
 
 from pyhudi.testing.state_machine import table_machine
-from tests.unit.crash.tables import DRIVER
+from tests.unit.crash.tables import DRIVER, Driver
+
+SETTINGS = settings(max_examples=25, stateful_step_count=12, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+BLOCKS = "hoodie.logfile.data.block.format"
 
 TestRides = table_machine(DRIVER).TestCase
-TestRides.settings = settings(
-    max_examples=25, stateful_step_count=12, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
-)
+TestRides.settings = SETTINGS
+TestRidesMergedOnRead = table_machine(Driver(table_type="MERGE_ON_READ", written_with={BLOCKS: "avro"})).TestCase
+TestRidesMergedOnRead.settings = SETTINGS
+TestLateRidesMergedOnRead = table_machine(Driver(table_type="MERGE_ON_READ", order_by=("value",)), ordering="value").TestCase
+TestLateRidesMergedOnRead.settings = SETTINGS
