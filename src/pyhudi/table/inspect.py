@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pyhudi.errors import CorruptTableError
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.kernels.history import load_full_timeline
 from pyhudi.kernels.parquet_input import open_parquet
@@ -16,8 +15,8 @@ from pyhudi.spec.file_group import BaseFile, FileSlice, LogFile
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.protocol import Storage
 from pyhudi.storage.table_properties import load_properties
-from pyhudi.table.inspect_logs import log_anatomy, log_blocks
-from pyhudi.timeline.payload import read_commit
+from pyhudi.table.health import problems
+from pyhudi.table.inspect_logs import log_anatomy, log_blocks, log_problems
 
 _PARTITIONS = pa.schema({"partition_path": pa.string(), "file_groups": pa.int64(), "files": pa.int64(), "bytes": pa.int64()})
 _SLICES = pa.schema(
@@ -90,7 +89,7 @@ class Inspect:
 
     def health(self) -> pa.Table:
         """Return one row for each problem found; no rows mean that every file the table names is there and whole."""
-        return pa.Table.from_pylist(list(self._problems()), schema=_HEALTH)
+        return pa.Table.from_pylist(list(problems(self._view())), schema=_HEALTH)
 
     def log_blocks(self, path: str) -> pa.Table:
         """Return one row a block of the log file, or of the log files in the folder, at `path` below the table.
@@ -143,35 +142,6 @@ class Inspect:
             chunks = [metadata.row_group(n).column(place) for n in range(metadata.num_row_groups)]
             if chunks:
                 yield _column_row(file, metadata.num_rows, chunks)
-
-    def _problems(self) -> Iterator[dict[str, str]]:
-        view = self._view()
-        for path in view.partition_paths():
-            for file in view.latest_base_files(path):
-                try:
-                    with open_parquet(self.storage, file.path) as parquet:
-                        assert parquet.metadata is not None
-                except CorruptTableError as error:
-                    yield {"check": "file is whole", "subject": file.path, "problem": str(error)}
-        for instant in view.timeline.pending():
-            yield {
-                "check": "nothing pending",
-                "subject": instant.requested,
-                "problem": f"{instant.action} is {instant.state.name.lower()}: running, or left by a writer that died",
-            }
-        yield from self._missing(view)
-
-    def _missing(self, view: FileSystemView) -> Iterator[dict[str, str]]:
-        """Yield files of the latest commit that are not there or have another size."""
-        last = view.timeline.last_completed()
-        if last is None:
-            return
-        for stat in read_commit(self.storage, view.config, last).all_stats():
-            found = self.storage.stat(stat.path) if stat.path else None
-            if stat.path and (found is None or found.size != stat.file_size_in_bytes):
-                size = "missing" if found is None else f"{found.size} bytes"
-                problem = f"commit {last.requested} wrote {stat.file_size_in_bytes} bytes, found: {size}"
-                yield {"check": "commit's files", "subject": stat.path, "problem": problem}
 
 
 def _sizes(piece: FileSlice) -> list[int]:

@@ -64,6 +64,14 @@ def log_blocks(storage: Storage, path: str) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=BLOCKS)
 
 
+def log_problems(storage: Storage, path: str) -> list[str]:
+    """Return what is wrong with a log file, a sentence each; contents are read."""
+    if storage.stat(path) is None:
+        return ["it is not there"]
+    rows = log_blocks(storage, path).select(["offset", "problem"]).to_pylist()
+    return [f"block at byte {row['offset']}: {row['problem']}" for row in rows if row["problem"] is not None]
+
+
 def log_anatomy(storage: Storage, path: str) -> str:
     """Return what stands in a log file, field by field with the place of each, as text to be read.
 

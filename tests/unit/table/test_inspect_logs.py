@@ -102,6 +102,16 @@ def test_file_that_cannot_be_read_on_ends_with_a_row_that_says_why(changed: Path
         HudiTable.open(changed).inspect.log_anatomy(log)
 
 
+def test_damaged_log_file_is_a_problem_of_the_tables_health(changed: Path) -> None:
+    log = log_files(changed)[0]
+    whole = (changed / log).stat().st_size
+    assert HudiTable.open(changed).inspect.health().num_rows == 0
+    append(changed, log, rollback_block("2", "1")[:50])
+    [problem] = [row for row in HudiTable.open(changed).inspect.health().to_pylist() if row["check"] == "file is whole"]
+    assert problem["subject"] == log
+    assert problem["problem"].startswith(f"block at byte {whole}: damaged")
+
+
 def test_anatomy_gives_each_field_with_its_place(fixture_table: Callable[[str], Path]) -> None:
     base = fixture_table(ROLLED_BACK)
     [log] = [path.name for path in base.glob(".*.log.2_*") if path.suffix != ".crc"]
