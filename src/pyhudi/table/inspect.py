@@ -16,7 +16,7 @@ from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.table.health import problems
-from pyhudi.table.inspect_logs import log_anatomy, log_blocks, log_problems
+from pyhudi.table.inspect_logs import log_anatomy, log_blocks
 
 _PARTITIONS = pa.schema({"partition_path": pa.string(), "file_groups": pa.int64(), "files": pa.int64(), "bytes": pa.int64()})
 _SLICES = pa.schema(

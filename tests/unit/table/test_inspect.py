@@ -72,3 +72,34 @@ def test_a_damaged_file_is_a_problem(damage: str, tmp_path: Path) -> None:
         file.unlink()
     problems = table.inspect.health().to_pylist()
     assert any(file.name in row["subject"] for row in problems)
+
+
+@pytest.mark.parametrize("name", ["judge/merge_on_read_avro_blocks_v6", "judge/merge_on_read_parquet_blocks_v9"])
+def test_a_sound_table_with_log_files_has_no_problems(name: str, fixture_table: Callable[[str], Path]) -> None:
+    assert HudiTable.open(fixture_table(name)).inspect.health().to_pylist() == []
+
+
+def test_a_pending_compaction_is_told_to_be_run(fixture_table: Callable[[str], Path]) -> None:
+    [problem] = HudiTable.open(fixture_table("judge/merge_on_read_pending_compaction_v9")).inspect.health().to_pylist()
+    assert problem["check"] == "nothing pending"
+    assert "compact()" in problem["problem"]
+
+
+def test_files_show_bases_and_logs_of_the_latest_slices(fixture_table: Callable[[str], Path]) -> None:
+    inspect = HudiTable.open(fixture_table("judge/merge_on_read_pending_compaction_v6")).inspect
+    latest = [row for row in inspect.slices().to_pylist() if row["latest"]]
+    files = inspect.files().to_pylist()
+    assert sorted(Path(row["path"]).name for row in files if row["kind"] == "log") == sorted(
+        log for row in latest for log in row["log_files"]
+    )
+    assert sorted(Path(row["path"]).name for row in files if row["kind"] == "base") == sorted(row["base_file"] for row in latest)
+    assert sum(row["bytes"] for row in files) == sum(row["base_bytes"] + row["log_bytes"] for row in latest)
+
+
+def test_a_lost_base_file_under_logs_is_a_problem(tmp_path: Path) -> None:
+    path = unpack("judge/merge_on_read_avro_blocks_v6", tmp_path)
+    table = HudiTable.open(path)
+    merged = next(row for row in table.inspect.slices().to_pylist() if row["latest"] and row["log_files"])
+    (path / merged["partition_path"] / merged["base_file"]).unlink()
+    problems = table.inspect.health().to_pylist()
+    assert any(row["check"] == "base file is there" and merged["base_file"] in row["problem"] for row in problems)

@@ -22,6 +22,8 @@ NAMES = sorted({file.stem for file in FIXTURES.glob("*.zip")} - DIFFERENT)
 REVIVED = [name for name in NAMES if name.startswith("merge_on_read_revived")]
 # Apache Hudi fills values that Debezium left out, and passes late deletes over, in version 9 only; pyhudi does in all versions.
 EVENTS_OF_POSTGRES = ["merge_on_read_postgres_v6", "merge_on_read_postgres_v8"]
+# Of a row that a late record fills, Apache Hudi gives the late record's meta columns; in version 9 the row's own, as pyhudi always does.
+META_OF_LATE_RECORDS = {"merge_on_read_partial_update_v6", "merge_on_read_partial_update_v8"}
 MERGED = [name for name in NAMES if name.startswith("merge_on_read") and name not in [*REVIVED, *EVENTS_OF_POSTGRES]]
 
 
@@ -52,7 +54,8 @@ def test_merged_rows_and_their_meta_columns_are_those_of_apache_hudi(unpacked: t
     path, _ = unpacked
     expected = pq.read_table(path.parent / f"{path.name}.snapshot.parquet")
     rows = HudiTable.open(path).to_arrow(meta_columns=True)
-    assert with_meta_columns(rows.select(expected.column_names)) == with_meta_columns(expected)
+    comparable = data if path.name in META_OF_LATE_RECORDS else with_meta_columns
+    assert comparable(rows.select(expected.column_names)) == comparable(expected)
     assert set(rows.column_names) - set(expected.column_names) <= set(META_COLUMNS)
 
 
