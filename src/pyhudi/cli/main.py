@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from pyhudi.cli.compact import compact
+from pyhudi.cli.log import log
 from pyhudi.errors import HudiError, UsageError
 
 _FAILED = 1
@@ -35,3 +36,4 @@ def main(*, verbose: bool) -> None:
 
 
 main.add_command(compact)
+main.add_command(log)
