@@ -21,6 +21,7 @@ SHAPES = {
     "plain": {"recordkey": "id", "partitionpath": "", "ordering": ""},
     "partitioned": {"recordkey": "id", "partitionpath": "city", "ordering": "seen"},
     "complex": {"recordkey": "id,city", "partitionpath": "city", "ordering": "seen"},
+    "merge_on_read": {"recordkey": "id", "partitionpath": "city", "ordering": "seen", "type": "MERGE_ON_READ"},
 }
 
 rows = st.fixed_dictionaries(
@@ -42,10 +43,18 @@ FOUND_ONCE = [
     ("upsert", [{"id": "0", "city": city, "seen": 0, "fare": None} for city in ("lima", None)]),
     ("delete", [{"id": "0", "city": "lima", "seen": 0, "fare": None}]),
 ]
+#: Rows of a merge-on-read table that stand in logs: some late, some deleted, some new.
+INTO_LOGS = [
+    ("insert", [{"id": str(n), "city": "lima", "seen": 2, "fare": 1.0} for n in range(6)]),
+    ("upsert", [{"id": str(n), "city": "lima", "seen": n, "fare": 2.0} for n in range(4)]),
+    ("delete", [{"id": "3", "city": "lima", "seen": 0, "fare": None}]),
+    ("upsert", [{"id": str(n), "city": "lima", "seen": 1, "fare": 3.0} for n in range(2, 8)]),
+]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 @example(steps=FOUND_ONCE)
+@example(steps=INTO_LOGS)
 @settings(max_examples=2, deadline=None, phases=NO_SHRINKING, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=writes)
 def test_local_engine_and_spark_tasks_give_the_same_rows(
@@ -88,6 +97,7 @@ def save(frame, path: str, shape: str, operation: str, options: dict[str, str]) 
     writer = writer.option("hoodie.datasource.write.partitionpath.field", fields["partitionpath"])
     if fields["ordering"]:
         writer = writer.option("hoodie.table.ordering.fields", fields["ordering"])
+    writer = writer.option("hoodie.datasource.write.table.type", fields.get("type", "COPY_ON_WRITE"))
     writer.save(path)
 
 

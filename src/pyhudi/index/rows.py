@@ -11,8 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pyhudi.kernels.incoming import DELETE_COLUMN, POSITION_COLUMN
+from pyhudi.kernels.probe import SEVERAL
 from pyhudi.schema.meta_columns import RECORD_KEY
 from pyhudi.spec.file_group import FileSlice
 
@@ -53,6 +55,17 @@ def deletes_of(keys: pa.Array | pa.ChunkedArray) -> pa.Table:
 def with_positions(rows: pa.Table, positions: pa.Int64Array) -> pa.Table:
     """Return keyed rows with the places of their records in the base file."""
     return rows.append_column(pa.field(POSITION_COLUMN, pa.int64()), positions)
+
+
+def with_sure_positions(rows: pa.Table) -> pa.Table:
+    """Return keyed rows so that a key which was found in several places has the position `SEVERAL`."""
+    if POSITION_COLUMN not in rows.schema.names:
+        return rows
+    places = rows.group_by(RECORD_KEY).aggregate([(POSITION_COLUMN, "min"), (POSITION_COLUMN, "max")])
+    least, greatest = (places.column(f"{POSITION_COLUMN}_{end}") for end in ("min", "max"))
+    doubtful = pc.is_in(rows.column(RECORD_KEY), value_set=places.column(RECORD_KEY).filter(pc.less(least, greatest)).combine_chunks())
+    positions = pc.if_else(doubtful, SEVERAL, rows.column(POSITION_COLUMN))
+    return rows.set_column(rows.schema.get_field_index(POSITION_COLUMN), POSITION_COLUMN, positions)
 
 
 def join_rows(tables: Sequence[pa.Table]) -> pa.Table:

@@ -25,6 +25,7 @@ from pyhudi.spark.key_columns import served_by_spark
 from pyhudi.spec.commit import Operation
 from pyhudi.spec.options import resolve
 from pyhudi.spec.visibility import Visibility
+from pyhudi.table.compact import compact_after
 from pyhudi.table.open_table import OpenTable
 from pyhudi.table.write import commit, state_before
 from pyhudi.txn.transaction import Transaction, begin
@@ -83,7 +84,8 @@ def write_distributed(table: OpenTable, request: DistributedRequest, options: Ma
     started = time.perf_counter()
     if (unserved := serves(table, request, options)) is not None:
         raise UnsupportedError(f"this write cannot be done by Spark tasks: {unserved}; leave pyhudi.engine at auto.")
-    choices = choose(resolve(options), table.config, request.operation)
+    resolved = resolve(options)
+    choices = choose(resolved, table.config, request.operation)
     with begin(
         table.storage,
         request.operation,
@@ -99,6 +101,7 @@ def write_distributed(table: OpenTable, request: DistributedRequest, options: Ma
         else:
             plan, results = _write_grouped(txn, request, choices, schema, latest, reason)
         committed = None if plan.changes_nothing and not results else commit(txn, plan, results, schema)
+    compact_after(txn, committed, resolved)
     index = choices.tagging.index.name if choices.tagging.looks_up and not request.located else None
     return write_result(committed, plan, count_results(results), index, time.perf_counter() - started)
 
@@ -137,7 +140,7 @@ def _write_grouped(
     reason: str,
 ) -> tuple[WritePlan, list[TaskResult]]:
     shape = table_shape(schema, txn.table.config)
-    with group_rows(txn, request.frame, choices.tagging, schema.columns, located=request.located, seen=request.seen) as grouped:
+    with group_rows(txn, request.frame, choices, schema.columns, located=request.located, seen=request.seen) as grouped:
         plan = _plan(txn, request, choices, grouped, latest, reason)
         results: list[TaskResult] = []
         if not plan.changes_nothing:

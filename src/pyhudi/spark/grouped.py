@@ -13,10 +13,10 @@ from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives 
 
 from pyhudi.errors import KeyFieldError
 from pyhudi.index.probe import slices_to_ask
-from pyhudi.index.rows import TaggedRows
+from pyhudi.index.rows import TaggedRows, with_sure_positions
 from pyhudi.kernels.base_file import TableShape, WriterSettings
 from pyhudi.kernels.dedupe import combine
-from pyhudi.kernels.incoming import DELETE_COLUMN
+from pyhudi.kernels.incoming import DELETE_COLUMN, POSITION_COLUMN
 from pyhudi.kernels.run_task import GroupTask, run_task
 from pyhudi.kernels.write_task import TaskResult
 from pyhudi.merge.mode import MergeMode
@@ -57,7 +57,13 @@ class GroupedRows:
 
 @contextlib.contextmanager
 def group_rows(
-    txn: Transaction, frame: DataFrame, tagging: Tagging, columns: pa.Schema, *, located: bool, seen: Visibility | None = None
+    txn: Transaction,
+    frame: DataFrame,
+    choices: Choices,
+    columns: pa.Schema,
+    *,
+    located: bool,
+    seen: Visibility | None = None,
 ) -> Iterator[GroupedRows]:
     """Find the file group of every row and count; Spark keeps the rows until the block ends. `seen` are the commits that located rows were
     read with.
@@ -66,10 +72,13 @@ def group_rows(
         KeyFieldError: a record key is null or empty, or a partition value is not allowed.
         ConflictError: located rows were read from files that are not the newest any more.
     """
+    tagging = choices.tagging
+    positions = txn.table.config.is_merge_on_read and choices.writer.log.positions
     keyed = _located(frame) if located else _keyed(txn, frame, tagging, columns)
-    rows = keyed if located else _found(txn, keyed, tagging)
+    rows = keyed if located else _found(txn, keyed, tagging, positions=positions)
     if tagging.operation in _DELETES:
-        rows = rows.select(RECORD_KEY, PARTITION_PATH, FILE_ID, F.lit(True).alias(DELETE_COLUMN))
+        known = [name for name in (RECORD_KEY, PARTITION_PATH, FILE_ID, POSITION_COLUMN) if name in rows.columns]
+        rows = rows.select(*known, F.lit(True).alias(DELETE_COLUMN))
         rows = rows.filter(F.col(FILE_ID).isNotNull())
     rows = rows.persist(StorageLevel.MEMORY_AND_DISK)
     try:
@@ -92,12 +101,12 @@ def _keyed(txn: Transaction, frame: DataFrame, tagging: Tagging, columns: pa.Sch
     return with_partition_path(typed.withColumn(RECORD_KEY, key), config)
 
 
-def _found(txn: Transaction, keyed: DataFrame, tagging: Tagging) -> DataFrame:
+def _found(txn: Transaction, keyed: DataFrame, tagging: Tagging, *, positions: bool) -> DataFrame:
     if not tagging.looks_up:
         return keyed.withColumn(FILE_ID, F.lit(None).cast("string"))
     paths = [row[0] for row in keyed.select(PARTITION_PATH).distinct().collect()] if txn.table.config.partition_fields else [""]
     files = [piece.base for path in paths for piece in slices_to_ask(txn.view, path) if piece.base is not None]
-    found = locate(keyed, txn.table.storage.uri, files)
+    found = locate(keyed, txn.table.storage.uri, files, positions=positions and not tagging.drop_known)
     return found.filter(F.col(FILE_ID).isNull()) if tagging.drop_known else found
 
 
@@ -162,7 +171,7 @@ def _write(work: _Work, batches: Iterable[pa.RecordBatch]) -> Iterator[TaskResul
     parts = [batch for batch in batches if batch.num_rows]
     if not parts:
         return
-    rows = pa.Table.from_batches(parts)
+    rows = with_sure_positions(pa.Table.from_batches(parts))
     if work.tagging.operation in _DELETES:
         rows = combine(rows, (), MergeMode.COMMIT_TIME_ORDERING)  # a delete by key has no ordering value
     elif work.tagging.combine:

@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
 from pyspark.sql.types import StringType, StructField, StructType
 
+from pyhudi.kernels.incoming import POSITION_COLUMN
 from pyhudi.spark.key_columns import PARTITION_PATH, RECORD_KEY
 from pyhudi.spec.file_group import BaseFile
 
@@ -20,21 +21,27 @@ _FILE_NAME: Final = "_hoodie_file_name"
 _STORED = StructType([StructField(name, StringType()) for name in (RECORD_KEY, PARTITION_PATH, _FILE_NAME)])
 
 
-def locate(keyed: DataFrame, base_uri: str, files: Sequence[BaseFile]) -> DataFrame:
+def locate(keyed: DataFrame, base_uri: str, files: Sequence[BaseFile], *, positions: bool = False) -> DataFrame:
     """Add the file id of the group that holds each key in the row's partition; null for a key that is new there.
+
+    A row comes back once for each stored record of its key.
 
     Args:
         keyed: Rows with record key and partition path.
         base_uri: The table's base path.
         files: The latest base files of the partitions that the rows may touch.
+        positions: Whether to add the place of the record in its base file, too.
     """
     if not files:
-        return keyed.withColumn(FILE_ID, F.lit(None).cast("string"))
+        found = keyed.withColumn(FILE_ID, F.lit(None).cast("string"))
+        return found.withColumn(POSITION_COLUMN, F.lit(None).cast("long")) if positions else found
     stored = _stored_keys(keyed.sparkSession, base_uri, files)
+    stored = stored if positions else stored.drop(POSITION_COLUMN)
     return keyed.join(stored, [PARTITION_PATH, RECORD_KEY], "left")
 
 
 def _stored_keys(session: SparkSession, base_uri: str, files: Sequence[BaseFile]) -> DataFrame:
     paths = [f"{base_uri.rstrip('/')}/{file.path}" for file in files]
     scan = session.read.schema(_STORED).parquet(*paths)
-    return scan.select(RECORD_KEY, PARTITION_PATH, F.substring_index(_FILE_NAME, "_", 1).alias(FILE_ID))
+    file_id = F.substring_index(_FILE_NAME, "_", 1).alias(FILE_ID)
+    return scan.select(RECORD_KEY, PARTITION_PATH, file_id, F.col("_metadata.row_index").alias(POSITION_COLUMN))

@@ -52,11 +52,12 @@ def sql(spark: SparkSession, tmp_path: Path) -> Iterator[Sql]:
     spark.sql(f"DROP DATABASE {database} CASCADE")
 
 
-@pytest.fixture
-def people(sql: Sql) -> Sql:
-    """A table of three people in two cities."""
+@pytest.fixture(params=["cow", "mor"])
+def people(sql: Sql, request: pytest.FixtureRequest) -> Sql:
+    """A table of three people in two cities, of either type."""
     sql(
-        "CREATE TABLE people (id INT, name STRING, age INT, city STRING) USING hudi PARTITIONED BY (city) TBLPROPERTIES (primaryKey = 'id')"
+        "CREATE TABLE people (id INT, name STRING, age INT, city STRING) USING hudi PARTITIONED BY (city)"
+        f" TBLPROPERTIES (primaryKey = 'id', type = '{request.param}')"
     )
     sql("INSERT INTO people VALUES (1, 'ann', 31, 'oslo'), (2, 'bob', 42, 'oslo'), (3, 'cid', 53, 'rome')")
     return sql

@@ -127,7 +127,6 @@ def test_a_table_created_again_after_a_drop_is_empty_and_new(people):
         ("(id INT) USING hudi TBLPROPERTIES ('hoodie.tabel.name' = 'x')", OptionError, "hoodie.table.name"),
         ("(id INT) USING hudi TBLPROPERTIES (type = 'cow') OPTIONS (type 'mor')", OptionError, "twice"),
         ("(id INT) USING hudi TBLPROPERTIES (primaryKey = 'ids')", SchemaError, "ids"),
-        ("(id INT) USING hudi TBLPROPERTIES (type = 'mor')", UnsupportedError, "merge-on-read"),
         ("(id INT, ID STRING) USING hudi", SchemaError, "twice"),
         ("(id INT DEFAULT 3) USING hudi", UnsupportedError, "DEFAULT"),
         ("(id INT) USING hudi PARTITIONED BY (p)", SchemaError, "no column"),
