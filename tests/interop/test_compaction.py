@@ -18,6 +18,7 @@ KINDS = [
     MERGE_ON_READ,
     replace(MERGE_ON_READ, name="commit_time", order_by=()),
     replace(MERGE_ON_READ, name="version_8", version=8),
+    replace(MERGE_ON_READ, name="version_6", version=6),
     replace(MERGE_ON_READ, name="not_partitioned", partition_by=()),
 ]
 KIND = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
@@ -118,9 +119,7 @@ def test_plan_that_pyhudi_took_back_is_forgotten_by_apache_hudi(judge: Judge, tm
     judge_writes(kind, judge, path, "upsert", model.upsert(trips(2, 6, amount=8)))
     HudiTable.open(path).services.rollback(planned)
     assert_both_read(judge, path, model.sorted())
-    assert judge_compacts(judge, path, "run") == []
-    (again,) = judge_compacts(judge, path, "schedule")
-    assert again > planned
-    judge_compacts(judge, path, "run")
+    (own,) = judge_compacts(judge, path, "run")  # with nothing pending it plans for itself
+    assert own > planned
     assert log_files(path) == []
     assert_both_read(judge, path, model.sorted())
