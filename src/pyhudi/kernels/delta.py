@@ -86,22 +86,22 @@ def _merged(
     storage: Storage, shape: TableShape, base: BaseFile | None, log: LogRows, groups: Places, match: BaseMatch, wanted: pa.Schema
 ) -> Delta:
     """Merge by the winner among the versions of each key."""
-    hard = log.hard_deletes if shape.compared_fields else log.deletes
-    winner = winners(groups, [log.rows.column(name) for name in shape.compared_fields], hard)
+    winner = winners(groups, [log.rows.column(name) for name in shape.compared_fields], log.hard_deletes)
     cut = np.zeros(len(winner), bool)
-    cut[groups[hard]] = True
+    cut[groups[log.hard_deletes]] = True
     wins = _wins(storage, shape, base, log, winner, cut, match)
     met = np.zeros(len(winner), bool)
     met[match.groups] = True
     # The row stands once for each base row that it replaces; once also for keys that were deleted before, or are new.
     times = np.bincount(match.groups[wins], minlength=len(winner))
+    late = met & ~cut & (times == 0)
     times[cut | ~met] = 1
     times[log.deletes[winner]] = 0
     places = np.repeat(winner, times)
     return Delta(
         masked=pa.array(match.rows[wins]),
         rows=_typed(log.rows.take(pa.array(places)), wanted),
-        late=int((met & ~cut & (np.bincount(match.groups[wins], minlength=len(winner)) == 0)).sum()),
+        late=int(late.sum()),
         inserts=int(times[~met].sum()),
         log_records=log.rows.num_rows,
     )
@@ -144,7 +144,7 @@ def _folded(
     return Delta(
         masked=pa.array(match.rows[folded.changed[: len(match.rows)]]),
         rows=rows,
-        late=int((targets.has_base & ~folded.changed).sum()),
+        late=len(np.setdiff1d(targets.groups, targets.groups[folded.changed])),
         inserts=int((~targets.has_base[places]).sum()),
         log_records=log.rows.num_rows,
     )

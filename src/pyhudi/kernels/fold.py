@@ -45,7 +45,7 @@ class Targets:
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """What became of the targets: which have changed, which are deleted, and which were deleted before they came back."""
+    """What became of the targets: which have changed, which are deleted, and which came back after a delete by commit time."""
 
     changed: Mask
     dead: Mask
@@ -124,7 +124,7 @@ class _Fold:
         for name, source in self._ordered_by.items():
             takes = wins & (self._brings(name, versions) | self.empty[places])
             source[places[takes]] = versions[takes]
-        self.reborn[places] |= wins & self.dead[places] & ~dies
+        self.reborn[places] |= wins & self._hard[places] & ~dies
         self.dead[places] = np.where(wins, dies, self.dead[places])
         self._hard[places] = np.where(wins, is_hard, self._hard[places])
         self.empty[places] = False

@@ -38,7 +38,7 @@ def fold_records(
             stored = state[place]
             found = applied(stored, _version(shape, log, records[number], number), shape.merge_mode, shape.gaps, shape.merger)
             changed[place] |= found is not stored
-            reborn[place] |= stored is not None and stored.deletes and not found.deletes
+            reborn[place] |= stored is not None and stored.by_commit_time and not found.deletes
             state[place] = found
     dead = np.array([found is None or found.deletes for found in state], bool)
     return Folded(changed, dead, reborn), [{} if found is None else dict(found.record) for found in state]

@@ -158,7 +158,9 @@ def _live(rows: pa.Table, shape: TableShape, wanted: pa.Schema, positions: Place
     deletes = marked_deletes(typed, shape)
     if OPERATION in rows.schema.names:
         deletes |= pc.is_in(rows.column(OPERATION), _DELETING_OPERATIONS).to_numpy().astype(bool)
-    return _Piece(typed, deletes, np.zeros(len(deletes), bool), positions)
+    # Where no ordering values are compared, every delete counts by commit time.
+    hard = np.zeros(len(deletes), bool) if shape.compared_fields else deletes
+    return _Piece(typed, deletes, hard, positions)
 
 
 def _deletes(block: LogBlock, content: bytes, shape: TableShape, wanted: pa.Schema, base_instant: str | None) -> _Piece:

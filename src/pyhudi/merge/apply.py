@@ -87,7 +87,7 @@ def _late(stored: RecordVersion, incoming: RecordVersion, gaps: Gaps) -> RecordV
 
 
 def _by_merger(stored: RecordVersion, incoming: RecordVersion, merger: RecordMerger) -> RecordVersion:
-    found = merger.merge(stored.record, incoming.record)
+    found = merger.merge(stored.record, overlaid(incoming.record, incoming.held, stored.record))
     if found is stored.record:
         return stored
     if found is None:

@@ -1,0 +1,170 @@
+"""Any sequence of log blocks over a base file gives what the rules give record by record, in every mode and block format."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pyhudi.kernels.base_file import TableShape
+from pyhudi.kernels.merge_slice import count_merged, iter_merged
+from pyhudi.merge.apply import NOT_BROUGHT, RecordVersion, applied
+from pyhudi.merge.mode import MergeMode
+from pyhudi.merge.partial import Gaps, PartialMode, Record
+from pyhudi.schema.avro_arrow import arrow_to_avro, with_meta_fields
+from pyhudi.spec.delete_record import COMMIT_TIME_DELETE
+from pyhudi.spec.log_block import BlockType
+from tests.unit.kernels.log_tables import LoggedSlice, Row
+
+SCHEMA = pa.schema({"ts": pa.int64(), "tie": pa.string(), "n": pa.int64(), "s": pa.string(), "_hoodie_is_deleted": pa.bool_()})
+KEYS = ["k0", "k1", "k2", "k3"]
+KEY = "_hoodie_record_key"
+COLUMNS = (KEY, "ts", "tie", "n", "s")
+EVENT, COMMIT, CUSTOM = MergeMode.EVENT_TIME_ORDERING, MergeMode.COMMIT_TIME_ORDERING, MergeMode.CUSTOM
+
+
+@dataclass(frozen=True)
+class SumUp:
+    """Adds the numbers up; a sum of 7 deletes the record, and a newer one without number changes nothing."""
+
+    def merge(self, older: Record, newer: Record) -> Record | None:
+        if newer["n"] is None:
+            return older
+        total = (older["n"] or 0) + newer["n"]
+        return None if total == 7 else {**newer, "n": total}
+
+
+@dataclass
+class Block:
+    """A block of rows, or of deletes with their ordering values; `columns` None for whole rows."""
+
+    kind: BlockType
+    rows: list[Row] = field(default_factory=list)
+    columns: tuple[str, ...] | None = None
+    deletes: list[tuple[str, Any]] = field(default_factory=list)
+    placed: bool = False
+
+
+keys = st.sampled_from(KEYS)
+values = {"ts": st.sampled_from([None, 1, 2, 3]), "tie": st.sampled_from([None, "", "a"]), "n": st.sampled_from([None, 0, 3, 4])}
+texts = st.sampled_from([None, "", "x", "absent"])
+row = st.fixed_dictionaries({KEY: keys, **values, "s": texts, "_hoodie_is_deleted": st.sampled_from([None, False, False, True])})
+unmarked = row.map(lambda entry: entry | {"_hoodie_is_deleted": None})
+kinds = st.sampled_from([BlockType.AVRO, BlockType.PARQUET, BlockType.HFILE])
+subsets = st.sampled_from([None, None, ("ts", "tie", "n"), ("ts", "tie", "s"), ("n",), ("ts", "tie", "n", "s")])
+data = st.builds(Block, kinds, st.lists(row, min_size=1, max_size=4), subsets, placed=st.booleans())
+# A delete cannot carry a null: it is written as the least value of its type.
+orders = st.one_of(st.just(COMMIT_TIME_DELETE), st.tuples(st.sampled_from([1, 2, 3]), st.sampled_from(["", "a"])))
+deletes = st.builds(
+    Block, st.just(BlockType.DELETE), deletes=st.lists(st.tuples(keys, orders), min_size=1, max_size=3), placed=st.booleans()
+)
+rules = st.sampled_from(
+    [
+        (COMMIT, None, None),
+        (EVENT, None, None),
+        (COMMIT, Gaps(PartialMode.IGNORE_DEFAULTS), None),
+        (EVENT, Gaps(PartialMode.IGNORE_DEFAULTS, defaults=(("n", 0),)), None),
+        (EVENT, Gaps(PartialMode.FILL_UNAVAILABLE, "absent"), None),
+        (CUSTOM, None, SumUp()),
+    ]
+)
+
+
+def whole(entry: Row, columns: Sequence[str] | None) -> Row:
+    """A row as its block holds it."""
+    return {name: value if columns is None or name in (KEY, *columns) else None for name, value in entry.items()}
+
+
+def versions_of(block: Block, mode: MergeMode) -> list[tuple[str, RecordVersion]]:
+    compared = () if mode is COMMIT else ("ts", "tie")
+    found = []
+    for key, order in block.deletes:
+        hard = order is COMMIT_TIME_DELETE or mode is COMMIT
+        found.append((key, RecordVersion({}, (None, None)[: len(compared)] if hard else tuple(order), True, hard)))
+    held = None if block.columns is None else frozenset((KEY, *block.columns))
+    for entry in block.rows:
+        given_row = whole(entry, block.columns)
+        dies = bool(given_row["_hoodie_is_deleted"])
+        ordering = tuple(given_row[name] if held is None or name in held else NOT_BROUGHT for name in compared)
+        found.append((entry[KEY], RecordVersion(given_row, ordering, dies, dies and mode is COMMIT, held)))
+    return found
+
+
+def expected(base: list[Row], blocks: list[Block], shape: TableShape) -> list[Row]:
+    mode = shape.merge_mode
+    history: dict[str, list[RecordVersion]] = {}
+    for block in blocks:
+        for key, version in versions_of(block, mode):
+            history.setdefault(key, []).append(version)
+    found: list[Row] = []
+    for key in KEYS:
+        ordering = shape.compared_fields
+        stored = [RecordVersion(entry, tuple(entry[name] for name in ordering)) for entry in base if entry[KEY] == key]
+        new: list[Row] = []
+        for start in stored or [None]:
+            state, again = start, False
+            for version in history.get(key, []):
+                after = applied(state, version, mode, shape.gaps, shape.merger)
+                again |= state is not None and state.by_commit_time and not after.deletes
+                state = after
+            if state is not None and not state.deletes:
+                (new if again else found).append(dict(state.record))
+        found += new[:1]
+    return found
+
+
+def built(base: list[Row], blocks: list[Block], shape: TableShape) -> LoggedSlice:
+    slice_ = LoggedSlice(shape)
+    if base:
+        slice_.write_base(base)
+    place = {entry[KEY]: number for number, entry in enumerate(base)}
+    for block in blocks:
+        of_block = [entry[KEY] for entry in block.rows] + [key for key, _ in block.deletes]
+        unique = len(set(of_block)) == len(of_block)
+        positions = None
+        if block.placed and unique and set(of_block) <= place.keys() and len(place) == len(base):
+            block.rows.sort(key=lambda entry: place[entry[KEY]])
+            block.deletes.sort(key=lambda entry: place[entry[0]])
+            positions = sorted(place[key] for key in of_block)
+        if block.kind is BlockType.HFILE:
+            if not unique:
+                block.kind = BlockType.AVRO
+            else:
+                block.rows.sort(key=lambda entry: entry[KEY])
+                positions = None
+        if block.deletes:
+            slice_.add_log(slice_.delete_block(block.deletes, positions=positions))
+        else:
+            slice_.add_log(slice_.data_block(block.kind, block.rows, columns=block.columns, positions=positions))
+    return slice_
+
+
+def shown(rows: list[Row], columns: Sequence[str]) -> Counter[str]:
+    return Counter(repr([entry.get(name) for name in columns]) for entry in rows)
+
+
+@settings(max_examples=100)
+@given(st.lists(unmarked, max_size=5), st.lists(st.one_of(data, deletes), max_size=6), rules, st.sampled_from([1 << 30, 400, 60]))
+def test_a_slice_reads_as_its_versions_applied_one_by_one(
+    base: list[Row], blocks: list[Block], rule: tuple[MergeMode, Gaps | None, Any], limit_bytes: int
+) -> None:
+    mode, gaps, merger = rule
+    avro = with_meta_fields(arrow_to_avro(SCHEMA, "t"))
+    shape = TableShape("t", SCHEMA, avro, ("ts", "tie"), mode, gaps=gaps, merger=merger)
+    slice_ = built(base, blocks, shape)
+    rows = expected(base, blocks, shape)
+
+    read = [entry for batch in iter_merged(slice_.storage, shape, slice_.task(), limit_bytes=limit_bytes) for entry in batch.to_pylist()]
+    assert shown(read, COLUMNS) == shown(rows, COLUMNS)
+    assert count_merged(slice_.storage, shape, slice_.task()) == len(rows)
+
+    chosen = pc.field("n") == 3
+    pruned = iter_merged(slice_.storage, shape, slice_.task(columns=("s",)), chosen, limit_bytes=limit_bytes)
+    found = [entry for batch in pruned for entry in batch.to_pylist()]
+    assert shown(found, ("s",)) == shown([entry for entry in rows if entry["n"] == 3], ("s",))
