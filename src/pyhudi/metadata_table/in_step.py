@@ -4,6 +4,7 @@ Rules: `HoodieBackedTableMetadataWriter`; format notes (metadata table) 2.3 to 2
 
     prepare   before an action's instant is put on the timeline: the metadata table is there, whole, and knows all
     record_*  before the action's instant completes
+    maintain  when it has completed
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pyhudi.fsview.view import FileSystemView
 from pyhudi.metadata_table import partitions
 from pyhudi.metadata_table.column_types import bound_types, indexed_columns
 from pyhudi.metadata_table.commit import write_changes
+from pyhudi.metadata_table.compact import compact_if_due
 from pyhudi.metadata_table.data_table import DataTable
 from pyhudi.metadata_table.index_definitions import PATH, PATH_PROPERTY, IndexDefinition, load_definitions, render_definitions
 from pyhudi.metadata_table.initialise import build_partition
@@ -75,6 +77,14 @@ class InStep:
             CorruptTableError: it cannot be taken back any more; the metadata table must be built anew.
         """
         roll_back(self.own, rollback_time, failed)
+
+    def maintain(self) -> None:
+        """Compact the metadata table if that is due; after the action completed, while the lock is still held.
+
+        Raises:
+            StorageError: the storage failed; the metadata table is as good as before.
+        """
+        compact_if_due(self.own.reloaded())
 
     @property
     def _wanted(self) -> Collection[str]:
@@ -139,7 +149,7 @@ def _usable(storage: Storage, config: TableConfig, timeline: Timeline, sources: 
         return None, f"another writer made {missing[0]} without it"
     for failed in own.timeline.pending():
         if failed.action is Action.DELTA_COMMIT:
-            own = roll_back(own, sources.times.next(), failed.requested)
+            own = roll_back(own, own.times.next(), failed.requested)
     return own, ""
 
 

@@ -44,7 +44,7 @@ def build_partition(own: OwnTable, partition: str, records: Mapping[str, Metadat
         operation="BULK_INSERT_PREPPED",
     )
     content = commit_content(metadata, own.config.layout, sync=own.sources.sync_marker())
-    own.writer.complete(inflight, own.sources.times.next(), content)
+    own.writer.complete(inflight, own.times.next(), content)
     return own.reloaded()
 
 

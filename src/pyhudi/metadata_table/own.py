@@ -28,12 +28,12 @@ _TIMELINE_FOLDERS = (".hoodie/timeline/history", ".hoodie/.temp", ".hoodie/.aux"
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where a write takes time and chance from: `times` gives instants later than all on the data table's timeline,
-    `sync_marker` 16 random bytes.
+    """Where a write takes time and chance from: `zone` is that of the data table's timeline, `sync_marker` gives 16 random
+    bytes.
     """
 
     clock: Clock
-    times: InstantClock
+    zone: str
     sync_marker: Callable[[], bytes]
 
     def now_ms(self) -> int:
@@ -43,12 +43,17 @@ class Sources:
 
 @dataclass(frozen=True, slots=True)
 class OwnTable:
-    """The metadata table while the data table's lock is held."""
+    """The metadata table while the data table's lock is held.
+
+    `times` gives times later than all on its timeline: a log file that seemed to be completed before the last compaction
+    would be taken for compacted.
+    """
 
     storage: FolderStorage
     config: TableConfig
     timeline: Timeline
     sources: Sources
+    times: InstantClock
     encoder: RecordEncoder
 
     @property
@@ -73,7 +78,9 @@ def open_own(storage: Storage, sources: Sources) -> OwnTable | None:
         config = TableConfig(load_properties(own))
     except TableNotFound:
         return None
-    return OwnTable(own, config, load_full_timeline(own, config), sources, RecordEncoder(config.version))
+    timeline = load_full_timeline(own, config)
+    times = InstantClock(sources.clock, sources.zone, timeline.greatest_time())
+    return OwnTable(own, config, timeline, sources, times, RecordEncoder(config.version))
 
 
 def create_own(storage: Storage, config: TableConfig, sources: Sources) -> OwnTable:

@@ -40,6 +40,7 @@ class RecordDecoder:
     """
 
     def __init__(self, schema: str, what: str) -> None:
+        self.schema = schema
         self._schema = parsed_schema(schema)
         self._what = what
 

@@ -19,6 +19,7 @@ from pyhudi.kernels.log_choice import choose_blocks
 from pyhudi.metadata_table.merge import merge
 from pyhudi.metadata_table.record import MetadataRecord
 from pyhudi.metadata_table.record_codec import RecordDecoder
+from pyhudi.metadata_table.record_encoder import RecordEncoder
 from pyhudi.spec.file_group import FileSlice
 from pyhudi.spec.log_block import BlockType, LogBlock
 from pyhudi.storage.protocol import Storage
@@ -48,6 +49,30 @@ class SliceReader:
         """Yield (key, record) of the keys that begin with `prefix`, in no particular order."""
         row = prefix.encode()
         return self._merged(lambda file: file.scan(row))
+
+    def cells(self, encoder: RecordEncoder) -> Iterator[tuple[bytes, bytes]]:
+        """Yield all (row, value) in order of rows, as a new base file holds them: what no log changes stays as it is."""
+        changes = {key.encode(): records for key, records in self._changes(HFileReader.entries).items()}
+        waiting = sorted(changes, reverse=True)
+        with ExitStack() as files:
+            for row, value, decoder in self._base_cells(files):
+                while waiting and waiting[-1] < row:
+                    yield from _cell(waiting[-1], _after(None, changes[waiting.pop()]), encoder)
+                if waiting and waiting[-1] == row:
+                    yield from _cell(row, _after(decoder.decode(value), changes[waiting.pop()]), encoder)
+                elif decoder.schema == encoder.file_schema:
+                    yield row, value
+                else:
+                    yield row, encoder.encode(decoder.decode(value))
+            while waiting:
+                yield from _cell(waiting[-1], _after(None, changes[waiting.pop()]), encoder)
+
+    def _base_cells(self, files: ExitStack) -> Iterator[tuple[bytes, bytes, RecordDecoder]]:
+        base = self._slice.base
+        if base is not None:
+            file = HFileReader(files.enter_context(self._storage.open_input(base.path)), base.size, base.path)
+            decoder = RecordDecoder(_schema(file, None, base.path), base.path)
+            yield from ((row, value, decoder) for row, value in file.entries())
 
     def _merged(self, fetch: _Fetch) -> Iterator[tuple[str, MetadataRecord]]:
         changes = self._changes(fetch)
@@ -85,16 +110,25 @@ def _block_changes(source: BinaryIO, block: LogBlock, fetch: _Fetch) -> Iterator
 
 
 def _records(file: HFileReader, schema: str | None, fetch: _Fetch, path: str) -> Iterator[tuple[str, MetadataRecord]]:
-    text = schema or file.info.get("schema", b"").decode(errors="replace")
-    if not text:
-        raise CorruptTableError(f"{path} does not say which schema its records have")
-    decoder = RecordDecoder(text, path)
+    decoder = RecordDecoder(_schema(file, schema, path), path)
     for row, value in fetch(file):
         try:
             key = row.decode()
         except UnicodeDecodeError:
             raise CorruptTableError(f"{path} holds the key {row!r}, which is no UTF-8 text") from None
         yield key, decoder.decode(value)
+
+
+def _schema(file: HFileReader, schema: str | None, path: str) -> str:
+    text = schema or file.info.get("schema", b"").decode(errors="replace")
+    if not text:
+        raise CorruptTableError(f"{path} does not say which schema its records have")
+    return text
+
+
+def _cell(row: bytes, record: MetadataRecord | None, encoder: RecordEncoder) -> Iterator[tuple[bytes, bytes]]:
+    if record is not None:
+        yield row, encoder.encode(record)
 
 
 def _after(record: MetadataRecord | None, changes: Iterable[MetadataRecord | None]) -> MetadataRecord | None:

@@ -1,0 +1,76 @@
+"""Compaction of the metadata table: its log files become base files, once there have been enough delta commits.
+
+Rules: `HoodieBackedTableMetadataWriter.compactIfNecessary`; format notes (metadata table) 2.5. All slices with log files
+are in one plan. The data table's lock is held, so that nobody writes meanwhile. A run that was cut off is thrown away and
+planned anew: its files were never seen, and log files of version 8 and later do not name the base file they lie on.
+"""
+
+from __future__ import annotations
+
+from pyhudi.codec.commit_metadata import commit_content
+from pyhudi.codec.plans import encode_compaction_plan
+from pyhudi.fsview.partitions import walk_partitions
+from pyhudi.metadata_table.files_of_groups import write_base
+from pyhudi.metadata_table.own import OwnTable
+from pyhudi.metadata_table.slice_reader import SliceReader
+from pyhudi.spec.commit import CommitMetadata, Operation, WriteStat
+from pyhudi.spec.compaction import CompactionPlan, operation_of
+from pyhudi.spec.file_group import FileSlice, join_path
+from pyhudi.spec.file_names import parse_base_file_name
+from pyhudi.spec.instant import Action, Instant
+
+#: `hoodie.metadata.compact.max.delta.commits`
+MAX_DELTA_COMMITS = 10
+#: What Hudi's plans take for the size of a base file that does not exist yet.
+_EXPECTED_BASE_BYTES = 120 << 20
+
+
+def compact_if_due(own: OwnTable, max_delta_commits: int = MAX_DELTA_COMMITS) -> OwnTable:
+    """Compact the metadata table if so many delta commits were made since the last time, and return it as it is then.
+
+    The data table must have no action under way that is recorded already: it could not be rolled back any more.
+    """
+    for instant in own.timeline.pending():
+        if instant.action in (Action.COMPACTION, Action.LOG_COMPACTION):
+            _throw_away(own, instant)
+            own = own.reloaded()
+    return _compact(own) if _delta_commits(own) >= max_delta_commits else own
+
+
+def _delta_commits(own: OwnTable) -> int:
+    """Return how many delta commits were completed since the last compaction began: the log files on top of its files."""
+    done = own.timeline.completed()
+    last = max((instant.requested for instant in done if instant.action is Action.COMMIT), default="")
+    return sum(instant.action is Action.DELTA_COMMIT and (instant.completed or "") > last for instant in done)
+
+
+def _compact(own: OwnTable) -> OwnTable:
+    slices = [slice_ for partition, _ in walk_partitions(own.storage) for slice_ in own.slices(partition) if slice_.logs]
+    plan = CompactionPlan(
+        tuple(operation_of(slice_, _EXPECTED_BASE_BYTES) for slice_ in slices), extra={}, preserve_meta_columns=False, missing_partitions=()
+    )
+    time = own.times.next()
+    requested = own.writer.request(Action.COMPACTION, time, encode_compaction_plan(plan, sync=own.sources.sync_marker()))
+    inflight = own.writer.start(requested)
+    stats: dict[str, tuple[WriteStat, ...]] = {}
+    for number, slice_ in enumerate(slices):
+        partition = slice_.group.partition_path
+        stats[partition] = (*stats.get(partition, ()), _compact_slice(own, slice_, time, f"{number}-0-0"))
+    metadata = CommitMetadata(stats=stats, extra={"schema": own.encoder.schema}, operation=Operation.COMPACT, compacted=True)
+    content = commit_content(metadata, own.config.layout, sync=own.sources.sync_marker())
+    own.writer.complete(inflight, own.times.next(), content)
+    return own.reloaded()
+
+
+def _compact_slice(own: OwnTable, slice_: FileSlice, instant: str, token: str) -> WriteStat:
+    cells = SliceReader(own.storage, slice_, own.timeline).cells(own.encoder)
+    return write_base(own, slice_.group.partition_path, slice_.group.file_id, instant, token, cells)
+
+
+def _throw_away(own: OwnTable, instant: Instant) -> None:
+    for partition, listing in walk_partitions(own.storage):
+        for status in listing:
+            name = parse_base_file_name(status.name)
+            if name is not None and name.instant == instant.requested:
+                own.storage.delete(join_path(partition, status.name))
+    own.writer.remove(instant)

@@ -1,0 +1,74 @@
+"""Histories of tables without a metadata table, recorded again action by action into one."""
+
+from __future__ import annotations
+
+from pyhudi.codec.action_files import decode
+from pyhudi.fsview.view import FileSystemView
+from pyhudi.kernels.history import load_full_timeline
+from pyhudi.metadata_table.in_step import InStep, prepare
+from pyhudi.metadata_table.own import Sources, open_own
+from pyhudi.metadata_table.table import MetadataTable
+from pyhudi.schema.avro_arrow import avro_to_arrow
+from pyhudi.spec.clean import CleanMetadata
+from pyhudi.spec.instant import Action, Instant
+from pyhudi.spec.table_config import TableConfig
+from pyhudi.storage.protocol import Storage
+from pyhudi.storage.table_properties import load_properties
+from pyhudi.timeline.clock import SystemClock
+from pyhudi.timeline.payload import read_bytes, read_commit
+from pyhudi.timeline.timeline import Timeline
+from pyhudi.txn.ids import SystemIds
+
+
+def sources() -> Sources:
+    return Sources(SystemClock(), "UTC", SystemIds().sync_marker)
+
+
+def timeline_of(storage: Storage) -> Timeline:
+    return load_full_timeline(storage, TableConfig(load_properties(storage)))
+
+
+def prepared(storage: Storage, timeline: Timeline) -> InStep:
+    """The table as of a timeline of its past, with a metadata table."""
+    config = TableConfig(load_properties(storage))
+    last = timeline_of(storage).last_completed()
+    assert last is not None
+    schema = avro_to_arrow(read_commit(storage, config, last).schema_json or "")
+    return prepare(storage, config, timeline, schema, sources())
+
+
+def record(storage: Storage, instant: Instant) -> None:
+    """Record one completed action, over the table as it was before it."""
+    config = TableConfig(load_properties(storage))
+    timeline = timeline_of(storage)
+    before = max((one.requested for one in timeline.instants if one.requested < instant.requested), default="")
+    own = open_own(storage, sources())
+    assert own is not None
+    in_step = InStep(storage, config, FileSystemView(storage, config, timeline.as_of(before)), own)
+    if instant.action is Action.CLEAN:
+        metadata = decode(instant.action, instant.state, read_bytes(storage, config, instant))
+        assert isinstance(metadata, CleanMetadata)
+        schema = avro_to_arrow(read_commit(storage, config, timeline.data_instants()[-1]).schema_json or "")
+        in_step.record_clean(instant.requested, metadata, schema)
+    else:
+        in_step.record_commit(instant.requested, read_commit(storage, config, instant))
+    in_step.maintain()
+
+
+def replay(storage: Storage) -> None:
+    """Build a metadata table before the first action, then record each."""
+    timeline = timeline_of(storage)
+    prepared(storage, timeline.as_of("0"))
+    for instant in timeline.completed():
+        if instant.action.writes_data or instant.action is Action.CLEAN:
+            record(storage, instant)
+
+
+def metadata_table(storage: Storage) -> MetadataTable:
+    return MetadataTable.open(storage, TableConfig(load_properties(storage)), timeline_of(storage))
+
+
+def contents(storage: Storage) -> dict[str, dict[str, object]]:
+    """Every record of the metadata table, by partition and key."""
+    table = metadata_table(storage)
+    return {name: dict(table.partition(name).scan()) for name in table.partitions}

@@ -1,0 +1,204 @@
+"""A metadata table that pyhudi writes says what listing and footers say, after every kind of action."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import pytest
+
+from pyhudi.errors import UnsupportedError
+from pyhudi.fsview.view import FileSystemView
+from pyhudi.metadata_table.column_types import bound_types, indexed_columns
+from pyhudi.metadata_table.compact import compact_if_due
+from pyhudi.metadata_table.file_stats import file_stats, partition_stats
+from pyhudi.metadata_table.own import FOLDER, open_own
+from pyhudi.schema.avro_arrow import avro_to_arrow
+from pyhudi.spec.instant import Action
+from pyhudi.spec.table_config import TableConfig
+from pyhudi.storage.local import LocalStorage
+from pyhudi.storage.protocol import Storage
+from pyhudi.storage.table_properties import load_properties, store_properties
+from pyhudi.timeline.payload import read_commit
+from tests.tables import unpack
+from tests.unit.metadata_table.replays import contents, metadata_table, prepared, record, replay, sources, timeline_of
+from tests.unit.metadata_table.tables import listed
+
+COPY_ON_WRITE = [
+    "cow/v9_txns_simple_nometa",
+    "cow/v9_txns_complex_nometa",
+    "cow/v9_txns_nonpart_nometa",
+    "cow/v8_simplekeygen_nonhivestyle",
+    "judge/sql_operations_v9",
+]
+MERGE_ON_READ = ["mor/avro/v9_txns_simple_nometa", "mor/avro/v9_txns_nonpart_nometa", "judge/merge_on_read_v9"]
+
+
+def table_of(name: str, folder: Path) -> Storage:
+    return LocalStorage(str(unpack(name, folder)))
+
+
+def check_files(storage: Storage) -> None:
+    table = metadata_table(storage)
+    found = table.files_of(table.partition_paths())
+    by_listing = listed(storage, TableConfig(load_properties(storage)))
+    assert {path: {file.name: file.size for file in files} for path, files in found.items()} == by_listing
+    assert table.missing_instants == ()
+
+
+def check_statistics(storage: Storage) -> None:
+    config, timeline, table = TableConfig(load_properties(storage)), timeline_of(storage), metadata_table(storage)
+    view = FileSystemView(storage, config, timeline)
+    schema = avro_to_arrow(read_commit(storage, config, timeline.data_instants()[-1]).schema_json or "")
+    types = bound_types(schema, indexed_columns(schema, config.version), config.version)
+    for path in table.partition_paths():
+        latest = [file_stats(storage, file.path, types) or {} for file in view.latest_base_files(path)]
+        known = {(stats.file_name, stats.column): stats for stats in table.column_stats(types, path)}
+        for stats in latest:
+            assert {column: known.get((one.file_name, column)) for column, one in stats.items()} == stats
+        if config.partition_fields and latest:
+            expected = [one for one in partition_stats(path, [stats for stats in latest if stats], types) if not one.is_deleted]
+            assert sorted(table.partition_stats(types, path), key=str) == sorted(expected, key=str)
+
+
+@pytest.mark.parametrize("name", COPY_ON_WRITE)
+def test_history_of_a_copy_on_write_table_is_recorded(tmp_path, name) -> None:
+    storage = table_of(name, tmp_path)
+    replay(storage)
+    check_files(storage)
+    check_statistics(storage)
+
+
+@pytest.mark.parametrize("name", MERGE_ON_READ)
+def test_history_of_a_merge_on_read_table_is_recorded(tmp_path, name) -> None:
+    storage = table_of(name, tmp_path)
+    replay(storage)
+    check_files(storage)
+
+
+@pytest.mark.parametrize("name", [*COPY_ON_WRITE, *MERGE_ON_READ])
+def test_table_with_a_history_gets_a_metadata_table(tmp_path, name) -> None:
+    storage = table_of(name, tmp_path)
+    in_step = prepared(storage, timeline_of(storage))
+    assert "files" in in_step.config.metadata_partitions
+    assert set(in_step.config.metadata_partitions) == set(TableConfig(load_properties(storage)).metadata_partitions)
+    check_files(storage)
+    if name in COPY_ON_WRITE:
+        check_statistics(storage)
+
+
+def test_partition_with_rows_in_log_files_has_no_statistics(tmp_path) -> None:
+    storage = table_of("judge/merge_on_read_v9", tmp_path)
+    prepared(storage, timeline_of(storage))
+    table = metadata_table(storage)
+    view = FileSystemView(storage, TableConfig(load_properties(storage)), timeline_of(storage))
+    with_logs = [path for path in table.partition_paths() if any(slice_.logs for slice_ in view.latest_slices(path))]
+    assert with_logs
+    for path in with_logs:
+        assert list(table.partition_stats(["_hoodie_record_key"], path)) == []
+
+
+def test_compaction_changes_no_record(tmp_path) -> None:
+    storage = table_of("cow/v9_txns_simple_nometa", tmp_path)
+    replay(storage)
+    before = contents(storage)
+    own = open_own(storage, sources())
+    assert own is not None
+    after = compact_if_due(own, max_delta_commits=1)
+    assert after.timeline.completed()[-1].action is Action.COMMIT
+    assert all(not slice_.logs for name in before for slice_ in after.slices(name))
+    assert contents(storage) == before
+
+
+def test_compaction_waits_for_enough_delta_commits(tmp_path) -> None:
+    storage = table_of("cow/v9_txns_simple_nometa", tmp_path)
+    prepared(storage, timeline_of(storage))
+    own = open_own(storage, sources())
+    assert own is not None
+    assert compact_if_due(own, max_delta_commits=4) is own  # three partitions were built by a delta commit each
+
+
+def test_rolled_back_commit_leaves_no_trace(tmp_path) -> None:
+    storage = table_of("cow/v9_txns_simple_nometa", tmp_path)
+    *_, last = timeline_of(storage).data_instants()
+    in_step = prepared(storage, timeline_of(storage).as_of(str(int(last.requested) - 1)))
+    before = contents(storage)
+    in_step.record_commit(last.requested, read_commit(storage, in_step.config, last))
+    assert contents(storage) != before
+    own = open_own(storage, sources())
+    assert own is not None
+    time = own.times.next()
+    for _ in range(2):  # a rollback that is repeated finds nothing to do
+        in_step.__class__(storage, in_step.config, in_step.view, own.reloaded()).record_rollback(time, last.requested)
+    assert contents(storage) == before
+    assert not any(last.requested in file.name for file in storage.list(f"{FOLDER}/files"))
+    assert [one.action for one in own.reloaded().timeline.completed()][-1] is Action.ROLLBACK
+
+
+def test_commit_that_the_table_has_not_completed_is_not_seen(tmp_path) -> None:
+    storage = table_of("cow/v9_txns_simple_nometa", tmp_path)
+    *_, last = timeline_of(storage).data_instants()
+    prepared(storage, timeline_of(storage).as_of(str(int(last.requested) - 1)))
+    before = contents(storage)
+    record(storage, last)
+    assert contents(storage) != before
+    folder = TableConfig(load_properties(storage)).timeline_path
+    (done,) = [file for file in storage.list(folder) if file.name.startswith(f"{last.requested}_")]
+    storage.delete(done.path)
+    assert contents(storage) == before
+
+
+def test_metadata_table_that_misses_a_commit_is_built_anew_with_a_warning(tmp_path, caplog) -> None:
+    storage = table_of("cow/v9_txns_simple_nometa", tmp_path)
+    *_, last = timeline_of(storage).data_instants()
+    prepared(storage, timeline_of(storage).as_of(str(int(last.requested) - 1)))
+    # The fixture's last commit is older than the metadata table, so a newer one must be feigned.
+    later = f"29{last.requested[2:]}"
+    data = storage.read(f".hoodie/timeline/{last.file_name(2)}")
+    storage.create(f".hoodie/timeline/{later}_{later}.commit", data)
+    assert metadata_table(storage).missing_instants == (later,)
+    with caplog.at_level(logging.WARNING):
+        prepared(storage, timeline_of(storage))
+    assert later in caplog.text
+
+
+@pytest.mark.parametrize("damage", ["missing", "properties"])
+def test_damaged_metadata_table_is_built_anew(tmp_path, caplog, damage) -> None:
+    storage = table_of("cow/v9_txns_simple_nometa", tmp_path)
+    prepared(storage, timeline_of(storage))
+    if damage == "missing":
+        storage.delete_tree(FOLDER)
+    else:
+        storage.replace(f"{FOLDER}/.hoodie/hoodie.properties", b"rubbish")
+    with caplog.at_level(logging.WARNING):
+        prepared(storage, timeline_of(storage))
+    assert "built anew" in caplog.text
+    check_files(storage)
+
+
+@pytest.mark.parametrize("key", ["hoodie.table.metadata.partitions", "hoodie.table.metadata.partitions.inflight"])
+def test_table_with_an_index_that_is_not_written_is_refused_by_its_name(tmp_path, key) -> None:
+    storage = table_of("cow/v9_txns_simple_nometa", tmp_path)
+    store_properties(storage, {key: "record_index"}, sources().clock.now())
+    with pytest.raises(UnsupportedError, match="record_index"):
+        prepared(storage, timeline_of(storage))
+
+
+def test_table_of_version_6_is_refused(tmp_path) -> None:
+    storage = table_of("cow/v6_nonpartitioned", tmp_path)
+    with pytest.raises(UnsupportedError, match="version 6"):
+        prepared(storage, timeline_of(storage))
+
+
+def test_cleaned_files_and_their_statistics_go(tmp_path) -> None:
+    storage = table_of("judge/cleaned_and_archived_v9", tmp_path)
+    timeline = timeline_of(storage)
+    cleans = [instant for instant in timeline.completed() if instant.action is Action.CLEAN]
+    assert cleans
+    prepared(storage, timeline.as_of(str(int(cleans[0].requested) - 1)))
+    for instant in timeline.completed():
+        if instant.requested >= cleans[0].requested and (instant.action.writes_data or instant.action is Action.CLEAN):
+            record(storage, instant)
+    check_files(storage)
+    named = {stats.file_name for stats in metadata_table(storage).column_stats(["_hoodie_record_key"])}
+    assert named <= {file for files in listed(storage, TableConfig(load_properties(storage))).values() for file in files}
