@@ -84,7 +84,7 @@ def run_compact_task(storage: Storage, shape: TableShape, settings: WriterSettin
                 writer.append(stamp.carried_over(pa.Table.from_batches([batch]), shape.file_schema), known_keys=stays)
         size = output.tell()
     spent = int((time.perf_counter() - started) * 1000)
-    blocks = choose_blocks(slice_blocks(storage, task.slice), task.merge.visibility, task.merge.layout)
+    blocks = choose_blocks(slice_blocks(storage, task.slice, task.merge.layout), task.merge.visibility, task.merge.layout)
     return TaskResult(_stat(task, counts, blocks, writer.rows, size, spent), 0, task.path)
 
 

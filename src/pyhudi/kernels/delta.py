@@ -72,7 +72,7 @@ def slice_delta(storage: Storage, shape: TableShape, task: SliceTask) -> Delta:
     wanted = projected(shape.schema, task.columns, meta_columns=True)
     # A merger of the owner's may look at any column.
     needed = wanted if shape.merger is None else projected(shape.schema, None, meta_columns=True)
-    blocks = choose_blocks(slice_blocks(storage, task.slice), task.visibility, task.layout)
+    blocks = choose_blocks(slice_blocks(storage, task.slice, task.layout), task.visibility, task.layout)
     instant = None if base is None else base.name.instant
     log = read_log_rows(storage, shape, blocks, needed.names, base_instant=instant, part=task.part)
     groups = codes(log.keys)

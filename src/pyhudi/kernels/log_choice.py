@@ -17,7 +17,7 @@ from pyhudi.spec.log_block import BlockType, LogBlock
 from pyhudi.spec.visibility import Visibility
 
 #: From this timeline layout on (table version 8) a log file belongs to one instant.
-_OWN_LOG_FILES = 2
+OWN_LOG_FILES = 2
 
 
 def choose_blocks(blocks: Iterable[LogBlock], visibility: Visibility, layout: int) -> list[LogBlock]:
@@ -41,7 +41,7 @@ def choose_blocks(blocks: Iterable[LogBlock], visibility: Visibility, layout: in
 
 def _shows(block: LogBlock, visibility: Visibility, layout: int) -> bool:
     instant = block.header.instant
-    return instant is not None and (layout >= _OWN_LOG_FILES or visibility.shows(instant))
+    return instant is not None and (layout >= OWN_LOG_FILES or visibility.shows(instant))
 
 
 def _with_compacted(blocks: list[LogBlock]) -> list[LogBlock]:

@@ -81,7 +81,7 @@ def run_log_compact_task(storage: Storage, shape: TableShape, settings: WriterSe
         AlreadyExistsError: the file was written already.
     """
     started = time.perf_counter()
-    blocks = choose_blocks(slice_blocks(storage, task.slice), task.merge.visibility, task.merge.layout)
+    blocks = choose_blocks(slice_blocks(storage, task.slice, task.merge.layout), task.merge.visibility, task.merge.layout)
     found = read_log_rows(storage, shape, blocks, [*META_COLUMNS, *shape.schema.names])
     if shape.gaps is not None or shape.merger is not None or any(columns is not None for columns in found.held):
         return []

@@ -24,12 +24,13 @@ from pyhudi.kernels.delete_ordering import delete_ordering
 from pyhudi.kernels.incoming import marked_deletes
 from pyhudi.kernels.key_bytes import parts_of
 from pyhudi.kernels.keys import record_keys
+from pyhudi.kernels.log_choice import OWN_LOG_FILES
 from pyhudi.kernels.parquet_input import corrupt_as_error
 from pyhudi.kernels.versions import Mask, Places
 from pyhudi.schema.avro_arrow import avro_to_arrow
 from pyhudi.schema.evolve import conform
 from pyhudi.schema.meta_columns import IS_DELETED, META_FIELDS, OPERATION, RECORD_KEY
-from pyhudi.spec.file_group import FileSlice
+from pyhudi.spec.file_group import FileSlice, LogFile
 from pyhudi.spec.log_block import BlockType, LogBlock
 
 if TYPE_CHECKING:
@@ -68,18 +69,32 @@ class _Piece:
     positions: Places
 
 
-def slice_blocks(storage: Storage, piece: FileSlice) -> list[LogBlock]:
+def slice_blocks(storage: Storage, piece: FileSlice, layout: int) -> list[LogBlock]:
     """Return all blocks of a slice's log files; files of change logs are passed over.
 
     Raises:
-        CorruptTableError: a file is missing, or is no log file.
+        CorruptTableError: a file is missing, or is no log file, or (from timeline layout 2 on) holds a block of another instant than
+            its own: it was written for another table, or copied under a wrong name.
     """
     blocks: list[LogBlock] = []
     for log in piece.logs:
         if not log.name.is_cdc:
             with corrupt_as_error(storage, log.path), storage.open_input(log.path) as source:
-                blocks.extend(scan_blocks(source, log.path, log.size))
+                found = list(scan_blocks(source, log.path, log.size))
+            # Logs named by their slice's instant were there before an upgrade from version 6, and hold blocks of several instants.
+            if layout >= OWN_LOG_FILES and log.name.instant != piece.base_instant:
+                _check_instants(storage, log, found)
+            blocks += found
     return blocks
+
+
+def _check_instants(storage: Storage, log: LogFile, blocks: Sequence[LogBlock]) -> None:
+    for block in blocks:
+        if block.header.instant not in (None, log.name.instant):
+            raise CorruptTableError(
+                f"Log file '{log.path}' of the table at {storage.uri}, block at byte {block.offset}: its instant is "
+                f"{block.header.instant}, not that of the file's name. The file is another one's; restore the right one."
+            )
 
 
 def read_log_rows(

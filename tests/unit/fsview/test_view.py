@@ -10,7 +10,9 @@ from pyhudi.fsview.view import FileSystemView
 from pyhudi.spec.commit import CommitMetadata, WriteStat
 from pyhudi.spec.instant import Action
 from pyhudi.spec.table_config import TableConfig
+from pyhudi.storage.local import LocalStorage
 from pyhudi.storage.memory import MemoryStorage
+from pyhudi.storage.table_properties import load_properties
 from pyhudi.testing.recording import RecordingStorage
 from pyhudi.timeline.load import load_timeline
 from pyhudi.timeline.write import TimelineWriter
@@ -141,3 +143,42 @@ def test_table_without_partitions_lists_its_base() -> None:
     view = FileSystemView(table.storage, config, load_timeline(table.storage, config))
     assert view.partition_paths() == ("",)
     assert names(view, "") == [base("a", 1)]
+
+
+@pytest.mark.parametrize("version", [6, 8, 9])
+def test_groups_under_pending_compaction_are_known_and_read_with_all_their_logs(version, fixture_table) -> None:
+    storage = LocalStorage(str(fixture_table(f"judge/merge_on_read_pending_compaction_v{version}")))
+    config = TableConfig(load_properties(storage))
+    view = FileSystemView(storage, config, load_timeline(storage, config))
+    [compaction] = view.timeline.pending()
+    slices = {piece.group: piece for path in view.partition_paths() for piece in view.latest_slices(path)}
+    assert view.pending_compaction.keys() == slices.keys()
+    for group, planned in view.pending_compaction.items():
+        assert planned.instant == compaction.requested
+        assert str(slices[group].base.name) == planned.operation.data_file
+        assert len(slices[group].logs) > len(planned.operation.delta_files)
+
+
+def test_time_travel_knows_no_pending_compaction(fixture_table) -> None:
+    storage = LocalStorage(str(fixture_table("judge/merge_on_read_pending_compaction_v9")))
+    config = TableConfig(load_properties(storage))
+    timeline = load_timeline(storage, config)
+    assert FileSystemView(storage, config, timeline.as_of(timeline.greatest_time())).pending_compaction == {}
+
+
+def test_pending_compaction_without_a_plan_is_an_error(table) -> None:
+    TimelineWriter(table.storage, CONFIG).request(Action.COMPACTION, at(5))
+    with pytest.raises(CorruptTableError, match=at(5)):
+        assert table.view().pending_compaction
+
+
+def test_logs_whose_base_file_is_lost_are_an_error_that_names_it(table) -> None:
+    table.storage.create(f"oslo/.a_{at(3)}.log.1_0-0-0", b"")
+    stat = WriteStat(file_id="a", partition_path="oslo", path=f"oslo/.a_{at(3)}.log.1_0-0-0", base_file=base("a", 1))
+    writer = TimelineWriter(table.storage, CONFIG)
+    content = encode_commit(CommitMetadata(stats={"oslo": (stat,)}), sync=SYNC)
+    writer.complete(writer.start(writer.request(Action.DELTA_COMMIT, at(3))), at(3)[:-1] + "1", content)
+    assert [piece.base_instant for piece in table.view().latest_slices("oslo")] == [at(1)]
+    table.storage.delete(f"oslo/{base('a', 1)}")
+    with pytest.raises(CorruptTableError, match=base("a", 1)):
+        table.view().latest_slices("oslo")
