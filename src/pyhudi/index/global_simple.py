@@ -18,13 +18,12 @@ import pyarrow.compute as pc
 from pyhudi.index.probe import Hits, probe, slices_to_ask
 from pyhudi.index.protocol import Lookup
 from pyhudi.index.rows import PartitionRows, TaggedRows, deletes_of, join_rows, key_array, with_positions
+from pyhudi.index.standing import standing, standing_rows
 from pyhudi.kernels.dedupe import combine
 from pyhudi.kernels.incoming import DELETE_COLUMN
-from pyhudi.kernels.read_base import read_base_file
 from pyhudi.merge.mode import MergeMode
 from pyhudi.schema.meta_columns import RECORD_KEY
 from pyhudi.spec.file_group import FileSlice
-from pyhudi.storage.protocol import Storage
 
 _ORIGIN = "_pyhudi_incoming"
 
@@ -63,36 +62,48 @@ class GlobalSimpleIndex:
         return routes.tagged()
 
     def _route(self, part: PartitionRows, found: Sequence[Hits], lookup: Lookup, routes: _Routes) -> None:
+        """Send the rows of one partition where their records stand; what a log has deleted or moved away stands nowhere."""
+        keys = key_array(part.rows)
+        here = [hits for hits in found if hits.piece.group.partition_path == part.partition_path]
+        elsewhere = [hits for hits in found if hits.piece.group.partition_path != part.partition_path]
         settled = late = pa.repeat(pa.scalar(False), part.rows.num_rows)
-        for hits in found:
-            mask = hits.rows.is_valid()
-            rows = part.rows.filter(mask)
-            if hits.piece.group.partition_path == part.partition_path or not self.move:
-                routes.update(hits.piece, with_positions(rows, hits.rows.drop_null()) if lookup.positions else rows)
+        for hits in elsewhere:
+            mask = standing(lookup, hits, keys)
+            if not self.move:
+                routes.update(hits.piece, _updates(part.rows, hits, mask, lookup))
                 settled = pc.or_(settled, mask)
             else:
-                winners = self._winners(rows, hits.piece, lookup.storage)
+                rows = part.rows.filter(mask)
+                winners = self._winners(rows, hits.piece, lookup)
                 routes.update(hits.piece, deletes_of(key_array(rows.filter(winners))))
                 late = pc.or_(late, pc.replace_with_mask(mask, mask, pc.invert(winners)))
+        taken = pc.or_(settled, late)
+        for hits in here:
+            mask = hits.rows.is_valid()
+            if pc.any(pc.and_(mask, taken)).as_py():
+                mask = pc.or_(standing(lookup, hits, keys), pc.and_(mask, pc.invert(taken)))
+            routes.update(hits.piece, _updates(part.rows, hits, mask, lookup))
+            settled = pc.or_(settled, mask)
         new = pc.invert(pc.or_(settled, late))
         routes.insert(part.partition_path, part.rows.filter(new), late=pc.sum(late).as_py() or 0)
 
-    def _winners(self, rows: pa.Table, piece: FileSlice, storage: Storage) -> pa.BooleanArray:
-        """Return which rows are not late against the records of the file; deletes are never late."""
+    def _winners(self, rows: pa.Table, piece: FileSlice, lookup: Lookup) -> pa.BooleanArray:
+        """Return which rows are not late against the records of the slice; deletes are never late."""
         everyone = pa.array([True] * rows.num_rows, pa.bool_())
         by_event_time = self.merge_mode is MergeMode.EVENT_TIME_ORDERING and self.ordering_fields
         if not by_event_time or DELETE_COLUMN in rows.schema.names:
             return everyone
-        names = [RECORD_KEY, *self.ordering_fields]
-        incoming = rows.select(names)
-        base = piece.base
-        assert base is not None, "slices without base file are not asked"
-        stored = read_base_file(storage, base, rows.schema, names)
-        stored = stored.filter(pc.is_in(stored.column(RECORD_KEY), value_set=key_array(rows))).cast(incoming.schema)
+        incoming = rows.select([RECORD_KEY, *self.ordering_fields])
+        stored = standing_rows(lookup, piece, key_array(rows), self.ordering_fields).cast(incoming.schema)
         both = pa.concat_tables([_marked(stored, incoming=False), _marked(incoming, incoming=True)])
         kept = combine(both, self.ordering_fields, self.merge_mode)
         winning = kept.filter(kept.column(_ORIGIN)).column(RECORD_KEY)
         return pc.is_in(key_array(rows), value_set=winning.combine_chunks())
+
+
+def _updates(rows: pa.Table, hits: Hits, mask: pa.BooleanArray, lookup: Lookup) -> pa.Table:
+    chosen = rows.filter(mask)
+    return with_positions(chosen, hits.rows.filter(mask)) if lookup.positions else chosen
 
 
 class _Routes:

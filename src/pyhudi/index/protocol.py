@@ -13,6 +13,7 @@ from typing import Protocol
 from pyhudi.engine.protocol import Engine
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.index.rows import PartitionRows, TaggedRows
+from pyhudi.kernels.base_file import TableShape
 from pyhudi.storage.protocol import Storage
 
 
@@ -20,13 +21,16 @@ from pyhudi.storage.protocol import Storage
 class Lookup:
     """Where an index looks: the table's storage, its files as of now, and the engine that does the reading.
 
-    `positions` asks for the places of the records in their base files.
+    `shape` says how the table's records merge. `positions` asks for the places of the records in their base files, `standing` for none
+    but records that logs have not deleted.
     """
 
     storage: Storage
     view: FileSystemView
     engine: Engine
+    shape: TableShape
     positions: bool = False
+    standing: bool = False
 
 
 class Index(Protocol):

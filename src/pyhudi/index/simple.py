@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from pyhudi.index.probe import Hits, probe, slices_to_ask
 from pyhudi.index.protocol import Lookup
 from pyhudi.index.rows import PartitionRows, TaggedRows, key_array, with_positions
+from pyhudi.index.standing import standing
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +41,15 @@ class SimpleIndex:
                 asked.append((piece, keys))
                 owners.append(number)
         found: list[list[Hits]] = [[] for _ in parts]
-        for number, hits in zip(owners, probe(lookup, asked), strict=True):
-            found[number].append(hits)
+        for number, hits, (_, keys) in zip(owners, probe(lookup, asked), asked, strict=True):
+            found[number].append(_standing(lookup, hits, keys) if lookup.standing and hits.piece.logs else hits)
         return [split_by_hits(part, hits, positions=lookup.positions) for part, hits in zip(parts, found, strict=True)]
+
+
+def _standing(lookup: Lookup, hits: Hits, keys: pa.StringArray) -> Hits:
+    """Leave out hits whose record was deleted by a log."""
+    stands = standing(lookup, hits, keys)
+    return Hits(hits.piece, pc.if_else(stands, hits.rows, pa.scalar(None, pa.int64())))
 
 
 def split_by_hits(part: PartitionRows, found: Sequence[Hits], *, positions: bool) -> TaggedRows:

@@ -64,6 +64,8 @@ def serves(table: OpenTable, request: DistributedRequest, options: Mapping[str, 
     choices = choose(resolve(options), table.config, request.operation)
     if choices.tagging.looks_up and not isinstance(choices.tagging.index, SimpleIndex):
         return f"the index {choices.tagging.index.name} is served by the local engine only"
+    if choices.tagging.drop_known and table.config.is_merge_on_read:
+        return "which keys of a merge-on-read table still stand is told by the local engine only"
     names = {field.name.lower(): field.dataType for field in request.frame.schema.fields}
     fields = [name.lower() for name in table.config.record_key_fields]
     if request.operation is not Operation.BULK_INSERT and not request.located:

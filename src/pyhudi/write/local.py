@@ -145,7 +145,7 @@ def _tagged(
         return located_rows.tag_deletes(data, Places(txn.view, request.seen))
     if request.located and holds_changes(data.schema):
         places = Places(txn.view, request.seen)
-        lookup = Lookup(txn.table.storage, txn.view, engine, config.is_merge_on_read and choices.writer.log.positions)
+        lookup = Lookup(txn.table.storage, txn.view, engine, shape, config.is_merge_on_read and choices.writer.log.positions)
         return tag_changes(data, functools.partial(_rekeyed, txn, shape=shape), choices.tagging, shape, lookup, places, txn.instant)
     if request.located:
         return without_void_inserts(located_rows.tag_updates(_rekeyed(txn, data, shape), data, Places(txn.view, request.seen)), shape)
@@ -163,7 +163,9 @@ def _tagged(
             require_columns(data.schema, shape.ordering_fields, "an ordering field", config)
         keyed = keyed_rows(data, shape.schema, config, txn.instant)
     positions = config.is_merge_on_read and choices.writer.log.positions
-    return tag_rows(keyed, choices.tagging, shape, Lookup(txn.table.storage, txn.view, engine, positions))
+    return tag_rows(
+        keyed, choices.tagging, shape, Lookup(txn.table.storage, txn.view, engine, shape, positions, choices.tagging.drop_known)
+    )
 
 
 def _of_named_partitions(txn: Transaction, request: WriteRequest, stored: TableSchema) -> WriteRequest:

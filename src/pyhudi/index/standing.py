@@ -1,0 +1,37 @@
+"""Which of the records that a base file holds still stand, once the logs on top of it are merged.
+
+An index finds keys in base files. For an update that is enough: what the logs say is merged when it is read. Whether a key is taken, and
+by which version, takes a look at the logs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pyhudi.index.probe import Hits
+from pyhudi.index.protocol import Lookup
+from pyhudi.kernels.delta import SliceTask
+from pyhudi.kernels.merge_slice import iter_merged
+from pyhudi.schema.meta_columns import RECORD_KEY
+from pyhudi.spec.file_group import FileSlice
+
+
+def standing_rows(lookup: Lookup, piece: FileSlice, keys: pa.StringArray, columns: Sequence[str]) -> pa.Table:
+    """Return record key and `columns` of the slice's records with these keys, as a reader of now sees them."""
+    names = (RECORD_KEY, *columns)
+    task = SliceTask(piece, lookup.view.timeline.visibility, lookup.view.config.layout, names)
+    wanted = pa.schema([(RECORD_KEY, pa.string()), *(lookup.shape.schema.field(name) for name in columns)])
+    batches = iter_merged(lookup.storage, lookup.shape, task, pc.field(RECORD_KEY).isin(keys))
+    return pa.Table.from_batches(batches, schema=wanted)
+
+
+def standing(lookup: Lookup, hits: Hits, keys: pa.StringArray) -> pa.BooleanArray:
+    """Return which of the rows have their record in the slice still; `keys` are those of all rows that were looked for."""
+    found = hits.rows.is_valid()
+    if not hits.piece.logs:
+        return found
+    records = standing_rows(lookup, hits.piece, keys.filter(found), ())
+    return pc.and_(found, pc.is_in(keys, value_set=records.column(RECORD_KEY).combine_chunks()))

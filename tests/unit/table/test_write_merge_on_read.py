@@ -1,0 +1,214 @@
+"""Every operation on a merge-on-read table: what goes to log files, what is written anew, and which rows are there afterwards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pyhudi.errors import ConflictError, UnsupportedError
+from pyhudi.fsview.view import FileSystemView
+from pyhudi.spec.commit import Operation
+from pyhudi.spec.file_group import FileSlice
+from pyhudi.table.table import HudiTable
+from pyhudi.table.write import write
+from pyhudi.timeline.load import load_timeline
+from pyhudi.write import candidates
+from tests.unit.table.tables import make_table, ride, rows_of
+
+GLOBAL = {"hoodie.index.type": "GLOBAL_SIMPLE"}
+STAYS = {**GLOBAL, "hoodie.simple.index.update.partition.path": "false"}
+
+
+def merged_on_read(**arguments: Any) -> HudiTable:
+    return make_table(table_type="MERGE_ON_READ", **arguments)
+
+
+def slices(table: HudiTable) -> list[FileSlice]:
+    view = FileSystemView(table.storage, table.config, load_timeline(table.storage, table.config))
+    return [piece for path in view.partition_paths() for piece in view.latest_slices(path)]
+
+
+def logs(table: HudiTable) -> list[int]:
+    return [len(piece.logs) for piece in slices(table)]
+
+
+def actions(table: HudiTable) -> list[str]:
+    return table.history()["action"].to_pylist()
+
+
+def test_insert_makes_base_files_and_upsert_of_known_keys_a_log_file() -> None:
+    table = merged_on_read()
+    table.insert([ride(n) for n in range(3)])
+    assert logs(table) == [0]
+    result = table.upsert([ride(1, value=9)])
+    assert (result.updated, result.inserted, result.files_written) == (1, 0, 1)
+    assert logs(table) == [1]
+    assert rows_of(table) == [ride(0), ride(1, value=9), ride(2)]
+    assert actions(table) == ["deltacommit", "deltacommit"]
+
+
+def test_new_rows_join_a_small_base_file_without_logs_together_with_its_updates() -> None:
+    table = merged_on_read()
+    table.insert([ride(1), ride(2)])
+    table.upsert([ride(2, value=8), ride(3)])
+    assert [(len(piece.logs), piece.group.file_id) for piece in slices(table)] == [(0, slices(table)[0].group.file_id)]
+    assert rows_of(table) == [ride(1), ride(2, value=8), ride(3)]
+
+
+def test_new_rows_never_join_a_slice_with_logs() -> None:
+    table = merged_on_read()
+    table.insert([ride(1)])
+    table.upsert([ride(1, value=9)])
+    table.upsert([ride(1, value=10), ride(2)])
+    assert sorted(logs(table)) == [0, 2]
+    assert rows_of(table) == [ride(1, value=10), ride(2)]
+
+
+def test_candidates_limit_of_zero_gives_new_rows_files_of_their_own() -> None:
+    table = merged_on_read()
+    table.insert([ride(1)])
+    table.upsert([ride(1, value=2), ride(2)], {"hoodie.merge.small.file.group.candidates.limit": "0"})
+    assert sorted(logs(table)) == [0, 1]
+
+
+def test_large_base_file_is_not_written_anew_for_few_new_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = merged_on_read()
+    table.insert([ride(1)])
+    table.insert([ride(2)])
+    assert len(slices(table)) == 1
+    monkeypatch.setattr(candidates, "_CHEAP_BYTES", 1000)
+    table.insert([ride(3)])
+    assert len(slices(table)) == 2
+
+
+def test_delete_by_key_writes_a_delete_block_and_a_later_row_is_new() -> None:
+    table = merged_on_read(order_by=["at"])
+    table.insert([ride(1, at=5), ride(2, at=5)])
+    assert table.delete([{"id": 1}]).deleted == 1
+    assert rows_of(table) == [ride(2, at=5)]
+    table.upsert([ride(1, at=3)])
+    assert rows_of(table) == [ride(1, at=3), ride(2, at=5)]
+
+
+def test_late_row_is_ignored_when_it_is_read() -> None:
+    table = merged_on_read(order_by=["at"])
+    table.insert([ride(1, at=5)])
+    table.upsert([ride(1, value=7, at=9)])
+    table.upsert([ride(1, value=8, at=7)])
+    assert rows_of(table) == [ride(1, value=7, at=9)]
+
+
+@pytest.mark.parametrize(
+    ("operation", "action"),
+    [
+        (Operation.BULK_INSERT, "deltacommit"),
+        (Operation.INSERT_OVERWRITE_TABLE, "replacecommit"),
+        (Operation.INSERT_OVERWRITE, "replacecommit"),
+    ],
+)
+def test_bulk_operations_write_base_files_as_on_other_tables(operation: Operation, action: str) -> None:
+    table = merged_on_read()
+    table.insert([ride(1)])
+    table.upsert([ride(1, value=2)])
+    write(table, operation, [ride(7)])
+    assert actions(table)[-1] == action
+    assert rows_of(table) == ([ride(7)] if operation.replaces else [ride(1, value=2), ride(7)])
+
+
+def test_deleted_partition_takes_its_log_files_along() -> None:
+    table = merged_on_read(partition_by=["city"])
+    table.insert([ride(1, "oslo"), ride(2, "rome")])
+    table.upsert([ride(1, "oslo", 5)])
+    table.delete(partitions=["oslo"])
+    assert rows_of(table) == [ride(2, "rome")]
+
+
+def test_insert_that_drops_duplicates_takes_a_key_that_a_log_deleted() -> None:
+    table = merged_on_read()
+    table.insert([ride(1), ride(2)])
+    table.delete([{"id": 1}])
+    table.insert([ride(1, value=5), ride(2, value=6)], {"hoodie.datasource.write.insert.drop.duplicates": "true"})
+    assert rows_of(table) == [ride(1, value=5), ride(2)]
+
+
+def test_located_delete_of_rows_that_stand_in_logs() -> None:
+    table = merged_on_read()
+    table.insert([ride(1), ride(2), ride(3)])
+    table.upsert([ride(2, value=50)])
+    assert table.delete(where="value = 50").deleted == 1
+    assert rows_of(table) == [ride(1), ride(3)]
+
+
+def test_located_rows_conflict_with_a_log_file_written_since() -> None:
+    table = merged_on_read()
+    table.insert([ride(1), ride(2)])
+    seen = load_timeline(table.storage, table.config).visibility
+    read = table.to_arrow(filter="id = 1", meta_columns=True)
+    table.upsert([ride(2, value=7)])
+    with pytest.raises(ConflictError, match="run the statement again"):
+        write(table, Operation.DELETE_PREPPED, read, located=True, seen=seen)
+    assert table.count() == 2
+
+
+def test_located_rows_of_one_group_do_not_conflict_with_logs_of_another() -> None:
+    table = merged_on_read(partition_by=["city"])
+    table.insert([ride(1, "oslo"), ride(2, "rome")])
+    seen = load_timeline(table.storage, table.config).visibility
+    read = table.to_arrow(filter="id = 1", meta_columns=True)
+    table.upsert([ride(2, "rome", 7)])
+    write(table, Operation.DELETE_PREPPED, read, located=True, seen=seen)
+    assert rows_of(table) == [ride(2, "rome", 7)]
+
+
+def test_row_that_moves_between_partitions_stands_once() -> None:
+    table = merged_on_read(partition_by=["city"])
+    table.insert([ride(1, "oslo"), ride(2, "oslo")])
+    for city in ("rome", "oslo", "bern", "rome"):
+        table.upsert([ride(1, city)], GLOBAL)
+        assert rows_of(table) == [ride(1, city), ride(2, "oslo")]
+
+
+def test_late_row_moves_nothing_also_when_the_record_stands_in_a_log() -> None:
+    table = merged_on_read(partition_by=["city"], order_by=["at"])
+    table.insert([ride(1, "oslo", at=1), ride(2, "oslo", at=1)])
+    table.upsert([ride(1, "oslo", 3, at=9)], GLOBAL)
+    result = table.upsert([ride(1, "rome", 4, at=5)], GLOBAL)
+    assert rows_of(table) == [ride(1, "oslo", 3, at=9), ride(2, "oslo", at=1)]
+    assert result.ignored == 1
+
+
+def test_late_row_for_the_partition_that_the_record_left_is_ignored() -> None:
+    table = merged_on_read(partition_by=["city"], order_by=["at"])
+    table.insert([ride(1, "oslo", at=1), ride(2, "oslo", at=1)])
+    table.upsert([ride(1, "rome", 3, at=9)], GLOBAL)
+    table.upsert([ride(1, "oslo", 4, at=5)], GLOBAL)
+    assert rows_of(table) == [ride(1, "rome", 3, at=9), ride(2, "oslo", at=1)]
+
+
+def test_record_that_left_its_partition_is_updated_where_it_went() -> None:
+    table = merged_on_read(partition_by=["city"])
+    table.insert([ride(1, "oslo"), ride(2, "oslo")])
+    table.upsert([ride(1, "rome", 3)], GLOBAL)
+    table.upsert([ride(1, "oslo", 4)], STAYS)
+    assert [row["value"] for row in rows_of(table) if row["id"] == 1] == [4]
+    assert len(rows_of(table)) == 2
+
+
+@pytest.mark.parametrize("blocks", ["avro", "parquet"])
+def test_positions_of_unknown_and_doubled_keys_leave_rows_right(blocks: str) -> None:
+    table = merged_on_read()
+    table.insert([ride(1), ride(1), ride(2), ride(3)])
+    table.upsert([ride(1, value=5), ride(3, value=6)], {"hoodie.logfile.data.block.format": blocks})
+    assert rows_of(table) == [ride(1, value=5), ride(1, value=5), ride(2), ride(3, value=6)]
+
+
+def test_group_of_log_files_only_is_refused_by_the_index_that_cannot_see_its_keys() -> None:
+    table = merged_on_read()
+    table.insert([ride(1)])
+    table.upsert([ride(1, value=2)])
+    (piece,) = slices(table)
+    assert piece.base is not None
+    table.storage.delete(piece.base.path)
+    with pytest.raises(UnsupportedError, match="log files only"):
+        table.upsert([ride(1, value=3)])
