@@ -27,9 +27,7 @@ def rows(ids: list[int], city: str, amount: int) -> pa.Table:
 @pytest.fixture
 def trips(tmp_path: Path) -> HudiTable:
     """Ten rows each in oslo, lima and rome; 3 and 4 of oslo updated from 1 to 100, 15 of lima deleted, rome without logs."""
-    table = HudiTable.create(
-        tmp_path / "trips", SCHEMA, name="trips", keys=["id"], partition_by=["city"], table_type="MERGE_ON_READ"
-    )
+    table = HudiTable.create(tmp_path / "trips", SCHEMA, name="trips", keys=["id"], partition_by=["city"], table_type="MERGE_ON_READ")
     first = [rows(list(range(n, n + 10)), city, 1) for n, city in ((0, "oslo"), (10, "lima"), (20, "rome"))]
     table.insert(pa.concat_tables(first))
     table.upsert(rows([3, 4], "oslo", 100))

@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from pyhudi import HudiTable
 from pyhudi.errors import UnsupportedError
+from pyhudi.schema.meta_columns import META_COLUMNS
 from tests.tables import BASE_ONLY, LANCE, WITH_LOGS
 
 pytestmark = pytest.mark.spark
@@ -56,7 +57,7 @@ def test_rows_are_those_of_the_local_reader(spark: SparkSession, name: str, fixt
 def missing(local: pa.Table, name: str) -> set[str]:
     """The meta columns of a table that has none: absent on Spark as in Apache Hudi, null in the local reader."""
     has_meta = local.num_rows == 0 or any(local["_hoodie_record_key"].is_valid().to_pylist())
-    return set() if has_meta else {column for column in local.column_names if column.startswith("_hoodie_")}
+    return set() if has_meta else set(META_COLUMNS)
 
 
 def is_text_of_path(path: Path, column: str) -> bool:
@@ -70,12 +71,6 @@ def test_timestamp_based_partitions_show_the_text_of_the_path(spark: SparkSessio
     (field,) = HudiTable.open(path).config.partition_fields
     for row in load(spark, path).select("_hoodie_partition_path", field).collect():
         assert row[0] in {row[1], f"{field}={row[1]}"}
-
-
-@pytest.mark.parametrize("name", WITH_LOGS)
-def test_snapshot_with_log_files_is_refused_while_spark_plans(spark: SparkSession, name: str, fixture_table: FixtureTable) -> None:
-    with pytest.raises(UnsupportedError, match=r"log files.*read_optimized"):
-        load(spark, fixture_table(name)).collect()
 
 
 @pytest.mark.parametrize("name", LANCE)

@@ -7,31 +7,29 @@ the session stops. On a cluster the executors must reach them: `pyhudi.merge.fol
 from __future__ import annotations
 
 import contextlib
-import os
-import time
-import uuid
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark import SparkContext, SparkFiles
+from pyspark import SparkContext, SparkFiles, TaskContext
 from pyspark.sql import SparkSession
 
-from pyhudi.errors import HudiError, OptionError
+from pyhudi.errors import HudiError, OptionError, StorageError
 from pyhudi.schema.meta_columns import COMMIT_TIME, FILE_NAME, PARTITION_PATH
 from pyhudi.storage.open import open_storage
 from pyhudi.storage.protocol import Storage
+from pyhudi.storage.scratch import ScratchFolder
 
 MERGE_FOLDER: Final = "pyhudi.merge.folder"
 _COMPRESSION = "lz4"
 
 
 @dataclass(frozen=True, slots=True)
-class ScannedFile:
-    """A file as Spark's scan wants to know it: URI, bytes, milliseconds since the epoch."""
+class DeltaFile:
+    """A file as Spark's scan wants to know it: URI, bytes, milliseconds since the epoch; `name` is that in its folder."""
 
+    name: str
     uri: str
     size: int
     modified_ms: int
@@ -39,41 +37,31 @@ class ScannedFile:
 
 @dataclass(frozen=True, slots=True)
 class DeltaFolder:
-    """Where the delta rows of one application stand; tasks carry it.
+    """Where the delta rows of one application stand; tasks carry it."""
 
-    `storage` is None for a folder of this machine: its files need not outlive a crash, so nothing waits for the disk.
-    """
+    storage: ScratchFolder | Storage
 
-    uri: str
-    storage: Storage | None = None
+    def write(self, name: str, rows: pa.Table) -> DeltaFile:
+        """Write rows into a new file; attempts of a Spark task at the same name keep apart.
 
-    def write(self, rows: pa.Table) -> ScannedFile:
-        """Write rows into a new file."""
-        name = f"{uuid.uuid4()}.parquet"
-        if self.storage is None:
-            place = Path(self.uri, name)
-            _write(rows, place)
-            size = place.stat().st_size
-        else:
-            with self.storage.open_output(name) as output:
-                _write(rows, output)
-                size = output.tell()
-        shown = f"file:{self.uri}" if self.storage is None else self.uri
-        return ScannedFile(f"{shown}/{name}", size, int(time.time() * 1000))
+        Raises:
+            StorageError: the file cannot be written.
+        """
+        task = TaskContext.get()
+        own = f"{name}.parquet" if task is None else f"{name}-{task.taskAttemptId()}.parquet"
+        repeated = [column for column in (COMMIT_TIME, PARTITION_PATH, FILE_NAME) if column in rows.column_names]
+        with self.storage.open_output(own) as output:
+            pq.write_table(rows, output, compression=_COMPRESSION, use_dictionary=repeated)
+        status = self.storage.stat(own)
+        if status is None:
+            raise StorageError(f"{own}, just written to {self.storage.uri}, is gone: something removes files from {MERGE_FOLDER}.")
+        base = self.storage.uri if "://" in self.storage.uri else f"file:{self.storage.uri}"
+        return DeltaFile(own, f"{base}/{own}", status.size, status.modified_ms)
 
-    def delete(self, file: ScannedFile) -> None:
+    def delete(self, file: DeltaFile) -> None:
         """Delete a file if it is still there; a failure leaves it behind."""
-        name = file.uri.rsplit("/", 1)[-1]
         with contextlib.suppress(OSError, HudiError):
-            if self.storage is None:
-                os.unlink(Path(self.uri, name))
-            else:
-                self.storage.delete(name)
-
-
-def _write(rows: pa.Table, sink: object) -> None:
-    repeated = [name for name in (COMMIT_TIME, PARTITION_PATH, FILE_NAME) if name in rows.column_names]
-    pq.write_table(rows, sink, compression=_COMPRESSION, use_dictionary=repeated)
+            self.storage.delete(file.name)
 
 
 def delta_folder(session: SparkSession, given: str | None) -> DeltaFolder:
@@ -89,24 +77,16 @@ def delta_folder(session: SparkSession, given: str | None) -> DeltaFolder:
     context = session.sparkContext
     stated = given or session.conf.get(MERGE_FOLDER, session.conf.get(f"spark.{MERGE_FOLDER}", None))
     if stated is not None:
-        folder = f"{stated.rstrip('/')}/{context.applicationId}"
-        return DeltaFolder(_hadoop_uri(folder), open_storage(folder))
+        return DeltaFolder(open_storage(f"{stated.rstrip('/')}/{context.applicationId}"))
     if not is_local(context):
         raise OptionError(
             f"a snapshot of a merge-on-read table needs {MERGE_FOLDER} on a cluster (master {context.master}): the URI of a"
             " folder that driver and executors reach, for the rows merged from log files, kept while the session lives; or read"
             " with hoodie.datasource.query.type=read_optimized"
         )
-    place = Path(SparkFiles.getRootDirectory(), "pyhudi-delta")
-    place.mkdir(exist_ok=True)
-    return DeltaFolder(str(place))
+    return DeltaFolder(ScratchFolder(f"{SparkFiles.getRootDirectory()}/pyhudi-delta"))
 
 
 def is_local(context: SparkContext) -> bool:
     """Tell whether all tasks run on the driver's machine."""
-    return context.master.startswith("local")
-
-
-def _hadoop_uri(folder: str) -> str:
-    storage_uri = open_storage(folder).uri
-    return storage_uri if "://" in storage_uri else f"file:{storage_uri}"
+    return (context.master or "").startswith("local")

@@ -21,7 +21,7 @@ from pyspark.sql.types import StructType
 from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.read.snapshot import Snapshot
 from pyhudi.spark import jvm
-from pyhudi.spark.delta_files import ScannedFile, delta_folder
+from pyhudi.spark.delta_files import delta_folder
 from pyhudi.spark.directories import Directory, Texts, partition_values
 from pyhudi.spark.failures import carried, explain_reads_below
 from pyhudi.spark.jvm import JavaObject
@@ -194,7 +194,7 @@ class SnapshotFileIndex:
     def _identity(self) -> str:
         snapshot = self._snapshot
         timeline = hashlib.sha256(repr(snapshot.timeline.completed()).encode()).hexdigest()[:16]
-        return f"HudiFiles({self._base}, {snapshot.instant}, {snapshot.query.mode}, {timeline})"
+        return f"HudiFiles({self._base}, {snapshot.instant}, {snapshot.query.mode}, {timeline}{snapshot.scope})"
 
     @cached_property
     def _root_paths(self) -> JavaObject:

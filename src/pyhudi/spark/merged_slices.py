@@ -6,6 +6,7 @@ long as the cache or any scan holds it.
 
 from __future__ import annotations
 
+import itertools
 import threading
 import weakref
 from collections import OrderedDict
@@ -20,12 +21,11 @@ from pyspark.sql import SparkSession
 
 from pyhudi.engine.local import LocalEngine
 from pyhudi.engine.protocol import Engine
-from pyhudi.errors import HudiError
 from pyhudi.kernels.base_file import TableShape
 from pyhudi.kernels.delta import SliceTask, slice_delta
 from pyhudi.kernels.merge_slice import DEFAULT_LIMIT_BYTES
 from pyhudi.read.snapshot import Snapshot
-from pyhudi.spark.delta_files import DeltaFolder, ScannedFile
+from pyhudi.spark.delta_files import DeltaFile, DeltaFolder
 from pyhudi.spark.masked_rows import bits_of
 from pyhudi.spark.task_engine import SparkEngine
 from pyhudi.spec.file_group import FileSlice
@@ -43,7 +43,7 @@ class MergedSlice:
     """`masked` has a bit for each base row that does not count; `files` hold the rows that stand instead."""
 
     masked: bytes
-    files: tuple[ScannedFile, ...]
+    files: tuple[DeltaFile, ...]
 
     @property
     def size(self) -> int:
@@ -92,12 +92,12 @@ def merge_slices(session: SparkSession, snapshot: Snapshot, slices: Sequence[Fil
     """
     cache = _CACHES.setdefault(session, _Cache())
     identities = [(slice_identity(snapshot, one), folder) for one in slices]
-    found = {identity: cache.get(identity) for identity in identities}
-    missing = [(identity, one) for identity, one in zip(identities, slices, strict=True) if found[identity] is None]
-    for (identity, _), merged in zip(missing, _merged(session, snapshot, [one for _, one in missing], folder), strict=True):
+    found = {identity: merged for identity in identities if (merged := cache.get(identity)) is not None}
+    missing = {identity: one for identity, one in zip(identities, slices, strict=True) if identity not in found}
+    for identity, merged in zip(missing, _merged(session, snapshot, list(missing.values()), folder), strict=True):
         cache.put(identity, merged)
         found[identity] = merged
-    return [merged for identity in identities if (merged := found[identity]) is not None]
+    return [found[identity] for identity in identities]
 
 
 def slice_identity(snapshot: Snapshot, one: FileSlice) -> SliceIdentity:
@@ -119,25 +119,34 @@ def slice_task(snapshot: Snapshot, one: FileSlice, part: tuple[int, int] = (0, 1
 def _merged(session: SparkSession, snapshot: Snapshot, slices: Sequence[FileSlice], folder: DeltaFolder) -> list[MergedSlice]:
     if not slices:
         return []
-    tasks = [(number, task) for number, one in enumerate(slices) for task in _tasks(snapshot, one)]
-    merge = partial(_merge_part, snapshot.storage, snapshot.shape, folder)
+    tasks = [task for one in slices for task in _tasks(snapshot, one)]
     log_bytes = sum(log.size for one in slices for log in one.logs)
     engine: Engine = LocalEngine() if log_bytes <= LOCAL_BYTES else SparkEngine(session)
-    parts = zip((number for number, _ in tasks), engine.run(merge, [task for _, task in tasks]), strict=True)
-    return [_whole([part for _, part in group], folder) for _, group in groupby(parts, key=lambda part: part[0])]
+    parts = engine.run(partial(_merge_part, snapshot.storage, snapshot.shape, folder), tasks)
+    by_slice = groupby(zip(tasks, parts, strict=True), key=lambda pair: pair[0].work.slice)
+    return [_whole([part for _, part in pairs], folder) for _, pairs in by_slice]
 
 
-def _tasks(snapshot: Snapshot, one: FileSlice) -> list[SliceTask]:
+@dataclass(frozen=True, slots=True)
+class _PartTask:
+    """Merge a slice, or a part of it, into a file of this name."""
+
+    work: SliceTask
+    name: str
+
+
+_numbers = itertools.count()
+
+
+def _tasks(snapshot: Snapshot, one: FileSlice) -> list[_PartTask]:
     count = max(1, -(-sum(log.size for log in one.logs) // DEFAULT_LIMIT_BYTES))
-    return [slice_task(snapshot, one, (number, count)) for number in range(count)]
+    return [_PartTask(slice_task(snapshot, one, (part, count)), f"{one.group.file_id}-{next(_numbers)}") for part in range(count)]
 
 
-def _merge_part(storage: Storage, shape: TableShape, folder: DeltaFolder, task: SliceTask) -> MergedSlice:
-    delta = slice_delta(storage, shape, task)
-    return MergedSlice(
-        bits_of(delta.masked.to_numpy(zero_copy_only=False)),
-        (folder.write(delta.rows),) if delta.rows.num_rows else (),
-    )
+def _merge_part(storage: Storage, shape: TableShape, folder: DeltaFolder, task: _PartTask) -> MergedSlice:
+    delta = slice_delta(storage, shape, task.work)
+    files = (folder.write(task.name, delta.rows),) if delta.rows.num_rows else ()
+    return MergedSlice(bits_of(delta.masked.to_numpy(zero_copy_only=False)), files)
 
 
 def _whole(parts: Sequence[MergedSlice], folder: DeltaFolder) -> MergedSlice:

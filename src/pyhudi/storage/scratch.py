@@ -1,0 +1,50 @@
+"""A local folder for files that nobody needs after the process: nothing waits until they are safe on the disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from pyhudi.storage.protocol import FileStatus
+
+
+@dataclass(frozen=True, slots=True)
+class ScratchFolder:
+    """The files of one folder, which is made when it is first written to; a small picklable value."""
+
+    root: str
+
+    @property
+    def uri(self) -> str:
+        """The folder's path."""
+        return self.root
+
+    def stat(self, path: str) -> FileStatus | None:
+        """Return the status of a file, or None when there is none."""
+        try:
+            found = self._place(path).stat()
+        except FileNotFoundError:
+            return None
+        return FileStatus(path, found.st_size, found.st_mtime_ns // 1_000_000)
+
+    @contextmanager
+    def open_output(self, path: str) -> Iterator[BinaryIO]:
+        """Open a file for writing in place of whatever has that name."""
+        place = self._place(path)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with place.open("wb") as sink:
+            yield sink
+
+    def delete(self, path: str) -> bool:
+        """Delete one file; False when it was not there."""
+        try:
+            self._place(path).unlink()
+        except FileNotFoundError:
+            return False
+        return True
+
+    def _place(self, path: str) -> Path:
+        return Path(self.root) / path
