@@ -21,6 +21,7 @@ EVENT_TIME = Kind("mor", order_by=("amount",), table_type="MERGE_ON_READ")
 KINDS = (
     EVENT_TIME,
     Kind("mor_8", order_by=("amount",), table_type="MERGE_ON_READ", version=8),
+    Kind("mor_6", order_by=("amount",), table_type="MERGE_ON_READ", version=6),
     Kind("mor_commit_time", table_type="MERGE_ON_READ", partition_by=()),
     Kind("mor_two_ordering_fields", order_by=("amount", "price"), table_type="MERGE_ON_READ"),
 )
@@ -64,7 +65,7 @@ def test_tables_made_by_pyhudi_are_continued_by_both_sides(kind: Kind, blocks: s
 
 
 @pytest.mark.parametrize("name", ORDERINGS)
-@pytest.mark.parametrize("version", [8, 9])
+@pytest.mark.parametrize("version", [6, 8, 9])
 def test_deletes_marked_in_the_data_win_by_their_ordering_value_of_any_type(name: str, version: int, judge: Judge, tmp_path: Path) -> None:
     kind, values = ORDERINGS[name]
     early, middle, late = pa.array(values, kind)
