@@ -8,6 +8,7 @@ keep the commit time of each row, so that a row they moved comes once, from wher
 
 from __future__ import annotations
 
+import zlib
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ import pyarrow.compute as pc
 from pyhudi.errors import UnsupportedError, UsageError
 from pyhudi.kernels.history import load_full_timeline, read_rows
 from pyhudi.read.query import Mode, SnapshotQuery
-from pyhudi.read.snapshot import Snapshot
+from pyhudi.read.snapshot import Snapshot, open_snapshot
 from pyhudi.schema.meta_columns import COMMIT_TIME
 from pyhudi.spec.file_group import FileGroupId, FileSlice
 from pyhudi.spec.instant import Instant
@@ -77,6 +78,12 @@ class ChangedRows(Snapshot):
         found = pc.field(COMMIT_TIME).isin(pa.array(sorted(self.written.commits), pa.string()))
         return ~found if self.written.others else found
 
+    @property
+    def scope(self) -> str:
+        """The span's commits, as a short text."""
+        commits = ",".join(sorted(self.written.commits))
+        return f", {'not ' if self.written.others else ''}{zlib.crc32(commits.encode()):08x}"
+
     @cached_property
     def partition_paths(self) -> tuple[str, ...]:
         """Paths of the partitions that the span wrote."""
@@ -106,6 +113,11 @@ class ChangedRows(Snapshot):
         for group in self.written.groups:
             by_path[group.partition_path].add(group.file_id)
         return by_path
+
+
+def open_query(storage: Storage, query: SnapshotQuery | ChangesQuery) -> Snapshot:
+    """Open a table for a query of either kind; errors as in `open_snapshot` and `open_changes`."""
+    return open_snapshot(storage, query) if isinstance(query, SnapshotQuery) else open_changes(storage, query)
 
 
 def open_changes(storage: Storage, query: ChangesQuery) -> ChangedRows:

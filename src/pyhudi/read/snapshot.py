@@ -65,6 +65,11 @@ class Snapshot:
         return None
 
     @property
+    def scope(self) -> str:
+        """A text that differs between selections of the same files; empty when all files of the table count."""
+        return ""
+
+    @property
     def instant(self) -> str | None:
         """Requested time of the latest commit that the snapshot holds; None for an empty table."""
         last = self.timeline.last_completed()

@@ -12,17 +12,21 @@ from dataclasses import dataclass, field, replace
 from pyspark.sql.readwriter import DataFrameReader
 
 from pyhudi.errors import OptionError, UnsupportedError, UsageError
+from pyhudi.read.changes import ChangesQuery
 from pyhudi.read.query import SnapshotQuery
 from pyhudi.spark.delta_files import MERGE_FOLDER
 from pyhudi.spark.writer_state import option_text
-from pyhudi.spec.options import resolve
+from pyhudi.spec.options import Options, resolve
 
 _ATTRIBUTE = "_pyhudi_request"
 _FORMATS = frozenset({"hudi", "org.apache.hudi"})
 _QUERY_TYPE = "hoodie.datasource.query.type"
 _AS_OF = "as.of.instant"
 _GLOB = frozenset("*?[]{}")
-_UNSERVED_TYPES = {"incremental": "incremental and change-data queries", "cdc": "change-data queries"}
+_BEGIN = "hoodie.datasource.read.begin.instanttime"
+_END = "hoodie.datasource.read.end.instanttime"
+_FORMAT = "hoodie.datasource.query.incremental.format"
+_FULL_SCAN = "hoodie.datasource.read.incr.fallback.fulltablescan.enable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +69,7 @@ class ReadRequest:
         """The option `pyhudi.merge.folder`."""
         return next((value for name, value in self.options.items() if name.lower() == MERGE_FOLDER), None)
 
-    def query(self, defaults: Mapping[str, str] | None = None) -> SnapshotQuery:
+    def query(self, defaults: Mapping[str, str] | None = None) -> SnapshotQuery | ChangesQuery:
         """Return what the options ask for.
 
         Args:
@@ -77,14 +81,27 @@ class ReadRequest:
         """
         given = {name: value for name, value in self.options.items() if name.lower() != "path"}
         options = resolve({**(defaults or {}), **given})
-        mode = (options.get(_QUERY_TYPE) or "snapshot").lower()
-        if mode in _UNSERVED_TYPES:
-            raise UnsupportedError(f"{_QUERY_TYPE}={mode}: {_UNSERVED_TYPES[mode]} are not served yet; snapshot and read_optimized are.")
-        if mode == "snapshot":
-            return SnapshotQuery("snapshot", as_of=options.get(_AS_OF))
-        if mode == "read_optimized":
-            return SnapshotQuery("read_optimized", as_of=options.get(_AS_OF))
-        raise OptionError(f"{_QUERY_TYPE} is '{mode}'; it can be snapshot or read_optimized.")
+        match (options.get(_QUERY_TYPE) or "snapshot").lower():
+            case "snapshot":
+                return SnapshotQuery("snapshot", as_of=options.get(_AS_OF))
+            case "read_optimized":
+                return SnapshotQuery("read_optimized", as_of=options.get(_AS_OF))
+            case "incremental":
+                return _changes(options)
+            case other:
+                raise OptionError(f"{_QUERY_TYPE} is '{other}'; it can be snapshot, read_optimized or incremental.")
+
+
+def _changes(options: Options) -> ChangesQuery:
+    """Return the query of an incremental read."""
+    if (format_ := (options.get(_FORMAT) or "latest_state").lower()) != "latest_state":
+        raise UnsupportedError(f"{_FORMAT}={format_}: change data is not served yet; latest_state is.")
+    if options.get(_AS_OF) is not None:
+        raise OptionError(f"{_AS_OF} is for snapshots; an incremental read ends at {_END}.")
+    since = options.get(_BEGIN)
+    if since is None:
+        raise OptionError(f"an incremental read needs {_BEGIN}: an instant, a date or time, or 'earliest'.")
+    return ChangesQuery(since, options.get(_END), may_scan=options.flag(_FULL_SCAN))
 
 
 def refuse_glob(path: str) -> None:

@@ -14,8 +14,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.readwriter import DataFrameReader
 
 from pyhudi.errors import TableNotFound, UsageError
+from pyhudi.read.changes import ChangesQuery, open_query
 from pyhudi.read.query import SnapshotQuery
-from pyhudi.read.snapshot import Snapshot, open_snapshot
+from pyhudi.read.snapshot import Snapshot
 from pyhudi.spark import catalog_table
 from pyhudi.spark.counted import with_count
 from pyhudi.spark.file_index import merges
@@ -41,8 +42,8 @@ def install(is_enabled: IsEnabled) -> None:
     replace_method(SparkSession, "table", _session_table(is_enabled))
 
 
-def load(session: SparkSession, path: str, query: SnapshotQuery, merge_folder: str | None = None) -> DataFrame:
-    """Return a snapshot of the table at a path; `merge_folder` is the option `pyhudi.merge.folder`.
+def load(session: SparkSession, path: str, query: SnapshotQuery | ChangesQuery, merge_folder: str | None = None) -> DataFrame:
+    """Return what a query asks of the table at a path; `merge_folder` is the option `pyhudi.merge.folder`.
 
     Raises:
         TableNotFound: there is no table.
@@ -53,9 +54,9 @@ def load(session: SparkSession, path: str, query: SnapshotQuery, merge_folder: s
     return with_count(frame, snapshot) if merges(snapshot) else frame
 
 
-def _open(path: str, query: SnapshotQuery) -> Snapshot:
+def _open(path: str, query: SnapshotQuery | ChangesQuery) -> Snapshot:
     try:
-        return open_snapshot(open_storage(path), query)
+        return open_query(open_storage(path), query)
     except TableNotFound:
         refuse_glob(path)
         raise

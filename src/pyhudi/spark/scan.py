@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
 from pyspark.sql.types import StructType
 
+from pyhudi.read.changes import ChangedRows, Written
 from pyhudi.read.snapshot import Snapshot
-from pyhudi.schema.meta_columns import with_meta_columns
+from pyhudi.schema.meta_columns import COMMIT_TIME, with_meta_columns
 from pyhudi.spark import jvm
 from pyhudi.spark.file_index import SnapshotFileIndex, merges
 from pyhudi.spark.jvm import JavaObject
@@ -52,7 +54,16 @@ def scan(session: SparkSession, snapshot: Snapshot, merge_folder: str | None = N
     else:
         plan = _relation(session, index, shown)
     classic = jvm.companion(session, "classic.Dataset")
-    return DataFrame(classic.ofRows(jvm.jvm_session(session), plan), session)
+    frame = DataFrame(classic.ofRows(jvm.jvm_session(session), plan), session)
+    return frame if not isinstance(snapshot, ChangedRows) else _of_the_span(frame, snapshot.written)
+
+
+def _of_the_span(frame: DataFrame, written: Written) -> DataFrame:
+    """Leave out the rows of other commits than those of a span."""
+    if written.others and not written.commits:
+        return frame
+    wrote = F.col(COMMIT_TIME).isin(sorted(written.commits))
+    return frame.filter(~wrote if written.others else wrote)
 
 
 def _relation(session: SparkSession, index: SnapshotFileIndex, columns: StructType) -> JavaObject:

@@ -1,15 +1,16 @@
-"""Queries: Spark runs them as they are; only time travel and ``hudi.`path` `` are replaced in the text.
+"""Queries: Spark runs them as they are; only time travel, ``hudi.`path` `` and Hudi's functions are replaced in the text.
 
-A plain name needs no change of the text (`relations.refresh_all` prepares it). For ``t TIMESTAMP AS OF x`` and
-``hudi.`path` ``, which Spark would refuse, a temporary view over the native scan takes the place of exactly those
-characters while Spark analyzes the statement.
+A plain name needs no change of the text (`relations.refresh_all` prepares it). For ``t TIMESTAMP AS OF x``,
+``hudi.`path` `` and `hudi_table_changes(...)`, which Spark would refuse, a temporary view over the native scan takes the
+place of exactly those characters while Spark analyzes the statement.
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -26,6 +27,7 @@ from pyhudi.spark.jvm import JavaObject
 from pyhudi.spark.relation_cache import refresh_known
 from pyhudi.spark.relations import refresh_all
 from pyhudi.spark.scan import scan
+from pyhudi.sql import functions
 from pyhudi.sql.statement import Statement
 from pyhudi.sql.tokens import quote, tokenize
 from pyhudi.storage.open import open_storage
@@ -39,6 +41,7 @@ _FORGETS_RELATIONS = frozenset(
 )
 #: IDENTIFIER(...), EXECUTE IMMEDIATE and scripts compute names while they run.
 _NAMED_LATER = re.compile("PlanWithUnresolvedIdentifier|ExecuteImmediate|CompoundBody")
+_REPLACED = re.compile("RelationTimeTravel|UnresolvedTableValuedFunction \\[hudi_")
 _STORES_ITS_TEXT = frozenset({"CreateView", "AlterViewAs"})
 
 
@@ -48,9 +51,8 @@ class _Place:
 
     start: int
     end: int
-    location: str
+    frame: Callable[[], DataFrame]
     name: str  # what the query may call the relation when it gives no alias
-    as_of: str | datetime | None
     aliased: bool
 
 
@@ -60,7 +62,7 @@ def run(statement: Statement) -> DataFrame:
     refresh_all(statement.session, names)
     if _NAMED_LATER.search(statement.shown):
         refresh_known(statement.session)
-    if "RelationTimeTravel" in statement.shown or any(name[0].lower() == "hudi" for name in names):
+    if _REPLACED.search(statement.shown) or any(name[0].lower() == "hudi" for name in names):
         with replaced(statement) as text:
             return statement.ask(text)
     answer = statement.ask(statement.text)
@@ -85,9 +87,7 @@ def replaced(statement: Statement) -> Iterator[str]:
     try:
         for place in places:
             view = f"_pyhudi_{next(_NUMBERS)}"
-            query = SnapshotQuery(as_of=place.as_of)
-            frame = scan(statement.session, open_snapshot(open_storage(place.location), query))
-            frame.createOrReplaceTempView(view)
+            place.frame().createOrReplaceTempView(view)
             views.append(view)
             alias = "" if place.aliased else f" AS {quote(place.name)}"
             text = text[: place.start] + view + alias + text[place.end :]
@@ -102,7 +102,11 @@ def _places(statement: Statement, plan: JavaObject, *, aliased: bool = False) ->
     if kind == "RelationTimeTravel":
         yield from _time_travel(statement, plan, aliased)
     elif kind == "UnresolvedRelation":
-        yield from _by_path(plan, aliased)
+        yield from _by_path(statement, plan, aliased)
+    elif (function := functions.function_name(plan)) is not None:
+        start, end = _span(plan)
+        end = _call_end(statement.text, start, end)
+        yield _Place(start, end, functools.partial(functions.relation, statement.session, function, plan), function, aliased)
     elif kind == "ExplainCommand":
         yield from _places(statement, plan.logicalPlan())
     for nested in (plan.children(), plan.innerChildren(), plan.subqueries()):
@@ -110,11 +114,11 @@ def _places(statement: Statement, plan: JavaObject, *, aliased: bool = False) ->
             yield from _places(statement, node, aliased=kind == "SubqueryAlias")
 
 
-def _by_path(relation: JavaObject, aliased: bool) -> Iterator[_Place]:
+def _by_path(statement: Statement, relation: JavaObject, aliased: bool) -> Iterator[_Place]:
     parts = tuple(jvm.items_of(relation.multipartIdentifier()))
     if _is_path(parts):
         start, end = _span(relation)
-        yield _Place(start, end, parts[1], "hudi", None, aliased)
+        yield _Place(start, end, functools.partial(_snapshot, statement, parts[1]), "hudi", aliased)
 
 
 def _time_travel(statement: Statement, node: JavaObject, aliased: bool) -> Iterator[_Place]:
@@ -127,7 +131,18 @@ def _time_travel(statement: Statement, node: JavaObject, aliased: bool) -> Itera
         return
     start, (_, end) = _span(relation)[0], _span(node)
     location = parts[1] if table is None else table.location
-    yield _Place(start, end, location, parts[-1] if table else "hudi", _instant(statement, node, parts), aliased)
+    frame = functools.partial(_snapshot, statement, location, _instant(statement, node, parts))
+    yield _Place(start, end, frame, parts[-1] if table else "hudi", aliased)
+
+
+def _call_end(text: str, start: int, end: int) -> int:
+    """Return where a function call ends whose span may go on with its alias."""
+    closing = next(token for token in tokenize(text[start:end]) if token.text == ")" and token.depth == 0)
+    return start + closing.end
+
+
+def _snapshot(statement: Statement, location: str, as_of: str | datetime | None = None) -> DataFrame:
+    return scan(statement.session, open_snapshot(open_storage(location), SnapshotQuery(as_of=as_of)))
 
 
 def _instant(statement: Statement, node: JavaObject, parts: tuple[str, ...]) -> str | datetime:

@@ -7,6 +7,7 @@ from typing import Final
 
 from pyhudi.errors import UnsupportedError
 from pyhudi.spark import catalog_table
+from pyhudi.sql import functions
 from pyhudi.sql.statement import Statement
 
 #: Spark's plan class -> what the user wrote.
@@ -49,10 +50,10 @@ def check(statement: Statement) -> None:
         _refuse_call(statement)
     if (label := _ON_TABLE.get(statement.kind)) is not None:
         _refuse_on(statement, label)
-    if (function := _FUNCTION.search(statement.shown)) is not None:
+    if (function := next((f for f in _FUNCTION.finditer(statement.shown) if f.group(1).lower() not in functions.SERVED), None)) is not None:
         raise UnsupportedError(
-            f"The table function {function.group(1)} comes with a later release. Served now: SELECT with TIMESTAMP AS"
-            f" OF, and"
+            f"The table function {function.group(1)} comes with a later release. Served now: hudi_table_changes, hudi_query,"
+            f" SELECT with TIMESTAMP AS OF, and"
             " pyhudi.HudiTable.open(path) with history(), inspect and to_arrow(as_of=...)."
         )
     if (script := _SCRIPTS.get(statement.kind)) is not None:
@@ -71,7 +72,7 @@ def _refuse_on(statement: Statement, label: str) -> None:
         raise UnsupportedError(
             f"{label} on the Hudi table {table.qualified_name} comes with a later release of pyhudi; nothing was"
             f" changed."
-            " Served now: CREATE, INSERT, UPDATE, DELETE, SELECT, SHOW, DESCRIBE, TRUNCATE and DROP."
+            " Served now: CREATE, INSERT, UPDATE, DELETE, MERGE, SELECT, SHOW, DESCRIBE, TRUNCATE and DROP."
         )
 
 

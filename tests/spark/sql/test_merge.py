@@ -10,7 +10,7 @@ from pyhudi.errors import KeyFieldError, SchemaError
 pytestmark = pytest.mark.spark
 
 READ = "SELECT id, name, age, city FROM people ORDER BY id"
-SOURCE = "(SELECT * FROM VALUES (2, 'BOB', 43, 'rome'), (4, 'dan', 54, 'oslo') AS v(id, name, age, city)) s"
+SOURCE = "(SELECT * FROM VALUES (2, 'BOB', 43, 'oslo'), (4, 'dan', 54, 'oslo') AS v(id, name, age, city)) s"
 
 
 def test_update_and_insert_all_columns(people):

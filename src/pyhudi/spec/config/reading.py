@@ -5,7 +5,7 @@ Rules: `DataSourceReadOptions`.
 
 from __future__ import annotations
 
-from pyhudi.spec.config.key import ConfigKey, harmless, refused, served
+from pyhudi.spec.config.key import ConfigKey, Kind, harmless, refused, served
 
 _LATER = "comes with a later release"
 
@@ -23,6 +23,23 @@ READING: tuple[ConfigKey, ...] = (
         "URI of a folder that driver and executors of a Spark cluster reach: rows merged from log files stand there while a session reads"
         " them. On one machine Spark's own temporary folder serves.",
     ),
+    served(
+        "hoodie.datasource.read.begin.instanttime",
+        "Incremental read: commits that completed after this time count (requested after it, in table version 6); `earliest` for all.",
+    ),
+    served("hoodie.datasource.read.end.instanttime", "Incremental read: the last such time; without it, now."),
+    served(
+        "hoodie.datasource.query.incremental.format",
+        "Incremental read: rows as they stand at its end.",
+        default="latest_state",
+        choices=("latest_state", "cdc"),
+    ),
+    served(
+        "hoodie.datasource.read.incr.fallback.fulltablescan.enable",
+        "Incremental read: when it begins among archived commits, read the whole table and leave older rows out; otherwise refuse.",
+        Kind.FLAG,
+        default="true",
+    ),
     *harmless(
         "tunes how Hudi lists and opens files; pyhudi always lists the partitions that pass the filter, and skips no committed row",
         """
@@ -34,8 +51,7 @@ READING: tuple[ConfigKey, ...] = (
     *refused(
         f"incremental reading {_LATER}",
         """
-        hoodie.datasource.read.begin.instanttime hoodie.datasource.read.end.instanttime
-        hoodie.datasource.query.incremental.* hoodie.datasource.read.incr.* hoodie.datasource.read.streaming.*
+        hoodie.datasource.query.incremental.type hoodie.datasource.read.incr.* hoodie.datasource.read.streaming.*
         hoodie.datasource.read.schema.use.end.instanttime=false
         """,
     ),

@@ -1,0 +1,85 @@
+"""Table-valued functions of Hudi: `hudi_table_changes` and `hudi_query` as relations.
+
+Rules: `HoodieTableChanges`, `HoodieQuery` of Hudi's Spark extension. The first argument is a table's name or, when it holds a slash,
+a path; all arguments are text literals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from pyspark.sql import DataFrame, SparkSession
+
+from pyhudi.errors import TableNotFound, UnsupportedError, UsageError
+from pyhudi.read.changes import ChangesQuery, open_query
+from pyhudi.read.query import SnapshotQuery
+from pyhudi.spark import catalog_table, jvm
+from pyhudi.spark.jvm import JavaObject
+from pyhudi.spark.scan import scan
+from pyhudi.storage.open import open_storage
+
+_CHANGES: Final = "hudi_table_changes"
+_QUERY: Final = "hudi_query"
+SERVED: Final = frozenset({_CHANGES, _QUERY})
+_USAGE: Final = {
+    _CHANGES: "hudi_table_changes('table', 'latest_state', 'begin' [, 'end'])",
+    _QUERY: "hudi_query('table', 'snapshot' | 'read_optimized')",
+}
+
+
+def function_name(node: JavaObject) -> str | None:
+    """Return the name of the Hudi function that a node of a parsed plan calls, or None."""
+    if node.nodeName() != "UnresolvedTableValuedFunction":
+        return None
+    parts = jvm.items_of(node.name())
+    name = str(parts[-1]).lower()
+    return name if name in SERVED else None
+
+
+def relation(session: SparkSession, name: str, node: JavaObject) -> DataFrame:
+    """Return the rows of a function call.
+
+    Raises:
+        UsageError: an argument is missing, too many, or no text literal.
+        TableNotFound: there is no such table.
+        UnsupportedError: change data is asked for.
+    """
+    arguments = _texts(name, jvm.items_of(node.functionArgs()))
+    query = _changes(arguments) if name == _CHANGES else _snapshot(arguments)
+    return scan(session, open_query(open_storage(_location(session, arguments[0])), query))
+
+
+def _texts(name: str, arguments: Sequence[JavaObject]) -> list[str]:
+    texts = [str(argument.value()) for argument in arguments if argument.nodeName() == "Literal"]
+    wanted = (3, 4) if name == _CHANGES else (2,)
+    if len(texts) != len(arguments) or len(texts) not in wanted:
+        raise UsageError(f"{name} takes text literals: {_USAGE[name]}.")
+    return texts
+
+
+def _changes(arguments: Sequence[str]) -> ChangesQuery:
+    _, form, since, *until = arguments
+    if form.lower() == "cdc":
+        raise UnsupportedError(f"{_CHANGES} with 'cdc' is not served yet; 'latest_state' is.")
+    if form.lower() != "latest_state":
+        raise UsageError(f"{_CHANGES} gives 'latest_state' or 'cdc', not '{form}': {_USAGE[_CHANGES]}.")
+    return ChangesQuery(since, until[0] if until else None)
+
+
+def _snapshot(arguments: Sequence[str]) -> SnapshotQuery:
+    mode = arguments[1].lower()
+    if mode == "snapshot":
+        return SnapshotQuery("snapshot")
+    if mode == "read_optimized":
+        return SnapshotQuery("read_optimized")
+    raise UsageError(f"{_QUERY} reads 'snapshot' or 'read_optimized', not '{arguments[1]}': {_USAGE[_QUERY]}.")
+
+
+def _location(session: SparkSession, table: str) -> str:
+    if "/" in table:
+        return table
+    found = catalog_table.find(session, catalog_table.split_name(session, table))
+    if found is None:
+        raise TableNotFound(f"'{table}' is no Hudi table of this session's catalog; a path has a slash in it.")
+    return found.location
