@@ -7,7 +7,7 @@ wrappers needs its branches told apart.
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from pyhudi.codec.ordering_encode import encode_ordering, varint
 from pyhudi.codec.ordering_value import read_bytes, read_ordering, read_varint
@@ -18,18 +18,18 @@ from pyhudi.spec.delete_record import COMMIT_TIME_DELETE, DeletedKeys, OrderingT
 _LEAST_BYTES = 4
 _NULL = b"\x00"
 _PRESENT = b"\x02"
+#: The ordering value of most deletes, INT 0.
+_BY_COMMIT_TIME = b"\x04\x00"
 
 
-def decode_delete_list(data: bytes, at: int = 0) -> DeletedKeys:
-    """Return the deletes that stand in `data` from `at` to its end.
+def iter_delete_list(data: bytes, at: int, most: int) -> Iterator[DeletedKeys]:
+    """Yield the deletes that stand in `data` from `at` to its end, at most `most` at once.
 
     Raises:
         CorruptTableError: the bytes are not such a list.
         UnsupportedError: an ordering value of a type that this release does not know.
     """
-    keys: list[str] = []
-    paths: list[str | None] = []
-    ordering: list[object] = []
+    done = 0
     try:
         while True:
             count, at = read_varint(data, at)
@@ -41,44 +41,48 @@ def decode_delete_list(data: bytes, at: int = 0) -> DeletedKeys:
                 break
             if count > (len(data) - at) // _LEAST_BYTES:
                 raise CorruptTableError(f"a delete block says that it has {count} deletes in {len(data) - at} bytes")
-            at = _read_deletes(data, at, count, keys, paths, ordering)
+            for first in range(0, count, most):
+                deleted, at = _read_deletes(data, at, min(most, count - first))
+                done += len(deleted.keys)
+                yield deleted
     except (IndexError, struct.error):
-        raise CorruptTableError(f"a delete block ends within delete {len(keys)}") from None
+        raise CorruptTableError(f"a delete block ends behind its first {done} deletes") from None
     except (UnicodeError, ArithmeticError) as error:
-        raise CorruptTableError(f"delete {len(keys)} of a delete block holds a text or decimal that is none ({error})") from None
+        raise CorruptTableError(f"a delete block holds a text or decimal that is none ({error})") from None
     if at != len(data):
-        raise CorruptTableError(f"a delete block has {len(data) - at} bytes behind its {len(keys)} deletes")
-    return DeletedKeys(tuple(keys), tuple(paths), tuple(ordering))
+        raise CorruptTableError(f"a delete block has {len(data) - at} bytes behind its {done} deletes")
 
 
-def _read_deletes(data: bytes, at: int, count: int, keys: list[str], paths: list[str | None], ordering: list[object]) -> int:
-    """Append `count` deletes to the columns and return the place behind them."""
+def _read_deletes(data: bytes, at: int, count: int) -> tuple[DeletedKeys, int]:
+    """Return that many deletes and the place behind them."""
+    keys: list[str] = []
+    paths: list[str | None] = []
+    ordering: list[object] = []
     path_raw, path = b"", ""
     for _ in range(count):
-        if data[at] != 2:
-            raise CorruptTableError(f"delete {len(keys)} of a delete block has no record key")
+        if data[at] != _PRESENT[0]:
+            raise CorruptTableError(f"a delete without record key at byte {at} of a delete block")
         raw, at = read_bytes(data, at + 1)
-        key = raw.decode()
+        keys.append(raw.decode())
         branch = data[at]
-        if branch == 2:
+        if branch == _PRESENT[0]:
             raw, at = read_bytes(data, at + 1)
             if raw != path_raw:
                 # Most deletes of a block have one path: keep its text once.
                 path_raw, path = raw, raw.decode()
             paths.append(path)
-        elif branch == 0:
+        elif branch == _NULL[0]:
             at += 1
             paths.append(None)
         else:
-            raise CorruptTableError(f"delete {len(keys)} of a delete block has a partition path of type {branch}")
-        if data[at] == 4 and data[at + 1] == 0:
+            raise CorruptTableError(f"a partition path of type {branch} at byte {at} of a delete block")
+        if data[at] == _BY_COMMIT_TIME[0] and data[at + 1] == _BY_COMMIT_TIME[1]:
             ordering.append(COMMIT_TIME_DELETE)
             at += 2
         else:
             value, at = read_ordering(data, at)
             ordering.append(value)
-        keys.append(key)
-    return at
+    return DeletedKeys(tuple(keys), tuple(paths), tuple(ordering)), at
 
 
 def encode_delete_list(deleted: DeletedKeys, types: Sequence[OrderingType]) -> bytes:

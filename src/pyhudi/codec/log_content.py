@@ -9,14 +9,16 @@ from __future__ import annotations
 import struct
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import overload
 
-from pyhudi.codec.delete_list import decode_delete_list, encode_delete_list
+from pyhudi.codec.delete_list import encode_delete_list, iter_delete_list
 from pyhudi.codec.kryo_deletes import decode_kryo_deletes
 from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.spec.delete_record import DeletedKeys, OrderingType
 
 CONTENT_VERSION = 3
+_DELETES_AT_ONCE = 1 << 16
 
 _INT = struct.Struct(">i")
 _TWO_INTS = struct.Struct(">ii")
@@ -96,8 +98,8 @@ def encode_avro_content(records: Iterable[bytes]) -> bytes:
     return b"".join(parts)
 
 
-def decode_deletes(content: bytes) -> DeletedKeys:
-    """Return the deletes of a delete block.
+def iter_deletes(content: bytes, most: int = _DELETES_AT_ONCE) -> Iterator[DeletedKeys]:
+    """Yield the deletes of a delete block, at most `most` at once: as Python values they take many times their bytes.
 
     Raises:
         UnsupportedError: the content's version, or the type of an ordering value, is not known.
@@ -109,10 +111,23 @@ def decode_deletes(content: bytes) -> DeletedKeys:
     if length != len(content) - _TWO_INTS.size:
         raise CorruptTableError(f"a delete block says that its list has {length} bytes, {len(content) - _TWO_INTS.size} are left")
     if version == CONTENT_VERSION:
-        return decode_delete_list(content, _TWO_INTS.size)
-    if version in (1, 2):
-        return decode_kryo_deletes(content, _TWO_INTS.size, version)
-    raise UnsupportedError(f"version {version} of a delete block's content, pyhudi reads up to {CONTENT_VERSION}")
+        yield from iter_delete_list(content, _TWO_INTS.size, most)
+    elif version in (1, 2):
+        yield decode_kryo_deletes(content, _TWO_INTS.size, version)
+    else:
+        raise UnsupportedError(f"version {version} of a delete block's content, pyhudi reads up to {CONTENT_VERSION}")
+
+
+def decode_deletes(content: bytes) -> DeletedKeys:
+    """Return all deletes of a delete block; raises as `iter_deletes` does."""
+    parts = list(iter_deletes(content))
+    if len(parts) == 1:
+        return parts[0]
+    return DeletedKeys(
+        keys=tuple(chain.from_iterable(part.keys for part in parts)),
+        partition_paths=tuple(chain.from_iterable(part.partition_paths for part in parts)),
+        ordering=tuple(chain.from_iterable(part.ordering for part in parts)),
+    )
 
 
 def encode_deletes(deleted: DeletedKeys, types: Sequence[OrderingType] = ()) -> bytes:

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pyhudi.codec.log_content import decode_deletes
+from pyhudi.codec.log_content import iter_deletes
 from pyhudi.codec.log_file import read_content, scan_blocks
 from pyhudi.codec.positions import decode_positions
 from pyhudi.errors import CorruptTableError, KeyFieldError, SchemaError, UnsupportedError
@@ -30,6 +30,7 @@ from pyhudi.kernels.versions import Mask, Places
 from pyhudi.schema.avro_arrow import avro_to_arrow
 from pyhudi.schema.evolve import conform
 from pyhudi.schema.meta_columns import IS_DELETED, META_FIELDS, OPERATION, RECORD_KEY
+from pyhudi.spec.delete_record import DeletedKeys
 from pyhudi.spec.file_group import FileSlice, LogFile
 from pyhudi.spec.log_block import BlockType, LogBlock
 
@@ -151,15 +152,18 @@ def _contents(storage: Storage, blocks: Sequence[LogBlock]) -> Iterator[tuple[Lo
 
 
 def _pieces(block: LogBlock, content: bytes, shape: TableShape, wanted: pa.Schema, base_instant: str | None) -> Iterator[_Piece]:
-    if block.type is BlockType.DELETE:
-        yield _deletes(block, content, shape, wanted, base_instant)
-        return
     positions = _positions(block, base_instant)
     begin = 0
-    for rows in data_rows(block, content, [*wanted.names, OPERATION]):
-        end = begin + rows.num_rows
-        yield _live(rows, shape, wanted, _between(positions, begin, end))
-        begin = end
+    if block.type is BlockType.DELETE:
+        for deleted in iter_deletes(content):
+            end = begin + len(deleted.keys)
+            yield _deletes(deleted, shape, wanted, _between(positions, begin, end))
+            begin = end
+    else:
+        for rows in data_rows(block, content, [*wanted.names, OPERATION]):
+            end = begin + rows.num_rows
+            yield _live(rows, shape, wanted, _between(positions, begin, end))
+            begin = end
     if positions is not None and begin != len(positions):
         raise CorruptTableError(f"{begin} records have {len(positions)} positions")
 
@@ -178,16 +182,12 @@ def _live(rows: pa.Table, shape: TableShape, wanted: pa.Schema, positions: Place
     return _Piece(typed, deletes, hard, positions)
 
 
-def _deletes(block: LogBlock, content: bytes, shape: TableShape, wanted: pa.Schema, base_instant: str | None) -> _Piece:
-    deleted = decode_deletes(content)
+def _deletes(deleted: DeletedKeys, shape: TableShape, wanted: pa.Schema, positions: Places) -> _Piece:
     count = len(deleted.keys)
     values, hard = delete_ordering(deleted.ordering, shape)
     values[RECORD_KEY] = pa.array(deleted.keys, pa.string())
     columns = [values[field.name] if field.name in values else pa.nulls(count, field.type) for field in wanted]
-    positions = _positions(block, base_instant)
-    if positions is not None and len(positions) != count:
-        raise CorruptTableError(f"{count} deletes have {len(positions)} positions")
-    return _Piece(pa.Table.from_arrays(columns, schema=wanted), np.ones(count, bool), hard, _between(positions, 0, count))
+    return _Piece(pa.Table.from_arrays(columns, schema=wanted), np.ones(count, bool), hard, positions)
 
 
 def _positions(block: LogBlock, base_instant: str | None) -> Places | None:
@@ -199,7 +199,11 @@ def _positions(block: LogBlock, base_instant: str | None) -> Places | None:
 
 
 def _between(positions: Places | None, begin: int, end: int) -> Places:
-    return np.full(end - begin, -1) if positions is None else positions[begin:end]
+    if positions is None:
+        return np.full(end - begin, -1)
+    if end > len(positions):
+        raise CorruptTableError(f"more than {len(positions)} records have {len(positions)} positions")
+    return positions[begin:end]
 
 
 def _held(block: LogBlock) -> frozenset[str] | None:

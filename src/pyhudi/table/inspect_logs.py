@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pyhudi.codec.hfile.reader import HFileReader
-from pyhudi.codec.log_content import avro_records, decode_deletes
+from pyhudi.codec.log_content import avro_records, iter_deletes
 from pyhudi.codec.log_file import FORMAT_VERSION, MAGIC, read_content, scan_blocks
 from pyhudi.codec.positions import decode_positions
 from pyhudi.errors import HudiError, UsageError
@@ -139,7 +139,7 @@ def _count(storage: Storage, source: BinaryIO, block: LogBlock) -> _Count:
             case BlockType.AVRO | BlockType.CDC:
                 return _Count(records=len(avro_records(read_content(source, block))))
             case BlockType.DELETE:
-                return _Count(deletes=len(decode_deletes(read_content(source, block)).keys))
+                return _Count(deletes=sum(len(some.keys) for some in iter_deletes(read_content(source, block))))
             case BlockType.HFILE:
                 return _Count(records=len(HFileReader(source, block.content_size, block.path, start=block.content_offset)))
             case BlockType.PARQUET:

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyhudi.codec.log_content import decode_deletes, encode_deletes
+from pyhudi.codec.log_content import decode_deletes, encode_deletes, iter_deletes
 from pyhudi.errors import CorruptTableError, SchemaError, UnsupportedError
 from pyhudi.spec.delete_record import COMMIT_TIME_DELETE, DeletedKeys, OrderingType
 from tests.tables import FIXTURES
@@ -197,6 +197,23 @@ def test_ordering_value_of_another_type_is_not_written(value: object, types: lis
         encode_deletes(DeletedKeys(("a",), ("",), (value,)), types)
 
 
+@pytest.mark.parametrize("most", [1, 2, 3, 5, 6])
+def test_deletes_come_in_parts_of_the_asked_size(most: int) -> None:
+    deleted = DeletedKeys(tuple("abcde"), ("", "p", None, "p", ""), (1, 2, 3, 4, 5))
+    parts = list(iter_deletes(encode_deletes(deleted, [T.LONG]), most))
+    assert [len(part.keys) for part in parts] == [min(most, 5 - first) for first in range(0, 5, most)]
+    assert sum((part.keys for part in parts), ()) == deleted.keys
+    assert sum((part.partition_paths for part in parts), ()) == deleted.partition_paths
+    assert sum((part.ordering for part in parts), ()) == deleted.ordering
+
+
+def test_list_in_several_avro_blocks_is_read_whole() -> None:
+    one, two = (bytes.fromhex(f"0202{letter}0200 0400") for letter in ("61", "62"))
+    sized = b"\x01" + bytes([2 * len(two)]) + two
+    deleted = decode_deletes(content_of(b"\x02" + one + sized + b"\x04" + one + two + b"\x00"))
+    assert deleted.keys == ("a", "b", "a", "b")
+
+
 @pytest.mark.parametrize(("release", "what"), [row[:2] for row in KRYO if "Instant" not in row[1]])
 def test_lists_of_old_releases_are_read(release: str, what: str) -> None:
     deleted = kryo(release, what)
@@ -279,7 +296,7 @@ def test_cut_off_list_is_damage_at_every_length(length: int) -> None:
     ("raw", "said"),
     [
         ("fe01 0202610200 00 00", "127 deletes in"),
-        ("02 000200 00 00", "no record key"),
+        ("02 000200 00 00", "without record key"),
         ("02 0202610400 00 00", "partition path of type 4"),
         ("02 0203616161", "a text of -2 bytes"),
         ("02 02fe0161", "a text of 127 bytes"),
