@@ -44,7 +44,7 @@ def write_changes(own: OwnTable, instant: str, changes: Mapping[str, Changes]) -
         operation="UPSERT_PREPPED",
     )
     content = commit_content(metadata, own.config.layout, sync=own.sources.sync_marker())
-    own.writer.complete(inflight, own.times.next(), content)
+    own.writer.complete(inflight, own.next_time(instant), content)
 
 
 def _write_partition(own: OwnTable, instant: str, partition: str, change: Changes) -> tuple[WriteStat, ...]:

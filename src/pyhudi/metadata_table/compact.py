@@ -49,7 +49,7 @@ def _compact(own: OwnTable) -> OwnTable:
     plan = CompactionPlan(
         tuple(operation_of(slice_, _EXPECTED_BASE_BYTES) for slice_ in slices), extra={}, preserve_meta_columns=False, missing_partitions=()
     )
-    time = own.times.next()
+    time = own.next_time()
     requested = own.writer.request(Action.COMPACTION, time, encode_compaction_plan(plan, sync=own.sources.sync_marker()))
     inflight = own.writer.start(requested)
     stats: dict[str, tuple[WriteStat, ...]] = {}
@@ -58,7 +58,7 @@ def _compact(own: OwnTable) -> OwnTable:
         stats[partition] = (*stats.get(partition, ()), _compact_slice(own, slice_, time, f"{number}-0-0"))
     metadata = CommitMetadata(stats=stats, extra={"schema": own.encoder.schema}, operation=Operation.COMPACT, compacted=True)
     content = commit_content(metadata, own.config.layout, sync=own.sources.sync_marker())
-    own.writer.complete(inflight, own.times.next(), content)
+    own.writer.complete(inflight, own.next_time(time), content)
     return own.reloaded()
 
 

@@ -20,7 +20,7 @@ from pyhudi.fsview.view import FileSystemView
 from pyhudi.metadata_table import partitions
 from pyhudi.metadata_table.column_types import bound_types, indexed_columns
 from pyhudi.metadata_table.commit import write_changes
-from pyhudi.metadata_table.compact import compact_if_due
+from pyhudi.metadata_table.compact import MAX_DELTA_COMMITS, compact_if_due
 from pyhudi.metadata_table.data_table import DataTable
 from pyhudi.metadata_table.index_definitions import PATH, PATH_PROPERTY, IndexDefinition, load_definitions, render_definitions
 from pyhudi.metadata_table.initialise import build_partition
@@ -48,12 +48,16 @@ _FILE_GROUPS = {partitions.FILES: 1, partitions.COLUMN_STATS: 2, partitions.PART
 
 @dataclass(frozen=True, slots=True)
 class InStep:
-    """A table and its metadata table under the table's lock; `view` shows the table as it is before the action."""
+    """A table and its metadata table under the table's lock; `view` shows the table as it is before the action.
+
+    `max_delta_commits` is how many delta commits of the metadata table a compaction waits for.
+    """
 
     storage: Storage
     config: TableConfig
     view: FileSystemView
     own: OwnTable
+    max_delta_commits: int = MAX_DELTA_COMMITS
 
     def record_commit(self, instant: str, metadata: CommitMetadata) -> None:
         """Record a commit, deltacommit, compaction, clustering or overwrite that is about to complete.
@@ -84,7 +88,7 @@ class InStep:
         Raises:
             StorageError: the storage failed; the metadata table is as good as before.
         """
-        compact_if_due(self.own.reloaded())
+        compact_if_due(self.own.reloaded(), self.max_delta_commits)
 
     @property
     def _wanted(self) -> Collection[str]:
@@ -128,7 +132,7 @@ def prepare(storage: Storage, config: TableConfig, timeline: Timeline, schema: p
         fields = load_definitions(storage, config)[partitions.COLUMN_STATS].source_fields
         records = records_of_table(DataTable(view, bound_types(schema, fields, config.version)), missing)
         for name in missing:
-            own = build_partition(own, name, records[name], _FILE_GROUPS[name])
+            own = build_partition(own, name, records[name], _FILE_GROUPS[name], after=timeline.greatest_time())
         config = _with_partitions(storage, config, (*config.metadata_partitions, *missing), sources)
     return InStep(storage, config, view, own)
 
@@ -149,7 +153,7 @@ def _usable(storage: Storage, config: TableConfig, timeline: Timeline, sources: 
         return None, f"another writer made {missing[0]} without it"
     for failed in own.timeline.pending():
         if failed.action is Action.DELTA_COMMIT:
-            own = roll_back(own, own.times.next(), failed.requested)
+            own = roll_back(own, own.next_time(), failed.requested)
     return own, ""
 
 

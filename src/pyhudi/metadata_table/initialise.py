@@ -25,10 +25,11 @@ from pyhudi.spec.instant import Action
 _INSTANT_DIGITS = 17
 
 
-def build_partition(own: OwnTable, partition: str, records: Mapping[str, MetadataRecord], file_groups: int) -> OwnTable:
+def build_partition(own: OwnTable, partition: str, records: Mapping[str, MetadataRecord], file_groups: int, *, after: str) -> OwnTable:
     """Build a partition of so many file groups and return the metadata table as it is then.
 
-    What an attempt that was cut off left of the partition is deleted first.
+    What an attempt that was cut off left of the partition is deleted first. `after` is the greatest time on the data table's
+    timeline: by the time at which it was built, the metadata table is known to hold all that was done before.
     """
     own.storage.delete_tree(partition)
     instant = _next_instant(own)
@@ -44,7 +45,7 @@ def build_partition(own: OwnTable, partition: str, records: Mapping[str, Metadat
         operation="BULK_INSERT_PREPPED",
     )
     content = commit_content(metadata, own.config.layout, sync=own.sources.sync_marker())
-    own.writer.complete(inflight, own.times.next(), content)
+    own.writer.complete(inflight, own.next_time(after), content)
     return own.reloaded()
 
 

@@ -43,23 +43,26 @@ class Sources:
 
 @dataclass(frozen=True, slots=True)
 class OwnTable:
-    """The metadata table while the data table's lock is held.
-
-    `times` gives times later than all on its timeline: a log file that seemed to be completed before the last compaction
-    would be taken for compacted.
-    """
+    """The metadata table while the data table's lock is held."""
 
     storage: FolderStorage
     config: TableConfig
     timeline: Timeline
     sources: Sources
-    times: InstantClock
     encoder: RecordEncoder
 
     @property
     def writer(self) -> TimelineWriter:
         """Writes its instants."""
         return TimelineWriter(self.storage, self.config)
+
+    def next_time(self, after: str = "") -> str:
+        """Return an instant time later than `after` and than all on the timeline.
+
+        The data table's times would not do: a log file that seemed to be completed before the last compaction of this
+        table would be taken for compacted.
+        """
+        return InstantClock(self.sources.clock, self.sources.zone, max(after, self.timeline.greatest_time())).next()
 
     def slices(self, partition: str) -> tuple[FileSlice, ...]:
         """Return the newest slice of each file group of a partition, by file id."""
@@ -78,9 +81,7 @@ def open_own(storage: Storage, sources: Sources) -> OwnTable | None:
         config = TableConfig(load_properties(own))
     except TableNotFound:
         return None
-    timeline = load_full_timeline(own, config)
-    times = InstantClock(sources.clock, sources.zone, timeline.greatest_time())
-    return OwnTable(own, config, timeline, sources, times, RecordEncoder(config.version))
+    return OwnTable(own, config, load_full_timeline(own, config), sources, RecordEncoder(config.version))
 
 
 def create_own(storage: Storage, config: TableConfig, sources: Sources) -> OwnTable:

@@ -52,7 +52,7 @@ def roll_back(own: OwnTable, rollback_time: str, failed: str) -> OwnTable:
         partitions={name: RollbackPartition(name, deleted=_absolute(own, name, logs)) for name, logs in files.items()},
         instants=(info,),
     )
-    own.writer.complete(begun, own.times.next(), encode_rollback_metadata(metadata, sync=own.sources.sync_marker()))
+    own.writer.complete(begun, own.next_time(rollback_time), encode_rollback_metadata(metadata, sync=own.sources.sync_marker()))
     return own.reloaded()
 
 

@@ -14,27 +14,27 @@ from pyhudi.spec.instant import Action, Instant
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.protocol import Storage
 from pyhudi.storage.table_properties import load_properties
-from pyhudi.timeline.clock import SystemClock
+from pyhudi.timeline.clock import Clock, SystemClock
 from pyhudi.timeline.payload import read_bytes, read_commit
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.txn.ids import SystemIds
 
 
-def sources() -> Sources:
-    return Sources(SystemClock(), "UTC", SystemIds().sync_marker)
+def sources(clock: Clock | None = None) -> Sources:
+    return Sources(clock or SystemClock(), "UTC", SystemIds().sync_marker)
 
 
 def timeline_of(storage: Storage) -> Timeline:
     return load_full_timeline(storage, TableConfig(load_properties(storage)))
 
 
-def prepared(storage: Storage, timeline: Timeline) -> InStep:
+def prepared(storage: Storage, timeline: Timeline, clock: Clock | None = None) -> InStep:
     """The table as of a timeline of its past, with a metadata table."""
     config = TableConfig(load_properties(storage))
     last = timeline_of(storage).last_completed()
     assert last is not None
     schema = avro_to_arrow(read_commit(storage, config, last).schema_json or "")
-    return prepare(storage, config, timeline, schema, sources())
+    return prepare(storage, config, timeline, schema, sources(clock))
 
 
 def record(storage: Storage, instant: Instant) -> None:

@@ -127,7 +127,7 @@ def test_rolled_back_commit_leaves_no_trace(tmp_path) -> None:
     assert contents(storage) != before
     own = open_own(storage, sources())
     assert own is not None
-    time = own.times.next()
+    time = own.next_time()
     for _ in range(2):  # a rollback that is repeated finds nothing to do
         in_step.__class__(storage, in_step.config, in_step.view, own.reloaded()).record_rollback(time, last.requested)
     assert contents(storage) == before

@@ -1,0 +1,142 @@
+"""Every storage call of building, recording, taking back and compacting, cut: what is left is mended by the next writer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from pyhudi.fsview.view import FileSystemView
+from pyhudi.metadata_table.in_step import InStep
+from pyhudi.metadata_table.own import open_own
+from pyhudi.spec.instant import Action as InstantAction
+from pyhudi.spec.instant import Instant
+from pyhudi.spec.table_config import TableConfig
+from pyhudi.storage.memory import MemoryStorage
+from pyhudi.storage.protocol import Storage
+from pyhudi.storage.table_properties import load_properties, recover_properties
+from pyhudi.testing.crash import Action, CrashRun, crash_points
+from pyhudi.testing.faults import Fault
+from pyhudi.timeline.payload import read_commit
+from tests.unit.crash.tables import StoppedClock, stored_table
+from tests.unit.metadata_table.replays import contents, prepared, sources, timeline_of
+from tests.unit.metadata_table.test_in_step import check_files
+
+FAULTS = (Fault.AFTER, Fault.TORN)
+ROLLBACK_TIME = "20991231000000000"
+
+
+@pytest.fixture(scope="module")
+def stored() -> MemoryStorage:
+    """A table of two commits, without a metadata table."""
+    storage, _ = stored_table()
+    return storage
+
+
+@pytest.fixture(scope="module")
+def before_last(stored: MemoryStorage) -> MemoryStorage:
+    """The table with a metadata table that knows the first commit; the second is still to complete."""
+    storage = stored.copy()
+    first, last = timeline_of(storage).data_instants()
+    prepared(storage, timeline_of(storage).as_of(first.requested), StoppedClock())
+    storage.delete(f".hoodie/timeline/{last.file_name(2)}")
+    return storage
+
+
+@pytest.fixture(scope="module")
+def recorded(stored: MemoryStorage, before_last: MemoryStorage) -> MemoryStorage:
+    """The same with the second commit recorded."""
+    storage = before_last.copy()
+    record_last(stored, storage)
+    return storage
+
+
+def last_of(stored: Storage) -> Instant:
+    return timeline_of(stored).data_instants()[-1]
+
+
+def in_step(storage: Storage) -> InStep:
+    recover_properties(storage)
+    own = open_own(storage, sources(StoppedClock()))
+    assert own is not None
+    config = TableConfig(load_properties(storage))
+    return InStep(storage, config, FileSystemView(storage, config, timeline_of(storage)), own)
+
+
+def record_last(stored: Storage, storage: Storage) -> None:
+    last = last_of(stored)
+    in_step(storage).record_commit(last.requested, read_commit(stored, TableConfig(load_properties(stored)), last))
+
+
+def complete_last(stored: Storage, storage: Storage) -> None:
+    name = f".hoodie/timeline/{last_of(stored).file_name(2)}"
+    storage.create(name, stored.read(name))
+
+
+def cuts(action: Action, storage: MemoryStorage) -> Iterator[CrashRun]:
+    return crash_points(action, storage.copy, FAULTS)
+
+
+def test_build_that_was_cut_is_done_by_the_next_writer(stored) -> None:
+    whole = stored.copy()
+    prepared(whole, timeline_of(whole), StoppedClock())
+    build = crash_points(lambda storage: prepared(storage, timeline_of(storage), StoppedClock()), stored.copy, (Fault.AFTER,))
+    for run in build:
+        recover_properties(run.storage)
+        prepared(run.storage, timeline_of(run.storage))
+        assert contents(run.storage) == contents(whole), run.point
+        check_files(run.storage)
+
+
+def test_record_that_was_cut_is_not_seen_and_is_taken_back(stored, before_last, recorded) -> None:
+    done = recorded.copy()
+    complete_last(stored, done)
+    before, after, last = contents(before_last), contents(done), last_of(stored)
+    assert before != after
+    for run in cuts(lambda storage: record_last(stored, storage), before_last):
+        assert contents(run.storage) == before, run.point
+        in_step(run.storage).record_rollback(ROLLBACK_TIME, last.requested)
+        assert contents(run.storage) == before, run.point
+        record_last(stored, run.storage)
+        complete_last(stored, run.storage)
+        assert contents(run.storage) == after, run.point
+
+
+def test_record_of_a_write_without_rollback_is_thrown_away_by_the_next_writer(stored, before_last) -> None:
+    """The data table's failed instant is gone, the metadata table's is still pending."""
+    before, last = contents(before_last), last_of(stored)
+    for run in cuts(lambda storage: record_last(stored, storage), before_last):
+        for state in (".inflight", ".commit.requested"):
+            run.storage.delete(f".hoodie/timeline/{last.requested}{state}")
+        pending = [one for one in in_step(run.storage).own.timeline.pending() if one.action is InstantAction.DELTA_COMMIT]
+        if pending:
+            prepared(run.storage, timeline_of(run.storage))
+            assert contents(run.storage) == before, run.point
+            assert in_step(run.storage).own.timeline.pending() == (), run.point
+
+
+def test_rollback_that_was_cut_is_done_by_the_next_writer(stored, before_last, recorded) -> None:
+    before, last = contents(before_last), last_of(stored)
+    for run in cuts(lambda storage: in_step(storage).record_rollback(ROLLBACK_TIME, last.requested), recorded):
+        in_step(run.storage).record_rollback(ROLLBACK_TIME, last.requested)
+        assert contents(run.storage) == before, run.point
+        timeline = in_step(run.storage).own.timeline
+        assert timeline.pending() == (), run.point
+        assert timeline.find(last.requested) == (), run.point
+
+
+def test_compaction_that_was_cut_loses_nothing_and_is_done_again(stored, recorded) -> None:
+    done = recorded.copy()
+    complete_last(stored, done)
+    records = contents(done)
+
+    def compact(storage: Storage) -> None:
+        step = in_step(storage)
+        replace(step, max_delta_commits=1).maintain()
+
+    for run in cuts(compact, done):
+        assert contents(run.storage) == records, run.point
+        compact(run.storage)
+        assert contents(run.storage) == records, run.point
+        assert in_step(run.storage).own.timeline.pending() == (), run.point
