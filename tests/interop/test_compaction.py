@@ -124,3 +124,23 @@ def test_plan_that_pyhudi_took_back_is_forgotten_by_apache_hudi(judge: Judge, tm
     assert own > planned
     assert log_files(path) == []
     assert_both_read(judge, path, model.sorted())
+
+
+def test_tables_of_version_6_are_compacted_between_writes_of_apache_hudi(judge: Judge, tmp_path: Path) -> None:
+    path, kind = tmp_path / "t", replace(MERGE_ON_READ, version=6)
+    model = started(kind, judge, path)
+    HudiTable.open(path).services.compact()
+    assert_both_read(judge, path, model.sorted())
+    judge_writes(kind, judge, path, "upsert", model.upsert(trips(2, 5, amount=9)))
+    assert_both_read(judge, path, model.sorted())
+    planned = judge_compacts(judge, path, "schedule")
+    judge_writes(kind, judge, path, "upsert", model.upsert(trips(4, 7, amount=10)))
+    assert [done.instant for done in HudiTable.open(path).services.compact(mode="execute")] == planned
+    assert_both_read(judge, path, model.sorted())
+    judge_writes(kind, judge, path, "delete", model.delete(trips(1, 3, amount=11)))
+    assert_both_read(judge, path, model.sorted())
+    (plan,) = HudiTable.open(path).services.compact(mode="schedule")
+    judge_writes(kind, judge, path, "upsert", model.upsert(trips(3, 4, amount=12)))
+    assert_both_read(judge, path, model.sorted())
+    assert judge_compacts(judge, path, "run") == [plan.instant]
+    assert_both_read(judge, path, model.sorted())
