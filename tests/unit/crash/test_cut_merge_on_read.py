@@ -59,7 +59,7 @@ def test_write_cut_anywhere_is_whole_or_not_at_all(name: str) -> None:
     run_all_cuts(DRIVER, storage, oracle, WRITES[name])
 
 
-@pytest.mark.parametrize("version", ["8", "9"])
+@pytest.mark.parametrize("version", ["6", "8", "9"])
 @pytest.mark.parametrize("blocks", ["avro", "parquet"])
 def test_late_and_current_rows_cut_anywhere_are_all_seen_or_none(version: str, blocks: str) -> None:
     driver = Driver(

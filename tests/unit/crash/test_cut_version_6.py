@@ -11,6 +11,7 @@ from pyhudi.table.table import HudiTable
 from pyhudi.testing.crash import CrashRun, crash_points
 from pyhudi.testing.invariants import garbage, timeline_faults
 from pyhudi.testing.oracle import Oracle
+from pyhudi.testing.power_loss import power_losses
 from tests.unit.crash.tables import STORED, Driver, ride
 from tests.unit.crash.test_cut_writes import Write
 
@@ -59,6 +60,18 @@ def test_write_cut_anywhere_is_whole_or_not_at_all(name: str, stored: tuple[Memo
     storage, before = stored
     for run in crash_points(lambda cut: DRIVER.write(cut, *WRITES[name]), storage.copy):
         check_recovery(run, check_answer(run, before, before.after(*WRITES[name])))
+
+
+@pytest.mark.parametrize("name", ["updates", "delete"])
+def test_write_survives_a_power_loss_at_any_call(name: str, stored: tuple[MemoryStorage, Oracle]) -> None:
+    storage, before = stored
+    after = before.after(*WRITES[name])
+    for what, disk in power_losses(lambda cut: DRIVER.write(cut, *WRITES[name]), storage.copy):
+        oracle = after if after.agrees(DRIVER.read(disk)) else before
+        assert oracle.agrees(DRIVER.read(disk)), what
+        DRIVER.write(disk, *NEXT)
+        assert oracle.after(*NEXT).agrees(DRIVER.read(disk)), what
+        assert garbage(disk) == [], what
 
 
 def test_rollback_cut_anywhere_is_taken_up_again(stored: tuple[MemoryStorage, Oracle]) -> None:

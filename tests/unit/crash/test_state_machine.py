@@ -14,5 +14,10 @@ TestRides = table_machine(DRIVER).TestCase
 TestRides.settings = SETTINGS
 TestRidesMergedOnRead = table_machine(Driver(table_type="MERGE_ON_READ", written_with={BLOCKS: "avro"})).TestCase
 TestRidesMergedOnRead.settings = SETTINGS
+VERSION_6 = {"hoodie.write.table.version": "6"}
+TestRidesOfVersion6 = table_machine(Driver(created_with=VERSION_6)).TestCase
+TestRidesOfVersion6.settings = SETTINGS
+TestRidesMergedOnReadOfVersion6 = table_machine(Driver(table_type="MERGE_ON_READ", created_with=VERSION_6)).TestCase
+TestRidesMergedOnReadOfVersion6.settings = SETTINGS
 TestLateRidesMergedOnRead = table_machine(Driver(table_type="MERGE_ON_READ", order_by=("value",)), ordering="value").TestCase
 TestLateRidesMergedOnRead.settings = SETTINGS
