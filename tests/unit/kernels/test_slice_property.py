@@ -23,7 +23,7 @@ from pyhudi.spec.log_block import BlockType
 from tests.unit.kernels.log_tables import LoggedSlice, Row
 
 SCHEMA = pa.schema({"ts": pa.int64(), "tie": pa.string(), "n": pa.int64(), "s": pa.string(), "_hoodie_is_deleted": pa.bool_()})
-KEYS = ["k0", "k1", "k2", "k3"]
+KEYS = ["k0", "k1", "k2"]
 KEY = "_hoodie_record_key"
 COLUMNS = (KEY, "ts", "tie", "n", "s")
 EVENT, COMMIT, CUSTOM = MergeMode.EVENT_TIME_ORDERING, MergeMode.COMMIT_TIME_ORDERING, MergeMode.CUSTOM
@@ -64,9 +64,13 @@ orders = st.one_of(st.just(COMMIT_TIME_DELETE), st.tuples(st.sampled_from([1, 2,
 deletes = st.builds(
     Block, st.just(BlockType.DELETE), deletes=st.lists(st.tuples(keys, orders), min_size=1, max_size=3), placed=st.booleans()
 )
+whole_blocks = st.builds(Block, kinds, st.lists(row, min_size=1, max_size=4), placed=st.booleans())
+# Blocks of some columns are merged another way than whole ones alone.
+histories = st.one_of(*(st.lists(st.one_of(rows, rows, deletes), min_size=1, max_size=6) for rows in (whole_blocks, whole_blocks, data)))
 rules = st.sampled_from(
     [
         (COMMIT, None, None),
+        (EVENT, None, None),
         (EVENT, None, None),
         (COMMIT, Gaps(PartialMode.IGNORE_DEFAULTS), None),
         (EVENT, Gaps(PartialMode.IGNORE_DEFAULTS, defaults=(("n", 0),)), None),
@@ -150,7 +154,7 @@ def shown(rows: list[Row], columns: Sequence[str]) -> Counter[str]:
 
 
 @settings(max_examples=100)
-@given(st.lists(unmarked, max_size=5), st.lists(st.one_of(data, deletes), max_size=6), rules, st.sampled_from([1 << 30, 400, 60]))
+@given(st.lists(unmarked, max_size=5), histories, rules, st.sampled_from([1 << 30, 400, 60]))
 def test_a_slice_reads_as_its_versions_applied_one_by_one(
     base: list[Row], blocks: list[Block], rule: tuple[MergeMode, Gaps | None, Any], limit_bytes: int
 ) -> None:

@@ -1,0 +1,62 @@
+"""What becomes of a record when a later version comes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pyhudi.merge.apply import NOT_BROUGHT, RecordVersion, applied
+from pyhudi.merge.mode import MergeMode
+from pyhudi.merge.partial import Gaps, PartialMode, Record
+
+EVENT, COMMIT = MergeMode.EVENT_TIME_ORDERING, MergeMode.COMMIT_TIME_ORDERING
+DEFAULTS = Gaps(PartialMode.IGNORE_DEFAULTS)
+DELETE = RecordVersion({}, (None,), deletes=True, by_commit_time=True)
+
+
+def version(ts: Any, held: frozenset[str] | None = None, **record: Any) -> RecordVersion:
+    return RecordVersion({"ts": ts, **record}, (ts,), held=held)
+
+
+def test_a_late_record_after_a_delete_by_commit_time_is_a_new_record() -> None:
+    late = version(1, n="new")
+    assert applied(applied(version(5, n="old"), DELETE, EVENT), late, EVENT) == late
+
+
+def test_a_record_after_a_delete_is_not_filled_from_what_was_deleted() -> None:
+    deleted = applied(version(1, n="old"), DELETE, COMMIT, DEFAULTS)
+    assert applied(deleted, version(2, n=None), COMMIT, DEFAULTS).record["n"] is None
+
+
+def test_a_late_record_fills_the_gaps_of_the_newer_one() -> None:
+    assert applied(version(5, n=None), version(3, n=7), EVENT, DEFAULTS).record == {"ts": 5, "n": 7}
+
+
+def test_a_late_partial_record_is_ignored() -> None:
+    stored = version(5, n=1)
+    assert applied(stored, version(3, frozenset({"ts", "n"}), n=7), EVENT) is stored
+
+
+def test_a_partial_record_keeps_what_it_does_not_bring_and_its_nulls_count() -> None:
+    found = applied(version(5, n=1, s="x"), version(6, frozenset({"ts", "n"}), n=None, s=None), EVENT)
+    assert found.record == {"ts": 6, "n": None, "s": "x"}
+
+
+def test_a_partial_record_without_ordering_value_takes_effect() -> None:
+    partial = RecordVersion({"ts": None, "n": 2}, (NOT_BROUGHT,), held=frozenset({"n"}))
+    assert applied(version(5, n=1), partial, EVENT) == RecordVersion({"ts": 5, "n": 2}, (5,))
+
+
+@dataclass(frozen=True)
+class Longest:
+    def merge(self, older: Record, newer: Record) -> Record | None:
+        return older if len(older["s"]) >= len(newer["s"]) else newer
+
+
+def test_a_merger_decides_between_two_records_whatever_their_ordering_values() -> None:
+    assert applied(version(5, s="a"), version(1, s="bb"), MergeMode.CUSTOM, merger=Longest()).record["s"] == "bb"
+
+
+def test_a_merger_that_keeps_the_older_record_changes_nothing() -> None:
+    stored = version(1, s="bb")
+    assert applied(stored, version(5, s="a"), MergeMode.CUSTOM, merger=Longest()) is stored
