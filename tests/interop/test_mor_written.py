@@ -131,3 +131,20 @@ def test_delete_of_keys_and_reinsert_are_read_in_their_order(judge: Judge, tmp_p
     table.delete(model.delete(trips(0, 4)))
     table.upsert(model.upsert(trips(2, 6, amount=7)))
     assert_both_read(judge, tmp_path, model.sorted())
+
+
+@BLOCKS
+@pytest.mark.parametrize("version", [8, 9])
+def test_apache_hudi_reads_by_position_and_compacts(blocks: str, version: int, judge: Judge, tmp_path: Path) -> None:
+    model, kind = Model(("amount",)), Kind("compacted", order_by=("amount",), table_type="MERGE_ON_READ", version=version)
+    table = kind.create(tmp_path)
+    table.insert(model.upsert(trips(0, 30)))
+    table.upsert(model.upsert(trips(5, 25, amount=4)), options(blocks))
+    table.delete(model.delete(trips(10, 12)), options=options(blocks))
+    table.upsert(model.upsert(trips(20, 30, amount=2)), options(blocks))
+    assert data(judge.read(tmp_path, hoodie__merge__use__record__positions="true")) == model.sorted()
+    compacting = {"hoodie.compact.inline": "true", "hoodie.compact.inline.max.delta.commits": "1"}
+    judge.write(tmp_path, model.upsert(trips(28, 33, amount=9)), "append", kind.judge_options("upsert") | compacting)
+    assert table.history()["action"].to_pylist()[-1] == "commit"
+    assert_both_read(judge, tmp_path, model.sorted())
+    assert sorted(row["id"] for row in table.to_arrow(mode="read_optimized").to_pylist()) == sorted(model.rows)

@@ -14,7 +14,7 @@ TABLES: tuple[ConfigKey, ...] = (
     served("hoodie.database.name", "Database of the table.", default=""),
     served(
         "hoodie.datasource.write.table.type",
-        "Kind of table; merge-on-read comes with a later release.",
+        "Kind of table.",
         default="COPY_ON_WRITE",
         aliases=("hoodie.table.type", "hoodie.datasource.write.storage.type", "type"),
         choices=("COPY_ON_WRITE", "MERGE_ON_READ", "cow", "mor"),
