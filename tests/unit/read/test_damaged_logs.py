@@ -1,0 +1,94 @@
+"""Tables with damaged log files: rows, or an error in pyhudi's own words that names a file."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pyhudi import HudiTable
+from pyhudi.codec.log_writer import encode_block
+from pyhudi.errors import CorruptTableError, HudiError, UnsupportedError
+from pyhudi.spec.log_block import BlockHeader, BlockType
+from tests.unit.codec.log_fuzz import MUTATIONS
+
+TABLES = [
+    "judge/merge_on_read_v9",
+    "judge/merge_on_read_v6",
+    "judge/merge_on_read_partial_merge_v9",
+    "judge/merge_on_read_log_compacted_v8",
+    "mor/parquet/v6_nonpartitioned_rollback",
+    "mor/avro/v8_trips_8i3u1d",
+]
+
+
+@pytest.fixture
+def own_copy(fixture_table: Callable[[str], Path], tmp_path: Path) -> Callable[[str], tuple[Path, list[Path]]]:
+    """Copy a table to be damaged; its base path and its log files."""
+
+    def copied(name: str) -> tuple[Path, list[Path]]:
+        base = Path(shutil.copytree(fixture_table(name), tmp_path / "table"))
+        logs = [
+            path
+            for path in base.rglob(".*.log.*")
+            if path.suffix != ".crc" and ".hoodie" not in path.parts and "__MACOSX" not in path.parts
+        ]
+        assert logs
+        return base, sorted(logs)
+
+    return copied
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_mutated_log_files_give_rows_or_an_error_that_names_a_file(name: str, own_copy: Callable[[str], tuple[Path, list[Path]]]) -> None:
+    base, logs = own_copy(name)
+    chance = random.Random(name)
+    names = {path.stem.lstrip(".").split("_")[0] for path in logs}
+    told: list[str] = []
+    read = 0
+    limit = time.monotonic() + 1
+    while time.monotonic() < limit or read + len(told) < 30:
+        log = chance.choice(logs)
+        original = log.read_bytes()
+        log.write_bytes(chance.choice(MUTATIONS)(chance, original))
+        try:
+            HudiTable.open(base).to_arrow()
+            read += 1
+        except (CorruptTableError, UnsupportedError) as error:
+            told.append(str(error))
+        log.write_bytes(original)
+    assert min(read, len(told)) > 0
+    assert [text for text in told if not any(file_id in text for file_id in names)] == []
+
+
+@pytest.mark.parametrize(
+    ("block", "said"),
+    [
+        (encode_block(BlockType.AVRO, BlockHeader(instant="1", schema_json="{}"), b""), "block at"),
+        (encode_block(BlockType.DELETE, BlockHeader(), b""), "no instant"),
+        (b"".join((b"#HUDI#", (32).to_bytes(8, "big"), b"\0\0\0\1\0\0\0\x09", bytes(16), (38).to_bytes(8, "big"))), "the type 9"),
+        (b"".join((b"#HUDI#", (32).to_bytes(8, "big"), b"\0\0\0\2\0\0\0\3", bytes(16), (38).to_bytes(8, "big"))), "format version 2"),
+    ],
+)
+def test_error_names_file_and_offset(block: bytes, said: str, own_copy: Callable[[str], tuple[Path, list[Path]]]) -> None:
+    base, logs = own_copy("judge/merge_on_read_v9")
+    log = logs[0]
+    offset = log.stat().st_size
+    log.write_bytes(log.read_bytes() + block)
+    with pytest.raises(HudiError, match=said) as caught:
+        HudiTable.open(base).to_arrow()
+    assert log.name in str(caught.value)
+    assert str(offset) in str(caught.value)
+
+
+def test_base_file_that_is_not_there_is_named(own_copy: Callable[[str], tuple[Path, list[Path]]]) -> None:
+    base, logs = own_copy("judge/merge_on_read_v9")
+    (file,) = logs[0].parent.glob("*.parquet")
+    content = file.read_bytes()
+    file.write_bytes(content[: len(content) // 2])
+    with pytest.raises(CorruptTableError, match=file.name):
+        HudiTable.open(base).to_arrow()
