@@ -15,6 +15,7 @@ from pyhudi.kernels.read_base import row_count
 from pyhudi.spec.commit import Operation
 from pyhudi.storage.memory import MemoryStorage
 from pyhudi.storage.protocol import Storage
+from pyhudi.table.compact import Mode
 from pyhudi.table.create import create_table
 from pyhudi.table.table import HudiTable
 from pyhudi.table.write import write
@@ -76,6 +77,12 @@ class Driver:
         schema = pa.schema([column for column in WIDER_SCHEMA if column.name in names])
         data = pa.Table.from_pylist(list(rows), schema=schema)
         return write(table, operation, data, options=self.written_with, engine=LocalEngine(threads=1))
+
+    def compact(self, storage: Storage, mode: Mode) -> object:
+        if self.table_type != "MERGE_ON_READ":
+            return None
+        table = HudiTable(storage, clock=StoppedClock(), ids=CountedIds())
+        return table.services.compact(mode=mode, options={"hoodie.compact.inline.max.delta.commits": "1"}, engine=LocalEngine(threads=1))
 
     def read(self, storage: Storage) -> list[dict[str, Any]]:
         return HudiTable(storage).to_arrow().to_pylist()
