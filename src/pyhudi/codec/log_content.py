@@ -46,6 +46,11 @@ class AvroRecords(Sequence[memoryview]):
             return [self[place] for place in places]
         return self._content[self._starts[places] : self._starts[places + 1] - _INT.size]
 
+    @property
+    def starts(self) -> array[int]:
+        """Where in the content each record begins; the last one is where another would."""
+        return self._starts
+
     def framed(self, first: int, last: int) -> memoryview:
         """Return the bytes of the records from `first` up to `last`, each behind its length as on disk."""
         return self._content[self._starts[first] - _INT.size : self._starts[last] - _INT.size]

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import fastavro
+import numpy as np
 import pyarrow as pa
 import pyarrow.types as pt
 
@@ -25,6 +26,7 @@ from pyhudi.codec.log_content import avro_records
 from pyhudi.codec.ordering_encode import varint
 from pyhudi.codec.ordering_value import decimal_of
 from pyhudi.errors import CorruptTableError, SchemaError
+from pyhudi.kernels.avro_columns import ColumnDecoder, column_plan
 from pyhudi.schema.avro_arrow import avro_to_arrow
 
 Json: TypeAlias = Any
@@ -57,9 +59,17 @@ def decode(content: bytes, writer_schema: str, columns: Sequence[str]) -> Iterat
         CorruptTableError: content or schema are damaged.
         UnsupportedError: the schema holds a union of several types.
     """
+    parsed_schema(writer_schema)
+    records = avro_records(content)
+    by_column = column_plan(writer_schema)
+    if by_column is not None:
+        starts = np.array(records.starts)
+        for first in range(0, len(records), _RECORDS_AT_ONCE):
+            bounds = starts[first : first + _RECORDS_AT_ONCE + 1]
+            yield ColumnDecoder(by_column, content, bounds[:-1], bounds[1:] - _LENGTH.size).decode(columns)
+        return
     plan = _plan(writer_schema)
     asked = [field for field in plan.schema if field.name in columns]
-    records = avro_records(content)
     for start in range(0, len(records), _RECORDS_AT_ONCE):
         end = min(start + _RECORDS_AT_ONCE, len(records))
         rows = _rows(records.framed(start, end), [len(records[place]) for place in range(start, end)], plan.framed)
