@@ -99,3 +99,10 @@ def test_file_without_entries_has_no_rows_but_its_info_and_filter() -> None:
 
 def test_unknown_meta_block_is_none() -> None:
     assert opened(fixture(FAKE_KEYS)).meta_block("nothing") is None
+
+
+def test_block_that_is_searched_again_gives_the_same() -> None:
+    cells = [(f"{number:03}".encode(), str(number).encode()) for number in range(50)]
+    reader = opened(made(cells))
+    for _ in range(3):
+        assert list(reader.get_many([b"\0", b"007", b"007", b"049", b"zzz"])) == [(b"007", b"7"), (b"049", b"49")]

@@ -22,25 +22,20 @@ MAX_ROW_BYTES = 0x7FFF
 
 
 class DataBlock:
-    """The cells of one block, taken apart once. `suffix` is the number of bytes behind each value."""
+    """The cells of one block. `suffix` is the number of bytes behind each value.
 
-    __slots__ = ("_is_ordered", "_payload", "_rows", "_starts", "_suffix", "_what")
+    The first look-up passes over the cells, which costs least for a block that is needed once. From the second one on
+    they are taken apart and searched.
+    """
+
+    __slots__ = ("_cells", "_payload", "_suffix", "_was_searched", "_what")
 
     def __init__(self, payload: bytes, suffix: int, what: str) -> None:
-        """Find the cells.
-
-        Raises:
-            CorruptTableError: they do not fill the payload exactly.
-        """
         self._payload = payload
         self._suffix = suffix
         self._what = what
-        self._rows, self._starts = _parse(payload, suffix, what)
-        self._is_ordered = False  # not yet looked at
-
-    def __len__(self) -> int:
-        """Return the number of cells."""
-        return len(self._rows)
+        self._cells: _Cells | None = None
+        self._was_searched = False
 
     @property
     def size(self) -> int:
@@ -48,47 +43,71 @@ class DataBlock:
         return len(self._payload)
 
     def cells(self, start: bytes = b"", end: bytes | None = None) -> Iterator[tuple[bytes, bytes]]:
-        """Yield (row, value) of the rows from `start` on, to before `end`."""
-        first, last = 0, len(self._rows)
-        if start or end is not None:
-            self._check_order()
-            first = bisect_left(self._rows, start)
-            last = last if end is None else bisect_left(self._rows, end)
-        for place in range(first, last):
-            yield self._rows[place], self._value(place)
-
-    def find(self, rows: Sequence[bytes]) -> Iterator[tuple[bytes, bytes]]:
-        """Yield (row, value) for those of the sorted rows that are here; of equal rows in the block the first."""
-        self._check_order()
-        place, count = 0, len(self._rows)
-        for row in rows:
-            place = bisect_left(self._rows, row, place)
-            if place == count:
-                return
-            if self._rows[place] == row:
-                yield row, self._value(place)
-
-    def _check_order(self) -> None:
-        """Refuse rows out of order: a search would miss some of them in silence.
+        """Yield (row, value) of the rows from `start` on, to before `end`.
 
         Raises:
-            CorruptTableError: the rows do not ascend.
+            CorruptTableError: the cells do not fill the payload exactly, or a part was asked for and the rows do not
+                ascend.
         """
-        if not self._is_ordered and self._rows != sorted(self._rows):
-            raise CorruptTableError(f"the rows of {self._what} are not in the order of their bytes, so they cannot be looked up")
-        self._is_ordered = True
+        cells = self._taken_apart()
+        first, last = 0, len(cells.rows)
+        if start or end is not None:
+            cells.check_order(self._what)
+            first = bisect_left(cells.rows, start)
+            last = last if end is None else bisect_left(cells.rows, end)
+        for place in range(first, last):
+            yield cells.rows[place], self._value(cells, place)
 
-    def _value(self, place: int) -> bytes:
-        start = self._starts[place]
+    def find(self, rows: Sequence[bytes]) -> Iterator[tuple[bytes, bytes]]:
+        """Yield (row, value) for those of the sorted rows that are here, each once; of equal rows in the block the first.
+
+        Raises:
+            CorruptTableError: the rows of the block do not ascend, so that a search could miss some, or it is damaged.
+        """
+        if not self._was_searched:
+            self._was_searched = True
+            yield from _pass_over(self._payload, self._suffix, self._what, set(rows))
+            return
+        cells = self._taken_apart()
+        cells.check_order(self._what)
+        place, count, last = 0, len(cells.rows), None
+        for row in rows:
+            place = bisect_left(cells.rows, row, place)
+            if place == count:
+                return
+            if cells.rows[place] == row and row != last:
+                yield row, self._value(cells, place)
+                last = row
+
+    def _taken_apart(self) -> _Cells:
+        if self._cells is None:
+            self._cells = _Cells(*_parse(self._payload, self._suffix, self._what))
+        return self._cells
+
+    def _value(self, cells: _Cells, place: int) -> bytes:
+        start = cells.starts[place]
         key_size: int = _HEAD.unpack_from(self._payload, start)[0]
-        return self._payload[start + _LENGTHS + key_size : self._starts[place + 1] - self._suffix]
+        return self._payload[start + _LENGTHS + key_size : cells.starts[place + 1] - self._suffix]
+
+
+class _Cells:
+    """The rows of a block and where each cell begins, with the end of the last one."""
+
+    __slots__ = ("_is_ordered", "rows", "starts")
+
+    def __init__(self, rows: list[bytes], starts: list[int]) -> None:
+        self.rows = rows
+        self.starts = starts
+        self._is_ordered = False  # not yet looked at
+
+    def check_order(self, what: str) -> None:
+        if not self._is_ordered and self.rows != sorted(self.rows):
+            raise _out_of_order(what)
+        self._is_ordered = True
 
 
 def _parse(payload: bytes, suffix: int, what: str) -> tuple[list[bytes], list[int]]:
-    """Return the rows, and where each cell begins, with the end of the last one.
-
-    This loop is what a lookup of many keys costs; it does as little as it can for a cell.
-    """
+    """Return the rows, and where each cell begins, with the end of the last one."""
     unpack, fixed, end = _HEAD.unpack_from, _LENGTHS + suffix, len(payload)
     rows: list[bytes] = []
     starts: list[int] = []
@@ -97,16 +116,57 @@ def _parse(payload: bytes, suffix: int, what: str) -> tuple[list[bytes], list[in
         while at < end:
             key_size, value_size, row_size = unpack(payload, at)
             if row_size + 2 > key_size:
-                raise CorruptTableError(f"{what} holds a row of {row_size} bytes in a key of {key_size}")
+                raise _cut_row(what)
             rows.append(payload[at + _ROW : at + _ROW + row_size])
             starts.append(at)
             at += fixed + key_size + value_size
     except struct.error:
-        raise CorruptTableError(f"{what} ends within a cell") from None
+        raise _cut_cell(what) from None
     if at != end:
-        raise CorruptTableError(f"{what} ends within a cell")
+        raise _cut_cell(what)
     starts.append(end)
     return rows, starts
+
+
+def _pass_over(payload: bytes, suffix: int, what: str, wanted: set[bytes]) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the cells of the wanted rows until all are found.
+
+    This loop is what a look-up of many keys costs; it does as little as it can for a cell.
+    """
+    unpack, fixed, end = _HEAD.unpack_from, _LENGTHS + suffix, len(payload)
+    at, before = 0, b""
+    try:
+        while at < end and wanted:
+            key_size, value_size, row_size = unpack(payload, at)
+            row = payload[at + _ROW : at + _ROW + row_size]
+            if row < before:
+                raise _out_of_order(what)
+            if row_size + 2 > key_size:
+                raise _cut_row(what)
+            if row in wanted:
+                value_start = at + _LENGTHS + key_size
+                if value_start + value_size + suffix > end:
+                    raise _cut_cell(what)
+                yield row, payload[value_start : value_start + value_size]
+                wanted.remove(row)
+            before = row
+            at += fixed + key_size + value_size
+    except struct.error:
+        raise _cut_cell(what) from None
+    if at > end:
+        raise _cut_cell(what)
+
+
+def _out_of_order(what: str) -> CorruptTableError:
+    return CorruptTableError(f"the rows of {what} are not in the order of their bytes, so they cannot be looked up")
+
+
+def _cut_row(what: str) -> CorruptTableError:
+    return CorruptTableError(f"{what} holds a row that is longer than its key")
+
+
+def _cut_cell(what: str) -> CorruptTableError:
+    return CorruptTableError(f"{what} ends within a cell")
 
 
 def encode_key(row: bytes) -> bytes:

@@ -78,8 +78,9 @@ class HFileReader:
         """Yield every (row, value) in the order of the file."""
         count = 0
         for block in self._data.load(self._index.entries()):
-            count += len(block)
-            yield from block.cells()
+            for cell in block.cells():
+                count += 1
+                yield cell
         if count != len(self):
             raise CorruptTableError(f"{self._source.what} holds {count} entries, its trailer says {len(self)}")
 
