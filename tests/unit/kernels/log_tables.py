@@ -52,7 +52,7 @@ class LoggedSlice:
     def add_log(self, *blocks: bytes) -> None:
         """Append a log file of these blocks."""
         number = len(self.logs) + 1
-        name = LogFileName("f1-0", f"{int(FIRST) + number}", 1, "0-1-2")
+        name = LogFileName("f1-0", FIRST, number, "0-1-2")
         data = b"".join(blocks)
         self.storage.create(str(name), data)
         self.logs.append(LogFile("", name, len(data)))
