@@ -23,10 +23,11 @@ _log = logging.getLogger(__name__)
 _OPERATIONS = {Action.COMPACTION: Operation.COMPACT, Action.LOG_COMPACTION: Operation.LOG_COMPACT}
 
 
-def complete(table: LockedTable, work: StartedCompaction, results: Sequence[TaskResult]) -> tuple[Instant, list[TaskResult]]:
+def complete(table: LockedTable, work: StartedCompaction, results: Sequence[TaskResult], engine: str) -> tuple[Instant, list[TaskResult]]:
     """Complete the compaction, and return the completed instant with the results that are in it.
 
-    Groups that others replaced while the tasks ran are left out, and their new files deleted: what others did stays.
+    `engine` names what ran the tasks. Groups that others replaced while they ran are left out, and their new files deleted: what others
+    did stays.
 
     Raises:
         ConflictError: somebody took the compaction off the timeline, or ran it too.
@@ -48,7 +49,11 @@ def complete(table: LockedTable, work: StartedCompaction, results: Sequence[Task
     metadata = CommitMetadata(
         stats=_by_partition(kept),
         # As of now: a writer may have added a column while the tasks ran, and readers take the schema of what completed last.
-        extra={"pyhudi.version": VERSION, "schema": table_schema(table.storage, table.config, table.timeline).avro_json},
+        extra={
+            "pyhudi.version": VERSION,
+            "pyhudi.engine": engine,
+            "schema": table_schema(table.storage, table.config, table.timeline).avro_json,
+        },
         operation=_OPERATIONS[instant.action],
         compacted=True,
     )

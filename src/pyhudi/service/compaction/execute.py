@@ -12,18 +12,19 @@ import contextlib
 import functools
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from pyhudi.engine.local import LocalEngine
 from pyhudi.engine.protocol import Engine
 from pyhudi.errors import ConflictError, HudiError, LockTimeoutError, UnknownOutcomeError
 from pyhudi.fsview.pending import read_plan
-from pyhudi.kernels.base_file import TableShape, WriterSettings
+from pyhudi.kernels.base_file import WriterSettings
 from pyhudi.kernels.write_task import TaskResult
 from pyhudi.service.compaction.complete import complete
 from pyhudi.service.compaction.pending import find_pending
 from pyhudi.service.compaction.result import CompactionResult, completed_result
-from pyhudi.service.compaction.start import StartedCompaction, Task, run_task, start
+from pyhudi.service.compaction.start import StartedCompaction, run_task, start
 from pyhudi.service.compaction.take_back import take_back_run
 from pyhudi.storage.protocol import Storage
 from pyhudi.timeline.clock import Clock
@@ -34,6 +35,9 @@ _log = logging.getLogger(__name__)
 
 #: Name of the lock that a process holds while it runs compactions of a table.
 LOCK = "compaction"
+
+#: Tasks between two reports of progress.
+_ROUND = 8
 
 #: Is told how many tasks of how many are done.
 Progress = Callable[[int, int], None]
@@ -93,7 +97,7 @@ def execute(runner: CompactionRunner, requested: str) -> CompactionResult:
     try:
         results = _run(runner, work)
         with runner.locked() as table:
-            done, kept = complete(table, work, results)
+            done, kept = complete(table, work, results, runner.engine.name)
     except UnknownOutcomeError:
         raise
     except BaseException as error:
@@ -103,29 +107,21 @@ def execute(runner: CompactionRunner, requested: str) -> CompactionResult:
 
 
 def _run(runner: CompactionRunner, work: StartedCompaction) -> list[TaskResult]:
-    """Run the tasks, all at once, or one round of the engine after the other when somebody wants to see how far it is."""
-    function = functools.partial(_run_one, runner.storage, work.shape, runner.writer)
-    if runner.progress is None:
-        return [result for results in runner.engine.run(function, work.tasks) for result in results]
+    """Run the tasks, all at once, or in rounds when somebody wants to see how far it is; an engine with many workers is not held up."""
+    function = functools.partial(run_task, runner.storage, work.shape, runner.writer)
+    count = len(work.tasks)
+    step = _ROUND if runner.progress is not None and isinstance(runner.engine, LocalEngine) else max(1, count)
     results: list[TaskResult] = []
-    for number, batch in enumerate(_batches(work.tasks, _ROUND)):
-        runner.progress(min(number * _ROUND, len(work.tasks)), len(work.tasks))
-        results += [result for done in runner.engine.run(function, batch) for result in done]
-    runner.progress(len(work.tasks), len(work.tasks))
+    for begin in range(0, count, step):
+        _tell(runner, begin, count)
+        results += [result for done in runner.engine.run(function, work.tasks[begin : begin + step]) for result in done]
+    _tell(runner, count, count)
     return results
 
 
-#: Tasks between two reports of progress.
-_ROUND = 8
-
-
-def _batches(tasks: Sequence[Task], size: int) -> Iterator[Sequence[Task]]:
-    for begin in range(0, len(tasks), size):
-        yield tasks[begin : begin + size]
-
-
-def _run_one(storage: Storage, shape: TableShape, settings: WriterSettings, task: Task) -> list[TaskResult]:
-    return run_task(storage, shape, settings, task)
+def _tell(runner: CompactionRunner, done: int, count: int) -> None:
+    if runner.progress is not None:
+        runner.progress(done, count)
 
 
 def _give_up(runner: CompactionRunner, work: StartedCompaction, error: BaseException) -> None:

@@ -1,6 +1,7 @@
 """Holds a plan against the files that are there now: what was planned is compacted as planned, or not at all.
 
-A file group may have been replaced since (overwrite, delete of a partition), or been rewritten by a writer that did not know of the plan.
+A file group may have been replaced since (overwrite, delete of a partition), or been rewritten by a writer that did not know of the plan,
+or, under a log compaction, be held by a compaction that Apache Hudi has planned.
 It is declined then: what others did stays. A file of the plan that is gone without such a reason is damage.
 """
 
@@ -10,11 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pyhudi.errors import CorruptTableError
+from pyhudi.fsview.pending import PendingCompaction, pending_compactions
 from pyhudi.fsview.replaced import replaced_groups
 from pyhudi.spec.compaction import CompactionOperation, CompactionPlan
 from pyhudi.spec.file_group import BaseFile, FileGroupId, FileSlice, LogFile
 from pyhudi.spec.file_names import BaseFileName, LogFileName, parse_base_file_name, parse_log_file_name
-from pyhudi.spec.instant import Instant
+from pyhudi.spec.instant import Action, Instant
 from pyhudi.storage.protocol import FileStatus
 from pyhudi.txn.locked import LockedTable
 
@@ -36,6 +38,7 @@ def planned_slices(table: LockedTable, instant: Instant, plan: CompactionPlan) -
         CorruptTableError: a file of the plan is not there, or the plan names what is no file of its group.
     """
     replaced = replaced_groups(table.storage, table.config, table.timeline)
+    held = _held_by_compactions(table, instant)
     listings: dict[str, Listing] = {}
     slices: list[FileSlice] = []
     declined: dict[FileGroupId, str] = {}
@@ -48,9 +51,18 @@ def planned_slices(table: LockedTable, instant: Instant, plan: CompactionPlan) -
             declined[group] = f"replaced by {replaced[group]}"
         elif (newer := _newer_base(table, instant, operation, listing)) is not None:
             declined[group] = f"rewritten as {newer}"
+        elif group in held:
+            declined[group] = f"held by compaction {held[group].instant}"
         else:
             slices.append(_slice(table, instant, operation, listing))
     return PlannedSlices(tuple(slices), declined)
+
+
+def _held_by_compactions(table: LockedTable, instant: Instant) -> Mapping[FileGroupId, PendingCompaction]:
+    """Return the groups that a log compaction must leave to compactions: it would stand on top of the base file that they make."""
+    if instant.action is not Action.LOG_COMPACTION:
+        return {}
+    return pending_compactions(table.storage, table.config, table.timeline)
 
 
 def _newer_base(table: LockedTable, instant: Instant, operation: CompactionOperation, listing: Listing) -> BaseFileName | None:

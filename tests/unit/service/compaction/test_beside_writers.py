@@ -183,6 +183,21 @@ def test_pending_compaction_is_taken_back_on_request(table) -> None:
     assert values(table, "read_optimized")[0] == 3
 
 
+def test_log_compaction_leaves_groups_to_a_compaction_that_apache_hudi_planned_after_it(table) -> None:
+    """There a compaction may be planned for a group under log compaction; joined logs would then stand on top of what it makes."""
+    upsert(table, {0: 2, 1: 2})
+    (joining,) = table.services.log_compact(mode="schedule", options={"hoodie.log.compaction.blocks.threshold": "2"})
+    plan = f".hoodie/timeline/{joining.instant}.logcompaction.requested"
+    later = str(int(joining.instant) + 1)
+    table.storage.create(f".hoodie/timeline/{later}.compaction.requested", table.storage.read(plan))
+    upsert(table, {0: 3})
+    (joined,) = table.services.log_compact(mode="execute")
+    assert (joined.slices, joined.declined) == (2, 2)
+    (done,) = table.services.compact(mode="execute")
+    assert done.instant == later
+    assert values(table) == {0: 3, 1: 2, 2: 1, 3: 1, 4: 1, 5: 1}
+
+
 def test_copy_on_write_table_has_nothing_to_compact(tmp_path) -> None:
     table = HudiTable.create(tmp_path / "c", SCHEMA, name="c", keys=["id"])
     with pytest.raises(UsageError, match="copy-on-write"):
