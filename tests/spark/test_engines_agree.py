@@ -22,6 +22,7 @@ SHAPES = {
     "partitioned": {"recordkey": "id", "partitionpath": "city", "ordering": "seen"},
     "complex": {"recordkey": "id,city", "partitionpath": "city", "ordering": "seen"},
     "merge_on_read": {"recordkey": "id", "partitionpath": "city", "ordering": "seen", "type": "MERGE_ON_READ"},
+    "version_6": {"recordkey": "id", "partitionpath": "city", "ordering": "seen", "type": "MERGE_ON_READ", "version": "6"},
 }
 
 rows = st.fixed_dictionaries(
@@ -98,6 +99,7 @@ def save(frame, path: str, shape: str, operation: str, options: dict[str, str]) 
     if fields["ordering"]:
         writer = writer.option("hoodie.table.ordering.fields", fields["ordering"])
     writer = writer.option("hoodie.datasource.write.table.type", fields.get("type", "COPY_ON_WRITE"))
+    writer = writer.option("hoodie.write.table.version", fields.get("version", "9"))
     writer.save(path)
 
 
