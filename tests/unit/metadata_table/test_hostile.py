@@ -1,0 +1,154 @@
+"""Forged and damaged metadata tables give typed errors; nothing outside the table is ever named."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pyhudi.codec.hfile import HFileReader
+from pyhudi.errors import CorruptTableError, UnsupportedError
+from pyhudi.metadata_table.commit import Changes, write_changes
+from pyhudi.metadata_table.own import FOLDER, open_own
+from pyhudi.metadata_table.record import FileEntry, FileList, RecordLocation, RecordType
+from pyhudi.metadata_table.record_codec import RecordDecoder
+from pyhudi.metadata_table.record_encoder import RecordEncoder
+from pyhudi.spec.file_names import PARTITION_METAFILE
+from pyhudi.storage.local import LocalStorage
+from pyhudi.storage.memory import MemoryStorage
+from pyhudi.storage.table_properties import store_properties
+from tests.tables import unpack
+from tests.unit.crash.tables import stored_table
+from tests.unit.metadata_table.replays import contents, metadata_table, prepared, sources, timeline_of
+
+ENCODER = RecordEncoder(9)
+RECORD = ENCODER.encode(FileList(RecordType.FILES, {"a.parquet": FileEntry(7), "b.parquet": FileEntry(0, is_deleted=True)}))
+
+
+@pytest.fixture
+def storage() -> MemoryStorage:
+    table, _ = stored_table()
+    prepared(table, timeline_of(table))
+    return table
+
+
+def forge(storage: MemoryStorage, **records: FileList | RecordLocation) -> None:
+    """Put records of our own into the partition `files`, under an instant that is long complete."""
+    own = open_own(storage, sources())
+    assert own is not None
+    write_changes(own, own.next_time(), {"files": Changes(records)})
+
+
+@pytest.mark.parametrize("name", ["../x.parquet", "a/b.parquet", "..", ".", "", "c:\\x.parquet"])
+def test_file_outside_its_partition_is_refused(storage, name) -> None:
+    forge(storage, oslo=FileList(RecordType.FILES, {name: FileEntry(1)}))
+    with pytest.raises(CorruptTableError, match="lists the file"):
+        metadata_table(storage).files("oslo")
+
+
+def test_negative_size_is_refused(storage) -> None:
+    forge(storage, oslo=FileList(RecordType.FILES, {"a.parquet": FileEntry(-1)}))
+    with pytest.raises(CorruptTableError, match="-1 bytes"):
+        metadata_table(storage).files("oslo")
+
+
+@pytest.mark.parametrize("path", ["../other", "/etc", "a/../..", ".hoodie/metadata", "a//b"])
+def test_partition_outside_the_table_is_refused(storage, path) -> None:
+    forge(storage, __all_partitions__=FileList(RecordType.ALL_PARTITIONS, {path: FileEntry(0)}))
+    with pytest.raises(CorruptTableError, match="partition"):
+        metadata_table(storage).partition_paths()
+
+
+def test_record_of_another_kind_is_refused(storage) -> None:
+    forge(storage, bern=RecordLocation("p", "f-0"))
+    with pytest.raises(CorruptTableError, match="RecordLocation"):
+        metadata_table(storage).files("bern")
+
+
+def test_unknown_partition_has_no_files(storage) -> None:
+    assert metadata_table(storage).files("nowhere") == []
+
+
+def test_index_that_is_not_there_is_named_with_those_that_are(storage) -> None:
+    with pytest.raises(UnsupportedError, match="record_index; it has column_stats, files, partition_stats"):
+        metadata_table(storage).lookup_record_keys(["k"])
+
+
+def test_partition_without_files_is_refused_and_not_taken_for_empty(storage) -> None:
+    storage.delete_tree(f"{FOLDER}/files")
+    with pytest.raises(CorruptTableError, match="no files"):
+        metadata_table(storage).partition_paths()
+
+
+def test_definitions_that_are_gone_or_damaged_are_refused(storage) -> None:
+    path = ".hoodie/.index_defs/index.json"
+    for change in (lambda: storage.replace(path, b"{"), lambda: storage.delete(path)):
+        change()
+        with pytest.raises(CorruptTableError, match=r"index\.json"):
+            _ = metadata_table(storage).definitions
+
+
+def test_metadata_table_of_another_version_is_refused(storage) -> None:
+    own = open_own(storage, sources())
+    assert own is not None
+    store_properties(own.storage, {"hoodie.table.version": "8"}, sources().clock.now())
+    with pytest.raises(CorruptTableError, match="version 8"):
+        metadata_table(storage)
+
+
+def test_record_index_by_partition_is_refused_by_name(tmp_path) -> None:
+    storage = LocalStorage(str(unpack("cow/v9_txns_simple_overwrite", tmp_path)))
+    folder = f"{FOLDER}/record_index"
+    for file in storage.list(folder):
+        if "record-index-0003-0" in file.name:
+            data = storage.read(file.path)
+            storage.delete(file.path)
+            storage.create(file.path.replace("record-index-0003-0", "record-index-us-0003-0"), data)
+    with pytest.raises(UnsupportedError, match="by partition"):
+        metadata_table(storage).lookup_record_keys(["k"])
+
+
+@pytest.mark.parametrize("end", range(len(RECORD)))
+def test_cut_record_is_refused(end) -> None:
+    with pytest.raises(CorruptTableError):
+        RecordDecoder(ENCODER.file_schema, "it").decode(RECORD[:end])
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_give_a_record_or_a_typed_error(data) -> None:
+    with contextlib.suppress(CorruptTableError):
+        RecordDecoder(ENCODER.file_schema, "it").decode(data)
+
+
+@given(st.data())
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_changed_byte_of_any_file_gives_records_or_a_typed_error(storage, data) -> None:
+    copy = storage.copy()
+    folders = [f"{FOLDER}/{name}" for name in ("files", "column_stats", "partition_stats")]
+    files = [file for folder in folders for file in copy.list(folder) if file.name != PARTITION_METAFILE]
+    file = data.draw(st.sampled_from(files))
+    content = bytearray(copy.read(file.path))
+    content[data.draw(st.integers(0, len(content) - 1))] ^= data.draw(st.integers(1, 255))
+    copy.replace(file.path, bytes(content))
+    with contextlib.suppress(CorruptTableError, UnsupportedError):
+        contents(copy)
+    copy.drop()
+
+
+def test_every_record_of_the_fixtures_is_encoded_to_the_same_bytes(fixture_table) -> None:
+    """But for the file name that compactions of Apache Hudi put into the meta fields."""
+    count = 0
+    for name in ("cow/v9_txns_simple_meta", "mor/avro/v8_trips_8i3u1d", "cow/v9_timebasedkeygen_epochmillis"):
+        for path in (fixture_table(name) / FOLDER).rglob("*.hfile"):
+            data = path.read_bytes()
+            file = HFileReader(io.BytesIO(data), len(data))
+            schema = file.info["schema"].decode()
+            encoder = next(encoder for encoder in (ENCODER, RecordEncoder(8)) if encoder.file_schema == schema)
+            for _, value in file.entries():
+                plain = value if value[4] == 0 else bytes(5) + value.partition(path.name.encode())[2]
+                assert encoder.encode(RecordDecoder(schema, "it").decode(value)) == plain
+                count += 1
+    assert count > 300
