@@ -72,7 +72,7 @@ def slice_delta(storage: Storage, shape: TableShape, task: SliceTask) -> Delta:
     wanted = projected(shape.schema, task.columns, meta_columns=True)
     # A merger of the owner's may look at any column.
     needed = wanted if shape.merger is None else projected(shape.schema, None, meta_columns=True)
-    blocks = choose_blocks(slice_blocks(storage, task.slice, task.layout), task.visibility, task.layout)
+    blocks = chosen_blocks(storage, task)
     instant = None if base is None else base.name.instant
     log = read_log_rows(storage, shape, blocks, needed.names, base_instant=instant, part=task.part)
     groups = codes(log.keys)
@@ -80,6 +80,15 @@ def slice_delta(storage: Storage, shape: TableShape, task: SliceTask) -> Delta:
     if shape.merger is not None or shape.gaps is not None or any(held is not None for held in log.held):
         return _folded(storage, shape, base, log, blocks, targets_of(groups, match), match, wanted)
     return _merged(storage, shape, base, log, groups, match, wanted)
+
+
+def chosen_blocks(storage: Storage, task: SliceTask) -> list[LogBlock]:
+    """Return the blocks of the slice's logs that count, in the order in which they apply; only headers are read.
+
+    Raises:
+        CorruptTableError: a log is damaged or missing.
+    """
+    return choose_blocks(slice_blocks(storage, task.slice, task.layout), task.visibility, task.layout)
 
 
 def _merged(

@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pyhudi.kernels.base_file import TableShape
-from pyhudi.kernels.delta import Delta, SliceTask, slice_delta
+from pyhudi.kernels.count_headers import count_by_headers
+from pyhudi.kernels.delta import Delta, SliceTask, chosen_blocks, slice_delta
 from pyhudi.kernels.merge_counts import MergeCounts
 from pyhudi.kernels.read_base import all_fields, iter_base_file, projected, row_count, with_filter_columns
 from pyhudi.schema.meta_columns import RECORD_KEY
@@ -65,17 +66,24 @@ def iter_merged(
 
 
 def count_merged(storage: Storage, shape: TableShape, task: SliceTask) -> int:
-    """Return the number of rows of a file slice, from the base file's footer and the logs' keys.
+    """Return the number of rows of a file slice, from the base file's footer and the headers of the logs.
+
+    Where headers do not tell, the logs' keys are read, and the base file's where they are not placed in it.
 
     Raises:
         CorruptTableError: a file of the slice is damaged or missing.
         UnsupportedError: the logs hold what is not served.
     """
-    base = 0 if task.slice.base is None else row_count(storage, task.slice.base)
+    base = task.slice.base
+    base_rows = 0 if base is None else row_count(storage, base)
+    if base is not None:
+        proven = count_by_headers(shape, base, base_rows, chosen_blocks(storage, task))
+        if proven is not None:
+            return proven
     changes = 0
     for delta in _deltas(storage, shape, replace(task, columns=(RECORD_KEY,)), DEFAULT_LIMIT_BYTES):
         changes += int(delta.rows.num_rows) - len(delta.masked)
-    return base + changes
+    return base_rows + changes
 
 
 def _deltas(storage: Storage, shape: TableShape, task: SliceTask, limit_bytes: int) -> Iterator[Delta]:

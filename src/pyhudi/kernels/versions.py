@@ -13,6 +13,9 @@ import pyarrow.types as pt
 Places = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
+#: Times as many ranks as there can be rows in memory, a number still has 64 bits.
+_MOST_DENSE = 1 << 31
+
 
 def winners(groups: Places, ordering: Sequence[pa.ChunkedArray], hard_deletes: Mask) -> Places:
     """Return the place of the version that stays for each group, by ascending group.
@@ -22,11 +25,27 @@ def winners(groups: Places, ordering: Sequence[pa.ChunkedArray], hard_deletes: M
         ordering: the columns of the ordering fields; without any the last version stays.
         hard_deletes: which versions are deletes by commit time.
     """
-    ranked = [ranks(column) for column in ordering]
-    order = np.lexsort((np.arange(len(groups)), *reversed(ranked), generations(groups, hard_deletes), groups))
+    if not ordering:
+        # The last version of a group beats all before it, deletes by commit time included.
+        last = np.empty(int(groups.max()) + 1 if len(groups) else 0, np.int64)
+        last[groups] = np.arange(len(groups))
+        return last[np.unique(groups)] if len(last) else last
+    # One number that orders versions as group, generation and ordering values do: sorting by it costs a fourth of sorting by each.
+    order_by = groups * 3 + generations(groups, hard_deletes) + 1
+    for column in ordering:
+        rank = ranks(column)
+        order_by = _dense(order_by * (int(rank.max(initial=0)) + 1) + rank)
+    order = np.argsort(order_by, kind="stable")
     last_of_group = np.flatnonzero(np.append(np.diff(groups[order]) != 0, True)) if len(groups) else order
     found: Places = order[last_of_group]
     return found
+
+
+def _dense(numbers: Places) -> Places:
+    """Return numbers of the same order that are small enough to be multiplied again."""
+    if not len(numbers) or int(numbers.max()) < _MOST_DENSE:
+        return numbers
+    return np.unique(numbers, return_inverse=True)[1].astype(np.int64)
 
 
 def generations(groups: Places, hard_deletes: Mask) -> Places:

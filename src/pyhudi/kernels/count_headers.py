@@ -1,0 +1,58 @@
+"""How many rows a file slice has, from the headers of its log blocks alone, where these prove it.
+
+A block whose records all have places in the base file adds no row. By commit time the last block that speaks of a place
+decides whether its row is there. When ordering values are compared, rows that replace rows leave the count as it is, but
+what a delete does is not in its header.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pyhudi.codec.positions import decode_positions
+from pyhudi.errors import CorruptTableError
+from pyhudi.kernels.base_file import TableShape
+from pyhudi.schema.avro_arrow import avro_to_arrow
+from pyhudi.schema.meta_columns import IS_DELETED, OPERATION
+from pyhudi.spec.file_group import BaseFile
+from pyhudi.spec.log_block import BlockType, LogBlock
+
+
+def count_by_headers(shape: TableShape, base: BaseFile, base_rows: int, blocks: Sequence[LogBlock]) -> int | None:
+    """Return the number of rows of a slice, None when the headers do not tell.
+
+    Args:
+        shape: what the rows of the table look like.
+        base: the slice's base file.
+        base_rows: how many rows it has.
+        blocks: the blocks that count, in the order in which they apply.
+
+    Raises:
+        CorruptTableError: a position is behind the end of the base file.
+    """
+    if shape.merger is not None or not all(_is_provable(shape, base, block) for block in blocks):
+        return None
+    counts = np.ones(base_rows, bool)
+    for block in blocks:
+        positions = np.asarray(decode_positions(block.header.positions or ""), np.int64)
+        if len(positions) and int(positions[-1]) >= base_rows:
+            raise CorruptTableError(
+                f"Log file '{block.path}', block at byte {block.offset}, speaks of row {positions[-1]} of base file '{base.path}', "
+                f"which has {base_rows} rows."
+            )
+        counts[positions] = block.type is not BlockType.DELETE
+    return int(counts.sum())
+
+
+def _is_provable(shape: TableShape, base: BaseFile, block: LogBlock) -> bool:
+    header = block.header
+    if header.positions is None or header.positions_of != base.name.instant:
+        return False
+    if block.type is BlockType.DELETE:
+        return not shape.compared_fields
+    if header.schema_json is None:
+        return False
+    marks = {IS_DELETED, OPERATION, shape.delete_field}
+    return marks.isdisjoint(avro_to_arrow(header.schema_json).names)
