@@ -45,7 +45,7 @@ def _parquet_rows(content: bytes, columns: Sequence[str]) -> Iterator[pa.Table]:
         stored = [name for name in columns if name in file.schema_arrow.names]
         for batch in file.iter_batches(_BATCH_ROWS, columns=stored):
             yield pa.Table.from_batches([batch])
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError, UnicodeDecodeError) as error:
         raise CorruptTableError(f"the Parquet file in it cannot be read: {error}") from error
 
 

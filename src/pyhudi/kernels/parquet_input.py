@@ -27,7 +27,7 @@ def corrupt_as_error(storage: Storage, path: str) -> Iterator[None]:
             f"File '{path}' of the table at {storage.uri} belongs to a commit, but is not there: it was deleted "
             "by hand, or cleaned while it was read (then read again)."
         ) from error
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError, UnicodeDecodeError) as error:
         raise CorruptTableError(f"File '{path}' of the table at {storage.uri} cannot be read: {error}") from error
 
 

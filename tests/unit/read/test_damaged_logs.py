@@ -85,6 +85,17 @@ def test_error_names_file_and_offset(block: bytes, said: str, own_copy: Callable
     assert str(offset) in str(caught.value)
 
 
+def test_parquet_block_whose_footer_holds_no_text_is_damage(own_copy: Callable[[str], tuple[Path, list[Path]]]) -> None:
+    base, logs = own_copy("mor/parquet/v6_nonpartitioned")
+    log = next(path for path in logs if b"PAR1" in path.read_bytes())
+    data = log.read_bytes()
+    # The names of columns stand in the footer, in its schema and before each column's chunks.
+    footer = data.rindex(b"spark_schema")
+    log.write_bytes(data[:footer] + data[footer:].replace(b"_hoodie_record_key", b"\xffhoodie_record_key"))
+    with pytest.raises(CorruptTableError, match=r"Parquet file in it cannot be read"):
+        HudiTable.open(base).to_arrow()
+
+
 def test_base_file_that_is_not_there_is_named(own_copy: Callable[[str], tuple[Path, list[Path]]]) -> None:
     base, logs = own_copy("judge/merge_on_read_v9")
     (file,) = logs[0].parent.glob("*.parquet")
