@@ -7,18 +7,23 @@ from dataclasses import dataclass
 from typing import Final
 
 from pyhudi.errors import OptionError
+from pyhudi.spec.config_keys import find_key
 from pyhudi.spec.table_config import parse_table_type
 from pyhudi.table.table import HudiTable
 
-_NAME: Final = ("hoodie.table.name", "hoodie.datasource.write.table.name")
-_KEYS: Final = ("hoodie.datasource.write.recordkey.field", "hoodie.table.recordkey.fields")
-_PARTITIONS: Final = ("hoodie.datasource.write.partitionpath.field", "hoodie.table.partition.fields")
-_ORDER: Final = (
-    "hoodie.table.ordering.fields",
-    "hoodie.datasource.write.precombine.field",
-    "hoodie.table.precombine.field",
-)
-_TYPE: Final = ("hoodie.datasource.write.table.type", "hoodie.table.type")
+
+def _spellings(name: str) -> tuple[str, ...]:
+    """Return all names of an option, the canonical one first."""
+    key = find_key(name)
+    assert key is not None, f"{name} is not listed in pyhudi.spec.config_keys"
+    return (key.name, *key.aliases)
+
+
+_NAME: Final = _spellings("hoodie.table.name")
+_KEYS: Final = _spellings("hoodie.datasource.write.recordkey.field")
+_PARTITIONS: Final = _spellings("hoodie.datasource.write.partitionpath.field")
+_ORDER: Final = _spellings("hoodie.table.ordering.fields")
+_TYPE: Final = _spellings("hoodie.datasource.write.table.type")
 _ABOUT_THE_TABLE: Final = frozenset((*_NAME, *_KEYS, *_PARTITIONS, *_ORDER, *_TYPE))
 
 
