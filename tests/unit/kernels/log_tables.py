@@ -15,7 +15,7 @@ from pyhudi.codec.log_content import encode_avro_content, encode_deletes
 from pyhudi.codec.log_writer import encode_block
 from pyhudi.codec.positions import encode_positions
 from pyhudi.kernels.avro_rows import encode
-from pyhudi.kernels.base_file import TableShape
+from pyhudi.kernels.base_file import TableShape, WriterSettings
 from pyhudi.kernels.delta import SliceTask
 from pyhudi.kernels.ordering_types import ordering_types
 from pyhudi.kernels.write_task import WriteTask, run_write_task
@@ -43,11 +43,11 @@ class LoggedSlice:
     layout: int = 2
     visibility: Visibility = field(default_factory=lambda: Visibility(frozenset()))
 
-    def write_base(self, rows: Sequence[Row]) -> None:
+    def write_base(self, rows: Sequence[Row], settings: WriterSettings = SMALL_FILTER) -> None:
         """Write rows, in their order; each holds `_hoodie_record_key`."""
         keyed = pa.Table.from_pylist(list(rows), schema=pa.schema([(RECORD_KEY, pa.string()), *self.shape.schema]))
         task = WriteTask(FIRST, "", "f1-0", "0-1-2", None, append_only=True)
-        self.base = base_of(run_write_task(self.storage, self.shape, SMALL_FILTER, task, keyed))
+        self.base = base_of(run_write_task(self.storage, self.shape, settings, task, keyed))
 
     def add_log(self, *blocks: bytes) -> None:
         """Append a log file of these blocks."""
