@@ -114,7 +114,7 @@ def test_a_filter_that_skips_row_groups_masks_the_right_rows() -> None:
     assert pq.ParquetFile(made.storage.open_input(made.base.path)).num_row_groups > 3
     made.add_log(made.data_block(AVRO, [row("k4000", -1), row("k4500", 4999)]))
     assert read(made, pc.field("n") > 4997) == [("k4500", 4999), ("k4998", 4998), ("k4999", 4999)]
-    assert read(made, pc.field("n").isin([1, 4000, 4001])) == [("k0001", 1), ("k4001", 4001)]
+    assert read(made, (pc.field("n") == 2000) | ((pc.field("n") >= 4000) & (pc.field("n") < 4002))) == [("k2000", 2000), ("k4001", 4001)]
 
 
 def test_placed_blocks_are_counted_without_their_contents() -> None:
