@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from pyhudi.index.probe import Hits, probe, slices_to_ask
 from pyhudi.index.protocol import Lookup
 from pyhudi.index.rows import PartitionRows, TaggedRows, deletes_of, join_rows, key_array, with_positions
-from pyhudi.index.standing import standing, standing_rows
+from pyhudi.index.standing import of_standing_records, standing, standing_rows
 from pyhudi.kernels.dedupe import combine
 from pyhudi.kernels.incoming import DELETE_COLUMN
 from pyhudi.merge.mode import MergeMode
@@ -64,7 +64,7 @@ class GlobalSimpleIndex:
     def _route(self, part: PartitionRows, found: Sequence[Hits], lookup: Lookup, routes: _Routes) -> None:
         """Send the rows of one partition where their records stand; what a log has deleted or moved away stands nowhere."""
         keys = key_array(part.rows)
-        here = [hits for hits in found if hits.piece.group.partition_path == part.partition_path]
+        here = of_standing_records(lookup, [hits for hits in found if hits.piece.group.partition_path == part.partition_path], keys)
         elsewhere = [hits for hits in found if hits.piece.group.partition_path != part.partition_path]
         settled = late = pa.repeat(pa.scalar(False), part.rows.num_rows)
         for hits in elsewhere:

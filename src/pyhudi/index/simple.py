@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from pyhudi.index.probe import Hits, probe, slices_to_ask
 from pyhudi.index.protocol import Lookup
 from pyhudi.index.rows import PartitionRows, TaggedRows, key_array, with_positions
-from pyhudi.index.standing import standing
+from pyhudi.index.standing import of_standing_records, standing
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,8 @@ class SimpleIndex:
         found: list[list[Hits]] = [[] for _ in parts]
         for number, hits, (_, keys) in zip(owners, probe(lookup, asked), asked, strict=True):
             found[number].append(_standing(lookup, hits, keys) if lookup.standing and hits.piece.logs else hits)
-        return [split_by_hits(part, hits, positions=lookup.positions) for part, hits in zip(parts, found, strict=True)]
+        resolved = [of_standing_records(lookup, hits, key_array(part.rows)) for part, hits in zip(parts, found, strict=True)]
+        return [split_by_hits(part, hits, positions=lookup.positions) for part, hits in zip(parts, resolved, strict=True)]
 
 
 def _standing(lookup: Lookup, hits: Hits, keys: pa.StringArray) -> Hits:

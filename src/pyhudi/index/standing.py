@@ -6,6 +6,7 @@ by which version, takes a look at the logs.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 import pyarrow as pa
@@ -35,3 +36,26 @@ def standing(lookup: Lookup, hits: Hits, keys: pa.StringArray) -> pa.BooleanArra
         return found
     records = standing_rows(lookup, hits.piece, keys.filter(found), ())
     return pc.and_(found, pc.is_in(keys, value_set=records.column(RECORD_KEY).combine_chunks()))
+
+
+def of_standing_records(lookup: Lookup, found: Sequence[Hits], keys: pa.StringArray) -> list[Hits]:
+    """Return the hits in the slices of one partition without those of deleted records whose key stands in another slice, too.
+
+    A record that was deleted and inserted anew has its key in two base files. An update that went to both would bring the deleted one
+    back. A key that stands nowhere keeps its first slice, where its next version goes.
+    """
+    counts = sum((hits.rows.is_valid().to_numpy(zero_copy_only=False).astype(int) for hits in found), start=0)
+    shared = pa.array(counts > 1) if found else pa.array([], pa.bool_())
+    if not pc.any(shared).as_py() or not any(hits.piece.logs for hits in found):
+        return list(found)
+    kept = [pc.or_(pc.and_not(hits.rows.is_valid(), shared), standing(lookup, _only(hits, shared), keys)) for hits in found]
+    homeless = pc.and_(shared, pc.invert(functools.reduce(pc.or_, kept)))
+    for place, hits in enumerate(found):
+        first = pc.and_(homeless, hits.rows.is_valid())
+        kept[place] = pc.or_(kept[place], first)
+        homeless = pc.and_not(homeless, first)
+    return [_only(hits, mask) for hits, mask in zip(found, kept, strict=True)]
+
+
+def _only(hits: Hits, mask: pa.BooleanArray) -> Hits:
+    return Hits(hits.piece, pc.if_else(mask, hits.rows, pa.scalar(None, pa.int64())))
