@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -23,12 +23,13 @@ from pyhudi.kernels.merge_counts import MergeCounts
 from pyhudi.kernels.merge_slice import iter_merged
 from pyhudi.kernels.partition_folder import ensure_partition
 from pyhudi.kernels.stamp import Stamp
+from pyhudi.kernels.task_attempt import reserved
 from pyhudi.kernels.write_task import TaskResult
 from pyhudi.spec.commit import WriteStat
 from pyhudi.spec.file_group import FileSlice, join_path
 from pyhudi.spec.file_names import BaseFileName
 from pyhudi.spec.log_block import LogBlock
-from pyhudi.spec.marker import MarkerType, marker_path
+from pyhudi.spec.marker import MarkerType
 
 if TYPE_CHECKING:
     from pyhudi.storage.protocol import Storage
@@ -61,18 +62,22 @@ class CompactTask:
         """Path of that file, relative to the table's base path."""
         return join_path(self.slice.group.partition_path, str(self.file_name))
 
+    def with_token(self, write_token: str) -> CompactTask:
+        """Return the same task for another attempt."""
+        return replace(self, write_token=write_token)
+
 
 def run_compact_task(storage: Storage, shape: TableShape, settings: WriterSettings, task: CompactTask) -> TaskResult:
     """Write the base file of a compacted slice and say what was done.
 
     Raises:
         CorruptTableError: a file of the slice is damaged.
-        AlreadyExistsError: the file was written already.
+        AlreadyExistsError: the task was begun too often.
     """
     started = time.perf_counter()
     group, base = task.slice.group, task.slice.base
     kind = MarkerType.CREATE if base is None else MarkerType.MERGE
-    storage.create(marker_path(task.instant, task.path, kind), b"")
+    task = reserved(storage, task, kind)
     ensure_partition(storage, group.partition_path, task.instant)
     stamp = Stamp(task.instant, task.write_token.split("-", 1)[0], group.partition_path, str(task.file_name))
     counts = MergeCounts()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +23,7 @@ from pyhudi.kernels.log_blocks import block_content
 from pyhudi.kernels.log_choice import choose_blocks
 from pyhudi.kernels.log_rows import LogRows, read_log_rows, slice_blocks
 from pyhudi.kernels.ordering_types import ordering_types
+from pyhudi.kernels.task_attempt import reserved
 from pyhudi.kernels.versions import Mask, Places, codes, winners
 from pyhudi.kernels.write_task import TaskResult
 from pyhudi.merge.mode import MergeMode
@@ -32,7 +33,7 @@ from pyhudi.spec.delete_record import COMMIT_TIME_DELETE, DeletedKeys
 from pyhudi.spec.file_group import FileSlice, join_path
 from pyhudi.spec.file_names import LogFileName
 from pyhudi.spec.log_block import BlockHeader, BlockType, LogBlock
-from pyhudi.spec.marker import MarkerType, marker_path
+from pyhudi.spec.marker import MarkerType
 
 if TYPE_CHECKING:
     from pyhudi.storage.protocol import Storage
@@ -61,6 +62,10 @@ class LogCompactTask:
         """Path of that file, relative to the table's base path."""
         return join_path(self.slice.group.partition_path, str(self.file_name))
 
+    def with_token(self, write_token: str) -> LogCompactTask:
+        """Return the same task for another attempt."""
+        return replace(self, write_token=write_token)
+
 
 @dataclass(frozen=True, slots=True)
 class JoinedRows:
@@ -78,7 +83,7 @@ def run_log_compact_task(storage: Storage, shape: TableShape, settings: WriterSe
 
     Raises:
         CorruptTableError: a log file is damaged.
-        AlreadyExistsError: the file was written already.
+        AlreadyExistsError: the task was begun too often.
     """
     started = time.perf_counter()
     blocks = choose_blocks(slice_blocks(storage, task.slice, task.merge.layout), task.merge.visibility, task.merge.layout)
@@ -86,7 +91,7 @@ def run_log_compact_task(storage: Storage, shape: TableShape, settings: WriterSe
     if shape.gaps is not None or shape.merger is not None or any(columns is not None for columns in found.held):
         return []
     joined = join_rows(found, shape, task.slice.group.partition_path)
-    storage.create(marker_path(task.instant, task.path, MarkerType.CREATE), b"")
+    task = reserved(storage, task, MarkerType.CREATE)
     size = 0
     with storage.open_output(task.path) as output:
         for block in _blocks(joined, shape, settings, task, blocks):

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pyspark.sql import SparkSession
 
+from pyhudi.spark.session import run_workers_here
 from pyhudi.spark.task_engine import SparkEngine
 
 
 def own_engine() -> SparkEngine:
     """Return the engine of the process's Spark session, which is started if there is none; Spark's own configuration says where."""
-    return SparkEngine(SparkSession.builder.appName("pyhudi").getOrCreate())
+    session = SparkSession.builder.appName("pyhudi").getOrCreate()
+    run_workers_here(session)
+    return SparkEngine(session)

@@ -58,10 +58,10 @@ def is_enabled(session: SparkSession) -> bool:
 def _enable_session(session: SparkSession, sql: SqlRunner) -> None:
     _install(sql)
     session.conf.set(_ENABLED, "true")
-    _run_workers_here(session)
+    run_workers_here(session)
 
 
-def _run_workers_here(session: SparkSession) -> None:
+def run_workers_here(session: SparkSession) -> None:
     """Let the Python workers of a local session be this Python, which has pyhudi; Spark would take the `python3` of the PATH."""
     context = session.sparkContext
     if "PYSPARK_PYTHON" not in os.environ and (context.master or "").startswith("local"):
