@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from pyspark.sql.types import DataType, MapType, VariantType
 
@@ -49,7 +50,7 @@ class MergeQuery:
         Raises:
             SchemaError: a clause assigns a column that does not exist, twice, or a value that cannot be stored.
         """
-        branches = [self._branch(number, clause) for number, clause in enumerate(self._text.clauses)]
+        branches = self._branches
         parts = []
         joined = [branch for branch in branches if branch.clause.rows is not Rows.NOT_MATCHED_BY_SOURCE]
         if joined:
@@ -60,6 +61,19 @@ class MergeQuery:
         columns = ", ".join(map(quote, (*LOCATION_COLUMNS, DELETE_COLUMN, UNCHANGED_COLUMN, *self._target.columns)))
         changes = [f"SELECT {columns} FROM ({part}) WHERE {_CLAUSE} IS NOT NULL" for part in parts]  # noqa: S608
         return f"{self._text.with_clause} {' UNION ALL '.join(changes)}"
+
+    def changed_columns(self) -> tuple[str, ...] | None:
+        """Return the columns that the MERGE changes in records that stand; None when it may bring whole rows for them.
+
+        A row that is inserted may meet a record of its key, which it then replaces.
+        """
+        if any(branch.clause.deed is Deed.INSERT for branch in self._branches):
+            return None
+        return tuple(dict.fromkeys(name for branch in self._branches for name in branch.assigned))
+
+    @cached_property
+    def _branches(self) -> list[_Branch]:
+        return [self._branch(number, clause) for number, clause in enumerate(self._text.clauses)]
 
     def _join(self, branches: Sequence[_Branch]) -> str:
         kinds = {branch.clause.rows for branch in branches}

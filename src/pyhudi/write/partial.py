@@ -21,11 +21,14 @@ def partial_columns(options: Mapping[str, str], config: TableConfig, schema: pa.
     """Return the data columns that updates of `changed` have to bring, in the table's order; None when that is all of them.
 
     Only merge-on-read tables take partial rows, since version 8, and only where the option allows them. Columns that may not be null are
-    always brought.
+    always brought. Rows that change an ordering field are whole: Apache Hudi mixes the columns of a late partial row into the newer record.
     """
     if not config.is_merge_on_read or config.version < TableVersion.EIGHT or not resolve(options).flag(_OPTION):
         return None
     always = (*config.record_key_fields, *config.partition_fields, *config.ordering_fields)
-    names = {name.lower() for name in changed} | {name.partition(".")[0].lower() for name in always}
+    stated = {name.lower() for name in changed}
+    if not stated.isdisjoint(name.lower() for name in config.ordering_fields):
+        return None
+    names = stated | {name.partition(".")[0].lower() for name in always}
     brought = tuple(field.name for field in schema if field.name.lower() in names or not field.nullable)
     return brought if len(brought) < len(schema) else None

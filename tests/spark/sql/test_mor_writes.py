@@ -55,6 +55,27 @@ def test_second_partial_update_keeps_what_the_first_changed(wide: Sql) -> None:
     assert [block.type for block in blocks(wide.table("wide"))] == [BlockType.PARQUET, BlockType.PARQUET, BlockType.DELETE]
 
 
+def test_merge_that_only_updates_writes_the_columns_it_changes(wide: Sql) -> None:
+    wide(
+        "MERGE INTO wide t USING (SELECT 2 AS id, 'rob' AS called UNION ALL SELECT 3, 'sid') s ON t.id = s.id"
+        " WHEN MATCHED AND s.id = 2 THEN UPDATE SET name = s.called WHEN MATCHED THEN DELETE"
+    )
+    data, deletes = blocks(wide.table("wide"))
+    assert (data.header.is_partial, deletes.type) == (True, BlockType.DELETE)
+    assert wide(READ) == [(1, "ann", 31, "oslo"), (2, "rob", 42, "oslo")]
+
+
+def test_update_of_an_ordering_field_writes_whole_rows(sql: Sql) -> None:
+    sql(
+        "CREATE TABLE timed (id INT, v STRING, w STRING, at INT) USING hudi TBLPROPERTIES (primaryKey = 'id', orderingFields = 'at', type = 'mor')"
+    )
+    sql("INSERT INTO timed VALUES (1, 'a', 'b', 5)")
+    sql("UPDATE timed SET v = 'late', at = 4 WHERE id = 1")
+    sql("UPDATE timed SET v = 'x' WHERE id = 1")
+    assert [block.header.is_partial for block in blocks(sql.table("timed"))] == [False, True]
+    assert sql("SELECT v, w, at FROM timed") == [("x", "b", 5)]
+
+
 def test_update_writes_whole_rows_where_partial_updates_are_turned_off(wide: Sql) -> None:
     wide(f"SET {PARTIAL}=false")
     try:

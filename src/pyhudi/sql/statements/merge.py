@@ -29,8 +29,11 @@ def merge(statement: Statement) -> DataFrame | None:
     relations.refresh_all(statement.session, statement.names())
     text = merge_text(statement.text)
     _check(text, target.name)
-    rows = statement.ask(MergeQuery(statement, target, text).build())
-    return target.write(Operation.UPSERT_PREPPED, rows, located=True, seen=seen)
+    query = MergeQuery(statement, target, text)
+    rows = statement.ask(query.build())
+    changed = query.changed_columns()
+    columns = None if changed is None else target.partial_columns(changed)
+    return target.write(Operation.UPSERT_PREPPED, rows, located=True, seen=seen, columns=columns)
 
 
 def _check(text: MergeText, table: str) -> None:
