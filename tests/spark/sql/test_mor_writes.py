@@ -66,9 +66,8 @@ def test_merge_that_only_updates_writes_the_columns_it_changes(wide: Sql) -> Non
 
 
 def test_update_of_an_ordering_field_writes_whole_rows(sql: Sql) -> None:
-    sql(
-        "CREATE TABLE timed (id INT, v STRING, w STRING, at INT) USING hudi TBLPROPERTIES (primaryKey = 'id', orderingFields = 'at', type = 'mor')"
-    )
+    properties = "primaryKey = 'id', orderingFields = 'at', type = 'mor'"
+    sql(f"CREATE TABLE timed (id INT, v STRING, w STRING, at INT) USING hudi TBLPROPERTIES ({properties})")
     sql("INSERT INTO timed VALUES (1, 'a', 'b', 5)")
     sql("UPDATE timed SET v = 'late', at = 4 WHERE id = 1")
     sql("UPDATE timed SET v = 'x' WHERE id = 1")
