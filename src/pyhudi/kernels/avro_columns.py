@@ -35,7 +35,7 @@ _MOST_DECIMAL_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True)
-class _Field:
+class PlannedField:
     """One field: its primitive type, the branch of null in its union (None without a union), the bytes of a fixed."""
 
     field: pa.Field
@@ -48,7 +48,7 @@ class _Field:
 class ColumnPlan:
     """The fields of a schema, in order."""
 
-    fields: tuple[_Field, ...]
+    fields: tuple[PlannedField, ...]
 
 
 @functools.lru_cache(maxsize=64)
@@ -61,7 +61,7 @@ def column_plan(writer_schema: str) -> ColumnPlan | None:
     return ColumnPlan(known) if known and len(known) == len(fields) else None
 
 
-def _field(avro: Json, field: pa.Field) -> _Field | None:
+def _field(avro: Json, field: pa.Field) -> PlannedField | None:
     null_branch = None
     if isinstance(avro, list):
         if len(avro) != 2 or "null" not in avro:
@@ -71,9 +71,9 @@ def _field(avro: Json, field: pa.Field) -> _Field | None:
     kind = avro["type"] if isinstance(avro, dict) else avro
     if kind == "fixed" and isinstance(avro, dict):
         size = int(avro["size"])
-        return _Field(field, kind, null_branch, size) if 0 < size <= _MOST_DECIMAL_BYTES or not pt.is_decimal(field.type) else None
+        return PlannedField(field, kind, null_branch, size) if 0 < size <= _MOST_DECIMAL_BYTES or not pt.is_decimal(field.type) else None
     served = kind in _NUMBERS or kind in _REALS or kind in _TEXTS or kind == "boolean"
-    return _Field(field, kind, null_branch) if served else None
+    return PlannedField(field, kind, null_branch) if served else None
 
 
 class ColumnDecoder:
@@ -110,7 +110,7 @@ class ColumnDecoder:
             raise CorruptTableError("the records of an Avro block do not have the lengths before them")
         return pa.Table.from_arrays([column for _, column in found], schema=pa.schema([one for one, _ in found]))
 
-    def _column(self, field: _Field, *, wanted: bool) -> pa.Array | None:
+    def _column(self, field: PlannedField, *, wanted: bool) -> pa.Array | None:
         places: Places | slice = slice(None)
         nulls: Mask | None = None
         if field.null_branch is not None:
@@ -127,7 +127,7 @@ class ColumnDecoder:
         values = self._scalars(field, places)
         return _scattered(values, nulls, field) if wanted else None
 
-    def _scalars(self, field: _Field, places: Places | slice) -> npt.NDArray[Any]:
+    def _scalars(self, field: PlannedField, places: Places | slice) -> npt.NDArray[Any]:
         if field.kind in _NUMBERS:
             wide = self._varints(places)
             numbers: npt.NDArray[Any] = wide.astype(_NUMBERS[field.kind])
@@ -170,7 +170,7 @@ class ColumnDecoder:
         decoded: Places = (unsigned >> np.uint64(1)).view(np.int64) ^ -(value & 1)
         return decoded
 
-    def _texts(self, field: _Field, places: Places | slice, nulls: Mask | None, *, wanted: bool) -> pa.Array | None:
+    def _texts(self, field: PlannedField, places: Places | slice, nulls: Mask | None, *, wanted: bool) -> pa.Array | None:
         lengths = np.full(len(self._at[places]), field.size) if field.kind == "fixed" else self._varints(places)
         begins = self._at[places].copy()
         if ((lengths < 0) | (lengths > self._ends[places] - begins)).any():
@@ -187,7 +187,7 @@ class ColumnDecoder:
             full_lengths[places], full_begins[places] = lengths, begins
         return self._viewed(full_begins, full_lengths, nulls, field)
 
-    def _viewed(self, begins: Places, lengths: Places, nulls: Mask | None, field: _Field) -> pa.Array:
+    def _viewed(self, begins: Places, lengths: Places, nulls: Mask | None, field: PlannedField) -> pa.Array:
         """Return texts as an Arrow array: views into the content, which Arrow then puts one behind the other.
 
         A view is the length, then twelve bytes of the text itself, or its first four, the buffer's number and the offset.
@@ -207,7 +207,7 @@ class ColumnDecoder:
         except pa.ArrowInvalid as error:
             raise CorruptTableError(f"field '{field.field.name}' of an Avro record is no text: {error}") from None
 
-    def _decimals(self, field: _Field, begins: Places, lengths: Places, nulls: Mask | None) -> pa.Array:
+    def _decimals(self, field: PlannedField, begins: Places, lengths: Places, nulls: Mask | None) -> pa.Array:
         """Return decimals: big-endian two's complement of any length, as Arrow's sixteen bytes, lowest first."""
         if (lengths > _MOST_DECIMAL_BYTES).any() or (lengths < 1).any():
             raise CorruptTableError(f"field '{field.field.name}' of an Avro record is no decimal of 38 digits")
@@ -221,10 +221,15 @@ class ColumnDecoder:
             full = np.zeros((len(nulls), _MOST_DECIMAL_BYTES), np.uint8)
             full[~nulls] = digits
         validity = None if nulls is None else pa.py_buffer(np.packbits(~nulls, bitorder="little").tobytes())
-        return pa.Array.from_buffers(field.field.type, len(full), [validity, pa.py_buffer(np.ascontiguousarray(full))])
+        array = pa.Array.from_buffers(field.field.type, len(full), [validity, pa.py_buffer(np.ascontiguousarray(full))])
+        try:
+            array.validate(full=True)
+        except pa.ArrowInvalid as error:
+            raise CorruptTableError(f"field '{field.field.name}' of an Avro record: {error}") from None
+        return array
 
 
-def _scattered(values: npt.NDArray[Any], nulls: Mask | None, field: _Field) -> pa.Array:
+def _scattered(values: npt.NDArray[Any], nulls: Mask | None, field: PlannedField) -> pa.Array:
     """Return the values that are not null among the nulls, with the field's type."""
     full = values
     if nulls is not None:

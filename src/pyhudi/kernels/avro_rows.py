@@ -26,6 +26,7 @@ from pyhudi.codec.log_content import avro_records
 from pyhudi.codec.ordering_encode import varint
 from pyhudi.codec.ordering_value import decimal_of
 from pyhudi.errors import CorruptTableError, SchemaError
+from pyhudi.kernels.avro_column_encode import encode_columns
 from pyhudi.kernels.avro_columns import ColumnDecoder, column_plan
 from pyhudi.schema.avro_arrow import avro_to_arrow
 
@@ -87,16 +88,37 @@ def encode(rows: pa.Table, writer_schema: str) -> list[bytes]:
         SchemaError: a value does not fit its column.
     """
     schema = parsed_schema(writer_schema)
+    by_column = column_plan(writer_schema)
+    if by_column is not None and not any(pt.is_decimal(field.field.type) and field.kind == "bytes" for field in by_column.fields):
+        return list(encode_columns(rows, by_column))
+    plain = pa.table([column.cast(_plain(column.type)) for column in rows.columns], rows.column_names)
     sink = io.BytesIO()
     ends = [0]
     try:
-        for row in rows.to_pylist(maps_as_pydicts="strict"):
+        for row in plain.to_pylist(maps_as_pydicts="strict"):
             fastavro.schemaless_writer(sink, schema, row)
             ends.append(sink.tell())
     except (ValueError, TypeError, OverflowError, AttributeError, struct.error) as error:
         raise SchemaError(f"Row {len(ends) - 1} cannot be written to a log file: {error}") from error
     data = sink.getvalue()
     return [data[begin:end] for begin, end in itertools.pairwise(ends)]
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    """Return the type under which values cross to Python: numbers for dates and times, at any depth; text for dictionaries."""
+    if pt.is_dictionary(kind):
+        return kind.value_type
+    if pt.is_date32(kind) or pt.is_time32(kind):
+        return pa.int32()
+    if pt.is_timestamp(kind) or pt.is_time64(kind):
+        return pa.int64()
+    if pt.is_struct(kind):
+        return pa.struct([field.with_type(_plain(field.type)) for field in kind])
+    if pt.is_list(kind):
+        return pa.list_(kind.value_field.with_type(_plain(kind.value_type)))
+    if pt.is_map(kind):
+        return pa.map_(kind.key_type, kind.item_field.with_type(_plain(kind.item_type)))
+    return kind
 
 
 @functools.lru_cache(maxsize=64)

@@ -16,7 +16,7 @@ from pyhudi.codec.log_content import encode_avro_content, encode_deletes
 from pyhudi.codec.log_writer import encode_block
 from pyhudi.codec.positions import encode_positions
 from pyhudi.kernels.append_task import AppendTask
-from pyhudi.kernels.avro_encode import encode_rows
+from pyhudi.kernels.avro_rows import encode
 from pyhudi.kernels.base_file import FOOTER_AVRO_SCHEMA, TableShape, WriterSettings
 from pyhudi.kernels.incoming import POSITION_COLUMN, commit_time_deletes
 from pyhudi.kernels.ordering_types import ordering_types
@@ -94,7 +94,7 @@ def _by_position(rows: pa.Table, settings: WriterSettings, task: AppendTask) -> 
 def block_content(rows: pa.Table, avro_json: str, settings: WriterSettings) -> bytes:
     """Return rows with their meta columns as the content of a data block of the type that the settings say."""
     if settings.log.block_type is BlockType.AVRO:
-        return encode_avro_content(encode_rows(rows, avro_json))
+        return encode_avro_content(encode(rows, avro_json))
     sink = pa.BufferOutputStream()
     with open_writer(sink, rows.schema, settings, rows) as writer:
         writer.write_table(rows.unify_dictionaries(), row_group_size=rows.num_rows)

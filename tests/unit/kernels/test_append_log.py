@@ -21,7 +21,7 @@ from pyhudi.codec.log_file import read_content, scan_blocks
 from pyhudi.codec.positions import decode_positions
 from pyhudi.kernels.append_log import run_append_task
 from pyhudi.kernels.append_task import AppendTask
-from pyhudi.kernels.avro_encode import encode_rows
+from pyhudi.kernels.avro_rows import encode
 from pyhudi.kernels.base_file import LogSettings, TableShape
 from pyhudi.kernels.probe import SEVERAL
 from pyhudi.kernels.write_task import TaskResult
@@ -190,7 +190,7 @@ def test_datums_are_read_back_as_the_rows_they_were(values) -> None:
     names = ("n", "t", "b", "at")
     table = pa.Table.from_pylist([dict(zip(names, (*row, None), strict=True)) for row in values], schema=schema)
     avro = arrow_to_avro(schema, "t")
-    found = [fastavro.schemaless_reader(io.BytesIO(record), json.loads(avro)) for record in encode_rows(table, avro)]
+    found = [fastavro.schemaless_reader(io.BytesIO(record), json.loads(avro)) for record in encode(table, avro)]
     assert found == table.to_pylist()
 
 
@@ -203,5 +203,5 @@ def test_times_beyond_python_s_own_types_stand_in_avro_blocks() -> None:
         {"name": "at", "type": ["null", "long"]},
         {"name": "s", "type": ["null", {"type": "record", "name": "s", "fields": [{"name": "at", "type": ["null", "long"]}]}]},
     ]}  # fmt: skip
-    (record,) = encode_rows(table, arrow_to_avro(schema, "t"))
+    (record,) = encode(table, arrow_to_avro(schema, "t"))
     assert fastavro.schemaless_reader(io.BytesIO(record), plain) == {"d": 2**31 - 1, "at": 2**62, "s": {"at": -(2**62)}}
