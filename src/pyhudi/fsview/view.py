@@ -67,7 +67,7 @@ class FileSystemView:
         if partition_path not in self._groups:
             listing = self._listings.pop(partition_path, None)
             if listing is None:
-                listing = self.storage.list(partition_path)
+                listing = self._list(partition_path)
             files = committed_files(partition_path, listing, self.timeline)
             self._tell_attempts_apart(files)
             self._groups[partition_path] = build_groups(partition_path, files, self.timeline, self._replaced)
@@ -103,13 +103,24 @@ class FileSystemView:
 
     @cached_property
     def _partition_paths(self) -> tuple[str, ...]:
+        return self._find_partition_paths()
+
+    @cached_property
+    def _partition_folders(self) -> tuple[str, ...]:
+        return self._find_partition_folders()
+
+    # What follows is asked of a metadata table where there is one, see `pyhudi.metadata_table.view`.
+
+    def _list(self, partition_path: str) -> list[FileStatus]:
+        return self.storage.list(partition_path)
+
+    def _find_partition_paths(self) -> tuple[str, ...]:
         if not self.config.partition_fields:
             return ("",)
         self._listings = dict(walk_partitions(self.storage))
         return tuple(sorted(self._listings))
 
-    @cached_property
-    def _partition_folders(self) -> tuple[str, ...]:
+    def _find_partition_folders(self) -> tuple[str, ...]:
         depth = len(self.config.partition_fields)
         return tuple(sorted(folders_at_depth(self.storage, depth))) if depth else ("",)
 

@@ -176,7 +176,7 @@ class MetadataTable:
         for name, size in live.items():
             if "/" in name or "\\" in name or name in ("", ".", "..") or size < 0:
                 raise CorruptTableError(f"the metadata table {self._view.storage.uri} lists the file {name!r} of {size} bytes")
-        return sorted(FileStatus(join_path(partition_path, name), size, 0) for name, size in live.items())
+        return [FileStatus(join_path(partition_path, name), size, 0) for name, size in sorted(live.items())]
 
     def _checked(self, path: str) -> str:
         """Refuse a path that leads out of the table."""

@@ -1,0 +1,90 @@
+"""A table's files as of a timeline, taken from its metadata table instead of listings.
+
+Rules: `FileSystemViewManager`, `HoodieMetadataFileSystemView`; format notes (metadata table) 7. Where the metadata table
+cannot be trusted the view lists, as its parent does, and a warning says why.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from pyhudi.errors import CorruptTableError, UnsupportedError
+from pyhudi.fsview.view import FileSystemView
+from pyhudi.metadata_table.partitions import FILES
+from pyhudi.metadata_table.table import MetadataTable
+from pyhudi.spec.table_config import TableConfig
+from pyhudi.storage.protocol import FileStatus, Storage
+from pyhudi.timeline.timeline import Timeline
+
+_log = logging.getLogger(__name__)
+
+
+def open_view(storage: Storage, config: TableConfig, timeline: Timeline, *, use_metadata_table: bool = True) -> FileSystemView:
+    """Return the view of a table: by its metadata table when it has one that knows all of the timeline, else by listing.
+
+    Example:
+        >>> open_view(storage, config, timeline).latest_slices("region=us")                   # doctest: +SKIP
+    """
+    if not use_metadata_table or FILES not in config.metadata_partitions:
+        return FileSystemView(storage, config, timeline)
+    try:
+        table = MetadataTable.open(storage, config, timeline)
+    except (CorruptTableError, UnsupportedError) as error:
+        _warn(storage, str(error))
+        return FileSystemView(storage, config, timeline)
+    if missing := table.missing_instants:
+        _warn(storage, f"it does not know of {len(missing)} writes, the first is {missing[0]}")
+        return FileSystemView(storage, config, timeline)
+    return MetadataView(storage, config, timeline, table)
+
+
+class MetadataView(FileSystemView):
+    """A view that asks a metadata table. One look-up finds the files of all partitions that are asked for together."""
+
+    def __init__(self, storage: Storage, config: TableConfig, timeline: Timeline, table: MetadataTable) -> None:
+        """Show the table as `timeline` makes it visible; `table` must know all of the timeline."""
+        super().__init__(storage, config, timeline)
+        self._table: MetadataTable | None = table
+
+    def partitions_below(self, folder: str) -> tuple[str, ...]:
+        """Return the partitions at and below a folder, sorted."""
+        if self._table is None:
+            return super().partitions_below(folder)
+        return tuple(path for path in self.partition_paths() if path == folder or path.startswith(f"{folder}/") or not folder)
+
+    def _list(self, partition_path: str) -> list[FileStatus]:
+        found = None if self._table is None else self._ask(self._table, partition_path)
+        return super()._list(partition_path) if found is None else found
+
+    def _ask(self, table: MetadataTable, partition_path: str) -> list[FileStatus] | None:
+        """Return the files of a partition, None when the metadata table turns out to be damaged."""
+        try:
+            return table.files(partition_path)
+        except (CorruptTableError, UnsupportedError) as error:
+            self._distrust(error)
+            return None
+
+    def _distrust(self, error: Exception) -> None:
+        _warn(self.storage, str(error))
+        self._table = None
+
+    def _find_partition_paths(self) -> tuple[str, ...]:
+        if self._table is not None and self.config.partition_fields:
+            try:
+                paths = self._table.partition_paths()
+                self._listings = self._table.files_of(paths)
+            except (CorruptTableError, UnsupportedError) as error:
+                self._distrust(error)
+            else:
+                return paths
+        return super()._find_partition_paths()
+
+    def _find_partition_folders(self) -> tuple[str, ...]:
+        paths, depth = self.partition_paths(), len(self.config.partition_fields)
+        if self._table is None or not depth:
+            return super()._find_partition_folders()
+        return tuple(sorted({"/".join(path.split("/")[:depth]) for path in paths}))
+
+
+def _warn(storage: Storage, reason: str) -> None:
+    _log.warning("the metadata table of %s is not used, its folders are listed instead: %s", storage.uri, reason)
