@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pyhudi.errors import CorruptTableError
+from pyhudi.errors import CorruptTableError, KeyFieldError
 from pyhudi.spec import partition_path
 from pyhudi.spec.clustering import Strategy
 from pyhudi.spec.file_group import FileGroupId, FileSlice
@@ -42,7 +42,10 @@ class CompactionOperation:
         """
         if not self.file_id or self.partition_path is None:
             raise CorruptTableError("A compaction plan holds an operation without file id or partition path.")
-        partition_path.check(self.partition_path)
+        try:
+            partition_path.check(self.partition_path)
+        except KeyFieldError as error:
+            raise CorruptTableError(f"A compaction plan leads out of its table: {error}") from None
         return FileGroupId(self.partition_path, self.file_id)
 
     def metric(self, name: str) -> float:

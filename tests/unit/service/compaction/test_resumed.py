@@ -1,0 +1,81 @@
+"""Compactions of Apache Hudi that died, taken back and run by pyhudi; one that is alive is left alone."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from pyhudi import HudiTable
+from pyhudi.errors import ConflictError, CorruptTableError, UnsupportedError
+from pyhudi.testing.invariants import garbage
+
+
+@pytest.fixture(params=[6, 8, 9])
+def died(request, fixture_table, tmp_path) -> tuple[HudiTable, str]:
+    """A table whose compaction was begun: inflight, with a marker as its timeline server writes it, and a file that is not whole."""
+    shutil.copytree(fixture_table(f"judge/merge_on_read_pending_compaction_v{request.param}"), tmp_path / "t")
+    table = HudiTable.open(tmp_path / "t")
+    (plan,) = table.services.compact(mode="execute", dry_run=True)
+    row = next(row for row in table.inspect.slices().to_pylist() if row["latest"] and row["partition_path"] == "lima")
+    left = f"lima/{row['file_id']}_3-14-15_{plan.instant}.parquet"
+    storage, folder = table.storage, f".hoodie/.temp/{plan.instant}"
+    storage.create(f"{table.config.timeline_path}/{plan.instant}.compaction.inflight", b"")
+    storage.create(f"{folder}/MARKERS.type", b"TIMELINE_SERVER_BASED")
+    storage.create(f"{folder}/MARKERS0", f"{left}.marker.MERGE\n".encode())
+    storage.create(left, b"PAR1 and no more")
+    return table, left
+
+
+def rows(table: HudiTable, mode: str = "snapshot") -> list[dict[str, object]]:
+    return table.to_arrow(mode=mode).sort_by("id").to_pylist()
+
+
+def test_dead_compaction_is_taken_back_and_run(died) -> None:
+    table, left = died
+    before = rows(table)
+    (done,) = table.services.compact(mode="execute")
+    assert done.state == "completed"
+    assert table.storage.stat(left) is None
+    assert rows(table) == before
+    assert garbage(table.storage) == []
+
+
+def test_logs_on_top_of_a_dead_compaction_are_kept(died) -> None:
+    """In version 6 their names hold the time of the compaction, as if it had written them."""
+    table, _ = died
+    before = rows(table)
+    table.services.compact()
+    assert rows(table) == rows(table, "read_optimized") == before
+
+
+def test_compaction_with_a_fresh_heartbeat_is_left_alone(died) -> None:
+    table, left = died
+    (plan,) = table.services.compact(mode="execute", dry_run=True)
+    table.storage.create(f".hoodie/.heartbeat/{plan.instant}", b"")
+    with pytest.raises(ConflictError, match="showed life"):
+        table.services.compact(mode="execute")
+    assert table.storage.stat(left) is not None
+
+
+def test_dead_compaction_is_taken_back_on_request_unless_logs_are_named_by_it(died) -> None:
+    table, left = died
+    before = rows(table)
+    (plan,) = table.services.compact(mode="execute", dry_run=True)
+    if table.config.layout == 1:
+        with pytest.raises(UnsupportedError, match="was written on top of it"):
+            table.services.rollback(plan.instant)
+    else:
+        table.services.rollback(plan.instant)
+        assert table.storage.stat(left) is None
+        assert garbage(table.storage) == []
+    assert rows(table) == before
+
+
+def test_plan_that_names_a_place_outside_the_table_is_refused(died) -> None:
+    table, _ = died
+    (plan,) = table.services.compact(mode="execute", dry_run=True)
+    path = f"{table.config.timeline_path}/{plan.instant}.compaction.requested"
+    table.storage.replace(path, table.storage.read(path).replace(b"\x08lima", b"\x08/etc"))
+    with pytest.raises(CorruptTableError, match="leads out of its table"):
+        table.services.compact(mode="execute")
