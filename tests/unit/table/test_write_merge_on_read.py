@@ -169,6 +169,19 @@ def test_row_that_moves_between_partitions_stands_once() -> None:
         assert rows_of(table) == [ride(1, city), ride(2, "oslo")]
 
 
+@pytest.mark.parametrize("index", [{}, GLOBAL, STAYS])
+def test_record_that_was_deleted_and_inserted_anew_is_updated_once(index: dict[str, str]) -> None:
+    table = merged_on_read(partition_by=["city"])
+    table.insert([ride(1), ride(2)])
+    table.delete([{"id": 1, "city": "oslo"}])
+    table.insert([ride(1, value=5)])
+    table.upsert([ride(1, value=6)], index)
+    assert rows_of(table) == [ride(1, value=6), ride(2)]
+    table.delete([{"id": 1, "city": "oslo"}], options=index)
+    table.upsert([ride(1, value=7)], index)
+    assert rows_of(table) == [ride(1, value=7), ride(2)]
+
+
 def test_late_row_moves_nothing_also_when_the_record_stands_in_a_log() -> None:
     table = merged_on_read(partition_by=["city"], order_by=["at"])
     table.insert([ride(1, "oslo", at=1), ride(2, "oslo", at=1)])
