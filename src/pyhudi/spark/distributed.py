@@ -12,7 +12,9 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 
+from pyhudi.engine.local import LocalEngine
 from pyhudi.errors import UnsupportedError
+from pyhudi.index.protocol import Lookup
 from pyhudi.index.simple import SimpleIndex
 from pyhudi.kernels.incoming import DELETE_COLUMN
 from pyhudi.kernels.write_task import TaskResult
@@ -142,7 +144,8 @@ def _write_grouped(
     reason: str,
 ) -> tuple[WritePlan, list[TaskResult]]:
     shape = table_shape(schema, txn.table.config)
-    with group_rows(txn, request.frame, choices, schema.columns, located=request.located, seen=request.seen) as grouped:
+    lookup = Lookup(txn.table.storage, txn.view, LocalEngine(), shape)
+    with group_rows(txn, request.frame, choices, lookup, located=request.located, seen=request.seen) as grouped:
         plan = _plan(txn, request, choices, grouped, latest, reason)
         results: list[TaskResult] = []
         if not plan.changes_nothing:

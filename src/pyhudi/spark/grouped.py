@@ -13,6 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives 
 
 from pyhudi.errors import KeyFieldError
 from pyhudi.index.probe import slices_to_ask
+from pyhudi.index.protocol import Lookup
 from pyhudi.index.rows import TaggedRows, with_sure_positions
 from pyhudi.kernels.base_file import TableShape, WriterSettings
 from pyhudi.kernels.dedupe import combine
@@ -26,6 +27,7 @@ from pyhudi.spark.key_columns import generated_key, record_key, with_partition_p
 from pyhudi.spark.locate import FILE_ID, locate
 from pyhudi.spark.route import Routes, route
 from pyhudi.spark.task_results import RESULT_SCHEMA, answers, results_of
+from pyhudi.spark.twins import without_deleted_twins
 from pyhudi.spec.commit import Operation
 from pyhudi.spec.file_group import FileGroupId
 from pyhudi.spec.visibility import Visibility
@@ -60,13 +62,13 @@ def group_rows(
     txn: Transaction,
     frame: DataFrame,
     choices: Choices,
-    columns: pa.Schema,
+    lookup: Lookup,
     *,
     located: bool,
     seen: Visibility | None = None,
 ) -> Iterator[GroupedRows]:
-    """Find the file group of every row and count; Spark keeps the rows until the block ends. `seen` are the commits that located rows were
-    read with.
+    """Find the file group of every row and count; Spark keeps the rows until the block ends. `lookup` is what an index may ask, `seen` are
+    the commits that located rows were read with.
 
     Raises:
         KeyFieldError: a record key is null or empty, or a partition value is not allowed.
@@ -74,7 +76,7 @@ def group_rows(
     """
     tagging = choices.tagging
     positions = txn.table.config.is_merge_on_read and choices.writer.log.positions
-    keyed = _located(frame) if located else _keyed(txn, frame, tagging, columns)
+    keyed = _located(frame) if located else _keyed(txn, frame, tagging, lookup.shape.schema)
     rows = keyed if located else _found(txn, keyed, tagging, positions=positions)
     if tagging.operation in _DELETES:
         known = [name for name in (RECORD_KEY, PARTITION_PATH, FILE_ID, POSITION_COLUMN) if name in rows.columns]
@@ -82,7 +84,11 @@ def group_rows(
         rows = rows.filter(F.col(FILE_ID).isNotNull())
     rows = rows.persist(StorageLevel.MEMORY_AND_DISK)
     try:
-        yield GroupedRows(rows, _profile(rows, Places(txn.view, seen)))
+        profile = _profile(rows, Places(txn.view, seen))
+        standing = rows
+        if not located and any(piece.logs for part in profile.partitions.values() for piece in part.updates):
+            standing = without_deleted_twins(rows, lookup)
+        yield GroupedRows(standing, profile if standing is rows else _profile(standing, Places(txn.view, seen)))
     finally:
         rows.unpersist()
 
