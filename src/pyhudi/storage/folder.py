@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import BinaryIO
 
+from pyhudi.storage.paths import split_file_path
 from pyhudi.storage.protocol import FileStatus, Storage
 
 
@@ -36,31 +37,31 @@ class FolderStorage:
 
     def read(self, path: str, *, max_bytes: int | None = None) -> bytes:
         """Return a whole file; see the protocol."""
-        return self.inner.read(self._full(path), max_bytes=max_bytes)
+        return self.inner.read(self._below(path), max_bytes=max_bytes)
 
     def open_input(self, path: str) -> BinaryIO:
         """Open a data file for seekable reading."""
-        return self.inner.open_input(self._full(path))
+        return self.inner.open_input(self._below(path))
 
     def open_output(self, path: str) -> AbstractContextManager[BinaryIO]:
         """Open a new data file for writing; see the protocol."""
-        return self.inner.open_output(self._full(path))
+        return self.inner.open_output(self._below(path))
 
     def create(self, path: str, data: bytes) -> None:
         """Create a small file exclusively; see the protocol."""
-        self.inner.create(self._full(path), data)
+        self.inner.create(self._below(path), data)
 
     def replace(self, path: str, data: bytes) -> None:
         """Put a small file in place of whatever has that name."""
-        self.inner.replace(self._full(path), data)
+        self.inner.replace(self._below(path), data)
 
     def delete(self, path: str) -> bool:
         """Delete one file; False when it was not there."""
-        return self.inner.delete(self._full(path))
+        return self.inner.delete(self._below(path))
 
     def delete_tree(self, path: str) -> None:
         """Delete a folder with all below it."""
-        self.inner.delete_tree(self._full(path))
+        self.inner.delete_tree(self._below(path))
 
     def make_dir(self, path: str) -> None:
         """Make a folder and its parents."""
@@ -69,6 +70,10 @@ class FolderStorage:
     def lock(self, timeout_s: float, name: str = "") -> AbstractContextManager[None]:
         """Hold a lock of the whole table."""
         return self.inner.lock(timeout_s, name)
+
+    def _below(self, path: str) -> str:
+        split_file_path(path)  # the folder itself is no file of it, and not to be deleted
+        return f"{self.folder}/{path}"
 
     def _full(self, path: str) -> str:
         return f"{self.folder}/{path}" if path else self.folder
