@@ -19,6 +19,8 @@ from pyhudi.schema.meta_columns import RECORD_KEY
 from pyhudi.spec.log_block import BlockType, LogBlock
 
 _BATCH_ROWS = 1 << 16
+#: Threads cost more than they save on a block of fewer bytes.
+_WORTH_THREADS = 4 << 20
 
 
 def data_rows(block: LogBlock, content: bytes, columns: Sequence[str]) -> Iterator[pa.Table]:
@@ -43,7 +45,7 @@ def _parquet_rows(content: bytes, columns: Sequence[str]) -> Iterator[pa.Table]:
     try:
         file = pq.ParquetFile(pa.BufferReader(content), coerce_int96_timestamp_unit="us")
         stored = [name for name in columns if name in file.schema_arrow.names]
-        for batch in file.iter_batches(_BATCH_ROWS, columns=stored):
+        for batch in file.iter_batches(_BATCH_ROWS, columns=stored, use_threads=len(content) > _WORTH_THREADS):
             yield pa.Table.from_batches([batch])
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError, UnicodeDecodeError) as error:
         raise CorruptTableError(f"the Parquet file in it cannot be read: {error}") from error
