@@ -18,7 +18,7 @@ from pyhudi.index.rows import TaggedRows
 from pyhudi.kernels.base_file import TableShape, WriterSettings
 from pyhudi.kernels.run_task import run_task
 from pyhudi.kernels.write_task import TaskResult
-from pyhudi.schema.meta_columns import RECORD_KEY
+from pyhudi.schema.meta_columns import RECORD_KEY, without_meta_columns
 from pyhudi.spec.commit import CommitMetadata, Operation
 from pyhudi.spec.visibility import Visibility
 from pyhudi.storage.protocol import Storage
@@ -95,7 +95,8 @@ def plan_local(
         request = _of_named_partitions(txn, request, stored)
     schema = stored
     if request.data is not None and request.operation not in (Operation.DELETE, Operation.DELETE_PREPPED):
-        schema = evolved(stored, user_columns(request.data.schema), txn.table.config)
+        columns = user_columns if request.located else without_meta_columns
+        schema = evolved(stored, columns(request.data.schema), txn.table.config)
     shape = table_shape(schema, txn.table.config)
     tagged = [] if request.data is None else _tagged(txn, request, request.data, choices, shape, engine)
     profile = profile_of(tagged)
