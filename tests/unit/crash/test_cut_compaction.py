@@ -43,6 +43,11 @@ def compact(storage: Storage) -> object:
     return services(storage).compact(engine=ONE_THREAD)
 
 
+def join_logs(storage: Storage) -> object:
+    options = {"hoodie.log.compaction.blocks.threshold": "2"}
+    return services(storage).log_compact(engine=ONE_THREAD, options=options)
+
+
 def table_with_logs() -> tuple[MemoryStorage, Oracle]:
     storage, oracle = MemoryStorage(), Oracle("id", "city")
     DRIVER.create(storage)
@@ -84,6 +89,17 @@ def test_cut_anywhere_changes_no_row_and_is_made_up_for(
 ) -> None:
     storage, oracle = make()
     for run in crash_points(action, storage.copy):
+        check_recovery(run, oracle)
+
+
+def test_log_compaction_cut_anywhere_changes_no_row_and_is_made_up_for() -> None:
+    storage, oracle = table_with_logs()
+    DRIVER.write(storage, *LATER)
+    oracle = oracle.after(*LATER)
+    assert join_logs(storage.copy()), "there are logs to join"
+    for run in crash_points(join_logs, storage.copy):
+        check_rows(run.storage, oracle, run.point)
+        join_logs(run.storage)
         check_recovery(run, oracle)
 
 

@@ -54,12 +54,14 @@ def run_one(runner: CompactionRunner, requested: str) -> Results:
 def schedule_and_run(runner: CompactionRunner, action: Action, settings: CompactionSettings) -> Results:
     """Run what is pending, then plan what is left and run that: afterwards nothing is to be compacted.
 
+    Before a compaction that is pending log compactions too, because their groups could not be planned.
+
     Raises:
         UsageError: the table is copy-on-write, or a strategy does not fit its partitions.
         ConflictError: another process is compacting the table.
     """
     with runner.alone():
-        earlier = _run_pending(runner, action)
+        earlier = _run_pending(runner, *((Action.LOG_COMPACTION, action) if action is Action.COMPACTION else (action,)))
         return (*earlier, *(execute(runner, one.instant) for one in schedule_one(runner, action, settings) if one.instant))
 
 
@@ -79,7 +81,7 @@ def show_pending(runner: CompactionRunner, action: Action, requested: str | None
         return tuple(planned_result(one.action, read_plan(table.storage, table.config, one), one) for one in found)
 
 
-def _run_pending(runner: CompactionRunner, action: Action) -> Results:
+def _run_pending(runner: CompactionRunner, *actions: Action) -> Results:
     with runner.locked() as table:
-        found = pending_compactions(table.timeline, action)
+        found = pending_compactions(table.timeline, *actions)
     return tuple(execute(runner, one.requested) for one in found)

@@ -198,6 +198,14 @@ def test_log_compaction_leaves_groups_to_a_compaction_that_apache_hudi_planned_a
     assert values(table) == {0: 3, 1: 2, 2: 1, 3: 1, 4: 1, 5: 1}
 
 
+def test_pending_log_compaction_is_run_before_a_compaction_of_its_groups(table) -> None:
+    upsert(table, {0: 2, 1: 2})
+    table.services.log_compact(mode="schedule", options={"hoodie.log.compaction.blocks.threshold": "2"})
+    assert table.services.compact(mode="schedule") == ()
+    assert [done.action for done in table.services.compact()] == ["logcompaction", "compaction"]
+    assert values(table, "read_optimized") == values(table) == {0: 2, 1: 2, 2: 1, 3: 1, 4: 1, 5: 1}
+
+
 def test_copy_on_write_table_has_nothing_to_compact(tmp_path) -> None:
     table = HudiTable.create(tmp_path / "c", SCHEMA, name="c", keys=["id"])
     with pytest.raises(UsageError, match="copy-on-write"):
