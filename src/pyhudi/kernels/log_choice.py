@@ -3,7 +3,7 @@
 Rules: Hudi technical specification, "Log file format"; `BaseHoodieLogRecordReader`; format notes 1.10. Before version 8 each
 block counts when its instant does; from 8 on a log file belongs to one instant, and the file system view has left out the files
 of others. A rollback block takes back what stands before it, also for a reader of a time before the rollback: what it
-takes back was never committed.
+takes back was never committed. It also explains the damaged blocks before it: a writer was cut.
 
 Blocks of repeated task attempts are all kept. The rows of a later attempt are those of the earlier one again, so that merging both
 changes nothing, whereas telling attempts apart by counting their blocks drops rows that no other block has.
@@ -11,10 +11,13 @@ changes nothing, whereas telling attempts apart by counting their blocks drops r
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 
 from pyhudi.spec.log_block import BlockType, LogBlock
 from pyhudi.spec.visibility import Visibility
+
+_log = logging.getLogger(__name__)
 
 #: From this timeline layout on (table version 8) a log file belongs to one instant.
 OWN_LOG_FILES = 2
@@ -29,11 +32,19 @@ def choose_blocks(blocks: Iterable[LogBlock], visibility: Visibility, layout: in
         layout: the timeline layout of the table.
     """
     counting: list[LogBlock] = []
+    damaged: list[LogBlock] = []
     for block in blocks:
-        if block.type is BlockType.COMMAND:
+        if block.type is BlockType.CORRUPT:
+            damaged.append(block)
+        elif block.type is BlockType.COMMAND:
+            damaged.clear()
             counting = [before for before in counting if before.header.instant != block.header.target_instant]
         elif (block.type.holds_rows or block.type is BlockType.DELETE) and _shows(block, visibility, layout):
             counting.append(block)
+    for block in damaged:
+        _log.warning(
+            "log file %s is damaged at byte %d and no rollback tells why; %d bytes are passed over", block.path, block.offset, block.size
+        )
     if any(block.header.replaces for block in counting):
         return _with_compacted(counting)
     return counting

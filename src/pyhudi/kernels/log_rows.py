@@ -74,8 +74,8 @@ def slice_blocks(storage: Storage, piece: FileSlice, layout: int) -> list[LogBlo
     """Return all blocks of a slice's log files; files of change logs are passed over.
 
     Raises:
-        CorruptTableError: a file is missing, or is no log file, or (from timeline layout 2 on) holds a block of another instant than
-            its own: it was written for another table, or copied under a wrong name.
+        CorruptTableError: a file is missing, or is no log file, or (from timeline layout 2 on) holds a damaged block, or one of another
+            instant than its own: it was written for another table, or copied under a wrong name.
     """
     blocks: list[LogBlock] = []
     for log in piece.logs:
@@ -84,17 +84,28 @@ def slice_blocks(storage: Storage, piece: FileSlice, layout: int) -> list[LogBlo
                 found = list(scan_blocks(source, log.path, log.size))
             # Logs named by their slice's instant were there before an upgrade from version 6, and hold blocks of several instants.
             if layout >= OWN_LOG_FILES and log.name.instant != piece.base_instant:
-                _check_instants(storage, log, found)
+                _check_own_blocks(storage, log, found)
             blocks += found
     return blocks
 
 
-def _check_instants(storage: Storage, log: LogFile, blocks: Sequence[LogBlock]) -> None:
+def _check_own_blocks(storage: Storage, log: LogFile, blocks: Sequence[LogBlock]) -> None:
+    """Refuse a committed file that is not as its writer left it.
+
+    Apache Hudi passes over damaged blocks, since before version 8 a failed writer could leave one behind in a file that others went on
+    with. A file of one committed instant has no such place: what is damaged are rows of the commit.
+    """
     for block in blocks:
+        place = f"Log file '{log.path}' of the table at {storage.uri}, block at byte {block.offset}"
+        if block.type is BlockType.CORRUPT:
+            raise CorruptTableError(
+                f"{place}: {block.size} bytes are damaged, and with them rows of commit {log.name.instant}. Restore the file from a copy; "
+                "until then a read-optimized query gives the rows of the base files."
+            )
         if block.header.instant not in (None, log.name.instant):
             raise CorruptTableError(
-                f"Log file '{log.path}' of the table at {storage.uri}, block at byte {block.offset}: its instant is "
-                f"{block.header.instant}, not that of the file's name. The file is another one's; restore the right one."
+                f"{place}: its instant is {block.header.instant}, not that of the file's name. The file is another one's; "
+                "restore the right one."
             )
 
 
