@@ -24,8 +24,8 @@ from pyhudi.schema.meta_columns import RECORD_KEY
 if TYPE_CHECKING:
     from pyhudi.storage.protocol import Storage
 
-#: Rows of a log take about so many times the bytes once they are in memory.
-DEFAULT_LIMIT_BYTES = 128 << 20
+#: Rows of compressed blocks take eleven times their bytes while they are merged (docs/design/0063-merging.md): this stays below 1 GB.
+DEFAULT_LIMIT_BYTES = 64 << 20
 
 
 def iter_merged(

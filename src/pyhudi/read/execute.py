@@ -23,7 +23,7 @@ from pyhudi.spec import partition_path
 from pyhudi.spec.file_group import FileSlice
 
 #: Logs of so many bytes are held in memory at once, by all threads together; a slice with more is merged in parts.
-_MERGED_BYTES: Final = 256 << 20
+_MERGED_BYTES: Final = 128 << 20
 
 
 @dataclass(frozen=True)
