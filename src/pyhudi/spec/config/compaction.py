@@ -61,7 +61,7 @@ COMPACTION: tuple[ConfigKey, ...] = (
         "hoodie.memory.compaction.max.size",
         "Bytes of a slice's log files that a compaction task merges at once; a slice with more is done in parts.",
         Kind.POSITIVE,
-        "134217728",
+        "67108864",
     ),
     *harmless(
         "tunes how Hudi reads and sorts while it compacts",
