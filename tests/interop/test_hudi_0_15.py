@@ -13,9 +13,11 @@ import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
-from tests.interop.judge import JAR_VARIABLE, PYTHON_VARIABLE, Judge
+from tests.interop.failing import FAILS_BEFORE_COMMIT
+from tests.interop.judge import JAR_VARIABLE, PYTHON_VARIABLE, Judge, JudgeError
 from tests.interop.kinds import HIVE_STYLE, Kind, Model
 from tests.interop.rows import data, trips
+from tests.interop.test_version_6 import kill_a_write, pending
 
 OLD_JAR = "PYHUDI_JUDGE_0_15_JAR"
 NOT_INLINE = {"hoodie.compact.inline": "false"}
@@ -41,10 +43,10 @@ def old_judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judge]:
             yield started
 
 
-def old_writes(kind: Kind, judge: Judge, path: Path, operation: str, rows: pa.Table) -> None:
+def old_writes(kind: Kind, judge: Judge, path: Path, operation: str, rows: pa.Table, **more: str) -> None:
     given = {key: value for key, value in kind.judge_options(operation).items() if key != "hoodie.write.table.version"}
     given |= {"hoodie.datasource.write.precombine.field": "amount", **NOT_INLINE, **(EVENT_TIME if kind.order_by else {})}
-    judge.write(path, rows, "append", given)
+    judge.write(path, rows, "append", given | more)
 
 
 def assert_both_read(judge: Judge, path: Path, model: Model) -> None:
@@ -97,3 +99,35 @@ def test_each_side_compacts_what_both_wrote(old_judge: Judge, tmp_path: Path) ->
     assert_both_read(old_judge, path, model)
     old_writes(kind, old_judge, path, "upsert", model.upsert(trips(2, 7, amount=5)))
     assert_both_read(old_judge, path, model)
+
+
+@pytest.mark.parametrize("kind", [COPY_ON_WRITE, MERGE_ON_READ], ids=lambda kind: kind.name)
+def test_hudi_0_15_rolls_back_a_killed_write_of_pyhudi(kind: Kind, old_judge: Judge, tmp_path: Path) -> None:
+    model = Model(kind.order_by)
+    kind.create(tmp_path).insert(model.upsert(trips(0, 6)))
+    HudiTable.open(tmp_path).upsert(model.upsert(trips(0, 6, amount=1)), NOT_INLINE)
+    kill_a_write(tmp_path)
+    assert_both_read(old_judge, tmp_path, model)
+    old_writes(kind, old_judge, tmp_path, "upsert", model.upsert(trips(5, 7, amount=2)))
+    assert not pending(tmp_path)
+    # 0.15 itself reads a log no further than a rollback block that is later than the table's last commit.
+    HudiTable.open(tmp_path).upsert(model.upsert(trips(0, 2, amount=3)), NOT_INLINE)
+    assert_both_read(old_judge, tmp_path, model)
+
+
+@pytest.mark.parametrize("kind", [COPY_ON_WRITE, MERGE_ON_READ], ids=lambda kind: kind.name)
+@pytest.mark.parametrize("markers", ["TIMELINE_SERVER_BASED", "DIRECT"])
+def test_pyhudi_rolls_back_a_failed_write_of_hudi_0_15(markers: str, kind: Kind, old_judge: Judge, tmp_path: Path) -> None:
+    model = Model(kind.order_by)
+    old_writes(kind, old_judge, tmp_path, "upsert", model.upsert(trips(0, 6)))
+    old_writes(kind, old_judge, tmp_path, "upsert", model.upsert(trips(0, 6, amount=1)))
+    fails = FAILS_BEFORE_COMMIT | {"hoodie.write.markers.type": markers}
+    with pytest.raises(JudgeError, match="alidation"):
+        old_writes(kind, old_judge, tmp_path, "upsert", trips(2, 12, amount=9), **fails)
+    assert pending(tmp_path)
+    assert_both_read(old_judge, tmp_path, model)
+    HudiTable.open(tmp_path).upsert(model.upsert(trips(5, 7, amount=2)), NOT_INLINE)
+    assert not pending(tmp_path)
+    assert_both_read(old_judge, tmp_path, model)
+    old_writes(kind, old_judge, tmp_path, "upsert", model.upsert(trips(2, 9, amount=3)))
+    assert_both_read(old_judge, tmp_path, model)
