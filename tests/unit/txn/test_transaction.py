@@ -173,6 +173,29 @@ def test_file_of_a_repeated_attempt_is_deleted_before_the_commit() -> None:
     assert rows_of(HudiTable(storage)) == [ride(1)]
 
 
+@pytest.mark.parametrize(("version", "kind"), [("6", "APPEND"), ("9", "CREATE")])
+def test_log_file_of_a_repeated_attempt_is_deleted_before_the_commit(version: str, kind: str) -> None:
+    """Names of log files begin with a dot, as those of Hadoop's checksums do."""
+    storage = MemoryStorage()
+    make_table(storage, table_type="MERGE_ON_READ", options={"hoodie.write.table.version": version}).insert([ride(1)])
+
+    class Engine:
+        name = "local"
+
+        def run(self, function, tasks):
+            results = [function(task) for task in tasks]
+            for (written,) in (result for result in results if isinstance(result, list)):
+                marker = next(path for path in files_of(storage, ".hoodie/.temp") if written.file in path)
+                assert marker.endswith(f".marker.{kind}")
+                storage.create(marker.replace("_0-0-0", "_0-0-1"), b"")
+                storage.create(written.file.replace("_0-0-0", "_0-0-1"), storage.read(written.file))
+            return results
+
+    HudiTable(storage, engine=Engine()).upsert([ride(1, value=5)])
+    assert not [path for path in files_of(storage) if "_0-0-1" in path]
+    assert rows_of(HudiTable(storage)) == [ride(1, value=5)]
+
+
 def test_completion_comes_after_the_request_and_after_everything_on_the_timeline() -> None:
     table = make_table()
     table.storage.create(".hoodie/timeline/29990101000000000.clean.requested", b"")
