@@ -37,6 +37,7 @@ SERVICES: tuple[ConfigKey, ...] = (
         hoodie.keep.min.commits hoodie.commits.archival.batch
         """,
     ),
+    *harmless("sizes new records in log files, where pyhudi puts none", "hoodie.logfile.to.parquet.compression.ratio"),
     *refused(f"sizes of log files {_LATER}", "hoodie.logfile.*"),
     *refused(
         f"clustering {_LATER}",
