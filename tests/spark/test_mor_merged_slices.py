@@ -131,3 +131,10 @@ def test_count_fills_the_cache_of_a_cached_frame(spark: SparkSession, trips: Hud
         assert caches.lookupCachedData(frame._jdf).get().cachedRepresentation().cacheBuilder().isCachedColumnBuffersLoaded()
     finally:
         frame.unpersist()
+
+
+def test_count_of_an_incremental_read_is_that_of_its_rows(spark: SparkSession, trips: HudiTable) -> None:
+    loaded = trips.history()["completed"][0].as_py()
+    options = {"hoodie.datasource.query.type": "incremental", "hoodie.datasource.read.begin.instanttime": loaded}
+    frame = spark.read.format("hudi").options(**options).load(trips.storage.uri)
+    assert frame.count() == len(frame.collect()) == 20

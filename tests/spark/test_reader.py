@@ -9,7 +9,7 @@ import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
-from pyhudi.errors import CorruptTableError, OptionError, TableNotFound, UnsupportedError, UsageError
+from pyhudi.errors import CorruptTableError, OptionError, TableNotFound, UsageError
 from tests.spark.tables import add_commit, make_table
 
 pytestmark = pytest.mark.spark
@@ -71,7 +71,7 @@ def test_each_load_sees_the_current_timeline(spark: SparkSession, table: Path) -
 @pytest.mark.parametrize(
     ("options", "error", "says"),
     [
-        ({"hoodie.datasource.query.type": "incremental"}, UnsupportedError, "incremental"),
+        ({"hoodie.datasource.query.type": "incremental"}, OptionError, "begin.instanttime"),
         ({"hoodie.datasource.query.type": "sideways"}, OptionError, "sideways"),
         ({"as.of.instant": "yesterday"}, OptionError, "yesterday"),
         ({"as.of.instnat": FIRST}, OptionError, "Did you mean 'as.of.instant'"),

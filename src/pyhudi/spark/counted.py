@@ -18,6 +18,7 @@ from pyhudi.engine.local import LocalEngine
 from pyhudi.kernels.merge_slice import count_merged
 from pyhudi.kernels.read_base import row_count
 from pyhudi.read.snapshot import Snapshot
+from pyhudi.spark.file_index import merges
 from pyhudi.spark.merged_slices import LOCAL_BYTES, SliceIdentity, slice_identity, slice_task
 from pyhudi.spark.patches import Hook, replace_method
 from pyhudi.spec.file_group import FileSlice
@@ -37,8 +38,12 @@ def install() -> None:
 
 
 def with_count(frame: DataFrame, snapshot: Snapshot) -> DataFrame:
-    """Return the frame, which shows exactly the rows of the snapshot, so that its `count()` may be answered here."""
-    frame.__dict__[_ATTRIBUTE] = snapshot
+    """Return the frame, which shows the snapshot, so that its `count()` may be answered here.
+
+    That is so for merge-on-read snapshots all of whose rows count; the changes of a span are some of the rows.
+    """
+    if merges(snapshot) and snapshot.condition is None:
+        frame.__dict__[_ATTRIBUTE] = snapshot
     return frame
 
 

@@ -19,7 +19,6 @@ from pyhudi.read.query import SnapshotQuery
 from pyhudi.read.snapshot import Snapshot
 from pyhudi.spark import catalog_table
 from pyhudi.spark.counted import with_count
-from pyhudi.spark.file_index import merges
 from pyhudi.spark.patches import Hook, replace_method
 from pyhudi.spark.read_request import ReadRequest, note, refuse_glob, request_of
 from pyhudi.spark.relation_cache import catalog_order, refresh
@@ -50,8 +49,7 @@ def load(session: SparkSession, path: str, query: SnapshotQuery | ChangesQuery, 
         OptionError: the path is a pattern, or the query's time is none.
     """
     snapshot = _open(path, query)
-    frame = scan(session, snapshot, merge_folder)
-    return with_count(frame, snapshot) if merges(snapshot) else frame
+    return with_count(scan(session, snapshot, merge_folder), snapshot)
 
 
 def _open(path: str, query: SnapshotQuery | ChangesQuery) -> Snapshot:
