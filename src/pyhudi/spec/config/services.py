@@ -7,7 +7,7 @@ is left undone in silence.
 
 from __future__ import annotations
 
-from pyhudi.spec.config.key import ConfigKey, refused
+from pyhudi.spec.config.key import ConfigKey, harmless, refused
 
 _LATER = "comes with a later release"
 
