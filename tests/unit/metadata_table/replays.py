@@ -37,14 +37,14 @@ def prepared(storage: Storage, timeline: Timeline, clock: Clock | None = None) -
     return prepare(storage, config, timeline, schema, sources(clock))
 
 
-def record(storage: Storage, instant: Instant) -> None:
+def record(storage: Storage, instant: Instant, max_delta_commits: int = 10) -> None:
     """Record one completed action, over the table as it was before it."""
     config = TableConfig(load_properties(storage))
     timeline = timeline_of(storage)
     before = max((one.requested for one in timeline.instants if one.requested < instant.requested), default="")
     own = open_own(storage, sources())
     assert own is not None
-    in_step = InStep(storage, config, FileSystemView(storage, config, timeline.as_of(before)), own)
+    in_step = InStep(storage, config, FileSystemView(storage, config, timeline.as_of(before)), own, max_delta_commits)
     if instant.action is Action.CLEAN:
         metadata = decode(instant.action, instant.state, read_bytes(storage, config, instant))
         assert isinstance(metadata, CleanMetadata)
@@ -55,13 +55,13 @@ def record(storage: Storage, instant: Instant) -> None:
     in_step.maintain()
 
 
-def replay(storage: Storage) -> None:
+def replay(storage: Storage, max_delta_commits: int = 10) -> None:
     """Build a metadata table before the first action, then record each."""
     timeline = timeline_of(storage)
     prepared(storage, timeline.as_of("0"))
     for instant in timeline.completed():
         if instant.action.writes_data or instant.action is Action.CLEAN:
-            record(storage, instant)
+            record(storage, instant, max_delta_commits)
 
 
 def metadata_table(storage: Storage) -> MetadataTable:
