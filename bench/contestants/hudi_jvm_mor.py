@@ -20,4 +20,5 @@ class Contestant(hudi_jvm.Contestant):
 
     def compact(self, _: int) -> None:
         """Schedule and run one compaction."""
-        self.spark.sql(f"CALL run_compaction(op => 'scheduleandexecute', path => '{self.copy}')").collect()
+        options = "hoodie.compact.inline.max.delta.commits=1"
+        self.spark.sql(f"CALL run_compaction(op => 'scheduleandexecute', path => '{self.copy}', options => '{options}')").collect()
