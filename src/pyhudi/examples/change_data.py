@@ -9,7 +9,6 @@ the same rows, and the numbers say what that cost: bytes written, the delay of a
 from __future__ import annotations
 
 import argparse
-import shutil
 import statistics
 import subprocess
 import sys
@@ -23,6 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 import pyhudi
+from pyhudi.examples.folder import made_anew
 
 HOURS = 24
 _MARK = ".made-by-pyhudi-change-data"
@@ -58,7 +58,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--every", type=int, default=6, help="hours between two compactions")
     given = parser.parse_args(arguments)
     folder = given.folder.resolve()
-    if not _prepare(folder):
+    if not made_anew(folder, _MARK):
         print(f"{folder} exists and was not made by this program: name another folder.", file=sys.stderr)
         return 1
     first, *hours = _day(given.rows, given.changes)
@@ -69,17 +69,6 @@ def main(arguments: list[str] | None = None) -> int:
     same = _rows(copied).equals(_rows(merged))
     print(f"\nBoth tables hold the same {_rows(copied).num_rows:,} rows: {'yes' if same else 'NO'}.")
     return 0 if same else 1
-
-
-def _prepare(folder: Path) -> bool:
-    """Make the folder anew; False when it is somebody else's."""
-    if folder.exists():
-        if not (folder / _MARK).exists():
-            return False
-        shutil.rmtree(folder)
-    folder.mkdir(parents=True)
-    (folder / _MARK).touch()
-    return True
 
 
 def _day(rows: int, changes: int) -> Iterator[Hour]:

@@ -8,7 +8,6 @@ The tables stay in FOLDER (`quickstart-table` unless you say otherwise) to be lo
 from __future__ import annotations
 
 import argparse
-import shutil
 import sys
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from pyspark.sql import SparkSession
 
 import pyhudi
 from pyhudi.examples import flights
+from pyhudi.examples.folder import made_anew
 from pyhudi.examples.page import HISTORY, arrow, say, sql, timed, title, tree
 
 _SLICES = ("partition_path", "file_id", "base_instant", "latest", "base_bytes")
@@ -32,7 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Create, fill, change and read Hudi tables with Spark SQL.")
     parser.add_argument("folder", nargs="?", default="quickstart-table", type=Path, help="where the tables shall stand")
     folder = parser.parse_args(arguments).folder.resolve()
-    if not _prepare(folder):
+    if not made_anew(folder, _MARK):
         print(f"{folder} exists and was not made by this program: name another folder.", file=sys.stderr)
         return 1
     with timed("Spark started"):
@@ -45,17 +45,6 @@ def main(arguments: list[str] | None = None) -> int:
         spark.stop()
     _what_next(folder)
     return 0
-
-
-def _prepare(folder: Path) -> bool:
-    """Make the folder anew; False when it is somebody else's."""
-    if folder.exists():
-        if not (folder / _MARK).exists():
-            return False
-        shutil.rmtree(folder)
-    folder.mkdir(parents=True)
-    (folder / _MARK).touch()
-    return True
 
 
 def _session(folder: Path) -> SparkSession:

@@ -1,0 +1,22 @@
+"""The folder that an example fills: made anew each time, and nobody else's."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+
+def made_anew(folder: Path, mark: str) -> bool:
+    """Make an empty folder, in the place of one that an earlier run has marked; False when it is somebody else's.
+
+    Args:
+        folder: The folder.
+        mark: Name of the file by which a program knows its own folder.
+    """
+    if folder.exists():
+        if not (folder / mark).exists():
+            return False
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True)
+    (folder / mark).touch()
+    return True
