@@ -10,7 +10,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StringType, StructField, StructType, TimestampNTZType, TimestampType
 
 from pyhudi.errors import UnsupportedError
+from pyhudi.spark import catalog_table, relations
 from pyhudi.spark.catalog_table import CatalogTable
+from pyhudi.spark.jvm import JavaObject
 from pyhudi.spark.relation_cache import catalog_order
 from pyhudi.spark.types import spark_schema
 from pyhudi.spec import partition_path
@@ -112,6 +114,28 @@ class WriteTarget:
             self.table, operation, rows, options=dict(self.options), located=located, partitions=partitions, seen=seen, columns=columns
         )
         return result_row(self.statement, self.name, result)
+
+
+def open_for_change(statement: Statement, relation: JavaObject) -> tuple[WriteTarget, Visibility] | None:
+    """Open the table whose stored rows a statement changes; None when the table is another's.
+
+    Also returned are the commits that the statement's query sees at least, and the tables that it names are brought up to date.
+
+    Args:
+        statement: an UPDATE, DELETE or MERGE.
+        relation: the part of its plan that names the table.
+
+    Raises:
+        TableNotFound: the catalog has an entry but the storage has no table.
+    """
+    name = next(iter(statement.names_of(relation)), None)
+    entry = None if name is None else catalog_table.find(statement.session, name)
+    if entry is None:
+        return None
+    target = open_target(statement, entry)
+    seen = target.seen()
+    relations.refresh_all(statement.session, statement.names())
+    return target, seen
 
 
 def open_target(statement: Statement, entry: CatalogTable) -> WriteTarget:

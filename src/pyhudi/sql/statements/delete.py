@@ -6,23 +6,19 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
-from pyhudi.spark import catalog_table, relations
 from pyhudi.spec.commit import Operation
 from pyhudi.sql.statement import Statement
-from pyhudi.sql.statements.update import LOCATION_COLUMNS
-from pyhudi.sql.target import open_target
+from pyhudi.sql.target import open_for_change
 from pyhudi.sql.tokens import find_word, slice_text
+from pyhudi.write.located import LOCATION_COLUMNS
 
 
 def delete(statement: Statement) -> DataFrame | None:
     """Run a DELETE on a Hudi table; None when the table is another's."""
-    name = next(iter(statement.names_of(statement.plan.table())), None)
-    entry = None if name is None else catalog_table.find(statement.session, name)
-    if entry is None:
+    opened = open_for_change(statement, statement.plan.table())
+    if opened is None:
         return None
-    target = open_target(statement, entry)
-    seen = target.seen()
-    relations.refresh_all(statement.session, statement.names())
+    target, seen = opened
     tokens = statement.tokens
     start = find_word(tokens, "DELETE")
     assert start is not None, "the parser saw a DELETE"

@@ -10,23 +10,19 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 
 from pyhudi.errors import SchemaError
-from pyhudi.spark import catalog_table, relations
 from pyhudi.spec.commit import Operation
 from pyhudi.sql.merge_query import MergeQuery
 from pyhudi.sql.merge_text import Deed, MergeText, merge_text
 from pyhudi.sql.statement import Statement
-from pyhudi.sql.target import open_target
+from pyhudi.sql.target import open_for_change
 
 
 def merge(statement: Statement) -> DataFrame | None:
     """Run a MERGE on a Hudi table; None when the table is another's."""
-    name = next(iter(statement.names_of(statement.plan.targetTable())), None)
-    entry = None if name is None else catalog_table.find(statement.session, name)
-    if entry is None:
+    opened = open_for_change(statement, statement.plan.targetTable())
+    if opened is None:
         return None
-    target = open_target(statement, entry)
-    seen = target.seen()
-    relations.refresh_all(statement.session, statement.names())
+    target, seen = opened
     text = merge_text(statement.text)
     _check(text, target.name)
     query = MergeQuery(statement, target, text)

@@ -14,15 +14,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StringType
 
 from pyhudi.errors import SchemaError
-from pyhudi.spark import catalog_table, relations
 from pyhudi.spec.commit import Operation
 from pyhudi.sql.assign import Target, conform
 from pyhudi.sql.assignments import Assignment, assignment, column_of
 from pyhudi.sql.statement import Statement
-from pyhudi.sql.target import WriteTarget, open_target
+from pyhudi.sql.target import WriteTarget, open_for_change
 from pyhudi.sql.tokens import find_word, quote, slice_text, split
-
-LOCATION_COLUMNS = ("_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name")
+from pyhudi.write.located import LOCATION_COLUMNS
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +35,10 @@ class _Clauses:
 
 def update(statement: Statement) -> DataFrame | None:
     """Run an UPDATE on a Hudi table; None when the table is another's."""
-    name = next(iter(statement.names_of(statement.plan.table())), None)
-    entry = None if name is None else catalog_table.find(statement.session, name)
-    if entry is None:
+    opened = open_for_change(statement, statement.plan.table())
+    if opened is None:
         return None
-    target = open_target(statement, entry)
-    seen = target.seen()
-    relations.refresh_all(statement.session, statement.names())
+    target, seen = opened
     clauses = _clauses(statement)
     assigned = _assigned(target, clauses)
     located = ", ".join(LOCATION_COLUMNS)
