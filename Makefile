@@ -60,6 +60,11 @@ interop: $(READY) $(JAVA) $(READY_JUDGE) ## Let Apache Hudi 1.2.0 read and conti
 	@echo "pytest tests/interop"
 	@$(WITH_JAVA) $(WITH_JUDGE) $(PYTEST) -q tests/interop $(ARGS)
 
+.PHONY: thorough
+thorough: $(READY) $(JAVA) $(READY_JUDGE) ## The long proofs that `make test` and `make interop` leave out
+	@echo "pytest --thorough -m thorough"
+	@$(WITH_JAVA) $(WITH_JUDGE) $(PYTEST) -q --thorough -m thorough tests $(ARGS)
+
 .PHONY: bench
 bench: $(READY_BENCH) $(JAVA) $(READY_JUDGE) ## Measure against floors and peers, and write docs/benchmarks.md
 	@$(WITH_JAVA) $(WITH_JUDGE) $(BIN)/python -m bench.run --docs $(ARGS)

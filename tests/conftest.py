@@ -15,6 +15,20 @@ settings.register_profile("pyhudi", deadline=None)
 settings.load_profile("pyhudi")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let the long proofs be asked for."""
+    parser.addoption("--thorough", action="store_true", help="run the tests marked `thorough`, too")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the long proofs out unless they are asked for."""
+    if config.getoption("--thorough"):
+        return
+    for item in items:
+        if item.get_closest_marker("thorough"):
+            item.add_marker(pytest.mark.skip(reason="a long proof; `make thorough` runs it"))
+
+
 @pytest.fixture(scope="session")
 def fixture_table(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """Unpack a fixture table once a session and return its base path; tests must not change it.
