@@ -7,7 +7,7 @@ these values into the JSON of table version 6 and the Avro of 8 and later.
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 
@@ -94,3 +94,11 @@ class CommitMetadata:
         one.
         """
         return self.extra.get("schema") or None
+
+
+def stats_by_partition(stats: Iterable[WriteStat]) -> dict[str, tuple[WriteStat, ...]]:
+    """Return the write stats as `CommitMetadata` holds them: by partition path, each partition's in their order."""
+    by_partition: dict[str, list[WriteStat]] = {}
+    for stat in stats:
+        by_partition.setdefault(stat.partition_path or "", []).append(stat)
+    return {path: tuple(listed) for path, listed in by_partition.items()}

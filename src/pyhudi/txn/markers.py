@@ -6,14 +6,16 @@ ones are written (by `pyhudi.kernels.write_task`).
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Iterator
 
-from pyhudi.errors import CorruptTableError
+from pyhudi.errors import CorruptTableError, HudiError
 from pyhudi.spec.file_names import parse_base_file_name, parse_log_file_name
 from pyhudi.spec.marker import BATCH_FILE, TEMP_FOLDER, TYPE_FILE, Marker, MarkerType, marker_folder, parse_marker
 from pyhudi.storage.left_overs import is_left_over
 from pyhudi.storage.protocol import Storage
 
+_log = logging.getLogger(__name__)
 _MAX_BATCH_BYTES = 256 << 20
 
 
@@ -68,6 +70,14 @@ def delete_unlisted(storage: Storage, instant: str, listed: Collection[str]) -> 
 def delete_markers(storage: Storage, instant: str) -> None:
     """Delete an instant's markers."""
     storage.delete_tree(marker_folder(instant))
+
+
+def forget_markers(storage: Storage, instant: str) -> None:
+    """Delete the markers of an instant that is visible already: a failure is logged, and left to the next writer."""
+    try:
+        delete_markers(storage, instant)
+    except (HudiError, OSError) as error:
+        _log.warning("markers of %s are still there: %s", instant, error)
 
 
 def finished_marker_folders(storage: Storage, pending: Collection[str]) -> list[str]:

@@ -8,7 +8,6 @@ afterwards. Rules: `BaseHoodieWriteClient`, `BaseCommitActionExecutor`; format n
 from __future__ import annotations
 
 import contextlib
-import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,16 +16,14 @@ from pyhudi.codec.plans import encode_requested_replace
 from pyhudi.errors import HudiError, UnknownOutcomeError
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.kernels.write_task import TaskResult
-from pyhudi.spec.commit import CommitMetadata, Operation, WriteStat
+from pyhudi.spec.commit import CommitMetadata, Operation, stats_by_partition
 from pyhudi.spec.instant import Action, Instant
 from pyhudi.storage.protocol import Storage
 from pyhudi.timeline.clock import Clock
 from pyhudi.txn.check import check_alone, check_files, check_nothing_planned
 from pyhudi.txn.ids import Ids
 from pyhudi.txn.locked import LockedTable, locked_table
-from pyhudi.txn.markers import delete_markers, delete_unlisted
-
-_log = logging.getLogger(__name__)
+from pyhudi.txn.markers import delete_unlisted, forget_markers
 
 #: Rolls back what failed writers left on a locked table and returns the table with its timeline read again.
 RollBack = Callable[[LockedTable], LockedTable]
@@ -94,10 +91,10 @@ class Transaction:
         check_files(table.storage, stats)
         check_alone(table, self.instant)
         metadata = CommitMetadata(
-            stats=_by_partition(stats), extra={**(extra or {}), "schema": schema_json}, operation=self.operation, replaced=replaced
+            stats=stats_by_partition(stats), extra={**(extra or {}), "schema": schema_json}, operation=self.operation, replaced=replaced
         )
         done = table.writer.complete(self._inflight, table.times.next(), _content(table, metadata))
-        self._forget_markers()
+        forget_markers(table.storage, self.instant)
         return Committed(done, metadata)
 
     @property
@@ -110,13 +107,6 @@ class Transaction:
         if not self.operation.replaces:
             return b""
         return encode_requested_replace(self.operation, sync=self.table.ids.sync_marker())
-
-    def _forget_markers(self) -> None:
-        """Delete the markers; the write is visible already, so a failure is left to the next writer."""
-        try:
-            delete_markers(self.table.storage, self.instant)
-        except (HudiError, OSError) as error:
-            _log.warning("markers of commit %s are still there: %s", self.instant, error)
 
 
 @contextlib.contextmanager
@@ -159,11 +149,3 @@ def _take_back(table: LockedTable, roll_back: RollBack, error: BaseException) ->
 
 def _content(table: LockedTable, metadata: CommitMetadata) -> bytes:
     return commit_content(metadata, table.config.layout, sync=table.ids.sync_marker())
-
-
-def _by_partition(stats: Sequence[WriteStat]) -> dict[str, tuple[WriteStat, ...]]:
-    by_partition: dict[str, tuple[WriteStat, ...]] = {}
-    for stat in stats:
-        path = stat.partition_path or ""
-        by_partition[path] = (*by_partition.get(path, ()), stat)
-    return by_partition

@@ -5,18 +5,18 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
-from pyhudi.codec.commit_metadata import encode_commit, encode_commit_json
-from pyhudi.errors import ConflictError, HudiError
+from pyhudi.codec.commit_metadata import commit_content
+from pyhudi.errors import ConflictError
 from pyhudi.kernels.write_task import TaskResult
 from pyhudi.read.schema import table_schema
 from pyhudi.service.compaction.slices import planned_slices
 from pyhudi.service.compaction.start import StartedCompaction
-from pyhudi.spec.commit import CommitMetadata, Operation, WriteStat
+from pyhudi.spec.commit import CommitMetadata, Operation, WriteStat, stats_by_partition
 from pyhudi.spec.file_group import FileGroupId
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.txn.check import check_files
 from pyhudi.txn.locked import LockedTable
-from pyhudi.txn.markers import delete_markers, delete_unlisted
+from pyhudi.txn.markers import delete_unlisted, forget_markers
 from pyhudi.txn.release import VERSION
 
 _log = logging.getLogger(__name__)
@@ -47,7 +47,7 @@ def complete(table: LockedTable, work: StartedCompaction, results: Sequence[Task
     delete_unlisted(table.storage, instant.requested, {result.file for result in kept})
     check_files(table.storage, (result.stat for result in kept))
     metadata = CommitMetadata(
-        stats=_by_partition(kept),
+        stats=stats_by_partition(result.stat for result in kept),
         # As of now: a writer may have added a column while the tasks ran, and readers take the schema of what completed last.
         extra={
             "pyhudi.version": VERSION,
@@ -57,31 +57,11 @@ def complete(table: LockedTable, work: StartedCompaction, results: Sequence[Task
         operation=_OPERATIONS[instant.action],
         compacted=True,
     )
-    done = table.writer.complete(instant, table.times.next(), _encode(table, metadata))
-    _forget_markers(table, instant)
+    content = commit_content(metadata, table.config.layout, sync=table.ids.sync_marker())
+    done = table.writer.complete(instant, table.times.next(), content)
+    forget_markers(table.storage, instant.requested)
     return done, kept
-
-
-def _encode(table: LockedTable, metadata: CommitMetadata) -> bytes:
-    if table.config.layout == 1:
-        return encode_commit_json(metadata)
-    return encode_commit(metadata, sync=table.ids.sync_marker())
 
 
 def _group(stat: WriteStat) -> FileGroupId:
     return FileGroupId(stat.partition_path or "", stat.file_id or "")
-
-
-def _by_partition(results: Sequence[TaskResult]) -> dict[str, tuple[WriteStat, ...]]:
-    by_partition: dict[str, list[WriteStat]] = {}
-    for result in results:
-        by_partition.setdefault(result.stat.partition_path or "", []).append(result.stat)
-    return {path: tuple(stats) for path, stats in by_partition.items()}
-
-
-def _forget_markers(table: LockedTable, instant: Instant) -> None:
-    """Delete the markers; the compaction is visible already, so a failure is left to the next writer."""
-    try:
-        delete_markers(table.storage, instant.requested)
-    except (HudiError, OSError) as error:
-        _log.warning("markers of %s %s are still there: %s", instant.action, instant.requested, error)
