@@ -6,29 +6,19 @@ data table's action and completes before that does; a reader does not see it unt
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 
 from pyhudi.codec.commit_metadata import commit_content
 from pyhudi.errors import CorruptTableError
-from pyhudi.metadata_table.files_of_groups import write_log
-from pyhudi.metadata_table.keys import shard
+from pyhudi.metadata_table.changes import PartitionChanges
+from pyhudi.metadata_table.files_of_groups import write_initial_log, write_log
 from pyhudi.metadata_table.own import OwnTable
-from pyhudi.metadata_table.record import MetadataRecord
 from pyhudi.spec.commit import CommitMetadata, WriteStat
+from pyhudi.spec.file_group import FileGroupId, FileSlice
 from pyhudi.spec.instant import Action
 
 
-@dataclass(frozen=True, slots=True)
-class Changes:
-    """What an action changes in one partition of the metadata table: records by key, and keys that are gone."""
-
-    records: Mapping[str, MetadataRecord] = field(default_factory=dict)
-    deleted: Collection[str] = ()
-
-
-def write_changes(own: OwnTable, instant: str, changes: Mapping[str, Changes]) -> None:
+def write_changes(own: OwnTable, instant: str, changes: Mapping[str, PartitionChanges]) -> None:
     """Commit the changes of an action of the data table, by partition of the metadata table.
 
     Raises:
@@ -47,17 +37,17 @@ def write_changes(own: OwnTable, instant: str, changes: Mapping[str, Changes]) -
     own.writer.complete(inflight, own.next_time(instant), content)
 
 
-def _write_partition(own: OwnTable, instant: str, partition: str, change: Changes) -> tuple[WriteStat, ...]:
-    slices = own.slices(partition)
+def _write_partition(own: OwnTable, instant: str, partition: str, changes: PartitionChanges) -> tuple[WriteStat, ...]:
+    slices = {slice_.group.file_id: slice_ for slice_ in own.slices(partition)}
     if not slices:
         raise CorruptTableError(f"the partition {partition} of the metadata table {own.storage.uri} has no files")
-    records: dict[int, dict[str, MetadataRecord]] = defaultdict(dict)
-    deleted: dict[int, list[str]] = defaultdict(list)
-    for key, record in change.records.items():
-        records[shard(key, len(slices))][key] = record
-    for key in change.deleted:
-        deleted[shard(key, len(slices))].append(key)
-    return tuple(
-        write_log(own, slices[number], instant, f"{number}-0-0", records[number], deleted[number])
-        for number in sorted(records.keys() | deleted.keys())
-    )
+    numbers = {file_id: number for number, file_id in enumerate(slices)}
+    written = []
+    for file_id, change in changes.by_group(tuple(slices)).items():
+        slice_ = slices.get(file_id)
+        if slice_ is None:
+            write_initial_log(own, partition, file_id, instant)
+            slice_ = FileSlice(FileGroupId(partition, file_id), instant, None)
+        token = f"{numbers.setdefault(file_id, len(numbers))}-0-0"
+        written.append(write_log(own, slice_, instant, token, change.records, tuple(change.deleted)))
+    return tuple(written)

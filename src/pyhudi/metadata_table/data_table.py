@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
+
+import pyarrow as pa
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.fsview.view import FileSystemView
-from pyhudi.metadata_table import keys
+from pyhudi.metadata_table import keys, partitions
+from pyhudi.metadata_table.column_types import bound_types
 from pyhudi.metadata_table.file_stats import BoundTypes, file_stats
+from pyhudi.metadata_table.index_definitions import IndexDefinition, load_definitions
+from pyhudi.metadata_table.own import OwnTable
 from pyhudi.metadata_table.partition import MetadataPartition
 from pyhudi.metadata_table.record import ColumnStats
 from pyhudi.spec.commit import CommitMetadata
@@ -25,19 +31,43 @@ class PartitionFiles:
 
 
 class DataTable:
-    """The data table as it is before an action.
+    """The data table as it is before an action, for those who make records of that action.
 
     Args:
-        view: shows it.
-        types: of the bounds of the columns that have statistics.
-        known: the partition `column_stats`, to look statistics up in; None while there is none.
+        view: shows it; `view.storage` and `view.config` are the table's.
+        own: its metadata table as it is before the action.
+        schema: its data columns with the action, without meta columns; None when the action does not say.
     """
 
-    def __init__(self, view: FileSystemView, types: BoundTypes, known: MetadataPartition | None = None) -> None:
+    def __init__(self, view: FileSystemView, own: OwnTable, schema: pa.Schema | None) -> None:
         self.view = view
-        self.types = types
-        self._known = known
+        self.own = own
+        self.schema = schema
         self._stats: dict[str, Mapping[str, ColumnStats] | None] = {}
+
+    def reopened(self, view: FileSystemView, own: OwnTable) -> DataTable:
+        """Return the same table with another view of it and another state of its metadata table; footers stay known."""
+        table = DataTable(view, own, self.schema)
+        table._stats = self._stats
+        return table
+
+    @cached_property
+    def definitions(self) -> Mapping[str, IndexDefinition]:
+        """The definitions of the table's indexes by name."""
+        return load_definitions(self.view.storage, self.view.config)
+
+    @cached_property
+    def types(self) -> BoundTypes:
+        """The types of the bounds of the columns that have statistics."""
+        definition = self.definitions.get(partitions.COLUMN_STATS)
+        if self.schema is None or definition is None:
+            return {}
+        return bound_types(self.schema, definition.source_fields, self.view.config.version)
+
+    def partition(self, name: str) -> MetadataPartition | None:
+        """Return a partition of the metadata table as it was before the action, None when there is no such one."""
+        slices = self.own.slices(name) if name in self.view.config.metadata_partitions else ()
+        return MetadataPartition(self.own.storage, name, slices, self.own.timeline) if slices else None
 
     def stats_of(self, path: str) -> Mapping[str, ColumnStats] | None:
         """Return the statistics of a base file by column, from its footer; None when it has no rows."""
@@ -66,6 +96,10 @@ class DataTable:
             elif log := parse_log_file_name(name):
                 with_logs.add(log.file_id)
         return PartitionFiles(tuple(sorted(base.values())), bool(with_logs))
+
+    @cached_property
+    def _known(self) -> MetadataPartition | None:
+        return self.partition(partitions.COLUMN_STATS)
 
     def _look_up(self, paths: Iterable[str]) -> Mapping[str, Mapping[str, ColumnStats]]:
         if self._known is None:

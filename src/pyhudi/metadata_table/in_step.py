@@ -10,7 +10,7 @@ Rules: `HoodieBackedTableMetadataWriter`; format notes (metadata table) 2.3 to 2
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -18,16 +18,15 @@ import pyarrow as pa
 from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.metadata_table import partitions
-from pyhudi.metadata_table.column_types import bound_types, indexed_columns
 from pyhudi.metadata_table.commit import write_changes
 from pyhudi.metadata_table.compact import MAX_DELTA_COMMITS, compact_if_due
 from pyhudi.metadata_table.data_table import DataTable
-from pyhudi.metadata_table.index_definitions import PATH, PATH_PROPERTY, IndexDefinition, load_definitions, render_definitions
+from pyhudi.metadata_table.index_definitions import PATH, PATH_PROPERTY, render_definitions
 from pyhudi.metadata_table.initialise import build_partition
+from pyhudi.metadata_table.kind import PartitionKind
+from pyhudi.metadata_table.kinds import kind_of, with_kinds
 from pyhudi.metadata_table.own import OwnTable, Sources, create_own, open_own
-from pyhudi.metadata_table.partition import MetadataPartition
 from pyhudi.metadata_table.rollback import roll_back
-from pyhudi.metadata_table.sync import SERVED, records_of_clean, records_of_commit, records_of_table
 from pyhudi.metadata_table.visible import missing_instants
 from pyhudi.schema.avro_arrow import avro_to_arrow
 from pyhudi.spec.clean import CleanMetadata
@@ -41,9 +40,6 @@ from pyhudi.storage.table_properties import store_properties
 from pyhudi.timeline.timeline import Timeline
 
 _log = logging.getLogger(__name__)
-
-#: File groups of a partition, for its whole life (Hudi's defaults).
-_FILE_GROUPS = {partitions.FILES: 1, partitions.COLUMN_STATS: 2, partitions.PARTITION_STATS: 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +62,14 @@ class InStep:
             CorruptTableError: the metadata table is damaged, or a written file has no whole footer.
             StorageError: the storage failed; the action must not complete.
         """
-        schema = avro_to_arrow(metadata.schema_json) if metadata.schema_json else None
-        changes = records_of_commit(self._data_table(schema), metadata, self._wanted)
-        write_changes(self.own, instant, changes)
+        table = DataTable(self.view, self.own, avro_to_arrow(metadata.schema_json) if metadata.schema_json else None)
+        write_changes(self.own, instant, {name: kind.of_commit(table, name, instant, metadata) for name, kind in self._kinds.items()})
 
     def record_clean(self, instant: str, metadata: CleanMetadata, schema: pa.Schema) -> None:
         """Record a clean that has deleted its files and is about to complete; errors as of `record_commit`."""
-        write_changes(self.own, instant, records_of_clean(self._data_table(schema), metadata, self._wanted))
+        table = DataTable(self.view, self.own, schema)
+        changes = {name: kind.of_clean(table, name, instant, metadata) for name, kind in self._kinds.items()}
+        write_changes(self.own, instant, {name: change for name, change in changes.items() if change is not None})
 
     def record_rollback(self, rollback_time: str, failed: str) -> None:
         """Take back what a failed action recorded, before its instant is removed from the table's timeline.
@@ -91,15 +88,8 @@ class InStep:
         compact_if_due(self.own.reloaded(), self.max_delta_commits)
 
     @property
-    def _wanted(self) -> Collection[str]:
-        return (*self.config.metadata_partitions, *_texts(self.config, METADATA_PARTITIONS_INFLIGHT))
-
-    def _data_table(self, schema: pa.Schema | None) -> DataTable:
-        definition = load_definitions(self.storage, self.config).get(partitions.COLUMN_STATS)
-        if schema is None or definition is None:
-            return DataTable(self.view, {})
-        known = MetadataPartition(self.own.storage, partitions.COLUMN_STATS, self.own.slices(partitions.COLUMN_STATS), self.own.timeline)
-        return DataTable(self.view, bound_types(schema, definition.source_fields, self.config.version), known)
+    def _kinds(self) -> Mapping[str, PartitionKind]:
+        return with_kinds((*self.config.metadata_partitions, *_texts(self.config, METADATA_PARTITIONS_INFLIGHT)))
 
 
 def prepare(storage: Storage, config: TableConfig, timeline: Timeline, schema: pa.Schema, sources: Sources) -> InStep:
@@ -125,16 +115,17 @@ def prepare(storage: Storage, config: TableConfig, timeline: Timeline, schema: p
             _log.warning("the metadata table of %s is built anew: %s", storage.uri, reason)
             config = _with_partitions(storage, config, (), sources)
         own = create_own(storage, config, sources)
-    view = FileSystemView(storage, config, timeline)
-    missing = [name for name in _default_partitions(config) if name not in config.metadata_partitions]
-    if missing:
-        config = _define_column_stats(storage, config, schema, sources)
-        fields = load_definitions(storage, config)[partitions.COLUMN_STATS].source_fields
-        records = records_of_table(DataTable(view, bound_types(schema, fields, config.version)), missing)
-        for name in missing:
-            own = build_partition(own, name, records[name], _FILE_GROUPS[name], after=timeline.greatest_time())
-        config = _with_partitions(storage, config, (*config.metadata_partitions, *missing), sources)
-    return InStep(storage, config, view, own)
+    built: list[str] = []
+    table = DataTable(FileSystemView(storage, config, timeline), own, schema)
+    for name, kind in with_kinds(_default_partitions(config)).items():
+        if name not in config.metadata_partitions:
+            config = _define(table, name, kind, sources)
+            table = table.reopened(FileSystemView(storage, config, timeline), own)
+            own = build_partition(own, name, kind.initial(table, name), after=timeline.greatest_time())
+            built.append(name)
+    if built:
+        config = _with_partitions(storage, config, (*config.metadata_partitions, *built), sources)
+    return InStep(storage, config, FileSystemView(storage, config, timeline), own)
 
 
 def _usable(storage: Storage, config: TableConfig, timeline: Timeline, sources: Sources) -> tuple[OwnTable | None, str]:
@@ -160,7 +151,8 @@ def _usable(storage: Storage, config: TableConfig, timeline: Timeline, sources: 
 def _refuse_unserved(storage: Storage, config: TableConfig) -> None:
     if config.version < TableVersion.EIGHT:
         raise UnsupportedError(f"table {storage.uri} has version {config.version}; metadata tables are written for 8 and 9")
-    strange = sorted({*config.metadata_partitions, *_texts(config, METADATA_PARTITIONS_INFLIGHT)} - SERVED)
+    names = {*config.metadata_partitions, *_texts(config, METADATA_PARTITIONS_INFLIGHT)}
+    strange = sorted(name for name in names if kind_of(name) is None)
     if strange:
         raise UnsupportedError(
             f"table {storage.uri} has the index {strange[0]}, which this release does not keep in step; drop it, or write with Apache Hudi"
@@ -172,16 +164,13 @@ def _default_partitions(config: TableConfig) -> tuple[str, ...]:
     return by_default if config.partition_fields else by_default[:-1]
 
 
-def _define_column_stats(storage: Storage, config: TableConfig, schema: pa.Schema, sources: Sources) -> TableConfig:
-    """Write the definition of the column statistics, unless there is one; it names the columns that have them."""
-    definitions = load_definitions(storage, config)
-    if partitions.COLUMN_STATS in definitions:
+def _define(table: DataTable, partition: str, kind: PartitionKind, sources: Sources) -> TableConfig:
+    """Write how an index is defined, unless that is said already, and return the table's properties."""
+    storage, config = table.view.storage, table.view.config
+    found = None if partition in table.definitions else kind.definition(table, partition)
+    if found is None:
         return config
-    version = 2 if config.version >= TableVersion.NINE else 1
-    fields = indexed_columns(schema, config.version)
-    definitions[partitions.COLUMN_STATS] = IndexDefinition(
-        partitions.COLUMN_STATS, partitions.COLUMN_STATS, partitions.COLUMN_STATS, fields, {}, version
-    )
+    definitions = {**table.definitions, partition: found}
     storage.replace(PATH, render_definitions(definitions, with_version=config.version >= TableVersion.NINE))
     return TableConfig(store_properties(storage, {PATH_PROPERTY: PATH}, sources.clock.now()))
 

@@ -7,16 +7,14 @@ properties, and from there on it is read.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable
+from itertools import chain
 
 from pyhudi.codec.commit_metadata import commit_content
 from pyhudi.codec.partition_metafile import render
+from pyhudi.metadata_table.changes import InitialGroup
 from pyhudi.metadata_table.files_of_groups import write_base, write_initial_log
-from pyhudi.metadata_table.keys import shard
 from pyhudi.metadata_table.own import OwnTable
-from pyhudi.metadata_table.partitions import file_id
-from pyhudi.metadata_table.record import MetadataRecord
 from pyhudi.spec.commit import CommitMetadata, WriteStat
 from pyhudi.spec.file_group import join_path
 from pyhudi.spec.file_names import PARTITION_METAFILE
@@ -25,8 +23,8 @@ from pyhudi.spec.instant import Action
 _INSTANT_DIGITS = 17
 
 
-def build_partition(own: OwnTable, partition: str, records: Mapping[str, MetadataRecord], file_groups: int, *, after: str) -> OwnTable:
-    """Build a partition of so many file groups and return the metadata table as it is then.
+def build_partition(own: OwnTable, partition: str, groups: Iterable[InitialGroup], *, after: str) -> OwnTable:
+    """Build a partition of these file groups and return the metadata table as it is then.
 
     What an attempt that was cut off left of the partition is deleted first. `after` is the greatest time on the data table's
     timeline: by the time at which it was built, the metadata table is known to hold all that was done before.
@@ -35,12 +33,10 @@ def build_partition(own: OwnTable, partition: str, records: Mapping[str, Metadat
     instant = _next_instant(own)
     requested = own.writer.request(Action.DELTA_COMMIT, instant)
     inflight = own.writer.start(requested)
-    ids = [file_id(partition, number) for number in range(file_groups)]
-    for group in ids:
-        write_initial_log(own, partition, group, instant)
     own.storage.create(join_path(partition, PARTITION_METAFILE), render(instant, 1, own.sources.clock.now()))
+    written = [_write_group(own, partition, instant, number, group) for number, group in enumerate(groups)]
     metadata = CommitMetadata(
-        stats={partition: _write_groups(own, partition, instant, ids, records)},
+        stats={partition: tuple(stat for stat in written if stat is not None)},
         extra={"schema": own.encoder.schema},
         operation="BULK_INSERT_PREPPED",
     )
@@ -58,14 +54,9 @@ def _next_instant(own: OwnTable) -> str:
     return text
 
 
-def _write_groups(
-    own: OwnTable, partition: str, instant: str, ids: list[str], records: Mapping[str, MetadataRecord]
-) -> tuple[WriteStat, ...]:
-    groups: dict[int, list[str]] = defaultdict(list)
-    for key in records:
-        groups[shard(key, len(ids))].append(key)
-    written = []
-    for number, keys in sorted(groups.items()):
-        cells = ((key.encode(), own.encoder.encode(records[key])) for key in sorted(keys))
-        written.append(write_base(own, partition, ids[number], instant, f"{number}-0-0", cells))
-    return tuple(written)
+def _write_group(own: OwnTable, partition: str, instant: str, number: int, group: InitialGroup) -> WriteStat | None:
+    """Begin a file group, with a base file if it has cells; an empty one stands for itself by its first log file."""
+    write_initial_log(own, partition, group.file_id, instant)
+    cells = iter(group.cells)
+    first = next(cells, None)
+    return None if first is None else write_base(own, partition, group.file_id, instant, f"{number}-0-0", chain([first], cells))

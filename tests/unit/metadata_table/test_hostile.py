@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from pyhudi.codec.hfile import HFileReader
 from pyhudi.errors import CorruptTableError, UnsupportedError
-from pyhudi.metadata_table.commit import Changes, write_changes
+from pyhudi.metadata_table.changes import Changes
+from pyhudi.metadata_table.commit import write_changes
 from pyhudi.metadata_table.own import FOLDER, open_own
 from pyhudi.metadata_table.record import FileEntry, FileList, RecordLocation, RecordType
 from pyhudi.metadata_table.record_codec import RecordDecoder

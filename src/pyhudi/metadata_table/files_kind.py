@@ -1,0 +1,85 @@
+"""The partition `files`: which files there are in each partition of the data table.
+
+Rules: `HoodieTableMetadataUtil.convertMetadataToFilesPartitionRecords`; format notes (metadata table) 2.4 and 3. Files of a
+commit are added, those that it replaces stay listed until a clean deletes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import chain
+
+from pyhudi.fsview.build import committed_files
+from pyhudi.metadata_table import keys, partitions
+from pyhudi.metadata_table.changes import Changes, InitialGroup, spread
+from pyhudi.metadata_table.data_table import DataTable
+from pyhudi.metadata_table.index_definitions import IndexDefinition
+from pyhudi.metadata_table.record import FileEntry, FileList, MetadataRecord, RecordType
+from pyhudi.spec.clean import CleanMetadata
+from pyhudi.spec.commit import CommitMetadata
+
+_DELETED = FileEntry(0, is_deleted=True)
+_LIVE = FileEntry(0)
+
+
+class FilesKind:
+    """See `PartitionKind`."""
+
+    def serves(self, partition: str) -> bool:
+        """Tell whether a partition of this name is of the kind."""
+        return partition == partitions.FILES
+
+    def definition(self, table: DataTable, partition: str) -> IndexDefinition | None:  # noqa: ARG002 - one protocol for all kinds
+        """Return None: it is no index."""
+        return None
+
+    def initial(self, table: DataTable, partition: str) -> Iterable[InitialGroup]:
+        """Return the one file group, with the committed files of all partitions."""
+        paths = _partitions_with_files(table)
+        names = dict.fromkeys(map(keys.partition_name, paths), _LIVE)
+        records: dict[str, MetadataRecord] = {keys.ALL_PARTITIONS: FileList(RecordType.ALL_PARTITIONS, names)}
+        for path, sizes in paths.items():
+            records[keys.partition_name(path)] = FileList(RecordType.FILES, {name: FileEntry(size) for name, size in sizes.items()})
+        return spread(partition, records, 1, table.own.encoder)
+
+    def of_commit(self, table: DataTable, partition: str, instant: str, metadata: CommitMetadata) -> Changes:  # noqa: ARG002
+        """Return the files that were written, and the partitions that were touched."""
+        touched = sorted(metadata.stats.keys() | (metadata.replaced or {}).keys())
+        names = dict.fromkeys(map(keys.partition_name, touched), _LIVE)
+        records: dict[str, MetadataRecord] = {keys.ALL_PARTITIONS: FileList(RecordType.ALL_PARTITIONS, names)}
+        for path, stats in metadata.stats.items():
+            sizes: dict[str, int] = {}
+            for stat in stats:
+                written = {} if stat.path is None else {stat.path: stat.file_size_in_bytes}
+                for file, size in {**written, **(stat.cdc_stats or {})}.items():
+                    name = file.rpartition("/")[2]
+                    sizes[name] = max(size, sizes.get(name, 0))
+            if sizes:
+                records[keys.partition_name(path)] = FileList(RecordType.FILES, {name: FileEntry(size) for name, size in sizes.items()})
+        return Changes(records)
+
+    def of_clean(self, table: DataTable, partition: str, instant: str, metadata: CleanMetadata) -> Changes:  # noqa: ARG002
+        """Return the files and partitions that are gone."""
+        dropped = [path for path, done in metadata.partitions.items() if done.is_partition_deleted]
+        files = {path: [name.rpartition("/")[2] for name in done.deleted] for path, done in metadata.partitions.items()}
+        records: dict[str, MetadataRecord] = {
+            keys.partition_name(path): FileList(RecordType.FILES, dict.fromkeys(names, _DELETED))
+            for path, names in files.items()
+            if names and path not in dropped
+        }
+        if dropped:
+            gone = dict.fromkeys(map(keys.partition_name, dropped), _DELETED)
+            records[keys.ALL_PARTITIONS] = FileList(RecordType.ALL_PARTITIONS, gone)
+        return Changes(records, tuple(map(keys.partition_name, dropped)))
+
+
+def _partitions_with_files(table: DataTable) -> dict[str, dict[str, int]]:
+    """Return the committed data files of each partition with their sizes, those of replaced file groups among them."""
+    view = table.view
+    found = {}
+    for path in view.partition_paths():
+        files = committed_files(path, view.storage.list(path), view.timeline)
+        base = {str(file.name): file.size for file in chain.from_iterable(files.base.values())}
+        logs = {str(file.name): file.size for file in chain.from_iterable(files.logs.values())}
+        found[path] = base | logs
+    return found
