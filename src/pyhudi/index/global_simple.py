@@ -19,11 +19,11 @@ from pyhudi.index.probe import Hits, probe, slices_to_ask
 from pyhudi.index.protocol import Lookup
 from pyhudi.index.rows import PartitionRows, TaggedRows, deletes_of, join_rows, key_array, with_positions
 from pyhudi.index.standing import of_standing_records, standing, standing_rows
-from pyhudi.kernels.dedupe import combine
+from pyhudi.kernels.dedupe import greatest_of_each_key
 from pyhudi.kernels.incoming import DELETE_COLUMN
-from pyhudi.merge.mode import MergeMode
 from pyhudi.schema.meta_columns import RECORD_KEY
 from pyhudi.spec.file_group import FileSlice
+from pyhudi.spec.merge_mode import MergeMode
 
 _ORIGIN = "_pyhudi_incoming"
 
@@ -96,7 +96,7 @@ class GlobalSimpleIndex:
         incoming = rows.select([RECORD_KEY, *self.ordering_fields])
         stored = standing_rows(lookup, piece, key_array(rows), self.ordering_fields).cast(incoming.schema)
         both = pa.concat_tables([_marked(stored, incoming=False), _marked(incoming, incoming=True)])
-        kept = combine(both, self.ordering_fields, self.merge_mode)
+        kept = greatest_of_each_key(both, self.ordering_fields)
         winning = kept.filter(kept.column(_ORIGIN)).column(RECORD_KEY)
         return pc.is_in(key_array(rows), value_set=winning.combine_chunks())
 

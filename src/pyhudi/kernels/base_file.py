@@ -14,10 +14,10 @@ from pyhudi.codec.bloom import BloomType
 from pyhudi.errors import OptionError
 from pyhudi.keygen.protocol import KeyFields
 from pyhudi.merge.custom import RecordMerger
-from pyhudi.merge.mode import MergeMode
 from pyhudi.merge.partial import Gaps
 from pyhudi.schema.meta_columns import COMMIT_TIME, FILE_NAME, META_FIELDS, PARTITION_PATH
 from pyhudi.spec.log_block import BlockType
+from pyhudi.spec.merge_mode import MergeMode
 
 FOOTER_AVRO_SCHEMA = "parquet.avro.schema"
 FOOTER_BLOOM_FILTER = "org.apache.hudi.bloomfilter"
@@ -61,6 +61,11 @@ class TableShape:
     gaps: Gaps | None = None
     merger: RecordMerger | None = None
     virtual_key: KeyFields | None = None
+
+    @property
+    def mixes_versions(self) -> bool:
+        """True when a row can take values from several versions."""
+        return self.gaps is not None or self.merger is not None
 
     @property
     def compared_fields(self) -> tuple[str, ...]:

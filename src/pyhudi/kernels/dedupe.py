@@ -1,4 +1,4 @@
-"""Several incoming rows with one key become one. The rule on one key: `pyhudi.merge.rules.combined`."""
+"""Several incoming rows with one key become one. The rule on one key: `pyhudi.merge.rules.combined`, `pyhudi.merge.apply.applied`."""
 
 from __future__ import annotations
 
@@ -7,30 +7,33 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
+from pyhudi.kernels.base_file import TableShape
+from pyhudi.kernels.fold_incoming import combine_rows
 from pyhudi.kernels.incoming import commit_time_deletes
 from pyhudi.kernels.key_bytes import sharing_a_hash
 from pyhudi.kernels.ordering import check_orderable
 from pyhudi.kernels.versions import Places, codes, winners
-from pyhudi.merge.mode import MergeMode, check_served
+from pyhudi.schema.evolve import conform
 from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
 
 
-def combine(rows: pa.Table, ordering_fields: Sequence[str], mode: MergeMode, *, within_partition: bool = True) -> pa.Table:
-    """Return one row per key, in the order in which they came: the greatest ordering value wins, of
-    equal ones the last.
+def last_of_each_key(rows: pa.Table, *, within_partition: bool = True) -> pa.Table:
+    """Return the last row of each key, in the order in which they came; arguments as of `combine`."""
+    return greatest_of_each_key(rows, (), within_partition=within_partition)
+
+
+def greatest_of_each_key(rows: pa.Table, ordering_fields: Sequence[str], *, within_partition: bool = True) -> pa.Table:
+    """Return the row of the greatest ordering value of each key, of equal ones the last, in the order in which they came.
 
     Args:
         rows: keyed rows; with `_hoodie_partition_path` a key counts per partition.
-        ordering_fields: the table's ordering fields; without any the last row wins.
-        mode: the table's merge mode; by commit time the last row wins whatever its ordering values are.
+        ordering_fields: names of the columns to compare.
         within_partition: False when keys are unique over the whole table (global indexes).
 
     Raises:
         SchemaError: an ordering field is missing or has no order.
     """
-    check_served(mode)
-    fields = ordering_fields if mode is MergeMode.EVENT_TIME_ORDERING else ()
-    check_orderable(rows.schema, fields)
+    check_orderable(rows.schema, ordering_fields)
     suspects = sharing_a_hash(rows.column(RECORD_KEY).combine_chunks())
     if not len(suspects):
         return rows
@@ -38,9 +41,45 @@ def combine(rows: pa.Table, ordering_fields: Sequence[str], mode: MergeMode, *, 
     groups = _groups(candidates, within_partition=within_partition)
     keep = np.ones(rows.num_rows, bool)
     keep[suspects] = False
-    ordering = [candidates.column(name) for name in fields]
+    ordering = [candidates.column(name) for name in ordering_fields]
     keep[suspects[winners(groups, ordering, commit_time_deletes(candidates))]] = True
     return rows.filter(pa.array(keep))
+
+
+def combine(rows: pa.Table, shape: TableShape, *, within_partition: bool = True) -> pa.Table:
+    """Return one row per key by the rule of the table, in the order in which they came.
+
+    The greatest ordering value wins, by commit time the last row. Where rows take values from several versions, those of one key do so
+    in the order in which they came.
+
+    Args:
+        rows: keyed rows; with `_hoodie_partition_path` a key counts per partition.
+        shape: how the table's rows merge.
+        within_partition: False when keys are unique over the whole table (global indexes).
+
+    Raises:
+        SchemaError: an ordering field is missing or has no order.
+    """
+    if not shape.mixes_versions:
+        return greatest_of_each_key(rows, shape.compared_fields, within_partition=within_partition)
+    check_orderable(rows.schema, shape.compared_fields)
+    suspects = sharing_a_hash(rows.column(RECORD_KEY).combine_chunks())
+    if not len(suspects):
+        return rows
+    rows = _whole(rows, shape)
+    candidates = rows.take(pa.array(suspects)).combine_chunks()
+    combined, winning = combine_rows(shape, candidates, _groups(candidates, within_partition=within_partition))
+    others = np.delete(np.arange(rows.num_rows), suspects)
+    order = np.argsort(np.concatenate([others, suspects[winning]]))
+    return pa.concat_tables([rows.take(pa.array(others)), combined], promote_options="default").take(pa.array(order))
+
+
+def _whole(rows: pa.Table, shape: TableShape) -> pa.Table:
+    """Return rows with all columns of the table, in its types; a delete may have nulls where the table allows none."""
+    ours = {name.lower() for name in shape.schema.names}
+    beside = rows.select([name for name in rows.schema.names if name.lower() not in ours])
+    data = conform(rows, pa.schema([field.with_nullable(True) for field in shape.schema]))
+    return pa.Table.from_arrays([*beside.columns, *data.columns], schema=pa.schema([*beside.schema, *data.schema]))
 
 
 def _groups(rows: pa.Table, *, within_partition: bool) -> Places:

@@ -77,7 +77,7 @@ def slice_delta(storage: Storage, shape: TableShape, task: SliceTask) -> Delta:
     log = read_log_rows(storage, shape, blocks, needed.names, base_instant=instant, part=task.part)
     groups = codes(log.keys)
     match = match_base(storage, shape, base, log, groups)
-    if shape.merger is not None or shape.gaps is not None or any(held is not None for held in log.held):
+    if shape.mixes_versions or any(held is not None for held in log.held):
         return _folded(storage, shape, base, log, blocks, targets_of(groups, match), match, wanted)
     return _merged(storage, shape, base, log, groups, match, wanted)
 

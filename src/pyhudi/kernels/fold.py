@@ -19,8 +19,8 @@ from pyhudi.kernels.base_file import TableShape
 from pyhudi.kernels.base_match import BaseMatch
 from pyhudi.kernels.log_rows import LogRows
 from pyhudi.kernels.versions import Mask, Places, ranks
-from pyhudi.merge.partial import Gaps, PartialMode
-from pyhudi.schema.meta_columns import is_meta_column
+from pyhudi.merge.partial import Gaps
+from pyhudi.spec.payload import PartialMode
 
 _NOBODY = -1
 
@@ -108,7 +108,7 @@ class _Fold:
         self._hard_versions = np.concatenate([log.hard_deletes, np.zeros(more, bool)])
         self._brings = _Brought(log, versions.num_rows)
         self._ranks = {name: ranks(versions.column(name)) for name in shape.compared_fields}
-        self._gaps = {} if shape.gaps is None else _gaps(versions, shape.gaps)
+        self._gaps = {} if shape.gaps is None else _gaps(versions, shape)
         self._ordered_by = {name: targets.start.copy() for name in shape.compared_fields}
         self.sources = {name: targets.start.copy() for name in versions.schema.names}
         self.empty = ~targets.has_base
@@ -175,11 +175,12 @@ class _Brought:
         return found
 
 
-def _gaps(versions: pa.Table, gaps: Gaps) -> dict[str, Mask]:
+def _gaps(versions: pa.Table, shape: TableShape) -> dict[str, Mask]:
     """Return for each data column whose gaps are filled which versions have one; an entry more for a value that nobody brings."""
-    found = {}
+    found, gaps = {}, shape.gaps
+    assert gaps is not None
     for field in versions.schema:
-        if not is_meta_column(field.name) and (mask := _gap_mask(versions.column(field.name), field, gaps)) is not None:
+        if field.name in shape.schema.names and (mask := _gap_mask(versions.column(field.name), field, gaps)) is not None:
             found[field.name] = np.append(mask, gaps.is_gap(field.name, None))
     return found
 

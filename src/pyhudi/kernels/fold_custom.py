@@ -21,7 +21,7 @@ def fold_records(
 ) -> tuple[Folded, list[dict[str, Any]]]:
     """Apply the versions of the logs to their targets; returns the record of each target, too.
 
-    Arguments as in `pyhudi.kernels.fold.fold`; `blocks` are those that the logs' rows come from.
+    Arguments as in `pyhudi.kernels.fold.fold`; `blocks` are those that the logs' rows come from, none for rows that no log holds yet.
     """
     records = versions.to_pylist(maps_as_pydicts="strict")
     count = len(targets.start)
@@ -56,7 +56,7 @@ def _ordering(shape: TableShape, record: dict[str, Any], held: frozenset[str] | 
 
 def _repeats(log: LogRows, blocks: Sequence[LogBlock], records: list[dict[str, Any]], before: int | None, number: int) -> bool:
     """Tell whether a version is the one before once more, written by another attempt at the same task."""
-    if before is None:
+    if before is None or not blocks:
         return False
     old, new = (blocks[log.block[place]].header for place in (before, number))
     if old.instant != new.instant or old.attempt is None or new.attempt is None or old.attempt == new.attempt:

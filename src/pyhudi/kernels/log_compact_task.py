@@ -26,7 +26,6 @@ from pyhudi.kernels.ordering_types import ordering_types
 from pyhudi.kernels.task_attempt import reserved
 from pyhudi.kernels.versions import Mask, Places, codes, winners
 from pyhudi.kernels.write_task import TaskResult
-from pyhudi.merge.mode import MergeMode
 from pyhudi.schema.meta_columns import META_COLUMNS, RECORD_KEY
 from pyhudi.spec.commit import WriteStat
 from pyhudi.spec.delete_record import COMMIT_TIME_DELETE, DeletedKeys
@@ -34,6 +33,7 @@ from pyhudi.spec.file_group import FileSlice, join_path
 from pyhudi.spec.file_names import LogFileName
 from pyhudi.spec.log_block import BlockHeader, BlockType, LogBlock
 from pyhudi.spec.marker import MarkerType
+from pyhudi.spec.merge_mode import MergeMode
 
 if TYPE_CHECKING:
     from pyhudi.storage.protocol import Storage
@@ -88,7 +88,7 @@ def run_log_compact_task(storage: Storage, shape: TableShape, settings: WriterSe
     started = time.perf_counter()
     blocks = choose_blocks(slice_blocks(storage, task.slice, task.merge.layout), task.merge.visibility, task.merge.layout)
     found = read_log_rows(storage, shape, blocks, [*META_COLUMNS, *shape.schema.names])
-    if shape.gaps is not None or shape.merger is not None or any(columns is not None for columns in found.held):
+    if shape.mixes_versions or any(columns is not None for columns in found.held):
         return []
     joined = join_rows(found, shape, task.slice.group.partition_path)
     task = reserved(storage, task, MarkerType.CREATE)

@@ -12,7 +12,8 @@ from pyhudi.kernels.base_file import TableShape
 from pyhudi.keygen.choose import key_generator
 from pyhudi.keygen.protocol import KeyFields
 from pyhudi.merge.choose import merge_rule
-from pyhudi.merge.partial import Gaps, PartialMode
+from pyhudi.merge.partial import Gaps
+from pyhudi.spec.payload import PartialMode
 from pyhudi.spec.table_config import TableConfig
 
 

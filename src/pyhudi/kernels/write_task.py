@@ -18,7 +18,7 @@ from pyhudi.errors import UnsupportedError
 from pyhudi.kernels.base_file import TableShape, WriterSettings
 from pyhudi.kernels.base_file_writer import BaseFileWriter
 from pyhudi.kernels.bloom import KeyFilter
-from pyhudi.kernels.incoming import IncomingRows
+from pyhudi.kernels.incoming_rows import IncomingRows
 from pyhudi.kernels.keyed_rows import keyed_batches, live_rows
 from pyhudi.kernels.partition_folder import ensure_partition
 from pyhudi.kernels.read_base import iter_base_file

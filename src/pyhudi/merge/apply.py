@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from pyhudi.merge.custom import RecordMerger
-from pyhudi.merge.mode import MergeMode
 from pyhudi.merge.partial import Gaps, Record, filled, overlaid
 from pyhudi.merge.rules import ordered_at_least
 from pyhudi.schema.meta_columns import META_COLUMNS
+from pyhudi.spec.merge_mode import MergeMode
 
 
 class _Marker(enum.Enum):
@@ -92,7 +92,7 @@ def _by_merger(stored: RecordVersion, incoming: RecordVersion, merger: RecordMer
         return stored
     if found is None:
         return replace(incoming, deletes=True)
-    return replace(incoming, record=found)
+    return replace(incoming, record={**found, **_meta(incoming.record)})
 
 
 def _meta(record: Record) -> dict[str, Any]:

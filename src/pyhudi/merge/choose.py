@@ -10,17 +10,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pyhudi.merge.custom import RecordMerger, find_merger
-from pyhudi.merge.partial import Gaps, PartialMode, parse_partial_mode
+from pyhudi.merge.partial import Gaps
 from pyhudi.spec import table_keys as keys
 from pyhudi.spec.merge_mode import MergeMode
+from pyhudi.spec.payload import (
+    DEBEZIUM_UNAVAILABLE,
+    DELETE_FIELD,
+    DELETE_MARKER,
+    PAYLOADS,
+    UNAVAILABLE,
+    PartialMode,
+    Payload,
+    parse_partial_mode,
+)
 from pyhudi.spec.table_config import TableConfig
-
-DELETE_FIELD = "hoodie.payload.delete.field"
-DELETE_MARKER = "hoodie.payload.delete.marker"
-UNAVAILABLE = "hoodie.write.partial.update.unavailable.value"
-
-_MODEL = "org.apache.hudi.common.model."
-_DEBEZIUM_UNAVAILABLE = "__debezium_unavailable_value"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,34 +38,6 @@ class MergeRule:
     merger: RecordMerger | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Payload:
-    """What a payload class stands for; the first of `ordering` whose fields the table has overrides the table's own."""
-
-    mode: MergeMode
-    partial: PartialMode | None = None
-    delete: tuple[str, str] | None = None
-    ordering: tuple[str, ...] = ()
-
-
-_EVENT_TIME, _COMMIT_TIME = MergeMode.EVENT_TIME_ORDERING, MergeMode.COMMIT_TIME_ORDERING
-_CHANGE = ("_change_operation_type", "d")
-_PAYLOADS = {
-    _MODEL + "DefaultHoodieRecordPayload": _Payload(_EVENT_TIME),
-    _MODEL + "EventTimeAvroPayload": _Payload(_EVENT_TIME),
-    _MODEL + "OverwriteWithLatestAvroPayload": _Payload(_COMMIT_TIME),
-    _MODEL + "PartialUpdateAvroPayload": _Payload(_EVENT_TIME, PartialMode.IGNORE_DEFAULTS),
-    _MODEL + "OverwriteNonDefaultsWithLatestAvroPayload": _Payload(_COMMIT_TIME, PartialMode.IGNORE_DEFAULTS),
-    _MODEL + "AWSDmsAvroPayload": _Payload(_COMMIT_TIME, delete=("Op", "D")),
-    _MODEL + "debezium.MySqlDebeziumAvroPayload": _Payload(_EVENT_TIME, delete=_CHANGE, ordering=("_event_bin_file", "_event_pos")),
-    _MODEL + "debezium.PostgresDebeziumAvroPayload": _Payload(
-        _EVENT_TIME, PartialMode.FILL_UNAVAILABLE, delete=_CHANGE, ordering=("_event_lsn",)
-    ),
-    # What MERGE INTO writes with: the rows that come to the files are its results.
-    "org.apache.spark.sql.hudi.command.payload.ExpressionPayload": _Payload(_EVENT_TIME),
-}
-
-
 def merge_rule(config: TableConfig, columns: frozenset[str]) -> MergeRule:
     """Return how the table merges.
 
@@ -74,27 +49,27 @@ def merge_rule(config: TableConfig, columns: frozenset[str]) -> MergeRule:
         UnsupportedError: it merges by a class that is not known here, or by an unknown mode.
     """
     payload_class = config.properties.get(keys.PAYLOAD_CLASS)
-    payload = _PAYLOADS.get(payload_class or "")
+    payload = PAYLOADS.get(payload_class or "")
     stored = config.merge_mode
     if payload is None and stored is MergeMode.CUSTOM:
         merger = find_merger(payload_class, config.properties.get(keys.MERGE_STRATEGY_ID))
         field, marker = _deletes(config, None)
         return MergeRule(stored, config.ordering_fields, None, field, marker, merger)
-    payload = payload or _Payload(stored)
+    payload = payload or Payload(stored)
     mode = payload.mode if stored is MergeMode.CUSTOM else stored
     fields = payload.ordering if payload.ordering and columns.issuperset(payload.ordering) else config.ordering_fields
     return MergeRule(mode, fields, _gaps(config, payload), *_deletes(config, payload))
 
 
-def _gaps(config: TableConfig, payload: _Payload) -> Gaps | None:
+def _gaps(config: TableConfig, payload: Payload) -> Gaps | None:
     text = config.properties.get(keys.PARTIAL_UPDATE_MODE, "")
     mode = parse_partial_mode(text) if text and text.upper() != "NONE" else payload.partial
     if mode is not PartialMode.FILL_UNAVAILABLE:
         return None if mode is None else Gaps(mode)
-    return Gaps(mode, marker=_property(config, UNAVAILABLE) or _DEBEZIUM_UNAVAILABLE)
+    return Gaps(mode, marker=_property(config, UNAVAILABLE) or DEBEZIUM_UNAVAILABLE)
 
 
-def _deletes(config: TableConfig, payload: _Payload | None) -> tuple[str | None, str | None]:
+def _deletes(config: TableConfig, payload: Payload | None) -> tuple[str | None, str | None]:
     """Return field and marker of deletes."""
     implied = payload.delete if payload is not None and payload.delete is not None else (None, None)
     return _property(config, DELETE_FIELD) or implied[0], _property(config, DELETE_MARKER) or implied[1]

@@ -6,21 +6,13 @@ same on columns; a property test holds the two equal.
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from pyhudi.errors import UnsupportedError
+from pyhudi.spec.payload import PartialMode
 
 Record: TypeAlias = Mapping[str, Any]
-
-
-class PartialMode(enum.StrEnum):
-    """What counts as a gap: the field's default in the schema, or a text that stands for a value that was not sent."""
-
-    IGNORE_DEFAULTS = "IGNORE_DEFAULTS"
-    FILL_UNAVAILABLE = "FILL_UNAVAILABLE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +36,6 @@ class Gaps:
             return value in (self.marker, None if self.marker is None else self.marker.encode()) and value is not None
         default: Any = dict(self.defaults).get(name)
         return bool(value == default)
-
-
-def parse_partial_mode(text: str) -> PartialMode:
-    """Return the mode that a table names.
-
-    Raises:
-        UnsupportedError: no mode has this name.
-    """
-    try:
-        return PartialMode(text.strip().upper())
-    except ValueError:
-        known = ", ".join(PartialMode)
-        raise UnsupportedError(f"hoodie.table.partial.update.mode={text} is unknown; known are {known}") from None
 
 
 def filled(winner: Record, loser: Record, gaps: Gaps) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pyhudi.merge.mode import MergeMode, check_served
+from pyhudi.spec.merge_mode import MergeMode
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,6 @@ def newer_wins(stored: Sequence[Any], incoming: Sequence[Any], mode: MergeMode) 
         >>> newer_wins([None], [1], MergeMode.EVENT_TIME_ORDERING), newer_wins([2], [1], MergeMode.EVENT_TIME_ORDERING)
         (True, False)
     """
-    check_served(mode)
     if mode is MergeMode.COMMIT_TIME_ORDERING:
         return True
     return ordered_at_least(incoming, stored)

@@ -16,11 +16,10 @@ from pyhudi.index.probe import slices_to_ask
 from pyhudi.index.protocol import Lookup
 from pyhudi.index.rows import TaggedRows, with_sure_positions
 from pyhudi.kernels.base_file import TableShape, WriterSettings
-from pyhudi.kernels.dedupe import combine
+from pyhudi.kernels.dedupe import combine, last_of_each_key
 from pyhudi.kernels.incoming import DELETE_COLUMN, POSITION_COLUMN
 from pyhudi.kernels.run_task import GroupTask, run_task
 from pyhudi.kernels.write_task import TaskResult
-from pyhudi.merge.mode import MergeMode
 from pyhudi.schema.meta_columns import FILE_NAME, PARTITION_PATH, RECORD_KEY
 from pyhudi.spark.bulk import task_identity
 from pyhudi.spark.key_columns import generated_key, record_key, with_partition_path, with_table_types
@@ -38,7 +37,7 @@ from pyhudi.write.located import Places
 from pyhudi.write.plan import WritePlan
 from pyhudi.write.prepare import require_unique
 from pyhudi.write.profile import PartitionProfile, Profile
-from pyhudi.write.tag import Tagging
+from pyhudi.write.tag import Tagging, check_moves
 
 _DELETES = (Operation.DELETE, Operation.DELETE_PREPPED)
 _SAMPLE_ROWS = 20_000
@@ -75,6 +74,7 @@ def group_rows(
         ConflictError: located rows were read from files that are not the newest any more.
     """
     tagging = choices.tagging
+    check_moves(tagging, lookup)
     positions = txn.table.config.is_merge_on_read and choices.writer.log.positions
     keyed = _located(frame) if located else _keyed(txn, frame, tagging, lookup.shape.schema)
     rows = keyed if located else _found(txn, keyed, tagging, positions=positions)
@@ -179,9 +179,9 @@ def _write(work: _Work, batches: Iterable[pa.RecordBatch]) -> Iterator[TaskResul
         return
     rows = with_sure_positions(pa.Table.from_batches(parts))
     if work.tagging.operation in _DELETES:
-        rows = combine(rows, (), MergeMode.COMMIT_TIME_ORDERING)  # a delete by key has no ordering value
+        rows = last_of_each_key(rows)  # a delete by key has no ordering value
     elif work.tagging.combine:
-        rows = combine(rows, work.shape.ordering_fields, work.shape.merge_mode)
+        rows = combine(rows, work.shape)
     elif work.tagging.operation is Operation.UPSERT:
         require_unique(rows, work.tagging.combine_option)
     task = work.tasks[number].with_token(token)

@@ -12,6 +12,9 @@ from pyhudi.errors import UnsupportedError
 _MODEL = "org.apache.hudi.common.model."
 EVENT_TIME_STRATEGY = "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5"
 COMMIT_TIME_STRATEGY = "ce9acb64-bde0-424c-9b91-f6ebba25356d"
+#: Says that the mode CUSTOM merges by a payload class, or by a merger that has no id of its own.
+PAYLOAD_STRATEGY = "00000000-0000-0000-0000-000000000000"
+CUSTOM_STRATEGY = "1897ef5f-18bc-4557-939c-9d6a8afd1519"
 
 
 class MergeMode(enum.StrEnum):

@@ -17,7 +17,7 @@ from pyhudi.errors import OptionError, UnsupportedError
 from pyhudi.spec.config.key import ConfigKey, Kind, Status
 from pyhudi.spec.config_keys import find_key, suggestion
 from pyhudi.spec.key_generator import KeyGeneratorType, key_generator_of_class
-from pyhudi.spec.merge_mode import MergeMode, infer_merge_mode
+from pyhudi.spec.payload import PAYLOADS
 
 _LOG = logging.getLogger("pyhudi.options")
 _SPARK_PREFIX = "spark."
@@ -145,20 +145,16 @@ def _has_kind(value: str, kind: Kind) -> bool:
 
 
 def _translate_classes(given: dict[str, str]) -> dict[str, str]:
-    """Replace Java class names by what they stand for; classes of a user's own are refused, none is ever loaded."""
+    """Replace Java class names by what they stand for, where that is a mode or a type; none is ever loaded."""
     if class_name := given.pop(_KEY_GENERATOR_CLASS, None):
         generator = key_generator_of_class(class_name)
         if generator is KeyGeneratorType.USER_PROVIDED:
             raise UnsupportedError(f"key generator class '{class_name}' is not one of Hudi's; pyhudi loads no classes by name")
         _agree(given, _KEY_GENERATOR_TYPE, generator.value, class_name)
-    if class_name := given.pop(_PAYLOAD_CLASS, None):
-        mode = infer_merge_mode(payload_class=class_name, strategy_id=None, has_ordering=False)
-        if mode is MergeMode.CUSTOM:
-            raise UnsupportedError(
-                f"payload class '{class_name}' is not served; DefaultHoodieRecordPayload, EventTimeAvroPayload and"
-                " OverwriteWithLatestAvroPayload are, better named by hoodie.record.merge.mode"
-            )
-        _agree(given, _MERGE_MODE, mode.value, class_name)
+    class_name = given.get(_PAYLOAD_CLASS, "")
+    if (payload := PAYLOADS.get(class_name)) is not None and payload.is_plain:
+        _agree(given, _MERGE_MODE, payload.mode.value, class_name)
+        del given[_PAYLOAD_CLASS]
     return given
 
 

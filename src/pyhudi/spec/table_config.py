@@ -19,6 +19,7 @@ from pyhudi.spec.key_generator import (
     parse_key_generator,
 )
 from pyhudi.spec.merge_mode import MergeMode, infer_merge_mode, parse_merge_mode
+from pyhudi.spec.new_merging import NewMerging, merge_properties
 from pyhudi.spec.table_version import SERVED, TableVersion, check_served
 
 _TABLE_TYPES = ("COPY_ON_WRITE", "MERGE_ON_READ")
@@ -256,7 +257,7 @@ def new_table_properties(
     record_key_fields: Sequence[str] = (),
     partition_fields: Sequence[str] = (),
     ordering_fields: Sequence[str] = (),
-    merge_mode: MergeMode | None = None,
+    merging: NewMerging = NewMerging(),  # noqa: B008 - a frozen value
     key_generator: KeyGeneratorType | None = None,
     hive_style: bool = False,
     url_encode: bool = False,
@@ -267,12 +268,11 @@ def new_table_properties(
 
     Raises:
         UnsupportedError: the version is not written by this release.
-        OptionError: the table has no name, or its type is unknown.
+        OptionError: the table has no name, its type is unknown, or what it says about merging contradicts itself.
     """
     served = check_served(version, for_write=True)
     if not name:
         raise OptionError("a new table needs a name")
-    mode = merge_mode or infer_merge_mode(payload_class=None, strategy_id=None, has_ordering=bool(ordering_fields))
     generator = key_generator or infer_key_generator(record_key_fields, partition_fields)
     found = {
         keys.NAME: name,
@@ -292,14 +292,13 @@ def new_table_properties(
         keys.DROP_PARTITION_COLUMNS: "false",
         keys.CREATE_SCHEMA: create_schema_json or "",
     }
-    found |= _properties_of_version(served, mode, generator, ordering_fields)
+    found |= _properties_of_version(served, generator, ordering_fields)
+    found |= merge_properties(served, merging, ordering_fields)
     found = {key: value for key, value in found.items() if value}
     return found | {keys.CHECKSUM: str(checksum(found))}
 
 
-def _properties_of_version(
-    version: TableVersion, mode: MergeMode, generator: KeyGeneratorType, ordering_fields: Sequence[str]
-) -> dict[str, str]:
+def _properties_of_version(version: TableVersion, generator: KeyGeneratorType, ordering_fields: Sequence[str]) -> dict[str, str]:
     """Return the settings that not all versions have.
 
     Older versions get them under the names of Hudi 1.2 and under those of the releases that such a table is kept for:
@@ -307,15 +306,11 @@ def _properties_of_version(
     """
     found = {keys.ORDERING_FIELDS: ",".join(ordering_fields)}
     if version is not TableVersion.SIX:
-        found |= {keys.INITIAL_VERSION: str(int(version)), keys.MERGE_MODE: mode.value}
+        found[keys.INITIAL_VERSION] = str(int(version))
     if version is TableVersion.NINE:
         found[keys.TABLE_FORMAT] = "native"
     else:
-        found |= {
-            keys.PRECOMBINE_FIELD: ordering_fields[0] if len(ordering_fields) == 1 else "",
-            keys.PAYLOAD_CLASS: mode.payload_class or "",
-            keys.MERGE_STRATEGY_ID: mode.strategy_id or "",
-        }
+        found[keys.PRECOMBINE_FIELD] = ordering_fields[0] if len(ordering_fields) == 1 else ""
     if version is TableVersion.SIX:
         found[keys.KEY_GENERATOR_CLASS] = generator.class_name or ""
     return found

@@ -10,6 +10,7 @@ from pyhudi.errors import UnsupportedError, nearest
 from pyhudi.spec import table_keys as keys
 from pyhudi.spec.key_generator import KeyGeneratorType
 from pyhudi.spec.merge_mode import MergeMode
+from pyhudi.spec.payload import MERGE_SETTINGS
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.spec.table_version import TableVersion, check_served
 
@@ -80,13 +81,13 @@ def _check_keys(config: TableConfig) -> None:
 
 
 def _check_merging(config: TableConfig) -> None:
+    """Refuse settings of the merging that are not known; those of a merger of the table's owner are its own affair."""
     if config.merge_mode is MergeMode.CUSTOM:
-        raise _refusal(config, f"{keys.MERGE_MODE}=CUSTOM", "records are merged by Java classes there")
-    if mode := config.properties.get(keys.PARTIAL_UPDATE_MODE, ""):
-        raise _refusal(config, f"{keys.PARTIAL_UPDATE_MODE}={mode}", "partial updates come with a later release")
+        return
+    known = {keys.MERGE_PROPERTY_PREFIX + name for name in MERGE_SETTINGS}
     for name in config.properties:
-        if name.startswith(keys.MERGE_PROPERTY_PREFIX):
-            raise _refusal(config, name, "merge properties come with a later release")
+        if name.startswith(keys.MERGE_PROPERTY_PREFIX) and name not in known:
+            raise _refusal(config, name, "what it changes about merging is not known")
 
 
 def _refuse_unknown(config: TableConfig, prefix: str) -> None:

@@ -12,12 +12,15 @@ from collections.abc import Iterator, Mapping, Sequence
 import pyarrow as pa
 
 from pyhudi.errors import AlreadyExistsError, KeyFieldError, OptionError, TableExists
+from pyhudi.merge.choose import merge_rule
 from pyhudi.schema.avro_arrow import arrow_to_avro
 from pyhudi.schema.evolve import evolve
 from pyhudi.spec.config_keys import concerns_table
 from pyhudi.spec.key_generator import parse_key_generator
 from pyhudi.spec.merge_mode import parse_merge_mode
+from pyhudi.spec.new_merging import NewMerging
 from pyhudi.spec.options import Options, resolve
+from pyhudi.spec.payload import MERGE_SETTINGS, parse_partial_mode
 from pyhudi.spec.table_config import TableConfig, new_table_properties, parse_table_type
 from pyhudi.spec.table_features import check_writable
 from pyhudi.storage.left_overs import is_left_over
@@ -66,6 +69,7 @@ def create_table(
     properties = _properties(columns, name, parse_table_type(table_type), keys, partition_by, order_by, resolved)
     config = TableConfig(properties)
     check_writable(config)
+    merge_rule(config, frozenset(columns.names))
     check_agreement(resolved, config)
     _check_free(storage)
     for folder in (*_FOLDERS, _ARCHIVES[config.layout]):
@@ -86,7 +90,6 @@ def _properties(
     order_by: Sequence[str],
     options: Options,
 ) -> dict[str, str]:
-    mode = options.get("hoodie.record.merge.mode")
     generator = options.get("hoodie.datasource.write.keygenerator.type")
     return new_table_properties(
         name=name,
@@ -96,12 +99,23 @@ def _properties(
         record_key_fields=keys,
         partition_fields=partition_by,
         ordering_fields=order_by,
-        merge_mode=parse_merge_mode(mode) if mode else None,
+        merging=_merging(options),
         key_generator=parse_key_generator(generator) if generator else None,
         hive_style=options.flag("hoodie.datasource.write.hive_style_partitioning"),
         url_encode=options.flag("hoodie.datasource.write.partitionpath.urlencode"),
         create_schema_json=arrow_to_avro(columns, name),
         timeline_zone=options.text("hoodie.table.timeline.timezone").upper(),
+    )
+
+
+def _merging(options: Options) -> NewMerging:
+    mode, partial = options.get("hoodie.record.merge.mode"), options.get("hoodie.table.partial.update.mode")
+    return NewMerging(
+        mode=parse_merge_mode(mode) if mode else None,
+        payload_class=options.get("hoodie.datasource.write.payload.class"),
+        strategy_id=options.get("hoodie.record.merge.strategy.id"),
+        partial=parse_partial_mode(partial) if partial else None,
+        settings={name: value for name in MERGE_SETTINGS if (value := options.get(name)) is not None},
     )
 
 

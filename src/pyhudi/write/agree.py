@@ -9,6 +9,7 @@ from pyhudi.errors import OptionError
 from pyhudi.spec import table_keys as keys
 from pyhudi.spec.key_generator import parse_key_generator
 from pyhudi.spec.options import Options
+from pyhudi.spec.payload import MERGE_SETTINGS
 from pyhudi.spec.table_config import TableConfig
 
 #: Options by the line of hoodie.properties that they would have to agree with.
@@ -21,10 +22,17 @@ _OPTIONS = {
     keys.ORDERING_FIELDS: "hoodie.table.ordering.fields",
     keys.KEY_GENERATOR_TYPE: "hoodie.datasource.write.keygenerator.type",
     keys.MERGE_MODE: "hoodie.record.merge.mode",
+    keys.MERGE_STRATEGY_ID: "hoodie.record.merge.strategy.id",
+    keys.PAYLOAD_CLASS: "hoodie.datasource.write.payload.class",
+    keys.PARTIAL_UPDATE_MODE: "hoodie.table.partial.update.mode",
+    **{keys.MERGE_PROPERTY_PREFIX + name: name for name in MERGE_SETTINGS},
     keys.HIVE_STYLE: "hoodie.datasource.write.hive_style_partitioning",
     keys.URL_ENCODE: "hoodie.datasource.write.partitionpath.urlencode",
     keys.TIMELINE_ZONE: "hoodie.table.timeline.timezone",
 }
+#: Lines whose values are compared letter by letter.
+_SETTINGS = tuple(keys.MERGE_PROPERTY_PREFIX + name for name in MERGE_SETTINGS)
+_EXACT = (keys.NAME, keys.PAYLOAD_CLASS, *_SETTINGS)
 _TYPES = {"COW": "COPY_ON_WRITE", "MOR": "MERGE_ON_READ"}
 
 
@@ -55,6 +63,10 @@ def _stored(config: TableConfig) -> dict[str, str]:
         keys.ORDERING_FIELDS: ",".join(config.ordering_fields),
         keys.KEY_GENERATOR_TYPE: config.key_generator.value,
         keys.MERGE_MODE: config.merge_mode.value,
+        keys.MERGE_STRATEGY_ID: config.properties.get(keys.MERGE_STRATEGY_ID) or config.merge_mode.strategy_id or "",
+        keys.PAYLOAD_CLASS: config.properties.get(keys.PAYLOAD_CLASS) or config.properties.get(keys.LEGACY_PAYLOAD_CLASS, ""),
+        keys.PARTIAL_UPDATE_MODE: config.properties.get(keys.PARTIAL_UPDATE_MODE, ""),
+        **{line: config.properties.get(line, "") for line in _SETTINGS},
         keys.HIVE_STYLE: str(config.hive_style).lower(),
         keys.URL_ENCODE: str(config.url_encode).lower(),
         keys.TIMELINE_ZONE: config.timeline_zone,
@@ -63,7 +75,7 @@ def _stored(config: TableConfig) -> dict[str, str]:
 
 def _normal(line: str, value: str) -> str:
     text = value.strip()
-    if line == keys.NAME:
+    if line in _EXACT:
         return text
     if line == keys.KEY_GENERATOR_TYPE:
         return parse_key_generator(text).family.value

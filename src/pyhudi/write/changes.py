@@ -151,4 +151,4 @@ def _unique(rows: pa.Table, shape: TableShape) -> pa.Table:
             f"MERGE INTO {shape.name}: more than one row of the source changes the record '{repeated[0]}'"
             " (or the table holds it twice), and no ordering field says which counts. Leave one source row a record."
         )
-    return combine(rows, shape.ordering_fields, shape.merge_mode)
+    return combine(rows, shape)

@@ -12,8 +12,7 @@ import pyarrow.compute as pc
 from pyhudi.errors import ConflictError, KeyFieldError
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.index.rows import TaggedRows, deletes_of, join_rows
-from pyhudi.kernels.dedupe import combine
-from pyhudi.merge.mode import MergeMode
+from pyhudi.kernels.dedupe import last_of_each_key
 from pyhudi.schema.meta_columns import FILE_NAME, PARTITION_PATH, RECORD_KEY
 from pyhudi.spec.file_group import FileGroupId, FileSlice
 from pyhudi.spec.visibility import Visibility
@@ -71,7 +70,7 @@ def _last_of_each_key(updates: dict[FileSlice, pa.Table]) -> dict[FileSlice, pa.
     """Leave one new version of each record: a table that was inserted into may hold a key twice, and both rows were
     read.
     """
-    return {piece: combine(rows, (), MergeMode.COMMIT_TIME_ORDERING) for piece, rows in updates.items()}
+    return {piece: last_of_each_key(rows) for piece, rows in updates.items()}
 
 
 class Places:

@@ -17,7 +17,6 @@ from pyhudi.kernels.base_file import TableShape
 from pyhudi.kernels.incoming import DELETE_COLUMN
 from pyhudi.kernels.keys import key_columns
 from pyhudi.kernels.table_shape import shape_of
-from pyhudi.merge.mode import check_served
 from pyhudi.schema.avro_arrow import arrow_to_avro, with_meta_fields
 from pyhudi.schema.evolve import conform, evolve
 from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
@@ -50,9 +49,8 @@ def table_shape(schema: TableSchema, config: TableConfig) -> TableShape:
     """Return what tasks must know of the table.
 
     Raises:
-        UnsupportedError: the table merges records by classes of its own.
+        UnsupportedError: the table merges records by a class that is not known here.
     """
-    check_served(config.merge_mode)
     return shape_of(config, schema.columns, with_meta_fields(schema.avro_json))
 
 

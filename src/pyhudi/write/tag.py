@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
+from pyhudi.errors import UnsupportedError
 from pyhudi.index.protocol import Index, Lookup
 from pyhudi.index.rows import TaggedRows
 from pyhudi.kernels.base_file import TableShape
-from pyhudi.kernels.dedupe import combine
+from pyhudi.kernels.dedupe import combine, last_of_each_key
 from pyhudi.kernels.keyed_rows import live_rows
 from pyhudi.spec.commit import Operation
 from pyhudi.write.prepare import require_unique
@@ -44,11 +45,15 @@ def tag_rows(keyed: pa.Table, tagging: Tagging, shape: TableShape, lookup: Looku
 
     Raises:
         KeyFieldError: a key stands twice in the data of an upsert that was told not to combine them.
+        UnsupportedError: as `check_moves` says.
     """
+    check_moves(tagging, lookup)
     within_partition = not (tagging.index.is_global and tagging.looks_up)
     if tagging.combine:
-        ordering = () if tagging.operation is Operation.DELETE else shape.ordering_fields
-        keyed = combine(keyed, ordering, shape.merge_mode, within_partition=within_partition)
+        if tagging.operation is Operation.DELETE:
+            keyed = last_of_each_key(keyed, within_partition=within_partition)
+        else:
+            keyed = combine(keyed, shape, within_partition=within_partition)
     elif tagging.operation is Operation.UPSERT:
         require_unique(keyed, tagging.combine_option)
     parts = split_by_partition(keyed)
@@ -58,6 +63,21 @@ def tag_rows(keyed: pa.Table, tagging: Tagging, shape: TableShape, lookup: Looku
     if tagging.drop_known:
         return [replace(part, updates=()) for part in tagged if part.inserts.num_rows]
     return without_void_inserts(tagged, shape)
+
+
+def check_moves(tagging: Tagging, lookup: Lookup) -> None:
+    """Refuse what would lose values: a record that moves to another partition leaves those behind that its new version does not bring.
+
+    Raises:
+        UnsupportedError: the table fills rows from earlier versions, and the index may move them.
+    """
+    shape, config = lookup.shape, lookup.view.config
+    if shape.mixes_versions and tagging.index.is_global and tagging.operation is Operation.UPSERT and config.partition_fields:
+        raise UnsupportedError(
+            f"Table {config.name} makes rows of several versions, and the index {tagging.index.name} may move a row to another partition, "
+            "away from its earlier versions: that is not served. Take an index that looks within the partition, such as "
+            "hoodie.index.type=SIMPLE."
+        )
 
 
 def without_void_inserts(tagged: Sequence[TaggedRows], shape: TableShape) -> list[TaggedRows]:

@@ -12,10 +12,10 @@ import pytest
 from pyhudi.kernels.base_file import TableShape, WriterSettings
 from pyhudi.kernels.read_base import read_base_file
 from pyhudi.kernels.write_task import TaskResult, WriteTask, run_write_task
-from pyhudi.merge.mode import MergeMode
 from pyhudi.schema.avro_arrow import arrow_to_avro, with_meta_fields
 from pyhudi.spec.file_group import BaseFile
 from pyhudi.spec.file_names import parse_base_file_name
+from pyhudi.spec.merge_mode import MergeMode
 from pyhudi.storage.memory import MemoryStorage
 
 FIRST = "20260101000000000"

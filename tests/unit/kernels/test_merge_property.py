@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from pyhudi.kernels.base_file import TableShape
 from pyhudi.kernels.dedupe import combine
-from pyhudi.kernels.incoming import IncomingRows
-from pyhudi.merge.mode import MergeMode
+from pyhudi.kernels.incoming_rows import IncomingRows
 from pyhudi.merge.rules import Version, combined, merged
 from pyhudi.schema.avro_arrow import arrow_to_avro
+from pyhudi.spec.merge_mode import MergeMode
 
 SCHEMA = pa.schema({"ts": pa.float64(), "tie": pa.string(), "_hoodie_is_deleted": pa.bool_(), "n": pa.int64()})
 ORDERING = ("ts", "tie")
@@ -55,7 +55,8 @@ def test_combining_a_batch_keeps_what_the_rule_keeps(rows: list[dict[str, Any]],
         places = [place for place, entry in enumerate(rows) if entry["_hoodie_record_key"] == key]
         if places:
             expected.append(places[combined([version(rows[place]) for place in places], mode)])
-    assert combine(table_of(rows), ORDERING, mode).column("n").to_pylist() == sorted(expected)
+    shape = TableShape("t", SCHEMA, arrow_to_avro(SCHEMA, "t"), ORDERING, mode)
+    assert combine(table_of(rows), shape).column("n").to_pylist() == sorted(expected)
 
 
 @settings(max_examples=300)

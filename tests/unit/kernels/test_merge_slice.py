@@ -15,10 +15,10 @@ from pyhudi.kernels.base_file import TableShape
 from pyhudi.kernels.delta import slice_delta
 from pyhudi.kernels.merge_counts import MergeCounts
 from pyhudi.kernels.merge_slice import count_merged, iter_merged
-from pyhudi.merge.mode import MergeMode
 from pyhudi.merge.partial import Record
 from pyhudi.spec.delete_record import COMMIT_TIME_DELETE
 from pyhudi.spec.log_block import BlockType
+from pyhudi.spec.merge_mode import MergeMode
 from tests.unit.kernels.conftest import FIRST, SMALL_FILTER, shape_of
 from tests.unit.kernels.log_tables import LoggedSlice, Row
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyhudi.merge.apply import NOT_BROUGHT, RecordVersion, applied
-from pyhudi.merge.mode import MergeMode
-from pyhudi.merge.partial import Gaps, PartialMode, Record
+from pyhudi.merge.partial import Gaps, Record
+from pyhudi.spec.merge_mode import MergeMode
+from pyhudi.spec.payload import PartialMode
 
 EVENT, COMMIT = MergeMode.EVENT_TIME_ORDERING, MergeMode.COMMIT_TIME_ORDERING
 DEFAULTS = Gaps(PartialMode.IGNORE_DEFAULTS)

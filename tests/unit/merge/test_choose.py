@@ -7,8 +7,9 @@ import pytest
 from pyhudi.errors import UnsupportedError
 from pyhudi.merge.choose import MergeRule, merge_rule
 from pyhudi.merge.custom import register_merger
-from pyhudi.merge.mode import MergeMode
-from pyhudi.merge.partial import Gaps, PartialMode, Record
+from pyhudi.merge.partial import Gaps, Record
+from pyhudi.spec.merge_mode import MergeMode
+from pyhudi.spec.payload import PartialMode
 from pyhudi.spec.table_config import TableConfig
 
 MODEL = "org.apache.hudi.common.model."

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pyhudi.errors import UnsupportedError
-from pyhudi.merge.mode import MergeMode
 from pyhudi.merge.rules import Version, combined, merged, newer_wins
+from pyhudi.spec.merge_mode import MergeMode
 
 EVENT = MergeMode.EVENT_TIME_ORDERING
 COMMIT = MergeMode.COMMIT_TIME_ORDERING
@@ -34,11 +33,6 @@ def test_by_event_time_the_greater_or_equal_ordering_value_wins(stored: list, in
 
 def test_by_commit_time_the_incoming_record_wins_whatever_its_ordering_value() -> None:
     assert newer_wins([2], [1], COMMIT)
-
-
-def test_custom_merging_is_refused_by_name() -> None:
-    with pytest.raises(UnsupportedError, match="CUSTOM"):
-        newer_wins([1], [1], MergeMode.CUSTOM)
 
 
 def test_delete_by_commit_time_wins_over_a_later_stored_record() -> None:

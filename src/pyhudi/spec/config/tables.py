@@ -6,6 +6,7 @@ Rules: `HoodieTableConfig`, `HoodieOptionConfig`.
 from __future__ import annotations
 
 from pyhudi.spec.config.key import ConfigKey, Kind, harmless, refused, served
+from pyhudi.spec.payload import DEBEZIUM_UNAVAILABLE, DELETE_FIELD, DELETE_MARKER, UNAVAILABLE, PartialMode
 
 _LATER = "comes with a later release"
 
@@ -48,8 +49,26 @@ TABLES: tuple[ConfigKey, ...] = (
     ),
     served(
         "hoodie.datasource.write.payload.class",
-        "Older way to name the merge mode.",
+        "Older way to name the merge mode; one of Hudi's classes, or the name under which a merger is registered (pyhudi.merge.custom).",
         aliases=("hoodie.compaction.payload.class", "hoodie.table.legacy.payload.class", "payloadClass"),
+    ),
+    served(
+        "hoodie.record.merge.strategy.id",
+        "Name under which the merger of the mode CUSTOM is registered (pyhudi.merge.custom).",
+        aliases=("hoodie.write.record.merge.strategy.id", "hoodie.datasource.write.record.merger.strategy", "recordMergeStrategyId"),
+    ),
+    served(
+        "hoodie.table.partial.update.mode",
+        "Which values of the newer row are filled from the older one: those that equal the column's default, or a marker. Table version 9.",
+        choices=tuple(PartialMode),
+    ),
+    served(DELETE_FIELD, "Column that says which rows are deletes.", aliases=(f"hoodie.record.merge.property.{DELETE_FIELD}",)),
+    served(DELETE_MARKER, "Value of that column in a delete.", aliases=(f"hoodie.record.merge.property.{DELETE_MARKER}",)),
+    served(
+        UNAVAILABLE,
+        "Text that FILL_UNAVAILABLE takes for a value that was not sent.",
+        default=DEBEZIUM_UNAVAILABLE,
+        aliases=(f"hoodie.record.merge.property.{UNAVAILABLE}",),
     ),
     served(
         "hoodie.datasource.write.keygenerator.type",
@@ -109,11 +128,8 @@ TABLES: tuple[ConfigKey, ...] = (
         "hoodie.table.cdc.enabled=false hoodie.table.cdc.supplemental.logging.mode=data_before_after",
     ),
     *refused(
-        f"merging by payload type, strategy or partial update {_LATER}",
-        """
-        payloadType recordMergeStrategyId hoodie.record.merge.strategy.id hoodie.write.record.merge.strategy.id
-        hoodie.datasource.write.record.merger.strategy hoodie.table.partial.update.mode hoodie.record.merge.property.*
-        """,
+        "it is no setting of a merger that is known here",
+        "payloadType hoodie.record.merge.property.*",
     ),
     *refused(
         f"the timestamp and custom key generators {_LATER}",

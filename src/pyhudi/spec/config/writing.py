@@ -198,8 +198,8 @@ WRITING: tuple[ConfigKey, ...] = (
     ),
     *refused(f"writing streams {_LATER}", "hoodie.datasource.write.streaming.* hoodie.streamer.* hoodie.deltastreamer.*"),
     *refused(
-        f"deletes by a column of the rows {_LATER}",
-        "hoodie.payload.delete.field hoodie.payload.delete.marker hoodie.payload.event.time.field",
+        f"event times in a commit's statistics: that {_LATER}",
+        "hoodie.payload.event.time.field",
     ),
     *refused(
         "pyhudi loads no classes by name; custom code is not called from a write",

@@ -1,0 +1,113 @@
+"""Incoming rows that take values from each other and from stored rows become what the rule gives record by record."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pyhudi.kernels.base_file import TableShape
+from pyhudi.kernels.dedupe import combine
+from pyhudi.kernels.incoming import commit_time_deletes, marked_deletes
+from pyhudi.kernels.incoming_rows import IncomingRows
+from pyhudi.merge.apply import RecordVersion, applied
+from pyhudi.merge.partial import Gaps
+from pyhudi.schema.avro_arrow import arrow_to_avro
+from pyhudi.schema.meta_columns import META_COLUMNS
+from pyhudi.spec.merge_mode import MergeMode
+from pyhudi.spec.payload import PartialMode
+from tests.unit.kernels.test_slice_property import KEY, SCHEMA, SumUp
+
+DELETE = "_pyhudi_delete"
+COLUMNS = (KEY, *SCHEMA.names)
+ROWS = pa.schema([(KEY, pa.string()), (DELETE, pa.bool_()), *zip(SCHEMA.names, SCHEMA.types, strict=True)])
+EVENT, COMMIT, CUSTOM = MergeMode.EVENT_TIME_ORDERING, MergeMode.COMMIT_TIME_ORDERING, MergeMode.CUSTOM
+
+values = {
+    "ts": st.sampled_from([None, 1, 2, 3]),
+    "tie": st.sampled_from([None, "", "a"]),
+    "n": st.sampled_from([None, 0, 3, 4]),
+    "s": st.sampled_from([None, "", "x", "absent"]),
+}
+row = st.fixed_dictionaries(
+    {
+        KEY: st.sampled_from(["k0", "k1", "k2"]),
+        DELETE: st.sampled_from([False, False, False, True]),
+        **values,
+        "_hoodie_is_deleted": st.sampled_from([None, False, False, True]),
+    }
+)
+stored_rows = st.lists(row.map(lambda entry: entry | {DELETE: False, "_hoodie_is_deleted": None}), max_size=5)
+rules = st.sampled_from(
+    [
+        (COMMIT, Gaps(PartialMode.IGNORE_DEFAULTS), None),
+        (EVENT, Gaps(PartialMode.IGNORE_DEFAULTS, defaults=(("n", 0),)), None),
+        (EVENT, Gaps(PartialMode.FILL_UNAVAILABLE, "absent"), None),
+        (CUSTOM, None, SumUp()),
+    ]
+)
+
+
+def shape_of(rule: tuple[MergeMode, Gaps | None, Any]) -> TableShape:
+    mode, gaps, merger = rule
+    return TableShape("t", SCHEMA, arrow_to_avro(SCHEMA, "t"), ("ts", "tie"), mode, gaps=gaps, merger=merger)
+
+
+def version(entry: dict[str, Any], shape: TableShape) -> RecordVersion:
+    record = {**dict.fromkeys(META_COLUMNS), **{name: value for name, value in entry.items() if name != DELETE}}
+    dies = entry[DELETE] or bool(entry["_hoodie_is_deleted"])
+    hard = entry[DELETE] or (dies and not shape.compared_fields)
+    return RecordVersion(record, tuple(entry[name] for name in shape.compared_fields), dies, hard)
+
+
+def after(state: RecordVersion | None, entry: dict[str, Any], shape: TableShape) -> RecordVersion:
+    return applied(state, version(entry, shape), shape.merge_mode, shape.gaps, shape.merger)
+
+
+def shown(record: Any) -> list[Any]:
+    return [record[name] for name in COLUMNS]
+
+
+@settings(max_examples=100)
+@given(st.lists(row, max_size=8), rules)
+def test_rows_of_one_batch_are_applied_to_each_other_in_their_order(rows: list[dict[str, Any]], rule: Any) -> None:
+    shape = shape_of(rule)
+    expected: dict[str, RecordVersion] = {}
+    for entry in rows:
+        expected[entry[KEY]] = after(expected.get(entry[KEY]), entry, shape)
+
+    found = combine(pa.Table.from_pylist(rows, schema=ROWS), shape)
+    dead = commit_time_deletes(found) | marked_deletes(found, shape)
+    assert sorted(found.column(KEY).to_pylist()) == sorted(expected)
+    for entry, is_dead in zip(found.to_pylist(), dead.tolist(), strict=True):
+        state = expected[entry[KEY]]
+        assert is_dead == state.deletes
+        assert is_dead or shown(entry) == shown(state.record)
+
+
+@settings(max_examples=100)
+@given(stored_rows, st.lists(row, max_size=3, unique_by=lambda entry: entry[KEY]), rules)
+def test_stored_rows_become_what_the_rule_makes_of_them(stored: list[dict[str, Any]], rows: list[dict[str, Any]], rule: Any) -> None:
+    shape = shape_of(rule)
+    by_key = {entry[KEY]: entry for entry in rows}
+    kept, replaced, deleted = [], [], 0
+    for entry in stored:
+        start = version(entry, shape)
+        state = after(start, by_key[entry[KEY]], shape) if entry[KEY] in by_key else start
+        if state is start:
+            kept.append(shown(entry))
+        elif state.deletes:
+            deleted += 1
+        else:
+            replaced.append(shown(state.record))
+
+    incoming = IncomingRows(pa.Table.from_pylist(rows, schema=ROWS), shape)
+    batch = incoming.merge(pa.Table.from_pylist(stored, schema=ROWS).drop_columns([DELETE]))
+    assert [shown(entry) for entry in batch.kept.to_pylist()] == kept
+    assert [shown(entry) for entry in batch.replacements.to_pylist()] == replaced
+    assert batch.deleted == deleted
+    met = {entry[KEY] for entry in stored}
+    new = [entry for entry in rows if entry[KEY] not in met and not version(entry, shape).deletes]
+    assert [shown(entry) for entry in incoming.inserts().to_pylist()] == [shown(entry) for entry in new]
