@@ -18,6 +18,7 @@ from pyhudi.codec.log_content import iter_deletes
 from pyhudi.codec.log_file import read_content, scan_blocks
 from pyhudi.codec.positions import decode_positions
 from pyhudi.errors import CorruptTableError, KeyFieldError, SchemaError, UnsupportedError
+from pyhudi.kernels.aligned_rows import alignment
 from pyhudi.kernels.base_file import TableShape
 from pyhudi.kernels.block_rows import data_rows
 from pyhudi.kernels.delete_ordering import delete_ordering
@@ -143,7 +144,7 @@ def read_log_rows(
             raise kind(f"Log file '{block.path}' of the table at {storage.uri}, block at byte {block.offset}: {error}") from error
         pieces += found
         numbers += [np.full(piece.rows.num_rows, number) for piece in found]
-    return _joined(pieces, numbers, tuple(_held(block) for block in blocks), wanted)
+    return _joined(pieces, numbers, tuple(_held(block, shape) for block in blocks), wanted)
 
 
 def _wanted(shape: TableShape, columns: Sequence[str]) -> pa.Schema:
@@ -171,7 +172,11 @@ def _pieces(block: LogBlock, content: bytes, shape: TableShape, wanted: pa.Schem
             yield _deletes(deleted, shape, wanted, _between(positions, begin, end))
             begin = end
     else:
-        for rows in data_rows(block, content, [*wanted.names, OPERATION]):
+        other = alignment(shape.schema, block.header.instant or "")
+        asked = [*wanted.names, OPERATION]
+        names = asked if other is None else [name for name in map(other.stored_name, asked) if name is not None]
+        for stored in data_rows(block, content, names):
+            rows = stored if other is None else other.rows(stored)
             end = begin + rows.num_rows
             yield _live(rows, shape, wanted, _between(positions, begin, end))
             begin = end
@@ -217,12 +222,14 @@ def _between(positions: Places | None, begin: int, end: int) -> Places:
     return positions[begin:end]
 
 
-def _held(block: LogBlock) -> frozenset[str] | None:
+def _held(block: LogBlock, shape: TableShape) -> frozenset[str] | None:
     if not block.header.is_partial:
         return None
     if block.header.schema_json is None:
         raise CorruptTableError(f"Log file '{block.path}', block at byte {block.offset}: partial rows without a schema")
-    return frozenset(avro_to_arrow(block.header.schema_json).names)
+    names = avro_to_arrow(block.header.schema_json).names
+    other = alignment(shape.schema, block.header.instant or "")
+    return frozenset(names if other is None else filter(None, map(other.table_name, names)))
 
 
 def _of_part(piece: _Piece, part: tuple[int, int]) -> _Piece:

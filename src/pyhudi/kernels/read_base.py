@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 import pyarrow.types as pt
 
 from pyhudi.errors import CorruptTableError, SchemaError
+from pyhudi.kernels.aligned_rows import Alignment, alignment
 from pyhudi.kernels.parquet_input import corrupt_as_error, open_parquet
 from pyhudi.kernels.versions import Places
 from pyhudi.schema.evolve import conform
@@ -48,7 +49,7 @@ def read_base_file(
     Args:
         storage: the table's storage.
         file: the base file.
-        schema: the data columns of the table.
+        schema: the data columns of the table, with the history of its schema if it has one.
         columns: names of the columns to return, in this order; all when None.
         filter: expression over columns of the table; row groups that cannot match are not read.
         meta_columns: put the five meta columns first (when `columns` is None).
@@ -82,15 +83,19 @@ def iter_base_file(
     needed = wanted if filter is None else with_filter_columns(wanted, all_fields(schema), filter)
     with corrupt_as_error(storage, file.path), storage.open_input(file.path) as source:
         parquet = pq.ParquetFile(source, read_dictionary=list(dictionaries), coerce_int96_timestamp_unit="us")
-        _check_types(storage, file, parquet.schema_arrow, needed)
-        groups = _groups_to_read(parquet, source, needed, filter)
-        stored = [name for name in needed.names if name in parquet.schema_arrow.names]
+        other = alignment(schema, file.name.instant)
+        if other is None:
+            _check_types(storage, file, parquet.schema_arrow, needed)
+        # Statistics speak of the file's columns, the filter of the table's.
+        groups = _groups_to_read(parquet, source, needed, filter if other is None else None)
+        asked = needed.names if other is None else [other.stored_name(name) for name in needed.names]
+        stored = [name for name in asked if name in parquet.schema_arrow.names]
         left_out = None if without is None else _within_groups(parquet, groups, without)
         begin = 0
         for batch in parquet.iter_batches(_batch_rows(parquet), row_groups=groups, columns=stored):
             kept = batch if left_out is None else _without(batch, begin, left_out)
             begin += batch.num_rows
-            yield from _typed(storage, file, kept, needed, wanted, filter)
+            yield from _typed(storage, file, kept, needed, wanted, filter, other)
 
 
 def row_count(storage: Storage, file: BaseFile) -> int:
@@ -172,13 +177,15 @@ def _typed(
     needed: pa.Schema,
     wanted: pa.Schema,
     filter_: pc.Expression | None,
+    other: Alignment | None,
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a batch that pass the filter, with the table's types."""
+    """Yield the rows of a batch that pass the filter, with the table's names and types."""
     if not batch.num_columns:
         yield pa.RecordBatch.from_arrays([pa.nulls(batch.num_rows, field.type) for field in wanted], schema=wanted)
         return
     try:
-        rows = conform(pa.Table.from_batches([batch]), needed)
+        stored = pa.Table.from_batches([batch])
+        rows = conform(stored if other is None else other.rows(stored), needed)
     except SchemaError as error:
         raise CorruptTableError(f"Base file '{file.path}' of the table at {storage.uri} cannot be read: {error}") from error
     if filter_ is not None:

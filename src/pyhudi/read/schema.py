@@ -1,11 +1,13 @@
 """Which columns a table has as of a timeline.
 
 Rules: `TableSchemaResolver`: the schema that the latest commit recorded, else the one that the table was created with,
-else that of a base file.
+else that of a base file. Where `hoodie.schema.on.read.enable` was ever on, columns have numbers, and the history of the
+schema comes with the columns (`pyhudi.schema.internal.history`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -14,17 +16,26 @@ from pyhudi.errors import CorruptTableError
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.kernels.parquet_input import footer_entries, open_parquet
 from pyhudi.schema.avro_arrow import arrow_to_avro, avro_to_arrow
+from pyhudi.schema.internal.as_json import from_json, history_from_json
+from pyhudi.schema.internal.history import SchemaHistory, reconciled, with_history
+from pyhudi.schema.internal.model import InternalSchema
 from pyhudi.schema.meta_columns import without_meta_columns
+from pyhudi.spec.commit import CommitMetadata
 from pyhudi.spec.file_group import BaseFile
+from pyhudi.spec.instant import Instant
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.protocol import Storage
 from pyhudi.timeline.payload import read_commit
+from pyhudi.timeline.schema_files import read_schema_file
 from pyhudi.timeline.timeline import Timeline
+from pyhudi.txn.schema_record import LATEST_SCHEMA
+
+_OWN_COMMIT = "pyhudi.version"
 
 
 @dataclass(frozen=True, slots=True)
 class StoredSchema:
-    """The data columns of a table, and the Avro text that its commits have for them."""
+    """The data columns of a table, with the history of its schema when it has one, and the Avro text that its commits have for them."""
 
     columns: pa.Schema
     avro_json: str
@@ -41,14 +52,18 @@ def table_schema(storage: Storage, config: TableConfig, timeline: Timeline) -> S
         return stored
     # Files and commits leave these columns out; Hudi puts them last, as texts, because a path holds nothing else.
     dropped = [name for name in config.partition_fields if name not in stored.columns.names]
-    columns = pa.schema([*stored.columns, *(pa.field(name, pa.string()) for name in dropped)])
+    columns = pa.schema([*stored.columns, *(pa.field(name, pa.string()) for name in dropped)], metadata=stored.columns.metadata)
     return StoredSchema(columns, stored.avro_json)
 
 
 def _stored_schema(storage: Storage, config: TableConfig, timeline: Timeline) -> StoredSchema:
-    recorded = _recorded(storage, config, timeline) or config.create_schema_json
-    if recorded is not None:
-        return StoredSchema(without_meta_columns(avro_to_arrow(recorded)), recorded)
+    found = _recorded(storage, config, timeline)
+    if found is not None:
+        instant, commit, recorded = found
+        columns = without_meta_columns(avro_to_arrow(recorded))
+        return StoredSchema(with_history(columns, _history(storage, config, timeline, instant, commit, columns)), recorded)
+    if config.create_schema_json is not None:
+        return StoredSchema(without_meta_columns(avro_to_arrow(config.create_schema_json)), config.create_schema_json)
     newest = _newest_base_file(FileSystemView(storage, config, timeline))
     if newest is None:
         raise CorruptTableError(
@@ -58,12 +73,49 @@ def _stored_schema(storage: Storage, config: TableConfig, timeline: Timeline) ->
     return _of_base_file(storage, config, newest)
 
 
-def _recorded(storage: Storage, config: TableConfig, timeline: Timeline) -> str | None:
+def _recorded(storage: Storage, config: TableConfig, timeline: Timeline) -> tuple[Instant, CommitMetadata, str] | None:
     for instant in reversed(timeline.data_instants()):
-        recorded = read_commit(storage, config, instant).schema_json
-        if recorded is not None:
-            return recorded
+        commit = read_commit(storage, config, instant)
+        if commit.schema_json is not None:
+            return instant, commit, commit.schema_json
     return None
+
+
+def _history(
+    storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant, commit: CommitMetadata, columns: pa.Schema
+) -> SchemaHistory | None:
+    """Return the history of a table whose latest commit with a schema is given; None when columns have no numbers.
+
+    Apache Hudi's replacecommits do not repeat the version, so that the folder is asked then.
+    """
+    stated = commit.extra.get(LATEST_SCHEMA)
+    if not stated and _OWN_COMMIT in commit.extra:
+        return None
+    text = read_schema_file(storage, timeline)
+    if text is None and not stated:
+        return None
+    known = () if text is None else history_from_json(text)
+    if stated:
+        latest = from_json(stated)
+        known = (*(schema for schema in known if schema.version != latest.version), latest)
+    versions = tuple(sorted(known, key=lambda schema: schema.version))
+    overlapping = _overlapping(storage, config, timeline, versions)
+    history = SchemaHistory(versions, versions[-1], overlapping)
+    current = history.at(instant.requested) if not stated else latest
+    return reconciled(SchemaHistory(versions, current, overlapping), columns)
+
+
+def _overlapping(storage: Storage, config: TableConfig, timeline: Timeline, versions: Sequence[InternalSchema]) -> dict[str, int]:
+    """Return the version that commits wrote which began before a version was made and completed after it, as they state it."""
+    found = {}
+    for instant in timeline.data_instants():
+        done = timeline.completion_time(instant.requested)
+        between = (one for one in versions if done and int(instant.requested) < one.version < int(done))
+        if next(between, None) is not None:
+            stated = read_commit(storage, config, instant).extra.get(LATEST_SCHEMA)
+            if stated:
+                found[instant.requested] = from_json(stated).version
+    return found
 
 
 def _newest_base_file(view: FileSystemView) -> BaseFile | None:

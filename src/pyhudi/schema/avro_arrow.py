@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from pyhudi.errors import CorruptTableError, SchemaError
-from pyhudi.schema.avro_types import read_type
+from pyhudi.schema.avro_types import COMMENT, read_type
 from pyhudi.schema.meta_columns import META_COLUMNS, is_meta_column
 
 _PRIMITIVES: dict[pa.DataType, Any] = {
@@ -90,8 +90,10 @@ def _record(fields: list[pa.Field], name: str, namespace: str) -> dict[str, Any]
                 "and do not begin with a digit. Rename it."
             )
         avro = _union(field.type, field.name, f"{namespace}.{name}", nullable=field.nullable)
+        comment = (field.metadata or {}).get(COMMENT)
+        doc = {"doc": comment.decode()} if comment else {}
         default = {"default": None} if field.nullable else {}
-        written.append({"name": field.name, "type": avro, **default})
+        written.append({"name": field.name, "type": avro, **doc, **default})
     return {"type": "record", "name": name, "namespace": namespace, "fields": written}
 
 

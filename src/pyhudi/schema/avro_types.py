@@ -12,6 +12,9 @@ import pyarrow as pa
 
 from pyhudi.errors import UnsupportedError
 
+#: Key of a column's comment among the metadata of its Arrow field.
+COMMENT = b"comment"
+
 _PRIMITIVES = {
     "null": pa.null(),
     "boolean": pa.bool_(),
@@ -95,7 +98,8 @@ class _TypeReader:
         fields = []
         for field in avro["fields"]:
             arrow, nullable = self.read(field["type"], inner)
-            fields.append(pa.field(field["name"], arrow, nullable=nullable))
+            comment = {COMMENT: str(field["doc"]).encode()} if field.get("doc") else None
+            fields.append(pa.field(field["name"], arrow, nullable=nullable, metadata=comment))
         return self._remember(avro, namespace, pa.struct(fields))
 
     def _remember(self, avro: dict[str, Any], namespace: str, arrow: pa.DataType) -> pa.DataType:

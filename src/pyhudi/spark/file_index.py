@@ -28,6 +28,7 @@ from pyhudi.spark.jvm import JavaObject
 from pyhudi.spark.masked_rows import MASK
 from pyhudi.spark.merged_slices import MergedSlice, merge_slices
 from pyhudi.spark.partition_search import PartitionSearch
+from pyhudi.spark.schema_versions import VersionPart
 from pyhudi.spec.file_group import BaseFile, FileSlice
 from pyhudi.storage.protocol import Storage
 
@@ -43,7 +44,14 @@ class SnapshotFileIndex:
 
         implements = ("org.apache.spark.sql.execution.datasources.FileIndex",)
 
-    def __init__(self, session: SparkSession, snapshot: Snapshot, partition_schema: StructType, merge_folder: str | None = None) -> None:
+    def __init__(
+        self,
+        session: SparkSession,
+        snapshot: Snapshot,
+        partition_schema: StructType,
+        merge_folder: str | None = None,
+        part: VersionPart | None = None,
+    ) -> None:
         """Prepare; nothing is listed before Spark asks.
 
         Args:
@@ -52,8 +60,10 @@ class SnapshotFileIndex:
             partition_schema: The partition columns whose values come from the partition paths; empty reads them from
             the files.
             merge_folder: The option `pyhudi.merge.folder`.
+            part: Which files are scanned; all by default.
         """
         self._session = session
+        self._part = part
         self._snapshot = snapshot
         self._merge_folder = merge_folder
         self._schema = StructType([*partition_schema, MASK]) if merges(snapshot) else partition_schema
@@ -142,12 +152,13 @@ class SnapshotFileIndex:
             whole: list[tuple[str, int, int]] = []
             for one in slices:
                 delta = merged.get(one)
-                if one.base is not None and delta is not None and delta.masked:
+                base = one.base if one.base is not None and self._scans(one.base) else None
+                if base is not None and delta is not None and delta.masked:
                     bits = base64.b64encode(delta.masked).decode()
-                    yield Directory((*texts, bits), (self._file(one.base),))
-                elif one.base is not None:
-                    whole.append(self._file(one.base))
-                if delta is not None:
+                    yield Directory((*texts, bits), (self._file(base),))
+                elif base is not None:
+                    whole.append(self._file(base))
+                if delta is not None and (self._part is None or self._part.is_today):
                     whole += [(file.uri, file.size, file.modified_ms) for file in delta.files]
             if whole:
                 yield Directory((*texts, None), tuple(whole))
@@ -171,7 +182,11 @@ class SnapshotFileIndex:
                     yield f"{self._base}/{file.path}", file.size
 
     def _base_files(self, path: str) -> tuple[tuple[str, int, int], ...]:
-        return tuple(map(self._file, self._snapshot.files(path)))
+        return tuple(self._file(file) for file in self._snapshot.files(path) if self._scans(file))
+
+    def _scans(self, file: BaseFile) -> bool:
+        """Tell whether a base file belongs to this scan."""
+        return self._part is None or self._part.holds(file.name.instant)
 
     def _file(self, file: BaseFile) -> tuple[str, int, int]:
         if file.size == 0:  # Spark would take it for a file without rows
@@ -193,8 +208,9 @@ class SnapshotFileIndex:
     @cached_property
     def _identity(self) -> str:
         snapshot = self._snapshot
+        versions = "" if self._part is None else f", schema {sorted(self._part.versions)}"
         timeline = hashlib.sha256(repr(snapshot.timeline.completed()).encode()).hexdigest()[:16]
-        return f"HudiFiles({self._base}, {snapshot.instant}, {snapshot.query.mode}, {timeline}{snapshot.scope})"
+        return f"HudiFiles({self._base}, {snapshot.instant}, {snapshot.query.mode}, {timeline}{snapshot.scope}{versions})"
 
     @cached_property
     def _root_paths(self) -> JavaObject:

@@ -8,6 +8,8 @@ docs/design/0061-spark-merge-on-read.md.
 
 from __future__ import annotations
 
+import functools
+
 from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
@@ -15,12 +17,13 @@ from pyspark.sql.types import StructType
 
 from pyhudi.read.changes import ChangedRows, Written
 from pyhudi.read.snapshot import Snapshot
-from pyhudi.schema.meta_columns import COMMIT_TIME, with_meta_columns
+from pyhudi.schema.meta_columns import COMMIT_TIME, is_meta_column, with_meta_columns
 from pyhudi.spark import jvm
 from pyhudi.spark.file_index import SnapshotFileIndex, merges
 from pyhudi.spark.jvm import JavaObject
 from pyhudi.spark.masked_rows import row_index_column, without_masked
 from pyhudi.spark.partition_columns import partition_columns
+from pyhudi.spark.schema_versions import VersionPart, version_parts
 from pyhudi.spark.types import spark_schema
 
 _DATASOURCES = "org.apache.spark.sql.execution.datasources"
@@ -40,13 +43,21 @@ def scan(session: SparkSession, snapshot: Snapshot, merge_folder: str | None = N
     Raises:
         UnsupportedError: a column has a type that Spark does not read, or the JVM cannot reach the storage.
     """
-    columns = snapshot.schema
+    parts: list[VersionPart | None] = [*version_parts(snapshot.schema)]
+    frames = [_scan_part(session, snapshot, merge_folder, part) for part in parts or [None]]
+    frame = functools.reduce(DataFrame.union, reversed(frames))
+    return frame if not isinstance(snapshot, ChangedRows) else _of_the_span(frame, snapshot.written)
+
+
+def _scan_part(session: SparkSession, snapshot: Snapshot, merge_folder: str | None, part: VersionPart | None) -> DataFrame:
+    """Return the rows of the files of a part, of all files when there is none, with the table's columns of today."""
+    columns = snapshot.schema if part is None else part.columns
     if snapshot.config.populate_meta_fields:
         columns = with_meta_columns(columns)
     fields = spark_schema(columns)
     partitioned_by = partition_columns(fields, snapshot.config)
     missing = [field for field in partitioned_by.fields if field.name not in fields.names]
-    index = SnapshotFileIndex(session, snapshot, partitioned_by, merge_folder)
+    index = SnapshotFileIndex(session, snapshot, partitioned_by, merge_folder, part)
     shown = StructType([*fields.fields, *missing])
     if merges(snapshot):
         read = StructType([*shown.fields, row_index_column(session)])
@@ -55,7 +66,10 @@ def scan(session: SparkSession, snapshot: Snapshot, merge_folder: str | None = N
         plan = _relation(session, index, shown)
     classic = jvm.companion(session, "classic.Dataset")
     frame = DataFrame(classic.ofRows(jvm.jvm_session(session), plan), session)
-    return frame if not isinstance(snapshot, ChangedRows) else _of_the_span(frame, snapshot.written)
+    if part is None:
+        return frame
+    meta = [f"`{name}`" for name in shown.names if is_meta_column(name)]
+    return frame.selectExpr(*meta, *(f"{value} AS `{name}`" for name, value in part.values), *(f"`{field.name}`" for field in missing))
 
 
 def _of_the_span(frame: DataFrame, written: Written) -> DataFrame:

@@ -22,6 +22,7 @@ from pyhudi.table.compact import compact_after
 from pyhudi.table.open_table import OpenTable
 from pyhudi.timeline.payload import read_commit
 from pyhudi.txn.release import VERSION
+from pyhudi.txn.schema_record import record_version
 from pyhudi.txn.transaction import Committed, Transaction, begin
 from pyhudi.write.choices import Choices, choose
 from pyhudi.write.data import to_table
@@ -152,4 +153,5 @@ def state_before(txn: Transaction) -> tuple[TableSchema, CommitMetadata | None]:
 def commit(txn: Transaction, plan: WritePlan, results: Sequence[TaskResult], schema: TableSchema) -> Committed:
     """Make a planned write visible; its metadata say which engine ran, and why."""
     notes = {"pyhudi.version": VERSION, "pyhudi.engine": plan.engine, "pyhudi.engine.reason": plan.reason}
+    notes |= record_version(txn.table, txn.instant, schema.columns)
     return txn.commit(results, schema_json=schema.avro_json, replaced=plan.replaced, extra=notes)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 
 import pyarrow as pa
 
+from pyhudi.schema.internal.history import history_of
 from pyhudi.spec.options import resolve
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.spec.table_version import TableVersion
@@ -24,6 +25,8 @@ def partial_columns(options: Mapping[str, str], config: TableConfig, schema: pa.
     always brought. Rows that change an ordering field are whole: Apache Hudi mixes the columns of a late partial row into the newer record.
     """
     if not config.is_merge_on_read or config.version < TableVersion.EIGHT or not resolve(options).flag(_OPTION):
+        return None
+    if history_of(schema) is not None:  # as in Apache Hudi, whose readers match partial rows by name
         return None
     always = (*config.record_key_fields, *config.partition_fields, *config.ordering_fields)
     stated = {name.lower() for name in changed}

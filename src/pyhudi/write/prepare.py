@@ -19,13 +19,14 @@ from pyhudi.kernels.keys import key_columns
 from pyhudi.kernels.table_shape import shape_of
 from pyhudi.schema.avro_arrow import arrow_to_avro, with_meta_fields
 from pyhudi.schema.evolve import conform, evolve
+from pyhudi.schema.internal.history import history_of, reconciled, with_history
 from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
 from pyhudi.spec.table_config import TableConfig
 
 
 @dataclass(frozen=True, slots=True)
 class TableSchema:
-    """The data columns of a table, in Arrow and as its commits spell them in Avro."""
+    """The data columns of a table, in Arrow (with the history of the schema if there is one) and as its commits spell them in Avro."""
 
     columns: pa.Schema
     avro_json: str
@@ -42,6 +43,9 @@ def evolved(table: TableSchema, data: pa.Schema, config: TableConfig) -> TableSc
     columns = evolve(table.columns, data, key_fields=(*config.record_key_fields, *config.partition_fields))
     if columns.equals(table.columns):
         return table
+    history = history_of(table.columns)
+    if history is not None:
+        columns = with_history(columns, reconciled(history, columns))
     return TableSchema(columns, arrow_to_avro(columns, config.name))
 
 

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from pyhudi.codec.commit_metadata import commit_content
 from pyhudi.errors import ConflictError
 from pyhudi.kernels.write_task import TaskResult
-from pyhudi.read.schema import table_schema
+from pyhudi.read.schema import StoredSchema, table_schema
+from pyhudi.schema.internal.history import history_of
 from pyhudi.service.compaction.slices import planned_slices
 from pyhudi.service.compaction.start import StartedCompaction
 from pyhudi.spec.commit import CommitMetadata, Operation, WriteStat, stats_by_partition
@@ -18,6 +19,7 @@ from pyhudi.txn.check import check_files
 from pyhudi.txn.locked import LockedTable
 from pyhudi.txn.markers import delete_unlisted, forget_markers
 from pyhudi.txn.release import VERSION
+from pyhudi.txn.schema_record import record_version
 
 _log = logging.getLogger(__name__)
 _OPERATIONS = {Action.COMPACTION: Operation.COMPACT, Action.LOG_COMPACTION: Operation.LOG_COMPACT}
@@ -46,13 +48,16 @@ def complete(table: LockedTable, work: StartedCompaction, results: Sequence[Task
     kept = [result for result in results if _group(result.stat) not in declined]
     delete_unlisted(table.storage, instant.requested, {result.file for result in kept})
     check_files(table.storage, (result.stat for result in kept))
+    stored = table_schema(table.storage, table.config, table.timeline)
+    version = _version(table, work, stored)
     metadata = CommitMetadata(
         stats=stats_by_partition(result.stat for result in kept),
         # As of now: a writer may have added a column while the tasks ran, and readers take the schema of what completed last.
         extra={
             "pyhudi.version": VERSION,
             "pyhudi.engine": engine,
-            "schema": table_schema(table.storage, table.config, table.timeline).avro_json,
+            "schema": stored.avro_json,
+            **version,
         },
         operation=_OPERATIONS[instant.action],
         compacted=True,
@@ -61,6 +66,21 @@ def complete(table: LockedTable, work: StartedCompaction, results: Sequence[Task
     done = table.writer.complete(instant, table.times.next(), content)
     forget_markers(table.storage, instant.requested)
     return done, kept
+
+
+def _version(table: LockedTable, work: StartedCompaction, stored: StoredSchema) -> dict[str, str]:
+    """Record which version of the schema the files have, for a table that keeps a history of it.
+
+    Raises:
+        ConflictError: the schema changed while the tasks ran, so that no version is that of both the files and the table.
+    """
+    before, now = history_of(work.shape.schema), history_of(stored.columns)
+    if now is not None and (before is None or before.current != now.current):
+        raise ConflictError(
+            f"the schema of table {table.storage.uri} was changed while {work.instant.action} {work.instant.requested} ran. Nothing of this"
+            " run is visible; run it again."
+        )
+    return record_version(table, work.instant.requested, stored.columns)
 
 
 def _group(stat: WriteStat) -> FileGroupId:

@@ -183,13 +183,23 @@ WRITING: tuple[ConfigKey, ...] = (
         f"sorting and partitioning of bulk inserts {_LATER}",
         "hoodie.bulkinsert.sort.mode=NONE hoodie.bulkinsert.user.defined.partitioner.*",
     ),
+    served(
+        "hoodie.schema.on.read.enable",
+        "ALTER TABLE may rename, drop, move and retype columns: they get numbers, and the table keeps the history of its schema.",
+        Kind.FLAG,
+        "false",
+    ),
+    *harmless(
+        "is what pyhudi does in any case",
+        """
+        hoodie.datasource.write.schema.allow.auto.evolution.column.drop hoodie.datasource.write.new.columns.nullable
+        """,
+    ),
     *refused(
         f"changing the schema beyond new columns and wider types {_LATER}",
         """
-        hoodie.schema.on.read.enable=false hoodie.datasource.write.schema.allow.auto.evolution.column.drop=false
         hoodie.datasource.write.reconcile.schema=false hoodie.write.set.null.for.missing.columns=true
         hoodie.avro.schema.validate=false hoodie.avro.schema.external.transformation=false hoodie.write.schema
-        hoodie.datasource.write.new.columns.nullable=false
         """,
     ),
     *refused(

@@ -1,0 +1,175 @@
+"""Columns of a file that was written with an earlier version of the table's schema, under today's names and types.
+
+Rules: `InternalSchemaMerger` (columns meet by number, not by name), `HoodieAvroUtils.rewritePrimaryType` (a number that becomes one of
+another kind goes through its text, so that a float of 0.1 becomes a double of 0.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pt
+
+from pyhudi.errors import SchemaError
+from pyhudi.keygen.text import float_text
+from pyhudi.schema.evolve import conform_column
+from pyhudi.schema.internal.as_arrow import arrow_field, arrow_type
+from pyhudi.schema.internal.history import SchemaHistory, history_of
+from pyhudi.schema.internal.model import FieldType, InternalSchema, ListType, MapType, RecordType
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """How the columns of a file become those of the table."""
+
+    file: InternalSchema
+    table: InternalSchema
+
+    def stored_name(self, name: str) -> str | None:
+        """Return what the file calls a column of the table; None when it does not have it."""
+        field = self.table.record.find(name)
+        if field is None:
+            return name  # no column of the table's schema, such as `_hoodie_operation`
+        stored = self.file.record.by_id(field.id)
+        return None if stored is None else stored.name
+
+    def table_name(self, name: str) -> str | None:
+        """Return what the table calls a column of the file; None when it was dropped."""
+        field = self.file.record.find(name)
+        if field is None:
+            return name
+        found = self.table.record.by_id(field.id)
+        return None if found is None else found.name
+
+    def rows(self, stored: pa.Table) -> pa.Table:
+        """Return rows of the file with today's names and types, without the columns that were dropped.
+
+        Raises:
+            SchemaError: a value cannot be read as today's type.
+        """
+        names, columns = [], []
+        for name, column in zip(stored.schema.names, stored.columns, strict=True):
+            today = self.table_name(name)
+            if today is None:
+                continue
+            file, table = self.file.record.find(name), self.table.record.find(today)
+            names.append(today)
+            if file is None or table is None or file.type == table.type:
+                columns.append(column)
+            else:
+                chunks = [_reshaped(chunk, file.type, table.type, today) for chunk in column.chunks]
+                columns.append(pa.chunked_array(chunks, arrow_type(table.type)))
+        return pa.table(columns, names=names) if names else stored.select([])
+
+
+def alignment(columns: pa.Schema, instant: str) -> Alignment | None:
+    """Return how a file of this commit time is read as the table's columns; None when names and types are today's."""
+    history = history_of(columns)
+    return None if history is None else alignment_with(history, history.at(instant))
+
+
+def alignment_with(history: SchemaHistory, file: InternalSchema) -> Alignment | None:
+    """Return how files of a version are read as the current one; None when names and types are the same."""
+    return None if _alike(file.record, history.current.record) else Alignment(file, history.current)
+
+
+def _alike(file: FieldType, table: FieldType) -> bool:
+    """Tell whether columns that both have are called alike, and no name of the table means another column in the file."""
+    if isinstance(file, RecordType) and isinstance(table, RecordType):
+        for field in table.fields:
+            stored, namesake = file.by_id(field.id), file.find(field.name)
+            if stored is None and namesake is None:
+                continue
+            if stored is None or namesake is None or stored.id != namesake.id or not _alike(stored.type, field.type):
+                return False
+        return True
+    if isinstance(file, ListType) and isinstance(table, ListType):
+        return _alike(file.element.type, table.element.type)
+    if isinstance(file, MapType) and isinstance(table, MapType):
+        return _alike(file.value.type, table.value.type) and _alike(file.key.type, table.key.type)
+    return file == table
+
+
+def _reshaped(column: pa.Array, file: FieldType, table: FieldType, name: str) -> pa.Array:
+    if isinstance(file, RecordType) and isinstance(table, RecordType):
+        return _struct(column, file, table, name)
+    if isinstance(file, ListType) and isinstance(table, ListType):
+        values = _reshaped(column.values, file.element.type, table.element.type, f"{name}.element")
+        kind = arrow_type(table)
+        return pa.ListArray.from_arrays(_offsets(column), values, type=kind, mask=_mask(column))
+    if isinstance(file, MapType) and isinstance(table, MapType):
+        items = _reshaped(column.items, file.value.type, table.value.type, f"{name}.value")
+        return pa.MapArray.from_arrays(_offsets(column), column.keys, items, type=arrow_type(table), mask=_mask(column))
+    return _retyped(column, arrow_type(file), arrow_type(table), name)
+
+
+def _struct(column: pa.Array, file: RecordType, table: RecordType, name: str) -> pa.Array:
+    parts = dict(zip([part.name for part in column.type], column.flatten(), strict=True))
+    children = []
+    for field in table.fields:
+        stored = file.by_id(field.id)
+        if stored is None or stored.name not in parts:
+            children.append(pa.nulls(len(column), arrow_type(field.type)))
+        else:
+            children.append(_reshaped(parts[stored.name], stored.type, field.type, f"{name}.{field.name}"))
+    fields = [arrow_field(field).with_nullable(True) for field in table.fields]
+    made = pa.StructArray.from_arrays(children, fields=fields, mask=pc.is_null(column))
+    return made.cast(arrow_type(table))
+
+
+def _offsets(column: pa.Array) -> pa.Array:
+    """Return the offsets of a list or map as an array of their own: a slice's cannot take a mask."""
+    return pa.array(np.array(column.offsets), pa.int32())
+
+
+def _mask(column: pa.Array) -> pa.Array | None:
+    return pc.is_null(column) if column.null_count else None
+
+
+def _retyped(column: pa.Array, file: pa.DataType, table: pa.DataType, name: str) -> pa.Array:
+    if column.type == table:
+        return column
+    plain = conform_column(pa.chunked_array([column]), file, name).combine_chunks()
+    if plain.type == table:
+        return plain
+    try:
+        return _converted(plain, table)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ArithmeticError, ValueError) as error:
+        raise SchemaError(f"Column '{name}' has a value of type {file} that cannot be read as {table}: {error}") from error
+
+
+def _converted(column: pa.Array, table: pa.DataType) -> pa.Array:
+    old = column.type
+    if pt.is_floating(old) and pt.is_string(table):
+        return _each(column, lambda value: float_text(value, single_precision=pt.is_float32(old)), table)
+    if pt.is_float32(old) and pt.is_float64(table):
+        texts = [None if value is None else float(_float32_text(value)) for value in column.to_pylist()]
+        return pa.array(texts, table)
+    if pt.is_decimal(old) and pt.is_string(table):
+        return _each(column, lambda value: format(value, "f"), table)
+    if pt.is_decimal(table) and (pt.is_floating(old) or pt.is_string(old)):
+        unit = Decimal(1).scaleb(-table.scale)
+        single = pt.is_float32(old)
+        exact: Callable[[Any], str] = _float32_text if single else str
+        return _each(column, lambda value: Decimal(exact(value)).quantize(unit, rounding=ROUND_HALF_UP), table)
+    if pt.is_integer(old) and pt.is_decimal(table):
+        return column.cast(pa.decimal128(38, 0)).cast(table)
+    if pt.is_integer(old) and pt.is_floating(table):
+        return column.cast(table, safe=False)
+    return column.cast(table)
+
+
+@lru_cache(maxsize=4096)
+def _float32_text(value: float) -> str:
+    return str(np.float32(value))
+
+
+def _each(column: pa.Array, change: Callable[[Any], object], table: pa.DataType) -> pa.Array:
+    return pa.array([None if value is None else change(value) for value in column.to_pylist()], table)

@@ -1,0 +1,49 @@
+"""Changing a table's schema: a commit without rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pyhudi.service.rollback import roll_back_failed_writes
+from pyhudi.spec.commit import CommitMetadata, Operation
+from pyhudi.spec.options import resolve
+from pyhudi.table.open_table import OpenTable
+from pyhudi.table.write import commit, state_before
+from pyhudi.txn.transaction import Committed, begin
+from pyhudi.write.alter import SCHEMA_ON_READ, Change, altered
+from pyhudi.write.plan import WritePlan
+
+_REASON = "no rows are written"
+
+
+def alter_schema(table: OpenTable, changes: Sequence[Change], options: Mapping[str, str] | None = None) -> Committed | None:
+    """Change a table's columns in one commit; None when they are so already and nothing is committed.
+
+    Args:
+        table: the table.
+        changes: what to do, in this order.
+        options: `hoodie.*` options; `hoodie.schema.on.read.enable` decides which changes are allowed.
+
+    Raises:
+        SchemaError: a column does not exist, or exists already, or cannot become what it shall; nothing is written.
+        UnsupportedError: the change needs `hoodie.schema.on.read.enable`.
+        ConflictError: another writer holds the table, or came between; nothing is visible.
+
+    Example:
+        >>> alter_schema(table, [AddColumn(("note",), pa.string())])  # doctest: +SKIP
+    """
+    resolved = resolve(options or {})
+    with begin(
+        table.storage,
+        Operation.ALTER_SCHEMA,
+        wait_s=resolved.integer("hoodie.write.lock.wait_time_ms") / 1000,
+        clock=table.clock,
+        ids=table.ids,
+        roll_back=roll_back_failed_writes,
+    ) as txn:
+        stored, _ = state_before(txn)
+        schema = altered(stored, changes, txn.table.config, schema_on_read=resolved.flag(SCHEMA_ON_READ))
+        if schema is stored:
+            return None
+        txn.start(CommitMetadata(operation=Operation.ALTER_SCHEMA))
+        return commit(txn, WritePlan(Operation.ALTER_SCHEMA, (), None, "local", _REASON), [], schema)
