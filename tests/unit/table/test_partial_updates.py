@@ -121,7 +121,8 @@ def test_rows_are_merged_by_a_merger_of_the_owners(kind: str, named_by: str) -> 
     register_merger("com.example.AddUp", AddUp())
     table = table_of(kind, {named_by: "com.example.AddUp", "hoodie.record.merge.mode": "CUSTOM"})
     table.insert(data([(key, 1, 1, None) for key in "abcd"]))
-    table.upsert(data([("a", 0, 2, "a1"), ("a", 0, 3, "a2"), ("b", 0, None, "b1"), ("c", 0, -1, None), ("e", 0, 5, "e1"), ("e", 0, 6, "e2")]))
+    pairs: Rows = [("a", 0, 2, "a1"), ("a", 0, 3, "a2"), ("e", 0, 5, "e1"), ("e", 0, 6, "e2")]
+    table.upsert(data([*pairs, ("b", 0, None, "b1"), ("c", 0, -1, None)]))
     expected = [("a", 0, 6, "a2"), ("b", 1, 1, None), ("d", 1, 1, None), ("e", 0, 11, "e2")]
     assert rows_of(table) == expected
     if kind == "MERGE_ON_READ":
