@@ -51,16 +51,18 @@ def run_append_task(
     """
     started = time.perf_counter()
     keyed = pa.concat_tables(keyed_batches(rows, shape))
-    doomed = commit_time_deletes(keyed) | marked_deletes(keyed, shape)
+    by_commit_time = commit_time_deletes(keyed)
+    doomed = by_commit_time | marked_deletes(keyed, shape)
     live, deletes = (keyed, keyed.slice(0, 0)) if not doomed.any() else (keyed.filter(pa.array(~doomed)), keyed.filter(pa.array(doomed)))
     blocks = _blocks(live, deletes, shape, settings, task)
     written = list(_write_files(storage, settings, task, blocks))
     spent = int((time.perf_counter() - started) * 1000)
     counts = _Counts(live.num_rows, deletes.num_rows)
     nothing = _Counts(0, 0)
+    late = None if shape.compared_fields and not by_commit_time.all() else 0
     # Which rows went to which file is nowhere asked for: the first file's statistics count them all.
     return [
-        TaskResult(_stat(task, name, size, nothing if number else counts, spent), 0, task.path(name))
+        TaskResult(_stat(task, name, size, nothing if number else counts, spent), late, task.path(name))
         for number, (name, size) in enumerate(written)
     ]
 

@@ -65,10 +65,11 @@ def iter_merged(
         yield from iter_base_file(storage, task.slice.base, shape.schema, wanted.names, filter, without=without)
 
 
-def count_merged(storage: Storage, shape: TableShape, task: SliceTask) -> int:
+def count_merged(storage: Storage, shape: TableShape, task: SliceTask, *, limit_bytes: int = DEFAULT_LIMIT_BYTES) -> int:
     """Return the number of rows of a file slice, from the base file's footer and the headers of the logs.
 
-    Where headers do not tell, the logs' keys are read, and the base file's where they are not placed in it.
+    Where headers do not tell, the logs' keys are read, and the base file's where they are not placed in it; arguments as of
+    `iter_merged`.
 
     Raises:
         CorruptTableError: a file of the slice is damaged or missing.
@@ -81,7 +82,7 @@ def count_merged(storage: Storage, shape: TableShape, task: SliceTask) -> int:
         if proven is not None:
             return proven
     changes = 0
-    for delta in _deltas(storage, shape, replace(task, columns=(RECORD_KEY,)), DEFAULT_LIMIT_BYTES):
+    for delta in _deltas(storage, shape, replace(task, columns=(RECORD_KEY,)), limit_bytes):
         changes += int(delta.rows.num_rows) - len(delta.masked)
     return base_rows + changes
 

@@ -65,12 +65,13 @@ class WriteTask:
 
 @dataclass(frozen=True, slots=True)
 class TaskResult:
-    """What a task did; `ignored` counts incoming rows that came too late, `file` is relative to the table's base
-    path.
+    """What a task did; `file` is relative to the table's base path.
+
+    `ignored` counts incoming rows that came too late; None where that shows only when log files are merged.
     """
 
     stat: WriteStat
-    ignored: int
+    ignored: int | None
     file: str
 
 

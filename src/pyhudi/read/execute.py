@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,14 +15,11 @@ from pyhudi.kernels.merge_slice import count_merged, iter_merged
 from pyhudi.kernels.read_base import iter_base_file, row_count
 from pyhudi.read.predicate import parse_predicate
 from pyhudi.read.prune import prune_partitions
-from pyhudi.read.side_by_side import THREADS, side_by_side
+from pyhudi.read.side_by_side import side_by_side
 from pyhudi.read.snapshot import Snapshot
 from pyhudi.schema.meta_columns import COMMIT_TIME, META_FIELDS
 from pyhudi.spec import partition_path
 from pyhudi.spec.file_group import FileSlice
-
-#: Logs of so many bytes are held in memory at once, by all threads together; a slice with more is merged in parts.
-_MERGED_BYTES: Final = 128 << 20
 
 
 @dataclass(frozen=True)
@@ -108,7 +104,7 @@ def _streams(selection: Selection) -> list[Callable[[], Iterator[pa.RecordBatch]
 
 def _count(snapshot: Snapshot, piece: FileSlice) -> Iterator[int]:
     if piece.logs:
-        yield count_merged(snapshot.storage, snapshot.shape, _task(snapshot, piece))
+        yield count_merged(snapshot.storage, snapshot.shape, _task(snapshot, piece), limit_bytes=snapshot.query.slice_bytes)
     elif piece.base is not None:
         yield row_count(snapshot.storage, piece.base)
 
@@ -126,7 +122,7 @@ def _rows(
     """Return the rows of a slice, its logs merged; all columns and the meta columns when `columns` is None."""
     if piece.logs:
         task = _task(snapshot, piece, columns)
-        return iter_merged(snapshot.storage, snapshot.shape, task, condition, limit_bytes=_MERGED_BYTES // THREADS)
+        return iter_merged(snapshot.storage, snapshot.shape, task, condition, limit_bytes=snapshot.query.slice_bytes)
     if piece.base is not None:
         return iter_base_file(snapshot.storage, piece.base, snapshot.schema, columns, condition, meta_columns=columns is None)
     return iter(())

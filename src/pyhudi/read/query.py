@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 Mode: TypeAlias = Literal["snapshot", "read_optimized"]
+
+#: Default of `hoodie.memory.merge.max.size`.
+MERGE_BYTES: Final = 128 << 20
+#: So many slices are merged at a time in one process.
+THREADS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,8 +19,14 @@ class SnapshotQuery:
     """One state of a table.
 
     `mode` read_optimized leaves log files out. `as_of` is a time in any form that `pyhudi.timeline.clock.parse_time`
-    takes; None means now.
+    takes; None means now. Logs of `merge_bytes` are merged at once.
     """
 
     mode: Mode = "snapshot"
     as_of: str | datetime | None = None
+    merge_bytes: int = MERGE_BYTES
+
+    @property
+    def slice_bytes(self) -> int:
+        """The bytes of logs of one slice that are merged at once: a slice with more is merged in parts."""
+        return max(1, self.merge_bytes // THREADS)

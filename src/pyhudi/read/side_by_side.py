@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final, Generic, TypeAlias, TypeVar
+from typing import Generic, TypeAlias, TypeVar
+
+from pyhudi.read.query import THREADS
 
 Item = TypeVar("Item")
 Opener: TypeAlias = Callable[[], Iterator[Item]]
-
-THREADS: Final = 4
 
 
 def side_by_side(streams: Sequence[Opener[Item]], *, ahead: int | None = None) -> Iterator[Item]:

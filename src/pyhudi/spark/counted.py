@@ -74,7 +74,7 @@ def _rows_of(snapshot: Snapshot, one: FileSlice) -> int:
         return known
     counted = 0
     if one.logs:
-        counted = count_merged(snapshot.storage, snapshot.shape, slice_task(snapshot, one))
+        counted = count_merged(snapshot.storage, snapshot.shape, slice_task(snapshot, one), limit_bytes=snapshot.query.slice_bytes)
     elif one.base is not None:
         counted = row_count(snapshot.storage, one.base)
     with _lock:

@@ -23,7 +23,6 @@ from pyhudi.engine.local import LocalEngine
 from pyhudi.engine.protocol import Engine
 from pyhudi.kernels.base_file import TableShape
 from pyhudi.kernels.delta import SliceTask, slice_delta
-from pyhudi.kernels.merge_slice import DEFAULT_LIMIT_BYTES
 from pyhudi.read.snapshot import Snapshot
 from pyhudi.spark.delta_files import DeltaFile, DeltaFolder
 from pyhudi.spark.masked_rows import bits_of
@@ -139,7 +138,7 @@ _numbers = itertools.count()
 
 
 def _tasks(snapshot: Snapshot, one: FileSlice) -> list[_PartTask]:
-    count = max(1, -(-sum(log.size for log in one.logs) // DEFAULT_LIMIT_BYTES))
+    count = max(1, -(-sum(log.size for log in one.logs) // snapshot.query.slice_bytes))
     return [_PartTask(slice_task(snapshot, one, (part, count)), f"{one.group.file_id}-{next(_numbers)}") for part in range(count)]
 
 

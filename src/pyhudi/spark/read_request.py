@@ -81,9 +81,10 @@ class ReadRequest:
         """
         given = {name: value for name, value in self.options.items() if name.lower() != "path"}
         options = resolve({**(defaults or {}), **given})
+        merge_bytes = options.integer("hoodie.memory.merge.max.size")
         match (options.get(_QUERY_TYPE) or "snapshot").lower():
             case "snapshot":
-                return SnapshotQuery("snapshot", as_of=options.get(_AS_OF))
+                return SnapshotQuery("snapshot", options.get(_AS_OF), merge_bytes)
             case "read_optimized":
                 return SnapshotQuery("read_optimized", as_of=options.get(_AS_OF))
             case "incremental":

@@ -27,6 +27,6 @@ def result_row(statement: Statement, table: str, result: WriteResult) -> DataFra
         "num_ignored_rows": result.ignored,
     }
     _LOG.info("%s of %s: %s, instant %s, %.3f s", result.operation, table, counts, result.instant, result.seconds)
-    literals = [f"{count}L" for count in counts.values()]
+    literals = ["CAST(NULL AS BIGINT)" if count is None else f"{count}L" for count in counts.values()]
     literals.append("CAST(NULL AS STRING)" if result.instant is None else text_literal(result.instant))
     return statement.rows([*counts, "instant"], [literals])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 import pyarrow.compute as pc
@@ -11,6 +11,7 @@ from pyhudi.errors import OptionError
 from pyhudi.read.execute import Selection, select
 from pyhudi.read.query import Mode, SnapshotQuery
 from pyhudi.read.snapshot import open_snapshot
+from pyhudi.spec.options import resolve
 from pyhudi.storage.protocol import Storage
 
 
@@ -22,6 +23,7 @@ def selection(
     mode: Mode,
     *,
     meta_columns: bool,
+    options: Mapping[str, str] | None = None,
 ) -> Selection:
     """Return what the arguments of a read select.
 
@@ -30,5 +32,6 @@ def selection(
     """
     if mode not in ("snapshot", "read_optimized"):
         raise OptionError(f"mode is {mode!r}; it can be 'snapshot' or 'read_optimized'.")
-    snapshot = open_snapshot(storage, SnapshotQuery(mode, as_of))
+    merge_bytes = resolve(options or {}).integer("hoodie.memory.merge.max.size")
+    snapshot = open_snapshot(storage, SnapshotQuery(mode, as_of, merge_bytes))
     return select(snapshot, columns, filter, meta_columns=meta_columns)

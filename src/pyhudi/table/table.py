@@ -147,6 +147,7 @@ class HudiTable:
         mode: Mode = "snapshot",
         *,
         meta_columns: bool = False,
+        options: Options | None = None,
     ) -> pa.Table:
         """Return rows as an Arrow table.
 
@@ -156,12 +157,13 @@ class HudiTable:
             as_of: a time in the past, see `pyhudi.timeline.clock.parse_time`.
             mode: `snapshot`, or `read_optimized`, which leaves log files out.
             meta_columns: put the five `_hoodie_*` columns first.
+            options: `hoodie.memory.merge.max.size`, the bytes of log files that are merged at once.
 
         Raises:
-            UsageError: a column, the filter or the time is wrong.
+            UsageError: a column, the filter, the time or an option is wrong.
             CorruptTableError: a file of the table is damaged or missing.
         """
-        return read_table(selection(self.storage, columns, filter, as_of, mode, meta_columns=meta_columns))
+        return read_table(selection(self.storage, columns, filter, as_of, mode, meta_columns=meta_columns, options=options))
 
     def to_batches(
         self,
@@ -171,9 +173,10 @@ class HudiTable:
         mode: Mode = "snapshot",
         *,
         meta_columns: bool = False,
+        options: Options | None = None,
     ) -> pa.RecordBatchReader:
         """Return rows as a stream of record batches; memory stays bounded. Arguments and errors as in `to_arrow`."""
-        return read_batches(selection(self.storage, columns, filter, as_of, mode, meta_columns=meta_columns))
+        return read_batches(selection(self.storage, columns, filter, as_of, mode, meta_columns=meta_columns, options=options))
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.to_batches().__arrow_c_stream__(requested_schema)

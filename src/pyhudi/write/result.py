@@ -14,12 +14,12 @@ from pyhudi.write.plan import WritePlan
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Records by what became of them, and what was written for it; bytes are those of the new base files."""
+    """Records by what became of them, and what was written for it; `ignored` is None when that is not known yet."""
 
     inserted: int = 0
     updated: int = 0
     deleted: int = 0
-    ignored: int = 0
+    ignored: int | None = 0
     files_written: int = 0
     bytes_written: int = 0
 
@@ -29,7 +29,8 @@ class WriteResult:
     """What a write did.
 
     `instant` and `completed` are instant texts, None when there was nothing to commit. `ignored` rows came later than
-    what is stored (a smaller ordering value). `index` is the kind of index that found the records, None when none was
+    what is stored (a smaller ordering value); None when ordered rows went to log files, of which only whoever merges them can tell.
+    `bytes_written` are those of base and log files. `index` is the kind of index that found the records, None when none was
     asked.
     """
 
@@ -39,7 +40,7 @@ class WriteResult:
     inserted: int
     updated: int
     deleted: int
-    ignored: int
+    ignored: int | None
     files_written: int
     bytes_written: int
     engine: str
@@ -59,18 +60,19 @@ class WriteResult:
         """Return the fields as values that JSON knows."""
         return {**dataclasses.asdict(self), "operation": self.operation.value}
 
-    def _counted(self) -> list[tuple[int, str]]:
+    def _counted(self) -> list[tuple[int | None, str]]:
         return [(self.inserted, "inserted"), (self.updated, "updated"), (self.deleted, "deleted"), (self.ignored, "ignored as late")]
 
 
 def count_results(results: Sequence[TaskResult], late: int = 0) -> Counts:
     """Add up what tasks did; `late` rows were left out before they came to a task."""
     stats = [result.stat for result in results]
+    ignored = [result.ignored for result in results if result.ignored is not None]
     return Counts(
         inserted=sum(stat.num_inserts for stat in stats),
         updated=sum(stat.num_update_writes for stat in stats),
         deleted=sum(stat.num_deletes for stat in stats),
-        ignored=sum(result.ignored for result in results) + late,
+        ignored=sum(ignored) + late if len(ignored) == len(results) else None,
         files_written=len(stats),
         bytes_written=sum(stat.total_write_bytes for stat in stats),
     )

@@ -8,13 +8,14 @@ import pytest
 
 from pyhudi.errors import ConflictError, UnsupportedError
 from pyhudi.fsview.view import FileSystemView
+from pyhudi.kernels import merge_slice
 from pyhudi.spec.commit import Operation
 from pyhudi.spec.file_group import FileSlice
 from pyhudi.table.table import HudiTable
 from pyhudi.table.write import write
 from pyhudi.timeline.load import load_timeline
 from pyhudi.write import candidates
-from tests.unit.table.tables import make_table, ride, rows_of
+from tests.unit.table.tables import by_id, make_table, ride, rows_of
 
 GLOBAL = {"hoodie.index.type": "GLOBAL_SIMPLE"}
 STAYS = {**GLOBAL, "hoodie.simple.index.update.partition.path": "false"}
@@ -95,7 +96,8 @@ def test_late_row_is_ignored_when_it_is_read() -> None:
     table = merged_on_read(order_by=["at"])
     table.insert([ride(1, at=5)])
     table.upsert([ride(1, value=7, at=9)])
-    table.upsert([ride(1, value=8, at=7)])
+    result = table.upsert([ride(1, value=8, at=7)])
+    assert (result.updated, result.ignored) == (1, None)
     assert rows_of(table) == [ride(1, value=7, at=9)]
 
 
@@ -225,3 +227,20 @@ def test_group_of_log_files_only_is_refused_by_the_index_that_cannot_see_its_key
     table.storage.delete(piece.base.path)
     with pytest.raises(UnsupportedError, match="log files only"):
         table.upsert([ride(1, value=3)])
+
+
+def test_logs_beyond_the_limit_of_a_read_are_merged_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = merged_on_read()
+    table.insert([ride(n) for n in range(9)])
+    table.upsert([ride(n, value=n) for n in range(6)])
+    whole, parts = rows_of(table), []
+    counted = merge_slice.slice_delta
+
+    def noted(storage: Any, shape: Any, task: Any) -> Any:
+        parts.append(task.part[1])
+        return counted(storage, shape, task)
+
+    monkeypatch.setattr(merge_slice, "slice_delta", noted)
+    found = table.to_arrow(options={"hoodie.memory.merge.max.size": "4000"}).to_pylist()
+    assert by_id(found) == whole
+    assert len(parts) == parts[0] > 1

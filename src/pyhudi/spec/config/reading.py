@@ -24,6 +24,12 @@ READING: tuple[ConfigKey, ...] = (
         " them. On one machine Spark's own temporary folder serves.",
     ),
     served(
+        "hoodie.memory.merge.max.size",
+        "Bytes of log files that a read merges at once in one process; a slice with more than a quarter of that is done in parts.",
+        Kind.POSITIVE,
+        "134217728",
+    ),
+    served(
         "hoodie.datasource.read.begin.instanttime",
         "Incremental read: commits that completed after this time count (requested after it, in table version 6); `earliest` for all.",
     ),
