@@ -10,18 +10,24 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+import numpy as np
+import pyarrow as pa
+
+from pyhudi.metadata_table.cell_blocks import CellColumns, cell_columns
 from pyhudi.metadata_table.keys import shard
 from pyhudi.metadata_table.partitions import file_id
 from pyhudi.metadata_table.record import MetadataRecord
 from pyhudi.metadata_table.record_encoder import RecordEncoder
+from pyhudi.metadata_table.shards import Places, shards
 
 
 @dataclass(frozen=True, slots=True)
 class GroupChanges:
-    """What goes into one log file: records by key, and keys that are gone."""
+    """What goes into one log file: records by key, or as `columns` of cells, and keys that are gone."""
 
     records: Mapping[str, MetadataRecord] = field(default_factory=dict)
     deleted: Collection[str] = ()
+    columns: CellColumns | None = None
 
 
 class PartitionChanges(Protocol):
@@ -62,14 +68,44 @@ class Changes:
 
 
 @dataclass(frozen=True, slots=True)
+class ColumnChanges:
+    """Changes of many keys with few values.
+
+    `rows` are the keys that are set, each to the one of `values` that `which` numbers, and `deleted` those that are gone. What of a key
+    decides on its file group is in `hashed` and `deleted_hashed`, when it is not the whole key.
+    """
+
+    rows: pa.StringArray
+    values: Sequence[bytes]
+    which: Places
+    deleted: pa.StringArray
+    hashed: pa.StringArray | None = None
+    deleted_hashed: pa.StringArray | None = None
+
+    def by_group(self, file_ids: Sequence[str]) -> Mapping[str, GroupChanges]:
+        """Return the changes by file id, those of groups without changes left out."""
+        groups = shards(self.rows if self.hashed is None else self.hashed, len(file_ids))
+        deleted_groups = shards(self.deleted if self.deleted_hashed is None else self.deleted_hashed, len(file_ids))
+        found = {}
+        for number in np.union1d(groups, deleted_groups).tolist():
+            places = np.flatnonzero(groups == number)
+            columns = cell_columns(self.rows.take(pa.array(places)), self.values, self.which[places])
+            deleted = self.deleted.filter(pa.array(deleted_groups == number)).to_pylist()
+            found[file_ids[number]] = GroupChanges(deleted=deleted, columns=columns)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
 class InitialGroup:
     """A file group that a partition is built with: its file id, and its (row, value) cells in order of rows, iterated once.
 
-    Values are encoded records; a group without cells has no base file.
+    Values are encoded records; a group without cells has no base file. Indexes of records, which have millions of cells, give
+    `columns` in place of them: it is called once, on a thread of its own.
     """
 
     file_id: str
-    cells: Iterable[tuple[bytes, bytes]]
+    cells: Iterable[tuple[bytes, bytes]] = ()
+    columns: Callable[[], CellColumns] | None = None
 
 
 def spread(

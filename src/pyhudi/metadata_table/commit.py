@@ -49,5 +49,5 @@ def _write_partition(own: OwnTable, instant: str, partition: str, changes: Parti
             write_initial_log(own, partition, file_id, instant)
             slice_ = FileSlice(FileGroupId(partition, file_id), instant, None)
         token = f"{numbers.setdefault(file_id, len(numbers))}-0-0"
-        written.append(write_log(own, slice_, instant, token, change.records, tuple(change.deleted)))
+        written.append(write_log(own, slice_, instant, token, change))
     return tuple(written)

@@ -8,8 +8,10 @@ from functools import cached_property
 
 import pyarrow as pa
 
-from pyhudi.errors import CorruptTableError
+from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.fsview.view import FileSystemView
+from pyhudi.kernels.base_file import TableShape
+from pyhudi.kernels.table_shape import shape_of
 from pyhudi.metadata_table import keys, partitions
 from pyhudi.metadata_table.column_types import bound_types
 from pyhudi.metadata_table.file_stats import BoundTypes, file_stats
@@ -17,6 +19,8 @@ from pyhudi.metadata_table.index_definitions import IndexDefinition, load_defini
 from pyhudi.metadata_table.own import OwnTable
 from pyhudi.metadata_table.partition import MetadataPartition
 from pyhudi.metadata_table.record import ColumnStats
+from pyhudi.metadata_table.slice_changes import SliceRows
+from pyhudi.schema.avro_arrow import arrow_to_avro, with_meta_fields
 from pyhudi.spec.commit import CommitMetadata
 from pyhudi.spec.file_group import join_path
 from pyhudi.spec.file_names import parse_base_file_name, parse_log_file_name
@@ -55,6 +59,23 @@ class DataTable:
     def definitions(self) -> Mapping[str, IndexDefinition]:
         """The definitions of the table's indexes by name."""
         return load_definitions(self.view.storage, self.view.config)
+
+    @cached_property
+    def shape(self) -> TableShape:
+        """What reading the table's rows takes.
+
+        Raises:
+            UnsupportedError: it has no schema yet, or merges records in a way that is not served.
+        """
+        config = self.view.config
+        if self.schema is None:
+            raise UnsupportedError(f"table {self.view.storage.uri} has no schema, so that its rows cannot be read for an index")
+        return shape_of(config, self.schema, with_meta_fields(arrow_to_avro(self.schema, config.name)))
+
+    @cached_property
+    def rows(self) -> SliceRows:
+        """Reads rows of its slices."""
+        return SliceRows(self.view, self.shape)
 
     @cached_property
     def types(self) -> BoundTypes:

@@ -6,7 +6,7 @@ Rules: `HoodieHFileDataBlock`, `HoodieAvroHFileWriter`; format notes (metadata t
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 
 import pyarrow as pa
 
@@ -15,8 +15,9 @@ from pyhudi.codec.hfile import HFileWriter
 from pyhudi.codec.log_content import encode_deletes
 from pyhudi.codec.log_writer import encode_block
 from pyhudi.kernels.bloom import KeyFilter
+from pyhudi.metadata_table.cell_blocks import CellColumns
+from pyhudi.metadata_table.changes import GroupChanges
 from pyhudi.metadata_table.own import OwnTable
-from pyhudi.metadata_table.record import MetadataRecord
 from pyhudi.spec.commit import WriteStat
 from pyhudi.spec.delete_record import COMMIT_TIME_DELETE, DeletedKeys
 from pyhudi.spec.file_group import FileSlice, join_path
@@ -39,28 +40,49 @@ def write_initial_log(own: OwnTable, partition: str, file_id: str, instant: str)
 
 def write_base(own: OwnTable, partition: str, file_id: str, instant: str, token: str, cells: Iterable[tuple[bytes, bytes]]) -> WriteStat:
     """Write the base file of a file group; `cells` are (row, value) in the order of rows."""
-    name = BaseFileName(file_id, token, instant, "hfile")
+    return _write_base(own, partition, BaseFileName(file_id, token, instant, "hfile"), lambda writer: _append_cells(writer, cells))
+
+
+def write_base_columns(own: OwnTable, partition: str, file_id: str, instant: str, token: str, columns: CellColumns) -> WriteStat:
+    """Write the base file of a file group from columns of cells, of which there is one at least."""
+    return _write_base(own, partition, BaseFileName(file_id, token, instant, "hfile"), lambda writer: _append_columns(writer, columns))
+
+
+def _append_cells(writer: HFileWriter, cells: Iterable[tuple[bytes, bytes]]) -> Iterator[pa.ChunkedArray]:
+    waiting: list[bytes] = []
+    for row, value in cells:
+        writer.append(row, value)
+        waiting.append(row)
+        if len(waiting) == _KEYS_A_TURN:
+            yield _texts(waiting)
+            waiting = []
+    yield _texts(waiting)
+
+
+def _append_columns(writer: HFileWriter, columns: CellColumns) -> Iterator[pa.ChunkedArray]:
+    for block in columns.blocks():
+        writer.append_block(block)
+    yield pa.chunked_array([columns.rows])
+
+
+def _write_base(own: OwnTable, partition: str, name: BaseFileName, append: Callable[[HFileWriter], Iterator[pa.ChunkedArray]]) -> WriteStat:
+    """Write a base file; `append` adds all cells to it and yields their rows, by and by."""
     path = join_path(partition, str(name))
     bloom = KeyFilter(BloomFilter.empty(BloomType.DYNAMIC_V0, entries=_BLOOM_ENTRIES, fpp=_BLOOM_FPP, max_entries=_BLOOM_MAX_ENTRIES))
-    count, first, last = 0, b"", b""
-    waiting: list[bytes] = []
+    count, first, last = 0, "", ""
     with own.storage.open_output(path) as sink:
         writer = HFileWriter(sink, created_ms=own.sources.now_ms())
-        for row, value in cells:
-            writer.append(row, value)
-            first, last, count = first if count else row, row, count + 1
-            waiting.append(row)
-            if len(waiting) == _KEYS_A_TURN:
-                bloom.add(_texts(waiting))
-                waiting.clear()
-        bloom.add(_texts(waiting))
-        info = {"schema": own.encoder.file_schema.encode(), "minRecordKey": first, "maxRecordKey": last}
+        for rows in append(writer):
+            bloom.add(rows)
+            if len(rows):
+                first, last, count = first if count else rows[0].as_py(), rows[-1].as_py(), count + len(rows)
+        info = {"schema": own.encoder.file_schema.encode(), "minRecordKey": first.encode(), "maxRecordKey": last.encode()}
         info["bloomFilterTypeCode"] = bloom.type_code.encode()
         writer.finish(info=info, meta_blocks={_BLOOM_FILTER: bloom.encode().encode()})
     status = own.storage.stat(path)
     size = 0 if status is None else status.size
     return WriteStat(
-        file_id=file_id,
+        file_id=name.file_id,
         path=path,
         partition_path=partition,
         num_writes=count,
@@ -70,28 +92,22 @@ def write_base(own: OwnTable, partition: str, file_id: str, instant: str, token:
     )
 
 
-def write_log(
-    own: OwnTable,
-    piece: FileSlice,
-    instant: str,
-    token: str,
-    records: Mapping[str, MetadataRecord],
-    deleted: Sequence[str],
-) -> WriteStat:
+def write_log(own: OwnTable, piece: FileSlice, instant: str, token: str, change: GroupChanges) -> WriteStat:
     """Write the log file of a delta commit on top of a file slice: the records, then the deletes."""
     name = str(LogFileName(piece.group.file_id, instant, 1, token))
     partition = piece.group.partition_path
-    content = b"".join(_blocks(own, partition, instant, records, deleted))
+    content = b"".join(_blocks(own, partition, instant, change))
     with own.storage.open_output(join_path(partition, name)) as sink:
         sink.write(content)
+    records = len(change.records) if change.columns is None else len(change.columns.rows)
     return WriteStat(
         file_id=piece.group.file_id,
         path=join_path(partition, name),
         prev_commit=instant,
         partition_path=partition,
-        num_writes=len(records),
-        num_deletes=len(deleted),
-        num_update_writes=len(records),
+        num_writes=records,
+        num_deletes=len(change.deleted),
+        num_update_writes=records,
         total_write_bytes=len(content),
         file_size_in_bytes=len(content),
         log_version=1,
@@ -101,21 +117,23 @@ def write_log(
     )
 
 
-def _blocks(own: OwnTable, partition: str, instant: str, records: Mapping[str, MetadataRecord], deleted: Sequence[str]) -> Iterable[bytes]:
+def _blocks(own: OwnTable, partition: str, instant: str, change: GroupChanges) -> Iterable[bytes]:
     header = BlockHeader(instant=instant, schema_json=own.encoder.file_schema)
-    if records:
-        yield encode_block(BlockType.HFILE, header, _hfile(own, records))
-    if deleted:
-        keys = tuple(sorted(deleted))
+    if change.records or (change.columns is not None and len(change.columns.rows)):
+        yield encode_block(BlockType.HFILE, header, _hfile(own, change))
+    if change.deleted:
+        keys = tuple(sorted(change.deleted))
         deletes = DeletedKeys(keys, (partition,) * len(keys), (COMMIT_TIME_DELETE,) * len(keys))
         yield encode_block(BlockType.DELETE, header, encode_deletes(deletes))
 
 
-def _hfile(own: OwnTable, records: Mapping[str, MetadataRecord]) -> bytes:
+def _hfile(own: OwnTable, change: GroupChanges) -> bytes:
     sink = io.BytesIO()
     writer = HFileWriter(sink, created_ms=own.sources.now_ms())
-    for row, key in sorted((key.encode(), key) for key in records):
-        writer.append(row, own.encoder.encode(records[key]))
+    for row, key in sorted((key.encode(), key) for key in change.records):
+        writer.append(row, own.encoder.encode(change.records[key]))
+    for block in () if change.columns is None else change.columns.blocks():
+        writer.append_block(block)
     writer.finish(info={"schema": own.encoder.file_schema.encode()})
     return sink.getvalue()
 

@@ -7,13 +7,14 @@ properties, and from there on it is read.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import chain
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 
 from pyhudi.codec.commit_metadata import commit_content
 from pyhudi.codec.partition_metafile import render
+from pyhudi.engine.local import LocalEngine
 from pyhudi.metadata_table.changes import InitialGroup
-from pyhudi.metadata_table.files_of_groups import write_base, write_initial_log
+from pyhudi.metadata_table.files_of_groups import write_base, write_base_columns, write_initial_log
 from pyhudi.metadata_table.own import OwnTable
 from pyhudi.spec.commit import CommitMetadata, WriteStat
 from pyhudi.spec.file_group import join_path
@@ -34,7 +35,7 @@ def build_partition(own: OwnTable, partition: str, groups: Iterable[InitialGroup
     requested = own.writer.request(Action.DELTA_COMMIT, instant)
     inflight = own.writer.start(requested)
     own.storage.create(join_path(partition, PARTITION_METAFILE), render(instant, 1, own.sources.clock.now()))
-    written = [_write_group(own, partition, instant, number, group) for number, group in enumerate(groups)]
+    written = list(_write_groups(own, partition, instant, groups))
     metadata = CommitMetadata(
         stats={partition: tuple(stat for stat in written if stat is not None)},
         extra={"schema": own.encoder.schema},
@@ -54,9 +55,21 @@ def _next_instant(own: OwnTable) -> str:
     return text
 
 
+def _write_groups(own: OwnTable, partition: str, instant: str, groups: Iterable[InitialGroup]) -> Iterator[WriteStat | None]:
+    """Write the file groups, some at a time: what those take that come later is not in memory yet."""
+    engine = LocalEngine()
+    numbered = enumerate(groups)
+    while some := tuple(islice(numbered, engine.threads)):
+        yield from engine.run(lambda one: _write_group(own, partition, instant, *one), some)
+
+
 def _write_group(own: OwnTable, partition: str, instant: str, number: int, group: InitialGroup) -> WriteStat | None:
     """Begin a file group, with a base file if it has cells; an empty one stands for itself by its first log file."""
     write_initial_log(own, partition, group.file_id, instant)
+    token = f"{number}-0-0"
+    if group.columns is not None:
+        columns = group.columns()
+        return write_base_columns(own, partition, group.file_id, instant, token, columns) if len(columns.rows) else None
     cells = iter(group.cells)
     first = next(cells, None)
-    return None if first is None else write_base(own, partition, group.file_id, instant, f"{number}-0-0", chain([first], cells))
+    return None if first is None else write_base(own, partition, group.file_id, instant, token, chain([first], cells))

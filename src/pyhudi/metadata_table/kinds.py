@@ -8,11 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from pyhudi.metadata_table.bloom_filters_kind import BloomFiltersKind
 from pyhudi.metadata_table.files_kind import FilesKind
 from pyhudi.metadata_table.kind import PartitionKind
+from pyhudi.metadata_table.record_index_kind import RecordIndexKind
+from pyhudi.metadata_table.secondary_index_kind import SecondaryIndexKind
 from pyhudi.metadata_table.statistics_kinds import ColumnStatsKind, PartitionStatsKind
 
-KINDS: tuple[PartitionKind, ...] = (FilesKind(), ColumnStatsKind(), PartitionStatsKind())
+KINDS: tuple[PartitionKind, ...] = (
+    FilesKind(),
+    ColumnStatsKind(),
+    PartitionStatsKind(),
+    BloomFiltersKind(),
+    RecordIndexKind(),
+    SecondaryIndexKind(),
+)
 
 
 def kind_of(partition: str) -> PartitionKind | None:

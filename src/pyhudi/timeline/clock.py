@@ -19,6 +19,7 @@ _log = logging.getLogger(__name__)
 _FORMAT = "%Y%m%d%H%M%S%f"
 _STEP = timedelta(milliseconds=1)
 _TOLERATED_LAG = timedelta(minutes=1)
+_UNIX_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _INSTANT = re.compile(r"\d{17}|\d{14}")
 _EPOCH = re.compile(r"\d{10}|\d{13}")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}:?\d{2})?)?")
@@ -91,6 +92,13 @@ def zone_of(name: str) -> tzinfo | None:
 def format_instant(moment: datetime, zone: tzinfo | None) -> str:
     """Return the instant text of an aware datetime; None is the zone of this process."""
     return _text(moment.astimezone(zone))
+
+
+def instant_millis(instant: str, zone: str) -> int:
+    """Return an instant text as milliseconds since 1970; `zone` is that of the timeline (`UTC` or `LOCAL`)."""
+    moment = _naive(instant)
+    in_zone = moment.astimezone() if (known := zone_of(zone)) is None else moment.replace(tzinfo=known)
+    return (in_zone - _UNIX_EPOCH) // _STEP
 
 
 def parse_time(time: str | datetime, zone: str) -> str:

@@ -179,8 +179,8 @@ def test_damaged_metadata_table_is_built_anew(tmp_path, caplog, damage) -> None:
 @pytest.mark.parametrize("key", ["hoodie.table.metadata.partitions", "hoodie.table.metadata.partitions.inflight"])
 def test_table_with_an_index_that_is_not_written_is_refused_by_its_name(tmp_path, key) -> None:
     storage = table_of("cow/v9_txns_simple_nometa", tmp_path)
-    store_properties(storage, {key: "record_index"}, sources().clock.now())
-    with pytest.raises(UnsupportedError, match="record_index"):
+    store_properties(storage, {key: "vector_index_name"}, sources().clock.now())
+    with pytest.raises(UnsupportedError, match="vector_index_name"):
         prepared(storage, timeline_of(storage))
 
 

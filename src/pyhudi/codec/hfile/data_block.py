@@ -16,8 +16,9 @@ from pyhudi.errors import CorruptTableError
 _HEAD = struct.Struct(">IIH")
 _LENGTHS = 8
 _ROW = _HEAD.size
-_KEY_TAIL = bytes.fromhex("007fffffffffffffff04")
-_VERSION = b"\0"
+#: What follows the row in a cell's key, and the value in a cell.
+KEY_TAIL = bytes.fromhex("007fffffffffffffff04")
+CELL_END = b"\0"
 MAX_ROW_BYTES = 0x7FFF
 
 
@@ -169,12 +170,18 @@ def _cut_cell(what: str) -> CorruptTableError:
     return CorruptTableError(f"{what} ends within a cell")
 
 
+def row_at(payload: bytes, start: int) -> bytes:
+    """Return the row of the cell that begins at `start` of a payload of our own making."""
+    size: int = _HEAD.unpack_from(payload, start)[2]
+    return payload[start + _ROW : start + _ROW + size]
+
+
 def encode_key(row: bytes) -> bytes:
     """Return a row as the key of a cell or of an index entry."""
-    return len(row).to_bytes(2, "big") + row + _KEY_TAIL
+    return len(row).to_bytes(2, "big") + row + KEY_TAIL
 
 
 def encode_cell(row: bytes, value: bytes) -> bytes:
     """Return a cell."""
     key = encode_key(row)
-    return b"".join((struct.pack(">II", len(key), len(value)), key, value, _VERSION))
+    return b"".join((struct.pack(">II", len(key), len(value)), key, value, CELL_END))

@@ -7,12 +7,13 @@ cell keys in index and last key, lengths in Hadoop's way, each block naming the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import BinaryIO
 
 from pyhudi.codec.hfile.block import BYTES_PER_CHECKSUM, Codec, Magic, pack_block
-from pyhudi.codec.hfile.data_block import MAX_ROW_BYTES, encode_cell, encode_key
+from pyhudi.codec.hfile.data_block import MAX_ROW_BYTES, encode_cell, encode_key, row_at
 from pyhudi.codec.hfile.file_info import (
     AVERAGE_KEY_SIZE,
     AVERAGE_VALUE_SIZE,
@@ -29,6 +30,16 @@ from pyhudi.codec.hfile.trailer import Trailer, render_trailer
 from pyhudi.errors import UsageError
 
 BLOCK_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class CellBlock:
+    """Cells that were put together elsewhere, to be one block: where each begins, and how many bytes their rows and values have."""
+
+    payload: bytes
+    starts: Sequence[int]
+    row_bytes: int
+    value_bytes: int
 
 
 @dataclass(slots=True)
@@ -64,7 +75,6 @@ class HFileWriter:
         self._block_bytes = block_bytes
         self._offset = 0
         self._cells: list[bytes] = []
-        self._rows: list[bytes] = []  # of the cells that wait for their block
         self._waiting_bytes = 0
         self._last_row: bytes | None = None
         self._index: list[tuple[bytes, int, int]] = []
@@ -76,26 +86,32 @@ class HFileWriter:
         Raises:
             UsageError: the row does not come after the one before, or is longer than 32,767 bytes.
         """
-        if self._last_row is not None and row <= self._last_row:
-            raise UsageError(f"rows of an HFile must ascend and be unique: {row!r} comes after {self._last_row!r}")
+        self._check_order(row)
         if len(row) > MAX_ROW_BYTES:
             raise UsageError(f"a key of {len(row)} bytes does not fit into an HFile, {MAX_ROW_BYTES} are allowed: {row[:40]!r}...")
         cell = encode_cell(row, value)
-        if self._cells and self._waiting_bytes + len(cell) > self._block_bytes:
+        if self._waiting_bytes + len(cell) > self._block_bytes:
             self._flush()
         self._cells.append(cell)
-        self._rows.append(row)
         self._waiting_bytes += len(cell)
         self._last_row = row
-        totals = self._totals
-        totals.entries += 1
-        totals.key_bytes += len(row)
-        totals.value_bytes += len(value)
+        self._count(1, len(row), len(value))
+
+    def append_block(self, block: CellBlock) -> None:
+        """Add a block of cells, whose rows ascend.
+
+        Raises:
+            UsageError: its first row does not come after the last one before.
+        """
+        self._flush()
+        self._check_order(row_at(block.payload, block.starts[0]))
+        self._write_cells(block.payload, block.starts)
+        self._last_row = row_at(block.payload, block.starts[-1])
+        self._count(len(block.starts), block.row_bytes, block.value_bytes)
 
     def finish(self, *, info: Mapping[str, bytes] | None = None, meta_blocks: Mapping[str, bytes] | None = None) -> None:
         """Write what is left: blocks, indexes, file info and trailer; `info` is added to the file info."""
-        while self._cells:
-            self._flush()
+        self._flush()
         meta_index = self._write_meta_blocks(meta_blocks or {})
         index_start = self._offset
         self._write(Magic.ROOT_INDEX, render_root(self._index))
@@ -116,23 +132,40 @@ class HFileWriter:
         )
         self._sink.write(render_trailer(trailer))
 
+    def _check_order(self, row: bytes) -> None:
+        if self._last_row is not None and row <= self._last_row:
+            raise UsageError(f"rows of an HFile must ascend and be unique: {row!r} comes after {self._last_row!r}")
+
+    def _count(self, entries: int, row_bytes: int, value_bytes: int) -> None:
+        totals = self._totals
+        totals.entries += entries
+        totals.key_bytes += row_bytes
+        totals.value_bytes += value_bytes
+
     def _flush(self) -> None:
-        """Write the waiting cells as a block, or the first half of them.
+        """Write the cells that wait."""
+        if self._cells:
+            self._write_cells(b"".join(self._cells), list(accumulate(map(len, self._cells[:-1]), initial=0)))
+            self._cells.clear()
+            self._waiting_bytes = 0
+
+    def _write_cells(self, payload: bytes, starts: Sequence[int]) -> None:
+        """Write cells as a block, or each half of them.
 
         Java's reader takes a block for read when no more is left than its checksums take. A cell as small as that must
         not be the last of several; a smaller block has fewer checksums.
         """
         previous = self._index[-1][1] if self._index else -1
-        count = len(self._cells)
-        block = pack_block(Magic.DATA, b"".join(self._cells), self._codec, previous)
-        while count > 1 and len(self._cells[count - 1]) <= 4 * (len(block) // BYTES_PER_CHECKSUM + 1):
-            count //= 2
-            block = pack_block(Magic.DATA, b"".join(self._cells[:count]), self._codec, previous)
-        self._index.append((encode_key(self._rows[0]), self._offset, len(block)))
+        block = pack_block(Magic.DATA, payload, self._codec, previous)
+        if len(starts) > 1 and len(payload) - starts[-1] <= 4 * (len(block) // BYTES_PER_CHECKSUM + 1):
+            half = len(starts) // 2
+            middle = starts[half]
+            self._write_cells(payload[:middle], starts[:half])
+            self._write_cells(payload[middle:], [start - middle for start in starts[half:]])
+            return
+        self._index.append((encode_key(row_at(payload, starts[0])), self._offset, len(block)))
         self._put(block)
-        self._totals.unpacked_bytes += sum(map(len, self._cells[:count]))
-        del self._cells[:count], self._rows[:count]
-        self._waiting_bytes = sum(map(len, self._cells))
+        self._totals.unpacked_bytes += len(payload)
 
     def _write_meta_blocks(self, blocks: Mapping[str, bytes]) -> list[tuple[bytes, int, int]]:
         entries: list[tuple[bytes, int, int]] = []
