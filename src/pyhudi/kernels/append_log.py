@@ -62,7 +62,7 @@ def run_append_task(
     late = None if shape.compared_fields and not by_commit_time.all() else 0
     # Which rows went to which file is nowhere asked for: the first file's statistics count them all.
     return [
-        TaskResult(_stat(task, name, size, nothing if number else counts, spent), late, task.path(name))
+        TaskResult(_stat(shape, task, name, size, nothing if number else counts, spent), late, task.path(name))
         for number, (name, size) in enumerate(written)
     ]
 
@@ -92,13 +92,13 @@ def _write_files(
         name = replace(name, version=name.version + 1)
 
 
-def _stat(task: AppendTask, name: LogFileName, size: int, counts: _Counts, spent_ms: int) -> WriteStat:
-    """Return the statistics of one file; those of a file named by its slice tell the slice's files as well."""
-    base, before = _files_before(task)
+def _stat(shape: TableShape, task: AppendTask, name: LogFileName, size: int, counts: _Counts, spent_ms: int) -> WriteStat:
+    """Return the statistics of one file; where changes are captured, and of a file named by its slice, they tell the slice's files."""
+    base, before = _files_before(task) if shape.change_log is None else _slice_files(task)
     return WriteStat(
         file_id=task.file_id,
         path=task.path(name),
-        prev_commit=task.name.instant,
+        prev_commit=task.name.instant if shape.change_log is None else task.slice.base_instant,
         partition_path=task.partition_path,
         num_writes=counts.updates,
         num_deletes=counts.deletes,
@@ -111,6 +111,12 @@ def _stat(task: AppendTask, name: LogFileName, size: int, counts: _Counts, spent
         log_files=(*before, str(name)),
         total_upsert_ms=spent_ms,
     )
+
+
+def _slice_files(task: AppendTask) -> tuple[str, tuple[str, ...]]:
+    """Return the names of the base file and the log files of the slice: Apache Hudi's readers of changes take the images from them."""
+    base = task.slice.base
+    return "" if base is None else str(base.name), tuple(str(log.name) for log in task.slice.logs)
 
 
 def _files_before(task: AppendTask) -> tuple[str, tuple[str, ...]]:

@@ -16,6 +16,7 @@ from pyhudi.keygen.protocol import KeyFields
 from pyhudi.merge.custom import RecordMerger
 from pyhudi.merge.partial import Gaps
 from pyhudi.schema.meta_columns import COMMIT_TIME, FILE_NAME, META_FIELDS, PARTITION_PATH
+from pyhudi.spec.cdc import LoggingMode
 from pyhudi.spec.log_block import BlockType
 from pyhudi.spec.merge_mode import MergeMode
 
@@ -47,7 +48,8 @@ class TableShape:
     `schema` holds the data columns, `avro_schema_json` the same with the meta fields in front. Rows are deletes that
     carry an ordering value when `_hoodie_is_deleted` is true, or when the text of `delete_field` equals
     `delete_marker`. `gaps` says which values of the newer of two versions are filled from the older one, `merger` merges two
-    versions in the mode CUSTOM. `virtual_key` says how the keys of files without meta columns come from the data.
+    versions in the mode CUSTOM. `change_log` says what is logged of changes, None for nothing. `virtual_key` says how the keys of files
+    without meta columns come from the data.
     """
 
     name: str
@@ -60,6 +62,7 @@ class TableShape:
     delete_marker: str | None = None
     gaps: Gaps | None = None
     merger: RecordMerger | None = None
+    change_log: LoggingMode | None = None
     virtual_key: KeyFields | None = None
 
     @property

@@ -13,6 +13,7 @@ from pyhudi.keygen.choose import key_generator
 from pyhudi.keygen.protocol import KeyFields
 from pyhudi.merge.choose import merge_rule
 from pyhudi.merge.partial import Gaps
+from pyhudi.spec.cdc import logging_mode
 from pyhudi.spec.payload import PartialMode
 from pyhudi.spec.table_config import TableConfig
 
@@ -40,6 +41,7 @@ def shape_of(config: TableConfig, schema: pa.Schema, avro_json_with_meta: str) -
         delete_marker=rule.delete_marker,
         gaps=None if rule.gaps is None else _with_defaults(rule.gaps, avro_json_with_meta),
         merger=rule.merger,
+        change_log=logging_mode(config),
         virtual_key=None if config.populate_meta_fields else _virtual_key(config),
     )
 

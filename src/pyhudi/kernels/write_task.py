@@ -7,6 +7,7 @@ memory does not grow with the file.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -18,10 +19,12 @@ from pyhudi.errors import UnsupportedError
 from pyhudi.kernels.base_file import TableShape, WriterSettings
 from pyhudi.kernels.base_file_writer import BaseFileWriter
 from pyhudi.kernels.bloom import KeyFilter
+from pyhudi.kernels.change_log_writer import ChangeLog
 from pyhudi.kernels.incoming_rows import IncomingRows
 from pyhudi.kernels.keyed_rows import keyed_batches, live_rows
 from pyhudi.kernels.partition_folder import ensure_partition
 from pyhudi.kernels.read_base import iter_base_file
+from pyhudi.kernels.row_identity import rows_without
 from pyhudi.kernels.stamp import Stamp
 from pyhudi.schema.meta_columns import COMMIT_SEQNO, COMMIT_TIME, RECORD_KEY
 from pyhudi.spec.commit import WriteStat
@@ -111,12 +114,21 @@ def run_write_task(
     kind = MarkerType.CREATE if task.base is None else MarkerType.MERGE
     storage.create(marker_path(task.instant, task.path, kind), b"")
     ensure_partition(storage, task.partition_path, task.instant)
-    with storage.open_output(task.path) as output:
+    log = _change_log(storage, shape, settings, task)
+    with storage.open_output(task.path) as output, log or contextlib.nullcontext():
         with BaseFileWriter(output, shape, settings, _filter(storage, settings, task)) as writer:
-            counts = _write(storage, shape, task, writer, keyed_batches(rows, shape))
+            counts = _write(storage, shape, task, writer, keyed_batches(rows, shape), log)
         size = output.tell()
     spent = int((time.perf_counter() - started) * 1000)
-    return TaskResult(_stat(task, counts, writer.rows, size, spent), counts.ignored, task.path)
+    stat = _stat(task, counts, writer.rows, size, spent)
+    return TaskResult(stat if log is None else replace(stat, cdc_stats=log.stats), counts.ignored, task.path)
+
+
+def _change_log(storage: Storage, shape: TableShape, settings: WriterSettings, task: WriteTask) -> ChangeLog | None:
+    """Return the log of what changes on top of a base file, if the table has one; all rows of a new file are new."""
+    if shape.change_log is None or task.base is None:
+        return None
+    return ChangeLog(storage, shape, settings, task)
 
 
 def _filter(storage: Storage, settings: WriterSettings, task: WriteTask) -> KeyFilter | None:
@@ -127,38 +139,48 @@ def _filter(storage: Storage, settings: WriterSettings, task: WriteTask) -> KeyF
     return KeyFilter.of_file(storage, task.base, settings)
 
 
-def _write(storage: Storage, shape: TableShape, task: WriteTask, writer: BaseFileWriter, rows: Iterator[pa.Table]) -> _Counts:
+def _write(
+    storage: Storage, shape: TableShape, task: WriteTask, writer: BaseFileWriter, rows: Iterator[pa.Table], log: ChangeLog | None
+) -> _Counts:
     stamp = Stamp(task.instant, task.write_token.split("-", 1)[0], task.partition_path, str(task.file_name))
     if task.base is None:
-        return _create(shape, writer, stamp, rows)
+        return _create(shape, writer, stamp, rows, None)
     if task.append_only:
         for batch in _old_rows(storage, shape, task.base, 0):
             writer.append(stamp.carried_over(batch, shape.file_schema), known_keys=True)
-        return _create(shape, writer, stamp, rows)
+        return _create(shape, writer, stamp, rows, log)
     incoming = pa.concat_tables(rows)
-    return _merge(shape, writer, stamp, _old_rows(storage, shape, task.base, incoming.num_rows), incoming)
+    return _merge(shape, writer, stamp, _old_rows(storage, shape, task.base, incoming.num_rows), incoming, log)
 
 
-def _create(shape: TableShape, writer: BaseFileWriter, stamp: Stamp, rows: Iterable[pa.Table]) -> _Counts:
+def _create(shape: TableShape, writer: BaseFileWriter, stamp: Stamp, rows: Iterable[pa.Table], log: ChangeLog | None) -> _Counts:
     counts = _Counts()
     for batch in rows:
         live = live_rows(batch, shape)
         writer.append(stamp.new(live, shape.file_schema))
+        if log is not None:
+            log.inserted(live)
         counts.inserts += live.num_rows
     return counts
 
 
-def _merge(shape: TableShape, writer: BaseFileWriter, stamp: Stamp, old: Iterator[pa.Table], rows: pa.Table) -> _Counts:
+def _merge(
+    shape: TableShape, writer: BaseFileWriter, stamp: Stamp, old: Iterator[pa.Table], rows: pa.Table, log: ChangeLog | None
+) -> _Counts:
     counts = _Counts()
     incoming = IncomingRows(rows, shape)
     for batch in old:
         merged = incoming.merge(batch)
         writer.append(stamp.carried_over(merged.kept, shape.file_schema), known_keys=True)
         writer.append(stamp.new(merged.replacements, shape.file_schema), known_keys=True)
+        if log is not None and merged.kept.num_rows < batch.num_rows:
+            log.replaced(rows_without(batch, merged.kept), merged.replacements)
         counts.updates += merged.replacements.num_rows
         counts.deletes += merged.deleted
     inserts = incoming.inserts()
     writer.append(stamp.new(inserts, shape.file_schema))
+    if log is not None:
+        log.inserted(inserts)
     counts.inserts = inserts.num_rows
     counts.ignored = incoming.ignored
     return counts

@@ -1,9 +1,7 @@
 """What changed between two times: the rows that the commits of a span wrote, as they stand at its end.
 
-Rules: `IncrementalRelationV1/V2`, `MergeOnReadIncrementalRelationV1/V2`. The span is open at its begin and closed at its
-end, in completion times; in version 6, which keeps none, in requested times, and there it ends before the first write
-that is still pending, since a later commit with an older time would be passed over for ever. Clustering and compaction
-keep the commit time of each row, so that a row they moved comes once, from where it stands at the end.
+Rules: `IncrementalRelationV1/V2`, `MergeOnReadIncrementalRelationV1/V2`; which commits are meant, see `pyhudi.read.span`. Clustering and
+compaction keep the commit time of each row, so that a row they moved comes once, from where it stands at the end.
 """
 
 from __future__ import annotations
@@ -14,15 +12,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pyhudi.errors import UnsupportedError, UsageError
-from pyhudi.kernels.history import load_full_timeline, read_rows
+from pyhudi.errors import UnsupportedError
 from pyhudi.read.query import Mode, SnapshotQuery
 from pyhudi.read.snapshot import Snapshot, open_snapshot
+from pyhudi.read.span import FULL_SCAN, Span, span_of
 from pyhudi.schema.meta_columns import COMMIT_TIME
 from pyhudi.spec.file_group import FileGroupId, FileSlice
 from pyhudi.spec.instant import Instant
@@ -30,12 +27,7 @@ from pyhudi.spec.table_config import TableConfig
 from pyhudi.spec.table_features import check_readable
 from pyhudi.storage.protocol import Storage
 from pyhudi.storage.table_properties import load_properties
-from pyhudi.timeline.clock import parse_time
-from pyhudi.timeline.history_lsm import archived_rows
 from pyhudi.timeline.payload import read_commit
-from pyhudi.timeline.timeline import Timeline
-
-_BEGINNING: Final = ("earliest", "0", "000")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +35,14 @@ class ChangesQuery:
     """A span of a table's life: after `since` (None: from the beginning) up to `until` (None: now).
 
     With `may_scan`, a span that begins before the active timeline is answered by reading the whole table and leaving older
-    rows out; without, it is refused.
+    rows out; without, it is refused. `by_requested` takes the bounds for requested times, as version 6 does always.
     """
 
     since: str | datetime | None = None
     until: str | datetime | None = None
     mode: Mode = "snapshot"
     may_scan: bool = True
+    by_requested: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +120,8 @@ def open_changes(storage: Storage, query: ChangesQuery) -> ChangedRows:
         TableNotFound: there is no table.
         UnsupportedError: the table has no meta columns, so that nobody knows which commit wrote a row; or a feature that is
             not served.
-        UsageError: a bound is no time, or the span begins before the active timeline and may not be answered by a scan.
+        UsageError: a bound is no time, files of the end were cleaned away, or the span begins before the active timeline and may not be
+            answered by a scan.
     """
     config = TableConfig(load_properties(storage))
     check_readable(config)
@@ -135,65 +129,21 @@ def open_changes(storage: Storage, query: ChangesQuery) -> ChangedRows:
         raise UnsupportedError(
             f"table {storage.uri} has no meta columns (hoodie.populate.meta.fields=false): its rows do not tell their commit"
         )
-    latest = load_full_timeline(storage, config)
-    since = _bound(query.since, config)
-    until = None if query.until is None else parse_time(query.until, config.timeline_zone)
-    end = _ended(latest, until)
-    written = _written(storage, config, end, since, may_scan=query.may_scan)
-    return ChangedRows(storage, SnapshotQuery(query.mode, until), config, end, latest, written)
+    span = span_of(storage, config, query.since, query.until, by_requested=query.by_requested)
+    written = _written(span, may_scan=query.may_scan)
+    return ChangedRows(storage, SnapshotQuery(query.mode, span.until), config, span.end, span.latest, written)
 
 
-def _bound(time: str | datetime | None, config: TableConfig) -> str:
-    if time is None or (isinstance(time, str) and time.strip().lower() in _BEGINNING):
-        return ""
-    return parse_time(time, config.timeline_zone)
-
-
-def _ended(timeline: Timeline, until: str | None) -> Timeline:
-    """Return the timeline as of the span's end."""
-    if timeline.layout == 1:
-        pending = next((instant.requested for instant in timeline.pending() if instant.comparable_action.writes_data), None)
-        done = [instant.requested for instant in timeline.data_instants() if pending is None or instant.requested < pending]
-        last = max((time for time in done if until is None or time <= until), default="")
-        return timeline.as_of(last)
-    return timeline if until is None else timeline.completed_by(until)
-
-
-def _written(storage: Storage, config: TableConfig, end: Timeline, since: str, *, may_scan: bool) -> Written:
-    instants = end.data_instants()
-    if not since:
+def _written(span: Span, *, may_scan: bool) -> Written:
+    if not span.since:
         return Written(frozenset(), others=True)
-    older = {instant.requested for instant in instants if _time(instant, end) <= since}
-    if not older and (archived := _archived_until(storage, config, end, since)) is not None:
+    if (archived := span.archived_before()) is not None:
         if not may_scan:
-            earliest = _time(instants[0], end) if instants else "now"
-            raise UsageError(
-                f"changes of table {storage.uri} since {since}: commits after that time are archived; the earliest safe time is {earliest}."
-                " Begin there, or allow a full scan (hoodie.datasource.read.incr.fallback.fulltablescan.enable=true)."
-            )
+            raise span.refusal(f", or allow a full scan ({FULL_SCAN}=true)")
         return Written(frozenset(archived), others=True)
-    span = [instant for instant in instants if instant.requested not in older]
-    groups = {group for instant in span for group in _groups_of(storage, config, instant)}
-    return Written(frozenset(instant.requested for instant in span), groups=frozenset(groups))
-
-
-def _time(instant: Instant, timeline: Timeline) -> str:
-    return instant.requested if timeline.layout == 1 else timeline.completion_time(instant.requested) or instant.requested
-
-
-def _archived_until(storage: Storage, config: TableConfig, timeline: Timeline, since: str) -> list[str] | None:
-    """Return the archived commits that were done by a time, or None when no commit after that time is archived."""
-    if timeline.layout == 1:
-        if timeline.origin is None or since >= timeline.origin:
-            return None
-        raise UnsupportedError(
-            f"changes of table {storage.uri} since {since}: commits of that time are archived, and version 6 does not tell which;"
-            f" begin at {timeline.origin} or later, or at 'earliest'."
-        )
-    rows = [(row.requested, row.completed or row.requested) for row in archived_rows(storage, config, read_rows)]
-    if all(completed <= since for _, completed in rows):
-        return None
-    return [requested for requested, completed in rows if completed <= since]
+    instants = span.instants
+    groups = {group for instant in instants for group in _groups_of(span.storage, span.config, instant)}
+    return Written(frozenset(instant.requested for instant in instants), groups=frozenset(groups))
 
 
 def _groups_of(storage: Storage, config: TableConfig, instant: Instant) -> Iterator[FileGroupId]:

@@ -131,11 +131,11 @@ def open_snapshot(storage: Storage, query: SnapshotQuery) -> Snapshot:
     if query.as_of is None:
         return Snapshot(storage, query, config, timeline, timeline)
     time = parse_time(query.as_of, config.timeline_zone)
-    _check_not_cleaned(storage, config, timeline, time)
+    check_not_cleaned(storage, config, timeline, time)
     return Snapshot(storage, replace(query, as_of=time), config, timeline.as_of(time), timeline)
 
 
-def _check_not_cleaned(storage: Storage, config: TableConfig, timeline: Timeline, time: str) -> None:
+def check_not_cleaned(storage: Storage, config: TableConfig, timeline: Timeline, time: str) -> None:
     """Refuse a time whose files a clean has deleted, unless a savepoint kept them.
 
     Raises:

@@ -69,6 +69,12 @@ class WriteStat:
     total_corrupt_log_blocks: int = 0
     total_rollback_blocks: int = 0
 
+    @property
+    def files(self) -> Mapping[str, int]:
+        """The files that were written, with their sizes: the data file and its logs of changes."""
+        data = {} if self.path is None else {self.path: self.file_size_in_bytes}
+        return {**data, **(self.cdc_stats or {})}
+
 
 @dataclass(frozen=True, slots=True)
 class CommitMetadata:

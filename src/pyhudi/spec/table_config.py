@@ -263,6 +263,7 @@ def new_table_properties(
     url_encode: bool = False,
     create_schema_json: str | None = None,
     timeline_zone: str = "UTC",
+    change_log_mode: str = "",
 ) -> dict[str, str]:
     """Return the properties of a new table as Hudi 1.2's CREATE TABLE stores them, checksum included.
 
@@ -291,6 +292,8 @@ def new_table_properties(
         keys.URL_ENCODE: _text(url_encode),
         keys.DROP_PARTITION_COLUMNS: "false",
         keys.CREATE_SCHEMA: create_schema_json or "",
+        keys.CDC_ENABLED: _text(True) if change_log_mode else "",
+        keys.CDC_MODE: change_log_mode.upper(),
     }
     found |= _properties_of_version(served, generator, ordering_fields)
     found |= merge_properties(served, merging, ordering_fields)

@@ -58,7 +58,6 @@ def check_writable(config: TableConfig) -> None:
         raise _refusal(config, f"{keys.POPULATE_META_FIELDS}=false", "writing with virtual keys comes with a later release")
     if config.drop_partition_columns:
         raise _refusal(config, f"{keys.DROP_PARTITION_COLUMNS}=true", "the partition columns must be kept in the files")
-    _refuse_flag(config, keys.CDC_ENABLED, "writing change logs comes with a later release")
     _refuse_flag(config, keys.SLASH_DATES, "slash-separated date partitions come with a later release")
     _refuse_flag(config, keys.PARTITION_METAFILE_BASE_FORMAT, "Parquet partition metafiles are not written")
     _check_keys(config)

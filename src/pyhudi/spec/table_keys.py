@@ -41,6 +41,7 @@ CREATE_SCHEMA = "hoodie.table.create.schema"
 METADATA_PARTITIONS = "hoodie.table.metadata.partitions"
 METADATA_PARTITIONS_INFLIGHT = "hoodie.table.metadata.partitions.inflight"
 CDC_ENABLED = "hoodie.table.cdc.enabled"
+CDC_MODE = "hoodie.table.cdc.supplemental.logging.mode"
 BOOTSTRAP_BASE_PATH = "hoodie.bootstrap.base.path"
 PARTITION_METAFILE_BASE_FORMAT = "hoodie.partition.metafile.use.base.format"
 
@@ -81,6 +82,7 @@ KNOWN = frozenset(
         METADATA_PARTITIONS,
         METADATA_PARTITIONS_INFLIGHT,
         CDC_ENABLED,
+        CDC_MODE,
         BOOTSTRAP_BASE_PATH,
         PARTITION_METAFILE_BASE_FORMAT,
         "hoodie.bootstrap.index.class",
@@ -90,7 +92,6 @@ KNOWN = frozenset(
         "hoodie.datasource.write.partitionpath.field",
         "hoodie.datasource.write.recordkey.field",
         "hoodie.keygen.datetime.parser.class",
-        "hoodie.table.cdc.supplemental.logging.mode",
         "hoodie.table.index.defs.path",
         "hoodie.table.log.file.format",
         "hoodie.table.partition_extractor_class",

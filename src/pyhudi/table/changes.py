@@ -7,7 +7,8 @@ from typing import Literal, TypeAlias
 
 import pyarrow as pa
 
-from pyhudi.errors import OptionError, UnsupportedError
+from pyhudi.errors import OptionError
+from pyhudi.read.cdc import open_change_data
 from pyhudi.read.changes import ChangesQuery, open_changes
 from pyhudi.read.execute import read_table, select
 from pyhudi.storage.protocol import Storage
@@ -20,9 +21,9 @@ def changes(
 ) -> pa.Table:
     """Return the rows that a span of commits wrote; arguments and errors as in `HudiTable.changes`."""
     if format_ == "cdc":
-        raise UnsupportedError(
-            "table.changes(format='cdc') comes with the release that serves change data capture; 'latest_state' is served."
-        )
+        if meta_columns:
+            raise OptionError("change data has no meta columns: leave meta_columns out.")
+        return open_change_data(storage, ChangesQuery(since, until)).to_arrow()
     if format_ != "latest_state":
         raise OptionError(f"format is {format_!r}; it can be 'latest_state' or 'cdc'.")
     return read_table(select(open_changes(storage, ChangesQuery(since, until)), meta_columns=meta_columns))

@@ -23,6 +23,7 @@ from pyhudi.spec.options import Options, resolve
 from pyhudi.spec.payload import MERGE_SETTINGS, parse_partial_mode
 from pyhudi.spec.table_config import TableConfig, new_table_properties, parse_table_type
 from pyhudi.spec.table_features import check_writable
+from pyhudi.spec.table_keys import CDC_ENABLED, CDC_MODE
 from pyhudi.storage.left_overs import is_left_over
 from pyhudi.storage.protocol import FileStatus, Storage
 from pyhudi.storage.table_properties import BACKUP, PROPERTIES, create_properties
@@ -105,6 +106,7 @@ def _properties(
         url_encode=options.flag("hoodie.datasource.write.partitionpath.urlencode"),
         create_schema_json=arrow_to_avro(columns, name),
         timeline_zone=options.text("hoodie.table.timeline.timezone").upper(),
+        change_log_mode=options.text(CDC_MODE) if options.flag(CDC_ENABLED) else "",
     )
 
 

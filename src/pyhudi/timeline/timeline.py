@@ -97,9 +97,27 @@ class Timeline:
         kept = self._where(lambda one: one.is_completed and (one.completed or self.completion.get(one.requested, one.requested)) <= time)
         return replace(kept, until=max((instant.requested for instant in kept.instants), default=time))
 
+    def before(self, instant: Instant) -> Timeline:
+        """Return the timeline of the actions that were completed before a completed one was; in layout 1 requested before it."""
+        at = self._effect(instant)
+        kept = self._where(lambda one: one.is_completed and self._effect(one) < at)
+        return replace(kept, until=max((one.requested for one in kept.instants), default="0"))
+
+    def through(self, instant: Instant) -> Timeline:
+        """Return the timeline of the actions that were completed before a completed one, and that one."""
+        at = self._effect(instant)
+        kept = self._where(lambda one: one.is_completed and self._effect(one) <= at)
+        return replace(kept, until=max(one.requested for one in kept.instants))
+
     def with_actions(self, *actions: Action) -> Timeline:
         """Return the timeline of these actions only; what counts as archived stays as it is."""
         return self._where(lambda instant: instant.action in actions)
+
+    def _effect(self, instant: Instant) -> tuple[str, str]:
+        """Return what the instants of this timeline took effect by."""
+        if self.layout == 1:
+            return instant.requested, instant.requested
+        return self.completion_time(instant.requested) or instant.requested, instant.requested
 
     def _where(self, keep: Callable[[Instant], bool]) -> Timeline:
         return replace(self, instants=tuple(filter(keep, self.instants)))

@@ -37,11 +37,11 @@ def check_files(storage: Storage, stats: Iterable[WriteStat]) -> None:
         StorageError: names the file.
     """
     for stat in stats:
-        assert stat.path is not None
-        found = storage.stat(stat.path)
-        if found is None or found.size != stat.file_size_in_bytes or not found.size:
-            size = "is not there" if found is None else f"has {found.size} bytes"
-            raise StorageError(f"data file '{stat.path}' of table {storage.uri} {size}, {stat.file_size_in_bytes} were written.")
+        for path, written in stat.files.items():
+            found = storage.stat(path)
+            if found is None or found.size != written or not found.size:
+                size = "is not there" if found is None else f"has {found.size} bytes"
+                raise StorageError(f"data file '{path}' of table {storage.uri} {size}, {written} were written.")
 
 
 def check_alone(table: LockedTable, own: str) -> None:

@@ -87,7 +87,7 @@ class Transaction:
         """
         assert self._inflight is not None, "start() comes first"
         table, stats = self.table, [result.stat for result in results]
-        delete_unlisted(table.storage, self.instant, {result.file for result in results})
+        delete_unlisted(table.storage, self.instant, {path for stat in stats for path in stat.files})
         check_files(table.storage, stats)
         check_alone(table, self.instant)
         metadata = CommitMetadata(

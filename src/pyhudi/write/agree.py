@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pyhudi.errors import OptionError
 from pyhudi.spec import table_keys as keys
+from pyhudi.spec.cdc import logging_mode
 from pyhudi.spec.key_generator import parse_key_generator
 from pyhudi.spec.options import Options
 from pyhudi.spec.payload import MERGE_SETTINGS
@@ -29,6 +30,8 @@ _OPTIONS = {
     keys.HIVE_STYLE: "hoodie.datasource.write.hive_style_partitioning",
     keys.URL_ENCODE: "hoodie.datasource.write.partitionpath.urlencode",
     keys.TIMELINE_ZONE: "hoodie.table.timeline.timezone",
+    keys.CDC_ENABLED: keys.CDC_ENABLED,
+    keys.CDC_MODE: keys.CDC_MODE,
 }
 #: Lines whose values are compared letter by letter.
 _SETTINGS = tuple(keys.MERGE_PROPERTY_PREFIX + name for name in MERGE_SETTINGS)
@@ -45,7 +48,7 @@ def check_agreement(options: Options, config: TableConfig) -> None:
     stored = _stored(config)
     for line, option in _OPTIONS.items():
         stated = options.get(option)
-        if stated is not None and _normal(line, stated) != _normal(line, stored[line]):
+        if stated is not None and line in stored and _normal(line, stated) != _normal(line, stored[line]):
             raise OptionError(
                 f"{option}={stated} contradicts table {config.name}, whose .hoodie/hoodie.properties says"
                 f" {line}={stored[line]}. Leave the option out or set {option}={stored[line]}."
@@ -54,6 +57,7 @@ def check_agreement(options: Options, config: TableConfig) -> None:
 
 def _stored(config: TableConfig) -> dict[str, str]:
     """Return what the table has for each line; lines that older tables lack or name differently are filled in."""
+    mode = logging_mode(config)
     return {
         keys.NAME: config.name,
         keys.TYPE: config.table_type,
@@ -70,6 +74,9 @@ def _stored(config: TableConfig) -> dict[str, str]:
         keys.HIVE_STYLE: str(config.hive_style).lower(),
         keys.URL_ENCODE: str(config.url_encode).lower(),
         keys.TIMELINE_ZONE: config.timeline_zone,
+        keys.CDC_ENABLED: str(mode is not None).lower(),
+        # How a table logs what it does not log makes no difference.
+        **({keys.CDC_MODE: mode.value} if mode else {}),
     }
 
 

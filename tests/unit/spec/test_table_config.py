@@ -181,7 +181,6 @@ UNWRITABLE = UNREADABLE | {
     "hoodie.table.metadata.partitions.inflight": "column_stats",
     "hoodie.populate.meta.fields": "false",
     "hoodie.datasource.write.drop.partition.columns": "true",
-    "hoodie.table.cdc.enabled": "true",
     "hoodie.datasource.write.slash.separated.date.partitioning": "true",
     "hoodie.record.merge.property.hoodie.some.setting": "x",
     "hoodie.table.keygenerator.type": "TIMESTAMP",

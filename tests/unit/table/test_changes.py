@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
-from pyhudi.errors import OptionError, UnsupportedError
+from pyhudi.errors import OptionError, UnsupportedError, UsageError
 from tests.tables import unpack
 
 SCHEMA = pa.schema({"id": pa.int64(), "v": pa.string(), "p": pa.string()})
@@ -102,7 +102,7 @@ def test_a_filter_on_a_meta_column_works_on_a_partitioned_table(table: HudiTable
 def test_what_is_no_time_or_no_format_is_refused(table: HudiTable) -> None:
     with pytest.raises(OptionError, match="yesterday"):
         table.changes("yesterday")
-    with pytest.raises(UnsupportedError, match="cdc"):
+    with pytest.raises(UsageError, match="cdc"):
         table.changes(format="cdc")
     with pytest.raises(OptionError, match="latest_state"):
         table.changes(format="latest")  # type: ignore[arg-type]

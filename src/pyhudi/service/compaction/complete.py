@@ -46,7 +46,7 @@ def complete(table: LockedTable, work: StartedCompaction, results: Sequence[Task
     for group in declined.keys() - work.declined.keys():
         _log.warning("%s %s leaves %s out: %s", instant.action, instant.requested, group, declined[group])
     kept = [result for result in results if _group(result.stat) not in declined]
-    delete_unlisted(table.storage, instant.requested, {result.file for result in kept})
+    delete_unlisted(table.storage, instant.requested, {path for result in kept for path in result.stat.files})
     check_files(table.storage, (result.stat for result in kept))
     stored = table_schema(table.storage, table.config, table.timeline)
     version = _version(table, work, stored)

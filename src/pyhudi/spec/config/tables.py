@@ -71,6 +71,18 @@ TABLES: tuple[ConfigKey, ...] = (
         aliases=(f"hoodie.record.merge.property.{UNAVAILABLE}",),
     ),
     served(
+        "hoodie.table.cdc.enabled",
+        "Capture changes: what each commit did to each record can be read, with images before and after.",
+        Kind.FLAG,
+        default="false",
+    ),
+    served(
+        "hoodie.table.cdc.supplemental.logging.mode",
+        "What is logged of changes where a base file is rewritten; readers find the rest in the files before and after.",
+        default="DATA_BEFORE_AFTER",
+        choices=("OP_KEY_ONLY", "DATA_BEFORE", "DATA_BEFORE_AFTER"),
+    ),
+    served(
         "hoodie.datasource.write.keygenerator.type",
         "How record key and partition path are made.",
         aliases=("hoodie.table.keygenerator.type",),
@@ -122,10 +134,6 @@ TABLES: tuple[ConfigKey, ...] = (
     *refused(
         "pyhudi keeps partition columns in the files, where their values are exact",
         "hoodie.datasource.write.drop.partition.columns=false",
-    ),
-    *refused(
-        f"change data capture {_LATER}",
-        "hoodie.table.cdc.enabled=false hoodie.table.cdc.supplemental.logging.mode=data_before_after",
     ),
     *refused(
         "it is no setting of a merger that is known here",

@@ -1,0 +1,31 @@
+"""What makes a stored row the same one in two files: key, commit time and sequence number.
+
+A row that a rewrite carries over keeps all three; one that a commit writes gets a sequence number of its own.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pyhudi.schema.meta_columns import COMMIT_SEQNO, COMMIT_TIME, RECORD_KEY
+
+IDENTITY_COLUMNS: Final = (RECORD_KEY, COMMIT_TIME, COMMIT_SEQNO)
+
+
+def rows_without(rows: pa.Table, others: pa.Table) -> pa.Table:
+    """Return the rows that are not among others, in their order."""
+    return rows.filter(pc.invert(is_among(rows, others)))
+
+
+def is_among(rows: pa.Table, others: pa.Table, texts: pa.Array | None = None, other_texts: pa.Array | None = None) -> pa.BooleanArray:
+    """Say which rows are among others; where texts are given, only those whose texts are the same, too."""
+    return pc.is_in(_identity(rows, texts), value_set=_identity(others, other_texts))
+
+
+def _identity(rows: pa.Table, texts: pa.Array | None) -> pa.Array:
+    columns = [rows.column(name).cast(pa.string()).combine_chunks() for name in IDENTITY_COLUMNS]
+    more = [] if texts is None else [texts]
+    return pc.binary_join_element_wise(*columns, *more, "\0", null_handling="replace", null_replacement="")
