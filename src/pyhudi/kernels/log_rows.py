@@ -38,6 +38,7 @@ from pyhudi.spec.log_block import BlockType, LogBlock
 if TYPE_CHECKING:
     from pyhudi.storage.protocol import Storage
 
+_READ_OPTIMIZED = "until then a read-optimized query gives the rows of the base files."
 _DELETING_OPERATIONS = pa.array(["D", "-U"])
 
 
@@ -85,23 +86,26 @@ def slice_blocks(storage: Storage, piece: FileSlice, layout: int) -> list[LogBlo
                 found = list(scan_blocks(source, log.path, log.size))
             # Logs named by their slice's instant were there before an upgrade from version 6, and hold blocks of several instants.
             if layout >= OWN_LOG_FILES and log.name.instant != piece.base_instant:
-                _check_own_blocks(storage, log, found)
+                check_own_blocks(storage, log, found, _READ_OPTIMIZED)
             blocks += found
     return blocks
 
 
-def _check_own_blocks(storage: Storage, log: LogFile, blocks: Sequence[LogBlock]) -> None:
-    """Refuse a committed file that is not as its writer left it.
+def check_own_blocks(storage: Storage, log: LogFile, blocks: Sequence[LogBlock], advice: str) -> None:
+    """Refuse a committed file that is not as its writer left it; `advice` says what a reader can do meanwhile.
 
     Apache Hudi passes over damaged blocks, since before version 8 a failed writer could leave one behind in a file that others went on
     with. A file of one committed instant has no such place: what is damaged are rows of the commit.
+
+    Raises:
+        CorruptTableError: names file and place.
     """
     for block in blocks:
         place = f"Log file '{log.path}' of the table at {storage.uri}, block at byte {block.offset}"
         if block.type is BlockType.CORRUPT:
             raise CorruptTableError(
                 f"{place}: {block.size} bytes are damaged, and with them rows of commit {log.name.instant}. Restore the file from a copy; "
-                "until then a read-optimized query gives the rows of the base files."
+                f"{advice}"
             )
         if block.header.instant not in (None, log.name.instant):
             raise CorruptTableError(

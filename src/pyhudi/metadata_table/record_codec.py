@@ -30,6 +30,8 @@ from pyhudi.metadata_table.record import (
 _DAMAGE = (EOFError, ValueError, TypeError, KeyError, IndexError, OverflowError)
 _UUID_ENCODING = 0
 _LONG = 1 << 64
+#: Indexes of records have few values for many keys: so many are kept once they are decoded.
+_MOST_KNOWN = 4096
 
 
 class RecordDecoder:
@@ -43,6 +45,7 @@ class RecordDecoder:
         self.schema = schema
         self._schema = parsed_schema(schema)
         self._what = what
+        self._known: dict[bytes, MetadataRecord] = {}
 
     def decode(self, value: bytes) -> MetadataRecord:
         """Return the record.
@@ -50,6 +53,15 @@ class RecordDecoder:
         Raises:
             CorruptTableError: the bytes do not follow the schema, or the record is of no known kind.
         """
+        known = self._known.get(value)
+        if known is not None:
+            return known
+        record = self._decoded(value)
+        if isinstance(record, RecordLocation | SecondaryEntry) and len(self._known) < _MOST_KNOWN:
+            self._known[value] = record
+        return record
+
+    def _decoded(self, value: bytes) -> MetadataRecord:
         source = io.BytesIO(value)
         try:
             # Names of the records tell the wrappers of bounds apart; unions with one record give it bare.

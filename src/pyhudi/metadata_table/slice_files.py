@@ -1,0 +1,96 @@
+"""The files of one file slice of the metadata table, opened: its base file, and what its logs hold that counts.
+
+Rules: `HoodieBackedTableMetadata`; format notes (metadata table) 2.6 and 7. Base file and log blocks are HFiles, deletes are lists of
+keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import BinaryIO, Self
+
+from pyhudi.codec.hfile import HFileReader
+from pyhudi.codec.log_content import iter_deletes
+from pyhudi.codec.log_file import read_content, scan_blocks
+from pyhudi.errors import CorruptTableError, UnsupportedError
+from pyhudi.kernels.log_choice import OWN_LOG_FILES, choose_blocks
+from pyhudi.kernels.log_rows import check_own_blocks
+from pyhudi.spec.file_group import FileSlice, LogFile
+from pyhudi.spec.log_block import BlockType, LogBlock
+from pyhudi.storage.protocol import Storage
+from pyhudi.timeline.timeline import Timeline
+
+_ADVICE = "pyhudi lists instead, and its next write builds the metadata table anew."
+
+
+class SliceFiles:
+    """Opens the files of a slice; `storage` is that of the metadata table, whose `timeline` tells which blocks count.
+
+    They are closed with the context. Whatever is gone or damaged is a `CorruptTableError`.
+    """
+
+    def __init__(self, storage: Storage, slice_: FileSlice, timeline: Timeline) -> None:
+        self._storage = storage
+        self._slice = slice_
+        self._timeline = timeline
+        self._files = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._files.close()
+
+    def base(self) -> tuple[HFileReader, str, str] | None:
+        """Return the base file with the schema of its values and its path, None when there is none."""
+        base = self._slice.base
+        if base is None:
+            return None
+        file = HFileReader(self._open(base.path), base.size, base.path)
+        return file, _schema(file, None, base.path), base.path
+
+    def blocks(self) -> Iterator[tuple[BinaryIO, LogBlock]]:
+        """Yield the blocks of records and deletes that count, in the order in which they apply, each with its open file."""
+        sources: dict[str, BinaryIO] = {}
+        found: list[LogBlock] = []
+        for log in self._slice.logs:
+            sources[log.path] = self._open(log.path)
+            found += self._scanned(sources[log.path], log)
+        for block in choose_blocks(found, self._timeline.visibility, self._timeline.layout):
+            if block.type not in (BlockType.HFILE, BlockType.DELETE):
+                raise UnsupportedError(
+                    f"{block.path} holds a block of type {block.type.name}; metadata tables have HFILE and DELETE blocks"
+                )
+            yield sources[block.path], block
+
+    def _scanned(self, source: BinaryIO, log: LogFile) -> list[LogBlock]:
+        blocks = list(scan_blocks(source, log.path, log.size))
+        if self._timeline.layout >= OWN_LOG_FILES and log.name.instant != self._slice.base_instant:
+            check_own_blocks(self._storage, log, blocks, _ADVICE)
+        return blocks
+
+    def _open(self, path: str) -> BinaryIO:
+        try:
+            return self._files.enter_context(self._storage.open_input(path))
+        except FileNotFoundError:
+            raise CorruptTableError(f"{path} of the metadata table {self._storage.uri} is gone") from None
+
+
+def records_of_block(source: BinaryIO, block: LogBlock) -> tuple[HFileReader, str]:
+    """Return the records of a block with the schema of their values."""
+    file = HFileReader(source, block.content_size, block.path, start=block.content_offset)
+    return file, _schema(file, block.header.schema_json, block.path)
+
+
+def deleted_keys(source: BinaryIO, block: LogBlock) -> Iterator[str]:
+    """Yield the keys of a delete block; they are not all in memory as Python values at once."""
+    for part in iter_deletes(read_content(source, block)):
+        yield from part.keys
+
+
+def _schema(file: HFileReader, schema: str | None, path: str) -> str:
+    text = schema or file.info.get("schema", b"").decode(errors="replace")
+    if not text:
+        raise CorruptTableError(f"{path} does not say which schema its records have")
+    return text
