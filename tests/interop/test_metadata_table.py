@@ -10,28 +10,18 @@ import pytest
 
 from pyhudi import HudiTable
 from pyhudi.storage.local import LocalStorage
-from pyhudi.storage.table_properties import store_properties
-from pyhudi.timeline.clock import SystemClock
 from tests.interop.judge import Judge
 from tests.interop.kinds import KINDS, Kind
 from tests.interop.rows import trips
-from tests.unit.metadata_table.replays import prepared, record, timeline_of
 from tests.unit.metadata_table.test_in_step import check_files, check_statistics
 
 ON = {"hoodie.metadata.enable": "true", "hoodie.enable.data.skipping": "true"}
-PARTITIONS = "hoodie.table.metadata.partitions"
 CONDITIONS = ("amount = 5", "amount < 5", "price > 9", "id = 'trip-7'", "id = 'nothing'", "price IS NULL", "amount = 5 AND price < 8")
 SERVED = [kind for kind in KINDS if kind.name in ("partitioned", "not_partitioned", "hive_style", "version_8", "two_keys_two_partitions")]
 
 
-def write(path: Path, kind: Kind, rows: pa.Table) -> None:
-    """Upsert by pyhudi and record it; pyhudi's writers do not keep metadata tables themselves yet."""
-    storage = LocalStorage(str(path))
-    known = HudiTable.open(path).config.properties.get(PARTITIONS, "")
-    store_properties(storage, {PARTITIONS: ""}, SystemClock().now())
+def write(path: Path, rows: pa.Table) -> None:
     HudiTable.open(path).upsert(rows)
-    store_properties(storage, {PARTITIONS: known}, SystemClock().now())
-    record(storage, timeline_of(storage).data_instants()[-1])
 
 
 def judge_writes(judge: Judge, path: Path, kind: Kind, rows: pa.Table) -> None:
@@ -59,11 +49,10 @@ def test_apache_hudi_reads_by_it_and_both_go_on_with_it(kind: Kind, judge: Judge
     table = kind.create(path)
     table.upsert(trips(0, 8))
     storage = LocalStorage(str(path))
-    prepared(storage, timeline_of(storage))
     judge.sql(f"CREATE TABLE {name} USING hudi LOCATION '{path}'")
     check(judge, path, name)
     for turn in range(3):
-        write(path, kind, trips(4 * turn, 4 * turn + 8, amount=turn + 1))
+        write(path, trips(4 * turn, 4 * turn + 8, amount=turn + 1))
         judge_writes(judge, path, kind, trips(20 + turn, 23 + turn, amount=turn + 1))
     check(judge, path, name)
     check_statistics(storage)
@@ -72,19 +61,9 @@ def test_apache_hudi_reads_by_it_and_both_go_on_with_it(kind: Kind, judge: Judge
 def test_apache_hudi_filters_by_its_statistics(judge: Judge, tmp_path: Path) -> None:
     kind, path = KINDS[0], tmp_path / "t"
     kind.create(path).upsert(trips(0, 12))
-    storage = LocalStorage(str(path))
-    prepared(storage, timeline_of(storage))
-    write(path, kind, trips(6, 18, amount=5))
+    write(path, trips(6, 18, amount=5))
     judge.sql(f"CREATE TABLE mdt_filtered USING hudi LOCATION '{path}'")
-    for condition in (
-        "amount = 5",
-        "amount < 5",
-        "price > 9",
-        "id = 'trip-7'",
-        "id = 'nothing'",
-        "price IS NULL",
-        "amount = 5 AND price < 8",
-    ):
+    for condition in CONDITIONS:
         theirs = judge.sql(f"SELECT id FROM mdt_filtered WHERE {condition}", conf=ON)
         ours = HudiTable.open(path).to_arrow(columns=["id"], filter=condition)
         assert sorted(theirs.column("id").to_pylist()) == sorted(ours.column("id").to_pylist()), condition
@@ -94,13 +73,12 @@ def test_apache_hudi_reads_and_compacts_after_a_compaction_of_ours(judge: Judge,
     kind, path = KINDS[0], tmp_path / "t"
     kind.create(path).upsert(trips(0, 8))
     storage = LocalStorage(str(path))
-    prepared(storage, timeline_of(storage))
     for turn in range(9):
-        write(path, kind, trips(turn, turn + 4, amount=turn))
+        write(path, trips(turn, turn + 4, amount=turn))
     own = [file.name for file in storage.list(".hoodie/metadata/.hoodie/timeline") if file.name.endswith(".commit")]
     assert len(own) == 1
     judge.sql(f"CREATE TABLE mdt_compacted USING hudi LOCATION '{path}'")
     check(judge, path, "mdt_compacted")
     judge_writes(judge, path, kind, trips(30, 33, amount=1))
-    write(path, kind, trips(31, 35, amount=2))
+    write(path, trips(31, 35, amount=2))
     check(judge, path, "mdt_compacted")

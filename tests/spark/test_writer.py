@@ -136,7 +136,6 @@ def test_partition_value_that_leads_out_of_the_table_is_refused(spark: SparkSess
         ({"hoodie.datasource.write.recordkey.fields": "id"}, OptionError, "recordkey.field"),
         ({"hoodie.datasource.write.operation": "upsrt"}, OptionError, "upsert"),
         ({"hoodie.index.type": "BLOOM"}, UnsupportedError, "SIMPLE"),
-        ({"hoodie.metadata.enable": "true"}, UnsupportedError, "metadata"),
         ({"hoodie.table.name": ""}, OptionError, "hoodie.table.name"),
     ],
 )

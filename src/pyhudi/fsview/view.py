@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from functools import cached_property
+from typing import Self
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.fsview.build import PartitionFiles, build_groups, committed_files
@@ -36,6 +38,12 @@ class FileSystemView:
         self._groups: dict[str, tuple[FileGroup, ...]] = {}
         self._below: dict[str, tuple[str, ...]] = {}
         self._stats: dict[str, tuple[WriteStat, ...] | None] = {}
+
+    def with_config(self, config: TableConfig) -> Self:
+        """Return the same view with other properties of the table, which do not concern its files; what was read stays known."""
+        copied = copy.copy(self)
+        copied.config = config
+        return copied
 
     def partition_paths(self) -> tuple[str, ...]:
         """Return the paths of all partitions, sorted; `("",)` for a table without partition fields.

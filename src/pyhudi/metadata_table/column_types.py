@@ -5,7 +5,7 @@ Rules: `HoodieTableMetadataUtil.getColumnsToIndex`, `ValueType`; format notes (m
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
@@ -40,10 +40,11 @@ _TIMES = {pa.time32("ms"): ValueType.TIME_MILLIS, pa.time64("us"): ValueType.TIM
 _NOT_IN_VERSION_8 = frozenset({ValueType.BYTES, ValueType.FIXED, ValueType.DECIMAL})
 
 
-def indexed_columns(schema: pa.Schema, version: int, limit: int = MAX_COLUMNS) -> tuple[str, ...]:
-    """Return the columns that have statistics by default: some meta columns and the first ones of a fitting type."""
+def indexed_columns(schema: pa.Schema, version: int, limit: int = MAX_COLUMNS, named: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the columns that have statistics: some meta columns, and those `named` or the first `limit` ones, of a fitting type."""
     fitting = [field.name for field in schema if value_type(field.type, version) is not None]
-    return (*_META_COLUMNS, *fitting[:limit])
+    chosen = [name for name in dict.fromkeys(named) if name in fitting] if named else fitting[:limit]
+    return (*_META_COLUMNS, *chosen)
 
 
 def bound_types(schema: pa.Schema, columns: tuple[str, ...], version: int) -> Mapping[str, tuple[ValueType, str | None]]:

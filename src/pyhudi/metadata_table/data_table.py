@@ -19,6 +19,7 @@ from pyhudi.metadata_table.index_definitions import IndexDefinition, load_defini
 from pyhudi.metadata_table.own import OwnTable
 from pyhudi.metadata_table.partition import MetadataPartition
 from pyhudi.metadata_table.record import ColumnStats
+from pyhudi.metadata_table.settings import MetadataSettings
 from pyhudi.metadata_table.slice_changes import SliceRows
 from pyhudi.schema.avro_arrow import arrow_to_avro, with_meta_fields
 from pyhudi.spec.commit import CommitMetadata
@@ -41,17 +42,19 @@ class DataTable:
         view: shows it; `view.storage` and `view.config` are the table's.
         own: its metadata table as it is before the action.
         schema: its data columns with the action, without meta columns; None when the action does not say.
+        settings: what options say about the metadata table.
     """
 
-    def __init__(self, view: FileSystemView, own: OwnTable, schema: pa.Schema | None) -> None:
+    def __init__(self, view: FileSystemView, own: OwnTable, schema: pa.Schema | None, settings: MetadataSettings) -> None:
         self.view = view
         self.own = own
         self.schema = schema
+        self.settings = settings
         self._stats: dict[str, Mapping[str, ColumnStats] | None] = {}
 
     def reopened(self, view: FileSystemView, own: OwnTable) -> DataTable:
         """Return the same table with another view of it and another state of its metadata table; footers stay known."""
-        table = DataTable(view, own, self.schema)
+        table = DataTable(view, own, self.schema, self.settings)
         table._stats = self._stats
         return table
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pyhudi.errors import UnsupportedError
 from pyhudi.metadata_table import keys, partitions
 from pyhudi.metadata_table.changes import Changes, InitialGroup, spread
 from pyhudi.metadata_table.column_types import indexed_columns
@@ -21,8 +20,6 @@ from pyhudi.spec.commit import CommitMetadata
 from pyhudi.spec.file_names import parse_base_file_name
 from pyhudi.spec.table_version import TableVersion
 
-#: File groups for the partition's whole life (Hudi's defaults).
-_COLUMN_STATS_GROUPS, _PARTITION_STATS_GROUPS = 2, 1
 _NOTHING = CommitMetadata()
 
 
@@ -33,16 +30,15 @@ class ColumnStatsKind:
         """Tell whether a partition of this name is of the kind."""
         return partition == partitions.COLUMN_STATS
 
-    def definition(self, table: DataTable, partition: str) -> IndexDefinition:
-        """Return which columns have statistics: some meta columns and the first ones of a fitting type.
+    def definition(self, table: DataTable, partition: str) -> IndexDefinition | None:
+        """Return which columns have statistics: some meta columns, and those named by options or the first ones of a fitting type.
 
-        Raises:
-            UnsupportedError: the table has no schema yet.
+        None while the columns of the table are unknown.
         """
-        version = table.view.config.version
+        version, settings = table.view.config.version, table.settings
         if table.schema is None:
-            raise UnsupportedError(f"table {table.view.storage.uri} has no schema, so that nothing says which columns have statistics")
-        fields = indexed_columns(table.schema, version)
+            return None
+        fields = indexed_columns(table.schema, version, settings.max_columns, settings.columns)
         return IndexDefinition(partition, partition, partition, fields, {}, 2 if version >= TableVersion.NINE else 1)
 
     def initial(self, table: DataTable, partition: str) -> Iterable[InitialGroup]:
@@ -52,7 +48,7 @@ class ColumnStatsKind:
             if table.view.latest_slices(path):
                 for file in table.after(path, _NOTHING).base:
                     records.update(_keyed(table, path, file))
-        return spread(partition, records, _COLUMN_STATS_GROUPS, table.own.encoder)
+        return spread(partition, records, table.settings.column_stats_groups, table.own.encoder)
 
     def of_commit(self, table: DataTable, partition: str, instant: str, metadata: CommitMetadata) -> Changes:  # noqa: ARG002
         """Return the statistics of the base files that were written."""
@@ -94,7 +90,7 @@ class PartitionStatsKind:
             for key, stats in _of_partition(table, path, _NOTHING)
             if not stats.is_deleted
         }
-        return spread(partition, records, _PARTITION_STATS_GROUPS, table.own.encoder)
+        return spread(partition, records, table.settings.partition_stats_groups, table.own.encoder)
 
     def of_commit(self, table: DataTable, partition: str, instant: str, metadata: CommitMetadata) -> Changes:  # noqa: ARG002
         """Return the statistics of the partitions that were touched, as they are now."""

@@ -45,6 +45,8 @@ class MetadataView(FileSystemView):
         """Show the table as `timeline` makes it visible; `table` must know all of the timeline."""
         super().__init__(storage, config, timeline)
         self._table: MetadataTable | None = table
+        #: Why the metadata table is not asked any more; empty while it is.
+        self.distrusted = ""
 
     def partitions_below(self, folder: str) -> tuple[str, ...]:
         """Return the partitions at and below a folder, sorted."""
@@ -67,6 +69,7 @@ class MetadataView(FileSystemView):
     def _distrust(self, error: Exception) -> None:
         _warn(self.storage, str(error))
         self._table = None
+        self.distrusted = str(error)
 
     def _find_partition_paths(self) -> tuple[str, ...]:
         if self._table is not None and self.config.partition_fields:

@@ -19,12 +19,14 @@ class SnapshotQuery:
     """One state of a table.
 
     `mode` read_optimized leaves log files out. `as_of` is a time in any form that `pyhudi.timeline.clock.parse_time`
-    takes; None means now. Logs of `merge_bytes` are merged at once.
+    takes; None means now. Logs of `merge_bytes` are merged at once. `use_metadata_table` is `hoodie.metadata.enable`: files are found by
+    the metadata table, if there is one.
     """
 
     mode: Mode = "snapshot"
     as_of: str | datetime | None = None
     merge_bytes: int = MERGE_BYTES
+    use_metadata_table: bool = True
 
     @property
     def slice_bytes(self) -> int:

@@ -13,6 +13,7 @@ from pyhudi.fsview.view import FileSystemView
 from pyhudi.kernels.base_file import TableShape
 from pyhudi.kernels.history import load_full_timeline
 from pyhudi.kernels.table_shape import shape_of
+from pyhudi.metadata_table.view import open_view
 from pyhudi.read.query import SnapshotQuery
 from pyhudi.read.schema import StoredSchema, table_schema
 from pyhudi.schema.avro_arrow import with_meta_fields
@@ -113,7 +114,7 @@ class Snapshot:
 
     @cached_property
     def _view(self) -> FileSystemView:
-        return FileSystemView(self.storage, self.config, self.timeline)
+        return open_view(self.storage, self.config, self.timeline, use_metadata_table=self.query.use_metadata_table)
 
 
 def open_snapshot(storage: Storage, query: SnapshotQuery) -> Snapshot:

@@ -97,6 +97,7 @@ def write_distributed(table: OpenTable, request: DistributedRequest, options: Ma
         clock=table.clock,
         ids=table.ids,
         roll_back=roll_back_failed_writes,
+        metadata_table=choices.metadata_table,
     ) as txn:
         stored, latest = state_before(txn)
         schema = _schema_after(stored, request, txn)
@@ -125,7 +126,7 @@ def _write_bulk(
     table = txn.table
     shape = table_shape(schema, table.config)
     work = BulkWrite(table.storage, shape, choices.writer, table.config, txn.instant)
-    txn.start(None)
+    txn.start(None, schema_json=schema.avro_json)
     results = bulk_write(_data_columns(request.frame), work, table.ids.file_prefix())
     return WritePlan(request.operation, (), None, ENGINE_NAME, reason), results
 
@@ -149,7 +150,7 @@ def _write_grouped(
         plan = _plan(txn, request, choices, grouped, latest, reason)
         results: list[TaskResult] = []
         if not plan.changes_nothing:
-            txn.start(inflight_metadata(grouped.profile, request.operation))
+            txn.start(inflight_metadata(grouped.profile, request.operation), schema_json=schema.avro_json)
             results = write_groups(txn.table.storage, shape, choices, plan, grouped)
     return plan, results
 

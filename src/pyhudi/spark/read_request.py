@@ -82,11 +82,12 @@ class ReadRequest:
         given = {name: value for name, value in self.options.items() if name.lower() != "path"}
         options = resolve({**(defaults or {}), **given})
         merge_bytes = options.integer("hoodie.memory.merge.max.size")
+        by_metadata_table = options.flag("hoodie.metadata.enable")
         match (options.get(_QUERY_TYPE) or "snapshot").lower():
             case "snapshot":
-                return SnapshotQuery("snapshot", options.get(_AS_OF), merge_bytes)
+                return SnapshotQuery("snapshot", options.get(_AS_OF), merge_bytes, by_metadata_table)
             case "read_optimized":
-                return SnapshotQuery("read_optimized", as_of=options.get(_AS_OF))
+                return SnapshotQuery("read_optimized", options.get(_AS_OF), use_metadata_table=by_metadata_table)
             case "incremental":
                 return _changes(options)
             case other:

@@ -181,6 +181,11 @@ class TableConfig:
         return _names(self.properties.get(keys.METADATA_PARTITIONS, ""))
 
     @property
+    def metadata_partitions_inflight(self) -> tuple[str, ...]:
+        """Partitions of the metadata table that are being built: writers keep them in step, readers do not look at them."""
+        return _names(self.properties.get(keys.METADATA_PARTITIONS_INFLIGHT, ""))
+
+    @property
     def timeline_path(self) -> str:
         """Folder of the active timeline, relative to the base path."""
         return ".hoodie" if self.layout == 1 else f".hoodie/{self._folder(keys.TIMELINE_PATH, 'timeline')}"

@@ -51,9 +51,6 @@ def check_writable(config: TableConfig) -> None:
     check_served(config.version, for_write=True)
     check_readable(config)
     _refuse_unknown(config, "hoodie.")
-    for name in (keys.METADATA_PARTITIONS, keys.METADATA_PARTITIONS_INFLIGHT):
-        if value := config.properties.get(name, ""):
-            raise _refusal(config, f"{name}={value}", "writing to tables with a metadata table comes with a later release")
     if not config.populate_meta_fields:
         raise _refusal(config, f"{keys.POPULATE_META_FIELDS}=false", "writing with virtual keys comes with a later release")
     if config.drop_partition_columns:

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.kernels.history import load_full_timeline
 from pyhudi.kernels.parquet_input import open_parquet
+from pyhudi.metadata_table.view import open_view
 from pyhudi.spec.file_group import BaseFile, FileSlice, LogFile
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.protocol import Storage
@@ -89,7 +90,9 @@ class Inspect:
 
     def health(self) -> pa.Table:
         """Return one row for each problem found; no rows mean that every file the table names is there and whole."""
-        return pa.Table.from_pylist(list(problems(self._view())), schema=_HEALTH)
+        view = self._view()
+        listed = FileSystemView(view.storage, view.config, view.timeline)
+        return pa.Table.from_pylist(list(problems(listed)), schema=_HEALTH)
 
     def log_blocks(self, path: str) -> pa.Table:
         """Return one row a block of the log file, or of the log files in the folder, at `path` below the table.
@@ -117,7 +120,7 @@ class Inspect:
 
     def _view(self) -> FileSystemView:
         config = TableConfig(load_properties(self.storage))
-        return FileSystemView(self.storage, config, load_full_timeline(self.storage, config))
+        return open_view(self.storage, config, load_full_timeline(self.storage, config))
 
     def _slice_rows(self) -> Iterator[dict[str, object]]:
         view = self._view()

@@ -129,13 +129,15 @@ def _commit_local(
         clock=table.clock,
         ids=table.ids,
         roll_back=roll_back_failed_writes,
+        metadata_table=choices.metadata_table,
     ) as txn:
         stored, latest = state_before(txn)
         work = plan_local(txn, request, choices, stored, latest, engine, reason)
         results: list[TaskResult] = []
         committed = None
         if not work.plan.changes_nothing:
-            txn.start(None if request.operation is Operation.BULK_INSERT else inflight_metadata(work.profile, request.operation))
+            profile = None if request.operation is Operation.BULK_INSERT else inflight_metadata(work.profile, request.operation)
+            txn.start(profile, schema_json=work.schema.avro_json)
             results = run_tasks(table.storage, work, choices.writer, engine)
             committed = commit(txn, work.plan, results, work.schema)
     return txn, work, results, committed

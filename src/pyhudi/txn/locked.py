@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from pyhudi.kernels.history import load_full_timeline
+from pyhudi.metadata_table.prepare import refuse_unserved
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.spec.table_features import check_writable
 from pyhudi.storage.protocol import Storage
@@ -54,6 +55,7 @@ def locked_table(storage: Storage, wait_s: float, clock: Clock, ids: Ids) -> Ite
         recover_properties(storage)
         config = TableConfig(load_properties(storage))
         check_writable(config)
+        refuse_unserved(storage, config)
         timeline, files = _load(storage, config)
         times = InstantClock(clock, config.timeline_zone, timeline.greatest_time())
         yield LockedTable(storage, config, timeline, files, clock, times, ids)

@@ -1,8 +1,8 @@
 """One write from the lock to the completed instant.
 
-lock, reload, roll back what failed writers left - requested, inflight - data files - reconcile with the markers,
-re-check - completed - markers away, unlock. Readers see nothing of the write before the completed file, and all of it
-afterwards. Rules: `BaseHoodieWriteClient`, `BaseCommitActionExecutor`; format notes 9.
+lock, reload, roll back what failed writers left - metadata table prepared - requested, inflight - data files - reconcile
+with the markers, re-check - metadata table told - completed - markers away, unlock. Readers see nothing of the write
+before the completed file, and all of it afterwards. Rules: `BaseHoodieWriteClient`, `BaseCommitActionExecutor`; format notes 9.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from pyhudi.codec.commit_metadata import commit_content
 from pyhudi.codec.plans import encode_requested_replace
 from pyhudi.errors import HudiError, UnknownOutcomeError
-from pyhudi.fsview.view import FileSystemView
 from pyhudi.kernels.write_task import TaskResult
+from pyhudi.metadata_table.in_step import InStep
+from pyhudi.metadata_table.settings import AS_IT_IS, MetadataSettings
 from pyhudi.spec.commit import CommitMetadata, Operation, stats_by_partition
 from pyhudi.spec.instant import Action, Instant
 from pyhudi.storage.protocol import Storage
@@ -24,6 +25,7 @@ from pyhudi.txn.check import check_alone, check_files, check_nothing_planned
 from pyhudi.txn.ids import Ids
 from pyhudi.txn.locked import LockedTable, locked_table
 from pyhudi.txn.markers import delete_unlisted, forget_markers
+from pyhudi.txn.metadata_table import find_metadata_table, maintain, prepare_metadata_table, record_commit
 
 #: Rolls back what failed writers left on a locked table and returns the table with its timeline read again.
 RollBack = Callable[[LockedTable], LockedTable]
@@ -40,26 +42,31 @@ class Committed:
 class Transaction:
     """A write under way. Made by `begin`; `start` and `commit` are called once each, in this order."""
 
-    def __init__(self, table: LockedTable, operation: Operation) -> None:
-        """Take the write's time; nothing is written yet."""
+    def __init__(self, table: LockedTable, operation: Operation, settings: MetadataSettings) -> None:
+        """Take the write's time; nothing is written yet, but a metadata table rid of what dead writers left in it."""
         self.table = table
         self.operation = operation
         self.instant = table.times.next()
-        self.view = FileSystemView(table.storage, table.config, table.timeline)
         self.begun = False
+        self._settings = settings
+        self._found = find_metadata_table(table)
+        self.view = self._found.view
+        self._in_step: InStep | None = None
         self._inflight: Instant | None = None
 
-    def start(self, profile: CommitMetadata | None) -> None:
-        """Put the write on the timeline, as requested and inflight.
+    def start(self, profile: CommitMetadata | None, *, schema_json: str | None = None) -> None:
+        """Put the write on the timeline, as requested and inflight; before that the metadata table is made what options want.
 
         Args:
             profile: what it will touch (`pyhudi.write.profile.inflight_metadata`); None leaves the inflight file empty,
                 as bulk inserts do.
+            schema_json: the table's Avro schema with the write, without meta fields; None leaves the statistics as they are.
 
         Raises:
             AlreadyExistsError: another writer took the same time.
         """
         self.begun = True
+        self.table, self._in_step = prepare_metadata_table(self.table, schema_json, self._settings, self._found)
         requested = self.table.writer.request(self._action, self.instant, self._request())
         content = b"" if profile is None else _content(self.table, profile)
         self._inflight = self.table.writer.start(requested, content)
@@ -93,8 +100,11 @@ class Transaction:
         metadata = CommitMetadata(
             stats=stats_by_partition(stats), extra={**(extra or {}), "schema": schema_json}, operation=self.operation, replaced=replaced
         )
+        if self._in_step is not None:
+            self._in_step = record_commit(self._in_step, self.instant, metadata)
         done = table.writer.complete(self._inflight, table.times.next(), _content(table, metadata))
         forget_markers(table.storage, self.instant)
+        maintain(self._in_step)
         return Committed(done, metadata)
 
     @property
@@ -110,7 +120,16 @@ class Transaction:
 
 
 @contextlib.contextmanager
-def begin(storage: Storage, operation: Operation, *, wait_s: float, clock: Clock, ids: Ids, roll_back: RollBack) -> Iterator[Transaction]:
+def begin(
+    storage: Storage,
+    operation: Operation,
+    *,
+    wait_s: float,
+    clock: Clock,
+    ids: Ids,
+    roll_back: RollBack,
+    metadata_table: MetadataSettings = AS_IT_IS,
+) -> Iterator[Transaction]:
     """Hold the table's lock and hand out a transaction; leaving with an error takes back what it wrote.
 
     Args:
@@ -120,6 +139,7 @@ def begin(storage: Storage, operation: Operation, *, wait_s: float, clock: Clock
         clock: tells the time.
         ids: gives ids.
         roll_back: rolls back failed writes (`pyhudi.service.rollback`), before this one and if it fails.
+        metadata_table: what the write's options say about the metadata table.
 
     Raises:
         LockTimeoutError: another writer held the lock for too long.
@@ -128,14 +148,14 @@ def begin(storage: Storage, operation: Operation, *, wait_s: float, clock: Clock
     with locked_table(storage, wait_s, clock, ids) as found:
         check_nothing_planned(found)
         table = roll_back(found)
-        transaction = Transaction(table, operation)
+        transaction = Transaction(table, operation, metadata_table)
         try:
             yield transaction
         except UnknownOutcomeError:
             raise
         except BaseException as error:
             if transaction.begun:
-                _take_back(table, roll_back, error)
+                _take_back(transaction.table, roll_back, error)
             raise
 
 

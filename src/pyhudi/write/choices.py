@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pyhudi.index.choose import choose_index
 from pyhudi.index.global_simple import GlobalSimpleIndex
 from pyhudi.kernels.base_file import LogSettings, WriterSettings
+from pyhudi.metadata_table.settings import MetadataSettings, metadata_settings
 from pyhudi.spec.commit import Operation
 from pyhudi.spec.log_block import BlockType
 from pyhudi.spec.options import Options
@@ -34,6 +35,7 @@ class Choices:
     lock_wait_s: float
     size_threshold: float
     small_file_candidates: int
+    metadata_table: MetadataSettings
 
 
 def choose(options: Options, config: TableConfig, operation: Operation) -> Choices:
@@ -62,6 +64,7 @@ def choose(options: Options, config: TableConfig, operation: Operation) -> Choic
         lock_wait_s=options.integer("hoodie.write.lock.wait_time_ms") / 1000,
         size_threshold=options.number("hoodie.record.size.estimation.threshold"),
         small_file_candidates=options.integer("hoodie.merge.small.file.group.candidates.limit"),
+        metadata_table=metadata_settings(options),
     )
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pyhudi.codec.action_files import decode
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.kernels.history import load_full_timeline
-from pyhudi.metadata_table.in_step import InStep, prepare
+from pyhudi.metadata_table.in_step import InStep
 from pyhudi.metadata_table.own import Sources, open_own
+from pyhudi.metadata_table.prepare import prepare
+from pyhudi.metadata_table.settings import MetadataSettings
 from pyhudi.metadata_table.table import MetadataTable
 from pyhudi.schema.avro_arrow import avro_to_arrow
 from pyhudi.spec.clean import CleanMetadata
@@ -34,7 +36,9 @@ def prepared(storage: Storage, timeline: Timeline, clock: Clock | None = None) -
     last = timeline_of(storage).last_completed()
     assert last is not None
     schema = avro_to_arrow(read_commit(storage, config, last).schema_json or "")
-    return prepare(storage, config, timeline, schema, sources(clock))
+    _, in_step = prepare(storage, config, timeline, schema, sources(clock))
+    assert in_step is not None
+    return in_step
 
 
 def record(storage: Storage, instant: Instant, max_delta_commits: int = 10) -> None:
@@ -44,7 +48,8 @@ def record(storage: Storage, instant: Instant, max_delta_commits: int = 10) -> N
     before = max((one.requested for one in timeline.instants if one.requested < instant.requested), default="")
     own = open_own(storage, sources())
     assert own is not None
-    in_step = InStep(storage, config, FileSystemView(storage, config, timeline.as_of(before)), own, max_delta_commits)
+    view = FileSystemView(storage, config, timeline.as_of(before))
+    in_step = InStep(storage, config, view, own, MetadataSettings(max_delta_commits=max_delta_commits))
     if instant.action is Action.CLEAN:
         metadata = decode(instant.action, instant.state, read_bytes(storage, config, instant))
         assert isinstance(metadata, CleanMetadata)

@@ -10,6 +10,7 @@ import pytest
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.metadata_table.in_step import InStep
 from pyhudi.metadata_table.own import open_own
+from pyhudi.metadata_table.settings import MetadataSettings
 from pyhudi.spec.instant import Action as InstantAction
 from pyhudi.spec.instant import Instant
 from pyhudi.spec.table_config import TableConfig
@@ -133,7 +134,7 @@ def test_compaction_that_was_cut_loses_nothing_and_is_done_again(stored, recorde
 
     def compact(storage: Storage) -> None:
         step = in_step(storage)
-        replace(step, max_delta_commits=1).maintain()
+        replace(step, settings=MetadataSettings(max_delta_commits=1)).maintain()
 
     for run in cuts(compact, done):
         assert contents(run.storage) == records, run.point

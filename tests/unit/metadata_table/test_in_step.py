@@ -13,6 +13,7 @@ from pyhudi.metadata_table.column_types import bound_types, indexed_columns
 from pyhudi.metadata_table.compact import compact_if_due
 from pyhudi.metadata_table.file_stats import file_stats, partition_stats
 from pyhudi.metadata_table.own import FOLDER, open_own
+from pyhudi.metadata_table.prepare import prepare
 from pyhudi.schema.avro_arrow import avro_to_arrow
 from pyhudi.spec.instant import Action
 from pyhudi.spec.table_config import TableConfig
@@ -184,10 +185,10 @@ def test_table_with_an_index_that_is_not_written_is_refused_by_its_name(tmp_path
         prepared(storage, timeline_of(storage))
 
 
-def test_table_of_version_6_is_refused(tmp_path) -> None:
+def test_table_of_version_6_gets_none(tmp_path) -> None:
     storage = table_of("cow/v6_nonpartitioned", tmp_path)
-    with pytest.raises(UnsupportedError, match="version 6"):
-        prepared(storage, timeline_of(storage))
+    config = TableConfig(load_properties(storage))
+    assert prepare(storage, config, timeline_of(storage), None, sources()) == (config, None)
 
 
 def test_cleaned_files_and_their_statistics_go(tmp_path) -> None:

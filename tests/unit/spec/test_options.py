@@ -144,7 +144,6 @@ def test_a_harmless_key_is_noted_once(caplog: pytest.LogCaptureFixture) -> None:
     assert [record.getMessage() for record in caplog.records].count(caplog.records[0].getMessage()) == 1
 
 
-def test_the_metadata_table_may_be_switched_off_but_not_on() -> None:
-    assert resolve({"hoodie.metadata.enable": "false"}).given == {}
-    with pytest.raises(UnsupportedError, match="metadata table"):
-        resolve({"hoodie.metadata.enable": "true"})
+def test_the_metadata_table_is_on_unless_it_is_switched_off() -> None:
+    assert resolve({}).flag("hoodie.metadata.enable")
+    assert not resolve({"hoodie.metadata.enable": "false"}).flag("hoodie.metadata.enable")

@@ -177,8 +177,6 @@ UNREADABLE = {
     "hoodie.table.base.file.format": "ORC",
 }
 UNWRITABLE = UNREADABLE | {
-    "hoodie.table.metadata.partitions": "files",
-    "hoodie.table.metadata.partitions.inflight": "column_stats",
     "hoodie.populate.meta.fields": "false",
     "hoodie.datasource.write.drop.partition.columns": "true",
     "hoodie.datasource.write.slash.separated.date.partitioning": "true",

@@ -36,6 +36,7 @@ WRITABLE = [
     "sql_operations_v8",
     "sql_operations_v9",
     "widened_column_v9",
+    "with_metadata_table_v9",
 ]
 MERGE_ON_READ = [
     f"merge_on_read_{name}_v{version}"
@@ -43,7 +44,6 @@ MERGE_ON_READ = [
     for name in ("archived", "avro_blocks", "commit_time", "compacted", "failed", "log_compacted", "parquet_blocks", "pending_compaction")
 ]
 REFUSED = {
-    "with_metadata_table_v9": "metadata table",
     "virtual_keys_v9": "virtual keys",
     "timestamp_partitions_v9": "TIMESTAMP",
     "dropped_partition_column_v9": "drop.partition.columns",

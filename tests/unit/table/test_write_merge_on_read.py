@@ -219,14 +219,14 @@ def test_positions_of_unknown_and_doubled_keys_leave_rows_right(blocks: str) -> 
 
 
 def test_group_of_log_files_only_is_refused_by_the_index_that_cannot_see_its_keys() -> None:
-    table = merged_on_read()
-    table.insert([ride(1)])
-    table.upsert([ride(1, value=2)])
+    table, listed = merged_on_read(), {"hoodie.metadata.enable": "false"}
+    table.insert([ride(1)], options=listed)
+    table.upsert([ride(1, value=2)], options=listed)
     (piece,) = slices(table)
     assert piece.base is not None
     table.storage.delete(piece.base.path)
     with pytest.raises(UnsupportedError, match="log files only"):
-        table.upsert([ride(1, value=3)])
+        table.upsert([ride(1, value=3)], options=listed)
 
 
 def test_logs_beyond_the_limit_of_a_read_are_merged_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:

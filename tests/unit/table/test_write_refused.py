@@ -92,7 +92,6 @@ def test_ordering_field_that_the_data_lack_is_named() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("hoodie.table.metadata.partitions", "files"),
         ("hoodie.populate.meta.fields", "false"),
         ("hoodie.table.cdc.enabled", "true"),
         ("hoodie.table.of.the.future", "yes"),

@@ -18,6 +18,7 @@ from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.txn.check import check_files
 from pyhudi.txn.locked import LockedTable
 from pyhudi.txn.markers import delete_unlisted, forget_markers
+from pyhudi.txn.metadata_table import maintain, prepare_metadata_table, record_commit
 from pyhudi.txn.release import VERSION
 from pyhudi.txn.schema_record import record_version
 
@@ -63,8 +64,12 @@ def complete(table: LockedTable, work: StartedCompaction, results: Sequence[Task
         compacted=True,
     )
     content = commit_content(metadata, table.config.layout, sync=table.ids.sync_marker())
+    table, in_step = prepare_metadata_table(table, metadata.schema_json)
+    if in_step is not None:
+        in_step = record_commit(in_step, instant.requested, metadata)
     done = table.writer.complete(instant, table.times.next(), content)
     forget_markers(table.storage, instant.requested)
+    maintain(in_step)
     return done, kept
 
 

@@ -11,6 +11,7 @@ from typing import Final
 from pyhudi.codec.plans import encode_compaction_plan
 from pyhudi.errors import UnsupportedError, UsageError
 from pyhudi.fsview.view import FileSystemView
+from pyhudi.metadata_table.view import open_view
 from pyhudi.service.compaction.pending import busy_groups
 from pyhudi.service.compaction.plan import plan_compaction, plan_log_compaction
 from pyhudi.service.compaction.settings import CompactionSettings
@@ -35,7 +36,7 @@ def planned(table: LockedTable, action: Action, settings: CompactionSettings) ->
         raise UsageError(f"table {table.storage.uri} is copy-on-write: it has no log files to compact.")
     if action is Action.LOG_COMPACTION and table.config.layout == 1:
         raise UnsupportedError(f"log compaction of table {table.storage.uri} of version {table.config.version} is not served; compact it.")
-    view = FileSystemView(table.storage, table.config, table.timeline)
+    view = open_view(table.storage, table.config, table.timeline)
     return _PLANNERS[action](view, settings, busy_groups(table))
 
 

@@ -21,6 +21,7 @@ from pyhudi.storage.left_overs import remove_left_overs
 from pyhudi.timeline.payload import instant_path
 from pyhudi.txn.locked import LockedTable
 from pyhudi.txn.markers import delete_markers
+from pyhudi.txn.metadata_table import take_back
 
 _PLANNED_AGAIN = frozenset({Action.COMPACTION, Action.LOG_COMPACTION})
 
@@ -43,6 +44,7 @@ def execute_rollback(table: LockedTable, rollback: Instant, plan: RollbackPlan) 
             table.storage.delete(path)
     taken_back = _take_back_blocks(table, rollback, plan)
     remove_left_overs(table.storage, files)
+    take_back(table, rollback.requested, failed.requested)
     _forget(table, failed)
     metadata = RollbackMetadata(
         start=rollback.requested,

@@ -1,4 +1,4 @@
-"""Keys of table services, metadata table, indexes, several writers, synchronisation and reporting: none of these is
+"""Keys of table services, indexes, several writers, synchronisation and reporting: none of these is
 served yet.
 
 A key is accepted at the value that turns its feature off, and refused by name otherwise: nothing that is asked for
@@ -12,17 +12,6 @@ from pyhudi.spec.config.key import ConfigKey, harmless, refused
 _LATER = "comes with a later release"
 
 SERVICES: tuple[ConfigKey, ...] = (
-    *refused(
-        f"the metadata table {_LATER}; tables are written without one",
-        """
-        hoodie.metadata.enable=false hoodie.metadata.index.column.stats.enable=false
-        hoodie.metadata.index.partition.stats.enable=false hoodie.metadata.index.bloom.filter.enable=false
-        hoodie.metadata.index.secondary.enable=false hoodie.metadata.index.expression.enable=false
-        hoodie.metadata.record.index.enable=false hoodie.metadata.global.record.level.index.enable=false
-        hoodie.metadata.record.level.index.enable=false hoodie.metadata.index.async=false
-        hoodie.metadata.metrics.enable=false hoodie.metadata.*
-        """,
-    ),
     *refused(
         f"cleaning {_LATER}; old file slices are kept",
         """

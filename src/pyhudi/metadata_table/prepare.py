@@ -1,0 +1,181 @@
+"""Making the metadata table what options want, before an action is put on the table's timeline.
+
+Rules: `HoodieBackedTableMetadataWriter.initializeIfNeeded`, `HoodieTable.deleteMetadataIndexIfNecessary`; format notes
+(metadata table) 2.3 and 5. Missing partitions are built from a listing and the footers, partitions that are switched off go,
+and a metadata table that cannot be gone on with is built anew.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection
+from dataclasses import replace
+
+import pyarrow as pa
+
+from pyhudi.errors import UnsupportedError
+from pyhudi.fsview.view import FileSystemView
+from pyhudi.metadata_table.data_table import DataTable
+from pyhudi.metadata_table.found import Found, find
+from pyhudi.metadata_table.in_step import InStep
+from pyhudi.metadata_table.index_definitions import PATH, PATH_PROPERTY, IndexDefinition, render_definitions
+from pyhudi.metadata_table.initialise import build_partition
+from pyhudi.metadata_table.kind import PartitionKind
+from pyhudi.metadata_table.kinds import kind_of, with_kinds
+from pyhudi.metadata_table.own import FOLDER, Sources, create_own
+from pyhudi.metadata_table.settings import DEFAULTS, MetadataSettings
+from pyhudi.spec.table_config import TableConfig
+from pyhudi.spec.table_keys import METADATA_PARTITIONS, METADATA_PARTITIONS_INFLIGHT
+from pyhudi.spec.table_version import TableVersion
+from pyhudi.storage.folder import FolderStorage
+from pyhudi.storage.protocol import Storage
+from pyhudi.storage.table_properties import store_properties
+from pyhudi.timeline.timeline import Timeline
+
+_log = logging.getLogger(__name__)
+
+
+def prepare(
+    storage: Storage,
+    config: TableConfig,
+    timeline: Timeline,
+    schema: pa.Schema | None,
+    sources: Sources,
+    settings: MetadataSettings = DEFAULTS,
+    found: Found | None = None,
+) -> tuple[TableConfig, InStep | None]:
+    """Return the table's properties, and the table with a metadata table that knows all completed actions; None when it shall have none.
+
+    The caller holds the lock and has rolled back what failed writers left.
+
+    Args:
+        storage: the data table's storage.
+        config: its properties.
+        timeline: its timeline.
+        schema: its data columns, None while they are unknown.
+        sources: of time and chance.
+        settings: what options want; by default Apache Hudi's defaults.
+        found: what `find` found of it before, if that was called.
+
+    Raises:
+        UnsupportedError: it has indexes that this release does not write, or is of version 6.
+        StorageError: the storage failed; the table is as it was, without a metadata table if that was being built.
+    """
+    refuse_unserved(storage, config)
+    if not _shall_be(config, settings):
+        return (drop_metadata_table(storage, config, sources) if config.metadata_partitions else config), None
+    found = found or find(storage, config, timeline, sources)
+    own = None if found.trouble else found.own
+    if own is None:
+        in_step = _built_anew(found, config, schema, sources, settings)
+        return in_step.config, in_step
+    config = _without_unwanted(storage, config, sources, settings)
+    table = DataTable(found.view.with_config(config), own, schema, settings)
+    in_step = _complete(table, settings.wanted(config), settings, sources)
+    return in_step.config, in_step
+
+
+def rebuilt(in_step: InStep, reason: str, schema: pa.Schema | None) -> InStep:
+    """Return the table with its metadata table built anew, which turned out to be damaged while an action was recorded.
+
+    Raises:
+        StorageError: the storage failed.
+    """
+    view = FileSystemView(in_step.storage, in_step.config, in_step.view.timeline)
+    return _built_anew(Found(None, reason, view), in_step.config, schema, in_step.own.sources, in_step.settings)
+
+
+def drop_metadata_table(storage: Storage, config: TableConfig, sources: Sources) -> TableConfig:
+    """Delete the metadata table, and return the table's properties, which do not name it any more."""
+    config = _with_partitions(storage, config, (), sources)
+    storage.delete_tree(FOLDER)
+    return config
+
+
+def refuse_unserved(storage: Storage, config: TableConfig) -> None:
+    """Refuse a table whose metadata table this release cannot keep in step.
+
+    Raises:
+        UnsupportedError: names the partition, or the version.
+    """
+    names = {*config.metadata_partitions, *config.metadata_partitions_inflight}
+    if names and config.version < TableVersion.EIGHT:
+        raise UnsupportedError(f"table {storage.uri} has version {config.version}; metadata tables are written for 8 and 9")
+    strange = sorted(name for name in names if kind_of(name) is None)
+    if strange:
+        raise UnsupportedError(
+            f"table {storage.uri} has the index {strange[0]}, which this release does not keep in step; drop it, or write with Apache Hudi"
+        )
+
+
+def _shall_be(config: TableConfig, settings: MetadataSettings) -> bool:
+    if config.version < TableVersion.EIGHT:
+        return False
+    return bool(config.metadata_partitions) if settings.enabled is None else settings.enabled
+
+
+def _built_anew(found: Found, config: TableConfig, schema: pa.Schema | None, sources: Sources, settings: MetadataSettings) -> InStep:
+    storage = found.view.storage
+    wanted = settings.wanted(config)
+    if config.metadata_partitions:
+        _log.warning("the metadata table of %s is built anew: %s", storage.uri, found.trouble)
+        config = _with_partitions(storage, config, (), sources)
+    own = create_own(storage, config, sources)
+    view = FileSystemView(storage, config, found.view.timeline)
+    return _complete(DataTable(view, own, schema, settings), wanted, settings, sources)
+
+
+def _complete(table: DataTable, wanted: Collection[str], settings: MetadataSettings, sources: Sources) -> InStep:
+    """Build the partitions that are missing, and define anew what options or the schema have changed."""
+    view, own = table.view, table.own
+    storage, config, timeline = view.storage, view.config, view.timeline
+    built: list[str] = []
+    for name, kind in with_kinds(wanted).items():
+        is_there = name in config.metadata_partitions
+        changed = _define(table, name, kind, sources, again=is_there and settings.enabled is not None)
+        if changed is not config or not is_there:
+            config = changed
+            table = table.reopened(FileSystemView(storage, config, timeline) if changed is not table.view.config else table.view, own)
+        if not is_there:
+            own = build_partition(own, name, kind.initial(table, name), after=timeline.greatest_time())
+            built.append(name)
+    if built:
+        config = _with_partitions(storage, config, (*config.metadata_partitions, *built), sources)
+    return InStep(storage, config, view.with_config(config), own, settings)
+
+
+def _define(table: DataTable, partition: str, kind: PartitionKind, sources: Sources, *, again: bool) -> TableConfig:
+    """Write how an index is defined, unless that is said already, and return the table's properties.
+
+    `again` holds the definition of an index that is there against the columns that it would have now.
+    """
+    storage, config = table.view.storage, table.view.config
+    known = table.definitions.get(partition)
+    if known is not None and not again:
+        return config
+    found = kind.definition(table, partition)
+    if found is None or (known is not None and known.source_fields == found.source_fields):
+        return config
+    _write_definitions(storage, config, {**table.definitions, partition: found})
+    return replace(config, properties=store_properties(storage, {PATH_PROPERTY: PATH}, sources.clock.now()))
+
+
+def _write_definitions(storage: Storage, config: TableConfig, definitions: dict[str, IndexDefinition]) -> None:
+    storage.replace(PATH, render_definitions(definitions, with_version=config.version >= TableVersion.NINE))
+
+
+def _without_unwanted(storage: Storage, config: TableConfig, sources: Sources, settings: MetadataSettings) -> TableConfig:
+    """Delete the partitions that options have switched off: first from the properties, so that nobody reads them any more."""
+    wanted = settings.wanted(config)
+    dropped = [name for name in config.metadata_partitions if name not in wanted and settings.enabled is not None]
+    if dropped:
+        _log.info("partitions of the metadata table of %s that are switched off go: %s", storage.uri, ", ".join(dropped))
+        config = _with_partitions(storage, config, [name for name in config.metadata_partitions if name in wanted], sources)
+        for name in dropped:
+            FolderStorage(storage, FOLDER).delete_tree(name)
+    return config
+
+
+def _with_partitions(storage: Storage, config: TableConfig, names: Collection[str], sources: Sources) -> TableConfig:
+    changes = {METADATA_PARTITIONS: ",".join(sorted(names)), METADATA_PARTITIONS_INFLIGHT: ""}
+    return replace(config, properties=store_properties(storage, changes, sources.clock.now()))

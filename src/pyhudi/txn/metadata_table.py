@@ -1,0 +1,98 @@
+"""The metadata table in the course of an action: found under the lock, prepared, told what was done, looked after.
+
+Rules: docs/design/0070-hfile-and-metadata-table.md; `BaseHoodieWriteClient.writeTableMetadata`. Here a metadata table that
+turns out to be damaged is built anew, and a failure after the action is complete is logged.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+
+from pyhudi.errors import CorruptTableError, HudiError
+from pyhudi.metadata_table.found import Found, find
+from pyhudi.metadata_table.in_step import InStep
+from pyhudi.metadata_table.own import Sources, open_own
+from pyhudi.metadata_table.prepare import drop_metadata_table, prepare, rebuilt
+from pyhudi.metadata_table.rollback import roll_back
+from pyhudi.metadata_table.settings import AS_IT_IS, MetadataSettings
+from pyhudi.schema.avro_arrow import avro_to_arrow
+from pyhudi.spec.commit import CommitMetadata
+from pyhudi.txn.locked import LockedTable
+
+_log = logging.getLogger(__name__)
+
+
+def find_metadata_table(table: LockedTable) -> Found:
+    """Open the metadata table, and take back what dead writers left in it; failed writes are rolled back already."""
+    return find(table.storage, table.config, table.timeline, _sources(table))
+
+
+def prepare_metadata_table(
+    table: LockedTable, schema_json: str | None, settings: MetadataSettings = AS_IT_IS, found: Found | None = None
+) -> tuple[LockedTable, InStep | None]:
+    """Return the table with the properties it has then, and its metadata table; None when it shall have none.
+
+    Args:
+        table: the table.
+        schema_json: its Avro schema with the action that begins, without meta fields; None while it is unknown.
+        settings: what the action's options want.
+        found: what `find_metadata_table` returned.
+
+    Raises:
+        StorageError: the storage failed; the action must not begin.
+    """
+    schema = avro_to_arrow(schema_json) if schema_json else None
+    config, in_step = prepare(table.storage, table.config, table.timeline, schema, _sources(table), settings, found)
+    return replace(table, config=config), in_step
+
+
+def record_commit(in_step: InStep, instant: str, metadata: CommitMetadata) -> InStep:
+    """Record a commit of any kind that is about to complete, and return the metadata table to go on with.
+
+    Raises:
+        CorruptTableError: a written file has no whole footer.
+        StorageError: the storage failed; the action must not complete.
+    """
+    try:
+        in_step.record_commit(instant, metadata)
+    except CorruptTableError as error:
+        schema = avro_to_arrow(metadata.schema_json) if metadata.schema_json else None
+        in_step = rebuilt(in_step, str(error), schema)
+        in_step.record_commit(instant, metadata)
+    return in_step
+
+
+def take_back(table: LockedTable, rollback_time: str, failed: str) -> None:
+    """Take back what a failed action recorded, before its instant leaves the table's timeline. It may be repeated.
+
+    Raises:
+        StorageError: the storage failed; the rollback stays pending.
+    """
+    if not table.config.metadata_partitions:
+        return
+    sources = _sources(table)
+    try:
+        own = open_own(table.storage, sources)
+        if own is not None:
+            roll_back(own, rollback_time, failed)
+    except CorruptTableError as error:
+        _log.warning("the metadata table of %s is deleted, the next write builds it anew: %s", table.storage.uri, error)
+        drop_metadata_table(table.storage, table.config, sources)
+
+
+def maintain(in_step: InStep | None) -> None:
+    """Look after the metadata table once the action is complete; what goes wrong is left to the next writer."""
+    if in_step is None:
+        return
+    try:
+        in_step.maintain()
+    except CorruptTableError as error:
+        _log.warning("the metadata table of %s is deleted, the next write builds it anew: %s", in_step.storage.uri, error)
+        drop_metadata_table(in_step.storage, in_step.config, in_step.own.sources)
+    except (HudiError, OSError) as error:
+        _log.warning("the metadata table of %s was not compacted, the next write tries again: %s", in_step.storage.uri, error)
+
+
+def _sources(table: LockedTable) -> Sources:
+    return Sources(table.clock, table.config.timeline_zone, table.ids.sync_marker)
