@@ -48,6 +48,11 @@ class MetadataView(FileSystemView):
         #: Why the metadata table is not asked any more; empty while it is.
         self.distrusted = ""
 
+    @property
+    def table(self) -> MetadataTable | None:
+        """The metadata table that is asked; None from when it turns out to be damaged."""
+        return self._table
+
     def partitions_below(self, folder: str) -> tuple[str, ...]:
         """Return the partitions at and below a folder, sorted."""
         if self._table is None:
