@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,46 +12,54 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from pyhudi.errors import KeyFieldError
+from pyhudi.kernels.moments import Codes, clock_texts, first_places, moment_texts
 from pyhudi.kernels.stamp import numbered
 from pyhudi.keygen.auto import AutoKeys
-from pyhudi.keygen.choose import key_generator
-from pyhudi.keygen.protocol import EMPTY_PART, NULL_PART, KeyFields, PartitionLayout, bare_key, composite_key
+from pyhudi.keygen.choose import KeyGenerator
+from pyhudi.keygen.protocol import EMPTY_PART, NULL_PART, KeyFields, PartitionField, PartitionLayout, bare_key, composite_key
 from pyhudi.keygen.text import float_text
+from pyhudi.keygen.user import UserKeys
 from pyhudi.schema.evolve import conform_column
+from pyhudi.schema.meta_columns import META_COLUMNS
 from pyhudi.schema.storable import storable_type
-
-if TYPE_CHECKING:
-    from pyhudi.spec.table_config import TableConfig
 
 #: Codes below this are renumbered by a table, greater ones by sorting.
 _SORT_FROM = 1 << 20
 
 
-def key_columns(
-    rows: pa.Table, config: TableConfig, *, instant: str, task_partition: int, first_row: int = 0
-) -> tuple[pa.StringArray, pa.DictionaryArray]:
+def key_columns(rows: pa.Table, generator: KeyGenerator, *, first_row: int = 0) -> tuple[pa.StringArray, pa.DictionaryArray]:
     """Return the record key and the partition path (as a dictionary) of every row.
 
     Args:
         rows: the data; meta columns are not looked at.
-        config: the table's configuration.
-        instant: the write's instant, for keys that are made up.
-        task_partition: number of the task, for the same.
+        generator: the table's, see `pyhudi.keygen.choose`.
         first_row: number of the first row within the task.
 
     Raises:
         KeyFieldError: a field is missing, a key is null or empty, or a partition value makes no path; names field and
-        row. UnsupportedError: the table's key generator is not served.
+        row.
     """
-    generator = key_generator(config, instant=instant, task_partition=task_partition)
+    if isinstance(generator, UserKeys):
+        return _of_records(rows, generator, first_row)
     if isinstance(generator, AutoKeys):
         keys = numbered(generator.prefix, first_row, rows.num_rows)
     else:
-        keys = record_keys(rows, KeyFields(generator.key_fields, generator.is_composite), first_row)
-    return keys, _partition_paths(rows, generator.layout)
+        keys = record_keys(rows, generator.key, first_row)
+    return keys, partition_paths(rows, generator.layout, first_row)
 
 
-def column_text(column: pa.ChunkedArray, field: str) -> pa.StringArray:
+def _of_records(rows: pa.Table, generator: UserKeys, first_row: int) -> tuple[pa.StringArray, pa.DictionaryArray]:
+    records = list(enumerate(without_meta(rows).to_pylist(), first_row))
+    keys = pa.array([generator.key_of(record, row=row) for row, record in records], pa.string())
+    return keys, pa.array([generator.path_of(record, row=row) for row, record in records], pa.string()).dictionary_encode()
+
+
+def without_meta(rows: pa.Table) -> pa.Table:
+    """Leave out the meta columns."""
+    return rows.drop_columns([name for name in rows.column_names if name in META_COLUMNS])
+
+
+def column_text(column: pa.ChunkedArray, field: str, *, timestamps_as_text: bool = False) -> pa.StringArray:
     """Return the texts of a column's values as they stand in keys; null stays null.
 
     Raises:
@@ -62,7 +70,11 @@ def column_text(column: pa.ChunkedArray, field: str) -> pa.StringArray:
     if pt.is_string(kind):
         return plain
     if pt.is_timestamp(kind):
+        if timestamps_as_text and kind.tz is not None:
+            return clock_texts(plain)
         return pc.cast(pc.cast(plain, pa.int64()), pa.string())
+    if pt.is_binary(kind):
+        return _texts_of_distinct(plain, bytes.hex)
     if pt.is_floating(kind):
         return _float_texts(plain)
     if pt.is_boolean(kind) or pt.is_integer(kind) or pt.is_decimal(kind) or pt.is_date(kind) or pt.is_null(kind):
@@ -98,7 +110,7 @@ def record_keys(rows: pa.Table, key: KeyFields, first_row: int = 0) -> pa.String
         KeyFieldError: a field is missing, or a key is null or empty; names field and row.
     """
     fields = key.key_fields
-    texts = [column_text(field_column(rows, field), field) for field in fields]
+    texts = [column_text(field_column(rows, field), field, timestamps_as_text=key.timestamps_as_text) for field in fields]
     blank = [_is_blank(text) for text in texts]
     if not key.is_composite:
         if blank[0].any():
@@ -115,17 +127,22 @@ def record_keys(rows: pa.Table, key: KeyFields, first_row: int = 0) -> pa.String
     return pc.binary_join_element_wise(*parts, "")
 
 
-def _partition_paths(rows: pa.Table, layout: PartitionLayout) -> pa.DictionaryArray:
+def partition_paths(rows: pa.Table, layout: PartitionLayout, first_row: int = 0) -> pa.DictionaryArray:
+    """Return the partition path of every row.
+
+    Raises:
+        KeyFieldError: a field is missing, or a value makes no path; names field and row.
+    """
     if not layout.fields:
         return pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows.num_rows, np.int32)), pa.array([""], pa.string()))
-    encoded = [_distinct(field_column(rows, field), field) for field in layout.fields]
+    encoded = [_distinct(field_column(rows, field.name), field, first_row) for field in layout.fields]
     combined, count = encoded[0][0], len(encoded[0][1])
     for codes, texts in encoded[1:]:
         combined, count = _dense(combined * len(texts) + codes, count * len(texts))
     combined, count = _dense(combined, count)
-    firsts = np.empty(count, np.int64)
-    firsts[combined[::-1]] = np.arange(rows.num_rows)[::-1]
-    paths = [_checked_path(layout, [texts[codes[row]] for codes, texts in encoded], int(row)) for row in firsts]
+    paths = [
+        _checked_path(layout, [texts[codes[row]] for codes, texts in encoded], first_row + row) for row in first_places(combined, count)
+    ]
     return pa.DictionaryArray.from_arrays(pa.array(combined.astype(np.int32)), pa.array(paths, pa.string()))
 
 
@@ -133,20 +150,23 @@ def _checked_path(layout: PartitionLayout, values: Sequence[str | None], row: in
     try:
         return layout.path(values)
     except KeyFieldError as error:
-        fields = ", ".join(f"{field}={value!r}" for field, value in zip(layout.fields, values, strict=True))
+        fields = ", ".join(f"{field}={value!r}" for field, value in zip(layout.names, values, strict=True))
         raise KeyFieldError(f"Row {row} ({fields}) makes no partition path: {error}") from error
 
 
-def _distinct(column: pa.ChunkedArray, field: str) -> tuple[npt.NDArray[np.int64], list[str | None]]:
+def _distinct(column: pa.ChunkedArray, field: PartitionField, first_row: int) -> tuple[Codes, list[str | None]]:
     """Codes of the rows and the text of each code."""
-    if pt.is_dictionary(column.type):
-        column = conform_column(column, storable_type(column.type, field), field)
+    if pt.is_dictionary(column.type) or field.timestamp is not None:
+        column = conform_column(column, storable_type(column.type, field.name), field.name)
+    if field.timestamp is not None:
+        return moment_texts(column.combine_chunks(), field.timestamp, field.name, first_row)
     encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
-    texts = column_text(pa.chunked_array([encoded.dictionary]), field).to_pylist()
+    distinct = pa.chunked_array([encoded.dictionary])
+    texts = column_text(distinct, field.name, timestamps_as_text=field.timestamps_as_text).to_pylist()
     return encoded.indices.to_numpy().astype(np.int64), texts
 
 
-def _dense(codes: npt.NDArray[np.int64], limit: int) -> tuple[npt.NDArray[np.int64], int]:
+def _dense(codes: Codes, limit: int) -> tuple[Codes, int]:
     """Return codes below `limit` renumbered without gaps, and how many there are."""
     if limit > _SORT_FROM:
         distinct, numbers = np.unique(codes, return_inverse=True)
@@ -168,7 +188,10 @@ def _without_blanks(texts: pa.StringArray) -> pa.StringArray:
 
 
 def _float_texts(values: pa.Array) -> pa.StringArray:
-    encoded = values.dictionary_encode()
     single = pt.is_float32(values.type)
-    texts = [float_text(value, single_precision=single) for value in encoded.dictionary.to_pylist()]
-    return pa.array(texts, pa.string()).take(encoded.indices)
+    return _texts_of_distinct(values, lambda value: float_text(value, single_precision=single))
+
+
+def _texts_of_distinct(values: pa.Array, text: Callable[[Any], str]) -> pa.StringArray:
+    encoded = values.dictionary_encode()
+    return pa.array([text(value) for value in encoded.dictionary.to_pylist()], pa.string()).take(encoded.indices)

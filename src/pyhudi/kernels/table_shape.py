@@ -9,8 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from pyhudi.kernels.base_file import TableShape
-from pyhudi.keygen.choose import key_generator
-from pyhudi.keygen.protocol import KeyFields
+from pyhudi.keygen.choose import key_fields
 from pyhudi.merge.choose import merge_rule
 from pyhudi.merge.partial import Gaps
 from pyhudi.spec.cdc import logging_mode
@@ -42,13 +41,8 @@ def shape_of(config: TableConfig, schema: pa.Schema, avro_json_with_meta: str) -
         gaps=None if rule.gaps is None else _with_defaults(rule.gaps, avro_json_with_meta),
         merger=rule.merger,
         change_log=logging_mode(config),
-        virtual_key=None if config.populate_meta_fields else _virtual_key(config),
+        virtual_key=None if config.populate_meta_fields else key_fields(config),
     )
-
-
-def _virtual_key(config: TableConfig) -> KeyFields:
-    generator = key_generator(config, instant="", task_partition=0)
-    return KeyFields(generator.key_fields, generator.is_composite)
 
 
 def _with_defaults(gaps: Gaps, avro_json: str) -> Gaps:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyhudi.keygen.protocol import PartitionLayout, Texts
+from pyhudi.keygen.protocol import PartitionLayout
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,14 +17,12 @@ class AutoKeys:
     instant: str
     task_partition: int
     layout: PartitionLayout
-    key_fields: tuple[str, ...] = ()
-    is_composite: bool = False
 
     @property
     def prefix(self) -> str:
         """What stands before the row's number."""
         return f"{self.instant}_{self.task_partition}_"
 
-    def record_key(self, values: Texts, *, row: int) -> str:  # noqa: ARG002 - the protocol's signature
-        """See `KeyGenerator.record_key`."""
+    def record_key(self, *, row: int) -> str:
+        """Return the key of a row by its number in the task."""
         return f"{self.prefix}{row}"

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
 
 from pyhudi.errors import KeyFieldError
+from pyhudi.keygen.text import value_text
+from pyhudi.keygen.timestamp import TimestampText
 from pyhudi.spec.partition_path import build
 
 NULL_PART = "__null__"
@@ -19,48 +21,61 @@ EMPTY_PART = "__empty__"
 Texts = Sequence[str | None]
 
 
-class KeyGenerator(Protocol):
-    """Makes keys and partition paths of the texts of the fields' values, null as None."""
+@dataclass(frozen=True, slots=True)
+class KeyFields:
+    """Keys of fields: the bare value of one, or composite (`f1:v1,f2:v2`) when a key names its fields.
 
-    @property
-    def key_fields(self) -> tuple[str, ...]:
-        """Fields of the record key; empty when keys are made up."""
-        ...
+    With `timestamps_as_text` a timestamp stands in keys as a clock shows it, else as a number.
+    """
 
-    @property
-    def is_composite(self) -> bool:
-        """True when a key names its fields (`f1:v1,f2:v2`), False when it is the bare value."""
-        ...
-
-    @property
-    def layout(self) -> PartitionLayout:
-        """Where records go."""
-        ...
+    key_fields: tuple[str, ...]
+    is_composite: bool
+    timestamps_as_text: bool = False
 
     def record_key(self, values: Texts, *, row: int) -> str:
-        """Return the key of one record; `row` is its number, for messages and for keys that are made up.
+        """Return the key of one record; `row` is its number, for messages.
 
         Raises:
             KeyFieldError: the values make no key.
         """
-        ...
+        if self.is_composite:
+            return composite_key(self.key_fields, values, row=row)
+        return bare_key(self.key_fields[0], values[0], row=row)
 
 
 @dataclass(frozen=True, slots=True)
-class KeyFields:
-    """Fields of the record key; `is_composite` when a key names them (`f1:v1,f2:v2`)."""
+class PartitionField:
+    """One field of the partition path, and how its value becomes text: as in keys, or as a moment by a date pattern."""
 
-    key_fields: tuple[str, ...]
-    is_composite: bool
+    name: str
+    timestamp: TimestampText | None = None
+    timestamps_as_text: bool = False
+
+    def text(self, value: Any, *, row: int, single_precision: bool = False) -> str | None:
+        """Return the text of one value, before URL encoding and the field's name.
+
+        Raises:
+            KeyFieldError: the value is no moment by the table's settings; names row, field and value.
+            TypeError: there is no text for values of this kind.
+        """
+        if self.timestamp is not None:
+            return self.timestamp.text(value, field=self.name, row=row)
+        return value_text(value, single_precision=single_precision, timestamps_as_text=self.timestamps_as_text)
 
 
 @dataclass(frozen=True, slots=True)
 class PartitionLayout:
-    """Partition fields and how their values become a path."""
+    """Partition fields and how the texts of their values become a path."""
 
-    fields: tuple[str, ...] = ()
+    fields: tuple[PartitionField, ...] = ()
     hive_style: bool = False
     url_encode: bool = False
+    slash_dates: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the fields."""
+        return tuple(field.name for field in self.fields)
 
     def path(self, values: Texts) -> str:
         """Return the partition path of one record.
@@ -70,7 +85,8 @@ class PartitionLayout:
         """
         if not self.fields:
             return ""
-        return build(self.fields, values, hive_style=self.hive_style, url_encode=self.url_encode)
+        slashed = [field.name for field in self.fields if field.timestamp is None] if self.slash_dates else ()
+        return build(self.names, values, hive_style=self.hive_style, url_encode=self.url_encode, slashed=slashed)
 
 
 def bare_key(field: str, value: str | None, *, row: int) -> str:

@@ -18,12 +18,12 @@ from pyhudi.index.protocol import Lookup
 from pyhudi.index.simple import SimpleIndex
 from pyhudi.kernels.incoming import DELETE_COLUMN
 from pyhudi.kernels.write_task import TaskResult
+from pyhudi.keygen.choose import key_generator
 from pyhudi.schema.meta_columns import without_meta_columns
 from pyhudi.service.rollback import roll_back_failed_writes
 from pyhudi.spark.bulk import bulk_write
 from pyhudi.spark.frame_schema import arrow_schema
 from pyhudi.spark.grouped import GroupedRows, group_rows, write_groups
-from pyhudi.spark.key_columns import served_by_spark
 from pyhudi.spec.commit import Operation
 from pyhudi.spec.options import resolve
 from pyhudi.spec.visibility import Visibility
@@ -68,13 +68,6 @@ def serves(table: OpenTable, request: DistributedRequest, options: Mapping[str, 
         return f"the index {choices.tagging.index.name} is served by the local engine only"
     if choices.tagging.drop_known and table.config.is_merge_on_read:
         return "which keys of a merge-on-read table still stand is told by the local engine only"
-    names = {field.name.lower(): field.dataType for field in request.frame.schema.fields}
-    fields = [name.lower() for name in table.config.record_key_fields]
-    if request.operation is not Operation.BULK_INSERT and not request.located:
-        if any(name not in names for name in fields):
-            return None  # the write itself says what is missing
-        if not served_by_spark([names[name] for name in fields]):
-            return "a record key field has a type whose text Spark does not make as Hudi does"
     return None
 
 
@@ -125,7 +118,8 @@ def _write_bulk(
 ) -> tuple[WritePlan, list[TaskResult]]:
     table = txn.table
     shape = table_shape(schema, table.config)
-    work = BulkWrite(table.storage, shape, choices.writer, table.config, txn.instant)
+    generator = key_generator(table.config, instant=txn.instant)
+    work = BulkWrite(table.storage, shape, choices.writer, table.config, generator, txn.instant)
     txn.start(None, schema_json=schema.avro_json)
     results = bulk_write(_data_columns(request.frame), work, table.ids.file_prefix())
     return WritePlan(request.operation, (), None, ENGINE_NAME, reason), results

@@ -20,9 +20,10 @@ from pyhudi.kernels.dedupe import combine, last_of_each_key
 from pyhudi.kernels.incoming import DELETE_COLUMN, POSITION_COLUMN
 from pyhudi.kernels.run_task import GroupTask, run_task
 from pyhudi.kernels.write_task import TaskResult
+from pyhudi.keygen.choose import key_generator
 from pyhudi.schema.meta_columns import FILE_NAME, PARTITION_PATH, RECORD_KEY
 from pyhudi.spark.bulk import task_identity
-from pyhudi.spark.key_columns import generated_key, record_key, with_partition_path, with_table_types
+from pyhudi.spark.key_columns import refuse_unmade, with_keys, with_table_types
 from pyhudi.spark.locate import FILE_ID, locate
 from pyhudi.spark.route import Routes, route
 from pyhudi.spark.task_results import RESULT_SCHEMA, answers, results_of
@@ -103,14 +104,14 @@ def _keyed(txn: Transaction, frame: DataFrame, tagging: Tagging, columns: pa.Sch
     typed = with_table_types(frame, columns)
     if tagging.operation is Operation.DELETE and not config.record_key_fields:
         raise KeyFieldError(f"Table {config.name} has no record key; name the rows by a condition in SQL: DELETE with WHERE.")
-    key = record_key(typed, config) if config.record_key_fields else generated_key(txn.instant)
-    return with_partition_path(typed.withColumn(RECORD_KEY, key), config)
+    return with_keys(typed, key_generator(config, instant=txn.instant), txn.instant)
 
 
 def _found(txn: Transaction, keyed: DataFrame, tagging: Tagging, *, positions: bool) -> DataFrame:
     if not tagging.looks_up:
         return keyed.withColumn(FILE_ID, F.lit(None).cast("string"))
     paths = [row[0] for row in keyed.select(PARTITION_PATH).distinct().collect()] if txn.table.config.partition_fields else [""]
+    refuse_unmade(paths)
     files = [piece.base for path in paths for piece in slices_to_ask(txn.view, path) if piece.base is not None]
     found = locate(keyed, txn.table.storage.uri, files, positions=positions and not tagging.drop_known)
     return found.filter(F.col(FILE_ID).isNull()) if tagging.drop_known else found
@@ -118,6 +119,7 @@ def _found(txn: Transaction, keyed: DataFrame, tagging: Tagging, *, positions: b
 
 def _profile(rows: DataFrame, places: Places) -> Profile:
     counted = rows.groupBy(PARTITION_PATH, FILE_ID).agg(F.count("*"), F.count_if(F.col(RECORD_KEY).isNull())).collect()
+    refuse_unmade(row[0] for row in counted)
     if bad := sum(row[3] for row in counted):
         raise KeyFieldError(
             f"{bad} rows have no record key: every key field ({', '.join(places.view.config.record_key_fields)}) is null or empty there."

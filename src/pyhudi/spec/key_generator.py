@@ -69,8 +69,14 @@ _CLASSES = {
 
 
 def key_generator_of_class(class_name: str) -> KeyGeneratorType:
-    """Return the type of a Java class name; classes that Hudi does not ship are USER_PROVIDED."""
-    return _CLASSES.get(class_name.strip(), KeyGeneratorType.USER_PROVIDED)
+    """Return the type of a Java class name, with or without its package; classes that Hudi does not ship are USER_PROVIDED.
+
+    Example:
+        >>> key_generator_of_class("CustomKeyGenerator")
+        <KeyGeneratorType.CUSTOM: 'CUSTOM'>
+    """
+    name = class_name.strip()
+    return _CLASSES.get(name) or _CLASSES.get(_PACKAGE + name, KeyGeneratorType.USER_PROVIDED)
 
 
 def parse_key_generator(text: str) -> KeyGeneratorType:

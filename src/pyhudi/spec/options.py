@@ -88,6 +88,25 @@ def resolve(options: Mapping[str, object]) -> Options:
     return Options(_translate_classes({key: value for key, (_, value) in found.items()}))
 
 
+def overruled(*levels: Mapping[str, str]) -> dict[str, str]:
+    """Return options of several levels as one; what a later level says of a key, under any of its names, goes before the earlier ones.
+
+    Example:
+        >>> overruled({"preCombineField": "a", "hoodie.index.type": "SIMPLE"}, {"orderingFields": "b"})
+        {'hoodie.index.type': 'SIMPLE', 'orderingFields': 'b'}
+    """
+    found: dict[str, str] = {}
+    for level in levels:
+        said = {_identity(name) for name in level}
+        found = {name: value for name, value in found.items() if _identity(name) not in said} | dict(level)
+    return found
+
+
+def _identity(name: str) -> str:
+    key = find_key(name.removeprefix(_SPARK_PREFIX))
+    return name if key is None or key.name.endswith(".*") else key.name
+
+
 def _texts(options: Mapping[str, object]) -> dict[str, str]:
     """Return values as texts: callers may give truth values and numbers, and None for an option that is not given."""
     texts = {}
@@ -149,7 +168,7 @@ def _translate_classes(given: dict[str, str]) -> dict[str, str]:
     if class_name := given.pop(_KEY_GENERATOR_CLASS, None):
         generator = key_generator_of_class(class_name)
         if generator is KeyGeneratorType.USER_PROVIDED:
-            raise UnsupportedError(f"key generator class '{class_name}' is not one of Hudi's; pyhudi loads no classes by name")
+            given[_KEY_GENERATOR_CLASS] = class_name
         _agree(given, _KEY_GENERATOR_TYPE, generator.value, class_name)
     class_name = given.get(_PAYLOAD_CLASS, "")
     if (payload := PAYLOADS.get(class_name)) is not None and payload.is_plain:

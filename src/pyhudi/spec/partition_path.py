@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from pyhudi.errors import KeyFieldError
 
@@ -39,8 +39,10 @@ def unescape_value(text: str) -> str:
     return _ESCAPE_SEQUENCE.sub(lambda match: chr(int(match[1], 16)), text)
 
 
-def build(fields: Sequence[str], values: Sequence[str | None], *, hive_style: bool, url_encode: bool) -> str:
+def build(fields: Sequence[str], values: Sequence[str | None], *, hive_style: bool, url_encode: bool, slashed: Collection[str] = ()) -> str:
     """Return the partition path of one row; values are texts, None and `""` become the default partition.
+
+    Values of the fields `slashed` get a folder for each part of a date: `2026-01-02` becomes `2026/01/02`.
 
     Raises:
         KeyFieldError: the path would not be a place inside the table.
@@ -52,6 +54,7 @@ def build(fields: Sequence[str], values: Sequence[str | None], *, hive_style: bo
     segments = []
     for field, value in zip(fields, values, strict=True):
         text = DEFAULT_PARTITION if not value else escape_value(value) if url_encode else value
+        text = text.replace("-", "/") if field in slashed else text
         segments.append(f"{field}={text}" if hive_style else text)
     path = "/".join(segments)
     check(path)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from pyhudi.errors import CorruptTableError, OptionError
 from pyhudi.spec import table_keys as keys
@@ -148,6 +149,16 @@ class TableConfig:
         return self._flag(keys.URL_ENCODE, default=False)
 
     @property
+    def slash_dates(self) -> bool:
+        """True when a date in a partition path has a folder for year, month and day each."""
+        return self._flag(keys.SLASH_DATES, default=False)
+
+    @property
+    def timestamps_as_text(self) -> bool:
+        """True when timestamps stand in keys and partition paths as a clock shows them, not as numbers."""
+        return self._flag(keys.LOGICAL_TIMESTAMPS, default=False)
+
+    @property
     def populate_meta_fields(self) -> bool:
         """False for tables with virtual keys, whose files have no `_hoodie_*` columns."""
         return self._flag(keys.POPULATE_META_FIELDS, default=True)
@@ -268,6 +279,7 @@ def new_table_properties(
     url_encode: bool = False,
     create_schema_json: str | None = None,
     timeline_zone: str = "UTC",
+    key_lines: Mapping[str, str] = MappingProxyType({}),
     change_log_mode: str = "",
 ) -> dict[str, str]:
     """Return the properties of a new table as Hudi 1.2's CREATE TABLE stores them, checksum included.
@@ -302,7 +314,7 @@ def new_table_properties(
     }
     found |= _properties_of_version(served, generator, ordering_fields)
     found |= merge_properties(served, merging, ordering_fields)
-    found = {key: value for key, value in found.items() if value}
+    found = {key: value for key, value in found.items() if value} | dict(key_lines)
     return found | {keys.CHECKSUM: str(checksum(found))}
 
 

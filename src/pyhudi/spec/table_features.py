@@ -9,6 +9,7 @@ from __future__ import annotations
 from pyhudi.errors import UnsupportedError, nearest
 from pyhudi.spec import table_keys as keys
 from pyhudi.spec.key_generator import KeyGeneratorType
+from pyhudi.spec.key_settings import check_keys
 from pyhudi.spec.merge_mode import MergeMode
 from pyhudi.spec.payload import MERGE_SETTINGS
 from pyhudi.spec.table_config import TableConfig
@@ -19,6 +20,10 @@ _WRITTEN_GENERATORS = frozenset(
         KeyGeneratorType.SIMPLE,
         KeyGeneratorType.COMPLEX,
         KeyGeneratorType.NON_PARTITION,
+        KeyGeneratorType.TIMESTAMP,
+        KeyGeneratorType.CUSTOM,
+        KeyGeneratorType.GLOBAL_DELETE,
+        KeyGeneratorType.USER_PROVIDED,
         KeyGeneratorType.AUTO_RECORD,
         KeyGeneratorType.SPARK_SQL,
     }
@@ -55,9 +60,9 @@ def check_writable(config: TableConfig) -> None:
         raise _refusal(config, f"{keys.POPULATE_META_FIELDS}=false", "writing with virtual keys comes with a later release")
     if config.drop_partition_columns:
         raise _refusal(config, f"{keys.DROP_PARTITION_COLUMNS}=true", "the partition columns must be kept in the files")
-    _refuse_flag(config, keys.SLASH_DATES, "slash-separated date partitions come with a later release")
     _refuse_flag(config, keys.PARTITION_METAFILE_BASE_FORMAT, "Parquet partition metafiles are not written")
     _check_keys(config)
+    check_keys(config)
     _check_merging(config)
 
 

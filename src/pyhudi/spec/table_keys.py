@@ -5,6 +5,8 @@ Rules: `HoodieTableConfig`. `KNOWN` are all names that Hudi 1.2 stores there; fa
 
 from __future__ import annotations
 
+from pyhudi.spec import timestamp_keys
+
 NAME = "hoodie.table.name"
 DATABASE = "hoodie.database.name"
 TYPE = "hoodie.table.type"
@@ -28,6 +30,7 @@ MERGE_PROPERTY_PREFIX = "hoodie.record.merge.property."
 HIVE_STYLE = "hoodie.datasource.write.hive_style_partitioning"
 URL_ENCODE = "hoodie.datasource.write.partitionpath.urlencode"
 SLASH_DATES = "hoodie.datasource.write.slash.separated.date.partitioning"
+LOGICAL_TIMESTAMPS = "hoodie.datasource.write.keygenerator.consistent.logical.timestamp.enabled"
 DROP_PARTITION_COLUMNS = "hoodie.datasource.write.drop.partition.columns"
 POPULATE_META_FIELDS = "hoodie.populate.meta.fields"
 TIMELINE_ZONE = "hoodie.table.timeline.timezone"
@@ -69,6 +72,7 @@ KNOWN = frozenset(
         HIVE_STYLE,
         URL_ENCODE,
         SLASH_DATES,
+        LOGICAL_TIMESTAMPS,
         DROP_PARTITION_COLUMNS,
         POPULATE_META_FIELDS,
         TIMELINE_ZONE,
@@ -91,11 +95,11 @@ KNOWN = frozenset(
         "hoodie.compaction.record.merger.strategy",
         "hoodie.datasource.write.partitionpath.field",
         "hoodie.datasource.write.recordkey.field",
-        "hoodie.keygen.datetime.parser.class",
+        timestamp_keys.DATE_TIME_PARSER,
         "hoodie.table.index.defs.path",
         "hoodie.table.log.file.format",
         "hoodie.table.partition_extractor_class",
         "hoodie.table.secondary.indexes.metadata",
     }
 )
-FAMILIES = (MERGE_PROPERTY_PREFIX, "hoodie.keygen.timebased.", "hoodie.deltastreamer.keygen.timebased.")
+FAMILIES = (MERGE_PROPERTY_PREFIX, timestamp_keys.PREFIX, *timestamp_keys.OLD_PREFIXES)

@@ -12,11 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 import pyarrow as pa
 
 from pyhudi.errors import AlreadyExistsError, KeyFieldError, OptionError, TableExists
+from pyhudi.kernels.keys import key_columns
+from pyhudi.keygen.choose import key_generator
 from pyhudi.merge.choose import merge_rule
 from pyhudi.schema.avro_arrow import arrow_to_avro
 from pyhudi.schema.evolve import evolve
 from pyhudi.spec.config_keys import concerns_table
 from pyhudi.spec.key_generator import parse_key_generator
+from pyhudi.spec.key_settings import key_lines
 from pyhudi.spec.merge_mode import parse_merge_mode
 from pyhudi.spec.new_merging import NewMerging
 from pyhudi.spec.options import Options, resolve
@@ -30,6 +33,8 @@ from pyhudi.storage.table_properties import BACKUP, PROPERTIES, create_propertie
 from pyhudi.timeline.clock import Clock
 from pyhudi.write.agree import check_agreement
 
+#: Stands for the instants of writes to come, where settings are tried out.
+_ANY_INSTANT = "20260101000000000"
 _FOLDERS = (
     ".hoodie/.aux/.bootstrap/.fileids",
     ".hoodie/.aux/.bootstrap/.partitions",
@@ -70,6 +75,7 @@ def create_table(
     properties = _properties(columns, name, parse_table_type(table_type), keys, partition_by, order_by, resolved)
     config = TableConfig(properties)
     check_writable(config)
+    key_columns(columns.empty_table(), key_generator(config, instant=_ANY_INSTANT))
     merge_rule(config, frozenset(columns.names))
     check_agreement(resolved, config)
     _check_free(storage)
@@ -92,10 +98,11 @@ def _properties(
     options: Options,
 ) -> dict[str, str]:
     generator = options.get("hoodie.datasource.write.keygenerator.type")
+    version = options.integer("hoodie.write.table.version")
     return new_table_properties(
         name=name,
         table_type=table_type,
-        version=options.integer("hoodie.write.table.version"),
+        version=version,
         database=options.text("hoodie.database.name"),
         record_key_fields=keys,
         partition_fields=partition_by,
@@ -106,6 +113,7 @@ def _properties(
         url_encode=options.flag("hoodie.datasource.write.partitionpath.urlencode"),
         create_schema_json=arrow_to_avro(columns, name),
         timeline_zone=options.text("hoodie.table.timeline.timezone").upper(),
+        key_lines=key_lines(options, version),
         change_log_mode=options.text(CDC_MODE) if options.flag(CDC_ENABLED) else "",
     )
 

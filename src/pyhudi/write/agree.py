@@ -8,7 +8,9 @@ from __future__ import annotations
 from pyhudi.errors import OptionError
 from pyhudi.spec import table_keys as keys
 from pyhudi.spec.cdc import logging_mode
+from pyhudi.spec import timestamp_keys
 from pyhudi.spec.key_generator import parse_key_generator
+from pyhudi.spec.key_settings import CLASS_OPTION, FLAG_LINES, stored_key_lines
 from pyhudi.spec.options import Options
 from pyhudi.spec.payload import MERGE_SETTINGS
 from pyhudi.spec.table_config import TableConfig
@@ -30,12 +32,14 @@ _OPTIONS = {
     keys.HIVE_STYLE: "hoodie.datasource.write.hive_style_partitioning",
     keys.URL_ENCODE: "hoodie.datasource.write.partitionpath.urlencode",
     keys.TIMELINE_ZONE: "hoodie.table.timeline.timezone",
+    keys.KEY_GENERATOR_CLASS: CLASS_OPTION,
+    **{line: line for line in (keys.COMPLEX_KEY_ENCODING, *FLAG_LINES, *timestamp_keys.NAMES)},
     keys.CDC_ENABLED: keys.CDC_ENABLED,
     keys.CDC_MODE: keys.CDC_MODE,
 }
 #: Lines whose values are compared letter by letter.
 _SETTINGS = tuple(keys.MERGE_PROPERTY_PREFIX + name for name in MERGE_SETTINGS)
-_EXACT = (keys.NAME, keys.PAYLOAD_CLASS, *_SETTINGS)
+_EXACT = (keys.NAME, keys.PAYLOAD_CLASS, keys.KEY_GENERATOR_CLASS, *timestamp_keys.NAMES, *_SETTINGS)
 _TYPES = {"COW": "COPY_ON_WRITE", "MOR": "MERGE_ON_READ"}
 
 
@@ -48,7 +52,7 @@ def check_agreement(options: Options, config: TableConfig) -> None:
     stored = _stored(config)
     for line, option in _OPTIONS.items():
         stated = options.get(option)
-        if stated is not None and line in stored and _normal(line, stated) != _normal(line, stored[line]):
+        if stated is not None and line in stored and _differ(line, stated, stored[line]):
             raise OptionError(
                 f"{option}={stated} contradicts table {config.name}, whose .hoodie/hoodie.properties says"
                 f" {line}={stored[line]}. Leave the option out or set {option}={stored[line]}."
@@ -63,7 +67,7 @@ def _stored(config: TableConfig) -> dict[str, str]:
         keys.TYPE: config.table_type,
         keys.VERSION: str(config.version),
         keys.RECORD_KEY_FIELDS: ",".join(config.record_key_fields),
-        keys.PARTITION_FIELDS: ",".join(config.partition_fields),
+        keys.PARTITION_FIELDS: config.properties.get(keys.PARTITION_FIELDS, ""),
         keys.ORDERING_FIELDS: ",".join(config.ordering_fields),
         keys.KEY_GENERATOR_TYPE: config.key_generator.value,
         keys.MERGE_MODE: config.merge_mode.value,
@@ -74,10 +78,23 @@ def _stored(config: TableConfig) -> dict[str, str]:
         keys.HIVE_STYLE: str(config.hive_style).lower(),
         keys.URL_ENCODE: str(config.url_encode).lower(),
         keys.TIMELINE_ZONE: config.timeline_zone,
+        **stored_key_lines(config),
         keys.CDC_ENABLED: str(mode is not None).lower(),
         # How a table logs what it does not log makes no difference.
         **({keys.CDC_MODE: mode.value} if mode else {}),
     }
+
+
+def _differ(line: str, stated: str, stored: str) -> bool:
+    if line == keys.PARTITION_FIELDS and ":" in stated and ":" in stored:
+        return _types_of(stated) != _types_of(stored)
+    return _normal(line, stated) != _normal(line, stored)
+
+
+def _types_of(text: str) -> list[tuple[str, str]]:
+    """Return the partition fields of a custom key generator with what each is taken for."""
+    parts = (part.strip().partition(":") for part in text.split(",") if part.strip())
+    return [(name, kind.upper()) for name, _, kind in parts]
 
 
 def _normal(line: str, value: str) -> str:

@@ -7,7 +7,7 @@ rows of a table without partitions pass through, those of a partitioned one are 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import pyarrow as pa
@@ -16,6 +16,8 @@ from pyhudi.kernels.base_file import TableShape, WriterSettings
 from pyhudi.kernels.estimate import row_bytes
 from pyhudi.kernels.keys import key_columns
 from pyhudi.kernels.write_task import TaskResult, WriteTask, run_write_task
+from pyhudi.keygen.auto import AutoKeys
+from pyhudi.keygen.choose import KeyGenerator
 from pyhudi.schema.evolve import conform
 from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
 from pyhudi.spec.table_config import TableConfig
@@ -33,6 +35,7 @@ class BulkWrite:
     shape: TableShape
     settings: WriterSettings
     config: TableConfig
+    generator: KeyGenerator
     instant: str
 
 
@@ -62,11 +65,14 @@ def write_stream(
 def _keyed(work: BulkWrite, number: int, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
     """Yield the rows with record key and partition path before the data."""
     first_row = 0
+    generator = work.generator
+    if isinstance(generator, AutoKeys):
+        generator = replace(generator, task_partition=number)
     for batch in batches:
         if not batch.num_rows:
             continue
         rows = conform(pa.Table.from_batches([batch]), work.shape.schema)
-        keys, paths = key_columns(rows, work.config, instant=work.instant, task_partition=number, first_row=first_row)
+        keys, paths = key_columns(rows, generator, first_row=first_row)
         first_row += rows.num_rows
         yield rows.add_column(0, RECORD_KEY, keys).add_column(1, PARTITION_PATH, paths)
 

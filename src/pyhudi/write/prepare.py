@@ -17,6 +17,7 @@ from pyhudi.kernels.base_file import TableShape
 from pyhudi.kernels.incoming import DELETE_COLUMN
 from pyhudi.kernels.keys import key_columns
 from pyhudi.kernels.table_shape import shape_of
+from pyhudi.keygen.choose import key_generator
 from pyhudi.schema.avro_arrow import arrow_to_avro, with_meta_fields
 from pyhudi.schema.evolve import conform, evolve
 from pyhudi.schema.internal.history import history_of, reconciled, with_history
@@ -80,7 +81,7 @@ def keyed_rows(data: pa.Table, schema: pa.Schema, config: TableConfig, instant: 
         SchemaError: a value does not fit its column.
     """
     rows = conform(data, schema)
-    keys, paths = key_columns(rows, config, instant=instant, task_partition=0)
+    keys, paths = key_columns(rows, key_generator(config, instant=instant))
     return rows.add_column(0, PARTITION_PATH, paths).add_column(0, RECORD_KEY, keys)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 
 import pytest
 
-from pyhudi.keygen.text import float_text, value_text
+from pyhudi.keygen.text import clock_text, float_text, moment_millis, value_text
+from pyhudi.keygen.zones import UTC_ZONE
 
 
 @pytest.mark.parametrize(
@@ -34,6 +36,7 @@ from pyhudi.keygen.text import float_text, value_text
         (datetime(2024, 1, 15, 11, 11, 12, 500000, tzinfo=timezone(timedelta(hours=1))), "1705313472500000"),
         (datetime(2024, 1, 15, 10, 11, 12, 500000), "1705313472500000"),
         (datetime(1969, 12, 31, 23, 59, 59, 999999), "-1"),
+        (b"\x00\xff", "00ff"),
     ],
 )
 def test_value_has_the_text_that_java_prints(value: object, text: str | None) -> None:
@@ -46,5 +49,28 @@ def test_float_of_single_precision_has_as_many_digits_as_it_needs(value: float, 
 
 
 def test_value_without_a_text_is_refused() -> None:
-    with pytest.raises(TypeError, match="bytes"):
-        value_text(b"x")
+    with pytest.raises(TypeError, match="list"):
+        value_text([1])
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (datetime(2024, 1, 15, 9, 30, 0, 123456, UTC), "2024-01-15 09:30:00.123"),
+        (datetime(1960, 1, 15, 9, 30, 0, 123456, UTC), "1960-01-15 09:30:00.124"),
+        (datetime(2024, 1, 15, 9, 30, tzinfo=UTC), "2024-01-15 09:30:00.0"),
+    ],
+)
+def test_timestamp_as_text_is_cut_to_milliseconds_as_hudi_cuts_it(value: datetime, text: str) -> None:
+    assert clock_text(moment_millis(value), UTC_ZONE) == text
+
+
+def test_timestamp_as_text_follows_the_clocks_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        assert value_text(datetime(2024, 1, 15, 9, 30, tzinfo=UTC), timestamps_as_text=True) == "2024-01-15 18:30:00.0"
+        assert value_text(datetime(2024, 1, 15, 9, 30), timestamps_as_text=True) == "1705311000000000"
+    finally:
+        monkeypatch.undo()
+        time.tzset()

@@ -117,9 +117,10 @@ def test_class_names_stand_for_what_they_mean() -> None:
     assert options.text("hoodie.record.merge.mode") == "EVENT_TIME_ORDERING"
 
 
-def test_a_key_generator_of_a_users_own_is_refused() -> None:
-    with pytest.raises(UnsupportedError, match=r"org\.mine"):
-        resolve({"hoodie.datasource.write.keygenerator.class": "org.mine"})
+def test_a_key_generator_of_a_users_own_keeps_its_name() -> None:
+    options = resolve({"hoodie.datasource.write.keygenerator.class": "org.mine"})
+    assert options.text("hoodie.datasource.write.keygenerator.class") == "org.mine"
+    assert options.text("hoodie.datasource.write.keygenerator.type") == "USER_PROVIDED"
 
 
 def test_a_payload_class_that_says_more_than_a_mode_stays() -> None:

@@ -177,11 +177,11 @@ UNREADABLE = {
     "hoodie.table.base.file.format": "ORC",
 }
 UNWRITABLE = UNREADABLE | {
-    "hoodie.populate.meta.fields": "false",
-    "hoodie.datasource.write.drop.partition.columns": "true",
+    "hoodie.populate.meta.fields": "false",  # and no record key
+    "hoodie.datasource.write.drop.partition.columns": "true",  # and no partition fields
     "hoodie.datasource.write.slash.separated.date.partitioning": "true",
     "hoodie.record.merge.property.hoodie.some.setting": "x",
-    "hoodie.table.keygenerator.type": "TIMESTAMP",
+    "hoodie.table.keygenerator.type": "SPARK_SQL_UUID",
     "hoodie.partition.metafile.use.base.format": "true",
     "hoodie.unknown": "x",
 }

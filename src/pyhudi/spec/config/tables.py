@@ -6,6 +6,7 @@ Rules: `HoodieTableConfig`, `HoodieOptionConfig`.
 from __future__ import annotations
 
 from pyhudi.spec.config.key import ConfigKey, Kind, harmless, refused, served
+from pyhudi.spec.config.key_generators import KEY_GENERATORS
 from pyhudi.spec.payload import DEBEZIUM_UNAVAILABLE, DELETE_FIELD, DELETE_MARKER, UNAVAILABLE, PartialMode
 
 _LATER = "comes with a later release"
@@ -82,16 +83,7 @@ TABLES: tuple[ConfigKey, ...] = (
         default="DATA_BEFORE_AFTER",
         choices=("OP_KEY_ONLY", "DATA_BEFORE", "DATA_BEFORE_AFTER"),
     ),
-    served(
-        "hoodie.datasource.write.keygenerator.type",
-        "How record key and partition path are made.",
-        aliases=("hoodie.table.keygenerator.type",),
-    ),
-    served(
-        "hoodie.datasource.write.keygenerator.class",
-        "The same, by Java class name.",
-        aliases=("hoodie.table.keygenerator.class", "hoodie.sql.origin.keygen.class"),
-    ),
+    *KEY_GENERATORS,
     served(
         "hoodie.datasource.write.hive_style_partitioning",
         "Partition folders are named field=value; tables made by SQL are so unless told otherwise.",
@@ -127,33 +119,10 @@ TABLES: tuple[ConfigKey, ...] = (
         f"several base file formats in one table: that {_LATER}",
         "hoodie.table.multiple.base.file.formats.enable=false",
     ),
-    *refused(
-        f"tables with virtual keys {_LATER}",
-        "hoodie.populate.meta.fields=true hoodie.allow.operation.metadata.field=false",
-    ),
-    *refused(
-        "pyhudi keeps partition columns in the files, where their values are exact",
-        "hoodie.datasource.write.drop.partition.columns=false",
-    ),
+    *refused(f"a column that names each row's operation {_LATER}", "hoodie.allow.operation.metadata.field=false"),
     *refused(
         "it is no setting of a merger that is known here",
         "payloadType hoodie.record.merge.property.*",
-    ),
-    *refused(
-        f"the timestamp and custom key generators {_LATER}",
-        """
-        hoodie.keygen.timebased.* hoodie.deltastreamer.keygen.timebased.* hoodie.streamer.keygen.timebased.*
-        hoodie.keygen.datetime.parser.class
-        hoodie.datasource.write.keygenerator.consistent.logical.timestamp.enabled=false
-        """,
-    ),
-    *refused(f"slash-separated date partitions {_LATER}", "hoodie.datasource.write.slash.separated.date.partitioning=false"),
-    *refused(
-        "pyhudi writes field:value keys for the complex generator, as Hudi 1.1 and later do",
-        """
-        hoodie.write.complex.keygen.new.encoding=false hoodie.write.complex.keygen.validation.enable=true,false
-        hoodie.table.complex.keygenerator.encoding=field_prefixed
-        """,
     ),
     *refused(f"pluggable table formats {_LATER}", "hoodie.table.format=native"),
     *refused("Parquet partition metafiles are not written", "hoodie.partition.metafile.use.base.format=false"),

@@ -1,0 +1,102 @@
+"""Keys and partition paths by rules of the table's owner: the protocol, and where its implementations are found by name.
+
+Rules: a `KeyGenerator` of a user is a Java class named in a table's properties; here a Python object is registered under that name. No code
+is ever loaded by a name that a table holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from pyhudi.errors import KeyFieldError, UnsupportedError
+from pyhudi.spec.partition_path import check
+
+Record = Mapping[str, Any]
+
+
+class RecordKeyGenerator(Protocol):
+    """Makes key and partition path of one record. Implementations are small picklable values: tasks carry them to other processes."""
+
+    def record_key(self, record: Record) -> str:
+        """Return the record key: a text that is not empty.
+
+        Args:
+            record: the values of all data columns by name, as `pyarrow.Array.to_pylist` gives them.
+        """
+        ...
+
+    def partition_path(self, record: Record) -> str:
+        """Return the partition path below the table, `""` for a table without partitions; takes the same record."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class UserKeys:
+    """A user's generator under the name that the table has for it."""
+
+    name: str
+    generator: RecordKeyGenerator
+    is_partitioned: bool
+
+    def key_of(self, record: Record, *, row: int) -> str:
+        """Return the key of one record.
+
+        Raises:
+            KeyFieldError: the generator gave no text, or an empty one.
+        """
+        key: object = self.generator.record_key(record)
+        if not isinstance(key, str) or not key:
+            raise KeyFieldError(f"Key generator '{self.name}' made the record key {key!r} of row {row}; a key is a text that is not empty.")
+        return key
+
+    def path_of(self, record: Record, *, row: int) -> str:
+        """Return the partition path of one record.
+
+        Raises:
+            KeyFieldError: the generator gave no text, or one that is no place for a partition of this table.
+        """
+        path: object = self.generator.partition_path(record)
+        if not isinstance(path, str) or bool(path) != self.is_partitioned:
+            wanted = (
+                "a path, since the table has partition fields" if self.is_partitioned else "'', since the table has no partition fields"
+            )
+            raise KeyFieldError(f"Key generator '{self.name}' made the partition path {path!r} of row {row}; it must be {wanted}.")
+        check(path)
+        return path
+
+
+_GENERATORS: dict[str, RecordKeyGenerator] = {}
+
+
+def register_key_generator(name: str, generator: RecordKeyGenerator) -> None:
+    """Make keys of tables that name this generator by `generator`, in this process and in the tasks that it starts.
+
+    Args:
+        name: `hoodie.datasource.write.keygenerator.class` as it is given when the table is made.
+        generator: how a record's key and partition path come about.
+
+    Example:
+        >>> class ByLetter:
+        ...     def record_key(self, record):
+        ...         return record["id"].lower()
+        ...     def partition_path(self, record):
+        ...         return record["id"][:1].lower()
+        >>> register_key_generator("com.example.ByLetter", ByLetter())
+    """
+    _GENERATORS[name] = generator
+
+
+def find_key_generator(name: str) -> RecordKeyGenerator:
+    """Return the generator that is registered under a name.
+
+    Raises:
+        UnsupportedError: none is; names it.
+    """
+    if name not in _GENERATORS:
+        raise UnsupportedError(
+            f"The key generator '{name}' is a class of a user's, which is not known here and is not loaded by its name. Register a Python"
+            " implementation: pyhudi.keygen.user.register_key_generator(name, generator)."
+        )
+    return _GENERATORS[name]
