@@ -36,6 +36,7 @@ class ChangesQuery:
 
     With `may_scan`, a span that begins before the active timeline is answered by reading the whole table and leaving older
     rows out; without, it is refused. `by_requested` takes the bounds for requested times, as version 6 does always.
+    `change_data` asks for what happened to each record instead of the rows (`pyhudi.read.cdc`).
     """
 
     since: str | datetime | None = None
@@ -43,6 +44,7 @@ class ChangesQuery:
     mode: Mode = "snapshot"
     may_scan: bool = True
     by_requested: bool = False
+    change_data: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from pyspark.sql.readwriter import DataFrameReader
 
-from pyhudi.errors import OptionError, UnsupportedError, UsageError
+from pyhudi.errors import OptionError, UsageError
 from pyhudi.read.changes import ChangesQuery
 from pyhudi.read.query import SnapshotQuery
 from pyhudi.spark.delta_files import MERGE_FOLDER
@@ -26,6 +26,7 @@ _GLOB = frozenset("*?[]{}")
 _BEGIN = "hoodie.datasource.read.begin.instanttime"
 _END = "hoodie.datasource.read.end.instanttime"
 _FORMAT = "hoodie.datasource.query.incremental.format"
+_TIMES_OF_VERSION = "hoodie.datasource.read.incr.table.version"
 _FULL_SCAN = "hoodie.datasource.read.incr.fallback.fulltablescan.enable"
 
 
@@ -96,14 +97,18 @@ class ReadRequest:
 
 def _changes(options: Options) -> ChangesQuery:
     """Return the query of an incremental read."""
-    if (format_ := (options.get(_FORMAT) or "latest_state").lower()) != "latest_state":
-        raise UnsupportedError(f"{_FORMAT}={format_}: change data is not served yet; latest_state is.")
     if options.get(_AS_OF) is not None:
         raise OptionError(f"{_AS_OF} is for snapshots; an incremental read ends at {_END}.")
     since = options.get(_BEGIN)
     if since is None:
         raise OptionError(f"an incremental read needs {_BEGIN}: an instant, a date or time, or 'earliest'.")
-    return ChangesQuery(since, options.get(_END), may_scan=options.flag(_FULL_SCAN))
+    return ChangesQuery(
+        since,
+        options.get(_END),
+        may_scan=options.flag(_FULL_SCAN),
+        by_requested=options.get(_TIMES_OF_VERSION) == "6",
+        change_data=(options.get(_FORMAT) or "").lower() == "cdc",
+    )
 
 
 def refuse_glob(path: str) -> None:

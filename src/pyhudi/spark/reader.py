@@ -14,16 +14,14 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.readwriter import DataFrameReader
 
 from pyhudi.errors import TableNotFound, UsageError
-from pyhudi.read.changes import ChangesQuery, open_query
+from pyhudi.read.changes import ChangesQuery
 from pyhudi.read.query import SnapshotQuery
-from pyhudi.read.snapshot import Snapshot
 from pyhudi.spark import catalog_table
-from pyhudi.spark.counted import with_count
 from pyhudi.spark.patches import Hook, replace_method
+from pyhudi.spark.read_frame import read_frame
 from pyhudi.spark.read_request import ReadRequest, note, refuse_glob, request_of
 from pyhudi.spark.relation_cache import catalog_order, refresh
 from pyhudi.spark.relations import refresh_all
-from pyhudi.spark.scan import scan
 from pyhudi.spark.session_options import session_options
 from pyhudi.storage.open import open_storage
 
@@ -48,13 +46,8 @@ def load(session: SparkSession, path: str, query: SnapshotQuery | ChangesQuery, 
         TableNotFound: there is no table.
         OptionError: the path is a pattern, or the query's time is none.
     """
-    snapshot = _open(path, query)
-    return with_count(scan(session, snapshot, merge_folder), snapshot)
-
-
-def _open(path: str, query: SnapshotQuery | ChangesQuery) -> Snapshot:
     try:
-        return open_query(open_storage(path), query)
+        return read_frame(session, open_storage(path), query, merge_folder)
     except TableNotFound:
         refuse_glob(path)
         raise
@@ -108,9 +101,11 @@ def _reading_hooks(is_enabled: IsEnabled) -> dict[str, Hook]:
             return original(reader, tableName)
         if request.has_schema:
             raise UsageError(f"table {tableName} has its own schema: leave out schema(...) and select or cast afterwards.")
-        snapshot = _open(found.location, request.query(session_options(session)))
-        frame = scan(session, snapshot, request.merge_folder)
-        ordered = catalog_order(frame.columns, snapshot.config.partition_fields)
+        query = request.query(session_options(session))
+        frame = load(session, found.location, query, request.merge_folder)
+        if isinstance(query, ChangesQuery) and query.change_data:
+            return frame
+        ordered = catalog_order(frame.columns, found.partition_columns)
         return frame.select(*(frame[f"`{name}`"] for name in ordered))
 
     return {"load": load_hook, "table": table_hook}

@@ -11,19 +11,19 @@ from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 
-from pyhudi.errors import TableNotFound, UnsupportedError, UsageError
-from pyhudi.read.changes import ChangesQuery, open_query
+from pyhudi.errors import TableNotFound, UsageError
+from pyhudi.read.changes import ChangesQuery
 from pyhudi.read.query import SnapshotQuery
 from pyhudi.spark import catalog_table, jvm
 from pyhudi.spark.jvm import JavaObject
-from pyhudi.spark.scan import scan
+from pyhudi.spark.read_frame import read_frame
 from pyhudi.storage.open import open_storage
 
 _CHANGES: Final = "hudi_table_changes"
 _QUERY: Final = "hudi_query"
 SERVED: Final = frozenset({_CHANGES, _QUERY})
 _USAGE: Final = {
-    _CHANGES: "hudi_table_changes('table', 'latest_state', 'begin' [, 'end'])",
+    _CHANGES: "hudi_table_changes('table', 'latest_state' | 'cdc', 'begin' [, 'end'])",
     _QUERY: "hudi_query('table', 'snapshot' | 'read_optimized')",
 }
 
@@ -43,11 +43,10 @@ def relation(session: SparkSession, name: str, node: JavaObject) -> DataFrame:
     Raises:
         UsageError: an argument is missing, too many, or no text literal.
         TableNotFound: there is no such table.
-        UnsupportedError: change data is asked for.
     """
     arguments = _texts(name, jvm.items_of(node.functionArgs()))
     query = _changes(arguments) if name == _CHANGES else _snapshot(arguments)
-    return scan(session, open_query(open_storage(_location(session, arguments[0])), query))
+    return read_frame(session, open_storage(_location(session, arguments[0])), query)
 
 
 def _texts(name: str, arguments: Sequence[JavaObject]) -> list[str]:
@@ -60,11 +59,9 @@ def _texts(name: str, arguments: Sequence[JavaObject]) -> list[str]:
 
 def _changes(arguments: Sequence[str]) -> ChangesQuery:
     _, form, since, *until = arguments
-    if form.lower() == "cdc":
-        raise UnsupportedError(f"{_CHANGES} with 'cdc' is not served yet; 'latest_state' is.")
-    if form.lower() != "latest_state":
+    if form.lower() not in ("latest_state", "cdc"):
         raise UsageError(f"{_CHANGES} gives 'latest_state' or 'cdc', not '{form}': {_USAGE[_CHANGES]}.")
-    return ChangesQuery(since, until[0] if until else None)
+    return ChangesQuery(since, until[0] if until else None, change_data=form.lower() == "cdc")
 
 
 def _snapshot(arguments: Sequence[str]) -> SnapshotQuery:

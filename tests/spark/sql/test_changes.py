@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyhudi.errors import OptionError, TableNotFound, UnsupportedError, UsageError
+from pyhudi.errors import OptionError, TableNotFound, UsageError
 
 pytestmark = pytest.mark.spark
 
@@ -71,7 +71,7 @@ def test_incremental_reads_of_a_dataframe(three_commits):
     [
         ("hudi_table_changes('t', 'latest_state')", UsageError),
         ("hudi_table_changes('t', 'newest', 'earliest')", UsageError),
-        ("hudi_table_changes('t', 'cdc', 'earliest')", UnsupportedError),
+        ("hudi_table_changes('t', 'cdc', 'earliest')", UsageError),
         ("hudi_table_changes('nothing', 'latest_state', 'earliest')", TableNotFound),
         ("hudi_table_changes('t', 'latest_state', 'yesterday')", OptionError),
         ("hudi_query('t', 'incremental')", UsageError),

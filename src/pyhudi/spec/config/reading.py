@@ -36,7 +36,7 @@ READING: tuple[ConfigKey, ...] = (
     served("hoodie.datasource.read.end.instanttime", "Incremental read: the last such time; without it, now."),
     served(
         "hoodie.datasource.query.incremental.format",
-        "Incremental read: rows as they stand at its end.",
+        "Incremental read: rows as they stand at its end, or what happened to each record, with images before and after.",
         default="latest_state",
         choices=("latest_state", "cdc"),
     ),
@@ -45,6 +45,16 @@ READING: tuple[ConfigKey, ...] = (
         "Incremental read: when it begins among archived commits, read the whole table and leave older rows out; otherwise refuse.",
         Kind.FLAG,
         default="true",
+    ),
+    served(
+        "hoodie.datasource.read.incr.table.version",
+        "Incremental read: the table version whose times begin and end mean: completion times, in 6 requested times; by default the"
+        " table's own.",
+        choices=("6", "8", "9"),
+    ),
+    *harmless(
+        "a commit that only moves rows is never read as a change",
+        "hoodie.datasource.read.incr.skip_compact=false hoodie.datasource.read.incr.skip_cluster=false",
     ),
     *harmless(
         "tunes how Hudi lists and opens files; pyhudi always lists the partitions that pass the filter, and skips no committed row",
