@@ -16,10 +16,11 @@ import pyarrow.compute as pc
 
 from pyhudi.codec.hfile import CellBlock
 from pyhudi.codec.hfile.data_block import CELL_END, KEY_TAIL, MAX_ROW_BYTES
-from pyhudi.codec.hfile.writer import BLOCK_BYTES
 from pyhudi.errors import UsageError
 from pyhudi.metadata_table.shards import Places
 
+#: Bytes of a block: a look-up of one key unpacks one. Apache Hudi's own blocks have 1 MiB.
+BLOCK_BYTES = 1 << 17
 #: Cells that are put together at once: far below the 2 GiB that one column of bytes can hold.
 _AT_ONCE = 1 << 18
 _HEAD = np.dtype([("key", ">u4"), ("value", ">u4"), ("row", ">u2")])
@@ -48,8 +49,10 @@ class CellColumns:
 
 def cell_columns(rows: pa.StringArray, values: Sequence[bytes], which: Places) -> CellColumns:
     """Return cells in the order of their rows; of equal rows the one with the greatest number of a value stays."""
-    numbers = pa.array(which)
-    ordered = pc.sort_indices(pa.table([rows.cast(pa.binary()), numbers], ["row", "which"]), [("row", "ascending"), ("which", "ascending")])
+    if len(which) and (np.diff(which) < 0).any():
+        by_value = np.argsort(which, kind="stable")
+        rows, which = rows.take(pa.array(by_value)), which[by_value]
+    ordered = pc.array_sort_indices(rows.cast(pa.binary()))  # stable, so that values ascend among equal rows
     rows, which = rows.take(ordered), which[ordered.to_numpy()]
     if len(rows) > 1:
         lasts = pc.not_equal(rows[:-1], rows[1:]).to_numpy(zero_copy_only=False)

@@ -53,7 +53,7 @@ def bound_types(schema: pa.Schema, columns: tuple[str, ...], version: int) -> Ma
     for field in schema:
         kind = value_type(field.type, version)
         if field.name in columns and kind is not None:
-            types[field.name] = kind, _type_info(field.type)
+            types[field.name] = kind, type_info(field.type)
     return types
 
 
@@ -71,5 +71,6 @@ def _value_type(arrow: pa.DataType) -> ValueType | None:
     return _TIMES.get(arrow) or next((kind for is_of, kind in _BY_ID.items() if is_of(arrow)), None)
 
 
-def _type_info(arrow: pa.DataType) -> str | None:
+def type_info(arrow: pa.DataType) -> str | None:
+    """Return what is said of a type beside its number: precision and scale of decimals."""
     return f"{arrow.precision},{arrow.scale}" if pa.types.is_decimal(arrow) else None

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pyhudi.metadata_table.bloom_filters_kind import BloomFiltersKind
+from pyhudi.metadata_table.expression_index_kind import ExpressionIndexKind
 from pyhudi.metadata_table.files_kind import FilesKind
 from pyhudi.metadata_table.kind import PartitionKind
 from pyhudi.metadata_table.record_index_kind import RecordIndexKind
@@ -22,6 +23,7 @@ KINDS: tuple[PartitionKind, ...] = (
     BloomFiltersKind(),
     RecordIndexKind(),
     SecondaryIndexKind(),
+    ExpressionIndexKind(),
 )
 
 

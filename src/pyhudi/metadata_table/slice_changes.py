@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,6 +19,7 @@ from pyhudi.kernels.delta import SliceTask
 from pyhudi.kernels.log_choice import OWN_LOG_FILES
 from pyhudi.kernels.log_rows import read_log_rows, slice_blocks
 from pyhudi.kernels.merge_slice import iter_merged
+from pyhudi.kernels.read_base import iter_base_file
 from pyhudi.schema.meta_columns import IS_DELETED, META_FIELDS, RECORD_KEY
 from pyhudi.spec.commit import CommitMetadata, Operation, WriteStat
 from pyhudi.spec.file_group import BaseFile, FileGroupId, FileSlice, LogFile
@@ -115,6 +117,12 @@ class SliceRows:
             task = SliceTask(slice_, self._visibility, OWN_LOG_FILES, tuple(self._schema(columns).names))
             only = None if among is None else pc.field(RECORD_KEY).isin(among)
             yield from iter_merged(self._storage, self._shape, task, only)
+
+    def base(self, file: BaseFile, column: str) -> Iterator[pa.RecordBatch]:
+        """Yield a column of a base file, one batch at least."""
+        batches = iter_base_file(self._storage, file, self._shape.schema, [column])
+        empty = self._shape.schema.field(column)
+        yield from chain([pa.RecordBatch.from_pylist([], pa.schema([empty]))], batches)
 
     def logged(self, change: SliceChange) -> tuple[pa.StringArray, bool]:
         """Return the keys, each once, that the log files of a change speak of, and whether deletes are among them."""

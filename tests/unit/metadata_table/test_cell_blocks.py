@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pyhudi.codec.hfile import HFileReader, HFileWriter
 from pyhudi.errors import UsageError
-from pyhudi.metadata_table.cell_blocks import cell_columns
+from pyhudi.metadata_table.cell_blocks import BLOCK_BYTES, cell_columns
 from pyhudi.metadata_table.keys import secondary_key, secondary_prefix, shard
 from pyhudi.metadata_table.secondary_keys import secondary_keys
 from pyhudi.metadata_table.shards import shards
@@ -29,7 +29,7 @@ def test_file_groups_of_a_column_are_those_of_each_key(keys, count) -> None:
 
 def written(append) -> bytes:
     sink = io.BytesIO()
-    writer = HFileWriter(sink, created_ms=0)
+    writer = HFileWriter(sink, created_ms=0, block_bytes=BLOCK_BYTES)
     append(writer)
     writer.finish()
     return sink.getvalue()

@@ -1,0 +1,124 @@
+"""The partitions `expr_index_*`: bounds, or bloom filters, of a function of a column in each base file.
+
+Rules: `HoodieTableMetadataUtil.convertWriteStatsToExpressionIndexRecords`, `SparkMetadataWriterUtils`; format notes (metadata table) 2.4
+and 3.1. An index of bounds holds those of partitions, too. A function that is not computed here (or not of this column) leads to no
+records of new files, and takes back what was known of their partitions: readers keep such files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import pyarrow as pa
+
+from pyhudi.engine.local import LocalEngine
+from pyhudi.errors import UnsupportedError
+from pyhudi.metadata_table import keys, partitions
+from pyhudi.metadata_table.changes import Changes, InitialGroup, spread
+from pyhudi.metadata_table.data_table import DataTable
+from pyhudi.metadata_table.expression_records import ExpressionRecords
+from pyhudi.metadata_table.file_stats import partition_stats
+from pyhudi.metadata_table.index_definitions import IndexDefinition
+from pyhudi.metadata_table.record import BloomFilterRecord, ColumnStats, MetadataRecord, RecordType
+from pyhudi.spec.clean import CleanMetadata
+from pyhudi.spec.commit import CommitMetadata
+from pyhudi.spec.file_group import BaseFile
+from pyhudi.spec.file_names import parse_base_file_name
+
+#: `hoodie.metadata.index.expression.file.group.count`
+_GROUPS = 2
+_NOTHING = CommitMetadata()
+
+
+class ExpressionIndexKind:
+    """See `PartitionKind`."""
+
+    def serves(self, partition: str) -> bool:
+        """Tell whether a partition of this name is of the kind."""
+        return partition.startswith(partitions.EXPRESSION_PREFIX)
+
+    def definition(self, table: DataTable, partition: str) -> IndexDefinition | None:  # noqa: ARG002 - one protocol for all kinds
+        """Return None: who creates the index says of what it is."""
+        return None
+
+    def initial(self, table: DataTable, partition: str) -> Iterable[InitialGroup]:
+        """Return the records of all base files that a snapshot reads, and of their partitions."""
+        index = _Index(table, partition)
+        paths = [path for path in table.view.partition_paths() if table.view.latest_slices(path)]
+        records = index.of_files(file for path in paths for file in table.view.latest_base_files(path))
+        for path in paths:
+            records |= {key: stats for key, stats in index.of_partition(path, _NOTHING, records).items() if not stats.is_deleted}
+        return spread(partition, records, _GROUPS, table.own.encoder)
+
+    def of_commit(self, table: DataTable, partition: str, instant: str, metadata: CommitMetadata) -> Changes:  # noqa: ARG002
+        """Return the records of the base files that were written, and of the partitions that were touched."""
+        index = _Index(table, partition)
+        records = index.of_files(_base_files(metadata))
+        for path in sorted(metadata.stats.keys() | (metadata.replaced or {}).keys()):
+            records |= index.of_partition(path, metadata, records)
+        return Changes(records)
+
+    def of_clean(self, table: DataTable, partition: str, instant: str, metadata: CleanMetadata) -> Changes:
+        """Return tombstones of the base files that are gone."""
+        index = _Index(table, partition)
+        names = ((path, file.rpartition("/")[2]) for path, done in metadata.partitions.items() for file in done.deleted)
+        return Changes(dict(index.gone(path, name, instant) for path, name in names if parse_base_file_name(name)))
+
+
+class _Index:
+    """One expression index of a table."""
+
+    def __init__(self, table: DataTable, partition: str) -> None:
+        definition = table.definitions.get(partition)
+        if definition is None or len(definition.source_fields) != 1:
+            raise UnsupportedError(f"table {table.view.storage.uri} does not say what its index {partition} is of; drop the index")
+        self._table = table
+        self._partition = partition
+        self._field = definition.source_fields[0]
+        self._is_bloom = definition.type == partitions.BLOOM_FILTERS
+        self._records = ExpressionRecords(definition, table.view.config.version)
+
+    def of_files(self, files: Iterable[BaseFile]) -> dict[str, MetadataRecord]:
+        """Return the records of base files by key, of those that there are any of."""
+        found = LocalEngine().run(self._of_file, list(files))
+        return {key: record for key, record in found if record is not None}
+
+    def of_partition(self, path: str, metadata: CommitMetadata, known: Mapping[str, MetadataRecord]) -> dict[str, ColumnStats]:
+        """Return the record of a partition as it is with a commit, a tombstone where not all of its files have records."""
+        if self._is_bloom:
+            return {}
+        read = self._table.after(path, metadata)
+        names = {self._key(path, file.rpartition("/")[2]): file for file in read.base}
+        stored = dict(self._stored(key for key in names if key not in known))
+        stats = [{self._field: found} for key in names if isinstance(found := known.get(key, stored.get(key)), ColumnStats)]
+        parts = [{}] if read.has_logs or len(stats) < len(names) else stats
+        (united,) = partition_stats(path, parts, [self._field])
+        return {keys.expression_partition_stats_key(self._field, path): united}
+
+    def gone(self, path: str, name: str, instant: str) -> tuple[str, MetadataRecord]:
+        """Return key and tombstone of a base file."""
+        if self._is_bloom:
+            return self._key(path, name), BloomFilterRecord("", instant, b"", is_deleted=True)
+        return self._key(path, name), ColumnStats(RecordType.COLUMN_STATS, name, self._field, is_deleted=True)
+
+    def _key(self, path: str, name: str) -> str:
+        return keys.bloom_filter_key(path, name) if self._is_bloom else keys.column_stats_key(self._field, path, name)
+
+    def _of_file(self, file: BaseFile) -> tuple[str, MetadataRecord | None]:
+        column = self._field.split(".")[0]
+        record = None
+        if column in self._table.shape.schema.names:
+            record = self._records.of_file(file, pa.Table.from_batches(self._table.rows.base(file, column)))
+        return self._key(file.partition_path, str(file.name)), record
+
+    def _stored(self, wanted: Iterable[str]) -> Iterator[tuple[str, MetadataRecord]]:
+        index = self._table.partition(self._partition)
+        yield from () if index is None else index.get_many(wanted)
+
+
+def _base_files(metadata: CommitMetadata) -> Iterator[BaseFile]:
+    for path, stats in metadata.stats.items():
+        for stat in stats:
+            name = parse_base_file_name((stat.path or "").rpartition("/")[2])
+            if name is not None:
+                yield BaseFile(path, name, stat.file_size_in_bytes)

@@ -1,0 +1,176 @@
+"""Functions of a column that an expression index is made of, column by column and equal to what Spark computes.
+
+Rules: `HoodieExpressionIndex`, `ExpressionIndexSparkFunctions`; Spark's SQL functions of these names. Where equality is not certain
+there is no result, and with it no record: a reader then keeps the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pt
+
+from pyhudi.metadata_table.index_definitions import IndexDefinition
+
+#: Entry of an index's options: the time zone in which moments become days and texts. Apache Hudi takes the session's and notes none.
+ZONE_OPTION = "timeZone"
+IDENTITY = "identity"
+
+_PATTERNS = {"yyyy": "%Y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S"}
+_PATTERN = re.compile(r"yyyy|MM|dd|HH|mm|ss|[^A-Za-z']")
+_DEFAULT_PATTERN = "yyyy-MM-dd HH:mm:ss"
+_FIRST_YEAR, _LAST_YEAR = 1000, 9999
+_SPACE = " "
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A function with its arguments, as an index is defined."""
+
+    function: str
+    options: Mapping[str, str]
+
+    @classmethod
+    def of(cls, definition: IndexDefinition) -> Expression:
+        """Return the expression of an index."""
+        return cls(definition.function.lower() or IDENTITY, definition.options)
+
+    @property
+    def is_known(self) -> bool:
+        """True when there are columns of which it is computed here."""
+        return self.function in _FUNCTIONS
+
+    def result_type(self, kind: pa.DataType) -> pa.DataType | None:
+        """Return the type of its values for a column of this type, None when it is not computed of such columns."""
+        found = self.of_column(pa.array([], kind))
+        return None if found is None else found.type
+
+    def of_column(self, column: pa.Array) -> pa.Array | None:
+        """Return its value for each of a column's; None when it is not computed of them."""
+        function = _FUNCTIONS.get(self.function)
+        return None if function is None else function(column, self.options)
+
+
+_Function: TypeAlias = Callable[[pa.Array, Mapping[str, str]], pa.Array | None]
+
+
+def _identity(column: pa.Array, _: Mapping[str, str]) -> pa.Array | None:
+    return None if pt.is_nested(column.type) else column
+
+
+def _text_function(of_ascii: Callable[[pa.Array], pa.Array], of_text: Callable[[str], str]) -> _Function:
+    """Java's mapping of letters beyond ASCII is Python's, not Arrow's: it knows the context and letters that become several."""
+
+    def function(column: pa.Array, _: Mapping[str, str]) -> pa.Array | None:
+        if not pt.is_string(column.type):
+            return None
+        if pc.all(pc.string_is_ascii(column)).as_py() in (True, None):
+            return of_ascii(column)
+        return pa.array([None if text is None else of_text(text) for text in column.to_pylist()], pa.string())
+
+    return function
+
+
+def _trimmed(of_text: Callable[..., pa.Array]) -> _Function:
+    def function(column: pa.Array, options: Mapping[str, str]) -> pa.Array | None:
+        return of_text(column, characters=_SPACE) if pt.is_string(column.type) and "trimString" not in options else None
+
+    return function
+
+
+def _length(column: pa.Array, _: Mapping[str, str]) -> pa.Array | None:
+    return pc.utf8_length(column).cast(pa.int32()) if pt.is_string(column.type) else None
+
+
+def _substring(column: pa.Array, options: Mapping[str, str]) -> pa.Array | None:
+    begin, count = _whole(options.get("pos")), _whole(options.get("len"))
+    if not pt.is_string(column.type) or begin is None or begin < 1 or count is None or count < 0:
+        return None
+    return pc.utf8_slice_codeunits(column, begin - 1, begin - 1 + count)
+
+
+def _field(of_time: Callable[[pa.Array], pa.Array], *, of_dates: bool = True) -> _Function:
+    def function(column: pa.Array, options: Mapping[str, str]) -> pa.Array | None:
+        local = _local(column, options)
+        return None if local is None or (pt.is_date(local.type) and not of_dates) else of_time(local).cast(pa.int32())
+
+    return function
+
+
+def _date_format(column: pa.Array, options: Mapping[str, str]) -> pa.Array | None:
+    local = _local(column, options)
+    return None if local is None else _formatted(local, options.get("format"))
+
+
+def _from_unixtime(column: pa.Array, options: Mapping[str, str]) -> pa.Array | None:
+    if not pt.is_integer(column.type):
+        return None
+    local = _local(column.cast(pa.int64()).cast(pa.timestamp("s", "UTC")), options)
+    return None if local is None else _formatted(local, options.get("format", _DEFAULT_PATTERN))
+
+
+def _days_later(sign: int) -> _Function:
+    def function(column: pa.Array, options: Mapping[str, str]) -> pa.Array | None:
+        days = _whole(options.get("days"))
+        if days is None or not pt.is_date32(column.type):
+            return None
+        return pc.add(column.cast(pa.int32()), pa.scalar(sign * days, pa.int32())).cast(pa.date32())
+
+    return function
+
+
+def _local(column: pa.Array, options: Mapping[str, str]) -> pa.Array | None:
+    """Return dates, or times as the clock of the index's zone shows them; None where the zone is not known."""
+    kind = column.type
+    if pt.is_date32(kind):
+        return column
+    if not pt.is_timestamp(kind):
+        return None
+    if kind.tz is None:
+        return column
+    zone = options.get(ZONE_OPTION)
+    return None if zone is None else pc.local_timestamp(column.cast(pa.timestamp(kind.unit, zone)))
+
+
+def _formatted(local: pa.Array, pattern: str | None) -> pa.Array | None:
+    if pattern is None or "".join(_PATTERN.findall(pattern)) != pattern:
+        return None
+    years = pc.min_max(pc.year(local)).as_py()
+    if years["min"] is not None and (years["min"] < _FIRST_YEAR or years["max"] > _LAST_YEAR):
+        return None
+    text = "".join(_PATTERNS.get(part, part.replace("%", "%%")) for part in _PATTERN.findall(pattern))
+    return pc.strftime(pc.floor_temporal(local.cast(pa.timestamp("us")), unit="second").cast(pa.timestamp("s")), format=text)
+
+
+def _whole(text: str | None) -> int | None:
+    try:
+        return None if text is None else int(text)
+    except ValueError:
+        return None
+
+
+_FUNCTIONS: Mapping[str, _Function] = {
+    IDENTITY: _identity,
+    "lower": _text_function(pc.ascii_lower, str.lower),
+    "upper": _text_function(pc.ascii_upper, str.upper),
+    "trim": _trimmed(pc.utf8_trim),
+    "ltrim": _trimmed(pc.utf8_ltrim),
+    "rtrim": _trimmed(pc.utf8_rtrim),
+    "length": _length,
+    "substring": _substring,
+    "year": _field(pc.year),
+    "month": _field(pc.month),
+    "day": _field(pc.day),
+    "hour": _field(pc.hour, of_dates=False),
+    "date_format": _date_format,
+    "from_unixtime": _from_unixtime,
+    "date_add": _days_later(1),
+    "date_sub": _days_later(-1),
+}
+#: The functions that are computed here.
+FUNCTIONS = tuple(_FUNCTIONS)

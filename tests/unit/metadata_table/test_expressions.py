@@ -1,0 +1,85 @@
+"""Functions of expression indexes: what they give, and when they give nothing."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+
+import pyarrow as pa
+import pytest
+
+from pyhudi.codec.bloom import BloomFilter, BloomType
+from pyhudi.metadata_table.expression_records import ExpressionRecords
+from pyhudi.metadata_table.expressions import Expression
+from pyhudi.metadata_table.index_definitions import IndexDefinition
+from pyhudi.metadata_table.record import BloomFilterRecord, ColumnStats, ValueType
+from pyhudi.spec.file_group import BaseFile
+from pyhudi.spec.file_names import BaseFileName
+
+FILE = BaseFile("p", BaseFileName("f-0", "0-0-0", "20260101000000000"), 100)
+MOMENT = pa.array([datetime(2026, 1, 1, 4, tzinfo=UTC), None], pa.timestamp("us", "UTC"))
+
+
+def value(function: str, column: pa.Array, **options: str) -> list[object] | None:
+    found = Expression(function, options).of_column(column)
+    return None if found is None else found.to_pylist()
+
+
+def test_case_of_letters_beyond_ascii_is_javas() -> None:
+    assert value("lower", pa.array(["ÄB", "ΟΔΟΣ", None])) == ["äb", "οδος", None]
+    assert value("upper", pa.array(["straße", None])) == ["STRASSE", None]
+
+
+def test_moments_become_texts_in_the_zone_of_the_index() -> None:
+    assert value("date_format", MOMENT, format="yyyy-MM-dd HH:mm", timeZone="America/Chicago") == ["2025-12-31 22:00", None]
+    assert value("from_unixtime", pa.array([1_700_000_000]), format="yyyy-MM-dd", timeZone="UTC") == ["2023-11-14"]
+    assert value("year", MOMENT, timeZone="America/Chicago") == [2025, None]
+
+
+def test_without_a_zone_moments_have_no_local_time() -> None:
+    assert value("year", MOMENT) is None
+    assert value("from_unixtime", pa.array([0]), format="yyyy") is None
+
+
+def test_dates_need_no_zone() -> None:
+    days = pa.array([date(2026, 2, 28)], pa.date32())
+    assert value("month", days) == [2]
+    assert value("date_add", days, days="1") == [date(2026, 3, 1)]
+    assert value("date_format", days, format="yyyy/MM") == ["2026/02"]
+
+
+@pytest.mark.parametrize("pattern", ["EEE", "yyyy-MM-dd'T'HH", "yy", "MMM"])
+def test_pattern_that_is_not_known_gives_nothing(pattern) -> None:
+    assert value("date_format", pa.array([date(2026, 2, 28)], pa.date32()), format=pattern) is None
+
+
+def test_years_of_other_than_four_digits_give_no_text() -> None:
+    assert value("date_format", pa.array([date(999, 1, 1)], pa.date32()), format="yyyy") is None
+
+
+def record(function: str, kind: str, column: pa.Array, **options: str):
+    definition = IndexDefinition("expr_index_x", kind, function, ("c",), options, 2)
+    return ExpressionRecords(definition, 9).of_file(FILE, pa.table({"c": column}))
+
+
+def test_bounds_count_values_that_are_not_null() -> None:
+    stats = record("lower", "column_stats", pa.array(["B", None, "a"]))
+    assert isinstance(stats, ColumnStats)
+    assert (stats.minimum, stats.maximum, stats.value_type) == ("a", "b", ValueType.STRING)
+    assert (stats.value_count, stats.null_count, stats.total_size) == (2, 1, 100)
+
+
+def test_bounds_of_dates_are_days() -> None:
+    stats = record("identity", "column_stats", pa.array([date(1970, 1, 2)], pa.date32()))
+    assert isinstance(stats, ColumnStats)
+    assert (stats.minimum, stats.value_type) == (1, ValueType.DATE)
+
+
+def test_a_number_that_is_none_leaves_no_bounds() -> None:
+    assert record("identity", "column_stats", pa.array([1.0, float("nan")])) is None
+
+
+def test_filter_knows_the_values_of_the_function() -> None:
+    found = record("lower", "bloom_filters", pa.array(["Ab", None]))
+    assert isinstance(found, BloomFilterRecord)
+    bloom = BloomFilter.decode(found.text.decode(), BloomType(found.kind))
+    assert (bloom.might_contain("ab"), bloom.might_contain("Ab")) == (True, False)
