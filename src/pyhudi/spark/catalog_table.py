@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from pyspark.sql import SparkSession
-from pyspark.sql.types import StructType
+from pyspark.sql.types import StructField, StructType
 
 from pyhudi.spark import jvm
 from pyhudi.spark.jvm import JavaObject
@@ -179,18 +179,35 @@ def register(
     return found
 
 
-def add_columns(session: SparkSession, table: CatalogTable, shown: StructType) -> None:
-    """Give the entry the columns that the table has gained in storage since, so that DESCRIBE tells the truth."""
+def show_columns(session: SparkSession, table: CatalogTable, shown: StructType) -> None:
+    """Give the entry the columns that the table has in storage, so that DESCRIBE tells the truth.
+
+    What the entry alone says of a column (its comment, when storage has none) stays.
+    """
     entry = raw_entry(session, table.database, table.name)
     if entry is None:
         return
-    known = StructType.fromJson(json.loads(entry.schema().json()))
-    new = [field for field in shown.fields if field.name not in known.names]
-    if new:
-        kept = [field for field in known.fields if field.name not in table.partition_columns]
-        schema = jvm.jvm(session).org.apache.spark.sql.types.DataType.fromJson(StructType([*kept, *new]).json())
-        identifier = _identifier(session, table.name, table.database)
-        jvm.session_catalog(session).alterTableDataSchema(identifier, schema)
+    known = {field.name: field for field in StructType.fromJson(json.loads(entry.schema().json())).fields}
+    data = [_shown(field, known) for field in shown.fields if field.name not in table.partition_columns]
+    kept = [field for field in known.values() if field.name not in table.partition_columns]
+    if data != kept:
+        schema = jvm.jvm(session).org.apache.spark.sql.types.DataType.fromJson(StructType(data).json())
+        catalog = jvm.session_catalog(session)
+        # Not by way of the session's catalog, which lets nobody drop a column.
+        catalog.externalCatalog().alterTableDataSchema(table.database, table.name, schema)
+
+
+def _shown(field: StructField, known: Mapping[str, StructField]) -> StructField:
+    found = known.get(field.name)
+    if found is None or found.dataType != field.dataType:
+        return field
+    return StructField(field.name, field.dataType, found.nullable, {**(found.metadata or {}), **(field.metadata or {})})
+
+
+def rename(session: SparkSession, table: CatalogTable, name: str) -> None:
+    """Give the entry another name in its database; Spark moves the files of a managed table to the place of that name."""
+    old, new = (_identifier(session, text, table.database) for text in (table.name, name))
+    jvm.session_catalog(session).renameTable(old, new)
 
 
 def unregister(session: SparkSession, table: CatalogTable) -> None:

@@ -16,7 +16,7 @@ from pyhudi.read.changes import ChangesQuery
 from pyhudi.read.query import SnapshotQuery
 from pyhudi.spark.delta_files import MERGE_FOLDER
 from pyhudi.spark.writer_state import option_text
-from pyhudi.spec.options import Options, resolve
+from pyhudi.spec.options import Options, overruled, resolve
 
 _ATTRIBUTE = "_pyhudi_request"
 _FORMATS = frozenset({"hudi", "org.apache.hudi"})
@@ -81,7 +81,7 @@ class ReadRequest:
             UnsupportedError: the query type is not served.
         """
         given = {name: value for name, value in self.options.items() if name.lower() != "path"}
-        options = resolve({**(defaults or {}), **given})
+        options = resolve(overruled(defaults or {}, given))
         merge_bytes = options.integer("hoodie.memory.merge.max.size")
         by_metadata_table = options.flag("hoodie.metadata.enable")
         match (options.get(_QUERY_TYPE) or "snapshot").lower():

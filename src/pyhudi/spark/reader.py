@@ -23,6 +23,8 @@ from pyhudi.spark.read_request import ReadRequest, note, refuse_glob, request_of
 from pyhudi.spark.relation_cache import catalog_order, refresh
 from pyhudi.spark.relations import refresh_all
 from pyhudi.spark.session_options import session_options
+from pyhudi.spec.options import overruled
+from pyhudi.storage.defaults_file import default_write_options
 from pyhudi.storage.open import open_storage
 
 IsEnabled = Callable[[SparkSession], bool]
@@ -88,7 +90,7 @@ def _reading_hooks(is_enabled: IsEnabled) -> dict[str, Hook]:
         if not (request.is_hudi and is_enabled(session)):
             return original(reader, path, format, schema, **options)
         request = request.with_options(options)
-        return load(session, request.location(path), request.query(session_options(session)), request.merge_folder)
+        return load(session, request.location(path), request.query(_defaults(session)), request.merge_folder)
 
     def table_hook(reader: DataFrameReader, original: Hook, tableName: str) -> Any:  # noqa: N803
         session = reader._spark  # noqa: SLF001
@@ -101,7 +103,7 @@ def _reading_hooks(is_enabled: IsEnabled) -> dict[str, Hook]:
             return original(reader, tableName)
         if request.has_schema:
             raise UsageError(f"table {tableName} has its own schema: leave out schema(...) and select or cast afterwards.")
-        query = request.query(session_options(session))
+        query = request.query(_defaults(session))
         frame = load(session, found.location, query, request.merge_folder)
         if isinstance(query, ChangesQuery) and query.change_data:
             return frame
@@ -109,6 +111,11 @@ def _reading_hooks(is_enabled: IsEnabled) -> dict[str, Hook]:
         return frame.select(*(frame[f"`{name}`"] for name in ordered))
 
     return {"load": load_hook, "table": table_hook}
+
+
+def _defaults(session: SparkSession) -> dict[str, str]:
+    """Return what holds for reads that do not say otherwise: the defaults file, then the session's settings."""
+    return overruled(default_write_options(), session_options(session))
 
 
 def _session_table(is_enabled: IsEnabled) -> Hook:

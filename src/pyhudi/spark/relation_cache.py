@@ -18,9 +18,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyhudi.read.query import SnapshotQuery
 from pyhudi.read.snapshot import Snapshot, open_snapshot
 from pyhudi.spark import jvm
-from pyhudi.spark.catalog_table import SESSION_CATALOG, CatalogTable, add_columns, find
+from pyhudi.spark.catalog_table import SESSION_CATALOG, CatalogTable, find, show_columns
 from pyhudi.spark.jvm import JavaObject
 from pyhudi.spark.scan import scan
+from pyhudi.spark.types import described
 from pyhudi.storage.open import open_storage
 from pyhudi.timeline.timeline import Timeline
 
@@ -56,7 +57,7 @@ def refresh(session: SparkSession, table: CatalogTable) -> None:
         key = _key(session, table)
     frame = _in_catalog_order(scan(session, snapshot), snapshot)
     if known is None or known.schema != snapshot.schema:
-        add_columns(session, table, frame.schema)
+        show_columns(session, table, described(frame.schema, snapshot.schema))
     catalog.cacheTable(key, jvm.analyzed_plan(frame))
     shown[name] = _Shown(*_state(table, snapshot), key)
 

@@ -19,6 +19,8 @@ from pyhudi.spark.session_options import session_options
 from pyhudi.spark.writer_state import WriterState
 from pyhudi.spec.commit import Operation
 from pyhudi.spec.config_keys import concerns_table
+from pyhudi.spec.options import overruled
+from pyhudi.storage.defaults_file import default_options, default_write_options
 from pyhudi.table.remove import delete_unused_table
 from pyhudi.table.table import HudiTable
 from pyhudi.table.write import write
@@ -45,7 +47,7 @@ def save_to_path(frame: DataFrame, state: WriterState, path: str | None = None) 
         UsageError: no path, unknown or contradicting options, columns that the table needs and the data lacks.
         TableExists: mode errorifexists and a table stands there, or files that are no table.
     """
-    given = {**session_options(frame.sparkSession), **state.options}
+    given = overruled(session_options(frame.sparkSession), state.options)
     location = path or given.get("path")
     if not location:
         raise UsageError('df.write.format("hudi").save() needs the path of the table: save("/data/trips").')
@@ -60,7 +62,7 @@ def save_as_table(frame: DataFrame, state: WriterState, name: str) -> None:
     session = frame.sparkSession
     entry = catalog_table.find(session, name)
     if entry is not None:
-        options = {**entry.properties, **session_options(session), **state.options}
+        options = overruled(entry.properties, session_options(session), state.options)
         hudi = {key: value for key, value in options.items() if key.startswith("hoodie.") or key in state.options}
         for key in ("path", _TABLE_NAME):  # the catalog's entry says both
             hudi.pop(key, None)
@@ -80,8 +82,9 @@ def insert_into_table(frame: DataFrame, state: WriterState, name: str, *, overwr
 
 
 def _write(frame: DataFrame, state: WriterState, location: str, options: Mapping[str, str], table_name: str | None = None) -> None:
-    mode, operation = state.save_mode(), _operation(options)
     table = _open(location)
+    options = overruled(default_options() if table is None else default_write_options(), options)
+    mode, operation = state.save_mode(), _operation(options)
     if table is not None and mode == "ignore":
         return
     if table is not None and mode == "error":

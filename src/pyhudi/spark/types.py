@@ -27,6 +27,7 @@ from pyspark.sql.types import (
 )
 
 from pyhudi.errors import UnsupportedError
+from pyhudi.schema.avro_types import COMMENT
 
 _ATOMIC: dict[pa.DataType, DataType] = {
     pa.bool_(): BooleanType(),
@@ -50,6 +51,17 @@ def spark_schema(schema: pa.Schema) -> StructType:
         UnsupportedError: a column has a type that Spark's Parquet scan does not read; names it.
     """
     return StructType([StructField(field.name, spark_type(field.type, field.name)) for field in schema])
+
+
+def described(schema: StructType, columns: pa.Schema) -> StructType:
+    """Return Spark's columns with the comments that a table's have."""
+    comments = {field.name: field.metadata[COMMENT].decode() for field in columns if COMMENT in (field.metadata or {})}
+    return StructType(
+        [
+            StructField(field.name, field.dataType, field.nullable, {"comment": comments[field.name]}) if field.name in comments else field
+            for field in schema.fields
+        ]
+    )
 
 
 def spark_type(arrow: pa.DataType, column: str) -> DataType:

@@ -15,8 +15,21 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.sql_formatter import SQLStringFormatter
 
 from pyhudi.sql import query, refused, statement
+from pyhudi.sql.call import run as run_call
 from pyhudi.sql.statement import Arguments, PlainSql, Statement
-from pyhudi.sql.statements import create, create_as, delete, insert, maintain, merge, show, update
+from pyhudi.sql.statements import (
+    alter,
+    alter_table,
+    create,
+    create_as,
+    delete,
+    insert,
+    maintain,
+    merge,
+    partitions,
+    show,
+    update,
+)
 
 #: By the class of the statement's plan in Spark. A handler answers None when the statement's table is not a Hudi table.
 _HANDLERS: Final[dict[str, Callable[[Statement], DataFrame | None]]] = {
@@ -34,6 +47,16 @@ _HANDLERS: Final[dict[str, Callable[[Statement], DataFrame | None]]] = {
     "TruncateTable": maintain.truncate_table,
     "RefreshTable": maintain.refresh_table,
     "ShowPartitions": show.show_partitions,
+    **dict.fromkeys(alter.KINDS, alter.alter_columns),
+    "Call": run_call.call,
+    "RenameTable": alter_table.rename,
+    "SetTableProperties": alter_table.set_properties,
+    "UnsetTableProperties": alter_table.unset_properties,
+    "DropPartitions": partitions.drop_partitions,
+    "AddPartitions": partitions.add_partitions,
+    "TruncatePartition": partitions.truncate_partition,
+    "RepairTable": partitions.repair,
+    "RecoverPartitions": partitions.repair,
 }
 
 

@@ -1,4 +1,4 @@
-"""Table-valued functions of Hudi: `hudi_table_changes` and `hudi_query` as relations.
+"""Table-valued functions of Hudi as relations; those that look at a table instead of its rows stand in `view_functions`.
 
 Rules: `HoodieTableChanges`, `HoodieQuery` of Hudi's Spark extension. The first argument is a table's name or, when it holds a slash,
 a path; all arguments are text literals.
@@ -17,14 +17,16 @@ from pyhudi.read.query import SnapshotQuery
 from pyhudi.spark import catalog_table, jvm
 from pyhudi.spark.jvm import JavaObject
 from pyhudi.spark.read_frame import read_frame
+from pyhudi.sql import view_functions
 from pyhudi.storage.open import open_storage
 
 _CHANGES: Final = "hudi_table_changes"
 _QUERY: Final = "hudi_query"
-SERVED: Final = frozenset({_CHANGES, _QUERY})
+SERVED: Final = frozenset({_CHANGES, _QUERY, *view_functions.NAMES})
 _USAGE: Final = {
     _CHANGES: "hudi_table_changes('table', 'latest_state' | 'cdc', 'begin' [, 'end'])",
     _QUERY: "hudi_query('table', 'snapshot' | 'read_optimized')",
+    **{name: view_functions.usage(name) for name in view_functions.NAMES},
 }
 
 
@@ -45,13 +47,15 @@ def relation(session: SparkSession, name: str, node: JavaObject) -> DataFrame:
         TableNotFound: there is no such table.
     """
     arguments = _texts(name, jvm.items_of(node.functionArgs()))
+    if name in view_functions.NAMES:
+        return session.createDataFrame(view_functions.rows_of(name, _location(session, arguments[0]), arguments[1:]))
     query = _changes(arguments) if name == _CHANGES else _snapshot(arguments)
     return read_frame(session, open_storage(_location(session, arguments[0])), query)
 
 
 def _texts(name: str, arguments: Sequence[JavaObject]) -> list[str]:
     texts = [str(argument.value()) for argument in arguments if argument.nodeName() == "Literal"]
-    wanted = (3, 4) if name == _CHANGES else (2,)
+    wanted = {_CHANGES: (3, 4), _QUERY: (2,)}.get(name, (1, 2))
     if len(texts) != len(arguments) or len(texts) not in wanted:
         raise UsageError(f"{name} takes text literals: {_USAGE[name]}.")
     return texts

@@ -13,22 +13,11 @@ from pyhudi.sql.statement import Statement
 #: Spark's plan class -> what the user wrote.
 _ON_TABLE: Final = {
     "OverwriteByExpression": "INSERT INTO ... REPLACE WHERE",
-    "AddColumns": "ALTER TABLE ... ADD COLUMNS",
-    "ReplaceColumns": "ALTER TABLE ... REPLACE COLUMNS",
-    "RenameColumn": "ALTER TABLE ... RENAME COLUMN",
-    "AlterColumns": "ALTER TABLE ... ALTER COLUMN",
-    "DropColumns": "ALTER TABLE ... DROP COLUMN",
-    "RenameTable": "ALTER TABLE ... RENAME TO",
-    "AddPartitions": "ALTER TABLE ... ADD PARTITION",
-    "DropPartitions": "ALTER TABLE ... DROP PARTITION",
     "RenamePartitions": "ALTER TABLE ... RENAME PARTITION",
-    "RecoverPartitions": "ALTER TABLE ... RECOVER PARTITIONS",
-    "RepairTable": "MSCK REPAIR TABLE",
     "SetTableLocation": "ALTER TABLE ... SET LOCATION",
     "SetTableSerDeProperties": "ALTER TABLE ... SET SERDEPROPERTIES",
     "AlterTableClusterBy": "ALTER TABLE ... CLUSTER BY",
     "AlterTableCollation": "ALTER TABLE ... DEFAULT COLLATION",
-    "TruncatePartition": "TRUNCATE TABLE ... PARTITION",
     "CreateIndex": "CREATE INDEX",
     "DropIndex": "DROP INDEX",
     "LoadData": "LOAD DATA",
@@ -46,8 +35,6 @@ def check(statement: Statement) -> None:
     Raises:
         UnsupportedError: naming the statement, the table, and the way there is today.
     """
-    if statement.kind == "Call":
-        _refuse_call(statement)
     if (label := _ON_TABLE.get(statement.kind)) is not None:
         _refuse_on(statement, label)
     if (function := next((f for f in _FUNCTION.finditer(statement.shown) if f.group(1).lower() not in functions.SERVED), None)) is not None:
@@ -73,14 +60,4 @@ def _refuse_on(statement: Statement, label: str) -> None:
             f"{label} on the Hudi table {table.qualified_name} comes with a later release of pyhudi; nothing was"
             f" changed."
             " Served now: CREATE, INSERT, UPDATE, DELETE, MERGE, SELECT, SHOW, DESCRIBE, TRUNCATE and DROP."
-        )
-
-
-def _refuse_call(statement: Statement) -> None:
-    name = re.search(r"\w+(?:\.\w+)*", statement.text[statement.tokens[0].end :])
-    procedure = name.group() if name else "?"
-    if "." not in procedure or procedure.lower().startswith("system."):
-        raise UnsupportedError(
-            f"CALL {procedure}: Hudi's procedures come with a later release of pyhudi; nothing was done."
-            " Look at the table with pyhudi.HudiTable.open(path): history() and inspect."
         )

@@ -1,5 +1,5 @@
-"""Which `hoodie.*` options a statement's write has: table properties, then `spark.hoodie.*`, then `SET hoodie.*`
-(observed-1.2.0.md).
+"""Which `hoodie.*` options a statement's write has: `hudi-defaults.conf`, table properties, `spark.hoodie.*`, `SET hoodie.*`; each of
+these goes before those named earlier (seen with Apache Hudi 1.2.0).
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from pyspark.sql import SparkSession
 
 from pyhudi.spark.catalog_table import CatalogTable
 from pyhudi.spark.session_options import session_options
+from pyhudi.spec.options import overruled
+from pyhudi.storage.defaults_file import default_write_options
 
 OVERWRITE_MODE: Final = "hoodie.datasource.overwrite.mode"
 _PREFIX = "hoodie."
@@ -18,8 +20,13 @@ _PREFIX = "hoodie."
 _IGNORED: Final = frozenset({"hoodie.datasource.write.operation"})
 
 
+def call_options(session: SparkSession, entry: CatalogTable | None) -> dict[str, str]:
+    """Return the options of a procedure that writes to a table, which may be named by its path."""
+    return dict(write_options(session, entry)) if entry is not None else overruled(default_write_options(), session_options(session))
+
+
 def write_options(session: SparkSession, entry: CatalogTable) -> Mapping[str, str]:
     """Return the options of a write to a table of the session catalog, by their names as they were given."""
     stated = {key: value for key, value in entry.properties.items() if key.startswith(_PREFIX)}
-    chosen = {**stated, **session_options(session)}
+    chosen = overruled(default_write_options(), stated, session_options(session))
     return {key: value for key, value in chosen.items() if key not in _IGNORED}

@@ -115,6 +115,11 @@ class WriteTarget:
         )
         return result_row(self.statement, self.name, result)
 
+    def write_without_rows(self, operation: Operation, partitions: Sequence[str]) -> DataFrame:
+        """Replace or delete partitions and return the statement's result."""
+        result = write(self.table, operation, None, options=dict(self.options), partitions=partitions)
+        return result_row(self.statement, self.name, result)
+
 
 def open_for_change(statement: Statement, relation: JavaObject) -> tuple[WriteTarget, Visibility] | None:
     """Open the table whose stored rows a statement changes; None when the table is another's.

@@ -17,9 +17,11 @@ from pyhudi.read.query import Mode, SnapshotQuery
 from pyhudi.read.snapshot import open_snapshot
 from pyhudi.schema.meta_columns import FILE_NAME, PARTITION_PATH, RECORD_KEY
 from pyhudi.spec.commit import Operation
+from pyhudi.spec.options import overruled
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.spec.table_features import check_readable
 from pyhudi.spec.visibility import Visibility
+from pyhudi.storage.defaults_file import default_table_options, default_write_options
 from pyhudi.storage.open import open_storage
 from pyhudi.storage.protocol import Storage
 from pyhudi.storage.table_properties import load_properties
@@ -111,7 +113,7 @@ class HudiTable:
             partition_by=partition_by,
             order_by=order_by,
             table_type=table_type,
-            options=options or {},
+            options=overruled(default_table_options(), options or {}),
             clock=SystemClock(),
         )
         return cls(storage)
@@ -308,4 +310,5 @@ class HudiTable:
         partitions: Sequence[str] | None = None,
         seen: Visibility | None = None,
     ) -> WriteResult:
-        return write(self, operation, data, options=options, located=located, partitions=partitions, seen=seen, engine=self._engine)
+        chosen = overruled(default_write_options(), options or {})
+        return write(self, operation, data, options=chosen, located=located, partitions=partitions, seen=seen, engine=self._engine)

@@ -20,7 +20,7 @@ from pyhudi.schema.internal import change
 from pyhudi.schema.internal.as_arrow import arrow_type, data_columns, first_version
 from pyhudi.schema.internal.change import Path, Position
 from pyhudi.schema.internal.history import SchemaHistory, history_of, with_history
-from pyhudi.schema.internal.model import InternalSchema
+from pyhudi.schema.internal.model import InternalSchema, walk
 from pyhudi.schema.meta_columns import is_meta_column
 from pyhudi.schema.storable import storable_type
 from pyhudi.schema.widen import widened
@@ -114,8 +114,19 @@ def altered(stored: TableSchema, changes: Sequence[Change], config: TableConfig,
         return stored
     columns = data_columns(schema)
     if numbered:
+        _check_known(schema, config)
         columns = with_history(columns, history.changed(schema))
     return TableSchema(columns, arrow_to_avro(columns, config.name))
+
+
+def _check_known(schema: InternalSchema, config: TableConfig) -> None:
+    """Refuse columns whose type Apache Hudi writes into the history of a schema, and then cannot read there."""
+    for field in walk(schema.record):
+        if isinstance(field.type, str) and field.type.startswith("local-timestamp"):
+            raise UnsupportedError(
+                f"Table {config.name} has the column {field.name} of type TIMESTAMP_NTZ, which Apache Hudi 1.2 cannot read from the history of a"
+                f" schema: {SCHEMA_ON_READ} is not served for this table."
+            )
 
 
 def _applied(schema: InternalSchema, one: Change, config: TableConfig) -> InternalSchema:

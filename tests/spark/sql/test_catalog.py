@@ -112,14 +112,7 @@ def test_tables_of_two_databases_do_not_meet(people):
 @pytest.mark.parametrize(
     ("statement", "says"),
     [
-        ("ALTER TABLE people ADD COLUMNS (x INT)", "ADD COLUMNS"),
-        ("ALTER TABLE people RENAME TO persons", "RENAME TO"),
-        ("ALTER TABLE people DROP PARTITION (city = 'oslo')", "DROP PARTITION"),
         ("CREATE INDEX i ON people (name)", "CREATE INDEX"),
-        ("CALL show_commits(table => 'people')", "CALL show_commits"),
-        ("SELECT * FROM hudi_metadata('people')", "hudi_metadata"),
-        ("TRUNCATE TABLE people PARTITION (city = 'oslo')", "TRUNCATE TABLE ... PARTITION"),
-        ("MSCK REPAIR TABLE people", "MSCK REPAIR TABLE"),
         ("CREATE TABLE p2 LIKE people", "LIKE"),
         ("CREATE OR REPLACE TABLE people USING hudi AS SELECT 1 AS id", "REPLACE TABLE"),
         ("BEGIN INSERT INTO people VALUES (9, 'z', 1, 'x'); END", "script"),

@@ -36,7 +36,7 @@ _NAMES: dict[pa.DataType, str] = {
     pa.timestamp("ms"): "local-timestamp-millis",
 }
 _TYPES = {name: arrow for arrow, name in _NAMES.items()} | {"uuid": pa.string()}
-_DECIMAL = re.compile(r"decimal\((\d+),\s*(\d+)\)(?:\[\d+\])?")
+_DECIMAL = re.compile(r"decimal(?:_fixed|_bytes)?\((\d+),\s*(\d+)\)(?:\[\d+\])?")
 _FIXED = re.compile(r"fixed\[\d+\]")
 
 
@@ -70,7 +70,7 @@ def type_name(arrow: pa.DataType) -> str:
     """
     if pt.is_decimal(arrow):
         size = _fixed_bytes(arrow.precision)
-        return f"decimal({arrow.precision}, {arrow.scale})[{size}]"
+        return f"decimal_fixed({arrow.precision}, {arrow.scale})[{size}]"
     if arrow not in _NAMES:
         raise SchemaError(f"A column of type {arrow} cannot be stored in a Hudi table.")
     return _NAMES[arrow]

@@ -6,7 +6,6 @@ end; a LOCATION that holds a Hudi table brings its own schema and configuration.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ from pyhudi.spark import catalog_table, jvm
 from pyhudi.spark.catalog_table import CatalogTable
 from pyhudi.spark.frame_schema import arrow_schema_of
 from pyhudi.spark.relation_cache import catalog_order, forget, refresh
+from pyhudi.spark.stored_types import stored
 from pyhudi.spark.types import spark_schema
 from pyhudi.spec import options as spec_options
 from pyhudi.spec.config_keys import concerns_table
@@ -30,19 +30,16 @@ from pyhudi.sql import definition as definitions
 from pyhudi.sql.definition import Definition
 from pyhudi.sql.statement import Statement
 from pyhudi.sql.tokens import find_word, name_at
+from pyhudi.storage.defaults_file import default_table_options
 from pyhudi.storage.open import open_storage
 from pyhudi.table.remove import delete_table
 from pyhudi.table.table import HudiTable
 
+_PARTITIONS: Final = "hoodie.datasource.write.partitionpath.field"
 _KEYS: Final = "hoodie.datasource.write.recordkey.field"
 _ORDER: Final = "hoodie.table.ordering.fields"
 _TYPE: Final = "hoodie.datasource.write.table.type"
 _HIVE_STYLE: Final = "hoodie.datasource.write.hive_style_partitioning"
-#: Types that Hudi stores wider: lengths are not kept, small integers become INT.
-_STORED_AS: Final = (
-    (re.compile(r'"(type|elementType|keyType|valueType)":"(?:var)?char\(\d+\)"'), r'"\1":"string"'),
-    (re.compile(r'"(type|elementType|keyType|valueType)":"(?:byte|short)"'), r'"\1":"integer"'),
-)
 
 
 def create_table(statement: Statement) -> DataFrame | None:
@@ -118,7 +115,7 @@ def create_storage(definition: Definition, location: str) -> HudiTable:
         SchemaError: a type cannot be stored, or a key column does not exist.
     """
     given = {key: value for key, value in definition.properties.items() if definitions.is_option(key)}
-    options = spec_options.resolve({_HIVE_STYLE: "true", **given})
+    options = spec_options.resolve(spec_options.overruled({_HIVE_STYLE: "true"}, default_table_options(), given))
     schema = definition.ordered(definitions.without_meta_columns(definition.schema))
     if not schema.names:
         raise SchemaError(
@@ -129,19 +126,11 @@ def create_storage(definition: Definition, location: str) -> HudiTable:
         arrow_schema_of(stored(schema)),
         name=definition.name,
         keys=_column_names(definition, schema, options, _KEYS),
-        partition_by=definition.partition_columns,
+        partition_by=_partition_fields(definition, options),
         order_by=_column_names(definition, schema, options, _ORDER),
         table_type=options.text(_TYPE, default="COPY_ON_WRITE"),
         options={**_remaining(options), "hoodie.database.name": definition.database},
     )
-
-
-def stored(schema: StructType) -> StructType:
-    """Return the schema with the types that a Hudi table keeps."""
-    text = schema.json()
-    for found, kept in _STORED_AS:
-        text = found.sub(kept, text)
-    return StructType.fromJson(json.loads(text))
 
 
 def register(statement: Statement, definition: Definition, table: HudiTable, location: str) -> CatalogTable:
@@ -181,6 +170,22 @@ def _column_names(definition: Definition, schema: StructType, options: Options, 
             f"CREATE TABLE {definition.qualified_name}: {missing[0]} of {key} is no column; the columns are {', '.join(schema.names)}."
         )
     return tuple(names[name.lower()] for name in stated)
+
+
+def _partition_fields(definition: Definition, options: Options) -> tuple[str, ...]:
+    """Return the columns of PARTITIONED BY, with what a property says of how each is written (`ts:TIMESTAMP`).
+
+    Raises:
+        OptionError: the property names other columns.
+    """
+    stated = tuple(field.strip() for field in options.text(_PARTITIONS, default="").split(",") if field.strip())
+    named = [field.partition(":")[0] for field in stated]
+    if stated and definition.partition_columns and not _same(named, definition.partition_columns):
+        raise OptionError(
+            f"CREATE TABLE {definition.qualified_name} says PARTITIONED BY ({', '.join(definition.partition_columns)}), and {_PARTITIONS} ="
+            f" {', '.join(stated)}: name the same columns in the same order."
+        )
+    return stated or tuple(definition.partition_columns)
 
 
 def _check_agrees(definition: Definition, table: HudiTable) -> None:

@@ -1,0 +1,22 @@
+"""Types of Spark columns as a Hudi table keeps them: lengths of texts are not kept, small integers become INT."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Final
+
+from pyspark.sql.types import StructType
+
+_STORED_AS: Final = (
+    (re.compile(r'"(type|elementType|keyType|valueType)":"(?:var)?char\(\d+\)"'), r'"\1":"string"'),
+    (re.compile(r'"(type|elementType|keyType|valueType)":"(?:byte|short)"'), r'"\1":"integer"'),
+)
+
+
+def stored(schema: StructType) -> StructType:
+    """Return the schema with the types that a Hudi table keeps."""
+    text = schema.json()
+    for found, kept in _STORED_AS:
+        text = found.sub(kept, text)
+    return StructType.fromJson(json.loads(text))

@@ -1,0 +1,30 @@
+"""Procedures of Hudi whose service comes with a later release of pyhudi: each is refused by its name."""
+
+from __future__ import annotations
+
+from typing import Final
+
+_REASONS: Final = {
+    "savepoints and restore come with a later release": (
+        "create_savepoint delete_savepoint show_savepoints rollback_to_savepoint rollback_to_instant restore_to_instant"
+    ),
+    "cleaning comes with a later release": "run_clean show_cleans show_clean_plans show_cleans_metadata repair_corrupted_clean_files",
+    "archiving comes with a later release": "archive_commits run_timeline_compaction",
+    "clustering comes with a later release": (
+        "run_clustering show_clustering run_rollback_inflight_tableservice partition_bucket_index_manager repair_clustering_plan"
+    ),
+    "partition lifetimes come with a later release": "run_ttl",
+    "upgrading tables comes with a later release": "upgrade_table downgrade_table",
+    "bootstrapping comes with a later release": "run_bootstrap show_bootstrap_mapping show_bootstrap_partitions",
+    "synchronisation with catalogs comes with a later release": "hive_sync sync_validate",
+    "several writers at a time come with a later release": (
+        "set_audit_lock show_audit_lock_status validate_audit_lock cleanup_audit_lock cleanup_stale_inflight_commits"
+    ),
+    "the import of raw files comes with a later release: read them with Spark and write them": "hdfs_parquet_import",
+    "making and deleting metadata tables by statement comes with a later release: hoodie.metadata.enable decides at the next write": (
+        "create_metadata_table init_metadata_table delete_metadata_table"
+    ),
+    "repairing duplicates comes with a later release": "repair_deduplicate repair_migrate_partition_meta show_file_status",
+}
+#: Reason by name.
+LATER: Final = {name: reason for reason, names in _REASONS.items() for name in names.split()}

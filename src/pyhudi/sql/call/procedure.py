@@ -1,0 +1,128 @@
+"""What a procedure takes, what it answers, and what it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from pyspark.sql import SparkSession
+
+from pyhudi.errors import OptionError, TableNotFound, UsageError
+from pyhudi.spark import catalog_table
+from pyhudi.spark.catalog_table import CatalogTable
+from pyhudi.sql import settings
+from pyhudi.sql.statement import Statement
+from pyhudi.table.table import HudiTable
+
+#: Marks a parameter that has to be given.
+REQUIRED: Final = object()
+Row: TypeAlias = Sequence[object]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """An argument: its name, its type as Spark's SQL names it, and what holds when it is not given."""
+
+    name: str
+    type: str = "string"
+    default: object = None
+
+    @property
+    def is_required(self) -> bool:
+        """True when there is no default."""
+        return self.default is REQUIRED
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of the answer."""
+
+    name: str
+    type: str = "string"
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call on its way: the session and the values of all parameters."""
+
+    statement: Statement
+    procedure: Procedure
+    arguments: Mapping[str, Any]
+
+    def text(self, name: str) -> str | None:
+        """Return a text argument, None when it is not given or empty."""
+        value = self.arguments[name]
+        return None if value in (None, "") else str(value)
+
+    def number(self, name: str) -> int:
+        """Return a whole number."""
+        return int(self.arguments[name])
+
+    def flag(self, name: str) -> bool:
+        """Return a truth value."""
+        return bool(self.arguments[name])
+
+    @property
+    def session(self) -> SparkSession:
+        """The session."""
+        return self.statement.session
+
+    def entry(self) -> CatalogTable | None:
+        """Return the table of the catalog that `table` names, None when `path` is given instead.
+
+        Raises:
+            TableNotFound: there is no Hudi table of that name.
+            UsageError: neither is given.
+        """
+        name = self.text("table")
+        if name is None:
+            if "path" in self.arguments and self.text("path"):
+                return None
+            raise UsageError(f"CALL {self.procedure.name}: give table => 'name'{_or_path(self)}.")
+        found = catalog_table.find(self.session, catalog_table.split_name(self.session, name))
+        if found is None:
+            raise TableNotFound(f"CALL {self.procedure.name}: '{name}' is no Hudi table of this session's catalog.")
+        return found
+
+    def open(self) -> HudiTable:
+        """Open the table that `table`, or else `path`, names; errors as in `entry`."""
+        entry = self.entry()
+        return HudiTable.open(str(self.arguments["path"]) if entry is None else entry.location)
+
+    def options(self) -> dict[str, str]:
+        """Return the `hoodie.*` options that hold for writes to the table, those of the argument `options` (`k=v,k=v`) first."""
+        entry = self.entry()
+        stated = parse_options(self.procedure.name, self.text("options") if "options" in self.arguments else None)
+        return {**settings.call_options(self.session, entry), **stated}
+
+
+@dataclass(frozen=True, slots=True)
+class Procedure:
+    """A procedure; `run` yields the rows of its answer."""
+
+    name: str
+    about: str
+    parameters: tuple[Parameter, ...]
+    columns: tuple[Column, ...]
+    run: Callable[[Call], Iterable[Row]]
+
+
+def parse_options(procedure: str, text: str | None) -> dict[str, str]:
+    """Return options stated as `key=value,key=value`.
+
+    Raises:
+        OptionError: a part is none.
+    """
+    found = {}
+    for part in (text or "").split(","):
+        key, separator, value = part.partition("=")
+        if part.strip() and not separator:
+            raise OptionError(f"CALL {procedure}: '{part}' in options is no key=value.")
+        if part.strip():
+            found[key.strip()] = value.strip()
+    return found
+
+
+def _or_path(call: Call) -> str:
+    return " or path => '/place/of/the/table'" if "path" in call.arguments else ""

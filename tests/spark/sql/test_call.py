@@ -1,0 +1,101 @@
+"""CALL: procedures by name, their arguments, and answers under Hudi's column names."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyhudi.errors import TableNotFound, UnsupportedError, UsageError
+from pyhudi.sql.call.later import LATER
+from pyhudi.sql.call.registry import PROCEDURES
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture
+def trips(sql):
+    """A merge-on-read table with three delta commits."""
+    sql(
+        "CREATE TABLE trips (id INT, name STRING, ts BIGINT, city STRING) USING hudi PARTITIONED BY (city)"
+        " TBLPROPERTIES (primaryKey = 'id', preCombineField = 'ts', type = 'mor')"
+    )
+    sql("INSERT INTO trips VALUES (1, 'ann', 10, 'oslo'), (2, 'bob', 20, 'rome')")
+    sql("UPDATE trips SET name = 'amy' WHERE id = 1")
+    sql("DELETE FROM trips WHERE id = 2")
+    return sql
+
+
+def dicts(sql, text, args=None):
+    frame = sql.session.sql(text, args) if args else sql.session.sql(text)
+    return [row.asDict() for row in frame.collect()]
+
+
+def test_procedures_tell_of_a_table_what_it_is(trips):
+    commits = dicts(trips, "CALL show_commits(table => 'trips')")
+    assert [row["total_records_written"] for row in commits] == [0, 1, 2]
+    assert [row["action"] for row in commits] == ["deltacommit"] * 3
+    first = commits[-1]["commit_time"]
+    files = dicts(trips, "CALL show_commit_files('trips', 10, :instant)", {"instant": first})
+    assert {row["partition_path"] for row in files} == {"city=oslo", "city=rome"}
+    assert dicts(trips, f"CALL show_commit_partitions(table => 'trips', instant_time => '{first}')")[0]["total_files_added"] == 1
+    assert dicts(trips, f"CALL show_commit_write_stats(table => 'trips', instant_time => '{first}')")[0]["total_records_written"] == 2
+    assert [row["state"] for row in dicts(trips, "CALL show_timeline(table => 'trips', limit => 1)")] == ["COMPLETED"]
+    assert dicts(trips, "CALL show_timeline(table => 'trips', filter => \"action = 'clean'\")") == []
+    slices = dicts(trips, "CALL show_fsview_latest(table => 'trips', partition_path => 'city=oslo')")
+    assert [(row["num_delta_files"], row["delta_size_compaction_scheduled"]) for row in slices] == [(1, 0)]
+    assert dicts(trips, "CALL stats_wa('trips')")[-1]["total_written"] == 3
+    assert dicts(trips, "CALL stats_file_sizes(table => 'trips')")[-1]["num_files"] == 2
+    blocks = dicts(trips, "CALL show_logfile_metadata(table => 'trips', log_file_path_pattern => 'city=*')")
+    assert sorted(row["block_type"] for row in blocks) == ["DELETE", "PARQUET"]
+    (record,) = dicts(trips, "CALL show_logfile_records(table => 'trips', log_file_path_pattern => 'city=*')")
+    assert '"amy"' in record["records"]
+    assert dicts(trips, "CALL show_table_properties(table => 'trips', filter => \"key = 'hoodie.table.name'\")") == [
+        {"key": "hoodie.table.name", "value": "trips"}
+    ]
+
+
+def test_run_compaction_plans_and_runs(trips):
+    option = "options => 'hoodie.compact.inline.max.delta.commits=1'"
+    assert [row["state"] for row in dicts(trips, f"CALL run_compaction(op => 'schedule', table => 'trips', {option})")] == ["REQUESTED"]
+    assert [row["state"] for row in dicts(trips, "CALL show_compaction(table => 'trips')")] == ["REQUESTED"]
+    assert [row["state"] for row in dicts(trips, "CALL run_compaction(op => 'run', table => 'trips')")] == ["COMPLETED"]
+    assert trips("SELECT id, name FROM trips") == [(1, "amy")]
+
+
+def test_copies_and_dropped_partitions(trips):
+    trips("CALL copy_to_temp_view(table => 'trips', view_name => 'seen')")
+    trips("CALL copy_to_table(table => 'trips', new_table => 'plain', columns => 'id,name')")
+    trips("CALL drop_partition(table => 'trips', partition => 'city=oslo')")
+    assert trips("SELECT id FROM trips") == []
+    assert trips("SELECT id, name FROM seen") == [(1, "amy")]
+    assert trips("SELECT * FROM plain") == [(1, "amy")]
+
+
+def test_table_functions_list_instants_and_slices(trips):
+    assert trips("SELECT DISTINCT Action, State FROM hudi_query_timeline('trips')") == [("deltacommit", "COMPLETED")]
+    slices = trips("SELECT v.Partition_Path, v.Log_File_Count FROM hudi_filesystem_view('trips') v ORDER BY 1")
+    assert slices == [("city=oslo", 1), ("city=rome", 1)]
+    assert trips("SELECT count(*) FROM hudi_filesystem_view('trips', 'city=oslo')") == [(1,)]
+
+
+@pytest.mark.parametrize(
+    ("statement", "error", "says"),
+    [
+        ("CALL show_commits()", UsageError, "needs the argument table"),
+        ("CALL show_commits(tabel => 't')", UsageError, "Did you mean 'table'"),
+        ("CALL show_commits('t', 1, 2)", UsageError, "takes 2"),
+        ("CALL show_commits('t', 'many')", UsageError, "limit takes a value of type int"),
+        ("CALL show_commits(table => 'no_such_table')", TableNotFound, "no_such_table"),
+        ("CALL show_comits(table => 't')", UsageError, "Did you mean 'show_commits'"),
+        ("CALL run_clean(table => 't')", UnsupportedError, "run_clean"),
+    ],
+)
+def test_wrong_call_names_what_is_wrong(sql, statement, error, says):
+    with pytest.raises(error, match=says):
+        sql(statement)
+
+
+def test_help_lists_what_is_served_and_what_is_not(sql):
+    ((text,),) = sql("CALL help()")
+    assert all(f"\t{name}\t" in text for name in [*PROCEDURES, *LATER])
+    ((one,),) = sql("CALL system.help(cmd => 'show_commits')")
+    assert "total_bytes_written" in one
