@@ -1,42 +1,123 @@
-"""Which index a write asks. Rules: `SparkHoodieIndexFactory`; SIMPLE is the default here, for every engine."""
+"""Which index a write asks: the one that its options name, else the one that the table was laid out for.
+
+Rules: `SparkHoodieIndexFactory`. Unlike Hudi, whose default is SIMPLE whatever the table looks like: a table that was written by buckets is
+written by buckets, and a record index that is there is asked.
+"""
 
 from __future__ import annotations
 
-from pyhudi.errors import OptionError, UnsupportedError, nearest
-from pyhudi.index.global_simple import GlobalSimpleIndex
-from pyhudi.index.protocol import Index
-from pyhudi.index.simple import SimpleIndex
-from pyhudi.spec.options import Options
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pyhudi.errors import OptionError, UnsupportedError
+from pyhudi.index import options as names
+from pyhudi.index.bloom import FilterScan
+from pyhudi.index.bucket import BucketIndex, Hashing
+from pyhudi.index.bucket_numbers import CountRules, NumberedBuckets, first_rules_file, load_rules, names_buckets, parse_expressions
+from pyhudi.index.bucket_proof import check_count, derived_count
+from pyhudi.index.global_simple import GlobalIndex
+from pyhudi.index.options import IndexOptions
+from pyhudi.index.probe import KeyScan
+from pyhudi.index.protocol import Finder, Index, Lookup
+from pyhudi.index.record_index import RecordIndexLookup
+from pyhudi.index.ring import ConsistentBuckets, has_rings
+from pyhudi.index.simple import PartitionIndex
+from pyhudi.metadata_table.index_definitions import load_definitions
+from pyhudi.metadata_table.partitions import RECORD_INDEX
+from pyhudi.spec.file_group import FileGroupId
 from pyhudi.spec.table_config import TableConfig
 
-_TYPE = "hoodie.index.type"
-_MOVE = "hoodie.simple.index.update.partition.path"
-_SERVED = ("SIMPLE", "GLOBAL_SIMPLE")
-_LATER = (
-    "BLOOM",
-    "GLOBAL_BLOOM",
-    "BUCKET",
-    "RECORD_INDEX",
-    "GLOBAL_RECORD_LEVEL_INDEX",
-    "RECORD_LEVEL_INDEX",
-    "INMEMORY",
-    "HBASE",
-    "FLINK_STATE",
-)
+
+@dataclass(frozen=True, slots=True)
+class ChosenIndex:
+    """An index, and why that one."""
+
+    index: Index
+    reason: str
 
 
-def choose_index(options: Options, config: TableConfig) -> Index:
-    """Return the index that the options name, SIMPLE when they name none.
+def choose_index(asked: IndexOptions, lookup: Lookup, recent: Sequence[FileGroupId]) -> ChosenIndex:
+    """Return the index that the options name, else the one that suits the table.
+
+    Args:
+        asked: what the options say.
+        lookup: what an index may ask.
+        recent: file groups that the table's last writes wrote.
 
     Raises:
-        UnsupportedError: this release does not serve that index.
-        OptionError: there is no index of that name.
+        OptionError: the options contradict how the table is laid out.
+        UnsupportedError: the table cannot be written by that index.
     """
-    name = options.text(_TYPE).upper()
-    if name == "SIMPLE":
-        return SimpleIndex()
-    if name == "GLOBAL_SIMPLE":
-        return GlobalSimpleIndex(tuple(config.ordering_fields), config.merge_mode, move=options.flag(_MOVE))
-    if name in _LATER:
-        raise UnsupportedError(f"{_TYPE}={name} comes with a later release; SIMPLE and GLOBAL_SIMPLE are served and find the same records.")
-    raise OptionError(f"{_TYPE}={name} is unknown.{nearest(name, (*_SERVED, *_LATER))}")
+    view, config = lookup.view, lookup.view.config
+    if asked.name == names.BUCKET:
+        return ChosenIndex(_bucket_index(asked, lookup, recent), f"{names.TYPE} names it")
+    if not config.record_key_fields:
+        return ChosenIndex(PartitionIndex(), "the table has no record key, so that nothing is looked up")
+    if names_buckets(recent) or has_rings(view):
+        if asked.name is None:
+            return ChosenIndex(_bucket_index(asked, lookup, recent), "the file groups of the table are buckets")
+        raise OptionError(
+            f"{names.TYPE}={asked.name} contradicts table {config.name}, whose file groups are buckets: another index would add file groups"
+            f" that are none. Leave the option out, or set {names.TYPE}={names.BUCKET}."
+        )
+    if asked.name is not None:
+        return ChosenIndex(_named(asked.name, asked, config), f"{names.TYPE} names it")
+    if RECORD_INDEX in config.metadata_partitions:
+        definition = load_definitions(view.storage, config).get(RECORD_INDEX)
+        kind = names.RECORD_LEVEL if definition is not None and definition.is_partitioned else names.GLOBAL_RECORD_LEVEL
+        return ChosenIndex(_named(kind, asked, config), "the metadata table has a record index")
+    return ChosenIndex(PartitionIndex(), "the table has no record index, and its file groups are no buckets")
+
+
+def provisional_index(asked: IndexOptions, config: TableConfig) -> Index:
+    """Return the index that the options name, or that the table's properties speak for, before the table is looked at."""
+    if asked.name is not None and asked.name != names.BUCKET:
+        return _named(asked.name, asked, config)
+    if asked.name is None and RECORD_INDEX in config.metadata_partitions:
+        return _named(names.GLOBAL_RECORD_LEVEL, asked, config)
+    return PartitionIndex()
+
+
+def _named(name: str, asked: IndexOptions, config: TableConfig) -> Index:
+    finder: Finder = KeyScan()
+    move = asked.move_simple
+    if name in (names.BLOOM, names.GLOBAL_BLOOM):
+        finder, move = FilterScan(asked.bloom_precheck, from_metadata=asked.bloom_from_metadata), asked.move_bloom
+    elif name in (names.RECORD_LEVEL, names.GLOBAL_RECORD_LEVEL):
+        finder, move = RecordIndexLookup(), asked.move_record
+    if name in (names.GLOBAL_SIMPLE, names.GLOBAL_BLOOM, names.GLOBAL_RECORD_LEVEL):
+        return GlobalIndex(name, finder, tuple(config.ordering_fields), config.merge_mode, move=move)
+    return PartitionIndex(name, finder)
+
+
+def _bucket_index(asked: IndexOptions, lookup: Lookup, recent: Sequence[FileGroupId]) -> BucketIndex:
+    config = lookup.view.config
+    fields = asked.hash_fields or tuple(config.record_key_fields)
+    if strange := [field for field in fields if field not in config.record_key_fields]:
+        raise OptionError(f"{names.HASH_FIELDS} names '{strange[0]}', which is no record key field of table {config.name}")
+    if not fields:
+        raise OptionError(f"{names.TYPE}={names.BUCKET} needs a record key, and table {config.name} has none")
+    if asked.consistent or has_rings(lookup.view):
+        if not config.is_merge_on_read:
+            raise UnsupportedError(f"hoodie.index.bucket.engine=CONSISTENT_HASHING needs a merge-on-read table, which {config.name} is not")
+        return BucketIndex(ConsistentBuckets(fields, asked.bucket_count or asked.default_count))
+    if recent and not names_buckets(recent):
+        raise OptionError(
+            f"{names.TYPE}={names.BUCKET} contradicts table {config.name}, whose file groups are no buckets (one is {recent[0].file_id}):"
+            " leave the option out, or write the rows into a new table"
+        )
+    return BucketIndex(_numbered(fields, asked, lookup, recent))
+
+
+def _numbered(fields: tuple[str, ...], asked: IndexOptions, lookup: Lookup, recent: Sequence[FileGroupId]) -> Hashing:
+    rules = load_rules(lookup.view)
+    if rules is not None:
+        return NumberedBuckets(fields, rules)
+    default = asked.bucket_count or asked.default_count
+    if asked.expressions:
+        rules = CountRules(default, parse_expressions(asked.expressions, names.EXPRESSIONS))
+        return NumberedBuckets(fields, rules, first_rules_file(rules, asked.expressions))
+    if recent and asked.bucket_count is None:
+        return NumberedBuckets(fields, CountRules(derived_count(lookup, fields, recent)))
+    check_count(lookup, fields, recent, default)
+    return NumberedBuckets(fields, CountRules(default))

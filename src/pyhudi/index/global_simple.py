@@ -1,22 +1,21 @@
-"""The index GLOBAL_SIMPLE: a key lives once in the table; the key columns of all base files tell where.
+"""Indexes of which a key lives once in the table: GLOBAL_SIMPLE, GLOBAL_BLOOM, GLOBAL_RECORD_LEVEL_INDEX, which find it in different ways.
 
 Rules: `HoodieGlobalSimpleIndex`, `HoodieIndexUtils.mergeForPartitionUpdatesIfNeeded`. A record that is found in another
-partition than its row names is moved there (`hoodie.simple.index.update.partition.path`, the default) or updated where
-it is. Under event time a late row moves nothing.
+partition than its row names is moved there or updated where it is (`hoodie.*.index.update.partition.path`). Under event time a
+late row moves nothing.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pyhudi.index.probe import Hits, probe, slices_to_ask
-from pyhudi.index.protocol import Lookup
+from pyhudi.index.probe import KeyScan
+from pyhudi.index.protocol import Finder, Hits, Lookup, Wanted
 from pyhudi.index.rows import PartitionRows, TaggedRows, deletes_of, join_rows, key_array, with_positions
 from pyhudi.index.standing import of_standing_records, standing, standing_rows
 from pyhudi.kernels.dedupe import greatest_of_each_key
@@ -29,19 +28,16 @@ _ORIGIN = "_pyhudi_incoming"
 
 
 @dataclass(frozen=True, slots=True)
-class GlobalSimpleIndex:
-    """Looks in all partitions. `move` says what happens to a record that is found in another partition than its row
-    names.
+class GlobalIndex:
+    """Looks in all partitions; `name` is the value of `hoodie.index.type`. `move` says what happens to a record that is found in
+    another partition than its row names.
     """
 
+    name: str = "GLOBAL_SIMPLE"
+    finder: Finder = field(default_factory=KeyScan)
     ordering_fields: tuple[str, ...] = ()
     merge_mode: MergeMode = MergeMode.COMMIT_TIME_ORDERING
     move: bool = True
-
-    @property
-    def name(self) -> str:
-        """`GLOBAL_SIMPLE`."""
-        return "GLOBAL_SIMPLE"
 
     @property
     def is_global(self) -> bool:
@@ -50,14 +46,9 @@ class GlobalSimpleIndex:
 
     def tag(self, parts: Sequence[PartitionRows], lookup: Lookup) -> list[TaggedRows]:
         """Return the rows by where they go; see the protocol."""
-        pieces = [piece for path in lookup.view.partition_paths() for piece in slices_to_ask(lookup.view, path)]
-        if not pieces:
-            return [TaggedRows(part.partition_path, (), part.rows) for part in parts]
-        keys = [key_array(part.rows) for part in parts]
-        found = iter(probe(lookup, [(piece, some) for some in keys for piece in pieces]))
+        found = self.finder.find([Wanted(key_array(part.rows)) for part in parts], lookup)
         routes = _Routes()
-        for part in parts:
-            hits = [hits for hits in itertools.islice(found, len(pieces)) if hits.rows.null_count < len(hits.rows)]
+        for part, hits in zip(parts, found, strict=True):
             self._route(part, hits, lookup, routes)
         return routes.tagged()
 

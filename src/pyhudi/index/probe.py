@@ -1,59 +1,70 @@
-"""Asks base files which of some keys they hold, one task a file."""
+"""Finds keys by the key columns of base files, where key ranges and bloom filters do not rule them out, and in logs that begin records.
+
+Rules: `HoodieSimpleIndex`, `HoodieBloomIndex` (`HoodieKeyLookupHandle`). The two differ in what they ask before they read.
+"""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from pyhudi.errors import UnsupportedError
 from pyhudi.fsview.view import FileSystemView
-from pyhudi.index.protocol import Lookup
-from pyhudi.kernels.probe import find_keys
-from pyhudi.spec.file_group import BaseFile, FileSlice
+from pyhudi.index.log_born import LogOrigins, keys_in_logs, logs_of
+from pyhudi.index.protocol import Hits, Lookup, Wanted
+from pyhudi.kernels.base_file import TableShape
+from pyhudi.kernels.delta import SliceTask
+from pyhudi.kernels.probe import RANGES, SEVERAL, Precheck, find_keys
+from pyhudi.spec.file_group import BaseFile
 from pyhudi.storage.protocol import Storage
 
 
 @dataclass(frozen=True, slots=True)
-class ProbeTask:
-    """Look for `keys` in one base file."""
+class KeyScan:
+    """Reads key columns; `precheck` says what of a base file's footer is asked first."""
 
-    file: BaseFile
-    keys: pa.StringArray
+    precheck: Precheck = RANGES
+
+    def find(self, wanted: Sequence[Wanted], lookup: Lookup, ruled_out: Collection[tuple[int, BaseFile]] = ()) -> list[list[Hits]]:
+        """Return, for each question, the slices that hold some of its keys; `ruled_out` are base files not to be asked, by question."""
+        view, origins = lookup.view, LogOrigins(lookup.view)
+        asked = [(number, piece) for number, one in enumerate(wanted) for path in _paths(one, view) for piece in view.latest_slices(path)]
+        tasks = [
+            _Task(
+                None if (number, piece.base) in ruled_out else piece.base,
+                logs_of(piece, view) if origins.may_begin_records(piece) else None,
+                wanted[number].keys,
+            )
+            for number, piece in asked
+        ]
+        found: list[list[Hits]] = [[] for _ in wanted]
+        rows = lookup.engine.run(functools.partial(_rows_of, lookup.storage, lookup.shape, self.precheck), tasks)
+        for (number, piece), places in zip(asked, rows, strict=True):
+            if places.null_count < len(places):
+                found[number].append(Hits(piece, places))
+        return found
+
+
+def _paths(wanted: Wanted, view: FileSystemView) -> tuple[str, ...]:
+    return view.partition_paths() if wanted.partition_path is None else (wanted.partition_path,)
 
 
 @dataclass(frozen=True, slots=True)
-class Hits:
-    """Which rows of a partition's data have their key in a slice: `rows` for each the row of the base file, null for none."""
+class _Task:
+    """Look for `keys` in a base file, and in logs that may begin records."""
 
-    piece: FileSlice
-    rows: pa.Int64Array
-
-
-def slices_to_ask(view: FileSystemView, partition_path: str) -> tuple[FileSlice, ...]:
-    """Return the slices of a partition whose base files tell which keys the partition holds.
-
-    Raises:
-        UnsupportedError: a file group has log files only, so that no base file tells its keys.
-    """
-    slices = view.latest_slices(partition_path)
-    for piece in slices:
-        if piece.base is None:
-            raise UnsupportedError(
-                f"file group {piece.group.file_id} in partition '{partition_path}' of table {view.storage.uri} has log files only; another"
-                " index than SIMPLE and GLOBAL_SIMPLE wrote it, and these cannot tell its keys. Compact the table, then write."
-            )
-    return slices
+    base: BaseFile | None
+    logs: SliceTask | None
+    keys: pa.StringArray
 
 
-def probe(lookup: Lookup, asked: Sequence[tuple[FileSlice, pa.StringArray]]) -> list[Hits]:
-    """Return for every slice and its keys which of them its base file holds, key by key."""
-    tasks = [ProbeTask(piece.base, keys) for piece, keys in asked if piece.base is not None]
-    found = lookup.engine.run(functools.partial(_rows_of, lookup.storage), tasks)
-    return [Hits(piece, rows) for (piece, _), rows in zip(asked, found, strict=True)]
-
-
-def _rows_of(storage: Storage, task: ProbeTask) -> pa.Int64Array:
-    return find_keys(storage, task.file, task.keys)
+def _rows_of(storage: Storage, shape: TableShape, precheck: Precheck, task: _Task) -> pa.Int64Array:
+    """Return the row of the base file for each key: `SEVERAL` for one that a log holds alone."""
+    rows = pa.nulls(len(task.keys), pa.int64()) if task.base is None else find_keys(storage, task.base, task.keys, precheck, shape.virtual_key)
+    if task.logs is None or not rows.null_count:
+        return rows
+    born = keys_in_logs(storage, shape, task.logs, task.keys.filter(rows.is_null()))
+    return pc.if_else(pc.and_(rows.is_null(), pc.is_in(task.keys, value_set=born)), pa.scalar(SEVERAL, pa.int64()), rows)

@@ -6,14 +6,17 @@ every slice that holds its key, as in Hudi, so that an update or delete reaches 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
+
+import pyarrow as pa
 
 from pyhudi.engine.protocol import Engine
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.index.rows import PartitionRows, TaggedRows
 from pyhudi.kernels.base_file import TableShape
+from pyhudi.spec.file_group import FileSlice
 from pyhudi.storage.protocol import Storage
 
 
@@ -48,4 +51,41 @@ class Index(Protocol):
 
     def tag(self, parts: Sequence[PartitionRows], lookup: Lookup) -> list[TaggedRows]:
         """Return the rows by where they go; a partition may be added that only loses rows."""
+        ...
+
+
+@runtime_checkable
+class Layout(Protocol):
+    """An index by which the key alone says the file group, of new records too."""
+
+    def place(self, parts: Sequence[PartitionRows], view: FileSystemView, *, afresh: bool = False) -> list[TaggedRows]:
+        """Return the rows by their file groups without looking for keys; `afresh` where all rows begin new file groups."""
+        ...
+
+    def files_before(self, paths: Sequence[str], view: FileSystemView) -> Mapping[str, bytes]:
+        """Return files of the table, by path, that must stand before rows of these partitions do, as far as they are not there."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Keys to look for, and the partition that they live in if anywhere; None when it may be any."""
+
+    keys: pa.StringArray
+    partition_path: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """Which of some keys are in a slice: `rows` has for each the row of the base file, `SEVERAL` where that is not known, null for none."""
+
+    piece: FileSlice
+    rows: pa.Int64Array
+
+
+class Finder(Protocol):
+    """Finds keys, in some way of its own."""
+
+    def find(self, wanted: Sequence[Wanted], lookup: Lookup) -> list[list[Hits]]:
+        """Return, for each question, the slices that hold some of its keys."""
         ...

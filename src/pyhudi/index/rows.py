@@ -32,13 +32,15 @@ class TaggedRows:
     """The keyed rows of one partition by where they go: `updates` to file slices of this partition, `inserts` to none
     yet.
 
-    `late` counts rows that were left out because a stored record in another partition has a greater ordering value.
+    `late` counts rows that were left out because a stored record in another partition has a greater ordering value. `opened` are
+    rows of file groups that begin with them, by how their file ids begin: where the key says the file group.
     """
 
     partition_path: str
     updates: tuple[tuple[FileSlice, pa.Table], ...]
     inserts: pa.Table
     late: int = 0
+    opened: tuple[tuple[str, pa.Table], ...] = ()
 
 
 def key_array(rows: pa.Table) -> pa.StringArray:

@@ -1,31 +1,29 @@
-"""The index SIMPLE: a key lives in its own partition; the key columns of that partition's base files tell where.
+"""Indexes of which a key lives in its own partition: SIMPLE, BLOOM, INMEMORY, RECORD_LEVEL_INDEX, which find it in different ways.
 
-Rules: `HoodieSimpleIndex`. Only files whose key range can hold a key are read (`pyhudi.kernels.probe`). Log files need no look: a new
-record always begins in a base file.
+Rules: `HoodieSimpleIndex`, `HoodieBloomIndex`, `HoodieInMemoryHashIndex`. Hudi's index INMEMORY forgets with its process what it knew,
+and is for tests; here it reads what is stored, as SIMPLE does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
-from pyhudi.index.probe import Hits, probe, slices_to_ask
-from pyhudi.index.protocol import Lookup
+from pyhudi.index.bloom import FilterScan
+from pyhudi.index.probe import KeyScan
+from pyhudi.index.protocol import Finder, Hits, Index, Lookup, Wanted
 from pyhudi.index.rows import PartitionRows, TaggedRows, key_array, with_positions
-from pyhudi.index.standing import of_standing_records, standing
+from pyhudi.index.standing import of_standing_records, only, standing
 
 
 @dataclass(frozen=True, slots=True)
-class SimpleIndex:
-    """Looks in the partition of each row."""
+class PartitionIndex:
+    """Looks in the partition of each row; `name` is the value of `hoodie.index.type`."""
 
-    @property
-    def name(self) -> str:
-        """`SIMPLE`."""
-        return "SIMPLE"
+    name: str = "SIMPLE"
+    finder: Finder = field(default_factory=KeyScan)
 
     @property
     def is_global(self) -> bool:
@@ -34,23 +32,20 @@ class SimpleIndex:
 
     def tag(self, parts: Sequence[PartitionRows], lookup: Lookup) -> list[TaggedRows]:
         """Return the rows by where they go; see the protocol."""
-        asked, owners = [], []
-        for number, part in enumerate(parts):
-            keys = key_array(part.rows)
-            for piece in slices_to_ask(lookup.view, part.partition_path):
-                asked.append((piece, keys))
-                owners.append(number)
-        found: list[list[Hits]] = [[] for _ in parts]
-        for number, hits, (_, keys) in zip(owners, probe(lookup, asked), asked, strict=True):
-            found[number].append(_standing(lookup, hits, keys) if lookup.standing and hits.piece.logs else hits)
-        resolved = [of_standing_records(lookup, hits, key_array(part.rows)) for part, hits in zip(parts, found, strict=True)]
-        return [split_by_hits(part, hits, positions=lookup.positions) for part, hits in zip(parts, resolved, strict=True)]
+        found = self.finder.find([Wanted(key_array(part.rows), part.partition_path) for part in parts], lookup)
+        return [_tagged(part, hits, lookup) for part, hits in zip(parts, found, strict=True)]
 
 
-def _standing(lookup: Lookup, hits: Hits, keys: pa.StringArray) -> Hits:
-    """Leave out hits whose record was deleted by a log."""
-    stands = standing(lookup, hits, keys)
-    return Hits(hits.piece, pc.if_else(stands, hits.rows, pa.scalar(None, pa.int64())))
+def reads_keys(index: Index) -> bool:
+    """Tell whether an index finds keys by reading them in the partition of each row, which an engine may do in its own way."""
+    return isinstance(index, PartitionIndex) and isinstance(index.finder, KeyScan | FilterScan)
+
+
+def _tagged(part: PartitionRows, found: Sequence[Hits], lookup: Lookup) -> TaggedRows:
+    keys = key_array(part.rows)
+    if lookup.standing:
+        found = [only(hits, standing(lookup, hits, keys)) for hits in found]
+    return split_by_hits(part, of_standing_records(lookup, found, keys), positions=lookup.positions)
 
 
 def split_by_hits(part: PartitionRows, found: Sequence[Hits], *, positions: bool) -> TaggedRows:

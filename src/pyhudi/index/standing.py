@@ -12,8 +12,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pyhudi.index.probe import Hits
-from pyhudi.index.protocol import Lookup
+from pyhudi.index.protocol import Hits, Lookup
 from pyhudi.kernels.delta import SliceTask
 from pyhudi.kernels.merge_slice import iter_merged
 from pyhudi.schema.meta_columns import RECORD_KEY
@@ -48,14 +47,15 @@ def of_standing_records(lookup: Lookup, found: Sequence[Hits], keys: pa.StringAr
     shared = pa.array(counts > 1) if found else pa.array([], pa.bool_())
     if not pc.any(shared).as_py() or not any(hits.piece.logs for hits in found):
         return list(found)
-    kept = [pc.or_(pc.and_not(hits.rows.is_valid(), shared), standing(lookup, _only(hits, shared), keys)) for hits in found]
+    kept = [pc.or_(pc.and_not(hits.rows.is_valid(), shared), standing(lookup, only(hits, shared), keys)) for hits in found]
     homeless = pc.and_(shared, pc.invert(functools.reduce(pc.or_, kept)))
     for place, hits in enumerate(found):
         first = pc.and_(homeless, hits.rows.is_valid())
         kept[place] = pc.or_(kept[place], first)
         homeless = pc.and_not(homeless, first)
-    return [_only(hits, mask) for hits, mask in zip(found, kept, strict=True)]
+    return [only(hits, mask) for hits, mask in zip(found, kept, strict=True)]
 
 
-def _only(hits: Hits, mask: pa.BooleanArray) -> Hits:
+def only(hits: Hits, mask: pa.BooleanArray) -> Hits:
+    """Return the hits of the rows that are marked."""
     return Hits(hits.piece, pc.if_else(mask, hits.rows, pa.scalar(None, pa.int64())))

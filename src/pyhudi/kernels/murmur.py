@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from pyhudi.kernels.key_bytes import equal_length_blocks
+from pyhudi.kernels.key_bytes import Places, equal_length_blocks
 
 Words = npt.NDArray[np.uint32]
 
@@ -29,8 +29,14 @@ def bit_positions(keys: pa.Array, bits: int, hashes: int) -> Iterator[Words]:
 
     An array is only valid until the next one is taken.
     """
-    for _, block in equal_length_blocks(keys):
-        yield from _positions(block, np.uint32(bits), hashes)
+    for _, positions in positions_by_key(keys, bits, hashes):
+        yield from positions
+
+
+def positions_by_key(keys: pa.Array, bits: int, hashes: int) -> Iterator[tuple[Places | slice, Iterator[Words]]]:
+    """Yield which keys, and for each hash in turn the bit positions of these keys, valid until the next are taken."""
+    for places, block in equal_length_blocks(keys):
+        yield places, _positions(block, np.uint32(bits), hashes)
 
 
 def _positions(block: npt.NDArray[np.uint8], bits: np.uint32, hashes: int) -> Iterator[Words]:

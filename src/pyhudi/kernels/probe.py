@@ -1,11 +1,12 @@
 """Finds the rows of base files that hold a record key, by reading nothing but key columns.
 
-Rules: `HoodieSimpleIndex`, with the key range of the footers (`HoodieKeyLookupHandle`) to leave files out.
+Rules: `HoodieSimpleIndex`, with the key range and bloom filter of the footers (`HoodieKeyLookupHandle`) to leave files out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,7 @@ import pyarrow.parquet as pq
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.kernels.base_file import FOOTER_MAX_KEY, FOOTER_MIN_KEY
+from pyhudi.kernels.bloom_probe import may_hold_keys
 from pyhudi.kernels.keys import record_keys
 from pyhudi.kernels.parquet_input import footer_entries, open_parquet
 from pyhudi.kernels.versions import Places
@@ -34,16 +36,29 @@ _ROWS_AT_ONCE = 1 << 21
 _FIRST_DIFFERENT = "\ud800"
 
 
-def find_keys(storage: Storage, file: BaseFile, keys: pa.StringArray) -> pa.Int64Array:
+@dataclass(frozen=True, slots=True)
+class Precheck:
+    """What of a footer is asked before keys are read: the range of the keys, and the bloom filter."""
+
+    ranges: bool = True
+    bloom: bool = False
+
+
+RANGES = Precheck()
+
+
+def find_keys(
+    storage: Storage, file: BaseFile, keys: pa.StringArray, precheck: Precheck = RANGES, virtual_key: KeyFields | None = None
+) -> pa.Int64Array:
     """Return, for each key, the row of the base file that holds it, `SEVERAL` when more than one does, null when none does.
 
-    A file whose key range holds no wanted key is left out by its footer. A key may be asked for more than once.
+    A file that by its footer holds no wanted key is left out. A key may be asked for more than once. `virtual_key` is as in `rows_of_keys`.
 
     Raises:
         CorruptTableError: the file is damaged, missing, or has no record keys.
     """
     encoded = keys.dictionary_encode()
-    rows, numbers = rows_of_keys(storage, file, encoded.dictionary)
+    rows, numbers = rows_of_keys(storage, file, encoded.dictionary, virtual_key, precheck)
     found = np.full(len(encoded.dictionary), _ABSENT, np.int64)
     found[numbers] = rows
     if len(rows) > np.count_nonzero(found >= 0):
@@ -51,14 +66,17 @@ def find_keys(storage: Storage, file: BaseFile, keys: pa.StringArray) -> pa.Int6
     return pa.array(found, mask=found == _ABSENT).take(encoded.indices)
 
 
-def rows_of_keys(storage: Storage, file: BaseFile, wanted: pa.StringArray, virtual_key: KeyFields | None = None) -> tuple[Places, Places]:
+def rows_of_keys(
+    storage: Storage, file: BaseFile, wanted: pa.StringArray, virtual_key: KeyFields | None = None, precheck: Precheck = RANGES
+) -> tuple[Places, Places]:
     """Return every row of the base file that holds one of the wanted keys, ascending, and for each the number of its key.
 
     Args:
         storage: the table's storage.
-        file: the base file; one whose key range holds no wanted key is left out by its footer.
+        file: the base file.
         wanted: distinct keys.
         virtual_key: how keys come from the data, when the file has none.
+        precheck: how the footer is asked whether the file may hold a wanted key at all.
 
     Raises:
         CorruptTableError: the file is damaged, missing, or has no record keys.
@@ -66,10 +84,9 @@ def rows_of_keys(storage: Storage, file: BaseFile, wanted: pa.StringArray, virtu
     nothing = np.empty(0, np.int64)
     if not len(wanted):
         return nothing, nothing
-    least, greatest = (bound.as_py() for bound in pc.min_max(wanted).values())
     found = [(nothing, nothing)]
     with open_parquet(storage, file.path) as parquet:
-        if _may_hold(footer_entries(parquet), least, greatest):
+        if _may_hold(footer_entries(parquet), wanted, parquet.metadata.num_rows, precheck):
             begin = 0
             for stored in _stored_keys(storage, file, parquet, virtual_key):
                 places = pc.index_in(stored, value_set=wanted)
@@ -89,9 +106,14 @@ def _stored_keys(storage: Storage, file: BaseFile, parquet: pq.ParquetFile, virt
         yield batch.column(0) if virtual_key is None else record_keys(pa.Table.from_batches([batch]), virtual_key)
 
 
-def _may_hold(footer: dict[str, str], least: str, greatest: str) -> bool:
-    """False when no key from `least` to `greatest` can be in a file with this footer."""
-    lower, upper = footer.get(FOOTER_MIN_KEY), footer.get(FOOTER_MAX_KEY)
-    if lower is None or upper is None or max(lower + upper, default="") >= _FIRST_DIFFERENT:
-        return True
-    return bool(lower.encode() <= greatest.encode() and upper.encode() >= least.encode())
+def _may_hold(footer: dict[str, str], wanted: pa.StringArray, rows: int, precheck: Precheck) -> bool:
+    """False when none of the keys can be in a file of so many rows with this footer."""
+    if precheck.ranges:
+        least, greatest = (bound.as_py() for bound in pc.min_max(wanted).values())
+        lower, upper = footer.get(FOOTER_MIN_KEY), footer.get(FOOTER_MAX_KEY)
+        if lower is not None and upper is not None and max(lower + upper, default="") < _FIRST_DIFFERENT:
+            if lower.encode() > greatest.encode() or upper.encode() < least.encode():
+                return False
+            if precheck.bloom:
+                wanted = wanted.filter(pc.and_(pc.greater_equal(wanted, lower), pc.less_equal(wanted, upper)))
+    return not precheck.bloom or may_hold_keys(footer, wanted, rows)

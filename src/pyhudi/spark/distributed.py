@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame
 from pyhudi.engine.local import LocalEngine
 from pyhudi.errors import UnsupportedError
 from pyhudi.index.protocol import Lookup
-from pyhudi.index.simple import SimpleIndex
+from pyhudi.index.simple import reads_keys
 from pyhudi.kernels.incoming import DELETE_COLUMN
 from pyhudi.kernels.write_task import TaskResult
 from pyhudi.keygen.choose import key_generator
@@ -29,16 +29,17 @@ from pyhudi.spec.options import resolve
 from pyhudi.spec.visibility import Visibility
 from pyhudi.table.compact import compact_after
 from pyhudi.table.open_table import OpenTable
-from pyhudi.table.write import commit, state_before
+from pyhudi.table.write import commit, create_layout_files, state_before
 from pyhudi.txn.transaction import Transaction, begin
 from pyhudi.write.bulk import BulkWrite
 from pyhudi.write.choices import Choices, choose
-from pyhudi.write.local import sizing_of
+from pyhudi.write.local import layout_files, sizing_of
 from pyhudi.write.plan import WritePlan, plan_write
 from pyhudi.write.prepare import TableSchema, evolved, require_columns, table_shape
 from pyhudi.write.profile import inflight_metadata
 from pyhudi.write.replace import replaced_groups
 from pyhudi.write.result import WriteResult, count_results, write_result
+from pyhudi.write.settle import settled
 from pyhudi.write.sizing import record_bytes
 
 ENGINE_NAME = "spark"
@@ -64,7 +65,7 @@ def serves(table: OpenTable, request: DistributedRequest, options: Mapping[str, 
     if DELETE_COLUMN in request.frame.columns:
         return "the changes of a MERGE are written by the local engine"
     choices = choose(resolve(options), table.config, request.operation)
-    if choices.tagging.looks_up and not isinstance(choices.tagging.index, SimpleIndex):
+    if choices.tagging.looks_up and not reads_keys(choices.tagging.index):
         return f"the index {choices.tagging.index.name} is served by the local engine only"
     if choices.tagging.drop_known and table.config.is_merge_on_read:
         return "which keys of a merge-on-read table still stand is told by the local engine only"
@@ -94,14 +95,17 @@ def write_distributed(table: OpenTable, request: DistributedRequest, options: Ma
     ) as txn:
         stored, latest = state_before(txn)
         schema = _schema_after(stored, request, txn)
-        if request.operation is Operation.BULK_INSERT:
+        lookup = Lookup(txn.table.storage, txn.view, LocalEngine(), table_shape(schema, txn.table.config))
+        choices = settled(choices, lookup, latest)
+        layout = choices.tagging.layout
+        if request.operation is Operation.BULK_INSERT and layout is None:
             plan, results = _write_bulk(txn, request, choices, schema, reason)
         else:
-            plan, results = _write_grouped(txn, request, choices, schema, latest, reason)
-        committed = None if plan.changes_nothing and not results else commit(txn, plan, results, schema)
+            plan, results = _write_grouped(txn, request, choices, schema, lookup, latest, reason)
+        nothing = plan.changes_nothing and not results
+        committed = None if nothing else commit(txn, plan, results, schema, new_in_logs=layout is not None)
     compact_after(txn, committed, resolved)
-    index = choices.tagging.index.name if choices.tagging.looks_up and not request.located else None
-    return write_result(committed, plan, count_results(results), index, time.perf_counter() - started)
+    return write_result(committed, plan, count_results(results), choices.tagging, time.perf_counter() - started)
 
 
 def _schema_after(stored: TableSchema, request: DistributedRequest, txn: Transaction) -> TableSchema:
@@ -135,17 +139,17 @@ def _write_grouped(
     request: DistributedRequest,
     choices: Choices,
     schema: TableSchema,
+    lookup: Lookup,
     latest: object,
     reason: str,
 ) -> tuple[WritePlan, list[TaskResult]]:
-    shape = table_shape(schema, txn.table.config)
-    lookup = Lookup(txn.table.storage, txn.view, LocalEngine(), shape)
     with group_rows(txn, request.frame, choices, lookup, located=request.located, seen=request.seen) as grouped:
         plan = _plan(txn, request, choices, grouped, latest, reason)
         results: list[TaskResult] = []
         if not plan.changes_nothing:
             txn.start(inflight_metadata(grouped.profile, request.operation), schema_json=schema.avro_json)
-            results = write_groups(txn.table.storage, shape, choices, plan, grouped)
+            create_layout_files(txn.table.storage, plan)
+            results = write_groups(txn.table.storage, lookup.shape, choices, plan, grouped)
     return plan, results
 
 
@@ -168,4 +172,5 @@ def _plan(
         replaced=replaced_groups(txn.view, request.operation, partitions, request.partitions),
         engine=ENGINE_NAME,
         reason=reason,
+        layout_files=layout_files(choices.tagging, grouped.profile, txn.view),
     )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
+import functools
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -12,7 +13,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
 
 from pyhudi.errors import KeyFieldError
-from pyhudi.index.probe import slices_to_ask
+from pyhudi.index.log_born import LogOrigins, keys_born_in_logs
 from pyhudi.index.protocol import Lookup
 from pyhudi.index.rows import TaggedRows, with_sure_positions
 from pyhudi.kernels.base_file import TableShape, WriterSettings
@@ -22,6 +23,7 @@ from pyhudi.kernels.run_task import GroupTask, run_task
 from pyhudi.kernels.write_task import TaskResult
 from pyhudi.keygen.choose import key_generator
 from pyhudi.schema.meta_columns import FILE_NAME, PARTITION_PATH, RECORD_KEY
+from pyhudi.spark.bucketed import place, places_of
 from pyhudi.spark.bulk import task_identity
 from pyhudi.spark.key_columns import refuse_unmade, with_keys, with_table_types
 from pyhudi.spark.locate import FILE_ID, locate
@@ -29,7 +31,7 @@ from pyhudi.spark.route import Routes, route
 from pyhudi.spark.task_results import RESULT_SCHEMA, answers, results_of
 from pyhudi.spark.twins import without_deleted_twins
 from pyhudi.spec.commit import Operation
-from pyhudi.spec.file_group import FileGroupId
+from pyhudi.spec.file_group import FileGroupId, FileSlice
 from pyhudi.spec.visibility import Visibility
 from pyhudi.storage.protocol import Storage
 from pyhudi.txn.transaction import Transaction
@@ -78,18 +80,18 @@ def group_rows(
     check_moves(tagging, lookup)
     positions = txn.table.config.is_merge_on_read and choices.writer.log.positions
     keyed = _located(frame) if located else _keyed(txn, frame, tagging, lookup.shape.schema)
-    rows = keyed if located else _found(txn, keyed, tagging, positions=positions)
+    rows = keyed if located else _found(keyed, tagging, replace(lookup, positions=positions))
     if tagging.operation in _DELETES:
         known = [name for name in (RECORD_KEY, PARTITION_PATH, FILE_ID, POSITION_COLUMN) if name in rows.columns]
         rows = rows.select(*known, F.lit(True).alias(DELETE_COLUMN))
         rows = rows.filter(F.col(FILE_ID).isNotNull())
     rows = rows.persist(StorageLevel.MEMORY_AND_DISK)
     try:
-        profile = _profile(rows, Places(txn.view, seen))
+        profile = _profile(rows, Places(txn.view, seen), begins=tagging.layout is not None and not located)
         standing = rows
-        if not located and any(piece.logs for part in profile.partitions.values() for piece in part.updates):
+        if not located and tagging.layout is None and any(piece.logs for part in profile.partitions.values() for piece in part.updates):
             standing = without_deleted_twins(rows, lookup)
-        yield GroupedRows(standing, profile if standing is rows else _profile(standing, Places(txn.view, seen)))
+        yield GroupedRows(standing, profile if standing is rows else _profile(standing, Places(txn.view, seen), begins=False))
     finally:
         rows.unpersist()
 
@@ -107,17 +109,48 @@ def _keyed(txn: Transaction, frame: DataFrame, tagging: Tagging, columns: pa.Sch
     return with_keys(typed, key_generator(config, instant=txn.instant), txn.instant)
 
 
-def _found(txn: Transaction, keyed: DataFrame, tagging: Tagging, *, positions: bool) -> DataFrame:
-    if not tagging.looks_up:
+def _found(keyed: DataFrame, tagging: Tagging, lookup: Lookup) -> DataFrame:
+    """Add the file id of the group that each row goes to, null for a new record; where a bucket begins, how its file id does."""
+    if not tagging.looks_up and tagging.layout is None:
         return keyed.withColumn(FILE_ID, F.lit(None).cast("string"))
-    paths = [row[0] for row in keyed.select(PARTITION_PATH).distinct().collect()] if txn.table.config.partition_fields else [""]
+    partitioned = bool(lookup.view.config.partition_fields)
+    paths = [row[0] for row in keyed.select(PARTITION_PATH).distinct().collect()] if partitioned else [""]
     refuse_unmade(paths)
-    files = [piece.base for path in paths for piece in slices_to_ask(txn.view, path) if piece.base is not None]
-    found = locate(keyed, txn.table.storage.uri, files, positions=positions and not tagging.drop_known)
-    return found.filter(F.col(FILE_ID).isNull()) if tagging.drop_known else found
+    if tagging.drop_known:
+        keyed = _located_keys(keyed, paths, replace(lookup, positions=False)).filter(F.col(FILE_ID).isNull())
+    if tagging.layout is not None:
+        only_known = tagging.operation in _DELETES
+        return place(keyed, places_of(tagging.layout, lookup.view, paths, afresh=tagging.operation.replaces, only_known=only_known))
+    return keyed if tagging.drop_known else _located_keys(keyed, paths, lookup)
 
 
-def _profile(rows: DataFrame, places: Places) -> Profile:
+def _located_keys(keyed: DataFrame, paths: Sequence[str], lookup: Lookup) -> DataFrame:
+    slices = [piece for path in paths for piece in lookup.view.latest_slices(path)]
+    files = [piece.base for piece in slices if piece.base is not None]
+    return locate(keyed, lookup.storage.uri, files, _born_in_logs(slices, lookup), positions=lookup.positions)
+
+
+def _born_in_logs(slices: Sequence[FileSlice], lookup: Lookup) -> pa.Table | None:
+    """Return keys and file ids of the records that only logs hold; None when there are none."""
+    origins = LogOrigins(lookup.view)
+    pieces = [piece for piece in slices if origins.may_begin_records(piece)]
+    found = lookup.engine.run(functools.partial(keys_born_in_logs, lookup.storage, lookup.shape, lookup.view), pieces)
+    tables = [
+        pa.table(
+            {
+                RECORD_KEY: keys,
+                PARTITION_PATH: pa.repeat(pa.scalar(piece.group.partition_path), len(keys)),
+                FILE_ID: pa.repeat(pa.scalar(piece.group.file_id), len(keys)),
+            }
+        )
+        for piece, keys in zip(pieces, found, strict=True)
+        if len(keys)
+    ]
+    return pa.concat_tables(tables) if tables else None
+
+
+def _profile(rows: DataFrame, places: Places, *, begins: bool) -> Profile:
+    """Return the counts of rows; `begins` when a file id that no file group has is how a new one begins."""
     counted = rows.groupBy(PARTITION_PATH, FILE_ID).agg(F.count("*"), F.count_if(F.col(RECORD_KEY).isNull())).collect()
     refuse_unmade(row[0] for row in counted)
     if bad := sum(row[3] for row in counted):
@@ -129,6 +162,8 @@ def _profile(rows: DataFrame, places: Places) -> Profile:
         part = parts.get(path, PartitionProfile())
         if file_id is None:
             parts[path] = replace(part, inserts=count)
+        elif begins and not places.knows(path, file_id):
+            parts[path] = replace(part, opened={**part.opened, file_id: count})
         else:
             piece = places.slice_of(path, file_id)
             parts[path] = replace(part, updates={**part.updates, piece: part.updates.get(piece, 0) + count})
@@ -164,7 +199,7 @@ def _routes(plan: WritePlan, profile: Profile) -> Routes:
     buckets: dict[str, list[tuple[int, float]]] = {}
     for number, bucket in enumerate(plan.buckets):
         if bucket.updates:
-            path, file_id = bucket.task.partition_path, bucket.task.file_id
+            path, file_id = bucket.task.partition_path, bucket.opened or bucket.task.file_id
             groups[path, file_id] = number
             if (name := base_names.get(FileGroupId(path, file_id))) is not None:
                 groups[path, name] = number

@@ -13,8 +13,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
 
-from pyhudi.index.probe import Hits
-from pyhudi.index.protocol import Lookup
+from pyhudi.index.protocol import Hits, Lookup
 from pyhudi.index.standing import of_standing_records
 from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
 from pyhudi.spark.locate import FILE_ID

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from pyhudi.errors import nearest
 from pyhudi.spec.config.compaction import COMPACTION
+from pyhudi.spec.config.indexes import INDEXES
 from pyhudi.spec.config.key import ConfigKey
 from pyhudi.spec.config.metadata_table import METADATA_TABLE
 from pyhudi.spec.config.reading import READING
@@ -16,7 +17,7 @@ from pyhudi.spec.config.services import SERVICES
 from pyhudi.spec.config.tables import TABLES
 from pyhudi.spec.config.writing import WRITING
 
-KEYS: tuple[ConfigKey, ...] = (*TABLES, *WRITING, *READING, *COMPACTION, *METADATA_TABLE, *SERVICES)
+KEYS: tuple[ConfigKey, ...] = (*TABLES, *WRITING, *INDEXES, *READING, *COMPACTION, *METADATA_TABLE, *SERVICES)
 
 _ABOUT_TABLES = frozenset(TABLES)
 _FAMILY = ".*"

@@ -6,18 +6,22 @@ writer which that engine has registered.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from pyhudi.engine.local import LocalEngine
 from pyhudi.engine.protocol import Engine
+from pyhudi.errors import AlreadyExistsError
+from pyhudi.index.log_born import NEW_IN_LOGS_NOTE, WRITER_NOTE
 from pyhudi.kernels.write_task import TaskResult
 from pyhudi.read.schema import table_schema
 from pyhudi.service.rollback import roll_back_failed_writes
 from pyhudi.spec.commit import CommitMetadata, Operation
 from pyhudi.spec.options import resolve
 from pyhudi.spec.visibility import Visibility
+from pyhudi.storage.protocol import Storage
 from pyhudi.table.compact import compact_after
 from pyhudi.table.open_table import OpenTable
 from pyhudi.timeline.payload import read_commit
@@ -115,7 +119,7 @@ def write(
     txn, work, results, committed = _commit_local(table, request, choices, engine, reason)
     compact_after(txn, committed, resolved, engine)
     counts = count_results(results, work.late)
-    return write_result(committed, work.plan, counts, work.index, time.perf_counter() - started)
+    return write_result(committed, work.plan, counts, work.tagging, time.perf_counter() - started)
 
 
 def _commit_local(
@@ -138,8 +142,9 @@ def _commit_local(
         if not work.plan.changes_nothing:
             profile = None if request.operation is Operation.BULK_INSERT else inflight_metadata(work.profile, request.operation)
             txn.start(profile, schema_json=work.schema.avro_json)
+            create_layout_files(table.storage, work.plan)
             results = run_tasks(table.storage, work, choices.writer, engine)
-            committed = commit(txn, work.plan, results, work.schema)
+            committed = commit(txn, work.plan, results, work.schema, new_in_logs=work.tagging.layout is not None)
     return txn, work, results, committed
 
 
@@ -152,8 +157,19 @@ def state_before(txn: Transaction) -> tuple[TableSchema, CommitMetadata | None]:
     return TableSchema(stored.columns, stored.avro_json), latest
 
 
-def commit(txn: Transaction, plan: WritePlan, results: Sequence[TaskResult], schema: TableSchema) -> Committed:
-    """Make a planned write visible; its metadata say which engine ran, and why."""
-    notes = {"pyhudi.version": VERSION, "pyhudi.engine": plan.engine, "pyhudi.engine.reason": plan.reason}
+def create_layout_files(storage: Storage, plan: WritePlan) -> None:
+    """Write the files that must stand before a plan's data do; one that is there already says the same."""
+    for path, content in plan.layout_files.items():
+        with contextlib.suppress(AlreadyExistsError):
+            storage.create(path, content)
+
+
+def commit(
+    txn: Transaction, plan: WritePlan, results: Sequence[TaskResult], schema: TableSchema, *, new_in_logs: bool = False
+) -> Committed:
+    """Make a planned write visible; its metadata say which engine ran, and why, and whether logs may begin records."""
+    notes = {WRITER_NOTE: VERSION, "pyhudi.engine": plan.engine, "pyhudi.engine.reason": plan.reason}
+    if new_in_logs and txn.table.config.is_merge_on_read:
+        notes[NEW_IN_LOGS_NOTE] = "true"
     notes |= record_version(txn.table, txn.instant, schema.columns)
     return txn.commit(results, schema_json=schema.avro_json, replaced=plan.replaced, extra=notes)

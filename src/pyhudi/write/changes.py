@@ -22,12 +22,11 @@ from pyhudi.kernels.incoming import DELETE_COLUMN
 from pyhudi.schema.meta_columns import FILE_NAME, RECORD_KEY, without_meta_columns
 from pyhudi.spec.commit import Operation
 from pyhudi.spec.file_group import FileSlice
-from pyhudi.spec.table_config import TableConfig
 from pyhudi.write import located
 from pyhudi.write.located import Places
 from pyhudi.write.prepare import keyed_rows
 from pyhudi.write.split import split_by_partition
-from pyhudi.write.tag import Tagging, tag_rows, without_void_inserts
+from pyhudi.write.tag import Tagging, one_row_a_key, tag_rows, without_void_inserts
 
 #: A boolean column beside the data: true marks a new version that equals the stored one.
 UNCHANGED_COLUMN = "_pyhudi_unchanged"
@@ -47,7 +46,6 @@ def tag_changes(
     data: pa.Table,
     rekeyed: Callable[[pa.Table], pa.Table],
     tagging: Tagging,
-    shape: TableShape,
     lookup: Lookup,
     places: Places,
     instant: str,
@@ -59,7 +57,6 @@ def tag_changes(
             name.
         rekeyed: gives rows the key and partition path that their values give now.
         tagging: index and combining; what the operation upsert does.
-        shape: how the table's rows merge.
         lookup: what the index may ask.
         places: the table's files.
         instant: the write's requested time.
@@ -68,6 +65,7 @@ def tag_changes(
         KeyFieldError: two rows change one record, and no ordering field says which of them counts.
         ConflictError: a located record was written since.
     """
+    shape = lookup.shape
     updates, deletes, new = split_changes(_without_idle_rows(data))
     parts = []
     if updates.num_rows:
@@ -77,7 +75,7 @@ def tag_changes(
         parts += located.tag_deletes(deletes, places)
     if new.num_rows:
         keyed = keyed_rows(new.drop_columns([*located.LOCATION_COLUMNS, DELETE_COLUMN]), shape.schema, places.view.config, instant)
-        parts += _tag_new(keyed, places.view.config, tagging, shape, lookup)
+        parts += _tag_new(keyed, tagging, lookup)
     joined = [_one_row_a_key(part, shape) for part in _by_partition(parts)]
     return without_void_inserts(joined, shape)
 
@@ -109,11 +107,12 @@ def split_changes(data: pa.Table) -> tuple[pa.Table, pa.Table, pa.Table]:
     return data.filter(is_update), data.filter(is_delete), data.filter(without_place)
 
 
-def _tag_new(keyed: pa.Table, config: TableConfig, tagging: Tagging, shape: TableShape, lookup: Lookup) -> list[TaggedRows]:
-    if not config.record_key_fields:
+def _tag_new(keyed: pa.Table, tagging: Tagging, lookup: Lookup) -> list[TaggedRows]:
+    shape = lookup.shape
+    if not lookup.view.config.record_key_fields:
         return [TaggedRows(part.partition_path, (), part.rows) for part in split_by_partition(keyed)]
     as_upsert = replace(tagging, operation=Operation.UPSERT, combine=bool(shape.ordering_fields), combine_option="no ordering field is set")
-    return tag_rows(keyed, as_upsert, shape, lookup)
+    return tag_rows(split_by_partition(one_row_a_key(keyed, as_upsert, shape)), as_upsert, shape, lookup)
 
 
 def _by_partition(parts: Iterable[TaggedRows]) -> list[TaggedRows]:
@@ -131,7 +130,8 @@ def _joined(path: str, parts: Sequence[TaggedRows]) -> TaggedRows:
             slices.setdefault(piece, []).append(rows)
     inserts = [part.inserts for part in parts if part.inserts.num_rows] or [parts[0].inserts]
     updates = tuple((piece, join_rows(rows)) for piece, rows in slices.items())
-    return TaggedRows(path, updates, join_rows(inserts), sum(part.late for part in parts))
+    opened = tuple(one for part in parts for one in part.opened)
+    return TaggedRows(path, updates, join_rows(inserts), sum(part.late for part in parts), opened)
 
 
 def _one_row_a_key(part: TaggedRows, shape: TableShape) -> TaggedRows:

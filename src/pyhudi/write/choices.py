@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from pyhudi.index.choose import choose_index
-from pyhudi.index.global_simple import GlobalSimpleIndex
+from pyhudi.index.choose import provisional_index
+from pyhudi.index.options import IndexOptions, index_options
 from pyhudi.kernels.base_file import LogSettings, WriterSettings
 from pyhudi.metadata_table.settings import MetadataSettings, metadata_settings
 from pyhudi.spec.commit import Operation
@@ -27,11 +27,12 @@ _BLOCK_TYPES = {"avro": BlockType.AVRO, "parquet": BlockType.PARQUET}
 class Choices:
     """How to write: files, keys, packing, waiting. `size_threshold` is the share of the small-file limit that a
     commit must have written for its record size to be believed; of a merge-on-read table `small_file_candidates` base
-    files of a partition take new records.
+    files of a partition take new records. `index` is what the options say of the index, which `pyhudi.write.settle` chooses.
     """
 
     writer: WriterSettings
     tagging: Tagging
+    index: IndexOptions
     lock_wait_s: float
     size_threshold: float
     small_file_candidates: int
@@ -48,12 +49,10 @@ def choose(options: Options, config: TableConfig, operation: Operation) -> Choic
     check_agreement(options, config)
     combine_option = _COMBINE.get(operation, "hoodie.combine.before.insert")
     drop_known = operation is Operation.INSERT and options.flag("hoodie.datasource.write.insert.drop.duplicates")
-    index = choose_index(options, config)
-    if drop_known and isinstance(index, GlobalSimpleIndex):
-        index = replace(index, move=False)  # a key that is known in another partition is known
+    asked = index_options(options)
     tagging = Tagging(
         operation=operation,
-        index=index,
+        index=provisional_index(asked, config),
         combine=options.flag(combine_option) or drop_known,
         combine_option=combine_option,
         drop_known=drop_known,
@@ -61,6 +60,7 @@ def choose(options: Options, config: TableConfig, operation: Operation) -> Choic
     return Choices(
         writer=writer_settings(options),
         tagging=tagging,
+        index=asked,
         lock_wait_s=options.integer("hoodie.write.lock.wait_time_ms") / 1000,
         size_threshold=options.number("hoodie.record.size.estimation.threshold"),
         small_file_candidates=options.integer("hoodie.merge.small.file.group.candidates.limit"),

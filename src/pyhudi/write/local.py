@@ -6,13 +6,14 @@ Everything up to `plan_local` reads only; a mistake in the data is found before 
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 
 from pyhudi.engine.protocol import Engine
 from pyhudi.errors import KeyFieldError, UsageError
+from pyhudi.fsview.view import FileSystemView
 from pyhudi.index.protocol import Lookup
 from pyhudi.index.rows import TaggedRows
 from pyhudi.kernels.base_file import TableShape, WriterSettings
@@ -33,9 +34,10 @@ from pyhudi.write.prepare import TableSchema, evolved, keyed_deletes, keyed_rows
 from pyhudi.write.profile import Profile, profile_of
 from pyhudi.write.replace import replaced_groups
 from pyhudi.write.route import LoadedTask, load_tasks
+from pyhudi.write.settle import refined, settled
 from pyhudi.write.sizing import record_bytes
 from pyhudi.write.split import split_by_partition
-from pyhudi.write.tag import tag_rows, without_void_inserts
+from pyhudi.write.tag import Tagging, one_row_a_key, placed, tag_rows, without_void_inserts
 
 IN_THIS_PROCESS = "the rows were in this process already"
 
@@ -56,7 +58,7 @@ class WriteRequest:
 
 @dataclass(frozen=True, slots=True)
 class LocalWrite:
-    """A planned write with its rows; `index` is the kind of index that found the records, None when none was asked."""
+    """A planned write with its rows; `tagging` is how their records were found."""
 
     schema: TableSchema
     shape: TableShape
@@ -64,7 +66,7 @@ class LocalWrite:
     profile: Profile
     tasks: Sequence[LoadedTask]
     late: int
-    index: str | None
+    tagging: Tagging
 
 
 def plan_local(
@@ -98,7 +100,10 @@ def plan_local(
         columns = user_columns if request.located else without_meta_columns
         schema = evolved(stored, columns(request.data.schema), txn.table.config)
     shape = table_shape(schema, txn.table.config)
-    tagged = [] if request.data is None else _tagged(txn, request, request.data, choices, shape, engine)
+    positions = txn.table.config.is_merge_on_read and choices.writer.log.positions
+    lookup = Lookup(txn.table.storage, txn.view, engine, shape, positions, choices.tagging.drop_known)
+    choices = settled(choices, lookup, latest)
+    tagged, tagging = ([], choices.tagging) if request.data is None else _tagged(txn, request, request.data, choices, lookup)
     profile = profile_of(tagged)
     row_bytes = record_bytes(latest, tagged, choices.writer, threshold=choices.size_threshold)
     sizing = sizing_of(txn, profile, row_bytes, choices, request.columns)
@@ -111,10 +116,16 @@ def plan_local(
         replaced=replaced_groups(txn.view, request.operation, profile.partitions, request.partitions),
         engine=engine.name,
         reason=reason,
+        layout_files=layout_files(choices.tagging, profile, txn.view),
     )
     late = sum(part.late for part in tagged)
-    index = choices.tagging.index.name if choices.tagging.looks_up and not request.located else None
-    return LocalWrite(schema, shape, plan, profile, load_tasks(plan, tagged), late, index)
+    return LocalWrite(schema, shape, plan, profile, load_tasks(plan, tagged), late, tagging)
+
+
+def layout_files(tagging: Tagging, profile: Profile, view: FileSystemView) -> Mapping[str, bytes]:
+    """Return files of the table, by path, that must stand before the file groups that a write begins."""
+    paths = [path for path, part in profile.partitions.items() if part.opened]
+    return tagging.layout.files_before(paths, view) if tagging.layout is not None and paths else {}
 
 
 def sizing_of(txn: Transaction, profile: Profile, row_bytes: float, choices: Choices, columns: tuple[str, ...] | None) -> Sizing:
@@ -136,37 +147,48 @@ def _run(storage: Storage, shape: TableShape, settings: WriterSettings, loaded: 
     return run_task(storage, shape, settings, loaded.task, loaded.rows)
 
 
-def _tagged(
-    txn: Transaction, request: WriteRequest, data: pa.Table, choices: Choices, shape: TableShape, engine: Engine
-) -> list[TaggedRows]:
-    config = txn.table.config
+def _tagged(txn: Transaction, request: WriteRequest, data: pa.Table, choices: Choices, lookup: Lookup) -> tuple[list[TaggedRows], Tagging]:
+    """Return the rows by where they go, and how that was found."""
+    tagging, shape = choices.tagging, lookup.shape
     if data.num_rows == 0:
-        return []
-    if request.operation is Operation.DELETE_PREPPED:
-        return located_rows.tag_deletes(data, Places(txn.view, request.seen))
-    if request.located and holds_changes(data.schema):
-        places = Places(txn.view, request.seen)
-        lookup = Lookup(txn.table.storage, txn.view, engine, shape, config.is_merge_on_read and choices.writer.log.positions)
-        return tag_changes(data, functools.partial(_rekeyed, txn, shape=shape), choices.tagging, shape, lookup, places, txn.instant)
+        return [], tagging
     if request.located:
-        return without_void_inserts(located_rows.tag_updates(_rekeyed(txn, data, shape), data, Places(txn.view, request.seen)), shape)
+        return placed(_tagged_located(txn, request, data, tagging, lookup), tagging, lookup), tagging
+    keyed = one_row_a_key(_keyed(txn, request, data, tagging, shape), tagging, shape)
+    parts = split_by_partition(keyed)
+    tagging = refined(tagging, choices.index, parts, txn.view)
+    return tag_rows(parts, tagging, shape, lookup), tagging
+
+
+def _tagged_located(txn: Transaction, request: WriteRequest, data: pa.Table, tagging: Tagging, lookup: Lookup) -> list[TaggedRows]:
+    """Return rows that bring their places by where they go."""
+    places = Places(txn.view, request.seen)
+    if request.operation is Operation.DELETE_PREPPED:
+        return located_rows.tag_deletes(data, places)
+    if holds_changes(data.schema):
+        return tag_changes(data, functools.partial(_rekeyed, txn, shape=lookup.shape), tagging, lookup, places, txn.instant)
+    return without_void_inserts(located_rows.tag_updates(_rekeyed(txn, data, lookup.shape), data, places), lookup.shape)
+
+
+def _keyed(txn: Transaction, request: WriteRequest, data: pa.Table, tagging: Tagging, shape: TableShape) -> pa.Table:
+    """Return the rows with record key and partition path.
+
+    Raises:
+        KeyFieldError: the data lack a column that says where they belong, or a value of one is not allowed.
+    """
+    config = txn.table.config
     if request.operation is Operation.DELETE:
         if not config.record_key_fields:
             raise KeyFieldError(f"Table {config.name} has no record key; delete its rows by condition: delete(where=...).")
         require_columns(data.schema, config.record_key_fields, "a record key field", config)
-        if not choices.tagging.index.is_global:
+        if not tagging.index.is_global:
             require_columns(data.schema, config.partition_fields, "a partition field", config)
-        keyed = keyed_deletes(data, shape.schema, config, txn.instant)
-    else:
-        require_columns(data.schema, config.record_key_fields, "a record key field", config)
-        require_columns(data.schema, config.partition_fields, "a partition field", config)
-        if choices.tagging.looks_up or choices.tagging.combine:
-            require_columns(data.schema, shape.ordering_fields, "an ordering field", config)
-        keyed = keyed_rows(data, shape.schema, config, txn.instant)
-    positions = config.is_merge_on_read and choices.writer.log.positions
-    return tag_rows(
-        keyed, choices.tagging, shape, Lookup(txn.table.storage, txn.view, engine, shape, positions, choices.tagging.drop_known)
-    )
+        return keyed_deletes(data, shape.schema, config, txn.instant)
+    require_columns(data.schema, config.record_key_fields, "a record key field", config)
+    require_columns(data.schema, config.partition_fields, "a partition field", config)
+    if tagging.looks_up or tagging.combine:
+        require_columns(data.schema, shape.ordering_fields, "an ordering field", config)
+    return keyed_rows(data, shape.schema, config, txn.instant)
 
 
 def _of_named_partitions(txn: Transaction, request: WriteRequest, stored: TableSchema) -> WriteRequest:

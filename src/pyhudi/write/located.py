@@ -86,6 +86,10 @@ class Places:
         self._slices: dict[str, dict[str, FileSlice]] = {}
         self._written_since = frozenset() if seen is None else groups_written_since(view, seen)
 
+    def knows(self, partition_path: str, file_id: str) -> bool:
+        """Tell whether a file group of this id is there now."""
+        return any(piece.group.file_id == file_id for piece in self.view.latest_slices(partition_path))
+
     def slice_of(self, partition_path: str, name: str) -> FileSlice:
         """Return the slice that a located row was read from; `name` is that of a base file, or of a log's row the bare file id.
 

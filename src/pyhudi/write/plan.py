@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pyhudi.kernels.append_task import AppendTask
 from pyhudi.kernels.base_file import WriterSettings
@@ -26,11 +26,15 @@ _PACKING = frozenset({Operation.INSERT, Operation.UPSERT, Operation.UPSERT_PREPP
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """One task of a write, with how many located records and how many new ones of its partition it gets."""
+    """One task of a write, with how many located records and how many new ones of its partition it gets.
+
+    `opened` is how the id of its file group begins where the group begins with rows that belong to no other; they count as located.
+    """
 
     task: GroupTask
     updates: int
     inserts: int
+    opened: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,7 @@ class WritePlan:
 
     Buckets of one partition stand together; new records of a partition go to its buckets in their order, `inserts` to
     each, which is also the weight by which an engine may spread them. `replaced` is set by operations that complete as
-    a replacecommit.
+    a replacecommit. `layout_files` are files of the table, by path, that must stand before the data do.
     """
 
     operation: Operation
@@ -47,6 +51,7 @@ class WritePlan:
     replaced: Mapping[str, tuple[str, ...]] | None
     engine: str
     reason: str
+    layout_files: Mapping[str, bytes] = field(default_factory=dict)
 
     @property
     def changes_nothing(self) -> bool:
@@ -82,6 +87,7 @@ def plan_write(
     replaced: Mapping[str, tuple[str, ...]] | None = None,
     engine: str = "local",
     reason: str = "",
+    layout_files: Mapping[str, bytes] | None = None,
 ) -> WritePlan:
     """Return the plan of a write.
 
@@ -94,6 +100,7 @@ def plan_write(
         replaced: file ids by partition that the write replaces.
         engine: the name of the engine that will carry the plan out.
         reason: why that engine.
+        layout_files: files that must stand before the data do.
     """
     numbers = itertools.count()
     ids = _file_ids(file_prefix, one_prefix=operation not in _PACKING)
@@ -107,7 +114,11 @@ def plan_write(
                 base = group.base if piece is None else piece.base
                 task = WriteTask(instant, path, group.file_id, token, base, append_only=operation in _APPENDING)
             buckets.append(Bucket(task, updates, group.count))
-    return WritePlan(operation, tuple(buckets), replaced, engine, reason)
+        for beginning, count in part.opened.items():
+            file_id = _completed(beginning, file_prefix)
+            task = WriteTask(instant, path, file_id, f"{next(numbers)}-0-0", append_only=operation in _APPENDING)
+            buckets.append(Bucket(task, count, 0, beginning))
+    return WritePlan(operation, tuple(buckets), replaced, engine, reason, layout_files or {})
 
 
 def _groups(
@@ -135,6 +146,12 @@ def log_name(piece: FileSlice, instant: str, write_token: str, sizing: Sizing) -
         return LogFileName(file_id, instant, 1, write_token)
     begun = sizing.compacting.get(piece.group, piece.base_instant)
     return next_log_name(file_id, begun, (log.name for log in piece.logs), write_token)
+
+
+def _completed(beginning: str, file_prefix: Callable[[], str]) -> str:
+    """Return a new file id that begins so."""
+    whole = f"{file_prefix()}-0"
+    return beginning + whole[len(beginning) :]
 
 
 def _file_ids(file_prefix: Callable[[], str], *, one_prefix: bool) -> Iterator[str]:

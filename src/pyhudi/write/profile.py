@@ -16,10 +16,18 @@ from pyhudi.spec.file_group import FileSlice
 
 @dataclass(frozen=True, slots=True)
 class PartitionProfile:
-    """Counts of one partition: `inserts` new records, and for each file slice the updates and deletes it gets."""
+    """Counts of one partition: `inserts` new records, for each file slice the updates and deletes it gets, and the rows of file groups that
+    begin with them, by how their file ids begin.
+    """
 
     inserts: int = 0
     updates: Mapping[FileSlice, int] = field(default_factory=dict)
+    opened: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def new(self) -> int:
+        """How many rows go to file groups that had none of them."""
+        return self.inserts + sum(self.opened.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +39,18 @@ class Profile:
     @property
     def records(self) -> int:
         """How many records the write touches."""
-        return sum(part.inserts + sum(part.updates.values()) for part in self.partitions.values())
+        return sum(part.new + sum(part.updates.values()) for part in self.partitions.values())
 
 
 def profile_of(tagged: Iterable[TaggedRows]) -> Profile:
     """Return the counts of tagged rows."""
     return Profile(
         {
-            part.partition_path: PartitionProfile(part.inserts.num_rows, {piece: rows.num_rows for piece, rows in part.updates})
+            part.partition_path: PartitionProfile(
+                part.inserts.num_rows,
+                {piece: rows.num_rows for piece, rows in part.updates},
+                {beginning: rows.num_rows for beginning, rows in part.opened},
+            )
             for part in tagged
         }
     )
@@ -48,7 +60,7 @@ def inflight_metadata(profile: Profile, operation: Operation) -> CommitMetadata:
     """Return the content of the inflight file: for each partition its inserts first, then its updated file groups."""
     stats = {
         path: (
-            WriteStat("", None, num_inserts=part.inserts, has_runtime=False),
+            WriteStat("", None, num_inserts=part.new, has_runtime=False),
             *(
                 WriteStat(piece.group.file_id, None, prev_commit=piece.base_instant, num_update_writes=count, has_runtime=False)
                 for piece, count in part.updates.items()

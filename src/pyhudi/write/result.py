@@ -10,6 +10,7 @@ from pyhudi.kernels.write_task import TaskResult
 from pyhudi.spec.commit import Operation
 from pyhudi.txn.transaction import Committed
 from pyhudi.write.plan import WritePlan
+from pyhudi.write.tag import Tagging
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +31,8 @@ class WriteResult:
 
     `instant` and `completed` are instant texts, None when there was nothing to commit. `ignored` rows came later than
     what is stored (a smaller ordering value); None when ordered rows went to log files, of which only whoever merges them can tell.
-    `bytes_written` are those of base and log files. `index` is the kind of index that found the records, None when none was
-    asked.
+    `bytes_written` are those of base and log files. `index` is the kind of index that found the records, None when none was asked,
+    and `index_reason` says why it was that one.
     """
 
     instant: str | None
@@ -47,6 +48,7 @@ class WriteResult:
     engine_reason: str
     index: str | None
     seconds: float
+    index_reason: str = ""
 
     def __str__(self) -> str:
         name = self.operation.value.lower()
@@ -78,8 +80,8 @@ def count_results(results: Sequence[TaskResult], late: int = 0) -> Counts:
     )
 
 
-def write_result(committed: Committed | None, plan: WritePlan, counts: Counts, index: str | None, seconds: float) -> WriteResult:
-    """Return the result of a planned write; `committed` is None when there was nothing to commit."""
+def write_result(committed: Committed | None, plan: WritePlan, counts: Counts, tagging: Tagging, seconds: float) -> WriteResult:
+    """Return the result of a planned write; `committed` is None when there was nothing to commit, `tagging` how records were found."""
     instant = None if committed is None else committed.instant
     return WriteResult(
         instant=None if instant is None else instant.requested,
@@ -87,8 +89,9 @@ def write_result(committed: Committed | None, plan: WritePlan, counts: Counts, i
         operation=plan.operation,
         engine=plan.engine,
         engine_reason=plan.reason,
-        index=index,
+        index=tagging.index.name if tagging.looks_up else None,
         seconds=seconds,
+        index_reason=tagging.reason if tagging.looks_up else "",
         **dataclasses.asdict(counts),
     )
 

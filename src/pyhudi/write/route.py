@@ -31,10 +31,13 @@ def load_tasks(plan: WritePlan, tagged: Iterable[TaggedRows]) -> list[LoadedTask
 
 def _load(buckets: list[Bucket], part: TaggedRows) -> Iterator[LoadedTask]:
     updates = {piece.group.file_id: rows for piece, rows in part.updates}
+    opened = dict(part.opened)
     start = 0
     for bucket in buckets:
         rows = [part.inserts.slice(start, bucket.inserts)] if bucket.inserts else []
         start += bucket.inserts
-        if bucket.updates:
+        if bucket.opened is not None:
+            rows.insert(0, opened[bucket.opened])
+        elif bucket.updates:
             rows.insert(0, updates[bucket.task.file_id])
         yield LoadedTask(bucket.task, join_rows(rows))

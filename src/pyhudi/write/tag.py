@@ -11,21 +11,22 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from pyhudi.errors import UnsupportedError
+from pyhudi.index.bucket import BucketIndex
 from pyhudi.index.protocol import Index, Lookup
-from pyhudi.index.rows import TaggedRows
+from pyhudi.index.rows import PartitionRows, TaggedRows, join_rows
 from pyhudi.kernels.base_file import TableShape
 from pyhudi.kernels.dedupe import combine, last_of_each_key
 from pyhudi.kernels.keyed_rows import live_rows
 from pyhudi.spec.commit import Operation
 from pyhudi.write.prepare import require_unique
-from pyhudi.write.split import split_by_partition
 
 
 @dataclass(frozen=True, slots=True)
 class Tagging:
     """How an operation treats its rows.
 
-    `combine` keeps one row of each key of the data, `drop_known` leaves out rows whose key the table holds already.
+    `combine` keeps one row of each key of the data, `drop_known` leaves out rows whose key the table holds already. `reason` says why it
+    is this index.
     """
 
     operation: Operation
@@ -33,34 +34,46 @@ class Tagging:
     combine: bool
     combine_option: str
     drop_known: bool = False
+    reason: str = ""
 
     @property
     def looks_up(self) -> bool:
         """True when the index is asked where the keys live."""
         return self.drop_known or self.operation in (Operation.UPSERT, Operation.DELETE)
 
+    @property
+    def layout(self) -> BucketIndex | None:
+        """The index by which the key alone says the file group of a row, new ones too; None when there is none."""
+        return self.index if isinstance(self.index, BucketIndex) else None
 
-def tag_rows(keyed: pa.Table, tagging: Tagging, shape: TableShape, lookup: Lookup) -> list[TaggedRows]:
-    """Return the rows by where they go; `keyed` holds record key, partition path and data.
+
+def one_row_a_key(keyed: pa.Table, tagging: Tagging, shape: TableShape) -> pa.Table:
+    """Return the rows with one for each key where the operation asks for that; `keyed` holds record key, partition path and data.
 
     Raises:
         KeyFieldError: a key stands twice in the data of an upsert that was told not to combine them.
+    """
+    if tagging.combine:
+        within_partition = not (tagging.index.is_global and tagging.looks_up)
+        if tagging.operation is Operation.DELETE:
+            return last_of_each_key(keyed, within_partition=within_partition)
+        return combine(keyed, shape, within_partition=within_partition)
+    if tagging.operation is Operation.UPSERT:
+        require_unique(keyed, tagging.combine_option)
+    return keyed
+
+
+def tag_rows(parts: Sequence[PartitionRows], tagging: Tagging, shape: TableShape, lookup: Lookup) -> list[TaggedRows]:
+    """Return the rows of partitions by where they go.
+
+    Raises:
         UnsupportedError: as `check_moves` says.
     """
     check_moves(tagging, lookup)
-    within_partition = not (tagging.index.is_global and tagging.looks_up)
-    if tagging.combine:
-        if tagging.operation is Operation.DELETE:
-            keyed = last_of_each_key(keyed, within_partition=within_partition)
-        else:
-            keyed = combine(keyed, shape, within_partition=within_partition)
-    elif tagging.operation is Operation.UPSERT:
-        require_unique(keyed, tagging.combine_option)
-    parts = split_by_partition(keyed)
     if not tagging.looks_up:
-        return [TaggedRows(part.partition_path, (), part.rows) for part in parts]
+        return placed([TaggedRows(part.partition_path, (), part.rows) for part in parts], tagging, lookup)
     tagged = tagging.index.tag(parts, lookup)
-    if tagging.drop_known:
+    if tagging.drop_known and tagging.layout is None:
         return [replace(part, updates=()) for part in tagged if part.inserts.num_rows]
     return without_void_inserts(tagged, shape)
 
@@ -80,7 +93,30 @@ def check_moves(tagging: Tagging, lookup: Lookup) -> None:
         )
 
 
+def placed(tagged: Sequence[TaggedRows], tagging: Tagging, lookup: Lookup) -> list[TaggedRows]:
+    """Return the rows with new ones in the file groups that their keys say, for an index that says so."""
+    if tagging.layout is None:
+        return list(tagged)
+    new = [PartitionRows(part.partition_path, part.inserts) for part in tagged]
+    places = tagging.layout.place(new, lookup.view, afresh=tagging.operation.replaces)
+    return [_joined(part, place) for part, place in zip(tagged, places, strict=True)]
+
+
+def _joined(part: TaggedRows, place: TaggedRows) -> TaggedRows:
+    updates, opened = dict(part.updates), dict(part.opened)
+    for piece, rows in place.updates:
+        updates[piece] = join_rows([updates[piece], rows]) if piece in updates else rows
+    for beginning, rows in place.opened:
+        opened[beginning] = join_rows([opened[beginning], rows]) if beginning in opened else rows
+    return replace(part, updates=tuple(updates.items()), inserts=place.inserts, opened=tuple(opened.items()))
+
+
 def without_void_inserts(tagged: Sequence[TaggedRows], shape: TableShape) -> list[TaggedRows]:
     """Leave out deletes of records that are not there, and partitions that get nothing."""
-    kept = (replace(part, inserts=live_rows(part.inserts, shape)) for part in tagged)
-    return [part for part in kept if part.updates or part.inserts.num_rows or part.late]
+    kept = (replace(part, inserts=live_rows(part.inserts, shape), opened=_live(part.opened, shape)) for part in tagged)
+    return [part for part in kept if part.updates or part.inserts.num_rows or part.opened or part.late]
+
+
+def _live(opened: Sequence[tuple[str, pa.Table]], shape: TableShape) -> tuple[tuple[str, pa.Table], ...]:
+    kept = ((beginning, live_rows(rows, shape)) for beginning, rows in opened)
+    return tuple((beginning, rows) for beginning, rows in kept if rows.num_rows)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pyhudi.errors import ConflictError, UnsupportedError
+from pyhudi.errors import ConflictError
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.kernels import merge_slice
 from pyhudi.spec.commit import Operation
@@ -218,15 +218,16 @@ def test_positions_of_unknown_and_doubled_keys_leave_rows_right(blocks: str) -> 
     assert rows_of(table) == [ride(1, value=5), ride(1, value=5), ride(2), ride(3, value=6)]
 
 
-def test_group_of_log_files_only_is_refused_by_the_index_that_cannot_see_its_keys() -> None:
+@pytest.mark.parametrize("index", ["SIMPLE", "GLOBAL_SIMPLE", "BLOOM", "GLOBAL_BLOOM"])
+def test_keys_in_a_group_of_log_files_only_are_found_by_every_index(index: str) -> None:
     table, listed = merged_on_read(), {"hoodie.metadata.enable": "false"}
     table.insert([ride(1)], options=listed)
     table.upsert([ride(1, value=2)], options=listed)
     (piece,) = slices(table)
     assert piece.base is not None
     table.storage.delete(piece.base.path)
-    with pytest.raises(UnsupportedError, match="log files only"):
-        table.upsert([ride(1, value=3)], options=listed)
+    table.upsert([ride(1, value=3), ride(2, value=3)], options={**listed, "hoodie.index.type": index})
+    assert rows_of(table) == [ride(1, value=3), ride(2, value=3)]
 
 
 def test_logs_beyond_the_limit_of_a_read_are_merged_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:

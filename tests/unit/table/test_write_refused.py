@@ -55,7 +55,7 @@ def test_data_that_do_not_fit_are_refused(data, kind, says) -> None:
     [
         ({"hoodie.upsert.shufle.parallelism": "2"}, OptionError, "shuffle"),
         ({"hoodie.parquet.max.file.size": "big"}, OptionError, "whole number|number"),
-        ({"hoodie.index.type": "BLOOM"}, UnsupportedError, "SIMPLE and GLOBAL_SIMPLE"),
+        ({"hoodie.index.type": "HBASE"}, UnsupportedError, "HBase cluster"),
         ({"hoodie.index.type": "SIMPEL"}, OptionError, "Did you mean 'SIMPLE'"),
         ({"hoodie.datasource.write.recordkey.field": "city"}, OptionError, "hoodie.table.recordkey.fields=id"),
         ({"hoodie.datasource.write.partitionpath.field": "value"}, OptionError, "hoodie.table.partition.fields=city"),

@@ -42,13 +42,6 @@ SERVICES: tuple[ConfigKey, ...] = (
         "hoodie.table.service.manager.enabled=false hoodie.table.service.manager.* hoodie.table.services.*",
     ),
     *refused(
-        f"indexes beside SIMPLE and GLOBAL_SIMPLE {_LATER}",
-        """
-        hoodie.bucket.index.* hoodie.index.bucket.* hoodie.hbase.* hoodie.index.hbase.* hoodie.record.index.*
-        hoodie.inmemory.index.*
-        """,
-    ),
-    *refused(
         f"several writers at a time {_LATER}; pyhudi lets one writer after the other onto a table",
         """
         hoodie.write.concurrency.mode=single_writer hoodie.write.concurrency.* hoodie.write.lock.*

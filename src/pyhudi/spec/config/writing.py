@@ -40,18 +40,6 @@ WRITING: tuple[ConfigKey, ...] = (
     served("hoodie.combine.before.insert", "insert keeps one row for each key of its input.", Kind.FLAG, "false"),
     served("hoodie.combine.before.upsert", "upsert keeps one row for each key of its input.", Kind.FLAG, "true"),
     served("hoodie.combine.before.delete", "delete looks at each key of its input once.", Kind.FLAG, "true"),
-    served(
-        "hoodie.index.type",
-        "How the file group of a key is found.",
-        default="SIMPLE",
-        aliases=("hoodie.datasource.write.index.type",),
-    ),
-    served(
-        "hoodie.simple.index.update.partition.path",
-        "GLOBAL_SIMPLE: a row that comes with another partition moves there.",
-        Kind.FLAG,
-        "true",
-    ),
     served("hoodie.parquet.max.file.size", "Size in bytes that base files grow to.", Kind.POSITIVE, "125829120"),
     served(
         "hoodie.parquet.small.file.limit",
@@ -149,8 +137,7 @@ WRITING: tuple[ConfigKey, ...] = (
         """
         hoodie.insert.shuffle.parallelism hoodie.upsert.shuffle.parallelism hoodie.bulkinsert.shuffle.parallelism
         hoodie.delete.shuffle.parallelism hoodie.delete.parallelism hoodie.markers.delete.parallelism
-        hoodie.rollback.parallelism hoodie.finalize.write.parallelism hoodie.simple.index.parallelism
-        hoodie.global.simple.index.parallelism hoodie.bloom.index.parallelism hoodie.bloom.index.* hoodie.simple.index.*
+        hoodie.rollback.parallelism hoodie.finalize.write.parallelism
         hoodie.copyonwrite.insert.split.size hoodie.copyonwrite.insert.auto.split hoodie.write.buffer.*
         hoodie.write.executor.* hoodie.write.status.storage.level hoodie.write.tagged.record.storage.level
         hoodie.copyonwrite.record.size.estimate hoodie.parquet.compression.ratio hoodie.memory.* hoodie.spillable.*

@@ -1,0 +1,123 @@
+"""Buckets by number: hash modulo count, where the file ids of bucket 7 begin with `00000007`.
+
+Rules: `BucketIdentifier`, `PartitionBucketIndexHashingConfig`, `RegexRule`; format notes 6.1, 6.3.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pyhudi.codec.jackson import parse_json, render_json
+from pyhudi.errors import CorruptTableError, OptionError
+from pyhudi.fsview.view import FileSystemView
+from pyhudi.index.bucket import Buckets
+from pyhudi.kernels.bucket_hash import list_hashes
+from pyhudi.spec.file_group import FileGroupId
+
+#: How many characters of a file id name its bucket.
+DIGITS = 8
+CONFIGS = ".hoodie/.bucket_index/partition_bucket_index_meta/configs"
+_SUFFIX = ".hashing_config"
+_FIRST = "00000000000000000"
+_MAX_BYTES = 16 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class CountRules:
+    """How many buckets a partition has: that of the first expression which is found in its path, else `default`.
+
+    Example:
+        >>> CountRules(4, (("2026-01-01", 16),)).count("day=2026-01-01")
+        16
+    """
+
+    default: int
+    expressions: tuple[tuple[str, int], ...] = ()
+
+    def count(self, path: str) -> int:
+        """Return the number of buckets of a partition."""
+        return next((count for expression, count in self.expressions if re.search(expression, path)), self.default)
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedBuckets:
+    """The simple engine. `rules_file` is to be written when the table has no such file yet."""
+
+    fields: tuple[str, ...]
+    rules: CountRules
+    rules_file: Mapping[str, bytes] | None = None
+
+    def buckets(self, view: FileSystemView, path: str) -> Buckets:  # noqa: ARG002 - other kinds of hashing look at the table
+        """Return the buckets of a partition."""
+        count = self.rules.count(path)
+        beginnings = [f"{number:0{DIGITS}d}" for number in range(count)]
+        return Buckets(beginnings, lambda keys: list_hashes(keys, self.fields) % count, dict(self.rules_file or {}))
+
+
+def parse_expressions(text: str, option: str) -> tuple[tuple[str, int], ...]:
+    """Return expressions and counts of `regex,count;regex,count`.
+
+    Raises:
+        OptionError: it is no such text, or an expression is none that Java and Python share.
+    """
+    found = []
+    for part in filter(None, (part.strip() for part in text.split(";"))):
+        expression, comma, count = part.rpartition(",")
+        if not comma or not count.strip().isdigit() or not int(count):
+            raise OptionError(f"{option}={text}: '{part}' is not an expression, a comma and a number of buckets")
+        try:
+            re.compile(expression)
+        except re.error as error:
+            raise OptionError(f"{option}={text}: '{expression}' is no regular expression that pyhudi knows: {error}") from None
+        found.append((expression, int(count)))
+    return tuple(found)
+
+
+def load_rules(view: FileSystemView) -> CountRules | None:
+    """Return the rules that hold for a table as its timeline shows it; None when it has none.
+
+    Raises:
+        CorruptTableError: the file is damaged.
+    """
+    pending = {instant.requested for instant in view.timeline.pending()}
+    names = (status.name for status in view.storage.list(CONFIGS) if status.name.endswith(_SUFFIX))
+    committed = [name for name in names if name.removesuffix(_SUFFIX) not in pending]
+    return _parse_rules(view, f"{CONFIGS}/{max(committed)}") if committed else None
+
+
+def _parse_rules(view: FileSystemView, path: str) -> CountRules:
+    try:
+        found = parse_json(view.storage.read(path, max_bytes=_MAX_BYTES))
+        return CountRules(int(found["defaultBucketNumber"]), parse_expressions(str(found["expressions"]), "expressions"))
+    except (ValueError, KeyError, TypeError, OptionError, CorruptTableError) as error:
+        raise CorruptTableError(f"file {path} of table {view.storage.uri} is damaged: {error}") from None
+
+
+def first_rules_file(rules: CountRules, expressions: str) -> dict[str, bytes]:
+    """Return path and content of the first file with the rules of a table."""
+    content = {
+        "expressions": expressions,
+        "defaultBucketNumber": rules.default,
+        "rule": "regex",
+        "version": 1,
+        "instant": _FIRST,
+    }
+    return {f"{CONFIGS}/{_FIRST}{_SUFFIX}": render_json(content)}
+
+
+def bucket_of(file_id: str) -> int | None:
+    """Return the bucket that a file id names, None when it names none."""
+    head = file_id[:DIGITS]
+    return int(head) if len(head) == DIGITS and head.isascii() and head.isdigit() else None
+
+
+def names_buckets(groups: Sequence[FileGroupId]) -> bool:
+    """Tell whether file groups are buckets: random ids of eight decimal digits that are small numbers do not come about."""
+    numbers = [bucket_of(group.file_id) for group in groups]
+    return bool(numbers) and all(number is not None and number < _MOST_BUCKETS for number in numbers)
+
+
+#: Beyond this many buckets a partition is taken for one that another index wrote.
+_MOST_BUCKETS = 10_000

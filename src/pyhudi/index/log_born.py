@@ -1,0 +1,81 @@
+"""Records that began in a log file: those of file groups without base file, and those that some writers append to a group as new.
+
+Rules: `HoodieIndex.canIndexLogFiles`. Indexes that say the file group of a key before it is stored (BUCKET, Flink's state, INMEMORY) let
+new records into logs; those that read base files never do. Which of them wrote a log is told by its commit: pyhudi's say so, and logs
+of anybody else are looked into.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pyhudi.fsview.view import FileSystemView
+from pyhudi.kernels.base_file import TableShape
+from pyhudi.kernels.delta import SliceTask
+from pyhudi.kernels.merge_slice import iter_merged
+from pyhudi.kernels.probe import find_keys
+from pyhudi.schema.meta_columns import RECORD_KEY
+from pyhudi.spec.commit import Operation
+from pyhudi.spec.file_group import FileSlice
+from pyhudi.spec.instant import Instant
+from pyhudi.storage.protocol import Storage
+from pyhudi.timeline.payload import read_commit
+
+#: Entries of pyhudi's commits: who wrote, and whether new records may have gone to logs.
+WRITER_NOTE = "pyhudi.version"
+NEW_IN_LOGS_NOTE = "pyhudi.new.records.in.logs"
+
+
+class LogOrigins:
+    """Tells whether logs may begin records, by the commits that wrote them; each commit is read once."""
+
+    def __init__(self, view: FileSystemView) -> None:
+        self._view = view
+        self._known: dict[str, bool] = {}
+
+    def may_begin_records(self, piece: FileSlice) -> bool:
+        """Tell whether a slice may hold keys that its base file does not."""
+        if not piece.logs or piece.base is None:
+            return bool(piece.logs)
+        timeline = self._view.timeline
+        if timeline.layout == 1:
+            # Logs are named by their slice: any later commit may have written to them.
+            later = (instant.requested for instant in timeline.data_instants() if instant.requested > piece.base_instant)
+            return any(map(self._lets_new_records_in, later))
+        return any(self._lets_new_records_in(log.name.instant) for log in piece.logs)
+
+    def _lets_new_records_in(self, requested: str) -> bool:
+        if requested not in self._known:
+            done = (one for one in self._view.timeline.find(requested) if one.is_completed and one.action.writes_data)
+            instant = next(done, None)
+            self._known[requested] = instant is None or self._says_so(instant)
+        return self._known[requested]
+
+    def _says_so(self, instant: Instant) -> bool:
+        metadata = read_commit(self._view.storage, self._view.config, instant)
+        is_first_hand = WRITER_NOTE in metadata.extra and metadata.operation is not Operation.LOG_COMPACT
+        return not is_first_hand or NEW_IN_LOGS_NOTE in metadata.extra
+
+
+def logs_of(piece: FileSlice, view: FileSystemView) -> SliceTask:
+    """Return the task of reading the keys of a slice's logs alone."""
+    logs = FileSlice(piece.group, piece.base_instant, None, piece.logs)
+    return SliceTask(logs, view.timeline.visibility, view.config.layout, (RECORD_KEY,))
+
+
+def keys_born_in_logs(storage: Storage, shape: TableShape, view: FileSystemView, piece: FileSlice) -> pa.StringArray:
+    """Return the keys of the records that stand in the logs of a slice and that its base file does not hold."""
+    keys = keys_in_logs(storage, shape, logs_of(piece, view))
+    return keys if piece.base is None else keys.filter(find_keys(storage, piece.base, keys, virtual_key=shape.virtual_key).is_null())
+
+
+def keys_in_logs(storage: Storage, shape: TableShape, task: SliceTask, keys: pa.StringArray | None = None) -> pa.StringArray:
+    """Return the keys of the records that stand in the logs of a task; `keys` limits them to these.
+
+    Raises:
+        CorruptTableError: a log is damaged or missing.
+    """
+    only = None if keys is None else pc.field(RECORD_KEY).isin(keys)
+    batches = iter_merged(storage, shape, task, only)
+    return pa.chunked_array([batch.column(RECORD_KEY) for batch in batches], pa.string()).combine_chunks()

@@ -1,0 +1,91 @@
+"""Which index a write asks, once the table can be looked at.
+
+An index that was named is taken, unless the table is laid out for another (`pyhudi.index.choose`). One that was chosen for the table is
+refined by the batch: few keys against many or large files ask bloom filters first.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Final
+
+from pyhudi.fsview.view import FileSystemView
+from pyhudi.index import options as names
+from pyhudi.index.bloom import FilterScan
+from pyhudi.index.choose import choose_index
+from pyhudi.index.global_simple import GlobalIndex
+from pyhudi.index.protocol import Lookup
+from pyhudi.index.rows import PartitionRows
+from pyhudi.index.simple import PartitionIndex
+from pyhudi.spec.commit import CommitMetadata, Operation
+from pyhudi.spec.file_group import FileGroupId
+from pyhudi.timeline.payload import read_commit
+from pyhudi.write.choices import Choices
+from pyhudi.write.tag import Tagging
+
+_log = logging.getLogger("pyhudi.index")
+#: How many commits are looked at for one that wrote files.
+_MOST_COMMITS: Final = 5
+#: Bytes of base files for each key of the batch, and for each file, from which on filters are asked: in the time that it takes to decode a
+#: filter, the keys of a file of that size are read.
+_BYTES_A_KEY: Final = 4096
+_BYTES_A_FILE: Final = 8 << 20
+
+
+def settled(choices: Choices, lookup: Lookup, latest: CommitMetadata | None) -> Choices:
+    """Return the choices with the index that the write asks.
+
+    Args:
+        choices: what the options decide.
+        lookup: what an index may ask.
+        latest: the metadata of the commit before, None when there is none.
+
+    Raises:
+        OptionError: the options contradict how the table is laid out.
+        UnsupportedError: the index cannot serve this table.
+    """
+    chosen = choose_index(choices.index, lookup, _recent_groups(lookup.view, latest))
+    index = chosen.index
+    if choices.tagging.drop_known and isinstance(index, GlobalIndex):
+        index = replace(index, move=False)  # a key that is known in another partition is known
+    tagging = replace(choices.tagging, index=index, reason=chosen.reason)
+    if tagging.layout is not None and lookup.view.config.is_merge_on_read and tagging.operation is not Operation.UPSERT:
+        tagging = replace(tagging, combine=True)  # new rows of a bucket go to its log, where a key stands once
+    return replace(choices, tagging=tagging)
+
+
+def refined(tagging: Tagging, asked: names.IndexOptions, parts: Sequence[PartitionRows], view: FileSystemView) -> Tagging:
+    """Return how rows are tagged, with the index that suits a batch as well, and say so in the log."""
+    index = tagging.index
+    if tagging.looks_up and asked.name is None and isinstance(index, PartitionIndex) and index.name == names.SIMPLE:
+        files = [file for part in parts for file in view.latest_base_files(part.partition_path)]
+        keys, size = sum(part.rows.num_rows for part in parts), sum(file.size for file in files)
+        counted = f"{keys} keys against {len(files)} base files of {size >> 20} MiB"
+        if files and size > max(keys * _BYTES_A_KEY, len(files) * _BYTES_A_FILE):
+            finder = FilterScan(asked.bloom_precheck, from_metadata=asked.bloom_from_metadata)
+            tagging = replace(tagging, index=PartitionIndex(names.BLOOM, finder), reason=f"{tagging.reason}; {counted}: filters come first")
+        else:
+            tagging = replace(tagging, reason=f"{tagging.reason}; {counted}: reading keys is cheaper than asking filters")
+    if tagging.looks_up:
+        _log.info("%s of table %s asks the index %s: %s", tagging.operation.value, view.config.name, tagging.index.name, tagging.reason)
+    return tagging
+
+
+def _recent_groups(view: FileSystemView, latest: CommitMetadata | None) -> list[FileGroupId]:
+    """Return the file groups of the last commit that wrote any."""
+    return next((groups for commit in _commits(view, latest) if (groups := _groups(commit))), [])
+
+
+def _commits(view: FileSystemView, latest: CommitMetadata | None) -> Iterator[CommitMetadata]:
+    if latest is None:
+        return
+    yield latest
+    for instant in islice(reversed(view.timeline.data_instants()), 1, _MOST_COMMITS):
+        yield read_commit(view.storage, view.config, instant)
+
+
+def _groups(commit: CommitMetadata) -> list[FileGroupId]:
+    return [FileGroupId(stat.partition_path or "", stat.file_id) for stat in commit.all_stats() if stat.path and stat.file_id]
