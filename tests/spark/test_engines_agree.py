@@ -71,6 +71,28 @@ def test_local_engine_and_spark_tasks_give_the_same_rows(
     assert found[0] == found[1]
 
 
+PARTIAL = {
+    "recordkey": "id",
+    "partitionpath": "city",
+    "ordering": "seen",
+    "payload": "org.apache.hudi.common.model.PartialUpdateAvroPayload",
+}
+
+
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_spark_tasks_fill_rows_from_each_other_and_from_what_is_stored(
+    spark: SparkSession, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(SHAPES, "partial", {**PARTIAL, "type": kind})
+    stored = [("a", 3, 0.5), ("b", 3, 0.5), ("c", 3, None), ("d", 3, 0.5)]
+    changes = [("a", 5, None), ("b", 5, None), ("b", 4, 2.5), ("c", 1, 9.5), ("e", 1, 1.5), ("e", 2, None)]
+    for batch in (stored, changes):
+        rows = [{"id": key, "city": "lima", "seen": seen, "fare": fare} for key, seen, fare in batch]
+        write(spark, str(tmp_path / "t"), "partial", "upsert", rows, "spark")
+    found = [(row[2], row[4], row[5]) for row in content(str(tmp_path / "t"))]
+    assert found == [("a", 5, 0.5), ("b", 5, 2.5), ("c", 3, 9.5), ("d", 3, 0.5), ("e", 2, 1.5)]
+
+
 def test_engine_is_recorded_in_the_commit_and_follows_the_size_of_the_plan(spark: SparkSession, tmp_path: Path) -> None:
     path = str(tmp_path / "t")
     write(spark, path, "plain", "upsert", [{"id": "1", "city": "lima", "seen": 1, "fare": 1.0}], "auto")
@@ -100,6 +122,8 @@ def save(frame, path: str, shape: str, operation: str, options: dict[str, str]) 
         writer = writer.option("hoodie.table.ordering.fields", fields["ordering"])
     writer = writer.option("hoodie.datasource.write.table.type", fields.get("type", "COPY_ON_WRITE"))
     writer = writer.option("hoodie.write.table.version", fields.get("version", "9"))
+    if "payload" in fields:
+        writer = writer.option("hoodie.datasource.write.payload.class", fields["payload"])
     writer.save(path)
 
 

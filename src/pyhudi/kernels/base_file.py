@@ -48,8 +48,9 @@ class TableShape:
     `schema` holds the data columns, `avro_schema_json` the same with the meta fields in front. Rows are deletes that
     carry an ordering value when `_hoodie_is_deleted` is true, or when the text of `delete_field` equals
     `delete_marker`. `gaps` says which values of the newer of two versions are filled from the older one, `merger` merges two
-    versions in the mode CUSTOM. `change_log` says what is logged of changes, None for nothing. `virtual_key` says how the keys of files
-    without meta columns come from the data.
+    versions in the mode CUSTOM. With `combines_by_ordering` rows of one batch go by their ordering values, whatever the mode.
+    `change_log` says what is logged of changes, None for nothing. `virtual_key` says how the keys of files without meta columns come
+    from the data.
     """
 
     name: str
@@ -62,6 +63,7 @@ class TableShape:
     delete_marker: str | None = None
     gaps: Gaps | None = None
     merger: RecordMerger | None = None
+    combines_by_ordering: bool = False
     change_log: LoggingMode | None = None
     virtual_key: KeyFields | None = None
 

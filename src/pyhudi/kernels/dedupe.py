@@ -60,6 +60,8 @@ def combine(rows: pa.Table, shape: TableShape, *, within_partition: bool = True)
     Raises:
         SchemaError: an ordering field is missing or has no order.
     """
+    if shape.combines_by_ordering:
+        return greatest_of_each_key(rows, shape.ordering_fields, within_partition=within_partition)
     if not shape.mixes_versions:
         return greatest_of_each_key(rows, shape.compared_fields, within_partition=within_partition)
     check_orderable(rows.schema, shape.compared_fields)

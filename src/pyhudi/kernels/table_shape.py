@@ -40,6 +40,7 @@ def shape_of(config: TableConfig, schema: pa.Schema, avro_json_with_meta: str) -
         delete_marker=rule.delete_marker,
         gaps=None if rule.gaps is None else _with_defaults(rule.gaps, avro_json_with_meta),
         merger=rule.merger,
+        combines_by_ordering=rule.combines_by_ordering,
         change_log=logging_mode(config),
         virtual_key=None if config.populate_meta_fields else key_fields(config),
     )

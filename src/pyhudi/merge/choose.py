@@ -24,6 +24,7 @@ from pyhudi.spec.payload import (
     parse_partial_mode,
 )
 from pyhudi.spec.table_config import TableConfig
+from pyhudi.spec.table_version import TableVersion
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,7 @@ class MergeRule:
     delete_field: str | None = None
     delete_marker: str | None = None
     merger: RecordMerger | None = None
+    combines_by_ordering: bool = False
 
 
 def merge_rule(config: TableConfig, columns: frozenset[str]) -> MergeRule:
@@ -58,7 +60,9 @@ def merge_rule(config: TableConfig, columns: frozenset[str]) -> MergeRule:
     payload = payload or Payload(stored)
     mode = payload.mode if stored is MergeMode.CUSTOM else stored
     fields = payload.ordering if payload.ordering and columns.issuperset(payload.ordering) else config.ordering_fields
-    return MergeRule(mode, fields, _gaps(config, payload), *_deletes(config, payload))
+    # Before version 9 such a class has rules of its own for the rows of one batch: the greatest ordering value stays, whole.
+    by_ordering = config.version < TableVersion.NINE and payload.mode is MergeMode.COMMIT_TIME_ORDERING and not payload.is_plain
+    return MergeRule(mode, fields, _gaps(config, payload), *_deletes(config, payload), combines_by_ordering=by_ordering)
 
 
 def _gaps(config: TableConfig, payload: Payload) -> Gaps | None:

@@ -86,7 +86,7 @@ class ReadRequest:
         by_metadata_table = options.flag("hoodie.metadata.enable")
         match (options.get(_QUERY_TYPE) or "snapshot").lower():
             case "snapshot":
-                return SnapshotQuery("snapshot", options.get(_AS_OF), merge_bytes, by_metadata_table)
+                return SnapshotQuery("snapshot", options.get(_AS_OF), merge_bytes=merge_bytes, use_metadata_table=by_metadata_table)
             case "read_optimized":
                 return SnapshotQuery("read_optimized", options.get(_AS_OF), use_metadata_table=by_metadata_table)
             case "incremental":

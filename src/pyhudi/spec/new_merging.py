@@ -49,7 +49,7 @@ def merge_properties(version: TableVersion, asked: NewMerging, ordering_fields: 
     settings = {keys.MERGE_PROPERTY_PREFIX + name: value for name, value in payload.settings.items()}
     return {
         keys.MERGE_MODE: mode,
-        keys.LEGACY_PAYLOAD_CLASS: "" if payload.is_plain else asked.payload_class or "",
+        keys.LEGACY_PAYLOAD_CLASS: asked.payload_class or "",
         keys.PARTIAL_UPDATE_MODE: asked.partial or payload.partial or "",
         **settings,
         **prefixed,

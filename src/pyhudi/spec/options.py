@@ -173,7 +173,6 @@ def _translate_classes(given: dict[str, str]) -> dict[str, str]:
     class_name = given.get(_PAYLOAD_CLASS, "")
     if (payload := PAYLOADS.get(class_name)) is not None and payload.is_plain:
         _agree(given, _MERGE_MODE, payload.mode.value, class_name)
-        del given[_PAYLOAD_CLASS]
     return given
 
 

@@ -33,5 +33,5 @@ def selection(
     if mode not in ("snapshot", "read_optimized"):
         raise OptionError(f"mode is {mode!r}; it can be 'snapshot' or 'read_optimized'.")
     merge_bytes = resolve(options or {}).integer("hoodie.memory.merge.max.size")
-    snapshot = open_snapshot(storage, SnapshotQuery(mode, as_of, merge_bytes))
+    snapshot = open_snapshot(storage, SnapshotQuery(mode, as_of, merge_bytes=merge_bytes))
     return select(snapshot, columns, filter, meta_columns=meta_columns)

@@ -12,7 +12,7 @@ from pyhudi.spec import timestamp_keys
 from pyhudi.spec.key_generator import parse_key_generator
 from pyhudi.spec.key_settings import CLASS_OPTION, FLAG_LINES, stored_key_lines
 from pyhudi.spec.options import Options
-from pyhudi.spec.payload import MERGE_SETTINGS
+from pyhudi.spec.payload import MERGE_SETTINGS, PAYLOADS
 from pyhudi.spec.table_config import TableConfig
 
 #: Options by the line of hoodie.properties that they would have to agree with.
@@ -52,6 +52,8 @@ def check_agreement(options: Options, config: TableConfig) -> None:
     stored = _stored(config)
     for line, option in _OPTIONS.items():
         stated = options.get(option)
+        if line == keys.PAYLOAD_CLASS and (payload := PAYLOADS.get(stated or "")) is not None and payload.is_plain:
+            continue  # the mode says it all, and stands beside it
         if stated is not None and line in stored and _differ(line, stated, stored[line]):
             raise OptionError(
                 f"{option}={stated} contradicts table {config.name}, whose .hoodie/hoodie.properties says"

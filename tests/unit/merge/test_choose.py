@@ -32,9 +32,9 @@ def rule(version: int = 8, columns: frozenset[str] = frozenset(), **properties: 
         ("PartialUpdateAvroPayload", MergeRule(MergeMode.EVENT_TIME_ORDERING, ("ts",), Gaps(PartialMode.IGNORE_DEFAULTS))),
         (
             "OverwriteNonDefaultsWithLatestAvroPayload",
-            MergeRule(MergeMode.COMMIT_TIME_ORDERING, ("ts",), Gaps(PartialMode.IGNORE_DEFAULTS)),
+            MergeRule(MergeMode.COMMIT_TIME_ORDERING, ("ts",), Gaps(PartialMode.IGNORE_DEFAULTS), combines_by_ordering=True),
         ),
-        ("AWSDmsAvroPayload", MergeRule(MergeMode.COMMIT_TIME_ORDERING, ("ts",), None, "Op", "D")),
+        ("AWSDmsAvroPayload", MergeRule(MergeMode.COMMIT_TIME_ORDERING, ("ts",), None, "Op", "D", combines_by_ordering=True)),
     ],
 )
 @pytest.mark.parametrize("version", [6, 8])

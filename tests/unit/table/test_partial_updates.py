@@ -37,7 +37,7 @@ BATCH: Rows = [
     ("y", 15, 3, None),
     ("y", 4, None, "y4"),
 ]
-#: What Apache Hudi's copy-on-write tables of version 9 hold then.
+#: What Apache Hudi's tables hold then, copy-on-write and merge-on-read.
 BY_EVENT_TIME: Rows = [
     ("a", 20, 7, "a1"),
     ("b", 20, 7, "b1"),
@@ -47,6 +47,17 @@ BY_EVENT_TIME: Rows = [
     ("f", 10, 1, "f0"),
     ("x", 10, 9, "x4"),
     ("y", 15, 3, "y4"),
+]
+#: Before version 9 rows of one batch go by their ordering values, and do not fill each other.
+OLDER: Rows = [
+    ("a", 20, 1, "a1"),
+    ("b", 20, 1, "b1"),
+    ("c", 5, 9, "c0"),
+    ("d", 20, 1, "d0"),
+    ("e", 20, 5, "e0"),
+    ("f", 10, 1, "f0"),
+    ("x", 5, 9, None),
+    ("y", 15, 3, None),
 ]
 BY_COMMIT_TIME: Rows = [
     ("a", 15, 7, "a1"),
@@ -82,9 +93,16 @@ def rows_of(table: HudiTable) -> Rows:
     return sorted(tuple(row.values()) for row in table.to_arrow().to_pylist())
 
 
-@pytest.mark.parametrize("version", ["6", "8", "9"])
 @pytest.mark.parametrize("kind", TYPES)
-@pytest.mark.parametrize(("payload", "expected"), [(PARTIAL, BY_EVENT_TIME), (NON_DEFAULTS, BY_COMMIT_TIME)])
+@pytest.mark.parametrize(
+    ("payload", "version", "expected"),
+    [
+        *((PARTIAL, version, BY_EVENT_TIME) for version in ("6", "8", "9")),
+        (NON_DEFAULTS, "6", OLDER),
+        (NON_DEFAULTS, "8", OLDER),
+        (NON_DEFAULTS, "9", BY_COMMIT_TIME),
+    ],
+)
 def test_rows_are_filled_from_each_other_and_from_what_is_stored(kind: str, payload: str, expected: Rows, version: str) -> None:
     table = table_of(kind, {"hoodie.datasource.write.payload.class": payload, "hoodie.write.table.version": version})
     table.insert(data(FIRST))
