@@ -21,6 +21,7 @@ from itertools import islice, pairwise
 from pyhudi.codec.cursor import Cursor
 from pyhudi.errors import CorruptTableError, UsageError
 
+NOT_IN_ORDER = "the positions of a log block are not in order"
 #: As many positions fill 64 MiB; a block of more records says how many it has.
 MOST_POSITIONS = 8 << 20
 
@@ -47,24 +48,38 @@ def decode_positions(text: str, most: int = MOST_POSITIONS) -> array[int]:
     Raises:
         CorruptTableError: the text is no such bitmap, or holds more positions.
     """
+    found = array("q")
+    for start, values in iter_containers(text, most):
+        found.extend([start + value for value in values])
+    if not _ascending(found):
+        raise CorruptTableError(NOT_IN_ORDER)
+    return found
+
+
+def iter_containers(text: str, most: int = MOST_POSITIONS) -> Iterator[tuple[int, array[int]]]:
+    """Yield the positions by container: a number, and unsigned shorts to add to it; whether they ascend is the caller's to check.
+
+    Arguments and errors as of `decode_positions`.
+    """
     try:
         data = b64decode(text, validate=True)
     except (binascii.Error, ValueError):
         raise CorruptTableError("the positions of a log block are not base64") from None
     cursor = Cursor(data, "the positions of a log block")
-    found = array("q")
     (buckets,) = _BUCKETS.unpack(cursor.take(_BUCKETS.size))
     # A bucket takes more than 8 bytes.
     if not 0 <= buckets <= cursor.left // 8:
         raise CorruptTableError(f"the positions of a log block have {buckets} buckets in {cursor.left} bytes")
+    room = most
     for _ in range(buckets):
         high = _word(cursor)
         if high >= _MOST_BUCKETS:
             raise CorruptTableError("the positions of a log block are negative")
-        _read_bitmap(cursor, high << 32, found, most)
-    if cursor.left or not _ascending(found):
-        raise CorruptTableError("the positions of a log block are not in order")
-    return found
+        for start, values in _bitmap(cursor, room):
+            room -= len(values)
+            yield (high << 32) + start, values
+    if cursor.left:
+        raise CorruptTableError(NOT_IN_ORDER)
 
 
 def encode_positions(positions: Sequence[int]) -> str:
@@ -97,8 +112,8 @@ def _shorts(cursor: Cursor, count: int) -> array[int]:
     return values
 
 
-def _read_bitmap(cursor: Cursor, base: int, found: array[int], most: int) -> None:
-    """Append the values of one 32-bit bitmap, `base` added."""
+def _bitmap(cursor: Cursor, most: int) -> Iterator[tuple[int, array[int]]]:
+    """Yield the containers of one 32-bit bitmap."""
     cookie = _word(cursor)
     if cookie & 0xFFFF == _RUNS_COOKIE:
         containers = (cookie >> 16) + 1
@@ -113,36 +128,39 @@ def _read_bitmap(cursor: Cursor, base: int, found: array[int], most: int) -> Non
     described = _shorts(cursor, 2 * containers)
     if not flags or containers >= _OFFSETS_FROM:
         cursor.take(4 * containers)
+    found = 0
     for place in range(containers):
         count = described[2 * place + 1] + 1
-        if len(found) + count > most:
+        if found + count > most:
             raise CorruptTableError(f"a log block has more positions than the {most} it can have")
-        before = len(found)
-        start = base + (described[2 * place] << 16)
         if flags and flags[place // 8] >> place % 8 & 1:
-            _read_runs(cursor, start, found, before + count)
+            values = _runs(cursor, count)
         elif count <= _MOST_ARRAY:
-            found.extend([start + value for value in _shorts(cursor, count)])
+            values = _shorts(cursor, count)
         else:
-            found.extend(_set_bits(cursor.take(_BITMAP_BYTES), start))
-        if len(found) != before + count:
-            raise CorruptTableError(f"the positions of a log block are {len(found) - before} where {count} are announced")
+            values = array("H", _set_bits(cursor.take(_BITMAP_BYTES)))
+        if len(values) != count:
+            raise CorruptTableError(f"the positions of a log block are {len(values)} where {count} are announced")
+        found += count
+        yield described[2 * place] << 16, values
 
 
-def _read_runs(cursor: Cursor, start: int, found: array[int], most: int) -> None:
+def _runs(cursor: Cursor, most: int) -> array[int]:
     (runs,) = _shorts(cursor, 1)
     bounds = _shorts(cursor, 2 * runs)
+    found = array("H")
     for first, more in zip(bounds[::2], bounds[1::2], strict=True):
         if first + more >= _CONTAINER_VALUES or len(found) + more + 1 > most:
             raise CorruptTableError("the positions of a log block have a run that is too long")
-        found.extend(range(start + first, start + first + more + 1))
+        found.extend(range(first, first + more + 1))
+    return found
 
 
-def _set_bits(bitmap: bytes, start: int) -> Iterator[int]:
+def _set_bits(bitmap: bytes) -> Iterator[int]:
     for place, byte in enumerate(bitmap):
         if byte:
             for bit in _BITS[byte]:
-                yield start + 8 * place + bit
+                yield 8 * place + bit
 
 
 def _split(values: Sequence[int], bits: int) -> Iterator[tuple[int, list[int]]]:

@@ -51,10 +51,8 @@ def match_base(storage: Storage, shape: TableShape, base: BaseFile | None, log: 
         return BaseMatch(nothing, nothing)
     by_position = log.positions >= 0
     rows, found = log.positions[by_position], groups[by_position]
-    if len(rows) and int(rows.max()) >= (count := row_count(storage, base)):
-        raise CorruptTableError(
-            f"A log of base file '{base.path}' of the table at {storage.uri} speaks of row {rows.max()}; it has {count}."
-        )
+    if len(rows):
+        _check_end(storage, base, int(rows.max()), row_count(storage, base))
     if not by_position.all():
         unplaced = np.unique(groups[~by_position])
         first = np.empty(int(groups.max()) + 1, np.int64)
@@ -63,6 +61,30 @@ def match_base(storage: Storage, shape: TableShape, base: BaseFile | None, log: 
         rows, found = np.concatenate([rows, more]), np.concatenate([found, unplaced[numbers]])
     distinct, places = np.unique(rows, return_index=True)
     return BaseMatch(distinct, found[places])
+
+
+def match_positions(storage: Storage, base: BaseFile, positions: Places) -> tuple[BaseMatch, Places]:
+    """Return the base rows of versions that all have a position, and for each version the number of its record.
+
+    A record is a row of the base file here: the keys are not looked at.
+
+    Raises:
+        CorruptTableError: the base file is damaged or missing, or a position is behind its end.
+    """
+    count = row_count(storage, base)
+    _check_end(storage, base, int(positions.max(initial=-1)), count)
+    spoken_of = np.zeros(count, bool)
+    spoken_of[positions] = True
+    rows = np.flatnonzero(spoken_of)
+    numbers = np.arange(len(rows))
+    number_of = np.empty(count, np.int64)
+    number_of[rows] = numbers
+    return BaseMatch(rows, numbers), number_of[positions]
+
+
+def _check_end(storage: Storage, base: BaseFile, last: int, count: int) -> None:
+    if last >= count:
+        raise CorruptTableError(f"A log of base file '{base.path}' of the table at {storage.uri} speaks of row {last}; it has {count}.")
 
 
 def rows_at(storage: Storage, base: BaseFile, schema: pa.Schema, columns: Sequence[str], places: Places) -> pa.Table:

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pyhudi.codec.positions import decode_positions
 from pyhudi.errors import CorruptTableError
 from pyhudi.kernels.base_file import TableShape
+from pyhudi.kernels.positions import has_positions_in, positions_of
 from pyhudi.schema.avro_arrow import avro_to_arrow
 from pyhudi.schema.meta_columns import IS_DELETED, OPERATION
 from pyhudi.spec.file_group import BaseFile
@@ -36,7 +36,7 @@ def count_by_headers(shape: TableShape, base: BaseFile, base_rows: int, blocks: 
         return None
     counts = np.ones(base_rows, bool)
     for block in blocks:
-        positions = np.asarray(decode_positions(block.header.positions or ""), np.int64)
+        positions = positions_of(block)
         if len(positions) and int(positions[-1]) >= base_rows:
             raise CorruptTableError(
                 f"Log file '{block.path}', block at byte {block.offset}, speaks of row {positions[-1]} of base file '{base.path}', "
@@ -48,7 +48,7 @@ def count_by_headers(shape: TableShape, base: BaseFile, base_rows: int, blocks: 
 
 def _is_provable(shape: TableShape, base: BaseFile, block: LogBlock) -> bool:
     header = block.header
-    if header.positions is None or header.positions_of != base.name.instant:
+    if not has_positions_in(block, base.name.instant):
         return False
     if block.type is BlockType.DELETE:
         return not shape.compared_fields

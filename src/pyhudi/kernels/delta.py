@@ -14,12 +14,13 @@ import numpy as np
 import pyarrow as pa
 
 from pyhudi.kernels.base_file import TableShape
-from pyhudi.kernels.base_match import BaseMatch, match_base, rows_at
+from pyhudi.kernels.base_match import BaseMatch, match_base, match_positions, rows_at
 from pyhudi.kernels.fold import Targets, fold, targets_of, values_of
 from pyhudi.kernels.fold_custom import fold_records
 from pyhudi.kernels.log_choice import choose_blocks
 from pyhudi.kernels.log_rows import LogRows, read_log_rows, slice_blocks
 from pyhudi.kernels.ordering import at_least, check_orderable
+from pyhudi.kernels.positions import has_positions_in
 from pyhudi.kernels.read_base import projected
 from pyhudi.kernels.versions import Mask, Places, codes, winners
 from pyhudi.spec.file_group import BaseFile, FileSlice
@@ -74,12 +75,22 @@ def slice_delta(storage: Storage, shape: TableShape, task: SliceTask) -> Delta:
     needed = wanted if shape.merger is None else projected(shape.schema, None, meta_columns=True)
     blocks = chosen_blocks(storage, task)
     instant = None if base is None else base.name.instant
+    if base is not None and _is_placed(shape, task, blocks, instant):
+        log = read_log_rows(storage, shape, blocks, needed.names, base_instant=instant, keyed=False)
+        match, groups = match_positions(storage, base, log.positions)
+        return _merged(storage, shape, base, log, groups, match, wanted)
     log = read_log_rows(storage, shape, blocks, needed.names, base_instant=instant, part=task.part)
     groups = codes(log.keys)
     match = match_base(storage, shape, base, log, groups)
     if shape.mixes_versions or any(held is not None for held in log.held):
         return _folded(storage, shape, base, log, blocks, targets_of(groups, match), match, wanted)
     return _merged(storage, shape, base, log, groups, match, wanted)
+
+
+def _is_placed(shape: TableShape, task: SliceTask, blocks: Sequence[LogBlock], instant: str | None) -> bool:
+    """Tell whether positions say it all, so that the keys, the widest column as a rule, need not be read."""
+    whole = all(has_positions_in(block, instant) and not block.header.is_partial for block in blocks)
+    return whole and not shape.mixes_versions and task.part == (0, 1)
 
 
 def chosen_blocks(storage: Storage, task: SliceTask) -> list[LogBlock]:
@@ -106,14 +117,23 @@ def _merged(
     late = met & ~cut & (times == 0)
     times[cut | ~met] = 1
     times[log.deletes[winner]] = 0
-    places = np.repeat(winner, times)
     return Delta(
         masked=pa.array(match.rows[wins]),
-        rows=_typed(log.rows.take(pa.array(places)), wanted),
+        rows=_typed(_taken(log.rows, winner, times), wanted),
         late=int(late.sum()),
         inserts=int(times[~met].sum()),
         log_records=log.rows.num_rows,
     )
+
+
+def _taken(rows: pa.Table, places: Places, times: Places) -> pa.Table:
+    """Return the rows at some places, each so many times."""
+    if int(times.max(initial=0)) > 1:
+        return rows.take(pa.array(np.repeat(places, times)))
+    # A filter copies what it keeps, and nothing else.
+    keep = np.zeros(rows.num_rows, bool)
+    keep[places[times == 1]] = True
+    return rows if keep.all() else rows.filter(pa.array(keep))
 
 
 def _wins(storage: Storage, shape: TableShape, base: BaseFile | None, log: LogRows, winner: Places, cut: Mask, match: BaseMatch) -> Mask:
@@ -138,7 +158,7 @@ def _folded(
     wanted: pa.Schema,
 ) -> Delta:
     """Merge by applying the versions to the base rows one after the other."""
-    versions = log.rows
+    versions = log.rows.combine_chunks()
     if base is not None and len(match.rows):
         stored = rows_at(storage, base, shape.schema, log.rows.schema.names, match.rows)
         versions = pa.concat_tables([versions, stored.cast(versions.schema)]).combine_chunks()

@@ -16,7 +16,6 @@ import pyarrow.compute as pc
 
 from pyhudi.codec.log_content import iter_deletes
 from pyhudi.codec.log_file import read_content, scan_blocks
-from pyhudi.codec.positions import decode_positions
 from pyhudi.errors import CorruptTableError, KeyFieldError, SchemaError, UnsupportedError
 from pyhudi.kernels.aligned_rows import alignment
 from pyhudi.kernels.base_file import TableShape
@@ -27,6 +26,7 @@ from pyhudi.kernels.key_bytes import parts_of
 from pyhudi.kernels.keys import record_keys
 from pyhudi.kernels.log_choice import OWN_LOG_FILES
 from pyhudi.kernels.parquet_input import corrupt_as_error
+from pyhudi.kernels.positions import has_positions_in, positions_of
 from pyhudi.kernels.versions import Mask, Places
 from pyhudi.schema.avro_arrow import avro_to_arrow
 from pyhudi.schema.evolve import conform
@@ -46,9 +46,9 @@ _DELETING_OPERATIONS = pa.array(["D", "-U"])
 class LogRows:
     """Versions of records, in the order in which they apply.
 
-    `rows` has the record key and the columns that were asked for or that decide, with the table's types; of a delete only key and
-    ordering values count. `positions` are rows of the slice's base file, -1 where a block does not tell. `block` is the number of
-    each version's block, and `held` says for each block which columns its rows bring, None for all.
+    `rows` has the columns that were asked for or that decide, the record key among them as a rule, with the table's types; of a delete
+    only key and ordering values count. `positions` are rows of the slice's base file, -1 where a block does not tell. `block` is the
+    number of each version's block, and `held` says for each block which columns its rows bring, None for all.
     """
 
     rows: pa.Table
@@ -122,6 +122,7 @@ def read_log_rows(
     *,
     base_instant: str | None = None,
     part: tuple[int, int] = (0, 1),
+    keyed: bool = True,
 ) -> LogRows:
     """Read blocks that count.
 
@@ -132,12 +133,13 @@ def read_log_rows(
         columns: names of the columns that are wanted; those by which versions are compared come as well.
         base_instant: instant of the slice's base file; positions in other files do not count.
         part: number and count of parts; only keys of this part are returned.
+        keyed: return the record keys, also when they are not among the columns.
 
     Raises:
         CorruptTableError: a block is damaged; names file and offset.
         UnsupportedError: a block or its schema is of a kind that is not served.
     """
-    wanted = _wanted(shape, columns)
+    wanted = _wanted(shape, columns, keyed=keyed)
     pieces: list[_Piece] = []
     numbers: list[Places] = []
     for number, (block, content) in enumerate(_contents(storage, blocks)):
@@ -151,12 +153,14 @@ def read_log_rows(
     return _joined(pieces, numbers, tuple(_held(block, shape) for block in blocks), wanted)
 
 
-def _wanted(shape: TableShape, columns: Sequence[str]) -> pa.Schema:
+def _wanted(shape: TableShape, columns: Sequence[str], *, keyed: bool) -> pa.Schema:
     """Return the columns to read, all nullable: a delete has no values."""
     deciding = {*shape.compared_fields, IS_DELETED, shape.delete_field}
-    if shape.virtual_key is not None:
-        deciding |= {field.split(".")[0] for field in shape.virtual_key.key_fields}
-    names = {RECORD_KEY, *columns, *deciding}
+    names = {*columns, *deciding}
+    if keyed:
+        names.add(RECORD_KEY)
+    if shape.virtual_key is not None and RECORD_KEY in names:
+        names |= {field.split(".")[0] for field in shape.virtual_key.key_fields}
     return pa.schema([field.with_nullable(True) for field in (*META_FIELDS, *shape.schema) if field.name in names])
 
 
@@ -191,7 +195,7 @@ def _pieces(block: LogBlock, content: bytes, shape: TableShape, wanted: pa.Schem
 def _live(rows: pa.Table, shape: TableShape, wanted: pa.Schema, positions: Places) -> _Piece:
     """Return rows of a data block, some of which may be marked as deletes."""
     typed = conform(rows, wanted)
-    if shape.virtual_key is not None:
+    if shape.virtual_key is not None and RECORD_KEY in wanted.names:
         place = typed.schema.get_field_index(RECORD_KEY)
         typed = typed.set_column(place, RECORD_KEY, record_keys(typed, shape.virtual_key))
     deletes = marked_deletes(typed, shape)
@@ -212,10 +216,7 @@ def _deletes(deleted: DeletedKeys, shape: TableShape, wanted: pa.Schema, positio
 
 def _positions(block: LogBlock, base_instant: str | None) -> Places | None:
     """Return where a block's records stand in the slice's base file; None when it does not tell."""
-    header = block.header
-    if header.positions is None or base_instant is None or header.positions_of != base_instant:
-        return None
-    return np.asarray(decode_positions(header.positions), np.int64)
+    return positions_of(block) if has_positions_in(block, base_instant) else None
 
 
 def _between(positions: Places | None, begin: int, end: int) -> Places:
@@ -238,6 +239,8 @@ def _held(block: LogBlock, shape: TableShape) -> frozenset[str] | None:
 
 def _of_part(piece: _Piece, part: tuple[int, int]) -> _Piece:
     number, count = part
+    if RECORD_KEY not in piece.rows.schema.names:
+        return piece
     keys = piece.rows.column(RECORD_KEY).combine_chunks()
     if keys.null_count:
         raise CorruptTableError("a record has no key")
@@ -253,7 +256,7 @@ def _joined(pieces: Sequence[_Piece], numbers: Sequence[Places], held: tuple[fro
         nothing, nobody = np.zeros(0, bool), np.zeros(0, np.int64)
         return LogRows(wanted.empty_table(), nothing, nothing, nobody, nobody, held)
     return LogRows(
-        pa.concat_tables([piece.rows for piece in pieces]).combine_chunks(),
+        pa.concat_tables([piece.rows for piece in pieces]),
         np.concatenate([piece.deletes for piece in pieces]),
         np.concatenate([piece.hard_deletes for piece in pieces]),
         np.concatenate([piece.positions for piece in pieces]),

@@ -21,7 +21,7 @@ def winners(groups: Places, ordering: Sequence[pa.ChunkedArray], hard_deletes: M
     """Return the place of the version that stays for each group, by ascending group.
 
     Args:
-        groups: numbers alike for versions of one key; the versions stand in the order in which they came.
+        groups: numbers without gaps, alike for versions of one key; the versions stand in the order in which they came.
         ordering: the columns of the ordering fields; without any the last version stays.
         hard_deletes: which versions are deletes by commit time.
     """
@@ -29,7 +29,7 @@ def winners(groups: Places, ordering: Sequence[pa.ChunkedArray], hard_deletes: M
         # The last version of a group beats all before it, deletes by commit time included.
         last = np.empty(int(groups.max()) + 1 if len(groups) else 0, np.int64)
         last[groups] = np.arange(len(groups))
-        return last[np.unique(groups)] if len(last) else last
+        return last
     # One number that orders versions as group, generation and ordering values do: sorting by it costs a fourth of sorting by each.
     order_by = groups * 3 + generations(groups, hard_deletes) + 1
     for column in ordering:
