@@ -14,6 +14,7 @@ from pyhudi.metadata_table.keys import shard
 from pyhudi.metadata_table.partitions import file_id
 from pyhudi.metadata_table.record import MetadataRecord
 from pyhudi.metadata_table.slice_reader import SliceReader
+from pyhudi.metadata_table.stored_cells import Cell, get_cells, scan_cells
 from pyhudi.spec.file_group import FileSlice
 from pyhudi.storage.protocol import Storage
 from pyhudi.timeline.timeline import Timeline
@@ -57,11 +58,8 @@ class MetadataPartition:
         """Yield (key, record) for those of the keys that the partition holds; only their file groups are read."""
         if not self.slices:
             return
-        parts: dict[int, set[str]] = defaultdict(set)
-        for key in keys:
-            parts[shard(self._hashed(key), len(self.slices))].add(key)
-        for number in sorted(parts):
-            yield from self._reader(number).get_many(parts[number])
+        for number, part in self._parts(keys):
+            yield from self._reader(number).get_many(part)
 
     def scan(self, prefix: str = "") -> Iterator[tuple[str, MetadataRecord]]:
         """Yield (key, record) of the keys that begin with `prefix`, file group after file group."""
@@ -72,6 +70,23 @@ class MetadataPartition:
         """Yield (key, record) of the keys that begin with `prefix`, where the prefix itself decides on the file group."""
         if self.slices:
             yield from self._reader(shard(prefix, len(self.slices))).scan(prefix)
+
+    def scan_cells(self, prefix: str = "") -> Iterator[Cell]:
+        """Yield the cells of the keys that begin with `prefix`, see `stored_cells`."""
+        for slice_ in self.slices:
+            yield from scan_cells(self._storage, slice_, self._timeline, prefix)
+
+    def get_cells(self, keys: Iterable[str]) -> Iterator[Cell]:
+        """Yield the cells of those of the keys that the partition holds."""
+        for number, part in self._parts(keys) if self.slices else ():
+            yield from get_cells(self._storage, self.slices[number], self._timeline, part)
+
+    def _parts(self, keys: Iterable[str]) -> list[tuple[int, set[str]]]:
+        """Return the file groups that may hold some of the keys, and these keys."""
+        parts: dict[int, set[str]] = defaultdict(set)
+        for key in keys:
+            parts[shard(self._hashed(key), len(self.slices))].add(key)
+        return sorted(parts.items())
 
     def _reader(self, number: int) -> SliceReader:
         return SliceReader(self._storage, self.slices[number], self._timeline)

@@ -20,7 +20,7 @@ from pyhudi.metadata_table.index_definitions import IndexDefinition, load_defini
 from pyhudi.metadata_table.own import FOLDER
 from pyhudi.metadata_table.partition import MetadataPartition
 from pyhudi.metadata_table.record import BloomFilterRecord, ColumnStats, FileList, MetadataRecord, RecordLocation
-from pyhudi.metadata_table.visible import missing_instants, visible_timeline
+from pyhudi.metadata_table.visible import missing_instants, unknown_instants, visible_timeline
 from pyhudi.spec.file_group import join_path
 from pyhudi.spec.partition_path import check
 from pyhudi.spec.table_config import TableConfig
@@ -85,6 +85,15 @@ class MetadataTable:
     def missing_instants(self) -> tuple[str, ...]:
         """Completed instants of the data table that it does not know of: while there are any, it must not be trusted."""
         return missing_instants(self._own_timeline, self._data_timeline)
+
+    @cached_property
+    def is_ahead(self) -> bool:
+        """True when it shows writes that the data table's timeline, read earlier or ended earlier, does not have."""
+        return bool(unknown_instants(self._view.timeline, self._data_timeline))
+
+    def files_to_open(self, name: str) -> int:
+        """Return how many files of a partition a question to all of its file groups opens; errors as in `partition`."""
+        return sum(len(slice_.logs) + (slice_.base is not None) for slice_ in self.partition(name).slices)
 
     @cached_property
     def definitions(self) -> dict[str, IndexDefinition]:

@@ -45,3 +45,17 @@ def missing_instants(metadata: Timeline, data: Timeline) -> tuple[str, ...]:
         for instant in data.data_instants()
         if instant.requested not in known and instant.requested >= start and (data.completion_time(instant.requested) or "") > built
     )
+
+
+def unknown_instants(metadata: Timeline, data: Timeline) -> tuple[str, ...]:
+    """Return the writes that the metadata table shows and that the data table's timeline, read before or ended earlier, lacks."""
+    known = {instant.requested for instant in data.completed()}
+    start = data.origin or ""
+    return tuple(
+        instant.requested
+        for instant in metadata.completed()
+        if instant.action is Action.DELTA_COMMIT
+        and not instant.requested.startswith(_BUILT)
+        and instant.requested >= start
+        and instant.requested not in known
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,12 +13,14 @@ from pyhudi.errors import SchemaError, nearest
 from pyhudi.kernels.delta import SliceTask
 from pyhudi.kernels.merge_slice import count_merged, iter_merged
 from pyhudi.kernels.read_base import iter_base_file, row_count
+from pyhudi.read.condition import Condition, Opaque, operands
+from pyhudi.read.filter import Filter
 from pyhudi.read.predicate import parse_predicate
 from pyhudi.read.prune import prune_partitions
 from pyhudi.read.side_by_side import side_by_side
+from pyhudi.read.skipping import Skipping, explained
 from pyhudi.read.snapshot import Snapshot
 from pyhudi.schema.meta_columns import COMMIT_TIME, META_FIELDS
-from pyhudi.spec import partition_path
 from pyhudi.spec.file_group import FileSlice
 
 
@@ -29,6 +31,8 @@ class Selection:
     snapshot: Snapshot
     columns: tuple[str, ...]
     condition: pc.Expression | None
+    #: What statistics and indexes are asked; says the same as `condition`, or less.
+    test: Condition = field(default_factory=Opaque)
 
     @property
     def schema(self) -> pa.Schema:
@@ -36,12 +40,28 @@ class Selection:
         fields = {field.name: field for field in [*META_FIELDS, *self.snapshot.schema]}
         return pa.schema([fields[name] for name in self.columns])
 
-    def slices(self) -> list[FileSlice]:
+    def slices(self) -> Sequence[FileSlice]:
         """Return the file slices to read; partitions that cannot match are not listed."""
-        paths: Sequence[str] = self.snapshot.partition_paths
-        if self.condition is not None:
-            paths = prune_partitions(paths, self.condition, self.snapshot.schema, self.snapshot.config)
-        return [piece for path in paths for piece in self.snapshot.slices(path)]
+        skipping = self._skipping
+        if skipping is None:
+            return [piece for path in self._paths for piece in self.snapshot.slices(path)]
+        return skipping.choose(self._paths).slices
+
+    def explained(self) -> list[tuple[FileSlice, str | None]]:
+        """Return all file slices of the snapshot, each with what rules it out, None for those that are read."""
+        return explained(self.snapshot, self.snapshot.partition_paths, self._paths, self._skipping)
+
+    @property
+    def _paths(self) -> Sequence[str]:
+        """The partitions that match by their paths."""
+        paths = self.snapshot.partition_paths
+        if self.condition is None:
+            return paths
+        return prune_partitions(paths, self.condition, self.snapshot.schema, self.snapshot.config)
+
+    @property
+    def _skipping(self) -> Skipping | None:
+        return Skipping(self.snapshot, self.test) if self.snapshot.query.skips_data and any(operands(self.test)) else None
 
 
 def select(
@@ -69,8 +89,10 @@ def select(
         if name not in known:
             raise SchemaError(f"table {snapshot.storage.uri} has no column '{name}'.{nearest(name, known)}")
     full = pa.schema([*META_FIELDS, *snapshot.schema])
-    condition = parse_predicate(filter, full) if isinstance(filter, str) else filter
-    return Selection(snapshot, tuple(names), _both(condition, snapshot.condition))
+    wanted = parse_predicate(filter, full) if isinstance(filter, str) else None if filter is None else Filter(filter)
+    if wanted is None:
+        return Selection(snapshot, tuple(names), snapshot.condition)
+    return Selection(snapshot, tuple(names), _both(wanted.expression, snapshot.condition), wanted.condition)
 
 
 def _both(left: pc.Expression | None, right: pc.Expression | None) -> pc.Expression | None:
@@ -81,12 +103,17 @@ def _both(left: pc.Expression | None, right: pc.Expression | None) -> pc.Express
 
 def read_table(selection: Selection) -> pa.Table:
     """Return all rows of a selection; file slices are read side by side."""
-    return pa.Table.from_batches(side_by_side(_streams(selection)), schema=selection.schema)
+    return pa.Table.from_batches(read_slices(selection, selection.slices()), schema=selection.schema)
+
+
+def read_slices(selection: Selection, slices: Sequence[FileSlice]) -> Iterator[pa.RecordBatch]:
+    """Yield the rows that a selection has in some file slices."""
+    return side_by_side(_streams(selection, slices))
 
 
 def read_batches(selection: Selection) -> pa.RecordBatchReader:
     """Return the rows of a selection as a stream; memory does not grow with the table."""
-    return pa.RecordBatchReader.from_batches(selection.schema, side_by_side(_streams(selection), ahead=1))
+    return pa.RecordBatchReader.from_batches(selection.schema, side_by_side(_streams(selection, selection.slices()), ahead=1))
 
 
 def count_rows(selection: Selection) -> int:
@@ -98,8 +125,8 @@ def count_rows(selection: Selection) -> int:
     return sum(side_by_side(counts))
 
 
-def _streams(selection: Selection) -> list[Callable[[], Iterator[pa.RecordBatch]]]:
-    return [functools.partial(_batches, selection, piece) for piece in selection.slices()]
+def _streams(selection: Selection, slices: Sequence[FileSlice]) -> list[Callable[[], Iterator[pa.RecordBatch]]]:
+    return [functools.partial(_batches, selection, piece) for piece in slices]
 
 
 def _count(snapshot: Snapshot, piece: FileSlice) -> Iterator[int]:
@@ -136,7 +163,7 @@ def _with_path_values(selection: Selection, piece: FileSlice) -> Iterator[pa.Rec
     """Yield rows of a table whose files leave the partition columns out: their values are in the path."""
     config = selection.snapshot.config
     fields = config.partition_fields
-    texts = partition_path.parse(piece.group.partition_path, fields, hive_style=config.hive_style, url_encode=config.url_encode)
+    texts = config.partition_values(piece.group.partition_path)
     values = dict(zip(fields, texts, strict=True))
     for batch in _rows(selection.snapshot, piece, None, None):
         rows = pa.Table.from_batches([batch])

@@ -1,4 +1,4 @@
-"""SQL text of a filter -> a pyarrow expression.
+"""SQL text of a filter -> a pyarrow expression for rows, and a condition for statistics and indexes.
 
 Grammar, keywords without regard to case: AND, OR, NOT, brackets, `= == <> != < <= > >= <=>`, IS [NOT] NULL,
 [NOT] IN (...), [NOT] BETWEEN, [NOT] LIKE; columns as `name`, `"name"`, a.b or `a`.`b`; literals as in Spark SQL: numbers,
@@ -17,6 +17,8 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from pyhudi.errors import UsageError, nearest
+from pyhudi.read.condition import MIRRORED, AllOf, Among, BeginsWith, Column, Compare, Condition, Constant, IsNull, Not, Opaque
+from pyhudi.read.filter import Filter
 from pyhudi.read.predicate_tokens import Token, tokenize
 
 _COMPARISONS: Final[dict[str, Callable[[pc.Expression, pc.Expression], pc.Expression]]] = {
@@ -29,18 +31,20 @@ _COMPARISONS: Final[dict[str, Callable[[pc.Expression, pc.Expression], pc.Expres
     ">": operator.gt,
     ">=": operator.ge,
 }
-_MIRRORED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_ONE_SPELLING: Final = {"==": "=", "<>": "!="}
+#: In a LIKE pattern everything else stands for itself.
+_WILD: Final = frozenset("%_\\")
 _DEEPEST: Final = 200
 
 
-def parse_predicate(text: str, schema: pa.Schema) -> pc.Expression:
+def parse_predicate(text: str, schema: pa.Schema) -> Filter:
     """Return the filter that a SQL condition means over rows of this schema.
 
     Raises:
         UsageError: the text is no condition, names an unknown column, or compares with a value of no such type.
 
     Example:
-        >>> str(parse_predicate("a > 1 AND b IN ('x', 'y')", pa.schema({"a": pa.int64(), "b": pa.string()})))[:7]
+        >>> str(parse_predicate("a > 1 AND b IN ('x', 'y')", pa.schema({"a": pa.int64(), "b": pa.string()})).expression)[:7]
         '((a > 1'
     """
     return _Parser(text, schema).parse()
@@ -55,14 +59,14 @@ class _Parser:
         self._at = 0
         self._depth = 0
 
-    def parse(self) -> pc.Expression:
+    def parse(self) -> Filter:
         """Return the expression of the whole text."""
         found = self._any_of()
         if self._peek().kind != "end":
             raise self._error("AND, OR or the end")
         return found
 
-    def _any_of(self) -> pc.Expression:
+    def _any_of(self) -> Filter:
         self._depth += 1
         if self._depth > _DEEPEST:
             raise UsageError(f"The filter nests brackets and NOT deeper than {_DEEPEST} levels.")
@@ -72,20 +76,20 @@ class _Parser:
         self._depth -= 1
         return functools.reduce(operator.or_, parts)
 
-    def _all_of(self) -> pc.Expression:
+    def _all_of(self) -> Filter:
         parts = [self._negation()]
         while self._take_word("AND"):
             parts.append(self._negation())
         return functools.reduce(operator.and_, parts)
 
-    def _negation(self) -> pc.Expression:
+    def _negation(self) -> Filter:
         inverted = False
         while self._take_word("NOT"):
             inverted = not inverted
         found = self._primary()
         return ~found if inverted else found
 
-    def _primary(self) -> pc.Expression:
+    def _primary(self) -> Filter:
         if self._take("("):
             found = self._any_of()
             self._expect(")")
@@ -95,75 +99,84 @@ class _Parser:
             return self._literal_first()
         if token.is_word("TRUE", "FALSE"):
             self._at += 1
-            return pc.scalar(token.is_word("TRUE"))
+            return Filter(pc.scalar(token.is_word("TRUE")), Constant(token.is_word("TRUE")))
         return self._of_column()
 
-    def _literal_first(self) -> pc.Expression:
+    def _literal_first(self) -> Filter:
         value = self._literal()
         symbol = self._comparison()
-        column, kind = self._column()
-        return self._compare(_MIRRORED.get(symbol, symbol), column, kind, value)
+        return self._compare(MIRRORED.get(symbol, symbol), self._column(), value)
 
-    def _of_column(self) -> pc.Expression:
-        column, kind = self._column()
+    def _of_column(self) -> Filter:
+        column = self._column()
         if self._take_word("IS"):
             inverted = self._take_word("NOT")
             self._expect_word("NULL")
-            return column.is_valid() if inverted else column.is_null()
+            is_null = Filter(_field(column).is_null(), IsNull(column))
+            return ~is_null if inverted else is_null
         inverted = self._take_word("NOT")
-        found = self._range_or_pattern(column, kind)
+        found = self._range_or_pattern(column)
         if found is not None:
             return ~found if inverted else found
         if inverted:
             raise self._error("IN, BETWEEN or LIKE")
         if self._peek().text in (*_COMPARISONS, "<=>"):
-            return self._comparison_of(column, kind)
-        if pt.is_boolean(kind):
-            return column
+            return self._comparison_of(column)
+        if pt.is_boolean(column.type):
+            return Filter(_field(column), Compare(column, "=", pa.scalar(True)))
         raise self._error("a comparison")
 
-    def _range_or_pattern(self, column: pc.Expression, kind: pa.DataType) -> pc.Expression | None:
+    def _range_or_pattern(self, column: Column) -> Filter | None:
         if self._take_word("IN"):
-            return self._membership(column, kind)
+            return self._membership(column)
         if self._take_word("BETWEEN"):
-            low = self._scalar(self._literal(), kind)
+            low = self._compare(">=", column, self._literal())
             self._expect_word("AND")
-            return (column >= low) & (column <= self._scalar(self._literal(), kind))
+            return low & self._compare("<=", column, self._literal())
         if self._take_word("LIKE"):
             token = self._peek()
-            if token.kind != "text" or not pt.is_string(kind):
+            if token.kind != "text" or not pt.is_string(column.type):
                 raise self._error("a text after LIKE, on a text column")
             self._at += 1
-            return pc.match_like(column, token.value)
+            pattern = str(token.value)
+            return Filter(pc.match_like(_field(column), pattern), _like(column, pattern))
         return None
 
-    def _membership(self, column: pc.Expression, kind: pa.DataType) -> pc.Expression:
+    def _membership(self, column: Column) -> Filter:
         self._expect("(")
         values = [self._literal()]
         while self._take(","):
             values.append(self._literal())
         self._expect(")")
-        known = [self._scalar(value, kind).as_py() for value in values if value is not None]
+        known = pa.array([self._scalar(value, column.type).as_py() for value in values if value is not None], column.type)
         # SQL: nothing is known of a null, nor of what is outside a list that holds null.
         unknown = pa.scalar(None, pa.bool_())
-        found = pc.if_else(column.is_valid(), column.isin(pa.array(known, kind)), unknown)
-        return found if None not in values else pc.if_else(found, found, unknown)
+        rows = _field(column)
+        found = pc.if_else(rows.is_valid(), rows.isin(known), unknown)
+        if None not in values:
+            return Filter(found, Among(column, known))
+        return Filter(pc.if_else(found, found, unknown), Among(column, known, knows_all=False))
 
-    def _comparison_of(self, column: pc.Expression, kind: pa.DataType) -> pc.Expression:
+    def _comparison_of(self, column: Column) -> Filter:
         symbol = self._comparison()
         token = self._peek()
         if token.kind == "quoted" or (token.kind == "word" and not token.is_word("DATE", "TIMESTAMP", "NULL", "TRUE", "FALSE")):
             if symbol == "<=>":
                 raise self._error("a value after <=>")
-            return _COMPARISONS[symbol](column, self._column()[0])
-        return self._compare(symbol, column, kind, self._literal())
+            return Filter(_COMPARISONS[symbol](_field(column), _field(self._column())))
+        return self._compare(symbol, column, self._literal())
 
-    def _compare(self, symbol: str, column: pc.Expression, kind: pa.DataType, value: object) -> pc.Expression:
+    def _compare(self, symbol: str, column: Column, value: object) -> Filter:
+        rows = _field(column)
         if symbol == "<=>":
             if value is None:
-                return column.is_null()
-            return pc.coalesce(column == self._scalar(value, kind), pc.scalar(False))
-        return _COMPARISONS[symbol](column, pc.scalar(self._scalar(value, kind)))
+                return Filter(rows.is_null(), IsNull(column))
+            scalar = self._scalar(value, column.type)
+            # Never unknown, so that its opposite holds for nulls, too: more than the comparison alone says.
+            return Filter(pc.coalesce(rows == scalar, pc.scalar(False)), AllOf((Compare(column, "=", scalar), Not(IsNull(column)))))
+        scalar = self._scalar(value, column.type)
+        spelling = _ONE_SPELLING.get(symbol, symbol)
+        return Filter(_COMPARISONS[symbol](rows, pc.scalar(scalar)), Compare(column, spelling, scalar))
 
     def _comparison(self) -> str:
         symbol = self._peek().text
@@ -172,7 +185,7 @@ class _Parser:
         self._at += 1
         return symbol
 
-    def _column(self) -> tuple[pc.Expression, pa.DataType]:
+    def _column(self) -> Column:
         parts = [self._name()]
         while self._take("."):
             parts.append(self._name())
@@ -187,7 +200,7 @@ class _Parser:
             if not pt.is_struct(kind) or kind.get_field_index(part) < 0:
                 raise UsageError(f"The filter names '{'.'.join(parts)}', but '{part}' is no field there.")
             kind = kind.field(part).type
-        return pc.field(*parts), kind
+        return Column(tuple(parts), kind)
 
     def _name(self) -> str:
         token = self._peek()
@@ -249,6 +262,18 @@ class _Parser:
         token = self._peek()
         found = "its end" if token.kind == "end" else f"'{token.text}'"
         return UsageError(f"The filter {self._text!r} has {found} at character {token.start + 1} where {expected} should be.")
+
+
+def _field(column: Column) -> pc.Expression:
+    return pc.field(*column.path)
+
+
+def _like(column: Column, pattern: str) -> Condition:
+    """Return what a pattern says of how a text begins."""
+    stem = pattern.rstrip("%")
+    if _WILD & set(stem):
+        return Opaque()
+    return Compare(column, "=", pa.scalar(pattern)) if stem == pattern else BeginsWith(column, stem)
 
 
 def _timestamp(text: str, kind: pa.DataType) -> pa.Scalar:

@@ -19,14 +19,16 @@ class SnapshotQuery:
     """One state of a table.
 
     `mode` read_optimized leaves log files out. `as_of` is a time in any form that `pyhudi.timeline.clock.parse_time`
-    takes; None means now. Logs of `merge_bytes` are merged at once. `use_metadata_table` is `hoodie.metadata.enable`: files are found by
-    the metadata table, if there is one.
+    takes; None means now. `use_metadata_table` is `hoodie.metadata.enable`: files are found by the metadata table, if there is one;
+    `skips_data` is `hoodie.enable.data.skipping`: its indexes rule out files that a filter does not need.
+    Logs of `merge_bytes` are merged at once.
     """
 
     mode: Mode = "snapshot"
     as_of: str | datetime | None = None
-    merge_bytes: int = MERGE_BYTES
     use_metadata_table: bool = True
+    skips_data: bool = True
+    merge_bytes: int = MERGE_BYTES
 
     @property
     def slice_bytes(self) -> int:

@@ -13,7 +13,8 @@ from pyhudi.fsview.view import FileSystemView
 from pyhudi.kernels.base_file import TableShape
 from pyhudi.kernels.history import load_full_timeline
 from pyhudi.kernels.table_shape import shape_of
-from pyhudi.metadata_table.view import open_view
+from pyhudi.metadata_table.table import MetadataTable
+from pyhudi.metadata_table.view import MetadataView, open_view
 from pyhudi.read.query import SnapshotQuery
 from pyhudi.read.schema import StoredSchema, table_schema
 from pyhudi.schema.avro_arrow import with_meta_fields
@@ -111,6 +112,11 @@ class Snapshot:
             if piece.logs:
                 raise CorruptTableError(f"table {self.storage.uri} has rows in log file {piece.logs[0].path}, where base files only belong")
         return tuple(piece.base for piece in slices if piece.base is not None)
+
+    @property
+    def metadata_table(self) -> MetadataTable | None:
+        """The metadata table by which files are found; None when there is none, or it is not to be trusted."""
+        return self._view.table if isinstance(self._view, MetadataView) else None
 
     @cached_property
     def _view(self) -> FileSystemView:

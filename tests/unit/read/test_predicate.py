@@ -39,7 +39,7 @@ ROWS = pa.Table.from_pylist(
 
 
 def ids(text: str) -> list[int]:
-    return ROWS.filter(parse_predicate(text, SCHEMA))["id"].to_pylist()
+    return ROWS.filter(parse_predicate(text, SCHEMA).expression)["id"].to_pylist()
 
 
 @pytest.mark.parametrize(
@@ -138,5 +138,5 @@ def test_any_text_is_a_condition_or_a_usage_error(text: str) -> None:
 def test_a_literal_may_stand_on_either_side(value: int, stored: int, symbol: str) -> None:
     rows = pa.table({"v": [stored]})
     mirrored = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}.get(symbol, symbol)
-    left = rows.filter(parse_predicate(f"v {symbol} {value}", rows.schema))
-    assert left.equals(rows.filter(parse_predicate(f"{value} {mirrored} v", rows.schema)))
+    left = rows.filter(parse_predicate(f"v {symbol} {value}", rows.schema).expression)
+    assert left.equals(rows.filter(parse_predicate(f"{value} {mirrored} v", rows.schema).expression))

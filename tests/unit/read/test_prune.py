@@ -15,7 +15,7 @@ SCHEMA = pa.schema({"id": pa.int64(), "city": pa.string(), "day": pa.date32(), "
 
 def pruned(paths: list[str], condition: str, *fields: str, hive_style: bool = True, **changes: object) -> tuple[str, ...]:
     properties = new_table_properties(name="t", record_key_fields=["id"], partition_fields=fields, hive_style=hive_style, **changes)
-    return prune_partitions(paths, parse_predicate(condition, SCHEMA), SCHEMA, TableConfig(properties))
+    return prune_partitions(paths, parse_predicate(condition, SCHEMA).expression, SCHEMA, TableConfig(properties))
 
 
 @pytest.mark.parametrize(

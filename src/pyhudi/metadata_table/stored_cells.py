@@ -1,0 +1,121 @@
+"""Cells of one file slice of the metadata table as they are stored, for who decodes many of them at once.
+
+Rules: as in `slice_reader`, which gives records. What only one file holds of a key is handed out as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from functools import reduce
+from typing import BinaryIO, TypeAlias
+
+from pyhudi.codec.hfile import HFileReader
+from pyhudi.codec.log_content import decode_deletes
+from pyhudi.codec.log_file import read_content, scan_blocks
+from pyhudi.errors import CorruptTableError, UnsupportedError
+from pyhudi.kernels.log_choice import choose_blocks
+from pyhudi.metadata_table.merge import merge
+from pyhudi.metadata_table.record import MetadataRecord
+from pyhudi.metadata_table.record_codec import RecordDecoder
+from pyhudi.metadata_table.record_encoder import RecordEncoder
+from pyhudi.spec.file_group import FileSlice
+from pyhudi.spec.log_block import BlockType, LogBlock
+from pyhudi.spec.table_version import TableVersion
+from pyhudi.storage.protocol import Storage
+from pyhudi.timeline.timeline import Timeline
+
+#: Row, value, and the Avro schema of the value.
+Cell: TypeAlias = tuple[bytes, bytes, str]
+_Fetch: TypeAlias = Callable[[HFileReader], Iterator[tuple[bytes, bytes]]]
+#: A value, its schema and its file.
+_Stored: TypeAlias = tuple[bytes, str, str]
+
+
+def scan_cells(storage: Storage, slice_: FileSlice, timeline: Timeline, prefix: str) -> Iterator[Cell]:
+    """Yield the cells of the keys that begin with `prefix`; storage and timeline are those of the metadata table.
+
+    What more than one file says of a key is merged, and encoded anew. Marks of deletion in the records are left in.
+
+    Raises:
+        CorruptTableError: a file is damaged or gone.
+    """
+    row = prefix.encode()
+    return _cells(storage, slice_, timeline, lambda file: file.scan(row))
+
+
+def get_cells(storage: Storage, slice_: FileSlice, timeline: Timeline, keys: Iterable[str]) -> Iterator[Cell]:
+    """Yield the cells of those of the keys that are there; see `scan_cells`."""
+    rows = sorted(key.encode() for key in keys)
+    return _cells(storage, slice_, timeline, lambda file: file.get_many(rows))
+
+
+def _cells(storage: Storage, slice_: FileSlice, timeline: Timeline, fetch: _Fetch) -> Iterator[Cell]:
+    changes: dict[bytes, list[_Stored | None]] = {}
+    with ExitStack() as files:
+        for source, block in _blocks(storage, slice_, timeline, files):
+            for row, stored in _block_cells(source, block, fetch):
+                changes.setdefault(row, []).append(stored)
+        base = slice_.base
+        if base is not None:
+            file = HFileReader(files.enter_context(_open(storage, base.path)), base.size, base.path)
+            schema = _schema(file, None, base.path)
+            for row, value in fetch(file):
+                if row in changes:
+                    changes[row].insert(0, (value, schema, base.path))
+                else:
+                    yield row, value, schema
+    for row, parts in changes.items():
+        yield from _merged(row, parts)
+
+
+def _blocks(storage: Storage, slice_: FileSlice, timeline: Timeline, files: ExitStack) -> Iterator[tuple[BinaryIO, LogBlock]]:
+    sources = {log.path: files.enter_context(_open(storage, log.path)) for log in slice_.logs}
+    blocks = (block for log in slice_.logs for block in scan_blocks(sources[log.path], log.path, log.size))
+    for block in choose_blocks(blocks, timeline.visibility, timeline.layout):
+        yield sources[block.path], block
+
+
+def _block_cells(source: BinaryIO, block: LogBlock, fetch: _Fetch) -> Iterator[tuple[bytes, _Stored | None]]:
+    if block.type is BlockType.DELETE:
+        yield from ((key.encode(), None) for key in decode_deletes(read_content(source, block)).keys)
+        return
+    if block.type is not BlockType.HFILE:
+        raise UnsupportedError(f"{block.path} holds a block of type {block.type.name}; metadata tables have HFILE and DELETE blocks")
+    file = HFileReader(source, block.content_size, block.path, start=block.content_offset)
+    schema = _schema(file, block.header.schema_json, block.path)
+    yield from ((row, (value, schema, block.path)) for row, value in fetch(file))
+
+
+def _merged(row: bytes, parts: list[_Stored | None]) -> Iterator[Cell]:
+    """Yield what several files say of a key, oldest first, as one cell; nothing when it was deleted."""
+    while None in parts:
+        parts = parts[parts.index(None) + 1 :]
+    stored = [part for part in parts if part is not None]
+    if len(stored) == 1:
+        value, schema, _ = stored[0]
+        yield row, value, schema
+    elif stored:
+        records = [RecordDecoder(schema, path).decode(value) for value, schema, path in stored]
+        record = reduce(_after, records, None)
+        if record is not None:
+            encoder = RecordEncoder(TableVersion.NINE if "HoodieValueTypeInfo" in stored[-1][1] else TableVersion.EIGHT)
+            yield row, encoder.encode(record), encoder.file_schema
+
+
+def _after(older: MetadataRecord | None, newer: MetadataRecord) -> MetadataRecord | None:
+    return merge(older, newer)
+
+
+def _open(storage: Storage, path: str) -> BinaryIO:
+    try:
+        return storage.open_input(path)
+    except FileNotFoundError:
+        raise CorruptTableError(f"{path} of the metadata table {storage.uri} is gone") from None
+
+
+def _schema(file: HFileReader, schema: str | None, path: str) -> str:
+    text = schema or file.info.get("schema", b"").decode(errors="replace")
+    if not text:
+        raise CorruptTableError(f"{path} does not say which schema its records have")
+    return text

@@ -1,0 +1,118 @@
+"""What the metadata table's statistics say of file slices and partitions, as bounds of the columns that a filter tests.
+
+Rules: `ColumnStatsIndexSupport`, `PartitionStatsIndexSupport`. The rows of a slice with log files are made of values of all
+its files, so that its bounds are those of all of them together, and unknown where one of them does not tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.types as pt
+
+from pyhudi.metadata_table import keys, partitions
+from pyhudi.metadata_table.table import MetadataTable
+from pyhudi.metadata_table.typed_bounds import ColumnBounds, read_bounds
+from pyhudi.read.bounds import Bounds
+from pyhudi.read.condition import Column
+from pyhudi.spec.file_group import FileSlice
+
+_HASH: Final = 12
+#: Of a file: hashes of column and partition, then of the file's name.
+_FILE_KEY: Final = 2 * _HASH + 24
+#: Records of so few files are looked up by key, those of more are read in one go.
+_FEW: Final = 64
+
+
+def slice_bounds(
+    table: MetadataTable, partition: str, column: str, arrow_type: pa.DataType, slices: Sequence[FileSlice], is_known: Callable[[str], bool]
+) -> Bounds:
+    """Return the bounds of a column (or of an expression) in file slices.
+
+    Args:
+        table: where the statistics are.
+        partition: of the metadata table: `column_stats` or an expression index.
+        column: its name as the records have it.
+        arrow_type: of the values.
+        slices: the file slices.
+        is_known: tells by a file's instant whether the names in it are those of today.
+    """
+    files = [file for piece in slices for file in _files(piece)]
+    places = {_hash(file.partition_path) + file.path.rpartition("/")[2].encode(): place for place, file in enumerate(files)}
+    if len(places) < len(files) or not all(map(_files, slices)):
+        return _nothing(arrow_type, len(slices))
+    for key, place in list(places.items()):
+        if not is_known(files[place].name.instant):
+            del places[key]
+    found = read_bounds(_cells(table, partition, column, files), _placing(places), len(files), arrow_type, partition)
+    return _of_slices(found, [len(_files(piece)) for piece in slices])
+
+
+def partition_bounds(table: MetadataTable, column: Column, paths: Sequence[str]) -> Bounds:
+    """Return the bounds of a column in partitions.
+
+    What they do not show: nulls of files that are older than the column, and the values of files whose footers tell no
+    bounds, which Apache Hudi passes over: long texts, and reals with NaN. So texts and reals have none here.
+    """
+    if pt.is_string(column.type) or pt.is_floating(column.type):
+        return _nothing(column.type, len(paths))
+    places = {_hash(path): place for place, path in enumerate(paths)}
+    cells = table.partition(partitions.PARTITION_STATS).scan_cells(keys.column_stats_prefix(column.name))
+    found = read_bounds(cells, lambda row, _: places.get(row[_HASH:]), len(paths), column.type, partitions.PARTITION_STATS)
+    everywhere = np.ones(len(paths), dtype=bool)
+    return Bounds(found.low, found.high, everywhere, everywhere)
+
+
+def _files(piece: FileSlice) -> list[Any]:
+    return [*([piece.base] if piece.base is not None else []), *piece.logs]
+
+
+def _hash(path: str) -> bytes:
+    return keys.column_stats_prefix(keys.partition_name(path)).encode()
+
+
+def _placing(places: Mapping[bytes, int]) -> Callable[[bytes, bytes], int | None]:
+    def place_of(row: bytes, name: bytes) -> int | None:
+        return places.get(row[_HASH : 2 * _HASH] + name) if len(row) == _FILE_KEY else None
+
+    return place_of
+
+
+def _cells(table: MetadataTable, partition: str, column: str, files: Sequence[Any]) -> Iterable[Any]:
+    stored = table.partition(partition)
+    if len(files) <= _FEW:
+        return stored.get_cells(keys.column_stats_key(column, file.partition_path, file.path.rpartition("/")[2]) for file in files)
+    paths = {file.partition_path for file in files}
+    only = next(iter(paths)) if len(paths) == 1 else None
+    return stored.scan_cells(keys.column_stats_prefix(column, only))
+
+
+def _nothing(arrow_type: pa.DataType, count: int) -> Bounds:
+    everywhere = np.ones(count, dtype=bool)
+    return Bounds(pa.nulls(count, arrow_type), pa.nulls(count, arrow_type), everywhere, everywhere)
+
+
+def _of_slices(found: ColumnBounds, sizes: Sequence[int]) -> Bounds:
+    """Return the bounds of slices from those of their files, which lie one slice after the other."""
+    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.array(sizes, np.int64))])[:-1]
+    several = np.flatnonzero(np.array(sizes, np.int64) != 1)
+    low, high = found.low.take(pa.array(starts)), found.high.take(pa.array(starts))
+    has_values, has_nulls = found.has_values[starts].copy(), found.has_nulls[starts].copy()
+    if not len(several):
+        return Bounds(low, high, has_values, has_nulls)
+    lows, highs = low.to_pylist(), high.to_pylist()
+    for place in several:
+        files = slice(int(starts[place]), int(starts[place]) + sizes[int(place)])
+        lows[place] = _joined(min, found.low[files], found.has_values[files])
+        highs[place] = _joined(max, found.high[files], found.has_values[files])
+        has_values[place], has_nulls[place] = found.has_values[files].any(), found.has_nulls[files].any()
+    return Bounds(pa.array(lows, low.type), pa.array(highs, high.type), has_values, has_nulls)
+
+
+def _joined(choose: Callable[..., Any], bounds: pa.Array, has_values: Any) -> Any:
+    """Return the outermost of the bounds of files with values; None when one of them is not known."""
+    values = [value.as_py() for value, counts in zip(bounds, has_values, strict=True) if counts]
+    return None if None in values else choose(values, default=None)

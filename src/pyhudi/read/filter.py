@@ -1,0 +1,31 @@
+"""A filter in its two forms: for rows an Arrow expression, for statistics and indexes a condition."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pyarrow.compute as pc
+
+from pyhudi.read.condition import AllOf, AnyOf, Condition, Not, Opaque
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which rows are wanted. Both forms say the same; the condition may say less (`Opaque`).
+
+    Example:
+        >>> str((Filter(pc.field("a") > 1) & ~Filter(pc.field("b") == 2)).expression)
+        '((a > 1) and invert((b == 2)))'
+    """
+
+    expression: pc.Expression
+    condition: Condition = field(default_factory=Opaque)
+
+    def __and__(self, other: Filter) -> Filter:
+        return Filter(self.expression & other.expression, AllOf((self.condition, other.condition)))
+
+    def __or__(self, other: Filter) -> Filter:
+        return Filter(self.expression | other.expression, AnyOf((self.condition, other.condition)))
+
+    def __invert__(self) -> Filter:
+        return Filter(~self.expression, Not(self.condition))
