@@ -33,7 +33,7 @@ from pyhudi.table.write import commit, create_layout_files, state_before
 from pyhudi.txn.transaction import Transaction, begin
 from pyhudi.write.bulk import BulkWrite
 from pyhudi.write.choices import Choices, choose
-from pyhudi.write.local import layout_files, sizing_of
+from pyhudi.write.local import Stage, layout_files, sizing_of
 from pyhudi.write.plan import WritePlan, plan_write
 from pyhudi.write.prepare import TableSchema, evolved, require_columns, table_shape
 from pyhudi.write.profile import inflight_metadata
@@ -67,6 +67,8 @@ def serves(table: OpenTable, request: DistributedRequest, options: Mapping[str, 
     choices = choose(resolve(options), table.config, request.operation)
     if choices.tagging.looks_up and not reads_keys(choices.tagging.index):
         return f"the index {choices.tagging.index.name} is served by the local engine only"
+    if not table.config.populate_meta_fields and (choices.tagging.looks_up or request.operation in _DELETES):
+        return "virtual keys are looked up by the local engine only"
     if choices.tagging.drop_known and table.config.is_merge_on_read:
         return "which keys of a merge-on-read table still stand is told by the local engine only"
     return None
@@ -93,8 +95,8 @@ def write_distributed(table: OpenTable, request: DistributedRequest, options: Ma
         roll_back=roll_back_failed_writes,
         metadata_table=choices.metadata_table,
     ) as txn:
-        stored, latest = state_before(txn)
-        schema = _schema_after(stored, request, txn)
+        stored, latest = state_before(txn.table)
+        schema = _schema_after(stored, request, txn, wants_all=choices.wants_all_columns and not request.located)
         lookup = Lookup(txn.table.storage, txn.view, LocalEngine(), table_shape(schema, txn.table.config))
         choices = settled(choices, lookup, latest)
         layout = choices.tagging.layout
@@ -108,13 +110,13 @@ def write_distributed(table: OpenTable, request: DistributedRequest, options: Ma
     return write_result(committed, plan, count_results(results), choices.tagging, time.perf_counter() - started)
 
 
-def _schema_after(stored: TableSchema, request: DistributedRequest, txn: Transaction) -> TableSchema:
+def _schema_after(stored: TableSchema, request: DistributedRequest, txn: Transaction, *, wants_all: bool) -> TableSchema:
     config, data = txn.table.config, without_meta_columns(arrow_schema(request.frame))
     if request.operation in _DELETES:
         return stored
     require_columns(data, config.record_key_fields, "a record key field", config)
     require_columns(data, config.partition_fields, "a partition field", config)
-    return evolved(stored, data, config)
+    return evolved(stored, data, config, wants_all=wants_all)
 
 
 def _write_bulk(
@@ -167,7 +169,7 @@ def _plan(
         grouped.profile,
         request.operation,
         txn.instant,
-        sizing_of(txn, grouped.profile, row_bytes, choices, request.columns),
+        sizing_of(Stage(txn.table, txn.view, txn.instant), grouped.profile, row_bytes, choices, request.columns),
         txn.table.ids.file_prefix,
         replaced=replaced_groups(txn.view, request.operation, partitions, request.partitions),
         engine=ENGINE_NAME,

@@ -41,7 +41,7 @@ def alter_schema(table: OpenTable, changes: Sequence[Change], options: Mapping[s
         ids=table.ids,
         roll_back=roll_back_failed_writes,
     ) as txn:
-        stored, _ = state_before(txn)
+        stored, _ = state_before(txn.table)
         schema = altered(stored, changes, txn.table.config, schema_on_read=resolved.flag(SCHEMA_ON_READ))
         if schema is stored:
             return None

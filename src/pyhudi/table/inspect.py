@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -16,8 +16,10 @@ from pyhudi.spec.file_group import BaseFile, FileSlice, LogFile
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.protocol import Storage
 from pyhudi.storage.table_properties import load_properties
+from pyhudi.table.explain import UpsertExplanation, explain_upsert
 from pyhudi.table.health import problems
 from pyhudi.table.inspect_logs import log_anatomy, log_blocks
+from pyhudi.table.open_table import OpenTable
 
 _PARTITIONS = pa.schema({"partition_path": pa.string(), "file_groups": pa.int64(), "files": pa.int64(), "bytes": pa.int64()})
 _SLICES = pa.schema(
@@ -61,6 +63,7 @@ class Inspect:
     """`table.inspect`. Every call looks at the table anew."""
 
     storage: Storage
+    opened: OpenTable
 
     def partitions(self) -> pa.Table:
         """Return one row a partition: its path, file groups, files and bytes of the current state."""
@@ -93,6 +96,22 @@ class Inspect:
         view = self._view()
         listed = FileSystemView(view.storage, view.config, view.timeline)
         return pa.Table.from_pylist(list(problems(listed)), schema=_HEALTH)
+
+    def explain_upsert(self, data: object, options: Mapping[str, str] | None = None) -> UpsertExplanation:
+        """Return what an upsert of the data would do, without doing it: the index it would ask and why, the files it would write.
+
+        Args:
+            data: what `HudiTable.upsert` takes, a Spark DataFrame excepted.
+            options: `hoodie.*` options as for the upsert.
+
+        Raises:
+            UsageError: the data or the options do not fit the table.
+
+        Example:
+            >>> print(table.inspect.explain_upsert(rows))                                      # doctest: +SKIP
+            upsert asks the index SIMPLE: the table has no record index, and its file groups are no buckets; ...
+        """
+        return explain_upsert(self.opened, data, options or {})
 
     def log_blocks(self, path: str) -> pa.Table:
         """Return one row a block of the log file, or of the log files in the folder, at `path` below the table.

@@ -134,7 +134,7 @@ class HudiTable:
     @property
     def inspect(self) -> Inspect:
         """Partitions, slices, files, statistics, health as Arrow tables."""
-        return Inspect(self.storage)
+        return Inspect(self.storage, self)
 
     @property
     def services(self) -> Services:

@@ -25,12 +25,13 @@ from pyhudi.storage.protocol import Storage
 from pyhudi.table.compact import compact_after
 from pyhudi.table.open_table import OpenTable
 from pyhudi.timeline.payload import read_commit
+from pyhudi.txn.locked import LockedTable
 from pyhudi.txn.release import VERSION
 from pyhudi.txn.schema_record import record_version
 from pyhudi.txn.transaction import Committed, Transaction, begin
 from pyhudi.write.choices import Choices, choose
 from pyhudi.write.data import to_table
-from pyhudi.write.local import IN_THIS_PROCESS, LocalWrite, WriteRequest, plan_local, run_tasks
+from pyhudi.write.local import IN_THIS_PROCESS, LocalWrite, Stage, WriteRequest, plan_local, run_tasks
 from pyhudi.write.plan import WritePlan
 from pyhudi.write.prepare import TableSchema
 from pyhudi.write.profile import inflight_metadata
@@ -135,8 +136,8 @@ def _commit_local(
         roll_back=roll_back_failed_writes,
         metadata_table=choices.metadata_table,
     ) as txn:
-        stored, latest = state_before(txn)
-        work = plan_local(txn, request, choices, stored, latest, engine, reason)
+        stored, latest = state_before(txn.table)
+        work = plan_local(Stage(txn.table, txn.view, txn.instant), request, choices, stored, latest, engine, reason)
         results: list[TaskResult] = []
         committed = None
         if not work.plan.changes_nothing:
@@ -148,9 +149,8 @@ def _commit_local(
     return txn, work, results, committed
 
 
-def state_before(txn: Transaction) -> tuple[TableSchema, CommitMetadata | None]:
-    """Return the table's schema and its last commit, as of the transaction's timeline."""
-    table = txn.table
+def state_before(table: LockedTable) -> tuple[TableSchema, CommitMetadata | None]:
+    """Return the table's schema and its last commit, as of its timeline."""
     last = table.timeline.last_completed()
     latest = None if last is None else read_commit(table.storage, table.config, last)
     stored = table_schema(table.storage, table.config, table.timeline)

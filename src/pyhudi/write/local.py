@@ -23,7 +23,7 @@ from pyhudi.schema.meta_columns import RECORD_KEY, without_meta_columns
 from pyhudi.spec.commit import CommitMetadata, Operation
 from pyhudi.spec.visibility import Visibility
 from pyhudi.storage.protocol import Storage
-from pyhudi.txn.transaction import Transaction
+from pyhudi.txn.locked import LockedTable
 from pyhudi.write import located as located_rows
 from pyhudi.write.candidates import insert_candidates
 from pyhudi.write.changes import holds_changes, tag_changes, user_columns
@@ -40,6 +40,15 @@ from pyhudi.write.split import split_by_partition
 from pyhudi.write.tag import Tagging, one_row_a_key, placed, tag_rows, without_void_inserts
 
 IN_THIS_PROCESS = "the rows were in this process already"
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What planning needs of a write: the table, its files, and the write's time."""
+
+    table: LockedTable
+    view: FileSystemView
+    instant: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +79,7 @@ class LocalWrite:
 
 
 def plan_local(
-    txn: Transaction,
+    stage: Stage,
     request: WriteRequest,
     choices: Choices,
     stored: TableSchema,
@@ -81,7 +90,7 @@ def plan_local(
     """Return the planned write; nothing is written.
 
     Args:
-        txn: the open transaction.
+        stage: the table, under its lock when the plan is to be carried out.
         request: operation and data.
         choices: what the options say.
         stored: the table's schema so far.
@@ -94,29 +103,30 @@ def plan_local(
         ConflictError: located rows were read from files that are not the newest any more.
     """
     if request.operation is Operation.DELETE_PARTITION:
-        request = _of_named_partitions(txn, request, stored)
+        request = _of_named_partitions(stage, request, stored)
     schema = stored
     if request.data is not None and request.operation not in (Operation.DELETE, Operation.DELETE_PREPPED):
         columns = user_columns if request.located else without_meta_columns
-        schema = evolved(stored, columns(request.data.schema), txn.table.config)
-    shape = table_shape(schema, txn.table.config)
-    positions = txn.table.config.is_merge_on_read and choices.writer.log.positions
-    lookup = Lookup(txn.table.storage, txn.view, engine, shape, positions, choices.tagging.drop_known)
+        wants_all = choices.wants_all_columns and not request.located
+        schema = evolved(stored, columns(request.data.schema), stage.table.config, wants_all=wants_all)
+    shape = table_shape(schema, stage.table.config)
+    positions = stage.table.config.is_merge_on_read and choices.writer.log.positions
+    lookup = Lookup(stage.table.storage, stage.view, engine, shape, positions, choices.tagging.drop_known)
     choices = settled(choices, lookup, latest)
-    tagged, tagging = ([], choices.tagging) if request.data is None else _tagged(txn, request, request.data, choices, lookup)
+    tagged, tagging = ([], choices.tagging) if request.data is None else _tagged(stage, request, request.data, choices, lookup)
     profile = profile_of(tagged)
     row_bytes = record_bytes(latest, tagged, choices.writer, threshold=choices.size_threshold)
-    sizing = sizing_of(txn, profile, row_bytes, choices, request.columns)
+    sizing = sizing_of(stage, profile, row_bytes, choices, request.columns)
     plan = plan_write(
         profile,
         request.operation,
-        txn.instant,
+        stage.instant,
         sizing,
-        txn.table.ids.file_prefix,
-        replaced=replaced_groups(txn.view, request.operation, profile.partitions, request.partitions),
+        stage.table.ids.file_prefix,
+        replaced=replaced_groups(stage.view, request.operation, profile.partitions, request.partitions),
         engine=engine.name,
         reason=reason,
-        layout_files=layout_files(choices.tagging, profile, txn.view),
+        layout_files=layout_files(choices.tagging, profile, stage.view),
     )
     late = sum(part.late for part in tagged)
     return LocalWrite(schema, shape, plan, profile, load_tasks(plan, tagged), late, tagging)
@@ -128,11 +138,11 @@ def layout_files(tagging: Tagging, profile: Profile, view: FileSystemView) -> Ma
     return tagging.layout.files_before(paths, view) if tagging.layout is not None and paths else {}
 
 
-def sizing_of(txn: Transaction, profile: Profile, row_bytes: float, choices: Choices, columns: tuple[str, ...] | None) -> Sizing:
+def sizing_of(stage: Stage, profile: Profile, row_bytes: float, choices: Choices, columns: tuple[str, ...] | None) -> Sizing:
     """Return what planning must know of a transaction's table; `columns` as in `WriteRequest`."""
-    config = txn.table.config
-    files = insert_candidates(txn.view, profile, row_bytes, choices.writer, choices.small_file_candidates, beside_updates=columns is None)
-    pending = txn.view.pending_compaction if config.is_merge_on_read and config.layout == 1 else None
+    config = stage.table.config
+    files = insert_candidates(stage.view, profile, row_bytes, choices.writer, choices.small_file_candidates, beside_updates=columns is None)
+    pending = stage.view.pending_compaction if config.is_merge_on_read and config.layout == 1 else None
     compacting = None if pending is None else {group: found.instant for group, found in pending.items()}
     return Sizing(files, row_bytes, choices.writer, config.is_merge_on_read, columns, compacting)
 
@@ -147,69 +157,69 @@ def _run(storage: Storage, shape: TableShape, settings: WriterSettings, loaded: 
     return run_task(storage, shape, settings, loaded.task, loaded.rows)
 
 
-def _tagged(txn: Transaction, request: WriteRequest, data: pa.Table, choices: Choices, lookup: Lookup) -> tuple[list[TaggedRows], Tagging]:
+def _tagged(stage: Stage, request: WriteRequest, data: pa.Table, choices: Choices, lookup: Lookup) -> tuple[list[TaggedRows], Tagging]:
     """Return the rows by where they go, and how that was found."""
     tagging, shape = choices.tagging, lookup.shape
     if data.num_rows == 0:
         return [], tagging
     if request.located:
-        return placed(_tagged_located(txn, request, data, tagging, lookup), tagging, lookup), tagging
-    keyed = one_row_a_key(_keyed(txn, request, data, tagging, shape), tagging, shape)
+        return placed(_tagged_located(stage, request, data, tagging, lookup), tagging, lookup), tagging
+    keyed = one_row_a_key(_keyed(stage, request, data, tagging, shape), tagging, shape)
     parts = split_by_partition(keyed)
-    tagging = refined(tagging, choices.index, parts, txn.view)
+    tagging = refined(tagging, choices.index, parts, stage.view)
     return tag_rows(parts, tagging, shape, lookup), tagging
 
 
-def _tagged_located(txn: Transaction, request: WriteRequest, data: pa.Table, tagging: Tagging, lookup: Lookup) -> list[TaggedRows]:
+def _tagged_located(stage: Stage, request: WriteRequest, data: pa.Table, tagging: Tagging, lookup: Lookup) -> list[TaggedRows]:
     """Return rows that bring their places by where they go."""
-    places = Places(txn.view, request.seen)
+    places = Places(stage.view, request.seen)
     if request.operation is Operation.DELETE_PREPPED:
         return located_rows.tag_deletes(data, places)
     if holds_changes(data.schema):
-        return tag_changes(data, functools.partial(_rekeyed, txn, shape=lookup.shape), tagging, lookup, places, txn.instant)
-    return without_void_inserts(located_rows.tag_updates(_rekeyed(txn, data, lookup.shape), data, places), lookup.shape)
+        return tag_changes(data, functools.partial(_rekeyed, stage, shape=lookup.shape), tagging, lookup, places, stage.instant)
+    return without_void_inserts(located_rows.tag_updates(_rekeyed(stage, data, lookup.shape), data, places), lookup.shape)
 
 
-def _keyed(txn: Transaction, request: WriteRequest, data: pa.Table, tagging: Tagging, shape: TableShape) -> pa.Table:
+def _keyed(stage: Stage, request: WriteRequest, data: pa.Table, tagging: Tagging, shape: TableShape) -> pa.Table:
     """Return the rows with record key and partition path.
 
     Raises:
         KeyFieldError: the data lack a column that says where they belong, or a value of one is not allowed.
     """
-    config = txn.table.config
+    config = stage.table.config
     if request.operation is Operation.DELETE:
         if not config.record_key_fields:
             raise KeyFieldError(f"Table {config.name} has no record key; delete its rows by condition: delete(where=...).")
         require_columns(data.schema, config.record_key_fields, "a record key field", config)
         if not tagging.index.is_global:
             require_columns(data.schema, config.partition_fields, "a partition field", config)
-        return keyed_deletes(data, shape.schema, config, txn.instant)
+        return keyed_deletes(data, shape.schema, config, stage.instant)
     require_columns(data.schema, config.record_key_fields, "a record key field", config)
     require_columns(data.schema, config.partition_fields, "a partition field", config)
     if tagging.looks_up or tagging.combine:
         require_columns(data.schema, shape.ordering_fields, "an ordering field", config)
-    return keyed_rows(data, shape.schema, config, txn.instant)
+    return keyed_rows(data, shape.schema, config, stage.instant)
 
 
-def _of_named_partitions(txn: Transaction, request: WriteRequest, stored: TableSchema) -> WriteRequest:
+def _of_named_partitions(stage: Stage, request: WriteRequest, stored: TableSchema) -> WriteRequest:
     """Return a delete of partitions that names them; where the caller does not, those that its rows lie in are meant."""
     partitions = request.partitions
     if partitions is None:
         if request.data is None:
             raise UsageError("A delete of partitions needs their paths.")
-        config = txn.table.config
+        config = stage.table.config
         require_columns(request.data.schema, config.partition_fields, "a partition field", config)
-        rows = keyed_deletes(request.data, stored.columns, config, txn.instant)
+        rows = keyed_deletes(request.data, stored.columns, config, stage.instant)
         partitions = tuple(part.partition_path for part in split_by_partition(rows))
     return WriteRequest(request.operation, None, partitions=partitions)
 
 
-def _rekeyed(txn: Transaction, data: pa.Table, shape: TableShape) -> pa.Table:
+def _rekeyed(stage: Stage, data: pa.Table, shape: TableShape) -> pa.Table:
     """Return located rows with the key and partition path that their values give now; generated keys stay as they
     are.
     """
-    keyed = keyed_rows(data, shape.schema, txn.table.config, txn.instant)
-    if txn.table.config.record_key_fields:
+    keyed = keyed_rows(data, shape.schema, stage.table.config, stage.instant)
+    if stage.table.config.record_key_fields:
         return keyed
     place = keyed.schema.get_field_index(RECORD_KEY)
     return keyed.set_column(place, pa.field(RECORD_KEY, pa.string()), data.column(RECORD_KEY).cast(pa.string()))
