@@ -21,8 +21,6 @@ from pyhudi.spec.commit import CommitMetadata
 from pyhudi.spec.file_names import BaseFileName, parse_base_file_name
 from pyhudi.storage.protocol import Storage
 
-#: `hoodie.metadata.index.bloom.filter.file.group.count`
-_GROUPS = 4
 _DEFAULT_KIND = "DYNAMIC_V0"
 
 
@@ -40,7 +38,7 @@ class BloomFiltersKind:
     def initial(self, table: DataTable, partition: str) -> Iterable[InitialGroup]:
         """Return the filters of all base files that a snapshot reads."""
         files = [file.path for path in table.view.partition_paths() for file in table.view.latest_base_files(path)]
-        return spread(partition, dict(_filters(table.view.storage, files)), _GROUPS, table.own.encoder)
+        return spread(partition, dict(_filters(table.view.storage, files)), table.settings.bloom_filters_groups, table.own.encoder)
 
     def of_commit(self, table: DataTable, partition: str, instant: str, metadata: CommitMetadata) -> Changes:  # noqa: ARG002
         """Return the filters of the base files that were written."""

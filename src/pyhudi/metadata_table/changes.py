@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from pyhudi.metadata_table.cell_blocks import CellColumns, cell_columns
 from pyhudi.metadata_table.keys import shard
-from pyhudi.metadata_table.partitions import file_id
+from pyhudi.metadata_table.partitions import file_id, within_of
 from pyhudi.metadata_table.record import MetadataRecord
 from pyhudi.metadata_table.record_encoder import RecordEncoder
 from pyhudi.metadata_table.shards import Places, shards
@@ -92,6 +92,25 @@ class ColumnChanges:
             columns = cell_columns(self.rows.take(pa.array(places)), self.values, self.which[places])
             deleted = self.deleted.filter(pa.array(deleted_groups == number)).to_pylist()
             found[file_ids[number]] = GroupChanges(deleted=deleted, columns=columns)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class ChangesByPartition:
+    """Changes of a record index that has file groups of its own for each partition of the data table.
+
+    The first keys of a data partition begin its one file group. More are laid out only when the index is built anew.
+    """
+
+    partition: str
+    of_path: Mapping[str, ColumnChanges]
+
+    def by_group(self, file_ids: Sequence[str]) -> Mapping[str, GroupChanges]:
+        """Return the changes by file id, those of groups without changes left out."""
+        found: dict[str, GroupChanges] = {}
+        for path, changes in self.of_path.items():
+            known = tuple(group for group in file_ids if within_of(self.partition, group) == path)
+            found |= changes.by_group(known or (file_id(self.partition, 0, path),))
         return found
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from pyhudi.codec.commit_metadata import commit_content
 from pyhudi.errors import CorruptTableError
-from pyhudi.metadata_table.changes import PartitionChanges
+from pyhudi.metadata_table.changes import ChangesByPartition, PartitionChanges
 from pyhudi.metadata_table.files_of_groups import write_initial_log, write_log
 from pyhudi.metadata_table.own import OwnTable
 from pyhudi.spec.commit import CommitMetadata, WriteStat
@@ -39,15 +39,16 @@ def write_changes(own: OwnTable, instant: str, changes: Mapping[str, PartitionCh
 
 def _write_partition(own: OwnTable, instant: str, partition: str, changes: PartitionChanges) -> tuple[WriteStat, ...]:
     slices = {slice_.group.file_id: slice_ for slice_ in own.slices(partition)}
-    if not slices:
+    if not slices and not isinstance(changes, ChangesByPartition):
         raise CorruptTableError(f"the partition {partition} of the metadata table {own.storage.uri} has no files")
     numbers = {file_id: number for number, file_id in enumerate(slices)}
     written = []
     for file_id, change in changes.by_group(tuple(slices)).items():
         slice_ = slices.get(file_id)
+        stage = 0 if slice_ is not None else 1  # another name than that of the log file which begins a file group
         if slice_ is None:
             write_initial_log(own, partition, file_id, instant)
             slice_ = FileSlice(FileGroupId(partition, file_id), instant, None)
-        token = f"{numbers.setdefault(file_id, len(numbers))}-0-0"
+        token = f"{numbers.setdefault(file_id, len(numbers))}-{stage}-0"
         written.append(write_log(own, slice_, instant, token, change))
     return tuple(written)

@@ -18,6 +18,7 @@ from pyhudi.metadata_table.file_stats import BoundTypes, file_stats
 from pyhudi.metadata_table.index_definitions import IndexDefinition, load_definitions
 from pyhudi.metadata_table.own import OwnTable
 from pyhudi.metadata_table.partition import MetadataPartition
+from pyhudi.metadata_table.partitions import within_of
 from pyhudi.metadata_table.record import ColumnStats
 from pyhudi.metadata_table.settings import MetadataSettings
 from pyhudi.metadata_table.slice_changes import SliceRows
@@ -88,10 +89,15 @@ class DataTable:
             return {}
         return bound_types(self.schema, definition.source_fields, self.view.config.version)
 
-    def partition(self, name: str) -> MetadataPartition | None:
-        """Return a partition of the metadata table as it was before the action, None when there is no such one."""
+    def partition(self, name: str, within: str = "") -> MetadataPartition | None:
+        """Return a partition of the metadata table as it was before the action, None when there is no such one.
+
+        `within` is the data table's partition whose file groups are meant, in a record index by partition.
+        """
         slices = self.own.slices(name) if name in self.view.config.metadata_partitions else ()
-        return MetadataPartition(self.own.storage, name, slices, self.own.timeline) if slices else None
+        if within:
+            slices = tuple(slice_ for slice_ in slices if within_of(name, slice_.group.file_id) == within)
+        return MetadataPartition(self.own.storage, name, slices, self.own.timeline, within=within) if slices else None
 
     def stats_of(self, path: str) -> Mapping[str, ColumnStats] | None:
         """Return the statistics of a base file by column, from its footer; None when it has no rows."""

@@ -23,13 +23,12 @@ from pyhudi.metadata_table import partitions
 from pyhudi.metadata_table.cell_blocks import CellColumns, cell_columns
 from pyhudi.metadata_table.changes import InitialGroup
 from pyhudi.metadata_table.data_table import DataTable
+from pyhudi.metadata_table.settings import GroupLimits
 from pyhudi.metadata_table.shards import shards
 from pyhudi.spec.file_group import FileSlice
 
-#: `hoodie.metadata.global.record.level.index.min.filegroup.count`, `.max.filegroup.count`, `.growth.factor`, `.max.filegroup.size`
-FEWEST_GROUPS, MOST_GROUPS = 10, 10_000
-_GROWTH = 2.0
-_RECORDS_A_GROUP = (1 << 30) // 48
+#: What an entry is taken to have, in bytes, when file groups are counted.
+_ENTRY_BYTES = 48
 #: Keys that are held in memory at once.
 _KEYS_AT_ONCE = 8_000_000
 NO_TEXTS = pa.array([], pa.string())
@@ -49,6 +48,7 @@ def initial_groups(
     slices: Sequence[FileSlice],
     values: Sequence[bytes],
     keyed: Callable[[FileSlice], KeyedRows],
+    within: str = "",
 ) -> Iterator[InitialGroup]:
     """Yield the file groups of an index with the entries of all slices.
 
@@ -58,15 +58,16 @@ def initial_groups(
         slices: those to read.
         values: the encoded entry of the keys of each slice, or one for all.
         keyed: reads the keys of a slice.
+        within: the partition of the data table that these file groups are of, in an index by partition.
     """
     records = rows_expected(table, slices)
-    count = group_count(records, FEWEST_GROUPS, MOST_GROUPS)
+    count = group_count(records, table.settings.record_index_groups)
     width = math.ceil(count / max(1, math.ceil(records / _KEYS_AT_ONCE)))
     for first in range(0, count, width):
         groups = range(first, min(first + width, count))
         lot = _Lot(slices, keyed, groups, count)
         for number in groups:
-            yield InitialGroup(partitions.file_id(partition, number), columns=partial(lot.columns, number, values))
+            yield InitialGroup(partitions.file_id(partition, number, within), columns=partial(lot.columns, number, values))
 
 
 def standing_slices(table: DataTable) -> list[FileSlice]:
@@ -81,9 +82,10 @@ def rows_expected(table: DataTable, slices: Sequence[FileSlice]) -> int:
     return sum(LocalEngine().run(lambda file: row_count(table.view.storage, file), files))
 
 
-def group_count(records: int, fewest: int, most: int) -> int:
+def group_count(records: int, limits: GroupLimits) -> int:
     """Return how many file groups an index of so many records gets, for its whole life."""
-    return min(max(fewest, math.ceil(records * _GROWTH) // _RECORDS_A_GROUP), most)
+    needed = math.ceil(records * limits.growth) // max(1, limits.group_bytes // _ENTRY_BYTES)
+    return min(max(limits.fewest, needed), limits.most)
 
 
 def refuse_virtual_keys(table: DataTable, partition: str) -> None:

@@ -29,6 +29,7 @@ class MetadataPartition:
         slices: the newest slice of each file group.
         timeline: that of the metadata table, as far as it is visible.
         hashed: what of a key decides on its file group; the whole key for most partitions.
+        within: the data table's partition that the file groups are of, in a record index by partition.
 
     Raises:
         UnsupportedError: the file groups are laid out in a way that this release does not know.
@@ -41,6 +42,7 @@ class MetadataPartition:
         slices: Iterable[FileSlice],
         timeline: Timeline,
         hashed: Callable[[str], str] = str,
+        within: str = "",
     ) -> None:
         self.name = name
         self.slices = tuple(sorted(slices, key=lambda slice_: slice_.group.file_id))
@@ -48,10 +50,10 @@ class MetadataPartition:
         self._timeline = timeline
         self._hashed = hashed
         for number, slice_ in enumerate(self.slices):
-            if slice_.group.file_id != file_id(name, number):
+            if slice_.group.file_id != file_id(name, number, within):
                 raise UnsupportedError(
                     f"the partition {name} of the metadata table {storage.uri} has the file group {slice_.group.file_id};"
-                    f" served are those numbered from {file_id(name, 0)} on (record indexes by partition are not)"
+                    f" served are those numbered from {file_id(name, 0, within)} on"
                 )
 
     def get_many(self, keys: Iterable[str]) -> Iterator[tuple[str, MetadataRecord]]:

@@ -5,6 +5,8 @@ Rules: `MetadataPartitionType`; format notes (metadata table) 2.2.
 
 from __future__ import annotations
 
+from pyhudi.spec.partition_path import escape_value, unescape_value
+
 FILES = "files"
 COLUMN_STATS = "column_stats"
 PARTITION_STATS = "partition_stats"
@@ -22,12 +24,20 @@ _FILE_ID_PREFIXES = {
 }
 
 
-def file_id(partition: str, number: int) -> str:
-    """Return the file id of a partition's file group.
+def file_id(partition: str, number: int, within: str = "") -> str:
+    """Return the file id of a partition's file group; `within` is the data table's partition in a record index by partition.
 
     Example:
         >>> file_id("secondary_index_rider_idx", 7)
         'secondary-index-rider-idx-0007-0'
+        >>> file_id("record_index", 0, "region=us/day=1")
+        'record-index-region%3Dus%2Fday%3D1-0000-0'
     """
     prefix = _FILE_ID_PREFIXES.get(partition) or partition.replace("_", "-") + "-"
-    return f"{prefix}{number:04d}-0"
+    return f"{prefix}{escape_value(within)}-{number:04d}-0" if within else f"{prefix}{number:04d}-0"
+
+
+def within_of(partition: str, group: str) -> str:
+    """Return the data table's partition whose keys a file group of a record index by partition holds; empty for other file groups."""
+    inner = group.removeprefix(_FILE_ID_PREFIXES.get(partition, ""))[: -len("-0000-0")]
+    return unescape_value(inner)

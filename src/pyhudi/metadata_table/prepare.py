@@ -13,16 +13,17 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from pyhudi.errors import UnsupportedError
+from pyhudi.errors import UnsupportedError, UsageError
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.metadata_table.data_table import DataTable
 from pyhudi.metadata_table.found import Found, find
 from pyhudi.metadata_table.in_step import InStep
-from pyhudi.metadata_table.index_definitions import PATH, PATH_PROPERTY, IndexDefinition, render_definitions
+from pyhudi.metadata_table.index_definitions import PATH, PATH_PROPERTY, IndexDefinition, load_definitions, render_definitions
 from pyhudi.metadata_table.initialise import build_partition
 from pyhudi.metadata_table.kind import PartitionKind
 from pyhudi.metadata_table.kinds import kind_of, with_kinds
 from pyhudi.metadata_table.own import FOLDER, Sources, create_own
+from pyhudi.metadata_table.partitions import RECORD_INDEX, SECONDARY_PREFIX
 from pyhudi.metadata_table.settings import DEFAULTS, MetadataSettings
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.spec.table_keys import METADATA_PARTITIONS, METADATA_PARTITIONS_INFLIGHT
@@ -150,11 +151,14 @@ def _define(table: DataTable, partition: str, kind: PartitionKind, sources: Sour
     `again` holds the definition of an index that is there against the columns that it would have now.
     """
     storage, config = table.view.storage, table.view.config
-    known = table.definitions.get(partition)
-    if known is not None and not again:
+    known, created = table.definitions.get(partition), table.settings.created.get(partition)
+    if known is not None and not again and created is None:
         return config
-    found = kind.definition(table, partition)
-    if found is None or (known is not None and known.source_fields == found.source_fields):
+    found = created or kind.definition(table, partition)
+    is_known = (
+        known == created if created is not None else known is not None and found is not None and known.source_fields == found.source_fields
+    )
+    if found is None or is_known:
         return config
     _write_definitions(storage, config, {**table.definitions, partition: found})
     return replace(config, properties=store_properties(storage, {PATH_PROPERTY: PATH}, sources.clock.now()))
@@ -167,13 +171,24 @@ def _write_definitions(storage: Storage, config: TableConfig, definitions: dict[
 def _without_unwanted(storage: Storage, config: TableConfig, sources: Sources, settings: MetadataSettings) -> TableConfig:
     """Delete the partitions that options have switched off: first from the properties, so that nobody reads them any more."""
     wanted = settings.wanted(config)
-    dropped = [name for name in config.metadata_partitions if name not in wanted and settings.enabled is not None]
-    if dropped:
-        _log.info("partitions of the metadata table of %s that are switched off go: %s", storage.uri, ", ".join(dropped))
-        config = _with_partitions(storage, config, [name for name in config.metadata_partitions if name in wanted], sources)
-        for name in dropped:
-            FolderStorage(storage, FOLDER).delete_tree(name)
+    dropped = [name for name in config.metadata_partitions if name not in wanted]
+    if not dropped:
+        return config
+    _refuse_to_drop_what_is_needed(storage, dropped, wanted)
+    _log.info("partitions of the metadata table of %s that are switched off go: %s", storage.uri, ", ".join(dropped))
+    config = _with_partitions(storage, config, [name for name in config.metadata_partitions if name in wanted], sources)
+    definitions = load_definitions(storage, config)
+    if not definitions.keys().isdisjoint(dropped):
+        _write_definitions(storage, config, {name: found for name, found in definitions.items() if name not in dropped})
+    for name in dropped:
+        FolderStorage(storage, FOLDER).delete_tree(name)
     return config
+
+
+def _refuse_to_drop_what_is_needed(storage: Storage, dropped: Collection[str], kept: Collection[str]) -> None:
+    needy = [name for name in kept if name.startswith(SECONDARY_PREFIX)]
+    if RECORD_INDEX in dropped and needy:
+        raise UsageError(f"the record index of table {storage.uri} cannot be dropped: {needy[0]} needs it; drop that first")
 
 
 def _with_partitions(storage: Storage, config: TableConfig, names: Collection[str], sources: Sources) -> TableConfig:

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import pyarrow as pa
 
 from pyhudi.engine.local import LocalEngine
+from pyhudi.errors import UnsupportedError
 from pyhudi.metadata_table import partitions
-from pyhudi.metadata_table.changes import ColumnChanges, InitialGroup
+from pyhudi.metadata_table.changes import ChangesByPartition, ColumnChanges, InitialGroup, PartitionChanges
 from pyhudi.metadata_table.data_table import DataTable
 from pyhudi.metadata_table.index_definitions import IndexDefinition
 from pyhudi.metadata_table.keyed_groups import (
@@ -43,9 +45,24 @@ class RecordIndexKind:
         """Tell whether a partition of this name is of the kind."""
         return partition == partitions.RECORD_INDEX
 
-    def definition(self, table: DataTable, partition: str) -> IndexDefinition:  # noqa: ARG002 - one protocol for all kinds
-        """Return the definition of an index over the whole table."""
-        return IndexDefinition(partition, partition, "", (), {"isPartitioned": "false"}, 1)
+    def definition(self, table: DataTable, partition: str) -> IndexDefinition:
+        """Return the definition of an index over the whole table, or by partition when options say so.
+
+        Raises:
+            UnsupportedError: there is one that is not as options say, or the table has no partitions.
+        """
+        by_partition = table.settings.record_index_by_partition
+        known = table.definitions.get(partition)
+        if known is not None and partition in table.view.config.metadata_partitions and table.settings.record_index:
+            if known.is_partitioned != by_partition:
+                raise UnsupportedError(
+                    f"the record index of table {table.view.storage.uri} is {'one by partition' if known.is_partitioned else 'global'};"
+                    " drop it to get another one"
+                )
+            return known
+        if by_partition and not table.view.config.partition_fields:
+            raise UnsupportedError(f"table {table.view.storage.uri} has no partitions; it can have a global record index")
+        return IndexDefinition(partition, partition, "", (), {"isPartitioned": str(by_partition).lower()}, 1)
 
     def initial(self, table: DataTable, partition: str) -> Iterable[InitialGroup]:
         """Return the file groups with where each record is.
@@ -55,22 +72,25 @@ class RecordIndexKind:
         """
         refuse_virtual_keys(table, partition)
         slices = standing_slices(table)
-        values = [_location(table, slice_.group, slice_.base_instant) for slice_ in slices]
+        if not _is_by_partition(table, partition):
+            return _initial(table, partition, slices, "")
+        paths = sorted({slice_.group.partition_path for slice_ in slices})
+        return chain.from_iterable(
+            _initial(table, partition, [one for one in slices if one.group.partition_path == path], path) for path in paths
+        )
 
-        def keyed(slice_: FileSlice) -> KeyedRows:
-            keys = table.rows.keys(slice_)
-            return KeyedRows(keys, keys)
-
-        return initial_groups(table, partition, slices, values, keyed)
-
-    def of_commit(self, table: DataTable, partition: str, instant: str, metadata: CommitMetadata) -> ColumnChanges:
+    def of_commit(self, table: DataTable, partition: str, instant: str, metadata: CommitMetadata) -> PartitionChanges:
         """Return the keys that came, went or moved."""
         changes = slice_changes(table.view, metadata)
         moves = _moves(table, partition, changes) if changes else []
-        added = joined(moved.added for moved in moves)
-        removed = joined(moved.removed for moved in moves)
-        which = np.repeat(np.arange(len(moves)), [len(moved.added) for moved in moves])
-        return ColumnChanges(added, [_location(table, change.group, instant) for change in changes], which, without(removed, added))
+        values = [_location(table, change.group, instant) for change in changes]
+        if not _is_by_partition(table, partition):
+            return _together(moves, values)
+        paths = [change.group.partition_path for change in changes]
+        of_path = {path: [place for place, found in enumerate(paths) if found == path] for path in paths}
+        return ChangesByPartition(
+            partition, {path: _together([moves[n] for n in places], [values[n] for n in places]) for path, places in of_path.items()}
+        )
 
     def of_clean(self, table: DataTable, partition: str, instant: str, metadata: CleanMetadata) -> None:  # noqa: ARG002
         """Return None: a clean deletes what no snapshot reads."""
@@ -88,14 +108,40 @@ class _Moved:
 _NOBODY = _Moved(NO_TEXTS, NO_TEXTS)
 
 
+def _is_by_partition(table: DataTable, partition: str) -> bool:
+    definition = table.definitions.get(partition)
+    return definition is not None and definition.is_partitioned
+
+
+def _initial(table: DataTable, partition: str, slices: Sequence[FileSlice], within: str) -> Iterable[InitialGroup]:
+    def keyed(slice_: FileSlice) -> KeyedRows:
+        keys = table.rows.keys(slice_)
+        return KeyedRows(keys, keys)
+
+    values = [_location(table, slice_.group, slice_.base_instant) for slice_ in slices]
+    return initial_groups(table, partition, slices, values, keyed, within)
+
+
+def _together(moves: Sequence[_Moved], values: Sequence[bytes]) -> ColumnChanges:
+    """Return the changes of some file groups of the data table; a key that left one and came into another is moved."""
+    added, removed = joined(moved.added for moved in moves), joined(moved.removed for moved in moves)
+    which = np.repeat(np.arange(len(moves)), [len(moved.added) for moved in moves])
+    return ColumnChanges(added, values, which, without(removed, added))
+
+
 def _location(table: DataTable, group: FileGroupId, instant: str) -> bytes:
     millis = instant_millis(instant, table.view.config.timeline_zone)
     return table.own.encoder.encode(RecordLocation(group.partition_path, group.file_id, millis))
 
 
 def _moves(table: DataTable, partition: str, changes: Sequence[SliceChange]) -> list[_Moved]:
-    index, rows = table.partition(partition), table.rows
-    return LocalEngine().run(lambda change: _moved(rows, index, change), changes)
+    rows = table.rows
+    if not _is_by_partition(table, partition):
+        index = table.partition(partition)
+        return LocalEngine().run(lambda change: _moved(rows, index, change), changes)
+    paths = {change.group.partition_path for change in changes}
+    indexes = {path: table.partition(partition, within=path) for path in paths}
+    return LocalEngine().run(lambda change: _moved(rows, indexes[change.group.partition_path], change), changes)
 
 
 def _moved(rows: SliceRows, index: MetadataPartition | None, change: SliceChange) -> _Moved:

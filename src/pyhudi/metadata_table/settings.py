@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
+from pyhudi.errors import OptionError
 from pyhudi.metadata_table import partitions
+from pyhudi.metadata_table.index_definitions import IndexDefinition
 from pyhudi.spec.options import Options
 from pyhudi.spec.table_config import TableConfig
+
+_GLOBAL = "hoodie.metadata.global.record.level.index"
+_BY_PARTITION = "hoodie.metadata.record.level.index"
+_BLOOM = "hoodie.metadata.index.bloom.filter"
+
+
+@dataclass(frozen=True, slots=True)
+class GroupLimits:
+    """How many file groups an index of records gets: as many as `group_bytes` and its `growth` ask for, between limits."""
+
+    fewest: int = 10
+    most: int = 10_000
+    growth: float = 2.0
+    group_bytes: int = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +39,13 @@ class MetadataSettings:
         column_stats_groups: file groups of a new partition `column_stats`.
         partition_stats_groups: file groups of a new partition `partition_stats`.
         max_delta_commits: delta commits of the metadata table after which it is compacted.
+        record_index: whether there shall be a record index; None leaves it as it is.
+        record_index_by_partition: whether a new one has file groups of its own for each partition of the table.
+        record_index_groups: how many file groups a new index of records gets.
+        bloom_filters: whether there shall be bloom filters by file; None leaves them as they are.
+        bloom_filters_groups: file groups of a new partition `bloom_filters`.
+        created: indexes that are made now, by their partition.
+        dropped: partitions that are dropped now.
     """
 
     enabled: bool | None = True
@@ -33,13 +57,27 @@ class MetadataSettings:
     partition_stats_groups: int = 1
     max_delta_commits: int = 10
 
+    record_index: bool | None = None
+    record_index_by_partition: bool = False
+    record_index_groups: GroupLimits = GroupLimits()
+    bloom_filters: bool | None = None
+    bloom_filters_groups: int = 4
+    created: Mapping[str, IndexDefinition] = field(default_factory=dict)
+    dropped: frozenset[str] = frozenset()
+
     def wanted(self, config: TableConfig) -> tuple[str, ...]:
         """Return the partitions that there shall be; those that the table has and no option speaks of stay beside them."""
-        has_columns = self.column_stats
-        has_partitions = has_columns and self.partition_stats and bool(config.partition_fields)
-        spoken_of = {partitions.FILES: True, partitions.COLUMN_STATS: has_columns, partitions.PARTITION_STATS: has_partitions}
-        others = (name for name in config.metadata_partitions if name not in spoken_of)
-        return (*(name for name, is_wanted in spoken_of.items() if is_wanted), *others)
+        said = {} if self.enabled is None else self._said(bool(config.partition_fields))
+        said |= dict.fromkeys(self.created, True) | dict.fromkeys(self.dropped, False)
+        others = (name for name in config.metadata_partitions if name not in said)
+        return (*(name for name, is_wanted in said.items() if is_wanted), *others)
+
+    def _said(self, is_partitioned: bool) -> dict[str, bool]:
+        """Return what options say of partitions; indexes that they do not speak of are left out."""
+        by_partition = self.column_stats and self.partition_stats and is_partitioned
+        said = {partitions.FILES: True, partitions.COLUMN_STATS: self.column_stats, partitions.PARTITION_STATS: by_partition}
+        indexes = {partitions.RECORD_INDEX: self.record_index, partitions.BLOOM_FILTERS: self.bloom_filters}
+        return said | {name: is_wanted for name, is_wanted in indexes.items() if is_wanted is not None}
 
 
 DEFAULTS = MetadataSettings()
@@ -59,4 +97,34 @@ def metadata_settings(options: Options) -> MetadataSettings:
         column_stats_groups=options.integer("hoodie.metadata.index.column.stats.file.group.count"),
         partition_stats_groups=options.integer("hoodie.metadata.index.partition.stats.file.group.count"),
         max_delta_commits=options.integer("hoodie.metadata.compact.max.delta.commits"),
+        record_index=_record_index(options),
+        record_index_by_partition=options.flag(f"{_BY_PARTITION}.enable"),
+        record_index_groups=_limits(options, _BY_PARTITION if options.flag(f"{_BY_PARTITION}.enable") else _GLOBAL),
+        bloom_filters=_said(options, f"{_BLOOM}.enable"),
+        bloom_filters_groups=options.integer(f"{_BLOOM}.file.group.count"),
     )
+
+
+def _record_index(options: Options) -> bool | None:
+    of_table, by_partition = _said(options, f"{_GLOBAL}.enable"), _said(options, f"{_BY_PARTITION}.enable")
+    if of_table and by_partition:
+        raise OptionError(f"{_GLOBAL}.enable and {_BY_PARTITION}.enable are both true; a table has one record index")
+    if of_table or by_partition:
+        return True
+    return None if of_table is None and by_partition is None else False
+
+
+def _said(options: Options, name: str) -> bool | None:
+    return None if options.get(name) is None else options.flag(name)
+
+
+def _limits(options: Options, prefix: str) -> GroupLimits:
+    limits = GroupLimits(
+        options.integer(f"{prefix}.min.filegroup.count"),
+        options.integer(f"{prefix}.max.filegroup.count"),
+        options.number(f"{prefix}.growth.factor") if prefix == _GLOBAL else GroupLimits().growth,
+        options.integer(f"{prefix}.max.filegroup.size"),
+    )
+    if limits.fewest > limits.most:
+        raise OptionError(f"{prefix}.min.filegroup.count is {limits.fewest}, more than {prefix}.max.filegroup.count, {limits.most}")
+    return limits

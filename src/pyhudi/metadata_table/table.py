@@ -20,8 +20,13 @@ from pyhudi.metadata_table.index_definitions import IndexDefinition, load_defini
 from pyhudi.metadata_table.own import FOLDER
 from pyhudi.metadata_table.partition import MetadataPartition
 from pyhudi.metadata_table.record import BloomFilterRecord, ColumnStats, FileList, MetadataRecord, RecordLocation
+<<<<<<< main
 from pyhudi.metadata_table.visible import missing_instants, unknown_instants, visible_timeline
 from pyhudi.spec.file_group import join_path
+=======
+from pyhudi.metadata_table.visible import missing_instants, visible_timeline
+from pyhudi.spec.file_group import FileSlice, join_path
+>>>>>>> local
 from pyhudi.spec.partition_path import check
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.folder import FolderStorage
@@ -106,9 +111,7 @@ class MetadataTable:
         Raises:
             UnsupportedError: there is no such partition, it is still being built, or its layout is not served.
         """
-        if name not in self.partitions:
-            raise UnsupportedError(f"table {self._data_storage.uri} has no index {name}; it has {', '.join(self.partitions)}")
-        slices = self._view.latest_slices(name)
+        slices = self._view.latest_slices(self._readable(name))
         if not slices:
             raise CorruptTableError(f"the partition {name} of the metadata table {self._view.storage.uri} has no files")
         definition = self.definitions.get(name)
@@ -131,9 +134,49 @@ class MetadataTable:
         found = dict(self._get(partitions.FILES, map(keys.partition_name, partition_paths), FileList))
         return {path: self._listing(path, found.get(keys.partition_name(path))) for path in partition_paths}
 
-    def lookup_record_keys(self, record_keys: Iterable[str]) -> dict[str, RecordLocation]:
-        """Return where each of the record keys lives, by the record index; keys that it does not hold are left out."""
-        return dict(self._get(partitions.RECORD_INDEX, record_keys, RecordLocation))
+    def lookup_record_keys(self, record_keys: Iterable[str], partition_path: str | None = None) -> dict[str, RecordLocation]:
+        """Return where each of the record keys lives, by the record index; keys that it does not hold are left out.
+
+        An index by partition knows a key once in each partition of the data table: `partition_path` says which one is meant.
+
+        Raises:
+            UnsupportedError: there is no such index, or it is one by partition and none is named.
+        """
+        if not self._is_by_partition:
+            return dict(self._get(partitions.RECORD_INDEX, record_keys, RecordLocation))
+        if partition_path is None:
+            raise UnsupportedError(f"the record index of table {self._data_storage.uri} is one by partition: say in which the keys are")
+        found = self._record_indexes().get(partition_path)
+        return (
+            {} if found is None else {key: self._of_kind(place, RecordLocation, found.name) for key, place in found.get_many(record_keys)}
+        )
+
+    def record_places(self, record_keys: Collection[str]) -> dict[str, list[RecordLocation]]:
+        """Return all places where each of the record keys lives; in an index by partition these may be several."""
+        places: dict[str, list[RecordLocation]] = defaultdict(list)
+        paths = sorted(self._record_indexes()) if self._is_by_partition else [None]
+        for path in paths:
+            for key, place in self.lookup_record_keys(record_keys, path).items():
+                places[key].append(place)
+        return dict(places)
+
+    @property
+    def _is_by_partition(self) -> bool:
+        definition = self.definitions.get(partitions.RECORD_INDEX)
+        return definition is not None and definition.is_partitioned
+
+    def _record_indexes(self) -> dict[str, MetadataPartition]:
+        """Return the record index of each partition of the data table."""
+        slices: dict[str, list[FileSlice]] = defaultdict(list)
+        for slice_ in self._view.latest_slices(self._readable(partitions.RECORD_INDEX)):
+            slices[partitions.within_of(partitions.RECORD_INDEX, slice_.group.file_id)].append(slice_)
+        storage, timeline = self._view.storage, self._view.timeline
+        return {path: MetadataPartition(storage, partitions.RECORD_INDEX, found, timeline, within=path) for path, found in slices.items()}
+
+    def _readable(self, name: str) -> str:
+        if name not in self.partitions:
+            raise UnsupportedError(f"table {self._data_storage.uri} has no index {name}; it has {', '.join(self.partitions)}")
+        return name
 
     def column_stats(self, columns: Iterable[str], partition_path: str | None = None) -> Iterator[ColumnStats]:
         """Yield the statistics of files for these columns, in one partition or in all."""

@@ -1,10 +1,10 @@
-"""`table.services`: what keeps a table in shape. This release serves rollback and compaction; the others say which release
-brings them.
+"""`table.services`: what keeps a table in shape. This release serves rollback, compaction and indexes; the others say which
+release brings them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -12,6 +12,7 @@ from pyhudi.engine.protocol import Engine
 from pyhudi.errors import UnsupportedError, UsageError
 from pyhudi.service.compaction import CompactionResult
 from pyhudi.service.compaction.execute import Progress
+from pyhudi.service.indexes import IndexChange, IndexRequest, create_index, drop_index, rebuild_indexes
 from pyhudi.service.rollback import failed_writes, plan_rollback, roll_back_failed_writes
 from pyhudi.spec.instant import Action
 from pyhudi.spec.rollback import RollbackPlan
@@ -22,7 +23,6 @@ from pyhudi.txn.ids import Ids
 from pyhudi.txn.locked import locked_table
 
 _TABLE_SERVICES = "the release that serves clustering, cleaning and archival"
-_METADATA_TABLE = "the release that serves the metadata table and its indexes"
 _VERSIONS = "the release that moves tables between versions"
 
 
@@ -138,9 +138,51 @@ class Services:
         """Not served yet."""
         raise _later("restore", _TABLE_SERVICES)
 
-    def index(self, *_: Any, **__: Any) -> NoReturn:
-        """Not served yet."""
-        raise _later("index", _METADATA_TABLE)
+    def index(
+        self,
+        name: str | None = None,
+        columns: str | Sequence[str] = (),
+        *,
+        using: str | None = None,
+        options: Mapping[str, str] | None = None,
+        drop: bool = False,
+        rebuild: bool = False,
+        lenient: bool = False,
+        dry_run: bool = False,
+    ) -> IndexChange:
+        """Make an index, drop one, or build the whole metadata table anew.
+
+        Args:
+            name: of the index; `record_index` is that of the record keys.
+            columns: what it is of, one column for all but the record index.
+            using: `column_stats` or `bloom_filters` of an expression; a secondary index without it.
+            options: `expr` and its arguments (`format`, `pos`, `len`, `days`, `timeZone`), options of bloom filters, or `isPartitioned` for
+                a record index by partition.
+            drop: drop it instead.
+            rebuild: build the metadata table and all indexes anew; without a name.
+            lenient: do nothing when the index to make is there, or the one to drop is not.
+            dry_run: only return what would be done.
+
+        Raises:
+            UsageError: the arguments do not fit each other or the table, or there is such an index already, or none.
+            SchemaError: a column does not exist, or its type cannot be served.
+            UnsupportedError: the table cannot have indexes.
+
+        Example:
+            >>> table.services.index("by_rider", "rider")  # doctest: +SKIP
+            >>> table.services.index("by_day", "ts", using="column_stats", options={"expr": "from_unixtime"})  # doctest: +SKIP
+        """
+        if rebuild:
+            if name is not None or drop:
+                raise UsageError("index(rebuild=True) builds all indexes anew: give it no name, and nothing to drop")
+            return rebuild_indexes(self.storage, self.clock, self.ids, dry_run=dry_run, wait_s=self.wait_s)
+        if name is None:
+            raise UsageError("index() needs the name of an index to make or to drop, or rebuild=True")
+        if drop:
+            return drop_index(self.storage, self.clock, self.ids, name, if_exists=lenient, dry_run=dry_run, wait_s=self.wait_s)
+        named = (columns,) if isinstance(columns, str) else tuple(columns)
+        request = IndexRequest(name, named, using, options or {})
+        return create_index(self.storage, self.clock, self.ids, request, if_not_exists=lenient, dry_run=dry_run, wait_s=self.wait_s)
 
     def upgrade(self, **_: Any) -> NoReturn:
         """Not served yet."""

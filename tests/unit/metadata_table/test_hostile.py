@@ -100,7 +100,7 @@ def test_metadata_table_of_another_version_is_refused(storage) -> None:
         metadata_table(storage)
 
 
-def test_record_index_by_partition_is_refused_by_name(tmp_path) -> None:
+def test_file_groups_that_are_not_numbered_through_are_refused(tmp_path) -> None:
     storage = LocalStorage(str(unpack("cow/v9_txns_simple_overwrite", tmp_path)))
     folder = f"{FOLDER}/record_index"
     for file in storage.list(folder):
@@ -108,7 +108,7 @@ def test_record_index_by_partition_is_refused_by_name(tmp_path) -> None:
             data = storage.read(file.path)
             storage.delete(file.path)
             storage.create(file.path.replace("record-index-0003-0", "record-index-us-0003-0"), data)
-    with pytest.raises(UnsupportedError, match="by partition"):
+    with pytest.raises(UnsupportedError, match="served are those numbered from record-index-0000-0 on"):
         metadata_table(storage).lookup_record_keys(["k"])
 
 

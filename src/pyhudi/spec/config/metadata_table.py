@@ -9,6 +9,20 @@ from pyhudi.spec.config.key import ConfigKey, Kind, harmless, refused, served
 
 _LATER = "comes with a later release"
 
+
+def _record_index_limits(prefix: str, old: str | None, fewest: str, most: str) -> tuple[ConfigKey, ...]:
+    """Return the keys that say how many file groups a new record index gets."""
+    named = (
+        ("min.filegroup.count", "Fewest file groups of a new record index.", fewest),
+        ("max.filegroup.count", "Most file groups of a new record index.", most),
+        ("max.filegroup.size", "Bytes that a file group of a new record index is laid out for, at 48 a record.", "1073741824"),
+    )
+    return tuple(
+        served(f"{prefix}.{name}", doc, Kind.POSITIVE, default, aliases=() if old is None else (f"{old}.{name}",))
+        for name, doc, default in named
+    )
+
+
 METADATA_TABLE: tuple[ConfigKey, ...] = (
     served(
         "hoodie.metadata.enable",
@@ -56,6 +70,44 @@ METADATA_TABLE: tuple[ConfigKey, ...] = (
         Kind.POSITIVE,
         "10",
     ),
+    served(
+        "hoodie.metadata.global.record.level.index.enable",
+        "Keep an index of where each record key of the table lives; false drops it, without a value it stays as it is.",
+        Kind.FLAG,
+        "false",
+        aliases=("hoodie.metadata.record.index.enable",),
+    ),
+    *_record_index_limits("hoodie.metadata.global.record.level.index", "hoodie.metadata.record.index", "10", "10000"),
+    served(
+        "hoodie.metadata.global.record.level.index.growth.factor",
+        "How many times as many records a new record index is laid out for as there are.",
+        Kind.NUMBER,
+        "2.0",
+        aliases=("hoodie.metadata.record.index.growth.factor",),
+    ),
+    served(
+        "hoodie.metadata.record.level.index.enable",
+        "Keep an index of where each record key of a partition lives; false drops it, without a value it stays as it is.",
+        Kind.FLAG,
+        "false",
+    ),
+    *_record_index_limits("hoodie.metadata.record.level.index", None, "1", "10"),
+    served(
+        "hoodie.metadata.index.bloom.filter.enable",
+        "Keep the bloom filters of base files; false drops them, without a value they stay as they are.",
+        Kind.FLAG,
+        "false",
+    ),
+    served(
+        "hoodie.metadata.index.bloom.filter.file.group.count",
+        "File groups of the bloom filters; a partition keeps those that it was built with.",
+        Kind.POSITIVE,
+        "4",
+    ),
+    *harmless(
+        "indexes that CREATE INDEX has made are kept in step with each write until DROP INDEX",
+        "hoodie.metadata.index.expression.enable hoodie.metadata.index.secondary.parallelism hoodie.metadata.index.expression.parallelism",
+    ),
     *harmless(
         "tunes how Apache Hudi's executors list and read",
         """
@@ -70,10 +122,7 @@ METADATA_TABLE: tuple[ConfigKey, ...] = (
     *refused(
         f"this part of the metadata table {_LATER}",
         """
-        hoodie.metadata.index.bloom.filter.enable=false
-        hoodie.metadata.index.secondary.enable=false hoodie.metadata.index.expression.enable=false
-        hoodie.metadata.record.index.enable=false hoodie.metadata.global.record.level.index.enable=false
-        hoodie.metadata.record.level.index.enable=false hoodie.metadata.index.async=false
+        hoodie.metadata.index.secondary.enable=true hoodie.metadata.index.async=false
         hoodie.metadata.metrics.enable=false hoodie.metadata.log.compaction.enable=false hoodie.metadata.*
         """,
     ),

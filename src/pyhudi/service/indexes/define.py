@@ -1,0 +1,181 @@
+"""What a user asks for, as the definition of an index.
+
+Rules: `HoodieSparkIndexClient`, `HoodieIndexUtils`; `CREATE INDEX` of Hudi's SQL reference; format notes (metadata table) 5.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.types as pt
+
+from pyhudi.errors import OptionError, SchemaError, UsageError, nearest
+from pyhudi.metadata_table import partitions
+from pyhudi.metadata_table.column_types import value_type
+from pyhudi.metadata_table.expressions import FUNCTIONS, IDENTITY, ZONE_OPTION, Expression
+from pyhudi.metadata_table.index_definitions import IndexDefinition
+from pyhudi.metadata_table.secondary_keys import is_servable
+from pyhudi.spec.table_config import TableConfig
+from pyhudi.spec.table_version import TableVersion
+
+SECONDARY_INDEX = "secondary_index"
+_EXPRESSION_TYPES = (partitions.COLUMN_STATS, partitions.BLOOM_FILTERS)
+_TYPES = (SECONDARY_INDEX, partitions.RECORD_INDEX, *_EXPRESSION_TYPES)
+_BY_PARTITION = "isPartitioned"
+#: Options of the expression types beside the function's own arguments, and how their values are read.
+_BLOOM_OPTIONS = {"filtertype": str, "numentries": int, "fpp": float, "maxentries": int}
+_ARGUMENTS = ("format", "pos", "len", "days", ZONE_OPTION)
+_NAME = re.compile(r"\w+", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexRequest:
+    """An index as a user asks for it.
+
+    Attributes:
+        name: what it is called; `record_index` is the one of record keys.
+        columns: the columns it is of, names into structs parted by dots.
+        using: its type: `column_stats` or `bloom_filters` of an expression, None for a secondary index.
+        options: `expr` and its arguments, options of bloom filters.
+        zone: the time zone in which an expression takes moments for days.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    using: str | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+    zone: str = "UTC"
+
+    @property
+    def type(self) -> str:
+        """The type of the index."""
+        if self.using:
+            return self.using.lower()
+        return partitions.RECORD_INDEX if self.name == partitions.RECORD_INDEX else SECONDARY_INDEX
+
+    @property
+    def partition(self) -> str:
+        """Its partition of the metadata table."""
+        if self.type == partitions.RECORD_INDEX:
+            return partitions.RECORD_INDEX
+        return _with_prefix(self.name, partitions.SECONDARY_PREFIX if self.type == SECONDARY_INDEX else partitions.EXPRESSION_PREFIX)
+
+
+def partition_of(name: str, known: Collection[str]) -> str:
+    """Return the partition of the metadata table that a user calls so.
+
+    Raises:
+        UsageError: there is no such index.
+    """
+    for candidate in (name, partitions.SECONDARY_PREFIX + name, partitions.EXPRESSION_PREFIX + name):
+        if candidate in known:
+            return candidate
+    raise UsageError(f"there is no index '{name}'; there are {', '.join(sorted(known)) or 'none'}")
+
+
+def definition_of(request: IndexRequest, config: TableConfig, schema: pa.Schema) -> IndexDefinition:
+    """Return the definition of the index that is asked for.
+
+    Raises:
+        UsageError: its name, type or options are wrong.
+        SchemaError: a column does not exist, or has a type that the index cannot be made of.
+    """
+    if not _NAME.fullmatch(request.name):
+        raise UsageError(f"'{request.name}' is no name of an index: letters, digits and underscores make one")
+    if request.type not in _TYPES:
+        raise UsageError(f"an index of type '{request.using}' is unknown.{nearest(request.type, _TYPES)}")
+    if request.type == partitions.RECORD_INDEX:
+        return _record_index(request, config)
+    if len(request.columns) != 1:
+        raise UsageError(f"index '{request.name}' is of {len(request.columns)} columns; {request.type} indexes are of one")
+    field_name = request.columns[0]
+    kind = column_type(schema, field_name)
+    if request.type == SECONDARY_INDEX:
+        return _secondary_index(request, config, field_name, kind)
+    return _expression_index(request, config, field_name, kind)
+
+
+def column_type(schema: pa.Schema, name: str) -> pa.DataType:
+    """Return the type of a column, which a dotted name finds in structs.
+
+    Raises:
+        SchemaError: there is no such column.
+    """
+    head, *path = name.split(".")
+    kind = schema.field(head).type if head in schema.names else None
+    for part in path:
+        inner = -1 if kind is None or not pt.is_struct(kind) else kind.get_field_index(part)
+        kind = None if inner < 0 or kind is None else kind.field(inner).type
+    if kind is None:
+        raise SchemaError(f"there is no column '{name}'.{nearest(name, schema.names)}")
+    return kind
+
+
+def _record_index(request: IndexRequest, config: TableConfig) -> IndexDefinition:
+    fields = tuple(config.record_key_fields)
+    if request.columns and fields and set(request.columns) != set(fields):
+        raise UsageError(f"the record index is of the record key ({', '.join(fields)}), not of {', '.join(request.columns)}")
+    by_partition = str(request.options.get(_BY_PARTITION, "false")).lower()
+    if by_partition == "true" and not config.partition_fields:
+        raise UsageError("a table without partitions has no record index by partition")
+    _refuse_strange(request, (_BY_PARTITION,))
+    return IndexDefinition(partitions.RECORD_INDEX, partitions.RECORD_INDEX, "", (), {_BY_PARTITION: by_partition}, 1)
+
+
+def _secondary_index(request: IndexRequest, config: TableConfig, name: str, kind: pa.DataType) -> IndexDefinition:
+    if not is_servable(kind):
+        raise SchemaError(
+            f"column '{name}' has type {kind}; secondary indexes are of texts, whole and floating point numbers, dates and timestamps"
+        )
+    _refuse_strange(request, ())
+    return IndexDefinition(request.partition, SECONDARY_INDEX, IDENTITY, (name,), {}, _version(config))
+
+
+def _expression_index(request: IndexRequest, config: TableConfig, name: str, kind: pa.DataType) -> IndexDefinition:
+    function = (request.options.get("expr") or request.options.get("func") or "").lower()
+    if not function:
+        raise UsageError(f"index '{request.name}' needs the option expr: the function of '{name}' it is of, or '{IDENTITY}'")
+    options = {key: str(value) for key, value in request.options.items() if key != "func"} | {"expr": function}
+    is_bloom = request.type == partitions.BLOOM_FILTERS
+    _refuse_strange(request, ("expr", "func", *_ARGUMENTS, *(_BLOOM_OPTIONS if is_bloom else ())))
+    if function not in FUNCTIONS:
+        raise UsageError(f"index '{request.name}': the function '{function}' is not served.{nearest(function, FUNCTIONS)}")
+    if is_bloom:
+        _check_bloom_options(options)
+    found = Expression(function, {ZONE_OPTION: request.zone, **options}).result_type(kind)
+    if found is None:
+        raise SchemaError(f"index '{request.name}': {function} of '{name}', which has type {kind}, is not served with these options")
+    if not (pt.is_string(found) if is_bloom else value_type(found, config.version) is not None):
+        raise SchemaError(f"index '{request.name}': {request.type} cannot be of {function}('{name}'), which has type {found}")
+    if Expression(function, options).result_type(kind) is None:
+        options[ZONE_OPTION] = request.zone
+    return IndexDefinition(request.partition, request.type, function, (name,), options, _version(config))
+
+
+def _check_bloom_options(options: Mapping[str, str]) -> None:
+    for name, read in _BLOOM_OPTIONS.items():
+        if name in options:
+            try:
+                value: Any = read(options[name])
+            except ValueError:
+                raise OptionError(f"{name} is '{options[name]}', which is no number") from None
+            if value in (0, 0.0) or (name == "filtertype" and value not in ("SIMPLE", "DYNAMIC_V0")):
+                raise OptionError(f"{name} cannot be '{options[name]}'")
+
+
+def _refuse_strange(request: IndexRequest, known: Collection[str]) -> None:
+    strange = sorted(name for name in request.options if name not in known and not name.startswith("hoodie."))
+    if strange:
+        raise OptionError(f"index '{request.name}': the option '{strange[0]}' is unknown.{nearest(strange[0], known)}")
+
+
+def _version(config: TableConfig) -> int:
+    return 2 if config.version >= TableVersion.NINE else 1
+
+
+def _with_prefix(name: str, prefix: str) -> str:
+    return name if name.startswith(prefix) else prefix + name

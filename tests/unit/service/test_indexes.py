@@ -1,0 +1,186 @@
+"""Indexes are made, kept in step, and dropped; what cannot be is refused with its reason."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from pyhudi import HudiTable
+from pyhudi.errors import OptionError, SchemaError, UnsupportedError, UsageError
+from pyhudi.kernels.history import load_full_timeline
+from pyhudi.metadata_table.index_definitions import load_definitions
+from pyhudi.metadata_table.keys import split_secondary_key
+from pyhudi.metadata_table.table import MetadataTable
+from pyhudi.service.indexes import list_indexes
+from pyhudi.spec.table_config import TableConfig
+from pyhudi.storage.table_properties import load_properties
+
+SCHEMA = pa.schema([("id", pa.string()), ("city", pa.string()), ("ts", pa.int64()), ("name", pa.string()), ("tags", pa.list_(pa.string()))])
+
+
+def rows(first: int, last: int, *, ts: int = 0, city: str | None = None) -> pa.Table:
+    numbers = range(first, last)
+    columns = {
+        "id": [f"k{number:03d}" for number in numbers],
+        "city": [city or f"c{number % 2}" for number in numbers],
+        "ts": [ts] * len(numbers),
+        "name": [None if number % 7 == 0 else f"N${number % 5 + ts}" for number in numbers],
+        "tags": [[] for _ in numbers],
+    }
+    return pa.table(columns, schema=SCHEMA)
+
+
+def new_table(folder: Path, kind: str, **options: str) -> HudiTable:
+    return HudiTable.create(str(folder / "t"), SCHEMA, name="t", keys=("id",), partition_by=("city",), order_by=("ts",), table_type=kind)
+
+
+def config_of(table: HudiTable) -> TableConfig:
+    return TableConfig(load_properties(table.storage))
+
+
+def opened(table: HudiTable) -> MetadataTable:
+    config = config_of(table)
+    return MetadataTable.open(table.storage, config, load_full_timeline(table.storage, config))
+
+
+def placed(table: HudiTable) -> set[tuple[str, str, str]]:
+    """Key, partition and file id of every record, by the rows themselves."""
+    found = table.to_arrow(meta_columns=True).select(["_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name"]).to_pylist()
+    return {(row["_hoodie_record_key"], row["_hoodie_partition_path"], file_id(row["_hoodie_file_name"])) for row in found}
+
+
+def file_id(name: str) -> str:
+    return name.split("_", maxsplit=1)[0]
+
+
+def check(table: HudiTable) -> None:
+    """The indexes say what the rows say."""
+    metadata = opened(table)
+    places = metadata.record_places([key for key, *_ in placed(table)] + ["k004", "no such key"])
+    assert {(key, place.partition_path, place.file_id) for key, found in places.items() for place in found} == placed(table)
+    if "secondary_index_by_name" in metadata.partitions:
+        pairs = {split_secondary_key(key) for key, _ in metadata.partition("secondary_index_by_name").scan()}
+        assert pairs == {(row["name"], row["id"]) for row in table.to_arrow(columns=["name", "id"]).to_pylist()}
+        assert set(metadata.record_keys_of("secondary_index_by_name", ["N$4"]).get("N$4", [])) == {
+            key for name, key in pairs if name == "N$4"
+        }
+
+
+def change(table: HudiTable) -> None:
+    """Update, insert, delete, delete and insert anew, and replace."""
+    table.upsert(pa.concat_tables([rows(0, 6, ts=50), rows(20, 24)]))
+    check(table)
+    table.delete(where="id in ('k004', 'k005', 'k023')")
+    check(table)
+    table.upsert(rows(5, 6, ts=99))
+    check(table)
+    table.insert(rows(30, 32, city="new"))
+    check(table)
+    table.overwrite(rows(40, 43, city="c1"))
+    check(table)
+
+
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_indexes_of_records_follow_every_change(tmp_path, kind) -> None:
+    table = new_table(tmp_path, kind)
+    table.insert(rows(0, 20))
+    assert table.services.index("by_name", "name").built == ("record_index", "secondary_index_by_name")
+    check(table)
+    change(table)
+    table.services.index(rebuild=True)
+    check(table)
+
+
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_record_index_by_partition_follows_every_change(tmp_path, kind) -> None:
+    table = new_table(tmp_path, kind)
+    table.services.index("record_index", "id", options={"isPartitioned": "true"})
+    table.insert(rows(0, 20))
+    check(table)
+    change(table)
+    table.insert(rows(0, 2, city="c2"))
+    assert {place.partition_path for place in opened(table).record_places(["k000"])["k000"]} >= {"c2"}
+    with pytest.raises(UnsupportedError, match="say in which"):
+        opened(table).lookup_record_keys(["k000"])
+
+
+def test_record_index_of_an_option_is_kept_without_it_and_dropped_by_false(tmp_path) -> None:
+    table = new_table(tmp_path, "COPY_ON_WRITE")
+    option = "hoodie.metadata.record.index.enable"
+    table.insert(rows(0, 2), options={option: "true"})
+    table.upsert(rows(1, 4))
+    check(table)
+    table.upsert(rows(4, 5), options={option: "false"})
+    assert "record_index" not in config_of(table).metadata_partitions
+    assert "record_index" not in load_definitions(table.storage, config_of(table))
+
+
+def test_expression_index_tells_bounds_and_forgets_what_it_cannot_tell(tmp_path) -> None:
+    table = new_table(tmp_path, "COPY_ON_WRITE")
+    table.insert(rows(0, 6))
+    table.services.index("low", "name", using="column_stats", options={"expr": "lower"})
+    table.upsert(rows(1, 2, ts=7))
+    found = [stats for _, stats in opened(table).partition("expr_index_low").scan()]
+    by_file = {stats.file_name: (stats.minimum, stats.maximum) for stats in found}
+    assert by_file["c1"] == ("n$0", "n$8")
+    assert len(by_file) == 5  # two partitions, two files, and one that was written anew
+
+
+def test_what_would_be_done_is_said_without_doing_it(tmp_path) -> None:
+    table = new_table(tmp_path, "COPY_ON_WRITE")
+    table.insert(rows(0, 2))
+    before = config_of(table).properties
+    assert table.services.index("x", "name", dry_run=True).built == ("record_index", "secondary_index_x")
+    assert table.services.index("column_stats", drop=True, dry_run=True).dropped == ("column_stats", "partition_stats")
+    assert config_of(table).properties == before
+
+
+def test_listed_indexes_are_the_partitions_of_the_metadata_table(tmp_path) -> None:
+    table = new_table(tmp_path, "COPY_ON_WRITE")
+    table.insert(rows(0, 2))
+    table.services.index("by_name", "name")
+    listed = {index.name: (index.type, index.columns) for index in list_indexes(table.storage, config_of(table))}
+    assert listed["secondary_index_by_name"] == ("secondary_index", ("name",))
+    assert listed.keys() == {"column_stats", "partition_stats", "record_index", "secondary_index_by_name"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (("x", "nam"), SchemaError, "no column 'nam'. Did you mean 'name'"),
+        (("x", "tags"), SchemaError, "secondary indexes are of texts"),
+        (("x", ("name", "ts")), UsageError, "of 2 columns"),
+        (("x-y", "name"), UsageError, "no name of an index"),
+        (("record_index", "name"), UsageError, "of the record key"),
+        (("x", "name", "btree"), UsageError, "type 'btree'"),
+        (("x", "name", "column_stats"), UsageError, "needs the option expr"),
+        (("x", "name", "column_stats", {"expr": "lowr"}), UsageError, "Did you mean 'lower'"),
+        (("x", "tags", "column_stats", {"expr": "lower"}), SchemaError, "is not served"),
+        (("x", "ts", "bloom_filters", {"expr": "identity"}), SchemaError, "bloom_filters cannot be of"),
+        (("x", "name", "bloom_filters", {"expr": "lower", "fpp": "often"}), OptionError, "no number"),
+        (("x", "name", None, {"exp": "lower"}), OptionError, "the option 'exp' is unknown"),
+    ],
+)
+def test_index_that_cannot_be_is_refused(tmp_path, arguments, error, message) -> None:
+    table = new_table(tmp_path, "COPY_ON_WRITE")
+    name, columns, *rest = arguments
+    with pytest.raises(error, match=message):
+        table.services.index(name, columns, **dict(zip(["using", "options"], rest, strict=False)))
+    assert config_of(table).metadata_partitions == ()
+
+
+def test_index_is_made_and_dropped_once(tmp_path) -> None:
+    table = new_table(tmp_path, "COPY_ON_WRITE")
+    table.insert(rows(0, 2))
+    table.services.index("x", "name")
+    with pytest.raises(UsageError, match="already"):
+        table.services.index("x", "name")
+    assert table.services.index("x", "name", lenient=True).built == ()
+    with pytest.raises(UsageError, match="secondary_index_x needs it"):
+        table.services.index("record_index", drop=True)
+    assert table.services.index("x", drop=True).dropped == ("secondary_index_x",)
+    with pytest.raises(UsageError, match="no index 'x'"):
+        table.services.index("x", drop=True)
+    assert table.services.index("x", drop=True, lenient=True).dropped == ()
