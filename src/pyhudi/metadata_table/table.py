@@ -20,13 +20,8 @@ from pyhudi.metadata_table.index_definitions import IndexDefinition, load_defini
 from pyhudi.metadata_table.own import FOLDER
 from pyhudi.metadata_table.partition import MetadataPartition
 from pyhudi.metadata_table.record import BloomFilterRecord, ColumnStats, FileList, MetadataRecord, RecordLocation
-<<<<<<< main
 from pyhudi.metadata_table.visible import missing_instants, unknown_instants, visible_timeline
-from pyhudi.spec.file_group import join_path
-=======
-from pyhudi.metadata_table.visible import missing_instants, visible_timeline
 from pyhudi.spec.file_group import FileSlice, join_path
->>>>>>> local
 from pyhudi.spec.partition_path import check
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.folder import FolderStorage
