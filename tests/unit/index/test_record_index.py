@@ -1,0 +1,46 @@
+"""The record index of the metadata table tells where records live; where it cannot be asked, the files are."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from pyhudi.index.record_index import RecordIndexLookup
+from pyhudi.storage.memory import MemoryStorage
+from pyhudi.testing.recording import RecordingStorage
+from tests.unit.table.tables import make_table, ride, rows_of
+
+RECORDS = {"hoodie.metadata.enable": "true", "hoodie.metadata.global.record.level.index.enable": "true"}
+NAMED = {**RECORDS, "hoodie.index.type": "GLOBAL_RECORD_LEVEL_INDEX"}
+
+
+def test_table_with_a_record_index_asks_it_and_opens_no_other_data_file() -> None:
+    storage = RecordingStorage(MemoryStorage())
+    table = make_table(storage, partition_by=["city"])
+    table.upsert([ride(n, f"city{n}") for n in range(8)], options=RECORDS)
+    storage.calls.clear()
+    result = table.upsert([ride(3, "city3", 1)], options=RECORDS)
+    assert (result.index, result.index_reason) == ("GLOBAL_RECORD_LEVEL_INDEX", "the metadata table has a record index")
+    opened = {call.path for call in storage.calls if call.method == "open_input" and call.path.endswith(".parquet")}
+    assert {path.split("/")[0] for path in opened} == {"city3"}
+
+
+@pytest.mark.parametrize(("move", "path"), [("false", "oslo"), ("true", "rome")])
+def test_record_found_in_another_partition_stays_or_moves_as_told(move: str, path: str) -> None:
+    table = make_table(partition_by=["city"])
+    table.upsert([ride(1, "oslo"), ride(2, "oslo")], options=RECORDS)
+    table.upsert([ride(1, "rome", 5)], options={**NAMED, "hoodie.record.index.update.partition.path": move})
+    rows = {row["id"]: row["_hoodie_partition_path"] for row in table.to_arrow(meta_columns=True).to_pylist()}
+    assert rows == {1: path, 2: "oslo"}
+
+
+def test_table_without_record_index_is_looked_through_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    table = make_table(partition_by=["city"])
+    options = {"hoodie.metadata.enable": "false", "hoodie.index.type": "RECORD_INDEX", "hoodie.record.index.update.partition.path": "true"}
+    table.upsert([ride(1, "oslo")], options=options)
+    with caplog.at_level(logging.WARNING, RecordIndexLookup.__module__):
+        table.upsert([ride(1, "rome", 2)], options=options)
+    assert rows_of(table) == [ride(1, "rome", 2)]
+    assert "the record index of" in caplog.text
+    assert "hoodie.table.metadata.partitions" in caplog.text
