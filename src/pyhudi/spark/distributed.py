@@ -69,6 +69,8 @@ def serves(table: OpenTable, request: DistributedRequest, options: Mapping[str, 
         return f"the index {choices.tagging.index.name} is served by the local engine only"
     if not table.config.populate_meta_fields and (choices.tagging.looks_up or request.operation in _DELETES):
         return "virtual keys are looked up by the local engine only"
+    if choices.tagging.fail_known:
+        return "an insert that fails for known keys is served by the local engine only"
     if choices.tagging.drop_known and table.config.is_merge_on_read:
         return "which keys of a merge-on-read table still stand is told by the local engine only"
     return None

@@ -37,6 +37,8 @@ class Choices:
     size_threshold: float
     small_file_candidates: int
     metadata_table: MetadataSettings
+    #: Whether data that lack columns of the table are refused, and not filled with nulls.
+    wants_all_columns: bool = False
 
 
 def choose(options: Options, config: TableConfig, operation: Operation) -> Choices:
@@ -48,14 +50,16 @@ def choose(options: Options, config: TableConfig, operation: Operation) -> Choic
     """
     check_agreement(options, config)
     combine_option = _COMBINE.get(operation, "hoodie.combine.before.insert")
-    drop_known = operation is Operation.INSERT and options.flag("hoodie.datasource.write.insert.drop.duplicates")
+    policy = _policy(options) if operation is Operation.INSERT else "none"
+    drop_known, fail_known = policy == "drop", policy == "fail"
     asked = index_options(options)
     tagging = Tagging(
         operation=operation,
         index=provisional_index(asked, config),
         combine=options.flag(combine_option) or drop_known,
         combine_option=combine_option,
-        drop_known=drop_known,
+        drop_known=drop_known or fail_known,
+        fail_known=fail_known,
     )
     return Choices(
         writer=writer_settings(options),
@@ -65,7 +69,14 @@ def choose(options: Options, config: TableConfig, operation: Operation) -> Choic
         size_threshold=options.number("hoodie.record.size.estimation.threshold"),
         small_file_candidates=options.integer("hoodie.merge.small.file.group.candidates.limit"),
         metadata_table=metadata_settings(options),
+        wants_all_columns=not options.flag("hoodie.write.set.null.for.missing.columns"),
     )
+
+
+def _policy(options: Options) -> str:
+    """Return what an insert does with rows whose key the table holds: `none` (keeps both), `drop` or `fail`."""
+    drops = options.flag("hoodie.datasource.write.insert.drop.duplicates")
+    return options.text("hoodie.datasource.insert.dup.policy", default="drop" if drops else "none").lower()
 
 
 def writer_settings(options: Options) -> WriterSettings:

@@ -33,14 +33,18 @@ class TableSchema:
     avro_json: str
 
 
-def evolved(table: TableSchema, data: pa.Schema, config: TableConfig) -> TableSchema:
+def evolved(table: TableSchema, data: pa.Schema, config: TableConfig, *, wants_all: bool = False) -> TableSchema:
     """Return the table's schema after a write of data with this schema; the same value when nothing changes.
+
+    Columns that the data lack are filled with nulls, or refused when the write `wants_all`.
 
     Raises:
         SchemaError: a column cannot be stored, does not fit, or has a name that pyhudi uses itself.
     """
     if DELETE_COLUMN in data.names:
         raise SchemaError(f"Column '{DELETE_COLUMN}' has a name that pyhudi uses itself. Rename it, or use delete().")
+    if wants_all:
+        _require_all(table.columns, data)
     columns = evolve(table.columns, data, key_fields=(*config.record_key_fields, *config.partition_fields))
     if columns.equals(table.columns):
         return table
@@ -48,6 +52,16 @@ def evolved(table: TableSchema, data: pa.Schema, config: TableConfig) -> TableSc
     if history is not None:
         columns = with_history(columns, reconciled(history, columns))
     return TableSchema(columns, arrow_to_avro(columns, config.name))
+
+
+def _require_all(table: pa.Schema, data: pa.Schema) -> None:
+    known = {name.lower() for name in data.names}
+    missing = [name for name in table.names if name.lower() not in known]
+    if missing:
+        raise SchemaError(
+            f"The data lack the column '{missing[0]}' of the table, and hoodie.write.set.null.for.missing.columns is false: add it, or"
+            " leave the option out to have it filled with nulls."
+        )
 
 
 def table_shape(schema: TableSchema, config: TableConfig) -> TableShape:

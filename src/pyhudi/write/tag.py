@@ -10,13 +10,14 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from pyhudi.errors import UnsupportedError
+from pyhudi.errors import KeyFieldError, UnsupportedError
 from pyhudi.index.bucket import BucketIndex
 from pyhudi.index.protocol import Index, Lookup
 from pyhudi.index.rows import PartitionRows, TaggedRows, join_rows
 from pyhudi.kernels.base_file import TableShape
 from pyhudi.kernels.dedupe import combine, last_of_each_key
 from pyhudi.kernels.keyed_rows import live_rows
+from pyhudi.schema.meta_columns import RECORD_KEY
 from pyhudi.spec.commit import Operation
 from pyhudi.write.prepare import require_unique
 
@@ -25,8 +26,8 @@ from pyhudi.write.prepare import require_unique
 class Tagging:
     """How an operation treats its rows.
 
-    `combine` keeps one row of each key of the data, `drop_known` leaves out rows whose key the table holds already. `reason` says why it
-    is this index.
+    `combine` keeps one row of each key of the data, `drop_known` leaves out rows whose key the table holds already, and with `fail_known`
+    such rows, or two rows of one key, are an error. `reason` says why it is this index.
     """
 
     operation: Operation
@@ -35,6 +36,7 @@ class Tagging:
     combine_option: str
     drop_known: bool = False
     reason: str = ""
+    fail_known: bool = False
 
     @property
     def looks_up(self) -> bool:
@@ -58,7 +60,7 @@ def one_row_a_key(keyed: pa.Table, tagging: Tagging, shape: TableShape) -> pa.Ta
         if tagging.operation is Operation.DELETE:
             return last_of_each_key(keyed, within_partition=within_partition)
         return combine(keyed, shape, within_partition=within_partition)
-    if tagging.operation is Operation.UPSERT:
+    if tagging.operation is Operation.UPSERT or tagging.fail_known:
         require_unique(keyed, tagging.combine_option)
     return keyed
 
@@ -73,9 +75,26 @@ def tag_rows(parts: Sequence[PartitionRows], tagging: Tagging, shape: TableShape
     if not tagging.looks_up:
         return placed([TaggedRows(part.partition_path, (), part.rows) for part in parts], tagging, lookup)
     tagged = tagging.index.tag(parts, lookup)
+    if tagging.fail_known:
+        _refuse_known(tagged)
     if tagging.drop_known and tagging.layout is None:
         return [replace(part, updates=()) for part in tagged if part.inserts.num_rows]
     return without_void_inserts(tagged, shape)
+
+
+def _refuse_known(tagged: Sequence[TaggedRows]) -> None:
+    """Refuse rows whose key the table holds.
+
+    Raises:
+        KeyFieldError: names a key.
+    """
+    for part in tagged:
+        for _, rows in part.updates:
+            if rows.num_rows:
+                raise KeyFieldError(
+                    f"The record key '{rows.column(RECORD_KEY)[0]}' is in the table already, in partition '{part.partition_path}', and the"
+                    " insert is told to fail then: hoodie.datasource.insert.dup.policy is fail, or hoodie.sql.insert.mode strict."
+                )
 
 
 def check_moves(tagging: Tagging, lookup: Lookup) -> None:

@@ -37,6 +37,23 @@ WRITING: tuple[ConfigKey, ...] = (
     ),
     served("hoodie.datasource.write.partitions.to.delete", "Partition paths for delete_partition, parted by commas."),
     served("hoodie.datasource.write.insert.drop.duplicates", "insert leaves out rows whose key exists.", Kind.FLAG, "false"),
+    served(
+        "hoodie.datasource.insert.dup.policy",
+        "What insert does with rows whose key the table holds: keep both, leave them out, or fail.",
+        default="none",
+        choices=("none", "drop", "fail"),
+    ),
+    served(
+        "hoodie.sql.insert.mode",
+        "Older way to say what INSERT INTO does: upsert, insert and fail for known keys (strict), or insert; the newer key goes before it.",
+        choices=("upsert", "strict", "non-strict"),
+    ),
+    served(
+        "hoodie.sql.bulk.insert.enable",
+        "With hoodie.sql.insert.mode=non-strict, or a table without record key: INSERT INTO is a bulk insert.",
+        Kind.FLAG,
+        "false",
+    ),
     served("hoodie.combine.before.insert", "insert keeps one row for each key of its input.", Kind.FLAG, "false"),
     served("hoodie.combine.before.upsert", "upsert keeps one row for each key of its input.", Kind.FLAG, "true"),
     served("hoodie.combine.before.delete", "delete looks at each key of its input once.", Kind.FLAG, "true"),
@@ -158,8 +175,7 @@ WRITING: tuple[ConfigKey, ...] = (
     ),
     *refused(
         f"other policies for known keys: that {_LATER}",
-        "hoodie.datasource.insert.dup.policy=none hoodie.sql.insert.mode=non-strict hoodie.sql.bulk.insert.enable=false"
-        " hoodie.merge.allow.duplicate.on.inserts=true",
+        "hoodie.merge.allow.duplicate.on.inserts=true",
     ),
     *refused(f"markers kept by a timeline server {_LATER}", "hoodie.write.markers.type=direct"),
     *refused(
@@ -176,18 +192,26 @@ WRITING: tuple[ConfigKey, ...] = (
         Kind.FLAG,
         "false",
     ),
+    served(
+        "hoodie.write.set.null.for.missing.columns",
+        "Columns that the data lack are null; given as false, data that lack columns are refused.",
+        Kind.FLAG,
+        "true",
+    ),
     *harmless(
-        "is what pyhudi does in any case",
+        "is what pyhudi does in any case: columns that the data lack stay in the table, new ones may be null, what could not be read back"
+        " is refused",
         """
-        hoodie.datasource.write.schema.allow.auto.evolution.column.drop hoodie.datasource.write.new.columns.nullable
+        hoodie.datasource.write.reconcile.schema hoodie.datasource.write.new.columns.nullable hoodie.avro.schema.validate
         """,
+    ),
+    *harmless(
+        "is not needed: hoodie.schema.on.read.enable lets ALTER TABLE drop columns, and a write drops none",
+        "hoodie.datasource.write.schema.allow.auto.evolution.column.drop",
     ),
     *refused(
         f"changing the schema beyond new columns and wider types {_LATER}",
-        """
-        hoodie.datasource.write.reconcile.schema=false hoodie.write.set.null.for.missing.columns=true
-        hoodie.avro.schema.validate=false hoodie.avro.schema.external.transformation=false hoodie.write.schema
-        """,
+        "hoodie.avro.schema.external.transformation=false hoodie.write.schema",
     ),
     *refused(
         f"entries of the commit chosen by the writer: that {_LATER}",

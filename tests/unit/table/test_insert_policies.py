@@ -1,0 +1,44 @@
+"""What an insert does with keys that the table holds, and a write with columns that its data lack."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from pyhudi import HudiTable
+from pyhudi.errors import KeyFieldError, SchemaError
+
+SCHEMA = pa.schema([("id", pa.int64()), ("name", pa.string())])
+POLICY = "hoodie.datasource.insert.dup.policy"
+FILLS = "hoodie.write.set.null.for.missing.columns"
+
+
+@pytest.fixture(params=["COPY_ON_WRITE", "MERGE_ON_READ"])
+def table(request: pytest.FixtureRequest) -> HudiTable:
+    made = HudiTable.create(f"memory://{request.node.name}", SCHEMA, name="t", keys=["id"], table_type=request.param)
+    made.upsert([{"id": 1, "name": "ann"}])
+    return made
+
+
+@pytest.mark.parametrize(("policy", "names"), [("none", ["ann", "two", "x"]), ("drop", ["ann", "two"])])
+def test_known_key_is_kept_twice_or_left_out(table: HudiTable, policy: str, names: list[str]) -> None:
+    table.insert([{"id": 1, "name": "x"}, {"id": 2, "name": "two"}], {POLICY: policy})
+    assert sorted(table.to_arrow().column("name").to_pylist()) == names
+
+
+@pytest.mark.parametrize("rows", [[{"id": 1, "name": "x"}], [{"id": 2, "name": "x"}, {"id": 2, "name": "y"}]])
+def test_known_or_repeated_key_fails_the_insert_and_nothing_is_written(table: HudiTable, rows: list[dict[str, object]]) -> None:
+    before = table.history()
+    with pytest.raises(KeyFieldError, match=r"'\d'"):
+        table.insert(rows, {POLICY: "fail"})
+    assert table.history() == before
+    assert table.insert([{"id": 3, "name": "z"}], {POLICY: "fail"}).inserted == 1
+
+
+def test_columns_that_the_data_lack_are_null_or_refused(table: HudiTable) -> None:
+    before = table.history()
+    with pytest.raises(SchemaError, match="'name'"):
+        table.upsert([{"id": 2}], {FILLS: "false"})
+    assert table.history() == before
+    table.upsert([{"id": 2}], {"hoodie.datasource.write.reconcile.schema": "true"})
+    assert sorted(table.to_arrow().to_pylist(), key=lambda row: row["id"])[1] == {"id": 2, "name": None}
