@@ -56,8 +56,13 @@ def calls_of(action: Action, make_storage: Callable[[], MemoryStorage]) -> list[
     return recorded.calls
 
 
+def _faults_at(number: int, call: Call) -> tuple[Fault, ...]:
+    """Return the faults that leave something of their own: dying before a call leaves what dying after the last change did."""
+    return tuple(fault for fault in faults_of(call) if number == 0 or fault is not Fault.BEFORE)
+
+
 def crash_points(action: Action, make_storage: Callable[[], MemoryStorage], faults: tuple[Fault, ...] = tuple(Fault)) -> Iterator[CrashRun]:
-    """Run `action` once per call and fault on the storages that `make_storage` gives, and yield what is left of each.
+    """Run `action` once per call and fault that makes a difference on the storages that `make_storage` gives, and yield what is left of each.
 
     The action must make the same calls each time (one thread, a fixed clock, fixed ids). Its storages are dropped
     after use.
@@ -71,7 +76,7 @@ def crash_points(action: Action, make_storage: Callable[[], MemoryStorage], faul
         ['AFTER', 'ERROR_BUT_DONE', 'INTERRUPT']
     """
     for number, call in enumerate(calls_of(action, make_storage)):
-        for fault in faults_of(call):
+        for fault in _faults_at(number, call):
             if fault in faults:
                 run = cut(action, make_storage(), CrashPoint(number, call, fault))
                 yield run

@@ -36,10 +36,10 @@ class StoppedClock:
 
 
 class CountedIds:
-    """Ids that no two writes of this process share, and that are the same text in length and order."""
+    """Ids that no two writes of this process share, and that are the same text in length and order; not those of buckets."""
 
     def file_prefix(self) -> str:
-        return f"{next(_numbers):08}-0000-0000-0000-000000000000"
+        return f"c{next(_numbers):07}-0000-0000-0000-000000000000"
 
     def sync_marker(self) -> bytes:
         return next(_numbers).to_bytes(16, "big")

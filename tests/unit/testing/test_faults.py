@@ -45,7 +45,7 @@ def content(storage) -> dict[str, bytes]:
     return {status.path: storage.read(status.path) for status in storage.list("")}
 
 
-def test_every_call_is_cut_in_every_way() -> None:
+def test_every_call_is_cut_in_every_way_that_differs() -> None:
     left = {(run.point.number, run.point.fault): content(run.storage) for run in crash_points(write_two_files, MemoryStorage)}
     assert left == {
         (0, Fault.BEFORE): {},
@@ -54,18 +54,15 @@ def test_every_call_is_cut_in_every_way() -> None:
         (0, Fault.ERROR_BUT_DONE): {"a": b"1234"},
         (0, Fault.ERROR_NOT_DONE): {},
         (0, Fault.INTERRUPT): {"a": b"1234"},
-        (1, Fault.BEFORE): {"a": b"1234"},
         (1, Fault.AFTER): {"a": b"1234", "data": b""},
         (1, Fault.ERROR_BUT_DONE): {"a": b"1234", "data": b""},
         (1, Fault.ERROR_NOT_DONE): {"a": b"1234"},
         (1, Fault.INTERRUPT): {"a": b"1234", "data": b""},
-        (2, Fault.BEFORE): {"a": b"1234", "data": b""},
         (2, Fault.AFTER): {"a": b"1234", "data": b"123456"},
         (2, Fault.TORN): {"a": b"1234", "data": b"123"},
         (2, Fault.ERROR_BUT_DONE): {"a": b"1234"},
         (2, Fault.ERROR_NOT_DONE): {"a": b"1234"},
         (2, Fault.INTERRUPT): {"a": b"1234"},
-        (3, Fault.BEFORE): {"a": b"1234", "data": b"123456"},
         (3, Fault.AFTER): {"data": b"123456"},
         (3, Fault.ERROR_BUT_DONE): {"data": b"123456"},
         (3, Fault.ERROR_NOT_DONE): {"a": b"1234", "data": b"123456"},
