@@ -23,6 +23,7 @@ from pyhudi.sql.statements import (
     create,
     create_as,
     delete,
+    indexes,
     insert,
     maintain,
     merge,
@@ -46,6 +47,8 @@ _HANDLERS: Final[dict[str, Callable[[Statement], DataFrame | None]]] = {
     "DropTable": maintain.drop_table,
     "TruncateTable": maintain.truncate_table,
     "RefreshTable": maintain.refresh_table,
+    "CreateIndex": indexes.create,
+    "DropIndex": indexes.drop,
     "ShowPartitions": show.show_partitions,
     **dict.fromkeys(alter.KINDS, alter.alter_columns),
     "Call": run_call.call,
@@ -87,6 +90,8 @@ def _run(session: SparkSession, plain: PlainSql, text: str, args: Arguments) -> 
     try:
         parsed = statement.read(session, plain, text, args)
     except ParseException:
+        if (listed := indexes.show(session, plain, text)) is not None:
+            return listed
         return plain(text, args) if args else plain(text)  # Spark's own error, or a syntax that only its full road accepts
     refused.check(parsed)
     handler = _HANDLERS.get(parsed.kind)

@@ -18,8 +18,6 @@ _ON_TABLE: Final = {
     "SetTableSerDeProperties": "ALTER TABLE ... SET SERDEPROPERTIES",
     "AlterTableClusterBy": "ALTER TABLE ... CLUSTER BY",
     "AlterTableCollation": "ALTER TABLE ... DEFAULT COLLATION",
-    "CreateIndex": "CREATE INDEX",
-    "DropIndex": "DROP INDEX",
     "LoadData": "LOAD DATA",
     "AddCheckConstraint": "ALTER TABLE ... ADD CONSTRAINT",
     "AddConstraint": "ALTER TABLE ... ADD CONSTRAINT",

@@ -92,7 +92,7 @@ def definition_of(request: IndexRequest, config: TableConfig, schema: pa.Schema)
         return _record_index(request, config)
     if len(request.columns) != 1:
         raise UsageError(f"index '{request.name}' is of {len(request.columns)} columns; {request.type} indexes are of one")
-    field_name = request.columns[0]
+    field_name = _as_the_table_has_it(request.columns[0], schema)
     kind = column_type(schema, field_name)
     if request.type == SECONDARY_INDEX:
         return _secondary_index(request, config, field_name, kind)
@@ -115,9 +115,16 @@ def column_type(schema: pa.Schema, name: str) -> pa.DataType:
     return kind
 
 
+def _as_the_table_has_it(name: str, schema: pa.Schema) -> str:
+    """Return a column's name with the case that its table has; SQL does not mind it."""
+    head, dot, rest = name.partition(".")
+    alike = [column for column in schema.names if column.lower() == head.lower()]
+    return f"{alike[0]}{dot}{rest}" if head not in schema.names and len(alike) == 1 else name
+
+
 def _record_index(request: IndexRequest, config: TableConfig) -> IndexDefinition:
     fields = tuple(config.record_key_fields)
-    if request.columns and fields and set(request.columns) != set(fields):
+    if request.columns and fields and {name.lower() for name in request.columns} != {name.lower() for name in fields}:
         raise UsageError(f"the record index is of the record key ({', '.join(fields)}), not of {', '.join(request.columns)}")
     by_partition = str(request.options.get(_BY_PARTITION, "false")).lower()
     if by_partition == "true" and not config.partition_fields:

@@ -1,0 +1,54 @@
+"""Histories of Apache Hudi's tables, recorded again: our indexes of records say what Apache Hudi's say."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyhudi.metadata_table.own import FOLDER
+from pyhudi.metadata_table.partitions import RECORD_INDEX, SECONDARY_PREFIX
+from pyhudi.metadata_table.record import RecordLocation
+from pyhudi.storage.local import LocalStorage
+from tests.tables import unpack
+from tests.unit.metadata_table.replays import contents, prepared, replay, timeline_of
+
+HISTORIES = [
+    "cow/v9_txns_simple_meta",
+    "cow/v9_txns_nonpart_meta",
+    "cow/v9_txns_simple_overwrite",
+    "mor/avro/v9_txns_simple_meta",
+    "mor/avro/v8_trips_8i3u1d",
+]
+HOUR_MS = 3_600_000
+
+
+def indexes(storage: LocalStorage) -> dict[str, dict[str, object]]:
+    return {name: found for name, found in contents(storage).items() if name == RECORD_INDEX or name.startswith(SECONDARY_PREFIX)}
+
+
+def places(found: dict[str, object]) -> dict[str, object]:
+    return {key: (place.partition_path, place.file_id) if isinstance(place, RecordLocation) else place for key, place in found.items()}
+
+
+@pytest.mark.parametrize("name", HISTORIES)
+def test_recorded_history_leads_to_the_same_indexes(tmp_path, name) -> None:
+    storage = LocalStorage(str(unpack(name, tmp_path)))
+    theirs = indexes(storage)
+    assert RECORD_INDEX in theirs
+    storage.delete_tree(FOLDER)
+    replay(storage)
+    ours = indexes(storage)
+    assert {index: places(found) for index, found in ours.items()} == {index: places(found) for index, found in theirs.items()}
+    # Times are those of the zone that the table's writer lived in, which the table does not tell.
+    lags = {theirs[RECORD_INDEX][key].instant_ms - place.instant_ms for key, place in ours[RECORD_INDEX].items()}
+    assert len(lags) == 1
+    assert lags.pop() % HOUR_MS == 0
+
+
+@pytest.mark.parametrize("name", HISTORIES)
+def test_index_built_at_the_end_is_the_one_that_was_kept_in_step(tmp_path, name) -> None:
+    storage = LocalStorage(str(unpack(name, tmp_path)))
+    theirs = indexes(storage)
+    storage.delete_tree(FOLDER)
+    prepared(storage, timeline_of(storage))
+    ours = indexes(storage)
+    assert {index: places(found) for index, found in ours.items()} == {index: places(found) for index, found in theirs.items()}
