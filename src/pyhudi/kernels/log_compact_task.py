@@ -41,11 +41,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LogCompactTask:
-    """Join the logs of the slice of `merge` at `instant`; `write_token` is `<task>-<stage>-<attempt>`."""
+    """Join the logs of the slice of `merge` at `instant` in the file `name`, which holds the slice's time in version 6."""
 
     instant: str
     merge: SliceTask
-    write_token: str
+    name: LogFileName
 
     @property
     def slice(self) -> FileSlice:
@@ -53,18 +53,23 @@ class LogCompactTask:
         return self.merge.slice
 
     @property
-    def file_name(self) -> LogFileName:
-        """Name of the file that the task writes."""
-        return LogFileName(self.slice.group.file_id, self.instant, 1, self.write_token)
+    def write_token(self) -> str:
+        """`<task>-<stage>-<attempt>`."""
+        return self.name.write_token or ""
+
+    @property
+    def has_own_name(self) -> bool:
+        """True when the log file is named by this action's instant (version 8 and later), not by its slice's."""
+        return self.name.instant == self.instant
 
     @property
     def path(self) -> str:
         """Path of that file, relative to the table's base path."""
-        return join_path(self.slice.group.partition_path, str(self.file_name))
+        return join_path(self.slice.group.partition_path, str(self.name))
 
     def with_token(self, write_token: str) -> LogCompactTask:
         """Return the same task for another attempt."""
-        return replace(self, write_token=write_token)
+        return replace(self, name=replace(self.name, write_token=write_token))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +96,7 @@ def run_log_compact_task(storage: Storage, shape: TableShape, settings: WriterSe
     if shape.mixes_versions or any(columns is not None for columns in found.held):
         return []
     joined = join_rows(found, shape, task.slice.group.partition_path)
-    task = reserved(storage, task, MarkerType.CREATE)
+    task = reserved(storage, task, MarkerType.CREATE if task.has_own_name else MarkerType.APPEND)
     size = 0
     with storage.open_output(task.path) as output:
         for block in _blocks(joined, shape, settings, task, blocks):
@@ -157,6 +162,7 @@ def _blocks(
 
 def _stat(task: LogCompactTask, joined: JoinedRows, blocks: Sequence[LogBlock], records: int, size: int, spent_ms: int) -> WriteStat:
     base = task.slice.base
+    before = () if task.has_own_name else tuple(str(log.name) for log in reversed(task.slice.logs))
     return WriteStat(
         file_id=task.slice.group.file_id,
         path=task.path,
@@ -167,10 +173,10 @@ def _stat(task: LogCompactTask, joined: JoinedRows, blocks: Sequence[LogBlock], 
         num_update_writes=joined.rows.num_rows,
         total_write_bytes=size,
         file_size_in_bytes=size,
-        log_version=task.file_name.version,
+        log_version=task.name.version,
         log_offset=0,
-        base_file="",
-        log_files=(str(task.file_name),),
+        base_file="" if task.has_own_name or base is None else str(base.name),
+        log_files=(*before, str(task.name)),
         total_upsert_ms=spent_ms,
         total_log_records=records,
         total_log_files_compacted=len(task.slice.logs),

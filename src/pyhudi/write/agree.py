@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from pyhudi.errors import OptionError
 from pyhudi.spec import table_keys as keys
-from pyhudi.spec.cdc import logging_mode
 from pyhudi.spec import timestamp_keys
+from pyhudi.spec.cdc import logging_mode
 from pyhudi.spec.key_generator import parse_key_generator
 from pyhudi.spec.key_settings import CLASS_OPTION, FLAG_LINES, stored_key_lines
 from pyhudi.spec.options import Options

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -20,6 +21,7 @@ from pyhudi.testing.oracle import Oracle
 from tests.unit.crash.tables import STORED, CountedIds, Driver, StoppedClock, check_at_rest, check_rows, check_sound, ride
 
 DRIVER = Driver(table_type="MERGE_ON_READ", written_with={"hoodie.compact.inline": "false"})
+OF_VERSION_6 = replace(DRIVER, created_with={"hoodie.write.table.version": "6"})
 UPDATE = (Operation.UPSERT, [ride(1, "oslo", 11), ride(3, "rome", 31)])
 DELETE = (Operation.DELETE, [ride(2, "oslo", 0)])
 LATER = (Operation.UPSERT, [ride(1, "oslo", 12), ride(4, "rome", 42)])
@@ -48,11 +50,11 @@ def join_logs(storage: Storage) -> object:
     return services(storage).log_compact(engine=ONE_THREAD, options=options)
 
 
-def table_with_logs() -> tuple[MemoryStorage, Oracle]:
+def table_with_logs(driver: Driver = DRIVER) -> tuple[MemoryStorage, Oracle]:
     storage, oracle = MemoryStorage(), Oracle("id", "city")
-    DRIVER.create(storage)
+    driver.create(storage)
     for write in ((Operation.INSERT, STORED), UPDATE, DELETE):
-        DRIVER.write(storage, *write)
+        driver.write(storage, *write)
         oracle = oracle.after(*write)
     return storage, oracle
 
@@ -92,12 +94,13 @@ def test_cut_anywhere_changes_no_row_and_is_made_up_for(
         check_recovery(run, oracle)
 
 
-def test_log_compaction_cut_anywhere_changes_no_row_and_is_made_up_for() -> None:
-    storage, oracle = table_with_logs()
-    DRIVER.write(storage, *LATER)
+@pytest.mark.parametrize(("driver", "faults"), [(DRIVER, tuple(Fault)), (OF_VERSION_6, (Fault.AFTER,))])
+def test_log_compaction_cut_anywhere_changes_no_row_and_is_made_up_for(driver: Driver, faults: tuple[Fault, ...]) -> None:
+    storage, oracle = table_with_logs(driver)
+    driver.write(storage, *LATER)
     oracle = oracle.after(*LATER)
     assert join_logs(storage.copy()), "there are logs to join"
-    for run in crash_points(join_logs, storage.copy):
+    for run in crash_points(join_logs, storage.copy, faults):
         check_rows(run.storage, oracle, run.point)
         join_logs(run.storage)
         check_recovery(run, oracle)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
 from pyhudi.codec.plans import encode_compaction_plan
-from pyhudi.errors import UnsupportedError, UsageError
+from pyhudi.errors import UsageError
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.metadata_table.view import open_view
 from pyhudi.service.compaction.pending import busy_groups
@@ -29,13 +29,10 @@ def planned(table: LockedTable, action: Action, settings: CompactionSettings) ->
 
     Raises:
         UsageError: the table is copy-on-write.
-        UnsupportedError: log compaction of a table below version 8.
         OptionError: a strategy goes by days and a partition is named for none.
     """
     if not table.config.is_merge_on_read:
         raise UsageError(f"table {table.storage.uri} is copy-on-write: it has no log files to compact.")
-    if action is Action.LOG_COMPACTION and table.config.layout == 1:
-        raise UnsupportedError(f"log compaction of table {table.storage.uri} of version {table.config.version} is not served; compact it.")
     view = open_view(table.storage, table.config, table.timeline)
     return _PLANNERS[action](view, settings, busy_groups(table))
 

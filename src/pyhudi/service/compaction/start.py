@@ -16,6 +16,7 @@ from pyhudi.service.compaction.slices import planned_slices
 from pyhudi.service.compaction.take_back import take_back_run
 from pyhudi.spec.compaction import CompactionPlan
 from pyhudi.spec.file_group import FileGroupId, FileSlice
+from pyhudi.spec.file_names import LogFileName, next_log_name
 from pyhudi.spec.instant import Action, Instant
 from pyhudi.storage.protocol import Storage
 from pyhudi.txn.locked import LockedTable
@@ -24,6 +25,8 @@ from pyhudi.write.prepare import TableSchema, table_shape
 _log = logging.getLogger(__name__)
 
 Task = CompactTask | LogCompactTask
+#: Stands in the write tokens of log compactions of version 6.
+_STAGE = 999_999
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,4 +69,9 @@ def _task(table: LockedTable, instant: Instant, piece: FileSlice, number: int, m
     token = f"{number}-0-0"
     if instant.action is Action.COMPACTION:
         return CompactTask(instant.requested, merge, token, merge_bytes)
-    return LogCompactTask(instant.requested, merge, token)
+    file_id = piece.group.file_id
+    if table.config.layout > 1:
+        return LogCompactTask(instant.requested, merge, LogFileName(file_id, instant.requested, 1, token))
+    # A writer that comes meanwhile takes the same version; the token, which is no writer's, keeps the names apart.
+    name = next_log_name(file_id, piece.base_instant, (log.name for log in piece.logs), f"{number}-{_STAGE}-0")
+    return LogCompactTask(instant.requested, merge, name)

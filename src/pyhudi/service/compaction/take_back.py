@@ -6,6 +6,9 @@ Every step may be repeated, the state files go last.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+from pyhudi.codec.log_file import scan_blocks
 from pyhudi.errors import UnsupportedError
 from pyhudi.fsview.pending import read_plan
 from pyhudi.service.rollback.heartbeat import check_dead, heartbeat_path
@@ -15,7 +18,7 @@ from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.storage.left_overs import remove_left_overs
 from pyhudi.timeline.payload import instant_path
 from pyhudi.txn.locked import LockedTable
-from pyhudi.txn.markers import delete_markers, marked_files
+from pyhudi.txn.markers import delete_markers, marked_appends, marked_files
 
 
 def take_back_run(table: LockedTable, instant: Instant, plan: CompactionPlan) -> Instant:
@@ -64,7 +67,28 @@ def written_files(table: LockedTable, instant: Instant, plan: CompactionPlan) ->
     for partition in {group.partition_path for group in groups}:
         found.update(status.path for status in table.storage.list(partition))
     names = ((path, parse(path.rpartition("/")[2])) for path in found)
-    return tuple(sorted(path for path, name in names if name and name.instant == instant.requested and name.file_id in ids))
+    written = {path for path, name in names if name and name.instant == instant.requested and name.file_id in ids}
+    if table.config.layout == 1 and instant.action is Action.LOG_COMPACTION:
+        written |= _own_logs(table, instant, ids)
+    return tuple(sorted(written))
+
+
+def _own_logs(table: LockedTable, instant: Instant, ids: Collection[str]) -> set[str]:
+    """Return the log files of version 6 that runs of a log compaction made: their names hold the time of their slice, markers name them.
+
+    Hudi 0.x may have appended to a file that holds blocks of others as well: such a file stays. Blocks of an action that is not completed
+    count for nobody.
+    """
+    found = set()
+    for path in marked_appends(table.storage, instant.requested):
+        name, status = parse_log_file_name(path.rpartition("/")[2]), table.storage.stat(path)
+        if name is None or name.file_id not in ids or status is None:
+            continue
+        with table.storage.open_input(path) as source:
+            instants = {block.header.instant for block in scan_blocks(source, path, status.size)}
+        if instants <= {instant.requested, None}:
+            found.add(path)
+    return found
 
 
 def _check_no_logs_on_top(table: LockedTable, instant: Instant, plan: CompactionPlan) -> None:
