@@ -20,7 +20,7 @@ from pyhudi.testing.invariants import garbage
 from pyhudi.testing.oracle import Oracle
 from tests.unit.crash.tables import STORED, CountedIds, Driver, StoppedClock, check_at_rest, check_rows, check_sound, ride
 
-DRIVER = Driver(table_type="MERGE_ON_READ", written_with={"hoodie.compact.inline": "false"})
+DRIVER = Driver(table_type="MERGE_ON_READ", written_with={"hoodie.compact.inline": "false", "hoodie.metadata.enable": "false"})
 OF_VERSION_6 = replace(DRIVER, created_with={"hoodie.write.table.version": "6"})
 UPDATE = (Operation.UPSERT, [ride(1, "oslo", 11), ride(3, "rome", 31)])
 DELETE = (Operation.DELETE, [ride(2, "oslo", 0)])
