@@ -1,0 +1,63 @@
+"""Every storage call of making and dropping an index, cut: readers never see half of it, and it can be done again."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyhudi.engine import local
+from pyhudi.kernels.history import load_full_timeline
+from pyhudi.metadata_table.keys import split_secondary_key
+from pyhudi.metadata_table.table import MetadataTable
+from pyhudi.service.indexes import IndexRequest, create_index, drop_index
+from pyhudi.spec.table_config import TableConfig
+from pyhudi.storage.memory import MemoryStorage
+from pyhudi.storage.protocol import Storage
+from pyhudi.storage.table_properties import load_properties, recover_properties
+from pyhudi.testing.crash import crash_points
+from pyhudi.testing.faults import Fault
+from tests.unit.crash.tables import CountedIds, StoppedClock, check_rows, stored_table
+from tests.unit.metadata_table.replays import prepared, timeline_of
+
+BY_VALUE, INDEX = IndexRequest("by_value", ("value",)), "secondary_index_by_value"
+
+
+@pytest.fixture(autouse=True)
+def _one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local.os, "cpu_count", lambda: 1)
+
+
+def make(storage: Storage) -> None:
+    create_index(storage, StoppedClock(), CountedIds(), BY_VALUE, if_not_exists=True)
+
+
+def drop(storage: Storage) -> None:
+    drop_index(storage, StoppedClock(), CountedIds(), "by_value", if_exists=True)
+
+
+def pairs(storage: Storage) -> set[tuple[str | None, str]] | None:
+    """What the index holds, None without one."""
+    config = TableConfig(load_properties(storage))
+    table = MetadataTable.open(storage, config, load_full_timeline(storage, config))
+    if INDEX not in table.partitions:
+        return None
+    found = {split_secondary_key(key) for key, _ in table.partition(INDEX).scan()}
+    assert {key for _, key in found} == set(table.lookup_record_keys([key for _, key in found]))
+    return found
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("cut", [make, drop])
+def test_index_that_was_cut_is_whole_or_not_there(cut) -> None:
+    storage, oracle = stored_table()
+    prepared(storage, timeline_of(storage), StoppedClock())
+    whole = storage.copy()
+    make(whole)
+    expected = pairs(whole)
+    assert expected
+    begin: MemoryStorage = storage if cut is make else whole
+    for run in crash_points(cut, begin.copy, (Fault.AFTER, Fault.TORN)):
+        recover_properties(run.storage)
+        assert pairs(run.storage) in (None, expected), run.point
+        check_rows(run.storage, oracle, run.point)
+        make(run.storage)
+        assert pairs(run.storage) == expected, run.point
