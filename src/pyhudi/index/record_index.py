@@ -7,7 +7,7 @@ damaged, or names a file group that is gone, keys are looked for in the files, w
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -47,17 +47,22 @@ def _found(wanted: Sequence[Wanted], lookup: Lookup) -> list[list[Hits]]:
     table = MetadataTable.open(lookup.storage, view.config, view.timeline)
     if missing := table.missing_instants:
         raise CorruptTableError(f"the metadata table does not know of {len(missing)} writes, the first is {missing[0]}")
-    keys = pa.chunked_array([one.keys for one in wanted], pa.string()).unique().to_pylist()
-    locations = table.lookup_record_keys(keys)
-    return [_hits_of(one, locations, lookup) for one in wanted]
+    return [_hits_of(one, _places(table, one), lookup) for one in wanted]
 
 
-def _hits_of(wanted: Wanted, locations: dict[str, RecordLocation], lookup: Lookup) -> list[Hits]:
+def _places(table: MetadataTable, wanted: Wanted) -> Mapping[str, Sequence[RecordLocation]]:
+    """Return where the keys live; in an index by partition a key may live in several."""
+    if wanted.partition_path is None:
+        return table.record_places(wanted.keys.unique().to_pylist())
+    found = table.lookup_record_keys(wanted.keys.unique().to_pylist(), wanted.partition_path)
+    return {key: [place] for key, place in found.items() if place.partition_path == wanted.partition_path}
+
+
+def _hits_of(wanted: Wanted, places: Mapping[str, Sequence[RecordLocation]], lookup: Lookup) -> list[Hits]:
     rows: dict[FileGroupId, list[int]] = {}
     for row, key in enumerate(wanted.keys.to_pylist()):
-        at = locations.get(key)
-        if at is not None and wanted.partition_path in (None, at.partition_path):
-            rows.setdefault(FileGroupId(at.partition_path, at.file_id), []).append(row)
+        for place in places.get(key, ()):
+            rows.setdefault(FileGroupId(place.partition_path, place.file_id), []).append(row)
     return [Hits(_slice_of(group, lookup), _marked(found, len(wanted.keys))) for group, found in rows.items()]
 
 

@@ -12,12 +12,14 @@ from tests.unit.table.tables import make_table, ride
 
 LISTED = {"hoodie.metadata.enable": "false"}
 RECORDS = {"hoodie.metadata.enable": "true", "hoodie.metadata.global.record.level.index.enable": "true"}
+PARTITIONED = {"hoodie.metadata.enable": "true", "hoodie.metadata.record.level.index.enable": "true"}
 BUCKET = {**LISTED, "hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "3"}
 INDEXES: dict[str, dict[str, str]] = {
     **{name: {**LISTED, "hoodie.index.type": name} for name in ("SIMPLE", "BLOOM", "INMEMORY", "GLOBAL_SIMPLE", "GLOBAL_BLOOM")},
     "BUCKET": BUCKET,
     "RING": {**BUCKET, "hoodie.index.bucket.engine": "CONSISTENT_HASHING"},
     "GLOBAL_RECORD_LEVEL_INDEX": {**RECORDS, "hoodie.index.type": "RECORD_INDEX"},
+    "RECORD_LEVEL_INDEX": {**PARTITIONED, "hoodie.index.type": "RECORD_LEVEL_INDEX"},
     "chosen by the table": LISTED,
 }
 GLOBAL = ("GLOBAL_SIMPLE", "GLOBAL_BLOOM", "GLOBAL_RECORD_LEVEL_INDEX")

@@ -35,6 +35,15 @@ def test_record_found_in_another_partition_stays_or_moves_as_told(move: str, pat
     assert rows == {1: path, 2: "oslo"}
 
 
+def test_index_by_partition_knows_a_key_once_in_each() -> None:
+    table = make_table(partition_by=["city"])
+    options = {"hoodie.metadata.enable": "true", "hoodie.metadata.record.level.index.enable": "true"}
+    table.upsert([ride(1, "oslo"), ride(1, "rome"), ride(2, "oslo")], options=options)
+    result = table.upsert([ride(1, "rome", 5), ride(2, "rome", 6)], options=options)
+    assert result.index == "RECORD_LEVEL_INDEX"
+    assert rows_of(table) == [ride(1, "oslo"), ride(1, "rome", 5), ride(2, "oslo"), ride(2, "rome", 6)]
+
+
 def test_table_without_record_index_is_looked_through_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     table = make_table(partition_by=["city"])
     options = {"hoodie.metadata.enable": "false", "hoodie.index.type": "RECORD_INDEX", "hoodie.record.index.update.partition.path": "true"}

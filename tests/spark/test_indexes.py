@@ -1,0 +1,65 @@
+"""Indexes on Spark: buckets are reached by a hash of the key, records that began in logs are found, as by the local engine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+
+from pyhudi import HudiTable
+from pyhudi.index.bucket_numbers import bucket_of
+from pyhudi.kernels.bucket_hash import list_hashes
+
+pytestmark = pytest.mark.spark
+
+SCHEMA = pa.schema({"id": pa.string(), "city": pa.string(), "value": pa.int64()})
+SPARK = {"pyhudi.engine": "spark", "hoodie.compact.inline": "false", "hoodie.metadata.enable": "false"}
+BUCKET = {**SPARK, "hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "3"}
+RING = {**BUCKET, "hoodie.index.bucket.engine": "CONSISTENT_HASHING"}
+
+
+def rows(spark: SparkSession, first: int, end: int, value: int):
+    numbers = range(first, end)
+    columns = {"id": [f"ké{n}" for n in numbers], "city": ["lima" if n % 3 else None for n in numbers], "value": [value] * len(numbers)}
+    return spark.createDataFrame(pa.table(columns, schema=SCHEMA))
+
+
+def values(table: HudiTable) -> dict[str, int]:
+    found = table.to_arrow()
+    assert found.num_rows == len(set(found["id"].to_pylist()))
+    return dict(zip(found["id"].to_pylist(), found["value"].to_pylist(), strict=True))
+
+
+@pytest.mark.parametrize(("options", "kind"), [(BUCKET, "COPY_ON_WRITE"), (BUCKET, "MERGE_ON_READ"), (RING, "MERGE_ON_READ")])
+def test_spark_tasks_and_the_local_engine_meet_in_the_buckets(
+    spark: SparkSession, tmp_path: Path, options: dict[str, str], kind: str
+) -> None:
+    table = HudiTable.create(tmp_path / "t", SCHEMA, name="t", keys=["id"], partition_by=["city"], table_type=kind)
+    table.bulk_insert(rows(spark, 0, 20, 1), options=options)
+    table.upsert(rows(spark, 10, 40, 2).toArrow(), options={name: text for name, text in options.items() if name != "pyhudi.engine"})
+    result = table.upsert(rows(spark, 30, 50, 3), options=options)
+    table.delete(rows(spark, 48, 60, 0), options=options)
+    assert (result.index, result.engine) == ("BUCKET", "spark")
+    assert values(table) == {f"ké{n}": 1 if n < 10 else 2 if n < 30 else 3 for n in range(48)}
+    stored = table.to_arrow(meta_columns=True)
+    groups = {
+        (path, name.partition("_")[0])
+        for path, name in zip(stored["_hoodie_partition_path"].to_pylist(), stored["_hoodie_file_name"].to_pylist(), strict=True)
+    }
+    assert len(groups) <= 6
+    if options is BUCKET:
+        numbers = (list_hashes(stored["_hoodie_record_key"].combine_chunks(), ["id"]) % 3).tolist()
+        assert [bucket_of(name) for name in stored["_hoodie_file_name"].to_pylist()] == numbers
+
+
+def test_records_that_only_logs_hold_are_updated_where_they_are(spark: SparkSession, tmp_path: Path) -> None:
+    table = HudiTable.create(tmp_path / "t", SCHEMA, name="t", keys=["id"], partition_by=["city"], table_type="MERGE_ON_READ")
+    table.upsert(rows(spark, 0, 6, 1), options=SPARK)
+    table.upsert(rows(spark, 0, 6, 2), options=SPARK)
+    for base in table.inspect.files().filter(pa.compute.field("kind") == "base")["path"].to_pylist():
+        table.storage.delete(base)
+    result = table.upsert(rows(spark, 3, 9, 3), options=SPARK)
+    assert values(table) == {f"ké{n}": 2 if n < 3 else 3 for n in range(9)}
+    assert result.index == "SIMPLE"
