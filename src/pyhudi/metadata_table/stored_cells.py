@@ -50,6 +50,15 @@ def get_cells(storage: Storage, slice_: FileSlice, timeline: Timeline, keys: Ite
     return _cells(storage, slice_, timeline, lambda file: file.get_many(rows))
 
 
+def log_rows(storage: Storage, slice_: FileSlice, timeline: Timeline) -> dict[bytes, bool]:
+    """Return the keys that the log files speak of, and whether each is there after all of them."""
+    found: dict[bytes, bool] = {}
+    with ExitStack() as files:
+        for source, block in _blocks(storage, slice_, timeline, files):
+            found.update((row, stored is not None) for row, stored in _block_cells(source, block, HFileReader.entries))
+    return found
+
+
 def _cells(storage: Storage, slice_: FileSlice, timeline: Timeline, fetch: _Fetch) -> Iterator[Cell]:
     changes: dict[bytes, list[_Stored | None]] = {}
     with ExitStack() as files:

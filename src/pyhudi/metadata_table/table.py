@@ -17,6 +17,7 @@ from pyhudi.fsview.view import FileSystemView
 from pyhudi.kernels.history import load_full_timeline
 from pyhudi.metadata_table import keys, partitions
 from pyhudi.metadata_table.index_definitions import IndexDefinition, load_definitions
+from pyhudi.metadata_table.key_count import count_keys
 from pyhudi.metadata_table.own import FOLDER
 from pyhudi.metadata_table.partition import MetadataPartition
 from pyhudi.metadata_table.record import BloomFilterRecord, ColumnStats, FileList, MetadataRecord, RecordLocation
@@ -91,9 +92,18 @@ class MetadataTable:
         """True when it shows writes that the data table's timeline, read earlier or ended earlier, does not have."""
         return bool(unknown_instants(self._view.timeline, self._data_timeline))
 
+    @property
+    def state(self) -> object:
+        """A value that is equal as long as it shows the same writes."""
+        return self._view.timeline.completed()
+
+    def count_keys(self, name: str) -> int | None:
+        """Return how many keys a partition holds; None when counting takes too long. Errors as in `partition`."""
+        return count_keys(self._view.storage, self._view.latest_slices(self._readable(name)), self._view.timeline)
+
     def files_to_open(self, name: str) -> int:
         """Return how many files of a partition a question to all of its file groups opens; errors as in `partition`."""
-        return sum(len(slice_.logs) + (slice_.base is not None) for slice_ in self.partition(name).slices)
+        return sum(len(slice_.logs) + (slice_.base is not None) for slice_ in self._view.latest_slices(self._readable(name)))
 
     @cached_property
     def definitions(self) -> dict[str, IndexDefinition]:

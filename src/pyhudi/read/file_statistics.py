@@ -13,18 +13,23 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as pt
 
+from pyhudi.kernels.read_base import row_count
 from pyhudi.metadata_table import keys, partitions
 from pyhudi.metadata_table.table import MetadataTable
 from pyhudi.metadata_table.typed_bounds import ColumnBounds, read_bounds
 from pyhudi.read.bounds import Bounds
 from pyhudi.read.condition import Column
+from pyhudi.schema.meta_columns import RECORD_KEY
 from pyhudi.spec.file_group import FileSlice
+from pyhudi.storage.protocol import Storage
 
 _HASH: Final = 12
 #: Of a file: hashes of column and partition, then of the file's name.
 _FILE_KEY: Final = 2 * _HASH + 24
 #: Records of so few files are looked up by key, those of more are read in one go.
 _FEW: Final = 64
+#: Files without statistics, such as those without rows, whose footers are read.
+_MOST_FOOTERS: Final = 8
 
 
 def slice_bounds(
@@ -64,6 +69,23 @@ def partition_bounds(table: MetadataTable, column: Column, paths: Sequence[str])
     found = read_bounds(cells, lambda row, _: places.get(row[_HASH:]), len(paths), column.type, partitions.PARTITION_STATS)
     everywhere = np.ones(len(paths), dtype=bool)
     return Bounds(found.low, found.high, everywhere, everywhere)
+
+
+def base_rows(storage: Storage, table: MetadataTable, slices: Sequence[FileSlice]) -> int | None:
+    """Return how many rows the base files of these slices hold, by the statistics of record keys; None when that is not known.
+
+    Raises:
+        CorruptTableError: the statistics, or a base file that they do not tell of, are damaged.
+    """
+    if partitions.COLUMN_STATS not in table.partitions:
+        return None
+    files = [piece.base for piece in slices if piece.base is not None]
+    places = {_hash(file.partition_path) + str(file.name).encode(): place for place, file in enumerate(files)}
+    found = read_bounds(_cells(table, partitions.COLUMN_STATS, RECORD_KEY, files), _placing(places), len(files), pa.string(), RECORD_KEY)
+    silent = [files[place] for place in np.flatnonzero(found.rows < 0)]
+    if len(places) < len(files) or len(silent) > _MOST_FOOTERS:
+        return None
+    return int(found.rows[found.rows > 0].sum()) + sum(row_count(storage, file) for file in silent)
 
 
 def _files(piece: FileSlice) -> list[Any]:

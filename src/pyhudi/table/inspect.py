@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pyhudi.fsview.view import FileSystemView
@@ -19,6 +20,7 @@ from pyhudi.storage.table_properties import load_properties
 from pyhudi.table.explain import UpsertExplanation, explain_upsert
 from pyhudi.table.health import problems
 from pyhudi.table.inspect_logs import log_anatomy, log_blocks
+from pyhudi.table.inspect_plan import plan
 from pyhudi.table.open_table import OpenTable
 
 _PARTITIONS = pa.schema({"partition_path": pa.string(), "file_groups": pa.int64(), "files": pa.int64(), "bytes": pa.int64()})
@@ -96,6 +98,23 @@ class Inspect:
         view = self._view()
         listed = FileSystemView(view.storage, view.config, view.timeline)
         return pa.Table.from_pylist(list(problems(listed)), schema=_HEALTH)
+
+    def plan(self, filter: str | pc.Expression | None = None, options: Mapping[str, str] | None = None) -> pa.Table:  # noqa: A002
+        """Return one row a file of the current state: whether a read with the filter opens it (`read`), else what rules it out.
+
+        `ruled_out_by` is `partition path`, or the name of the index: `partition_stats`, `column_stats`, `record_index`, ...
+
+        Args:
+            filter: as in `HudiTable.to_arrow`.
+            options: `hoodie.*` options of the read.
+
+        Raises:
+            UsageError: the filter is wrong.
+
+        Example:
+            >>> table.inspect.plan("id = 7").group_by("ruled_out_by").aggregate([([], "count_all")])    # doctest: +SKIP
+        """
+        return plan(self.storage, filter, options)
 
     def explain_upsert(self, data: object, options: Mapping[str, str] | None = None) -> UpsertExplanation:
         """Return what an upsert of the data would do, without doing it: the index it would ask and why, the files it would write.

@@ -32,6 +32,13 @@ def selection(
     """
     if mode not in ("snapshot", "read_optimized"):
         raise OptionError(f"mode is {mode!r}; it can be 'snapshot' or 'read_optimized'.")
-    merge_bytes = resolve(options or {}).integer("hoodie.memory.merge.max.size")
-    snapshot = open_snapshot(storage, SnapshotQuery(mode, as_of, merge_bytes=merge_bytes))
+    chosen = resolve(options or {})
+    query = SnapshotQuery(
+        mode,
+        as_of,
+        chosen.flag("hoodie.metadata.enable"),
+        chosen.flag("hoodie.enable.data.skipping"),
+        chosen.integer("hoodie.memory.merge.max.size"),
+    )
+    snapshot = open_snapshot(storage, query)
     return select(snapshot, columns, filter, meta_columns=meta_columns)

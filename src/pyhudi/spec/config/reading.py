@@ -17,6 +17,12 @@ READING: tuple[ConfigKey, ...] = (
         aliases=("hoodie.datasource.view.type",),
         choices=("snapshot", "read_optimized", "incremental"),
     ),
+    served(
+        "hoodie.enable.data.skipping",
+        "Leave out partitions and files that the indexes of the metadata table rule out for a filter.",
+        Kind.FLAG,
+        default="true",
+    ),
     served("as.of.instant", "Read the table as it was at this time (instant, date or date and time)."),
     served(
         "pyhudi.merge.folder",
@@ -59,7 +65,7 @@ READING: tuple[ConfigKey, ...] = (
     *harmless(
         "tunes how Hudi lists and opens files; pyhudi always lists the partitions that pass the filter, and skips no committed row",
         """
-        hoodie.file.index.enable hoodie.enable.data.skipping hoodie.datasource.read.file.index.listing.mode
+        hoodie.file.index.enable hoodie.datasource.read.file.index.listing.mode
         hoodie.datasource.read.file.index.* hoodie.file.group.reader.enabled hoodie.merge.use.record.positions
         hoodie.hfile.* hoodie.datasource.read.extract.partition.values.from.path hoodie.memory.dfs.buffer.max.size
         """,

@@ -1,0 +1,96 @@
+"""What a filter leaves of the values of one column, and of the record keys.
+
+Rules: `RecordLevelIndexSupport.filterQueriesWithRecordKey`, `SecondaryIndexSupport`. A key is known when a filter cannot be true
+without each of its fields being one of some values.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from math import prod
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.types as pt
+
+from pyhudi.errors import HudiError
+from pyhudi.kernels.keys import record_keys
+from pyhudi.keygen.protocol import KeyFields
+from pyhudi.read.condition import AllOf, Among, AnyOf, Column, Compare, Condition, Operand
+from pyhudi.schema.meta_columns import RECORD_KEY
+
+#: So many keys are looked up; of more, the files are read.
+MOST_KEYS: Final = 10_000
+
+
+def implied_values(condition: Condition, operand: Operand) -> list[pa.Scalar] | None:
+    """Return values, of the operand's type, one of which it has wherever the condition is true; None when it may have any."""
+    match condition:
+        case Compare(tested, "=", value) if tested == operand:
+            return _of_type([value], operand.type)
+        case Among(tested, values, _) if tested == operand and len(values) <= MOST_KEYS:
+            return _of_type(values, operand.type)
+        case AllOf(parts):
+            found = [values for part in parts if (values := implied_values(part, operand)) is not None]
+            return min(found, key=len, default=None)
+        case AnyOf(parts):
+            each = [implied_values(part, operand) for part in parts]
+            return None if None in each else [value for values in each for value in values or ()]
+    return None
+
+
+def implied_keys(condition: Condition, schema: pa.Schema, key: KeyFields | None) -> set[str] | None:
+    """Return record keys one of which each row has for which the condition is true; None when it may have any.
+
+    Args:
+        condition: the filter.
+        schema: the table's columns, which tell the types of the key fields.
+        key: how keys are made of fields; None when nobody knows.
+    """
+    stated = implied_values(condition, Column((RECORD_KEY,), pa.string()))
+    if stated is not None:
+        return {value.as_py() for value in stated if value.is_valid}
+    return None if key is None else _made(condition, schema, key)
+
+
+def _made(condition: Condition, schema: pa.Schema, key: KeyFields) -> set[str] | None:
+    choices: list[list[pa.Scalar]] = []
+    for name in key.key_fields:
+        if name not in schema.names or not _has_one_text(schema.field(name).type):
+            return None
+        values = implied_values(condition, Column((name,), schema.field(name).type))
+        if values is None:
+            return None
+        choices.append([value for value in values if value.is_valid])
+    if prod(map(len, choices)) > MOST_KEYS:
+        return None
+    return set(_texts(choices, schema, key))
+
+
+def _texts(choices: list[list[pa.Scalar]], schema: pa.Schema, key: KeyFields) -> Iterable[str]:
+    combined = list(itertools.product(*choices))
+    fields = [schema.field(name).with_nullable(True) for name in key.key_fields]
+    rows = pa.table(
+        [pa.array([row[place].as_py() for row in combined], field.type) for place, field in enumerate(fields)], pa.schema(fields)
+    )
+    for number in range(len(combined)):
+        try:
+            yield record_keys(rows.slice(number, 1), key)[0].as_py()
+        except HudiError:
+            continue  # no row can have this key: it is empty
+        if key.is_composite and len(fields) == 1:
+            # Releases differ: a single field was also keyed by its bare value.
+            yield from record_keys(rows.slice(number, 1), KeyFields(key.key_fields, is_composite=False)).to_pylist()
+
+
+def _has_one_text(kind: pa.DataType) -> bool:
+    """Tell whether equal values have one text in keys, whoever wrote them; timestamps, reals and decimals have several."""
+    return bool(pt.is_string(kind) or pt.is_integer(kind) or pt.is_date32(kind))
+
+
+def _of_type(values: Iterable[pa.Scalar], kind: pa.DataType) -> list[pa.Scalar] | None:
+    try:
+        return [value if value.type == kind else value.cast(kind) for value in values]
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return None  # it compares with the column in a wider type

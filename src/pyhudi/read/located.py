@@ -1,0 +1,165 @@
+"""Which file groups hold the records that a filter can mean, by the record index and secondary indexes.
+
+Rules: `RecordLevelIndexSupport`, `SecondaryIndexSupport`. A record index knows one place of a key. Rows that were inserted beside
+others with their key, or in a second partition, are in no index. So it is asked only where keys are proven to be unique: it has
+as many keys as the table has rows.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Final
+
+import pyarrow as pa
+
+from pyhudi.errors import HudiError
+from pyhudi.keygen.choose import key_fields
+from pyhudi.keygen.protocol import KeyFields
+from pyhudi.metadata_table import keys, partitions
+from pyhudi.metadata_table.index_definitions import IndexDefinition
+from pyhudi.metadata_table.secondary_keys import is_servable, value_texts
+from pyhudi.metadata_table.table import MetadataTable
+from pyhudi.read.condition import Column, Condition
+from pyhudi.read.file_statistics import base_rows
+from pyhudi.read.implied import implied_keys, implied_values
+from pyhudi.read.snapshot import Snapshot
+from pyhudi.spec.commit import Operation
+from pyhudi.spec.file_group import FileGroupId, FileSlice
+from pyhudi.spec.table_config import TableConfig
+from pyhudi.timeline.payload import read_commit
+
+#: A value of a secondary index with more records than this says little: they are in nearly all file groups.
+_MOST_RECORDS: Final = 1_000
+#: Of so many tables is kept whether their keys are unique, each as of one commit.
+_KEPT: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """The file groups that can hold matching rows, and the index that says so."""
+
+    groups: frozenset[FileGroupId]
+    index: str
+
+
+def wanted_keys(table: MetadataTable, condition: Condition, schema: pa.Schema, config: TableConfig) -> tuple[set[str], str] | None:
+    """Return record keys one of which each matching row has, with the index that tells; None when neither filter nor index does.
+
+    Raises:
+        CorruptTableError: the index is damaged.
+    """
+    if partitions.RECORD_INDEX not in table.partitions:
+        return None
+    stated = implied_keys(condition, schema, key_fields_of(config))
+    if stated is not None:
+        return stated, partitions.RECORD_INDEX
+    for name in table.partitions:
+        definition = table.definitions.get(name)
+        if definition is not None and name.startswith(partitions.SECONDARY_PREFIX):
+            found = _secondary(table, definition, condition, schema)
+            if found is not None:
+                return found, name
+    return None
+
+
+def locate(table: MetadataTable, wanted: Collection[str], index: str) -> Located:
+    """Return where the record index has some keys, which must be unique.
+
+    Raises:
+        CorruptTableError, UnsupportedError: the index cannot be asked.
+    """
+    places = (place for found in table.record_places(list(wanted)).values() for place in found)
+    return Located(frozenset(FileGroupId(place.partition_path, place.file_id) for place in places), index)
+
+
+def has_unique_keys(snapshot: Snapshot, table: MetadataTable, *, at_any_price: bool = False) -> bool:
+    """Tell whether the record index is proven to hold every row of a snapshot: as many keys as there can be rows.
+
+    Reads statistics of all files once for each commit; not for a table of fewer file slices than the index has files, unless asked
+    at any price.
+
+    Raises:
+        CorruptTableError, UnsupportedError: the index cannot be asked.
+    """
+    storage = snapshot.storage
+    state = (snapshot.timeline.completed(), table.state)
+    known = _UNIQUE.get(storage.uri)
+    if known is None or known[0] != state or storage.uri.startswith("memory:"):
+        slices = [piece for path in snapshot.partition_paths for piece in snapshot.slices(path)]
+        if not at_any_price and len(slices) <= table.files_to_open(partitions.RECORD_INDEX):
+            return False
+        known = (state, _is_proven(snapshot, table, slices))
+        _UNIQUE[storage.uri] = known
+        _UNIQUE.move_to_end(storage.uri)
+        while len(_UNIQUE) > _KEPT:
+            _UNIQUE.popitem(last=False)
+    return known[1]
+
+
+_UNIQUE: OrderedDict[str, tuple[Any, bool]] = OrderedDict()
+
+
+def _is_proven(snapshot: Snapshot, table: MetadataTable, slices: Sequence[FileSlice]) -> bool:
+    rows = base_rows(snapshot.storage, table, [piece for piece in slices if piece.base is not None])
+    logged = _logged_inserts(snapshot, slices)
+    if rows is None or logged is None:
+        return False
+    counted = table.count_keys(partitions.RECORD_INDEX)
+    return counted is not None and counted >= rows + logged
+
+
+def _logged_inserts(snapshot: Snapshot, slices: Sequence[FileSlice]) -> int | None:
+    """Return how many rows log files can have added, as their commits say; None when one does not tell."""
+    by_instant: dict[str, set[str]] = {}
+    for piece in slices:
+        for log in piece.logs:
+            by_instant.setdefault(log.name.instant, set()).add(log.path)
+    total = 0
+    for requested, paths in by_instant.items():
+        done = next((one for one in snapshot.timeline.find(requested) if one.is_completed and one.action.writes_data), None)
+        if done is None or snapshot.config.layout == 1:
+            return None
+        commit = read_commit(snapshot.storage, snapshot.config, done)
+        inserts = {stat.path: stat.num_inserts for stat in commit.all_stats()}
+        if commit.operation == Operation.LOG_COMPACT or not paths <= inserts.keys():
+            return None
+        total += sum(inserts[path] for path in paths)
+    return total
+
+
+def _secondary(table: MetadataTable, definition: IndexDefinition, condition: Condition, schema: pa.Schema) -> set[str] | None:
+    """Return the keys of the records with the values that a filter leaves of an indexed column; None when it leaves all, or too many."""
+    name = definition.source_fields[0] if len(definition.source_fields) == 1 else ""
+    if name not in schema.names or not _is_asked(schema.field(name).type):
+        return None
+    kind = schema.field(name).type
+    values = implied_values(condition, Column((name,), kind))
+    if values is None:
+        return None
+    known = pa.array([value.as_py() for value in values if value.is_valid], kind)
+    scan: Callable[[str], Any] = (
+        table.partition(definition.name).scan_group if definition.version >= 2 else table.partition(definition.name).scan
+    )
+    found: set[str] = set()
+    for text in set(value_texts(pa.chunked_array([known]), name).to_pylist()):
+        for key, _ in islice(scan(keys.secondary_prefix(text)), _MOST_RECORDS + 1):
+            found.add(keys.split_secondary_key(key)[1])
+        if len(found) > _MOST_RECORDS:
+            return None
+    return found
+
+
+def _is_asked(kind: pa.DataType) -> bool:
+    """Tell whether equal values have one text in the index: -0.0 and 0.0 have two."""
+    return is_servable(kind) and not pa.types.is_floating(kind)
+
+
+def key_fields_of(config: TableConfig) -> KeyFields | None:
+    """Return how record keys come from columns; None when they do not, or nobody knows how."""
+    try:
+        return key_fields(config)
+    except HudiError:
+        return None
