@@ -6,9 +6,9 @@ is kept from part to part are the places of base rows that no longer count.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +24,8 @@ from pyhudi.schema.meta_columns import RECORD_KEY
 if TYPE_CHECKING:
     from pyhudi.storage.protocol import Storage
 
+Merge: TypeAlias = "Callable[[Storage, TableShape, SliceTask], Delta]"
+
 #: Rows of compressed blocks take eleven times their bytes while they are merged (docs/design/0063-merging.md): this stays below 1 GB.
 DEFAULT_LIMIT_BYTES = 64 << 20
 
@@ -36,6 +38,7 @@ def iter_merged(
     *,
     limit_bytes: int = DEFAULT_LIMIT_BYTES,
     counts: MergeCounts | None = None,
+    merge: Merge = slice_delta,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a file slice in batches of bounded size, with the table's types.
 
@@ -46,6 +49,7 @@ def iter_merged(
         filter: expression over columns of the table.
         limit_bytes: logs of more bytes are merged in parts.
         counts: takes what was merged, when it is asked for.
+        merge: merges a part; a caller may know what it comes to.
 
     Raises:
         CorruptTableError: a file of the slice is damaged or missing.
@@ -54,7 +58,7 @@ def iter_merged(
     wanted = projected(shape.schema, task.columns, meta_columns=True)
     needed = wanted if filter is None else with_filter_columns(wanted, all_fields(shape.schema), filter)
     masked: list[pa.Array] = []
-    for delta in _deltas(storage, shape, replace(task, columns=tuple(needed.names)), limit_bytes):
+    for delta in _deltas(storage, shape, replace(task, columns=tuple(needed.names)), limit_bytes, merge):
         masked.append(delta.masked)
         if counts is not None:
             _add(counts, delta)
@@ -82,16 +86,16 @@ def count_merged(storage: Storage, shape: TableShape, task: SliceTask, *, limit_
         if proven is not None:
             return proven
     changes = 0
-    for delta in _deltas(storage, shape, replace(task, columns=(RECORD_KEY,)), limit_bytes):
+    for delta in _deltas(storage, shape, replace(task, columns=(RECORD_KEY,)), limit_bytes, slice_delta):
         changes += int(delta.rows.num_rows) - len(delta.masked)
     return base_rows + changes
 
 
-def _deltas(storage: Storage, shape: TableShape, task: SliceTask, limit_bytes: int) -> Iterator[Delta]:
+def _deltas(storage: Storage, shape: TableShape, task: SliceTask, limit_bytes: int, merge: Merge) -> Iterator[Delta]:
     size = sum(log.size for log in task.slice.logs)
     parts = max(1, -(-size // limit_bytes))
     for number in range(parts):
-        yield slice_delta(storage, shape, replace(task, part=(number, parts)))
+        yield merge(storage, shape, replace(task, part=(number, parts)))
 
 
 def _add(counts: MergeCounts, delta: Delta) -> None:

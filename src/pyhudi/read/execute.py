@@ -11,10 +11,11 @@ import pyarrow.compute as pc
 
 from pyhudi.errors import SchemaError, nearest
 from pyhudi.kernels.delta import SliceTask
-from pyhudi.kernels.merge_slice import count_merged, iter_merged
-from pyhudi.kernels.read_base import iter_base_file, row_count
+from pyhudi.kernels.merge_slice import iter_merged
+from pyhudi.kernels.read_base import iter_base_file
 from pyhudi.read.condition import Condition, Opaque, operands
 from pyhudi.read.filter import Filter
+from pyhudi.read.kept import count_slice, kept_delta
 from pyhudi.read.predicate import parse_predicate
 from pyhudi.read.prune import prune_partitions
 from pyhudi.read.side_by_side import side_by_side
@@ -130,10 +131,7 @@ def _streams(selection: Selection, slices: Sequence[FileSlice]) -> list[Callable
 
 
 def _count(snapshot: Snapshot, piece: FileSlice) -> Iterator[int]:
-    if piece.logs:
-        yield count_merged(snapshot.storage, snapshot.shape, _task(snapshot, piece), limit_bytes=snapshot.query.slice_bytes)
-    elif piece.base is not None:
-        yield row_count(snapshot.storage, piece.base)
+    yield count_slice(snapshot, piece)
 
 
 def _batches(selection: Selection, piece: FileSlice) -> Iterator[pa.RecordBatch]:
@@ -149,7 +147,8 @@ def _rows(
     """Return the rows of a slice, its logs merged; all columns and the meta columns when `columns` is None."""
     if piece.logs:
         task = _task(snapshot, piece, columns)
-        return iter_merged(snapshot.storage, snapshot.shape, task, condition, limit_bytes=snapshot.query.slice_bytes)
+        merge, limit = kept_delta(snapshot), snapshot.query.slice_bytes
+        return iter_merged(snapshot.storage, snapshot.shape, task, condition, limit_bytes=limit, merge=merge)
     if piece.base is not None:
         return iter_base_file(snapshot.storage, piece.base, snapshot.schema, columns, condition, meta_columns=columns is None)
     return iter(())

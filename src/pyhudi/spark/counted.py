@@ -6,30 +6,23 @@ answer stays cheap is worth one replaced method; frames that are cached, and eve
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from functools import partial
-from threading import Lock
 from typing import Any, Final
 
 from pyspark.sql import DataFrame
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
 from pyhudi.engine.local import LocalEngine
-from pyhudi.kernels.merge_slice import count_merged
-from pyhudi.kernels.read_base import row_count
+from pyhudi.read.kept import count_slice
 from pyhudi.read.snapshot import Snapshot
 from pyhudi.spark.file_index import merges
-from pyhudi.spark.merged_slices import LOCAL_BYTES, SliceIdentity, slice_identity, slice_task
+from pyhudi.spark.merged_slices import LOCAL_BYTES
 from pyhudi.spark.patches import Hook, replace_method
 from pyhudi.spec.file_group import FileSlice
 
 _ATTRIBUTE: Final = "_pyhudi_counted"
 #: More files are Spark's to open, on all its executors.
 _MOST_SLICES: Final = 256
-_KEPT: Final = 100_000
-
-_found: OrderedDict[SliceIdentity, int] = OrderedDict()
-_lock = Lock()
 
 
 def install() -> None:
@@ -63,22 +56,4 @@ def _rows(snapshot: Snapshot) -> int | None:
             return None
     if sum(log.size for one in slices for log in one.logs) > LOCAL_BYTES:
         return None
-    return sum(LocalEngine().run(partial(_rows_of, snapshot), slices))
-
-
-def _rows_of(snapshot: Snapshot, one: FileSlice) -> int:
-    identity = slice_identity(snapshot, one)
-    with _lock:
-        known = _found.get(identity)
-    if known is not None:
-        return known
-    counted = 0
-    if one.logs:
-        counted = count_merged(snapshot.storage, snapshot.shape, slice_task(snapshot, one), limit_bytes=snapshot.query.slice_bytes)
-    elif one.base is not None:
-        counted = row_count(snapshot.storage, one.base)
-    with _lock:
-        _found[identity] = counted
-        while len(_found) > _KEPT:
-            _found.popitem(last=False)
-    return counted
+    return sum(LocalEngine().run(partial(count_slice, snapshot), slices))

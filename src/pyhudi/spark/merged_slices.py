@@ -7,11 +7,9 @@ long as the cache or any scan holds it.
 from __future__ import annotations
 
 import itertools
-import threading
 import weakref
-from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from typing import Final, TypeAlias
@@ -23,12 +21,12 @@ from pyhudi.engine.local import LocalEngine
 from pyhudi.engine.protocol import Engine
 from pyhudi.kernels.base_file import TableShape
 from pyhudi.kernels.delta import SliceTask, slice_delta
+from pyhudi.read.kept import Kept, SliceIdentity, slice_identity
 from pyhudi.read.snapshot import Snapshot
 from pyhudi.spark.delta_files import DeltaFile, DeltaFolder
 from pyhudi.spark.masked_rows import bits_of
 from pyhudi.spark.task_engine import SparkEngine
 from pyhudi.spec.file_group import FileSlice
-from pyhudi.spec.visibility import Visibility
 from pyhudi.storage.protocol import Storage
 
 #: Logs up to so many bytes are merged in this process; more of them in Spark's tasks.
@@ -50,36 +48,10 @@ class MergedSlice:
         return len(self.masked) + sum(file.size for file in self.files)
 
 
-#: Table, slice, what of its logs counts, how records merge.
-SliceIdentity: TypeAlias = tuple[str, FileSlice, Visibility | str | None, TableShape | None]
 _Identity: TypeAlias = tuple[SliceIdentity, DeltaFolder]
 
 
-@dataclass(slots=True)
-class _Cache:
-    """Merged slices by what they are, the latest used last."""
-
-    found: OrderedDict[_Identity, MergedSlice] = field(default_factory=OrderedDict)
-    size: int = 0
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def get(self, identity: _Identity) -> MergedSlice | None:
-        with self.lock:
-            if identity in self.found:
-                self.found.move_to_end(identity)
-            return self.found.get(identity)
-
-    def put(self, identity: _Identity, merged: MergedSlice) -> None:
-        with self.lock:
-            before = self.found.pop(identity, None)
-            self.found[identity] = merged
-            self.size += merged.size - (before.size if before else 0)
-            while self.size > _CACHED_BYTES and len(self.found) > 1:
-                _, dropped = self.found.popitem(last=False)
-                self.size -= dropped.size
-
-
-_CACHES: weakref.WeakKeyDictionary[SparkSession, _Cache] = weakref.WeakKeyDictionary()
+_CACHES: weakref.WeakKeyDictionary[SparkSession, Kept[_Identity, MergedSlice]] = weakref.WeakKeyDictionary()
 
 
 def merge_slices(session: SparkSession, snapshot: Snapshot, slices: Sequence[FileSlice], folder: DeltaFolder) -> list[MergedSlice]:
@@ -89,7 +61,7 @@ def merge_slices(session: SparkSession, snapshot: Snapshot, slices: Sequence[Fil
         CorruptTableError: a log or base file is damaged or missing.
         UnsupportedError: records merge in a way that is not served.
     """
-    cache = _CACHES.setdefault(session, _Cache())
+    cache = _CACHES.setdefault(session, Kept(_CACHED_BYTES, lambda merged: merged.size))
     identities = [(slice_identity(snapshot, one), folder) for one in slices]
     found = {identity: merged for identity in identities if (merged := cache.get(identity)) is not None}
     missing = {identity: one for identity, one in zip(identities, slices, strict=True) if identity not in found}
@@ -97,17 +69,6 @@ def merge_slices(session: SparkSession, snapshot: Snapshot, slices: Sequence[Fil
         cache.put(identity, merged)
         found[identity] = merged
     return [found[identity] for identity in identities]
-
-
-def slice_identity(snapshot: Snapshot, one: FileSlice) -> SliceIdentity:
-    """Return what tells this state of a slice from all others.
-
-    From layout 2 on the files tell what counts; before, it depends on the timeline which blocks of them do.
-    """
-    if not one.logs:
-        return snapshot.storage.uri, one, None, None
-    visibility = snapshot.timeline.visibility
-    return snapshot.storage.uri, one, visibility if snapshot.config.layout == 1 else visibility.until, snapshot.shape
 
 
 def slice_task(snapshot: Snapshot, one: FileSlice, part: tuple[int, int] = (0, 1)) -> SliceTask:

@@ -8,7 +8,7 @@ import pytest
 
 from pyhudi.errors import ConflictError
 from pyhudi.fsview.view import FileSystemView
-from pyhudi.kernels import merge_slice
+from pyhudi.read import kept
 from pyhudi.spec.commit import Operation
 from pyhudi.spec.file_group import FileSlice
 from pyhudi.table.table import HudiTable
@@ -235,13 +235,13 @@ def test_logs_beyond_the_limit_of_a_read_are_merged_in_parts(monkeypatch: pytest
     table.insert([ride(n) for n in range(9)])
     table.upsert([ride(n, value=n) for n in range(6)])
     whole, parts = rows_of(table), []
-    counted = merge_slice.slice_delta
+    counted = kept.slice_delta
 
     def noted(storage: Any, shape: Any, task: Any) -> Any:
         parts.append(task.part[1])
         return counted(storage, shape, task)
 
-    monkeypatch.setattr(merge_slice, "slice_delta", noted)
+    monkeypatch.setattr(kept, "slice_delta", noted)
     found = table.to_arrow(options={"hoodie.memory.merge.max.size": "4000"}).to_pylist()
     assert by_id(found) == whole
     assert len(parts) == parts[0] > 1
