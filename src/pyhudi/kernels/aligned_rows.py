@@ -22,7 +22,7 @@ from pyhudi.keygen.text import float_text
 from pyhudi.schema.evolve import conform_column
 from pyhudi.schema.internal.as_arrow import arrow_field, arrow_type
 from pyhudi.schema.internal.history import SchemaHistory, history_of
-from pyhudi.schema.internal.model import FieldType, InternalSchema, ListType, MapType, RecordType
+from pyhudi.schema.internal.model import FieldType, InternalSchema, ListType, MapType, RecordType, children
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Alignment:
                 continue
             file, table = self.file.record.find(name), self.table.record.find(today)
             names.append(today)
-            if file is None or table is None or file.type == table.type:
+            if file is None or table is None or _same(file.type, table.type):
                 columns.append(column)
             else:
                 chunks = [_reshaped(chunk, file.type, table.type, today) for chunk in column.chunks]
@@ -80,21 +80,27 @@ def alignment_with(history: SchemaHistory, file: InternalSchema) -> Alignment | 
     return None if _alike(file.record, history.current.record) else Alignment(file, history.current)
 
 
-def _alike(file: FieldType, table: FieldType) -> bool:
-    """Tell whether columns that both have are called alike, and no name of the table means another column in the file."""
-    if isinstance(file, RecordType) and isinstance(table, RecordType):
-        for field in table.fields:
-            stored, namesake = file.by_id(field.id), file.find(field.name)
-            if stored is None and namesake is None:
-                continue
-            if stored is None or namesake is None or stored.id != namesake.id or not _alike(stored.type, field.type):
-                return False
-        return True
-    if isinstance(file, ListType) and isinstance(table, ListType):
-        return _alike(file.element.type, table.element.type)
-    if isinstance(file, MapType) and isinstance(table, MapType):
-        return _alike(file.value.type, table.value.type) and _alike(file.key.type, table.key.type)
-    return file == table
+def _alike(file: RecordType, table: RecordType) -> bool:
+    """Tell whether columns that both have are called and typed alike, and no name of the table means another column in the file.
+
+    What is inside a column must be the same to the last field: a struct is read as a whole.
+    """
+    for field in table.fields:
+        stored, namesake = file.by_id(field.id), file.find(field.name)
+        if stored is None and namesake is None:
+            continue
+        if stored is None or namesake is None or stored.id != namesake.id or not _same(stored.type, field.type):
+            return False
+    return True
+
+
+def _same(file: FieldType, table: FieldType) -> bool:
+    """Tell whether two types have the same parts under the same names, in the same order; whether they may be null does not matter."""
+    if isinstance(file, str) or isinstance(table, str):
+        return file == table
+    pairs = list(zip(children(file), children(table), strict=False))
+    alike = type(file) is type(table) and len(children(file)) == len(children(table))
+    return alike and all(one.id == other.id and one.name == other.name and _same(one.type, other.type) for one, other in pairs)
 
 
 def _reshaped(column: pa.Array, file: FieldType, table: FieldType, name: str) -> pa.Array:

@@ -10,7 +10,7 @@ import pytest
 from pyhudi import HudiTable
 from pyhudi.errors import SchemaError, UnsupportedError
 from pyhudi.table.alter import alter_schema
-from pyhudi.write.alter import AddColumn, AllowNull, DescribeColumn, DropColumn, MoveColumn, RenameColumn, RetypeColumn
+from pyhudi.write.alter import AddColumn, AllowNull, Change, DescribeColumn, DropColumn, MoveColumn, RenameColumn, RetypeColumn
 
 ON = {"hoodie.schema.on.read.enable": "true"}
 INNER = pa.struct([pa.field("u", pa.int32()), pa.field("w", pa.float32())])
@@ -119,6 +119,25 @@ def test_changes_inside_structs_lists_and_maps_reach_the_rows_written_before(tab
     assert first["many"] == [{"u": 2}, None]
     assert first["by_key"] == [("k", {"u": 3, "w": 2.5})]
     assert table.schema.field("by_key").type.item_type.field("w").type == pa.float64()
+
+
+@pytest.mark.parametrize(
+    ("change", "inner"),
+    [
+        (DropColumn(("inner", "u")), {"w": 0.5}),
+        (MoveColumn(("inner", "w"), ""), {"w": 0.5, "u": 1}),
+        (AddColumn(("inner", "z"), pa.string()), {"u": 1, "w": 0.5, "z": None}),
+        (RenameColumn(("inner", "w"), "u2"), {"u": 1, "u2": 0.5}),
+    ],
+)
+def test_change_inside_a_struct_by_itself_reaches_the_rows_written_before(
+    table: HudiTable, change: Change, inner: dict[str, object]
+) -> None:
+    alter_schema(table, [change], ON)
+    first, second = rows(table, "inner")
+    assert (first["inner"], second["inner"]) == (inner, None)
+    put(table, {**ROW, "id": 3, "inner": inner})
+    assert [row["inner"] for row in rows(table, "inner")] == [inner, None, inner]
 
 
 def test_filter_speaks_of_todays_columns(table: HudiTable) -> None:
