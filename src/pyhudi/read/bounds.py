@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import operator
+from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -22,8 +23,6 @@ from pyhudi.read.condition import OPPOSITE, AllOf, Among, AnyOf, BeginsWith, Com
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 _SYMBOLS: Mapping[str, Callable[..., Any]] = {"<": pc.less, "<=": pc.less_equal, ">": pc.greater, ">=": pc.greater_equal, "=": pc.equal}
-#: A list of more values is held against the bounds by its least and greatest value only.
-_MOST_VALUES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,11 +131,11 @@ class _Evaluation:
             return self._none
         if pt.is_floating(values.type) and pc.any(pc.is_nan(values)).as_py():
             return bounds.has_values
-        found = values.to_pylist() if len(values) <= _MOST_VALUES else []
-        if not found:
-            ends = pc.min_max(values)
-            return bounds.has_values & self._compared(bounds, ">=", ends["min"]) & self._compared(bounds, "<=", ends["max"])
-        return functools.reduce(operator.or_, (self._compared(bounds, "=", value) for value in values), self._none)
+        if values.type != bounds.low.type:
+            return bounds.has_values
+        known = sorted(set(values.to_pylist()))
+        pairs = zip(bounds.low.to_pylist(), bounds.high.to_pylist(), strict=True)
+        return bounds.has_values & np.array([_lies_between(known, low, high) for low, high in pairs], dtype=bool)
 
     def _begins(self, bounds: Bounds, prefix: str) -> Mask:
         """Return where a text with the prefix may be: not above all texts, nor below all that begin so."""
@@ -144,6 +143,12 @@ class _Evaluation:
             return bounds.has_values
         low = _test(pc.utf8_slice_codeunits(bounds.low, 0, len(prefix)), "<=", pa.scalar(prefix))
         return bounds.has_values & low & _test(bounds.high, ">=", pa.scalar(prefix))
+
+
+def _lies_between(ascending: list[Any], low: Any, high: Any) -> bool:
+    """Tell whether one of the values is from `low` to `high`; None is no bound."""
+    place = 0 if low is None else bisect_left(ascending, low)
+    return place < len(ascending) and (high is None or bool(ascending[place] <= high))
 
 
 def _test(bounds: pa.Array, symbol: str, value: pa.Scalar, *, unknown: bool = True) -> Mask:
