@@ -1,0 +1,118 @@
+"""Random tables, random filters: the same rows with skipping and without, and with every index asked that there is.
+
+Tables have duplicate keys, nulls, NaN, long texts, columns that came later or grew, log files, deletes and moved records.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pyhudi import HudiTable
+from pyhudi.read.execute import read_slices, read_table, select
+from pyhudi.read.query import SnapshotQuery
+from pyhudi.read.skipping import Skipping
+from pyhudi.read.snapshot import open_snapshot
+
+FIRST = pa.schema({"id": pa.string(), "p": pa.string(), "i": pa.int32(), "f": pa.float64(), "s": pa.string()})
+#: The same columns later on: one has grown, one is new.
+LATER = FIRST.set(2, pa.field("i", pa.int64())).append(pa.field("n", pa.int64()))
+OPTIONS = {
+    "hoodie.parquet.small.file.limit": "0",
+    "hoodie.metadata.global.record.level.index.enable": "true",
+    "hoodie.metadata.global.record.level.index.min.filegroup.count": "1",
+    "hoodie.metadata.global.record.level.index.max.filegroup.count": "1",
+    "hoodie.metadata.index.bloom.filter.enable": "true",
+}
+ROWS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "id": st.sampled_from("abcdefgh"),
+            "p": st.sampled_from(["x", "y"]),
+            "i": st.none() | st.integers(-4, 4),
+            "f": st.none() | st.sampled_from([-1.0, 0.0, 2.0, math.nan]),
+            "s": st.none() | st.sampled_from(["", "a", "b", "\uffee", "\U0001f600", "z" * 5000]),
+            "n": st.none() | st.integers(0, 2),
+        }
+    ),
+    min_size=1,
+    max_size=4,
+    unique_by=lambda row: row["id"],
+)
+WRITES = st.lists(st.tuples(st.sampled_from(["insert", "upsert", "upsert", "delete"]), ROWS), min_size=2, max_size=5)
+FILTERS = [
+    *(
+        "id = 'a'",
+        "id IN ('b', 'c')",
+        "id = 'a' OR id = 'h'",
+        "_hoodie_record_key = 'd'",
+        "id = 'a' AND p = 'x'",
+        "id > 'f'",
+        "p = 'x' AND i < 0",
+    ),
+    *("i = 2", "i > 3", "i <> 0", "NOT (i <= 1)", "i IS NULL", "i IS NOT NULL", "i IN (-4, 4)", "i BETWEEN 1 AND 2", "i > 2147483647"),
+    *("f < 0", "f >= 2", "f <> 0", "NOT (f < 2)", "f IS NULL", "s = 'a'", "s LIKE 'z%'", "s > 'b'", "s = ''", "s IS NULL OR i = 1"),
+]
+LATER_FILTERS = ["n = 1", "n IS NULL", "n > 1 OR i = 3", "NOT (n = 0)", "n <=> 2"]
+
+
+@contextmanager
+def written(table_type: str, writes: list[tuple[str, list[dict[str, Any]]]], *, grows: bool) -> Iterator[HudiTable]:
+    """A table after these writes; half of them are made before columns change."""
+    with TemporaryDirectory() as folder:
+        table = HudiTable.create(f"{folder}/t", FIRST, name="t", keys=["id"], partition_by=["p"], table_type=table_type)
+        for number, (operation, rows) in enumerate(writes):
+            schema = LATER if grows and number >= len(writes) // 2 else FIRST
+            data = pa.Table.from_pylist(rows, schema=schema)
+            if operation == "delete":
+                table.delete(data, options=OPTIONS)
+            else:
+                (table.insert if operation == "insert" else table.upsert)(data, options=OPTIONS)
+        yield table
+
+
+def rows_of(found: pa.Table) -> list[str]:
+    return sorted(map(str, found.to_pylist()))
+
+
+def check(table: HudiTable, filters: list[str]) -> int:
+    """Compare the answers; return how many file slices were ruled out."""
+    snapshot = open_snapshot(table.storage, SnapshotQuery())
+    plain = open_snapshot(table.storage, SnapshotQuery(use_metadata_table=False, skips_data=False))
+    ruled_out = 0
+    for text in filters:
+        selection = select(snapshot, None, text)
+        chosen = Skipping(snapshot, selection.test, at_any_price=True).choose(snapshot.partition_paths)
+        ruled_out += len(chosen.slices_out) + len(chosen.partitions_out)
+        found = pa.Table.from_batches(read_slices(selection, chosen.slices), schema=selection.schema)
+        assert rows_of(found) == rows_of(read_table(select(plain, None, text))), (text, chosen.partitions_out, chosen.slices_out)
+    return ruled_out
+
+
+def compare(table_type: str, writes: list[tuple[str, list[dict[str, Any]]]], *, grows: bool) -> None:
+    with written(table_type, writes, grows=grows) as table:
+        check(table, FILTERS + (LATER_FILTERS if grows else []))
+
+
+QUIET = {"suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
+
+
+@settings(max_examples=4, **QUIET)
+@given(table_type=st.sampled_from(["COPY_ON_WRITE", "MERGE_ON_READ"]), writes=WRITES, grows=st.booleans())
+def test_a_filter_finds_the_same_rows_with_and_without_indexes(table_type: str, writes: list[Any], grows: bool) -> None:
+    compare(table_type, writes, grows=grows)
+
+
+@pytest.mark.thorough
+@settings(max_examples=300, **QUIET)
+@given(table_type=st.sampled_from(["COPY_ON_WRITE", "MERGE_ON_READ"]), writes=WRITES, grows=st.booleans())
+def test_many_tables_give_the_same_rows_with_and_without_indexes(table_type: str, writes: list[Any], grows: bool) -> None:
+    compare(table_type, writes, grows=grows)
