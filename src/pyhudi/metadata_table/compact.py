@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from pyhudi.codec.commit_metadata import commit_content
 from pyhudi.codec.plans import encode_compaction_plan
+from pyhudi.engine.local import LocalEngine
 from pyhudi.fsview.partitions import walk_partitions
 from pyhudi.metadata_table.files_of_groups import write_base
 from pyhudi.metadata_table.own import OwnTable
 from pyhudi.metadata_table.slice_reader import SliceReader
-from pyhudi.spec.commit import CommitMetadata, Operation, WriteStat
+from pyhudi.spec.commit import CommitMetadata, Operation, WriteStat, stats_by_partition
 from pyhudi.spec.compaction import CompactionPlan, operation_of
 from pyhudi.spec.file_group import FileSlice, join_path
 from pyhudi.spec.file_names import parse_base_file_name
@@ -23,6 +24,7 @@ from pyhudi.spec.instant import Action, Instant
 MAX_DELTA_COMMITS = 10
 #: What Hudi's plans take for the size of a base file that does not exist yet.
 _EXPECTED_BASE_BYTES = 120 << 20
+_LARGE_BYTES = 8 << 20
 
 
 def compact_if_due(own: OwnTable, max_delta_commits: int = MAX_DELTA_COMMITS) -> OwnTable:
@@ -52,19 +54,21 @@ def _compact(own: OwnTable) -> OwnTable:
     time = own.next_time()
     requested = own.writer.request(Action.COMPACTION, time, encode_compaction_plan(plan, sync=own.sources.sync_marker()))
     inflight = own.writer.start(requested)
-    stats: dict[str, tuple[WriteStat, ...]] = {}
-    for number, slice_ in enumerate(slices):
-        partition = slice_.group.partition_path
-        stats[partition] = (*stats.get(partition, ()), _compact_slice(own, slice_, time, f"{number}-0-0"))
-    metadata = CommitMetadata(stats=stats, extra={"schema": own.encoder.schema}, operation=Operation.COMPACT, compacted=True)
+    # Small slices are done before threads have begun.
+    is_large = sum(slice_.base.size for slice_ in slices if slice_.base is not None) > _LARGE_BYTES
+    engine = LocalEngine() if is_large else LocalEngine(threads=1)
+    written = engine.run(lambda one: _compact_slice(own, one[1], time, f"{one[0]}-0-0"), list(enumerate(slices)))
+    metadata = CommitMetadata(
+        stats=stats_by_partition(written), extra={"schema": own.encoder.schema}, operation=Operation.COMPACT, compacted=True
+    )
     content = commit_content(metadata, own.config.layout, sync=own.sources.sync_marker())
     own.writer.complete(inflight, own.next_time(time), content)
     return own.reloaded()
 
 
 def _compact_slice(own: OwnTable, slice_: FileSlice, instant: str, token: str) -> WriteStat:
-    cells = SliceReader(own.storage, slice_, own.timeline).cells(own.encoder)
-    return write_base(own, slice_.group.partition_path, slice_.group.file_id, instant, token, cells)
+    pieces = SliceReader(own.storage, slice_, own.timeline).pieces(own.encoder)
+    return write_base(own, slice_.group.partition_path, slice_.group.file_id, instant, token, pieces)
 
 
 def _throw_away(own: OwnTable, instant: Instant) -> None:

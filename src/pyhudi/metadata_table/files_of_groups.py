@@ -18,6 +18,7 @@ from pyhudi.kernels.bloom import KeyFilter
 from pyhudi.metadata_table.cell_blocks import CellColumns
 from pyhudi.metadata_table.changes import GroupChanges
 from pyhudi.metadata_table.own import OwnTable
+from pyhudi.metadata_table.slice_reader import KeptBlock, Piece
 from pyhudi.spec.commit import WriteStat
 from pyhudi.spec.delete_record import COMMIT_TIME_DELETE, DeletedKeys
 from pyhudi.spec.file_group import FileSlice, join_path
@@ -38,9 +39,9 @@ def write_initial_log(own: OwnTable, partition: str, file_id: str, instant: str)
         sink.write(block)
 
 
-def write_base(own: OwnTable, partition: str, file_id: str, instant: str, token: str, cells: Iterable[tuple[bytes, bytes]]) -> WriteStat:
-    """Write the base file of a file group; `cells` are (row, value) in the order of rows."""
-    return _write_base(own, partition, BaseFileName(file_id, token, instant, "hfile"), lambda writer: _append_cells(writer, cells))
+def write_base(own: OwnTable, partition: str, file_id: str, instant: str, token: str, pieces: Iterable[Piece]) -> WriteStat:
+    """Write the base file of a file group; `pieces` are cells and blocks in the order of rows."""
+    return _write_base(own, partition, BaseFileName(file_id, token, instant, "hfile"), lambda writer: _append_pieces(writer, pieces))
 
 
 def write_base_columns(own: OwnTable, partition: str, file_id: str, instant: str, token: str, columns: CellColumns) -> WriteStat:
@@ -48,12 +49,16 @@ def write_base_columns(own: OwnTable, partition: str, file_id: str, instant: str
     return _write_base(own, partition, BaseFileName(file_id, token, instant, "hfile"), lambda writer: _append_columns(writer, columns))
 
 
-def _append_cells(writer: HFileWriter, cells: Iterable[tuple[bytes, bytes]]) -> Iterator[pa.ChunkedArray]:
+def _append_pieces(writer: HFileWriter, pieces: Iterable[Piece]) -> Iterator[pa.ChunkedArray]:
     waiting: list[bytes] = []
-    for row, value in cells:
-        writer.append(row, value)
-        waiting.append(row)
-        if len(waiting) == _KEYS_A_TURN:
+    for piece in pieces:
+        if isinstance(piece, KeptBlock):
+            writer.append_block(piece.block)
+            waiting += piece.rows
+        else:
+            writer.append(*piece)
+            waiting.append(piece[0])
+        if len(waiting) >= _KEYS_A_TURN:
             yield _texts(waiting)
             waiting = []
     yield _texts(waiting)

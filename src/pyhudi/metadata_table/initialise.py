@@ -60,7 +60,8 @@ def _write_groups(own: OwnTable, partition: str, instant: str, groups: Iterable[
     engine = LocalEngine()
     numbered = enumerate(groups)
     while some := tuple(islice(numbered, engine.threads)):
-        yield from engine.run(lambda one: _write_group(own, partition, instant, *one), some)
+        by_threads = any(group.columns is not None for _, group in some)
+        yield from (engine if by_threads else LocalEngine(threads=1)).run(lambda one: _write_group(own, partition, instant, *one), some)
 
 
 def _write_group(own: OwnTable, partition: str, instant: str, number: int, group: InitialGroup) -> WriteStat | None:

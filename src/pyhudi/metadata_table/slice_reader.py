@@ -6,11 +6,12 @@ are looked up in each by its index. What the logs hold of the wanted keys is kep
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from typing import BinaryIO, TypeAlias
 
-from pyhudi.codec.hfile import HFileReader
+from pyhudi.codec.hfile import CellBlock, DataBlock, HFileReader
 from pyhudi.errors import CorruptTableError
 from pyhudi.metadata_table.merge import merge
 from pyhudi.metadata_table.record import MetadataRecord
@@ -28,6 +29,18 @@ _Fetch: TypeAlias = Callable[[HFileReader], Iterator[tuple[bytes, bytes]]]
 _Wants: TypeAlias = Callable[[str], bool]
 #: What the logs say of each key, oldest first; None is a delete.
 _Changes: TypeAlias = dict[str, list[MetadataRecord | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class KeptBlock:
+    """A block of the base file that no log changes, and its rows."""
+
+    rows: Sequence[bytes]
+    block: CellBlock
+
+
+#: What a new base file is made of: cells (row and value), and blocks.
+Piece: TypeAlias = tuple[bytes, bytes] | KeptBlock
 
 
 class SliceReader:
@@ -49,20 +62,26 @@ class SliceReader:
         row = prefix.encode()
         return self._merged(lambda file: file.scan(row), lambda key: key.startswith(prefix))
 
-    def cells(self, encoder: RecordEncoder) -> Iterator[tuple[bytes, bytes]]:
-        """Yield all (row, value) in order of rows, as a new base file holds them: what no log changes stays as it is."""
+    def pieces(self, encoder: RecordEncoder) -> Iterator[Piece]:
+        """Yield all cells in order of rows, as a new base file holds them: blocks that no log changes stay as they are."""
         with self._files() as files:
             changes = {key.encode(): records for key, records in _changes(files, HFileReader.entries, _everything).items()}
             waiting = sorted(changes, reverse=True)
-            for row, value, decoder in _base_cells(files):
-                while waiting and waiting[-1] < row:
-                    yield from _cell(waiting[-1], _after(None, changes[waiting.pop()]), encoder)
-                if waiting and waiting[-1] == row:
-                    yield from _cell(row, _after(decoder.decode(value), changes[waiting.pop()]), encoder)
-                elif decoder.schema == encoder.file_schema:
-                    yield row, value
-                else:
-                    yield row, encoder.encode(decoder.decode(value))
+            for block, decoder in _base_blocks(files):
+                rows = block.rows
+                whole = block.whole() if decoder.schema == encoder.file_schema and rows else None
+                if whole is not None and not (waiting and waiting[-1] <= rows[-1]):
+                    yield KeptBlock(rows, whole)
+                    continue
+                for row, value in block.cells():
+                    while waiting and waiting[-1] < row:
+                        yield from _cell(waiting[-1], _after(None, changes[waiting.pop()]), encoder)
+                    if waiting and waiting[-1] == row:
+                        yield from _cell(row, _after(decoder.decode(value), changes[waiting.pop()]), encoder)
+                    elif decoder.schema == encoder.file_schema:
+                        yield row, value
+                    else:
+                        yield row, encoder.encode(decoder.decode(value))
             while waiting:
                 yield from _cell(waiting[-1], _after(None, changes[waiting.pop()]), encoder)
 
@@ -88,11 +107,11 @@ def _everything(_: str) -> bool:
     return True
 
 
-def _base_cells(files: SliceFiles) -> Iterator[tuple[bytes, bytes, RecordDecoder]]:
+def _base_blocks(files: SliceFiles) -> Iterator[tuple[DataBlock, RecordDecoder]]:
     if (base := files.base()) is not None:
         file, schema, path = base
         decoder = RecordDecoder(schema, path)
-        yield from ((row, value, decoder) for row, value in file.entries())
+        yield from ((block, decoder) for block in file.blocks())
 
 
 def _changes(files: SliceFiles, fetch: _Fetch, wants: _Wants) -> _Changes:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from pyhudi.metadata_table.own import FOLDER
+from pyhudi.metadata_table import cell_blocks
+from pyhudi.metadata_table.compact import compact_if_due
+from pyhudi.metadata_table.own import FOLDER, open_own
 from pyhudi.metadata_table.partitions import RECORD_INDEX, SECONDARY_PREFIX
 from pyhudi.metadata_table.record import RecordLocation
 from pyhudi.storage.local import LocalStorage
 from tests.tables import unpack
-from tests.unit.metadata_table.replays import contents, prepared, replay, timeline_of
+from tests.unit.metadata_table.replays import contents, prepared, record, replay, sources, timeline_of
 
 HISTORIES = [
     "cow/v9_txns_simple_meta",
@@ -52,3 +54,19 @@ def test_index_built_at_the_end_is_the_one_that_was_kept_in_step(tmp_path, name)
     prepared(storage, timeline_of(storage))
     ours = indexes(storage)
     assert {index: places(found) for index, found in ours.items()} == {index: places(found) for index, found in theirs.items()}
+
+
+def test_compaction_of_an_index_with_many_blocks_keeps_each_record(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(cell_blocks, "BLOCK_BYTES", 200)  # a few records a block: most are kept, some change
+    storage = LocalStorage(str(unpack("cow/v9_txns_nonpart_meta", tmp_path)))
+    storage.delete_tree(FOLDER)
+    timeline = timeline_of(storage)
+    before, last = timeline.data_instants()[-2:]
+    prepared(storage, timeline.as_of(before.requested))
+    record(storage, last)
+    expected = indexes(storage)
+    own = open_own(storage, sources())
+    assert own is not None
+    assert any(slice_.logs and slice_.base for slice_ in own.slices(RECORD_INDEX))
+    compact_if_due(own, max_delta_commits=1)
+    assert indexes(storage) == expected

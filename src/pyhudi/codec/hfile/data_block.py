@@ -10,6 +10,7 @@ from __future__ import annotations
 import struct
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from pyhudi.errors import CorruptTableError
 
@@ -20,6 +21,16 @@ _ROW = _HEAD.size
 KEY_TAIL = bytes.fromhex("007fffffffffffffff04")
 CELL_END = b"\0"
 MAX_ROW_BYTES = 0x7FFF
+
+
+@dataclass(frozen=True, slots=True)
+class CellBlock:
+    """Cells that are a block together: where each begins, and how many bytes their rows and values have."""
+
+    payload: bytes
+    starts: Sequence[int]
+    row_bytes: int
+    value_bytes: int
 
 
 class DataBlock:
@@ -37,6 +48,10 @@ class DataBlock:
         self._what = what
         self._cells: _Cells | None = None
         self._was_searched = False
+
+    def __len__(self) -> int:
+        """Return the number of cells."""
+        return len(self._taken_apart().rows)
 
     @property
     def size(self) -> int:
@@ -58,6 +73,23 @@ class DataBlock:
             last = last if end is None else bisect_left(cells.rows, end)
         for place in range(first, last):
             yield cells.rows[place], self._value(cells, place)
+
+    @property
+    def rows(self) -> Sequence[bytes]:
+        """The rows, which ascend; errors as of `find`."""
+        cells = self._taken_apart()
+        cells.check_order(self._what)
+        return cells.rows
+
+    def whole(self) -> CellBlock | None:
+        """Return the block to be written again as it is; None when its cells are not laid out as they are written here."""
+        cells = self._taken_apart()
+        starts, row_bytes = cells.starts[:-1], sum(map(len, cells.rows))
+        value_bytes = len(self._payload) - row_bytes - len(starts) * (_ROW + len(KEY_TAIL) + len(CELL_END))
+        is_ours = not starts or self._payload.startswith(KEY_TAIL, _ROW + len(cells.rows[0]))
+        if self._suffix != len(CELL_END) or not is_ours:
+            return None
+        return CellBlock(self._payload, starts, row_bytes, value_bytes)
 
     def find(self, rows: Sequence[bytes]) -> Iterator[tuple[bytes, bytes]]:
         """Yield (row, value) for those of the sorted rows that are here, each once; of equal rows in the block the first.

@@ -13,6 +13,7 @@ from typing import BinaryIO
 
 from pyhudi.codec.hfile.block import Magic
 from pyhudi.codec.hfile.block_source import BlockSource
+from pyhudi.codec.hfile.data_block import DataBlock
 from pyhudi.codec.hfile.data_blocks import DataBlocks
 from pyhudi.codec.hfile.file_info import cell_suffix_size, parse_file_info
 from pyhudi.codec.hfile.index import parse_root
@@ -76,11 +77,15 @@ class HFileReader:
 
     def entries(self) -> Iterator[tuple[bytes, bytes]]:
         """Yield every (row, value) in the order of the file."""
+        for block in self.blocks():
+            yield from block.cells()
+
+    def blocks(self) -> Iterator[DataBlock]:
+        """Yield the data blocks in the order of the file."""
         count = 0
         for block in self._data.load(self._index.entries()):
-            for cell in block.cells():
-                count += 1
-                yield cell
+            count += len(block)
+            yield block
         if count != len(self):
             raise CorruptTableError(f"{self._source.what} holds {count} entries, its trailer says {len(self)}")
 

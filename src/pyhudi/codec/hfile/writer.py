@@ -13,7 +13,7 @@ from itertools import accumulate
 from typing import BinaryIO
 
 from pyhudi.codec.hfile.block import BYTES_PER_CHECKSUM, Codec, Magic, pack_block
-from pyhudi.codec.hfile.data_block import MAX_ROW_BYTES, encode_cell, encode_key, row_at
+from pyhudi.codec.hfile.data_block import MAX_ROW_BYTES, CellBlock, encode_cell, encode_key, row_at
 from pyhudi.codec.hfile.file_info import (
     AVERAGE_KEY_SIZE,
     AVERAGE_VALUE_SIZE,
@@ -30,16 +30,6 @@ from pyhudi.codec.hfile.trailer import Trailer, render_trailer
 from pyhudi.errors import UsageError
 
 BLOCK_BYTES = 1 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class CellBlock:
-    """Cells that were put together elsewhere, to be one block: where each begins, and how many bytes their rows and values have."""
-
-    payload: bytes
-    starts: Sequence[int]
-    row_bytes: int
-    value_bytes: int
 
 
 @dataclass(slots=True)
