@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from pyspark.sql import SparkSession
+from pyspark.sql import Column, SparkSession
 from pyspark.sql.types import ArrayType, DataType, StructType
 
 from pyhudi.spark import jvm
@@ -144,3 +144,8 @@ class Expressions:
     @cached_property
     def _no_options(self) -> JavaObject:
         return self._utils.toScalaMap({})
+
+
+def sql_of(session: SparkSession, column: Column) -> str:
+    """Return a column's expression as SQL that Spark's parser reads back."""
+    return str(jvm.jvm_session(session).expression(column._jc).sql())  # noqa: SLF001 - no public name

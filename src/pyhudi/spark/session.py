@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, TypeVar
 from pyspark.sql import DataFrame, SparkSession
 
 from pyhudi.errors import UnsupportedError, UsageError
-from pyhudi.spark import counted, failures, frame_write, reader, writer_hooks
+from pyhudi.spark import counted, failures, frame_write, merge_into, reader, writer_hooks, writer_v2
 from pyhudi.spark.patches import Hook, replace_method
 
 _ENABLED = "spark.pyhudi.enabled"
@@ -84,6 +84,8 @@ def _install(sql: SqlRunner) -> None:
     reader.install(is_enabled)
     counted.install()
     writer_hooks.install(is_enabled)
+    writer_v2.install(is_enabled)
+    merge_into.install(is_enabled)
     frame_write.install()
     failures.install()
     replace_method(SparkSession, "sql", _sql_hook(sql))

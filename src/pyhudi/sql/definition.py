@@ -72,7 +72,7 @@ def read_definition(statement: Statement, *, schema: StructType | None = None) -
     """
     plan, session = statement.plan, statement.session
     spec = plan.tableSpec()
-    identifier = _identifier(session, tuple(jvm.items_of(plan.name().nameParts())))
+    identifier = new_identifier(session, tuple(jvm.items_of(plan.name().nameParts())))
     columns = _columns(plan) if schema is None else schema
     name = f"{identifier[0]}.{identifier[1]}"
     _check_columns(name, columns)
@@ -89,7 +89,7 @@ def read_definition(statement: Statement, *, schema: StructType | None = None) -
     )
 
 
-def _identifier(session: SparkSession, parts: tuple[str, ...]) -> tuple[str, str]:
+def new_identifier(session: SparkSession, parts: tuple[str, ...]) -> tuple[str, str]:
     """Return database and name of a new table; a temporary view of the same name does not stand in its way."""
     found = catalog_table.resolve(session, parts)
     if found is None and len(parts) == 1 and jvm.current_catalog(session) == catalog_table.SESSION_CATALOG:
@@ -153,7 +153,7 @@ def _properties(table: str, spec: JavaObject) -> dict[str, str]:
         if options[key] != stated[key]:
             raise OptionError(f"CREATE TABLE {table} gives {key} twice: {options[key]!r} in OPTIONS, {stated[key]!r} in TBLPROPERTIES.")
     merged = {**options, **stated}
-    _check_spelling(table, merged)
+    check_spelling(table, merged)
     return merged
 
 
@@ -162,7 +162,7 @@ def is_option(key: str) -> bool:
     return key not in _SPARK_OWN and (key.startswith("hoodie.") or find_key(key) is not None)
 
 
-def _check_spelling(table: str, keys: Iterable[str]) -> None:
+def check_spelling(table: str, keys: Iterable[str]) -> None:
     """Refuse what looks like a misspelt short name; `hoodie.*` names are checked where they are resolved."""
     for key in keys:
         if key in _SPARK_OWN or is_option(key):

@@ -25,6 +25,7 @@ from pyhudi.sql.statements import (
     delete,
     indexes,
     insert,
+    like,
     maintain,
     merge,
     partitions,
@@ -36,8 +37,8 @@ from pyhudi.sql.statements import (
 _HANDLERS: Final[dict[str, Callable[[Statement], DataFrame | None]]] = {
     "CreateTable": create.create_table,
     "CreateTableAsSelect": create_as.create_table_as_select,
-    "CreateTableLike": create.refuse_like,  # Spark 4.3
-    "CreateTableLikeCommand": create.refuse_like,  # Spark 4.1
+    "CreateTableLike": like.create_like,  # Spark 4.3
+    "CreateTableLikeCommand": like.create_like,  # Spark 4.1
     "ReplaceTable": create.refuse_replace,
     "ReplaceTableAsSelect": create.refuse_replace,
     "InsertIntoStatement": insert.insert,
@@ -55,6 +56,7 @@ _HANDLERS: Final[dict[str, Callable[[Statement], DataFrame | None]]] = {
     "RenameTable": alter_table.rename,
     "SetTableProperties": alter_table.set_properties,
     "UnsetTableProperties": alter_table.unset_properties,
+    "SetTableSerDeProperties": alter_table.set_serde_properties,
     "DropPartitions": partitions.drop_partitions,
     "AddPartitions": partitions.add_partitions,
     "TruncatePartition": partitions.truncate_partition,

@@ -37,7 +37,7 @@ _PLAIN_TEXT: Final = re.compile(r"'[^'\\]*'")
 _NUMBERS: Final = itertools.count()
 #: Statements about an entry after which Spark resolves the table anew, which must not reach the provider.
 _FORGETS_RELATIONS = frozenset(
-    {"SetTableProperties", "UnsetTableProperties", "CommentOnTable", "AnalyzeTable", "AnalyzeColumn", "UncacheTable"}
+    {"SetTableProperties", "UnsetTableProperties", "SetTableSerDeProperties", "CommentOnTable", "AnalyzeTable", "AnalyzeColumn", "UncacheTable"}
 )
 #: IDENTIFIER(...), EXECUTE IMMEDIATE and scripts compute names while they run.
 _NAMED_LATER = re.compile("PlanWithUnresolvedIdentifier|ExecuteImmediate|CompoundBody")

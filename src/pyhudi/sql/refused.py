@@ -15,7 +15,6 @@ _ON_TABLE: Final = {
     "OverwriteByExpression": "INSERT INTO ... REPLACE WHERE",
     "RenamePartitions": "ALTER TABLE ... RENAME PARTITION",
     "SetTableLocation": "ALTER TABLE ... SET LOCATION",
-    "SetTableSerDeProperties": "ALTER TABLE ... SET SERDEPROPERTIES",
     "AlterTableClusterBy": "ALTER TABLE ... CLUSTER BY",
     "AlterTableCollation": "ALTER TABLE ... DEFAULT COLLATION",
     "LoadData": "LOAD DATA",

@@ -108,10 +108,12 @@ class WriteTarget:
         partitions: Sequence[str] | None = None,
         seen: Visibility | None = None,
         columns: Sequence[str] | None = None,
+        options: Mapping[str, str] | None = None,
     ) -> DataFrame:
-        """Write the rows and return the statement's result; arguments as in `pyhudi.table.write.write`."""
+        """Write the rows and return the statement's result; arguments as in `pyhudi.table.write.write`, `options` overrule the table's."""
+        chosen = {**self.options, **(options or {})}
         result = write(
-            self.table, operation, rows, options=dict(self.options), located=located, partitions=partitions, seen=seen, columns=columns
+            self.table, operation, rows, options=chosen, located=located, partitions=partitions, seen=seen, columns=columns
         )
         return result_row(self.statement, self.name, result)
 

@@ -122,7 +122,8 @@ def _slices(table: HudiTable, arguments: Sequence[str]) -> Iterator[dict[str, An
             planned = pending.get(group.id)
             named = set() if planned is None else {name.rpartition("/")[2] for name in planned.operation.delta_files or ()}
             for piece in group.slices:
-                scheduled = sum(str(log.name) in named for log in piece.logs)
+                size = sum(log.size for log in piece.logs)
+                scheduled = sum(log.size for log in piece.logs if str(log.name) in named)
                 yield {
                     "File_ID": group.id.file_id,
                     "Partition_Path": path,
@@ -130,9 +131,9 @@ def _slices(table: HudiTable, arguments: Sequence[str]) -> Iterator[dict[str, An
                     "Base_File_Path": "" if piece.base is None else f"{table.storage.uri}/{piece.base.path}",
                     "Base_File_Size": -1 if piece.base is None else piece.base.size,
                     "Log_File_Count": len(piece.logs),
-                    "Log_File_Size": sum(log.size for log in piece.logs),
+                    "Log_File_Size": size,
                     "Log_File_Scheduled": scheduled,
-                    "Log_File_Unscheduled": len(piece.logs) - scheduled,
+                    "Log_File_Unscheduled": size - scheduled,
                 }
 
 

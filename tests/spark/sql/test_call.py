@@ -43,12 +43,12 @@ def test_procedures_tell_of_a_table_what_it_is(trips):
     slices = dicts(trips, "CALL show_fsview_latest(table => 'trips', partition_path => 'city=oslo')")
     assert [(row["num_delta_files"], row["delta_size_compaction_scheduled"]) for row in slices] == [(1, 0)]
     assert dicts(trips, "CALL stats_wa('trips')")[-1]["total_written"] == 3
-    assert dicts(trips, "CALL stats_file_sizes(table => 'trips')")[-1]["num_files"] == 2
+    assert dicts(trips, "CALL stats_file_sizes(table => 'trips')")[-1]["num_files"] == 4
     blocks = dicts(trips, "CALL show_logfile_metadata(table => 'trips', log_file_path_pattern => 'city=*')")
-    assert sorted(row["block_type"] for row in blocks) == ["DELETE", "PARQUET"]
+    assert sorted(row["block_type"] for row in blocks) == ["DELETE_BLOCK", "PARQUET_DATA_BLOCK"]
     (record,) = dicts(trips, "CALL show_logfile_records(table => 'trips', log_file_path_pattern => 'city=*')")
     assert '"amy"' in record["records"]
-    assert dicts(trips, "CALL show_table_properties(table => 'trips', filter => \"key = 'hoodie.table.name'\")") == [
+    assert dicts(trips, "CALL show_table_properties(table => 'trips', limit => 99, filter => \"key = 'hoodie.table.name'\")") == [
         {"key": "hoodie.table.name", "value": "trips"}
     ]
 
@@ -68,6 +68,20 @@ def test_copies_and_dropped_partitions(trips):
     assert trips("SELECT id FROM trips") == []
     assert trips("SELECT id, name FROM seen") == [(1, "amy")]
     assert trips("SELECT * FROM plain") == [(1, "amy")]
+
+
+def test_metadata_table_is_made_checked_and_deleted(trips):
+    if not trips.table("trips").config.metadata_partitions:
+        trips("CALL create_metadata_table(table => 'trips')")
+    assert trips("CALL validate_metadata_table_files(table => 'trips')") == []
+    assert trips("CALL show_metadata_table_partitions(table => 'trips')") == [("city=oslo",), ("city=rome",)]
+    assert [row[1] for row in trips("SELECT key, type FROM hudi_metadata('trips') WHERE type = 1")] == [1]
+    trips("CALL init_metadata_table(table => 'trips')")
+    assert trips("CALL validate_metadata_table_files('trips')") == []
+    trips("CALL delete_metadata_table(table => 'trips')")
+    assert trips.table("trips").config.metadata_partitions == ()
+    with pytest.raises(UsageError, match="no metadata table"):
+        trips("CALL show_metadata_table_files(table => 'trips')")
 
 
 def test_table_functions_list_instants_and_slices(trips):

@@ -102,8 +102,9 @@ def _file_sizes(call: Call) -> Iterator[Row]:
         if path.startswith(prefix):
             for group in view.groups(path):
                 for piece in group.slices:
-                    if piece.base is not None:
-                        by_commit.setdefault(piece.base.name.instant, []).append(piece.base.size)
+                    for file in (piece.base, *piece.logs):
+                        if file is not None:
+                            by_commit.setdefault(file.name.instant, []).append(file.size)
     rows = [_sizes(commit, sizes) for commit, sizes in sorted(by_commit.items(), reverse=True)][: call.number("limit")]
     everything = [size for sizes in by_commit.values() for size in sizes]
     return iter([*rows, _sizes(_EVERY_COMMIT, everything)] if everything else [])
@@ -237,7 +238,7 @@ PROCEDURES: Final = (
     ),
     Procedure(
         "stats_file_sizes",
-        "Sizes of the base files of each commit.",
+        "Sizes of the files of each commit.",
         (_TABLE, Parameter("partition_path"), _LIMIT),
         (
             Column("commit_time"),

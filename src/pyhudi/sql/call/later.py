@@ -21,9 +21,6 @@ _REASONS: Final = {
         "set_audit_lock show_audit_lock_status validate_audit_lock cleanup_audit_lock cleanup_stale_inflight_commits"
     ),
     "the import of raw files comes with a later release: read them with Spark and write them": "hdfs_parquet_import",
-    "making and deleting metadata tables by statement comes with a later release: hoodie.metadata.enable decides at the next write": (
-        "create_metadata_table init_metadata_table delete_metadata_table"
-    ),
     "repairing duplicates comes with a later release": "repair_deduplicate repair_migrate_partition_meta show_file_status",
 }
 #: Reason by name.

@@ -21,6 +21,17 @@ from pyhudi.spec.log_block import BlockType, LogBlock
 from pyhudi.sql.call.procedure import REQUIRED, Call, Column, Parameter, Procedure, Row
 from pyhudi.storage.protocol import Storage
 
+#: What Hudi calls the kinds of blocks.
+_TYPES: Final = {
+    BlockType.COMMAND: "COMMAND_BLOCK",
+    BlockType.DELETE: "DELETE_BLOCK",
+    BlockType.CORRUPT: "CORRUPT_BLOCK",
+    BlockType.AVRO: "AVRO_DATA_BLOCK",
+    BlockType.HFILE: "HFILE_DATA_BLOCK",
+    BlockType.PARQUET: "PARQUET_DATA_BLOCK",
+    BlockType.CDC: "CDC_DATA_BLOCK",
+}
+
 
 def _log_files(call: Call) -> tuple[Storage, list[str]]:
     """Return the log files whose whole path, or path below the table, matches `log_file_path_pattern`."""
@@ -54,7 +65,7 @@ def _blocks(storage: Storage, path: str) -> Iterator[tuple[LogBlock, bytes]]:
 def _metadata(call: Call) -> Iterator[Row]:
     storage, paths = _log_files(call)
     rows = (
-        (block.header.instant, _count(block, content), block.type.name, _header(block), "{}")
+        (block.header.instant, _count(block, content), _TYPES[block.type], _header(block), "{}")
         for path in paths
         for block, content in _blocks(storage, path)
     )

@@ -8,14 +8,23 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from pyhudi.errors import UsageError
 from pyhudi.fsview.view import FileSystemView
+from pyhudi.metadata_table.settings import MetadataSettings, metadata_settings
 from pyhudi.metadata_table.table import MetadataTable
+from pyhudi.read.schema import table_schema
+from pyhudi.service.rollback import roll_back_failed_writes
+from pyhudi.spec.options import resolve
 from pyhudi.sql.call.procedure import REQUIRED, Call, Column, Parameter, Procedure, Row
 from pyhudi.table.table import HudiTable
 from pyhudi.timeline.load import load_timeline
+from pyhudi.txn.locked import locked_table
+from pyhudi.txn.metadata_table import prepare_metadata_table
+
+_WAIT_S: Final = 60.0
 
 
 def _opened(call: Call) -> tuple[HudiTable, MetadataTable]:
@@ -80,10 +89,54 @@ def _column_stats(call: Call) -> Iterator[Row]:
         yield stats.file_name, stats.column, *bounds, stats.null_count
 
 
+def _settle(table: HudiTable, settings: MetadataSettings) -> None:
+    """Make or delete the metadata table under the table's lock.
+
+    Raises:
+        UnsupportedError: the table has version 6, or an index that this release does not write.
+        LockTimeoutError: a writer holds the table.
+    """
+    with locked_table(table.storage, _WAIT_S, table.clock, table.ids) as found:
+        locked = roll_back_failed_writes(found)
+        stored = table_schema(locked.storage, locked.config, locked.timeline)
+        prepare_metadata_table(locked, stored.avro_json, settings)
+
+
+def _create(call: Call) -> Iterator[Row]:
+    table = call.open()
+    if table.config.metadata_partitions:
+        raise UsageError(f"CALL {call.procedure.name}: {table.config.name} has a metadata table; init_metadata_table builds it anew.")
+    _settle(table, replace(metadata_settings(resolve(call.options())), enabled=True))
+    yield (f"Created Metadata Table in {table.storage.uri}/.hoodie/metadata",)
+
+
+def _init(call: Call) -> Iterator[Row]:
+    table, _ = _opened(call)
+    if not call.flag("read_only"):
+        table.services.index(rebuild=True)
+    yield (f"Initialized Metadata Table in {table.storage.uri}/.hoodie/metadata",)
+
+
+def _delete(call: Call) -> Iterator[Row]:
+    table, _ = _opened(call)
+    _settle(table, MetadataSettings(enabled=False))
+    yield (f"Removed Metadata Table from {table.storage.uri}/.hoodie/metadata",)
+
+
+_TABLE: Final = Parameter("table", default=REQUIRED)
 _PLACE: Final = (Parameter("table"), Parameter("path"))
 _FILTER: Final = Parameter("filter")
 
 PROCEDURES: Final = (
+    Procedure("create_metadata_table", "Makes the metadata table.", (_TABLE,), (Column("result"),), _create),
+    Procedure(
+        "init_metadata_table",
+        "Builds the metadata table anew.",
+        (_TABLE, Parameter("read_only", "boolean", default=False)),
+        (Column("result"),),
+        _init,
+    ),
+    Procedure("delete_metadata_table", "Deletes the metadata table.", (_TABLE,), (Column("result"),), _delete),
     Procedure("show_metadata_table_partitions", "The partitions it lists.", (*_PLACE, _FILTER), (Column("partition"),), _partitions),
     Procedure(
         "show_metadata_table_files",
@@ -102,7 +155,7 @@ PROCEDURES: Final = (
     Procedure(
         "validate_metadata_table_files",
         "The files that differ between it and the storage.",
-        (Parameter("table", default=REQUIRED), Parameter("verbose", "boolean", default=False)),
+        (_TABLE, Parameter("verbose", "boolean", default=False)),
         (
             Column("partition"),
             Column("file_name"),

@@ -58,6 +58,21 @@ def set_properties(statement: Statement) -> DataFrame | None:
     return query.run(statement)
 
 
+def set_serde_properties(statement: Statement) -> DataFrame | None:
+    """Run an ALTER TABLE ... SET SERDEPROPERTIES, which are properties of the table like all others; None when it is another's."""
+    entry = _entry(statement)
+    if entry is None:
+        return None
+    plan = statement.plan
+    stated = jvm.value_of(plan.serdeProperties())
+    if stated is None or jvm.value_of(plan.serdeClassName()) is not None or jvm.value_of(plan.partitionSpec()) is not None:
+        raise UnsupportedError(
+            f"ALTER TABLE {entry.qualified_name} SET SERDE is not served; SET SERDEPROPERTIES (...) of the whole table is."
+        )
+    _check_settable(open_target(statement, entry), jvm.entries_of(stated))
+    return query.run(statement)
+
+
 def unset_properties(statement: Statement) -> DataFrame | None:
     """Run an ALTER TABLE ... UNSET TBLPROPERTIES; None when the table is another's."""
     entry = _entry(statement)

@@ -29,7 +29,6 @@ from pyhudi.spec.table_config import parse_table_type
 from pyhudi.sql import definition as definitions
 from pyhudi.sql.definition import Definition
 from pyhudi.sql.statement import Statement
-from pyhudi.sql.tokens import find_word, name_at
 from pyhudi.storage.defaults_file import default_table_options
 from pyhudi.storage.open import open_storage
 from pyhudi.table.remove import delete_table
@@ -220,18 +219,6 @@ def _contradiction(definition: Definition, what: str, stated: Sequence[str], fou
         f" location says"
         f" {', '.join(found) or 'none'}. Leave {what} out: it is taken from the table."
     )
-
-
-def refuse_like(statement: Statement) -> None:
-    """Refuse CREATE TABLE ... LIKE that would make a Hudi table; others are Spark's."""
-    provider = jvm.value_of(statement.plan.provider())
-    like = find_word(statement.tokens, "LIKE")
-    assert like is not None, "the parser saw a LIKE"
-    table = catalog_table.find(statement.session, name_at(statement.tokens, like + 1))
-    if (provider or "").lower() == catalog_table.PROVIDER or (provider is None and table is not None):
-        raise UnsupportedError(
-            "CREATE TABLE ... LIKE comes with a later release of pyhudi: state the columns, or create the table AS SELECT."
-        )
 
 
 def refuse_replace(statement: Statement) -> None:

@@ -14,13 +14,16 @@ from pyspark.sql import DataFrame
 from pyhudi.errors import OptionError, SchemaError
 from pyhudi.spark import catalog_table, jvm, relations
 from pyhudi.spec.commit import Operation
+from pyhudi.spec.options import resolve
 from pyhudi.sql.assign import Target, conform
 from pyhudi.sql.statement import Statement
 from pyhudi.sql.target import WriteTarget, open_target
 from pyhudi.sql.tokens import find_word, slice_text
 
 _OPERATION = "hoodie.spark.sql.insert.into.operation"
-_OVERWRITE_MODE = "hoodie.datasource.overwrite.mode"
+_DUPLICATES = "hoodie.datasource.insert.dup.policy"
+_MODE = "hoodie.sql.insert.mode"
+_BULK = "hoodie.sql.bulk.insert.enable"
 _OPERATIONS = {"insert": Operation.INSERT, "upsert": Operation.UPSERT, "bulk_insert": Operation.BULK_INSERT}
 
 
@@ -56,7 +59,7 @@ def insert(statement: Statement) -> DataFrame | None:
     source = statement.ask(_query_text(statement, stated))
     rows = conform(source, _targets(target, stated, source), f"INSERT into {entry.qualified_name}")
     operation, partitions = _operation(target, stated)
-    return target.write(operation, rows, partitions=partitions)
+    return target.write(operation, rows, partitions=partitions, options=_policy(target))
 
 
 def _partition_spec(plan: jvm.JavaObject) -> dict[str, str | None]:
@@ -128,13 +131,36 @@ def _known(target: WriteTarget, names: dict[str, str], name: str) -> str:
     return names[name.lower()]
 
 
+def _insert_operation(target: WriteTarget) -> Operation:
+    """Return what INSERT INTO does: by its own key, else by the older ones.
+
+    Raises:
+        OptionError: the operation is unknown, or the older keys contradict each other.
+    """
+    options = resolve(target.options)
+    asked = options.get(_OPERATION)
+    if asked is not None:
+        return _OPERATIONS[asked.lower()]
+    mode, bulk = options.text(_MODE).lower(), options.flag(_BULK)
+    keyless = not target.table.config.record_key_fields
+    if bulk and mode in ("upsert", "strict") and not keyless:
+        raise OptionError(f"{_BULK}=true and {_MODE}={mode} contradict each other: a bulk insert looks no keys up.")
+    if bulk:
+        return Operation.BULK_INSERT
+    return Operation.UPSERT if mode == "upsert" and not keyless else Operation.INSERT
+
+
+def _policy(target: WriteTarget) -> dict[str, str]:
+    """Return the option that the mode `strict` stands for."""
+    options = resolve(target.options)
+    is_strict = options.get(_OPERATION) is None and options.text(_MODE).lower() == "strict" and target.table.config.record_key_fields
+    return {_DUPLICATES: "fail"} if is_strict and options.get(_DUPLICATES) is None else {}
+
+
 def _operation(target: WriteTarget, stated: _Insert) -> tuple[Operation, list[str] | None]:
     """Return the operation and, for INSERT OVERWRITE ... PARTITION, the partition paths it replaces."""
     if not stated.overwrite:
-        asked = target.options.get(_OPERATION, "insert").lower()
-        if asked not in _OPERATIONS:
-            raise OptionError(f"{_OPERATION} is {asked!r}; it can be insert, upsert or bulk_insert.")
-        return _OPERATIONS[asked], None
+        return _insert_operation(target), None
     if not target.partition_columns:
         return Operation.INSERT_OVERWRITE_TABLE, None
     if (static := target.static_partition(stated.partition)) is not None:
