@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pyhudi.codec.clean import decode_clean_metadata, decode_clean_plan
 from pyhudi.codec.commit_metadata import decode_commit
 from pyhudi.codec.plans import (
-    decode_clean_metadata,
-    decode_clean_plan,
     decode_compaction_plan,
     decode_indexing,
     decode_requested_replace,

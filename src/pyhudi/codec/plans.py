@@ -1,4 +1,4 @@
-"""Plans of table services and what they did: clean, savepoint, compaction, clustering, indexing.
+"""Plans of table services and what they did: savepoint, compaction, clustering, indexing.
 
 Rules: the Avro records of the same names in `org.apache.hudi.avro.model`. Each function raises CorruptTableError
 when the bytes are not such a record.
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pyhudi.codec.avro_record import Record, decode_record, encode_record
-from pyhudi.spec.clean import CleanMetadata, CleanPartition, CleanPlan
 from pyhudi.spec.clustering import ClusteringGroup, ClusteringPlan, ClusteringSlice, RequestedReplace, Strategy
 from pyhudi.spec.commit import Operation
 from pyhudi.spec.compaction import CompactionOperation, CompactionPlan
@@ -18,52 +17,6 @@ from pyhudi.spec.savepoint import SavepointMetadata
 
 _COMPACTION_PLAN = "HoodieCompactionPlan"
 _REQUESTED_REPLACE = "HoodieRequestedReplaceMetadata"
-
-
-def decode_clean_plan(data: bytes) -> CleanPlan:
-    """Decode a requested clean; plans of version 1 name files, later ones paths."""
-    _, record = decode_record(data, "HoodieCleanerPlan")
-    retained = record["earliestInstantToRetain"]
-    infos = record["filePathsToBeDeletedPerPartition"]
-    if infos is None:
-        files = {path: tuple(names) for path, names in (record["filesToBeDeletedPerPartition"] or {}).items()}
-    else:
-        files = {path: tuple(info["filePath"] or "" for info in listed) for path, listed in infos.items()}
-    return CleanPlan(
-        policy=record["policy"],
-        retained_from=None if retained is None else retained["timestamp"],
-        last_completed=record["lastCompletedCommitTimestamp"],
-        files=files,
-        partitions_to_delete=_texts(record["partitionsToBeDeleted"]) or (),
-        extra=record["extraMetadata"],
-        version=record["version"],
-    )
-
-
-def decode_clean_metadata(data: bytes) -> CleanMetadata:
-    """Decode a completed clean."""
-    _, record = decode_record(data, "HoodieCleanMetadata")
-    return CleanMetadata(
-        start=record["startCleanTime"],
-        time_taken_ms=record["timeTakenInMillis"],
-        files_deleted=record["totalFilesDeleted"],
-        retained_from=record["earliestCommitToRetain"],
-        last_completed=record["lastCompletedCommitTimestamp"],
-        partitions={path: _clean_partition(done) for path, done in record["partitionMetadata"].items()},
-        extra=record["extraMetadata"],
-        version=record["version"],
-    )
-
-
-def _clean_partition(record: Record) -> CleanPartition:
-    return CleanPartition(
-        partition_path=record["partitionPath"],
-        policy=record["policy"],
-        delete_patterns=tuple(record["deletePathPatterns"]),
-        deleted=tuple(record["successDeleteFiles"]),
-        failed=tuple(record["failedDeleteFiles"]),
-        is_partition_deleted=bool(record["isPartitionDeleted"]),
-    )
 
 
 def decode_savepoint(data: bytes) -> SavepointMetadata:

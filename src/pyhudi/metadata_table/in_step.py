@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from pyhudi.fsview.view import FileSystemView
+from pyhudi.metadata_table.clean import clean_if_due
 from pyhudi.metadata_table.commit import write_changes
 from pyhudi.metadata_table.compact import compact_if_due
 from pyhudi.metadata_table.data_table import DataTable
@@ -66,12 +67,12 @@ class InStep:
         roll_back(self.own, rollback_time, failed)
 
     def maintain(self) -> None:
-        """Compact the metadata table if that is due; after the action completed, while the lock is still held.
+        """Compact and clean the metadata table if that is due; after the action completed, while the lock is still held.
 
         Raises:
             StorageError: the storage failed; the metadata table is as good as before.
         """
-        compact_if_due(self.own.reloaded(), self.settings.max_delta_commits)
+        clean_if_due(compact_if_due(self.own.reloaded(), self.settings.max_delta_commits))
 
     @property
     def _kinds(self) -> Mapping[str, PartitionKind]:

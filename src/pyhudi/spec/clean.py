@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 @dataclass(frozen=True, slots=True)
 class CleanPlan:
     """Content of a requested clean; `files` are the paths to delete by partition path, `retained_from` the earliest
-    instant kept.
+    instant kept and `retained_action` its action.
     """
 
     policy: str
@@ -22,6 +22,7 @@ class CleanPlan:
     partitions_to_delete: tuple[str, ...] = ()
     extra: Mapping[str, str] | None = None
     version: int | None = 2
+    retained_action: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

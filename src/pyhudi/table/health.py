@@ -8,6 +8,8 @@ from typing import TypeAlias
 from pyhudi.errors import CorruptTableError
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.kernels.parquet_input import open_parquet
+from pyhudi.metadata_table.validate import metadata_table_problems
+from pyhudi.read.schema import table_schema
 from pyhudi.spec.file_group import FileSlice
 from pyhudi.spec.instant import Action, Instant
 from pyhudi.table.inspect_logs import log_problems
@@ -20,7 +22,7 @@ _WAITING = frozenset({Action.COMPACTION, Action.LOG_COMPACTION, Action.CLUSTERIN
 
 
 def problems(view: FileSystemView) -> Iterator[Problem]:
-    """Yield what is wrong with the files that the current state reads and with the timeline."""
+    """Yield what is wrong with the files that the current state reads, with the timeline and with the metadata table."""
     for path in view.partition_paths():
         for piece in (group.slices[0] for group in view.groups(path)):
             yield from _damage(view, piece)
@@ -30,6 +32,8 @@ def problems(view: FileSystemView) -> Iterator[Problem]:
             yield _problem("base file is there", path, str(error))
     yield from (_unfinished(instant) for instant in view.timeline.pending())
     yield from _not_as_committed(view)
+    schema = table_schema(view.storage, view.config, view.timeline).columns
+    yield from (_problem(*problem) for problem in metadata_table_problems(view, schema))
 
 
 def _damage(view: FileSystemView, piece: FileSlice) -> Iterator[Problem]:

@@ -1,0 +1,128 @@
+"""What the metadata table says held against storage: listings, and the footers of base files.
+
+Rules: `HoodieMetadataTableValidator` (partitions, file slices, column statistics, partition statistics). A problem is three
+texts: which check, of what, and what is wrong. Bounds of partitions may be wider than their rows, which costs time only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+import pyarrow as pa
+
+from pyhudi.errors import CorruptTableError, UnsupportedError
+from pyhudi.fsview.build import committed_files
+from pyhudi.fsview.view import FileSystemView
+from pyhudi.metadata_table import partitions
+from pyhudi.metadata_table.column_types import bound_types
+from pyhudi.metadata_table.file_stats import BoundTypes, file_stats
+from pyhudi.metadata_table.record import ColumnStats
+from pyhudi.metadata_table.table import MetadataTable
+from pyhudi.storage.protocol import FileStatus
+
+Problem = tuple[str, str, str]
+_COMPARED = ("minimum", "maximum", "value_count", "null_count", "total_size", "total_uncompressed_size")
+
+
+def metadata_table_problems(view: FileSystemView, schema: pa.Schema) -> Iterator[Problem]:
+    """Yield where the metadata table of a table differs from storage; nothing when it has none.
+
+    Args:
+        view: shows the table by listing.
+        schema: the table's data columns.
+    """
+    if partitions.FILES not in view.config.metadata_partitions:
+        return
+    try:
+        table = MetadataTable.open(view.storage, view.config, view.timeline)
+    except (CorruptTableError, UnsupportedError) as error:
+        yield "metadata table is whole", partitions.FILES, str(error)
+        return
+    for instant in table.missing_instants:
+        yield "metadata table knows all writes", instant, "it was made without the metadata table, which is not used until it is built anew"
+    if table.missing_instants:
+        return
+    definition = table.definitions.get(partitions.COLUMN_STATS)
+    types = {} if definition is None else bound_types(schema, definition.source_fields, view.config.version)
+    yield from _guarded(partitions.FILES, _file_problems, table, view, types)
+    for name, check in ((partitions.COLUMN_STATS, _column_problems), (partitions.PARTITION_STATS, _partition_problems)):
+        if name in table.partitions:
+            yield from _guarded(name, check, table, view, types)
+
+
+_Check = Callable[[MetadataTable, FileSystemView, BoundTypes], Iterator[Problem]]
+
+
+def _guarded(name: str, check: _Check, table: MetadataTable, view: FileSystemView, types: BoundTypes) -> Iterator[Problem]:
+    try:
+        yield from check(table, view, types)
+    except (CorruptTableError, UnsupportedError) as error:
+        yield "metadata table is whole", name, str(error)
+
+
+def _file_problems(table: MetadataTable, view: FileSystemView, _: BoundTypes) -> Iterator[Problem]:
+    """Compare the files that count: a listing may show folders and files of writers that never came to their end."""
+    known = set(table.partition_paths())
+    listed = {path: _committed(view, path, view.storage.list(path)) for path in view.partition_paths()}
+    for path in sorted(known | listed.keys()):
+        found = _committed(view, path, table.files(path))
+        on_storage = listed.get(path, {})
+        if on_storage and path not in known:
+            yield "metadata table lists all partitions", path, f"it has {len(on_storage)} files and is not listed"
+        for name in sorted(found.keys() | on_storage.keys()):
+            if name not in found:
+                yield "metadata table lists all files", f"{path}/{name}", f"it has {on_storage[name]} bytes and is not listed"
+            elif name not in on_storage:
+                yield "files that the metadata table lists are there", f"{path}/{name}", "it is listed and missing"
+            elif found[name] != on_storage[name]:
+                problem = f"it has {on_storage[name]} bytes, {found[name]} are listed"
+                yield "metadata table lists the right sizes", f"{path}/{name}", problem
+
+
+def _committed(view: FileSystemView, path: str, listing: list[FileStatus]) -> dict[str, int]:
+    files = committed_files(path, listing, view.timeline)
+    base = {str(file.name): file.size for group in files.base.values() for file in group}
+    return base | {str(file.name): file.size for group in files.logs.values() for file in group}
+
+
+def _column_problems(table: MetadataTable, view: FileSystemView, types: BoundTypes) -> Iterator[Problem]:
+    for path in view.partition_paths():
+        known = _by_file(table.column_stats(types, path))
+        for file in view.latest_base_files(path):
+            actual = file_stats(view.storage, file.path, types) or {}
+            for column, stats in known.get(str(file.name), {}).items():
+                found = actual.get(column)
+                if found is None or found.value_type not in (stats.value_type, None):
+                    continue  # the footer does not tell, or the column had another type then
+                for name in _COMPARED:
+                    if getattr(stats, name) != getattr(found, name):
+                        problem = f"{name} of {column} is {getattr(found, name)!r}, recorded is {getattr(stats, name)!r}"
+                        yield "column statistics are those of the file", file.path, problem
+
+
+def _partition_problems(table: MetadataTable, view: FileSystemView, types: BoundTypes) -> Iterator[Problem]:
+    for path in view.partition_paths():
+        recorded = {stats.column: stats for stats in table.partition_stats(types, path)}
+        if not recorded:
+            continue
+        for file in view.latest_base_files(path):
+            for column, stats in (file_stats(view.storage, file.path, types) or {}).items():
+                known = recorded.get(column)
+                if known is not None and known.value_type == stats.value_type and not _within(stats, known):
+                    problem = f"{column} has values from {stats.minimum!r} to {stats.maximum!r} in {file.path}"
+                    yield "partition statistics hold all rows", path, f"{problem}, recorded are {known.minimum!r} to {known.maximum!r}"
+
+
+def _within(stats: ColumnStats, wider: ColumnStats) -> bool:
+    if stats.minimum is None or stats.maximum is None:
+        return True
+    if wider.minimum is None or wider.maximum is None:
+        return False
+    return bool(wider.minimum <= stats.minimum and stats.maximum <= wider.maximum)  # type: ignore[operator]
+
+
+def _by_file(found: Iterator[ColumnStats]) -> Mapping[str, Mapping[str, ColumnStats]]:
+    by_file: dict[str, dict[str, ColumnStats]] = {}
+    for stats in found:
+        by_file.setdefault(stats.file_name, {})[stats.column] = stats
+    return by_file

@@ -1,0 +1,106 @@
+"""`table.inspect.health()` holds the metadata table against storage: each kind of difference is a row of its own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from pyhudi import HudiTable
+from pyhudi.metadata_table.changes import Changes
+from pyhudi.metadata_table.commit import write_changes
+from pyhudi.metadata_table.own import FOLDER, open_own
+from pyhudi.metadata_table.record import ColumnStats, FileEntry, FileList, MetadataRecord, RecordType
+from pyhudi.storage.protocol import Storage
+from tests.unit.metadata_table.replays import metadata_table, sources
+from tests.unit.metadata_table.tables import WITH_METADATA_TABLE
+
+ROWS = pa.table({"id": [1, 2, 3, 4], "city": ["oslo", "oslo", "rome", "rome"], "value": [10, 20, 30, 40]})
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> HudiTable:
+    made = HudiTable.create(tmp_path / "t", ROWS.schema, name="rides", keys=["id"], partition_by=["city"])
+    made.insert(ROWS)
+    made.upsert(ROWS.slice(0, 1))
+    return made
+
+
+def forge(storage: Storage, partition: str, records: dict[str, MetadataRecord]) -> None:
+    own = open_own(storage, sources())
+    assert own is not None
+    write_changes(own, own.next_time(), {partition: Changes(records)})
+
+
+def checks(table: HudiTable) -> list[str]:
+    return table.inspect.health()["check"].to_pylist()
+
+
+def test_metadata_table_in_step_has_no_problem(table) -> None:
+    assert checks(table) == []
+
+
+@pytest.mark.parametrize("name", [name for name in WITH_METADATA_TABLE if "lance" not in name])
+def test_metadata_tables_of_apache_hudi_have_no_problem(fixture_table, name) -> None:
+    assert [check for check in checks(HudiTable.open(fixture_table(name))) if "metadata" in check or "statistics" in check] == []
+
+
+@pytest.mark.parametrize(
+    ("entry", "check"),
+    [
+        (FileEntry(0, is_deleted=True), "metadata table lists all files"),
+        (FileEntry(1 << 40), "metadata table lists the right sizes"),
+    ],
+)
+def test_file_that_is_listed_wrongly_is_found(table, entry, check) -> None:
+    file = next(file for file in metadata_table(table.storage).files("rome"))
+    forge(table.storage, "files", {"rome": FileList(RecordType.FILES, {file.name: entry})})
+    assert checks(table) == [check]
+
+
+def test_partition_that_is_not_listed_is_found(table) -> None:
+    gone = FileList(RecordType.ALL_PARTITIONS, {"rome": FileEntry(0, is_deleted=True)})
+    forge(table.storage, "files", {"__all_partitions__": gone})
+    assert checks(table) == ["metadata table lists all partitions"]
+
+
+def test_listed_file_that_is_gone_is_found(table) -> None:
+    older = max(table.inspect.slices().to_pylist(), key=lambda row: not row["latest"])
+    assert not older["latest"]
+    table.storage.delete(f"{older['partition_path']}/{older['base_file']}")
+    assert checks(table) == ["files that the metadata table lists are there"]
+
+
+@pytest.mark.parametrize(
+    ("partition", "check"),
+    [("column_stats", "column statistics are those of the file"), ("partition_stats", "partition statistics hold all rows")],
+)
+def test_statistics_that_would_hide_rows_are_found(table, partition, check) -> None:
+    own = metadata_table(table.storage)
+    found = {key: record for key, record in own.partition(partition).scan() if isinstance(record, ColumnStats)}
+    key, stats = next((key, one) for key, one in found.items() if one.column == "value" and one.maximum == 40)
+    forge(table.storage, partition, {key: replace(stats, maximum=39, is_tight_bound=True)})
+    assert checks(table) == [check]
+
+
+def test_metadata_table_that_is_gone_is_told(table) -> None:
+    table.storage.delete_tree(FOLDER)
+    assert checks(table) == ["metadata table is whole"]
+
+
+def test_damaged_metadata_table_is_told(table) -> None:
+    for file in table.storage.list(f"{FOLDER}/files"):
+        if ".log." in file.name:
+            table.storage.replace(file.path, b"rubbish")
+    assert "metadata table is whole" in checks(table)
+
+
+def test_rebuilding_mends_what_is_found(table) -> None:
+    forge(table.storage, "files", {"rome": FileList(RecordType.FILES, {"gone.parquet": FileEntry(7)})})
+    table.storage.delete_tree(f"{FOLDER}/column_stats")
+    assert checks(table) != []
+    assert checks(table) != []
+    assert set(table.services.index(rebuild=True).built) == {"column_stats", "files", "partition_stats"}
+    assert checks(table) == []
