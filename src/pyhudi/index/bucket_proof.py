@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 
 from pyhudi.errors import OptionError
-from pyhudi.index.bucket_numbers import bucket_of
+from pyhudi.fsview.view import FileSystemView
+from pyhudi.index.bucket import Buckets
+from pyhudi.index.bucket_numbers import CountRules, NumberedBuckets, bucket_of
 from pyhudi.index.log_born import keys_in_logs, logs_of
 from pyhudi.index.options import BUCKET_COUNT
 from pyhudi.index.protocol import Lookup
@@ -66,6 +69,26 @@ def derived_count(lookup: Lookup, fields: Sequence[str], recent: Sequence[FileGr
         f"how many buckets the partitions of table {lookup.view.config.name} have cannot be told by its few keys: set {BUCKET_COUNT} to the"
         " number that it was written with"
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ProvenBuckets:
+    """The simple engine with the number of buckets that a table's keys prove, which is looked for when a row has to be placed."""
+
+    fields: tuple[str, ...]
+    lookup: Lookup
+    recent: tuple[FileGroupId, ...]
+    _known: list[int] = field(default_factory=list)
+
+    def buckets(self, view: FileSystemView, path: str) -> Buckets:
+        """Return the buckets of a partition.
+
+        Raises:
+            OptionError: the keys leave several numbers possible.
+        """
+        if not self._known:
+            self._known.append(derived_count(self.lookup, self.fields, self.recent))
+        return NumberedBuckets(self.fields, CountRules(self._known[0])).buckets(view, path)
 
 
 def _slices(lookup: Lookup, recent: Sequence[FileGroupId]) -> list[FileSlice]:

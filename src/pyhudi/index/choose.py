@@ -14,7 +14,7 @@ from pyhudi.index import options as names
 from pyhudi.index.bloom import FilterScan
 from pyhudi.index.bucket import BucketIndex, Hashing
 from pyhudi.index.bucket_numbers import CountRules, NumberedBuckets, first_rules_file, load_rules, names_buckets, parse_expressions
-from pyhudi.index.bucket_proof import check_count, derived_count
+from pyhudi.index.bucket_proof import ProvenBuckets, check_count
 from pyhudi.index.global_simple import GlobalIndex
 from pyhudi.index.options import IndexOptions
 from pyhudi.index.probe import KeyScan
@@ -118,6 +118,6 @@ def _numbered(fields: tuple[str, ...], asked: IndexOptions, lookup: Lookup, rece
         rules = CountRules(default, parse_expressions(asked.expressions, names.EXPRESSIONS))
         return NumberedBuckets(fields, rules, first_rules_file(rules, asked.expressions))
     if recent and asked.bucket_count is None:
-        return NumberedBuckets(fields, CountRules(derived_count(lookup, fields, recent)))
+        return ProvenBuckets(fields, lookup, tuple(recent))
     check_count(lookup, fields, recent, default)
     return NumberedBuckets(fields, CountRules(default))

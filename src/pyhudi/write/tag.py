@@ -116,9 +116,13 @@ def placed(tagged: Sequence[TaggedRows], tagging: Tagging, lookup: Lookup) -> li
     """Return the rows with new ones in the file groups that their keys say, for an index that says so."""
     if tagging.layout is None:
         return list(tagged)
-    new = [PartitionRows(part.partition_path, part.inserts) for part in tagged]
-    places = tagging.layout.place(new, lookup.view, afresh=tagging.operation.replaces)
-    return [_joined(part, place) for part, place in zip(tagged, places, strict=True)]
+    return [_placed(part, tagging.layout, tagging, lookup) if part.inserts.num_rows else part for part in tagged]
+
+
+def _placed(part: TaggedRows, layout: BucketIndex, tagging: Tagging, lookup: Lookup) -> TaggedRows:
+    new = PartitionRows(part.partition_path, part.inserts)
+    (place,) = layout.place([new], lookup.view, afresh=tagging.operation.replaces)
+    return _joined(part, place)
 
 
 def _joined(part: TaggedRows, place: TaggedRows) -> TaggedRows:
