@@ -7,7 +7,6 @@ the file name is the new file's. Rows pass by in batches: memory does not grow w
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -17,8 +16,6 @@ from pyhudi.kernels.base_file import TableShape, WriterSettings
 from pyhudi.kernels.base_file_writer import BaseFileWriter
 from pyhudi.kernels.bloom import KeyFilter
 from pyhudi.kernels.delta import SliceTask
-from pyhudi.kernels.log_choice import choose_blocks
-from pyhudi.kernels.log_rows import slice_blocks
 from pyhudi.kernels.merge_counts import MergeCounts
 from pyhudi.kernels.merge_slice import iter_merged
 from pyhudi.kernels.partition_folder import ensure_partition
@@ -28,7 +25,6 @@ from pyhudi.kernels.write_task import TaskResult
 from pyhudi.spec.commit import WriteStat
 from pyhudi.spec.file_group import FileSlice, join_path
 from pyhudi.spec.file_names import BaseFileName
-from pyhudi.spec.log_block import LogBlock
 from pyhudi.spec.marker import MarkerType
 
 if TYPE_CHECKING:
@@ -89,8 +85,7 @@ def run_compact_task(storage: Storage, shape: TableShape, settings: WriterSettin
                 writer.append(stamp.carried_over(pa.Table.from_batches([batch]), shape.file_schema), known_keys=stays)
         size = output.tell()
     spent = int((time.perf_counter() - started) * 1000)
-    blocks = choose_blocks(slice_blocks(storage, task.slice, task.merge.layout), task.merge.visibility, task.merge.layout)
-    return TaskResult(_stat(task, counts, blocks, writer.rows, size, spent), 0, task.path)
+    return TaskResult(_stat(task, counts, writer.rows, size, spent), 0, task.path)
 
 
 def _filter(storage: Storage, settings: WriterSettings, task: CompactTask) -> KeyFilter | None:
@@ -100,7 +95,7 @@ def _filter(storage: Storage, settings: WriterSettings, task: CompactTask) -> Ke
     return KeyFilter.empty(settings) if base is None else KeyFilter.of_file(storage, base, settings)
 
 
-def _stat(task: CompactTask, counts: MergeCounts, blocks: Sequence[LogBlock], rows: int, size: int, spent_ms: int) -> WriteStat:
+def _stat(task: CompactTask, counts: MergeCounts, rows: int, size: int, spent_ms: int) -> WriteStat:
     base = task.slice.base
     return WriteStat(
         file_id=task.slice.group.file_id,
@@ -117,7 +112,7 @@ def _stat(task: CompactTask, counts: MergeCounts, blocks: Sequence[LogBlock], ro
         total_upsert_ms=spent_ms,
         total_log_files_compacted=len(task.slice.logs),
         total_log_records=counts.log_records,
-        total_log_size_compacted=sum(block.content_size for block in blocks if block.type.holds_rows),
-        total_log_blocks=len(blocks),
+        total_log_size_compacted=counts.log_bytes,
+        total_log_blocks=counts.log_blocks,
         total_updated_records_compacted=counts.updates + counts.inserts + counts.deletes,
     )

@@ -7,7 +7,7 @@ records: `pyhudi.merge.rules`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -51,7 +51,8 @@ class Delta:
     """What the logs of a slice change.
 
     `masked` are the places of base rows that no longer count, ascending. `rows` stand instead; `inserts` of them replace no base
-    row. `late` keys came with ordering values too small to have an effect. `log_records` is how many rows and deletes were read.
+    row. `late` keys came with ordering values too small to have an effect. `log_records` is how many rows and deletes were read,
+    `log_blocks` and `log_bytes` how many blocks they came from and what those that hold rows take.
     """
 
     masked: pa.Int64Array
@@ -59,6 +60,8 @@ class Delta:
     late: int
     inserts: int
     log_records: int
+    log_blocks: int = 0
+    log_bytes: int = 0
 
 
 def slice_delta(storage: Storage, shape: TableShape, task: SliceTask) -> Delta:
@@ -69,11 +72,16 @@ def slice_delta(storage: Storage, shape: TableShape, task: SliceTask) -> Delta:
         UnsupportedError: the logs hold what is not served.
     """
     check_orderable(shape.schema, shape.compared_fields)
+    blocks = chosen_blocks(storage, task)
+    delta = _delta_of(storage, shape, task, blocks)
+    return replace(delta, log_blocks=len(blocks), log_bytes=sum(block.content_size for block in blocks if block.type.holds_rows))
+
+
+def _delta_of(storage: Storage, shape: TableShape, task: SliceTask, blocks: Sequence[LogBlock]) -> Delta:
     base = task.slice.base
     wanted = projected(shape.schema, task.columns, meta_columns=True)
     # A merger of the owner's may look at any column.
     needed = wanted if shape.merger is None else projected(shape.schema, None, meta_columns=True)
-    blocks = chosen_blocks(storage, task)
     instant = None if base is None else base.name.instant
     if base is not None and _is_placed(shape, task, blocks, instant):
         log = read_log_rows(storage, shape, blocks, needed.names, base_instant=instant, keyed=False)

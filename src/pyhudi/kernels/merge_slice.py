@@ -104,3 +104,4 @@ def _add(counts: MergeCounts, delta: Delta) -> None:
     counts.inserts += delta.inserts
     counts.deletes += max(0, len(delta.masked) - updates)
     counts.log_records += delta.log_records
+    counts.log_blocks, counts.log_bytes = delta.log_blocks, delta.log_bytes
