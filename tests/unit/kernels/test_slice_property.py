@@ -68,6 +68,15 @@ deletes = st.builds(
 whole_blocks = st.builds(Block, kinds, st.lists(row, min_size=1, max_size=4), placed=st.booleans())
 # Blocks of some columns are merged another way than whole ones alone.
 histories = st.one_of(*(st.lists(st.one_of(rows, rows, deletes), min_size=1, max_size=6) for rows in (whole_blocks, whole_blocks, data)))
+by_position = st.sampled_from([BlockType.AVRO, BlockType.PARQUET])
+once = st.lists(row, min_size=1, max_size=3, unique_by=lambda entry: entry[KEY])
+deletes_once = st.lists(st.tuples(keys, orders), min_size=1, max_size=3, unique_by=lambda entry: entry[0])
+placed_blocks = st.one_of(
+    st.builds(Block, by_position, once, placed=st.just(True)),
+    st.builds(Block, by_position, once, placed=st.just(True)),
+    st.builds(Block, st.just(BlockType.DELETE), deletes=deletes_once, placed=st.just(True)),
+)
+placed_histories = st.lists(placed_blocks, min_size=1, max_size=5)
 rules = st.sampled_from(
     [
         (COMMIT, None, None),
@@ -159,6 +168,18 @@ def shown(rows: list[Row], columns: Sequence[str]) -> Counter[str]:
 def test_a_slice_reads_as_its_versions_applied_one_by_one(
     base: list[Row], blocks: list[Block], rule: tuple[MergeMode, Gaps | None, Any], limit_bytes: int
 ) -> None:
+    check(base, blocks, rule, limit_bytes)
+
+
+@settings(max_examples=100)
+@given(st.tuples(*(unmarked.map(lambda entry, key=key: entry | {KEY: key}) for key in KEYS)), placed_histories, rules)
+def test_a_slice_whose_blocks_all_have_positions_reads_the_same(
+    base: tuple[Row, ...], blocks: list[Block], rule: tuple[MergeMode, Gaps | None, Any]
+) -> None:
+    check(list(base), blocks, rule, 1 << 30)
+
+
+def check(base: list[Row], blocks: list[Block], rule: tuple[MergeMode, Gaps | None, Any], limit_bytes: int) -> None:
     mode, gaps, merger = rule
     avro = with_meta_fields(arrow_to_avro(SCHEMA, "t"))
     shape = TableShape("t", SCHEMA, avro, ("ts", "tie"), mode, gaps=gaps, merger=merger)
