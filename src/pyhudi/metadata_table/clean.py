@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pyhudi.codec.clean import encode_clean_metadata, encode_clean_plan
 from pyhudi.errors import CorruptTableError
 from pyhudi.fsview.partitions import walk_partitions
-from pyhudi.fsview.view import FileSystemView
+from pyhudi.metadata_table.compact import delta_commits
 from pyhudi.metadata_table.own import OwnTable
 from pyhudi.spec.clean import CleanMetadata, CleanPartition, CleanPlan
 from pyhudi.spec.file_group import FileSlice, join_path
@@ -23,7 +23,7 @@ from pyhudi.timeline.payload import read_action
 #: Completed commits whose file slices stay: the least number that Hudi keeps.
 RETAINED = 20
 #: Delta commits after a compaction from which on it is worth looking.
-_AFTER_COMPACTION = 3
+AFTER_COMPACTION = 3
 _POLICY = "KEEP_LATEST_COMMITS"
 
 
@@ -39,9 +39,8 @@ def clean_if_due(own: OwnTable, retained: int = RETAINED) -> OwnTable:
             _execute(own, instant, _read_plan(own, instant))
             own = own.reloaded()
     done = [instant for instant in own.timeline.completed() if instant.action in (Action.DELTA_COMMIT, Action.COMMIT)]
-    compacted = max((instant.requested for instant in done if instant.action is Action.COMMIT), default="")
-    since = sum(instant.requested > compacted for instant in done)
-    if not compacted or len(done) <= retained or since != _AFTER_COMPACTION:
+    compacted = any(instant.action is Action.COMMIT for instant in done)
+    if not compacted or len(done) <= retained or delta_commits(own) != AFTER_COMPACTION:
         return own
     return _clean(own, done[-retained], done[-1])
 
@@ -65,10 +64,9 @@ def _clean(own: OwnTable, earliest: Instant, last: Instant) -> OwnTable:
 
 def _unneeded(own: OwnTable, earliest: str) -> Iterator[tuple[str, list[str]]]:
     """Yield the files of slices that are older than the one which was the newest at the earliest time that is kept."""
-    view = FileSystemView(own.storage, own.config, own.timeline)
     for partition, _ in walk_partitions(own.storage):
         paths = []
-        for group in view.groups(partition):
+        for group in own.view.groups(partition):
             older = [slice_ for slice_ in group.slices if slice_.base_instant < earliest]
             paths += [path for slice_ in older[1:] for path in _paths(slice_)]
         yield partition, sorted(paths)

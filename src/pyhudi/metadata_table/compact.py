@@ -36,10 +36,10 @@ def compact_if_due(own: OwnTable, max_delta_commits: int = MAX_DELTA_COMMITS) ->
         if instant.action in (Action.COMPACTION, Action.LOG_COMPACTION):
             _throw_away(own, instant)
             own = own.reloaded()
-    return _compact(own) if _delta_commits(own) >= max_delta_commits else own
+    return _compact(own) if delta_commits(own) >= max_delta_commits else own
 
 
-def _delta_commits(own: OwnTable) -> int:
+def delta_commits(own: OwnTable) -> int:
     """Return how many delta commits were completed since the last compaction began: the log files on top of its files."""
     done = own.timeline.completed()
     last = max((instant.requested for instant in done if instant.action is Action.COMMIT), default="")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -131,8 +131,8 @@ class DataTable:
     def _known(self) -> MetadataPartition | None:
         return self.partition(partitions.COLUMN_STATS)
 
-    def _look_up(self, paths: Iterable[str]) -> Mapping[str, Mapping[str, ColumnStats]]:
-        if self._known is None:
+    def _look_up(self, paths: Collection[str]) -> Mapping[str, Mapping[str, ColumnStats]]:
+        if not paths or self._known is None:
             return {}
         wanted: dict[str, str] = {}
         for path in paths:

@@ -57,8 +57,7 @@ def find(storage: Storage, config: TableConfig, timeline: Timeline, sources: Sou
             own = roll_back(own, own.next_time(), failed.requested)
         except CorruptTableError as error:
             return Found(None, str(error), FileSystemView(storage, config, timeline))
-    shown = FileSystemView(own.storage, own.config, visible_timeline(own.timeline, timeline))
-    table = MetadataTable(storage, config, timeline, shown, own.timeline)
+    table = MetadataTable(storage, config, timeline, own.view, own.timeline)
     return Found(own, "", MetadataView(storage, config, timeline, table))
 
 

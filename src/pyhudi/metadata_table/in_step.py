@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from pyhudi.fsview.view import FileSystemView
-from pyhudi.metadata_table.clean import clean_if_due
+from pyhudi.metadata_table.clean import AFTER_COMPACTION, clean_if_due
 from pyhudi.metadata_table.commit import write_changes
-from pyhudi.metadata_table.compact import compact_if_due
+from pyhudi.metadata_table.compact import compact_if_due, delta_commits
 from pyhudi.metadata_table.data_table import DataTable
 from pyhudi.metadata_table.kind import PartitionKind
 from pyhudi.metadata_table.kinds import with_kinds
@@ -27,6 +27,7 @@ from pyhudi.metadata_table.settings import DEFAULTS, MetadataSettings
 from pyhudi.schema.avro_arrow import avro_to_arrow
 from pyhudi.spec.clean import CleanMetadata
 from pyhudi.spec.commit import CommitMetadata
+from pyhudi.spec.instant import Action
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.protocol import Storage
 
@@ -72,7 +73,10 @@ class InStep:
         Raises:
             StorageError: the storage failed; the metadata table is as good as before.
         """
-        clean_if_due(compact_if_due(self.own.reloaded(), self.settings.max_delta_commits))
+        waiting = any(instant.action is not Action.DELTA_COMMIT for instant in self.own.timeline.pending())
+        now = delta_commits(self.own) + 1  # that of the action; read again is the timeline only for something to do
+        if waiting or now == AFTER_COMPACTION or now >= self.settings.max_delta_commits:
+            clean_if_due(compact_if_due(self.own.reloaded(), self.settings.max_delta_commits))
 
     @property
     def _kinds(self) -> Mapping[str, PartitionKind]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from pyhudi.errors import TableNotFound, UnsupportedError
 from pyhudi.fsview.view import FileSystemView
@@ -41,9 +42,9 @@ class Sources:
         return int(self.clock.now().timestamp() * 1000)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class OwnTable:
-    """The metadata table while the data table's lock is held."""
+    """The metadata table while the data table's lock is held, as it was when its timeline was read."""
 
     storage: FolderStorage
     config: TableConfig
@@ -66,8 +67,12 @@ class OwnTable:
 
     def slices(self, partition: str) -> tuple[FileSlice, ...]:
         """Return the newest slice of each file group of a partition, by file id."""
-        found = FileSystemView(self.storage, self.config, self.timeline).latest_slices(partition)
-        return tuple(sorted(found, key=lambda slice_: slice_.group.file_id))
+        return tuple(sorted(self.view.latest_slices(partition), key=lambda slice_: slice_.group.file_id))
+
+    @cached_property
+    def view(self) -> FileSystemView:
+        """Shows its files; each of its partitions is listed once."""
+        return FileSystemView(self.storage, self.config, self.timeline)
 
     def reloaded(self) -> OwnTable:
         """Return the table with its timeline read again."""

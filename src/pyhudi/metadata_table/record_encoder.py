@@ -5,6 +5,7 @@ Rules: `HoodieMetadataPayload`; format notes (metadata table) 2.7, 3 and 3.2.
 
 from __future__ import annotations
 
+import functools
 import io
 import re
 import uuid
@@ -41,7 +42,7 @@ class RecordEncoder:
     def __init__(self, version: int) -> None:
         self._with_type = version >= TableVersion.NINE
         self.schema = schema_text("HoodieMetadataRecord" if self._with_type else "HoodieMetadataRecordV8")
-        self.file_schema = with_meta_fields(self.schema)
+        self.file_schema = _file_schema(self.schema)
         self._parsed = parsed_schema(self.file_schema)
 
     def encode(self, record: MetadataRecord) -> bytes:
@@ -81,6 +82,11 @@ class RecordEncoder:
             kind = ValueType.NULL if stats.value_type is None else stats.value_type
             fields["valueType"] = {"typeOrdinal": int(kind), "additionalInfo": stats.type_info}
         return fields
+
+
+@functools.cache
+def _file_schema(schema: str) -> str:
+    return with_meta_fields(schema)
 
 
 def _bloom_filter(record: BloomFilterRecord) -> dict[str, Any]:

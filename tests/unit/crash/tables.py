@@ -52,10 +52,11 @@ class Driver:
     keys: tuple[str, ...] = ("id",)
     partition_by: tuple[str, ...] = ("city",)
     created_with: Mapping[str, str] = field(default_factory=dict)
-    #: Cuts of what the metadata table takes more are in `test_cut_metadata_table`.
-    written_with: Mapping[str, str] = field(default_factory=lambda: {"hoodie.metadata.enable": "false"})
+    written_with: Mapping[str, str] = field(default_factory=dict)
     table_type: str = "COPY_ON_WRITE"
     order_by: tuple[str, ...] = ()
+    #: Cuts of what the metadata table takes more are in `test_cut_metadata_table`.
+    metadata_table: bool = False
 
     def create(self, storage: Storage) -> None:
         create_table(
@@ -77,7 +78,8 @@ class Driver:
         names = {name for row in rows for name in row}
         schema = pa.schema([column for column in WIDER_SCHEMA if column.name in names])
         data = pa.Table.from_pylist(list(rows), schema=schema)
-        return write(table, operation, data, options=self.written_with, engine=LocalEngine(threads=1))
+        options = {"hoodie.metadata.enable": str(self.metadata_table).lower(), **self.written_with}
+        return write(table, operation, data, options=options, engine=LocalEngine(threads=1))
 
     def compact(self, storage: Storage, mode: Mode) -> object:
         if self.table_type != "MERGE_ON_READ":

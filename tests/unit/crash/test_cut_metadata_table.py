@@ -1,0 +1,125 @@
+"""What the metadata table adds to an action, cut at every change: readers see the rows before or after, the next writer mends it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+import pyhudi.metadata_table.found as found
+import pyhudi.service.rollback.execute as execute
+from pyhudi import HudiTable
+from pyhudi.spec.commit import Operation
+from pyhudi.storage.memory import MemoryStorage
+from pyhudi.storage.protocol import Storage
+from pyhudi.testing.crash import CrashPoint, CrashRun, calls_of, cut
+from pyhudi.testing.faults import Fault
+from pyhudi.testing.intercepted import CHANGING_CALLS, Call
+from pyhudi.testing.oracle import Oracle, Row
+from tests.unit.crash.tables import STORED, Driver, check_at_rest, check_rows, ride
+
+DRIVER = Driver(metadata_table=True)
+MERGED = Driver(metadata_table=True, table_type="MERGE_ON_READ", written_with={"hoodie.compact.inline": "false"})
+NEXT = (Operation.UPSERT, [ride(4, "rome", 41), ride(20, "oslo", 200)])
+WRITE = (Operation.UPSERT, [ride(1, "oslo", 99), ride(7, "bern", 70)])
+Action = Callable[[Storage], object]
+Write = tuple[Operation, list[Row]]
+
+
+def stored(driver: Driver) -> tuple[MemoryStorage, Oracle]:
+    storage, oracle = MemoryStorage(), Oracle("id", "city")
+    driver.create(storage)
+    for write in ((Operation.INSERT, STORED), (Operation.UPSERT, [ride(1, "oslo", 11)])):
+        driver.write(storage, *write)
+        oracle = oracle.after(*write)
+    return storage, oracle
+
+
+def cuts(action: Action, storage: MemoryStorage, *faults: Fault) -> Iterator[CrashRun]:
+    """Cut what concerns the metadata table, and the step that makes the action visible."""
+    for number, call in enumerate(calls_of(action, storage.copy)):
+        if call.method in CHANGING_CALLS and concerns(call):
+            for fault in faults or (Fault.AFTER,):
+                run = cut(action, storage.copy(), CrashPoint(number, call, fault))
+                yield run
+                run.storage.drop()
+
+
+def concerns(call: Call) -> bool:
+    return any(part in call.path for part in (".hoodie/metadata", ".hoodie/hoodie.properties", ".hoodie/.index_defs", "commit"))
+
+
+def check(run: CrashRun, driver: Driver, before: Oracle, after: Oracle) -> None:
+    rows = driver.read(run.storage)
+    assert before.agrees(rows) or after.agrees(rows), f"{run.point}: {before.difference(rows)}"
+    oracle = after if after.agrees(rows) else before
+    driver.write(run.storage, *NEXT)
+    check_rows(run.storage, oracle.after(*NEXT), run.point)
+    check_at_rest(run.storage, run.point)
+    table = HudiTable(run.storage)
+    assert "files" in table.config.metadata_partitions, run.point
+    # A planned compaction that the cut left is run by the next compaction.
+    wrong = [row for row in table.inspect.health().to_pylist() if row["check"] != "nothing pending"]
+    assert wrong == [], run.point
+
+
+def test_building_it_before_a_write_cut_anywhere_loses_nothing() -> None:
+    without = Driver()
+    storage, before = stored(without)
+    for run in cuts(lambda cut: DRIVER.write(cut, *WRITE), storage):
+        check(run, DRIVER, before, before.after(*WRITE))
+
+
+@pytest.mark.parametrize("driver", [DRIVER, MERGED], ids=["copy on write", "merge on read"])
+def test_write_cut_between_metadata_table_and_table_is_whole_or_not_at_all(driver: Driver) -> None:
+    storage, before = stored(driver)
+    for run in cuts(lambda cut: driver.write(cut, *WRITE), storage, Fault.AFTER, Fault.ERROR_NOT_DONE):
+        check(run, driver, before, before.after(*WRITE))
+
+
+def test_dropping_it_cut_anywhere_loses_nothing() -> None:
+    storage, before = stored(DRIVER)
+    for run in cuts(lambda cut: Driver().write(cut, *WRITE), storage):
+        check(run, DRIVER, before, before.after(*WRITE))
+
+
+def test_compaction_cut_anywhere_is_recorded_once() -> None:
+    storage, _ = stored(MERGED)
+    MERGED.write(storage, *WRITE)
+    before = Oracle("id", "city")
+    for write in ((Operation.INSERT, STORED), (Operation.UPSERT, [ride(1, "oslo", 11)]), WRITE):
+        before = before.after(*write)
+    for run in cuts(lambda cut: MERGED.compact(cut, "both"), storage):
+        check_rows(run.storage, before, run.point)
+        MERGED.compact(run.storage, "both")
+        check(run, MERGED, before, before)
+
+
+def died(storage: MemoryStorage, write: Write) -> MemoryStorage:
+    """What a writer left that died after it told the metadata table, before the write was complete."""
+    for run in cuts(lambda cut: DRIVER.write(cut, *write), storage):
+        call = run.point.call
+        if call.path.startswith(".hoodie/metadata") and call.path.endswith(".deltacommit"):
+            return run.storage.copy()
+    raise AssertionError("the metadata table was not told")
+
+
+def test_recovery_cut_anywhere_converges() -> None:
+    storage, before = stored(DRIVER)
+    first = died(storage, WRITE)
+    for run in cuts(lambda cut: DRIVER.write(cut, *NEXT), first):
+        check(run, DRIVER, before, before.after(*NEXT))
+
+
+def statistics_problems(storage: MemoryStorage) -> list[str]:
+    DRIVER.write(storage, Operation.UPSERT, [ride(1, "oslo", 12)])
+    return [row["check"] for row in HudiTable(storage).inspect.health().to_pylist()]
+
+
+def test_record_of_a_failed_write_is_taken_back_and_a_rollback_that_does_not_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    storage, _ = stored(DRIVER)
+    lower = died(storage, (Operation.UPSERT, [ride(4, "rome", 5)]))
+    assert statistics_problems(lower.copy()) == []
+    monkeypatch.setattr(execute, "take_back", lambda *_: None)
+    monkeypatch.setattr(found, "_dead", lambda *_: ())
+    assert statistics_problems(lower) == ["partition statistics hold all rows"]
