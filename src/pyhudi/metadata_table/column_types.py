@@ -71,6 +71,16 @@ def _value_type(arrow: pa.DataType) -> ValueType | None:
     return _TIMES.get(arrow) or next((kind for is_of, kind in _BY_ID.items() if is_of(arrow)), None)
 
 
+def type_at(schema: pa.Schema, name: str) -> pa.DataType | None:
+    """Return the type of a column, which a dotted name finds in structs; None when there is none."""
+    head, *path = name.split(".")
+    kind = schema.field(head).type if head in schema.names else None
+    for part in path:
+        inner = -1 if kind is None or not pa.types.is_struct(kind) else kind.get_field_index(part)
+        kind = None if inner < 0 or kind is None else kind.field(inner).type
+    return kind
+
+
 def type_info(arrow: pa.DataType) -> str | None:
     """Return what is said of a type beside its number: precision and scale of decimals."""
     return f"{arrow.precision},{arrow.scale}" if pa.types.is_decimal(arrow) else None

@@ -17,15 +17,18 @@ from pyhudi.engine.local import LocalEngine
 from pyhudi.errors import UnsupportedError
 from pyhudi.metadata_table import partitions
 from pyhudi.metadata_table.changes import ColumnChanges, InitialGroup
+from pyhudi.metadata_table.column_types import type_at
 from pyhudi.metadata_table.data_table import DataTable
 from pyhudi.metadata_table.index_definitions import IndexDefinition
 from pyhudi.metadata_table.keyed_groups import NO_TEXTS, KeyedRows, initial_groups, joined, refuse_virtual_keys, standing_slices
 from pyhudi.metadata_table.record import SecondaryEntry
-from pyhudi.metadata_table.secondary_keys import SecondaryKeys, secondary_keys
+from pyhudi.metadata_table.secondary_keys import SecondaryKeys, same_texts, secondary_keys
 from pyhudi.metadata_table.slice_changes import SliceChange, slice_changes
+from pyhudi.schema.avro_arrow import avro_to_arrow
 from pyhudi.spec.clean import CleanMetadata
 from pyhudi.spec.commit import CommitMetadata
 from pyhudi.spec.file_group import FileSlice
+from pyhudi.timeline.payload import read_commit
 
 #: From this version on the value alone decides on the file group.
 _BY_VALUE = 2
@@ -54,8 +57,13 @@ class SecondaryIndexKind:
         return initial_groups(table, partition, standing_slices(table), [index.value], index.keyed)
 
     def of_commit(self, table: DataTable, partition: str, instant: str, metadata: CommitMetadata) -> ColumnChanges:  # noqa: ARG002
-        """Return the pairs that came and went."""
+        """Return the pairs that came and went.
+
+        Raises:
+            UnsupportedError: the commit changes the column's type, and with it the texts of values that are not written.
+        """
         index = _Index(table, partition)
+        index.refuse_other_texts()
         moves = LocalEngine().run(index.changes, slice_changes(table.view, metadata))
         added, removed = _joined(new for new, _ in moves), _joined(old for _, old in moves)
         gone = _without(removed, added)
@@ -85,9 +93,23 @@ class _Index:
         self.by_value = definition.version >= _BY_VALUE
         self.value = table.own.encoder.encode(SecondaryEntry())
         self._table = table
+        self._partition = partition
         if self.column not in table.shape.schema.names:
             raise UnsupportedError(
                 f"table {table.view.storage.uri} has no column '{self.column}' any more, of which its index {partition} is; drop the index"
+            )
+
+    def refuse_other_texts(self) -> None:
+        """Refuse a commit that gives the column a type in which its values have other texts."""
+        view = self._table.view
+        last = view.timeline.last_completed()
+        recorded = None if last is None else read_commit(view.storage, view.config, last).schema_json
+        old = type_at(avro_to_arrow(recorded), self.field) if recorded else None
+        new = type_at(self._table.shape.schema, self.field)
+        if old is not None and new is not None and not same_texts(old, new):
+            raise UnsupportedError(
+                f"column '{self.field}' of table {view.storage.uri} would become {new}, it is {old}, and the index {self._partition} holds"
+                " its values as texts; drop the index first"
             )
 
     def keyed(self, slice_: FileSlice) -> KeyedRows:

@@ -184,3 +184,14 @@ def test_index_is_made_and_dropped_once(tmp_path) -> None:
     with pytest.raises(UsageError, match="no index 'x'"):
         table.services.index("x", drop=True)
     assert table.services.index("x", drop=True, lenient=True).dropped == ()
+
+
+def test_type_whose_texts_differ_is_refused_for_an_indexed_column(tmp_path) -> None:
+    schema = pa.schema([("id", pa.string()), ("level", pa.int32())])
+    table = HudiTable.create(str(tmp_path / "t"), schema, name="t", keys=("id",))
+    table.insert(pa.table({"id": ["a"], "level": pa.array([7], pa.int32())}))
+    table.services.index("by_level", "level")
+    with pytest.raises(UnsupportedError, match="would become double"):
+        table.upsert(pa.table({"id": ["c"], "level": pa.array([9.5], pa.float64())}))
+    table.upsert(pa.table({"id": ["b"], "level": pa.array([8], pa.int64())}))
+    assert opened(table).record_keys_of("secondary_index_by_level", ["7", "8"]) == {"7": ["a"], "8": ["b"]}

@@ -15,7 +15,7 @@ import pyarrow.types as pt
 
 from pyhudi.errors import OptionError, SchemaError, UsageError, nearest
 from pyhudi.metadata_table import partitions
-from pyhudi.metadata_table.column_types import value_type
+from pyhudi.metadata_table.column_types import type_at, value_type
 from pyhudi.metadata_table.expressions import FUNCTIONS, IDENTITY, ZONE_OPTION, Expression
 from pyhudi.metadata_table.index_definitions import IndexDefinition
 from pyhudi.metadata_table.secondary_keys import is_servable
@@ -105,11 +105,7 @@ def column_type(schema: pa.Schema, name: str) -> pa.DataType:
     Raises:
         SchemaError: there is no such column.
     """
-    head, *path = name.split(".")
-    kind = schema.field(head).type if head in schema.names else None
-    for part in path:
-        inner = -1 if kind is None or not pt.is_struct(kind) else kind.get_field_index(part)
-        kind = None if inner < 0 or kind is None else kind.field(inner).type
+    kind = type_at(schema, name)
     if kind is None:
         raise SchemaError(f"there is no column '{name}'.{nearest(name, schema.names)}")
     return kind
