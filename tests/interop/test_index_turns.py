@@ -49,7 +49,7 @@ SIDES = {
     "bloom_mor": Side(
         "BLOOM", {**PLAIN, "hoodie.index.type": "BLOOM"}, table_type="MERGE_ON_READ", own={**PLAIN, "hoodie.index.type": "BLOOM"}
     ),
-    "record_index": Side("GLOBAL_RECORD_LEVEL_INDEX", {**RECORDS, "hoodie.index.type": "GLOBAL_RECORD_LEVEL_INDEX"}, own=RECORDS),
+    "record_index": Side("RECORD_LEVEL_INDEX", {**RECORDS, "hoodie.index.type": "GLOBAL_RECORD_LEVEL_INDEX"}, own=RECORDS),
 }
 
 

@@ -63,3 +63,15 @@ def test_records_that_only_logs_hold_are_updated_where_they_are(spark: SparkSess
     result = table.upsert(rows(spark, 3, 9, 3), options=SPARK)
     assert values(table) == {f"ké{n}": 2 if n < 3 else 3 for n in range(9)}
     assert result.index == "SIMPLE"
+
+
+def test_record_index_that_nobody_named_gives_way_to_a_join_in_spark_tasks(spark: SparkSession, tmp_path: Path) -> None:
+    records = {"hoodie.metadata.enable": "true", "hoodie.metadata.global.record.level.index.enable": "true"}
+    table = HudiTable.create(tmp_path / "t", SCHEMA, name="t", keys=["id"], partition_by=["city"])
+    table.upsert(rows(spark, 0, 6, 1).toArrow(), options=records)
+    result = table.upsert(rows(spark, 3, 9, 2), options={**records, "pyhudi.engine": "spark"})
+    assert (result.index, result.engine) == ("SIMPLE", "spark")
+    assert "join" in result.index_reason
+    again = table.upsert(rows(spark, 8, 10, 3).toArrow(), options=records)
+    assert again.index == "RECORD_LEVEL_INDEX"
+    assert values(table) == {f"ké{n}": 1 if n < 3 else 2 if n < 8 else 3 for n in range(10)}

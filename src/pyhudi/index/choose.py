@@ -1,7 +1,8 @@
 """Which index a write asks: the one that its options name, else the one that the table was laid out for.
 
 Rules: `SparkHoodieIndexFactory`. Unlike Hudi, whose default is SIMPLE whatever the table looks like: a table that was written by buckets is
-written by buckets, and a record index that is there is asked.
+written by buckets, and a record index that is there is asked. It is asked within partitions, whatever it spans: what a key means does
+not change because somebody made an index.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from pyhudi.index.protocol import Finder, Index, Lookup
 from pyhudi.index.record_index import RecordIndexLookup
 from pyhudi.index.ring import ConsistentBuckets, has_rings
 from pyhudi.index.simple import PartitionIndex
-from pyhudi.metadata_table.index_definitions import load_definitions
 from pyhudi.metadata_table.partitions import RECORD_INDEX
 from pyhudi.spec.file_group import FileGroupId
 from pyhudi.spec.table_config import TableConfig
@@ -63,9 +63,7 @@ def choose_index(asked: IndexOptions, lookup: Lookup, recent: Sequence[FileGroup
     if asked.name is not None:
         return ChosenIndex(_named(asked.name, asked, config), f"{names.TYPE} names it")
     if RECORD_INDEX in config.metadata_partitions:
-        definition = load_definitions(view.storage, config).get(RECORD_INDEX)
-        kind = names.RECORD_LEVEL if definition is not None and definition.is_partitioned else names.GLOBAL_RECORD_LEVEL
-        return ChosenIndex(_named(kind, asked, config), "the metadata table has a record index")
+        return ChosenIndex(_named(names.RECORD_LEVEL, asked, config), "the metadata table has a record index")
     return ChosenIndex(PartitionIndex(), "the table has no record index, and its file groups are no buckets")
 
 
@@ -74,7 +72,7 @@ def provisional_index(asked: IndexOptions, config: TableConfig) -> Index:
     if asked.name is not None and asked.name != names.BUCKET:
         return _named(asked.name, asked, config)
     if asked.name is None and RECORD_INDEX in config.metadata_partitions:
-        return _named(names.GLOBAL_RECORD_LEVEL, asked, config)
+        return _named(names.RECORD_LEVEL, asked, config)
     return PartitionIndex()
 
 

@@ -1,7 +1,8 @@
 """Finds keys by the record index of the metadata table, which knows where each record lives, without opening a data file.
 
 Rules: `SparkMetadataTableGlobalRecordLevelIndex`, `SparkMetadataTableRecordLevelIndex`. Where the record index is missing, behind or
-damaged, or names a file group that is gone, keys are looked for in the files, with a warning.
+damaged, or names a file group that is gone, keys are looked for in the files, with a warning. An index over the whole table knows one
+place of a key: when that is in another partition than the one asked for, the files of this one are looked through for the key.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.index.probe import KeyScan
@@ -34,20 +36,30 @@ class RecordIndexLookup:
     def find(self, wanted: Sequence[Wanted], lookup: Lookup) -> list[list[Hits]]:
         """Return, for each question, the slices that hold some of its keys."""
         try:
-            return _found(wanted, lookup)
+            return self._found(wanted, lookup)
         except (CorruptTableError, UnsupportedError) as error:
             _log.warning("the record index of %s is not asked, its files are instead: %s", lookup.storage.uri, error)
             return self.otherwise.find(wanted, lookup)
 
+    def _found(self, wanted: Sequence[Wanted], lookup: Lookup) -> list[list[Hits]]:
+        table = _open(lookup)
+        places = [_places(table, one) for one in wanted]
+        elsewhere = [_elsewhere(one, found) for one, found in zip(wanted, places, strict=True)]
+        scanned = self.otherwise.find(elsewhere, lookup) if any(len(one.keys) for one in elsewhere) else [[] for _ in wanted]
+        return [
+            _one_a_slice([*_hits_of(one, found, lookup), *(_spread(hits, others, one) for hits in more)])
+            for one, found, others, more in zip(wanted, places, elsewhere, scanned, strict=True)
+        ]
 
-def _found(wanted: Sequence[Wanted], lookup: Lookup) -> list[list[Hits]]:
+
+def _open(lookup: Lookup) -> MetadataTable:
     view = lookup.view
     if RECORD_INDEX not in view.config.metadata_partitions:
         raise UnsupportedError("the table has none (hoodie.table.metadata.partitions)")
     table = MetadataTable.open(lookup.storage, view.config, view.timeline)
     if missing := table.missing_instants:
         raise CorruptTableError(f"the metadata table does not know of {len(missing)} writes, the first is {missing[0]}")
-    return [_hits_of(one, _places(table, one), lookup) for one in wanted]
+    return table
 
 
 def _places(table: MetadataTable, wanted: Wanted) -> Mapping[str, Sequence[RecordLocation]]:
@@ -55,14 +67,35 @@ def _places(table: MetadataTable, wanted: Wanted) -> Mapping[str, Sequence[Recor
     if wanted.partition_path is None:
         return table.record_places(wanted.keys.unique().to_pylist())
     found = table.lookup_record_keys(wanted.keys.unique().to_pylist(), wanted.partition_path)
-    return {key: [place] for key, place in found.items() if place.partition_path == wanted.partition_path}
+    return {key: [place] for key, place in found.items()}
+
+
+def _elsewhere(wanted: Wanted, places: Mapping[str, Sequence[RecordLocation]]) -> Wanted:
+    """Return the keys that the index knows in another partition than the one asked for: they may live in this one, too."""
+    path = wanted.partition_path
+    keys = [] if path is None else [key for key, found in places.items() if all(place.partition_path != path for place in found)]
+    return Wanted(pa.array(keys, pa.string()), path)
+
+
+def _one_a_slice(found: Sequence[Hits]) -> list[Hits]:
+    """Return the hits so that each slice stands once; no key has hits of both origins."""
+    rows: dict[FileSlice, pa.Int64Array] = {}
+    for hits in found:
+        rows[hits.piece] = pc.coalesce(rows[hits.piece], hits.rows) if hits.piece in rows else hits.rows
+    return [Hits(piece, places) for piece, places in rows.items()]
+
+
+def _spread(hits: Hits, asked: Wanted, wanted: Wanted) -> Hits:
+    """Return hits of some keys as those of all."""
+    return Hits(hits.piece, hits.rows.take(pc.index_in(wanted.keys, value_set=asked.keys)))
 
 
 def _hits_of(wanted: Wanted, places: Mapping[str, Sequence[RecordLocation]], lookup: Lookup) -> list[Hits]:
     rows: dict[FileGroupId, list[int]] = {}
     for row, key in enumerate(wanted.keys.to_pylist()):
         for place in places.get(key, ()):
-            rows.setdefault(FileGroupId(place.partition_path, place.file_id), []).append(row)
+            if wanted.partition_path in (None, place.partition_path):
+                rows.setdefault(FileGroupId(place.partition_path, place.file_id), []).append(row)
     return [Hits(_slice_of(group, lookup), _marked(found, len(wanted.keys))) for group, found in rows.items()]
 
 

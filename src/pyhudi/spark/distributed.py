@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame
 
 from pyhudi.engine.local import LocalEngine
 from pyhudi.errors import UnsupportedError
 from pyhudi.index.protocol import Lookup
-from pyhudi.index.simple import reads_keys
+from pyhudi.index.simple import PartitionIndex, reads_keys
 from pyhudi.kernels.incoming import DELETE_COLUMN
 from pyhudi.kernels.write_task import TaskResult
 from pyhudi.keygen.choose import key_generator
@@ -65,7 +65,7 @@ def serves(table: OpenTable, request: DistributedRequest, options: Mapping[str, 
     if DELETE_COLUMN in request.frame.columns:
         return "the changes of a MERGE are written by the local engine"
     choices = choose(resolve(options), table.config, request.operation)
-    if choices.tagging.looks_up and not reads_keys(choices.tagging.index):
+    if choices.tagging.looks_up and choices.index.name is not None and not reads_keys(choices.tagging.index):
         return f"the index {choices.tagging.index.name} is served by the local engine only"
     if not table.config.populate_meta_fields and (choices.tagging.looks_up or request.operation in _DELETES):
         return "virtual keys are looked up by the local engine only"
@@ -100,7 +100,7 @@ def write_distributed(table: OpenTable, request: DistributedRequest, options: Ma
         stored, latest = state_before(txn.table)
         schema = _schema_after(stored, request, txn, wants_all=choices.wants_all_columns and not request.located)
         lookup = Lookup(txn.table.storage, txn.view, LocalEngine(), table_shape(schema, txn.table.config))
-        choices = settled(choices, lookup, latest)
+        choices = _joining(settled(choices, lookup, latest))
         layout = choices.tagging.layout
         if request.operation is Operation.BULK_INSERT and layout is None:
             plan, results = _write_bulk(txn, request, choices, schema, reason)
@@ -110,6 +110,15 @@ def write_distributed(table: OpenTable, request: DistributedRequest, options: Ma
         committed = None if nothing else commit(txn, plan, results, schema, new_in_logs=layout is not None)
     compact_after(txn, committed, resolved)
     return write_result(committed, plan, count_results(results), choices.tagging, time.perf_counter() - started)
+
+
+def _joining(choices: Choices) -> Choices:
+    """Return the choices with an index that Spark's tasks can serve: a record index that nobody named gives way to a join with all keys."""
+    tagging = choices.tagging
+    if tagging.layout is not None or reads_keys(tagging.index):
+        return choices
+    reason = f"{tagging.reason}, but many rows are found faster by a join with the keys of the files"
+    return replace(choices, tagging=replace(tagging, index=PartitionIndex(), reason=reason))
 
 
 def _schema_after(stored: TableSchema, request: DistributedRequest, txn: Transaction, *, wants_all: bool) -> TableSchema:

@@ -32,6 +32,7 @@ def load_tasks(plan: WritePlan, tagged: Iterable[TaggedRows]) -> list[LoadedTask
 def _load(buckets: list[Bucket], part: TaggedRows) -> Iterator[LoadedTask]:
     updates = {piece.group.file_id: rows for piece, rows in part.updates}
     opened = dict(part.opened)
+    assert (len(updates), len(opened)) == (len(part.updates), len(part.opened)), "each file group gets its rows at once"
     start = 0
     for bucket in buckets:
         rows = [part.inserts.slice(start, bucket.inserts)] if bucket.inserts else []

@@ -15,13 +15,18 @@ from typing import Final
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.index import options as names
 from pyhudi.index.bloom import FilterScan
+from pyhudi.index.bucket_numbers import names_buckets
 from pyhudi.index.choose import choose_index
 from pyhudi.index.global_simple import GlobalIndex
 from pyhudi.index.protocol import Lookup
+from pyhudi.index.ring import has_rings
 from pyhudi.index.rows import PartitionRows
 from pyhudi.index.simple import PartitionIndex
+from pyhudi.kernels.history import load_full_timeline
 from pyhudi.spec.commit import CommitMetadata, Operation
 from pyhudi.spec.file_group import FileGroupId
+from pyhudi.spec.table_config import TableConfig
+from pyhudi.storage.protocol import Storage
 from pyhudi.timeline.payload import read_commit
 from pyhudi.write.choices import Choices
 from pyhudi.write.tag import Tagging
@@ -55,6 +60,14 @@ def settled(choices: Choices, lookup: Lookup, latest: CommitMetadata | None) -> 
     if tagging.layout is not None and lookup.view.config.is_merge_on_read and tagging.operation is not Operation.UPSERT:
         tagging = replace(tagging, combine=True)  # new rows of a bucket go to its log, where a key stands once
     return replace(choices, tagging=tagging)
+
+
+def is_laid_out_by_keys(storage: Storage, config: TableConfig) -> bool:
+    """Tell whether the file groups of a table are buckets, as of now and without its lock."""
+    view = FileSystemView(storage, config, load_full_timeline(storage, config))
+    last = view.timeline.last_completed()
+    latest = None if last is None else read_commit(storage, config, last)
+    return names_buckets(_recent_groups(view, latest)) or has_rings(view)
 
 
 def refined(tagging: Tagging, asked: names.IndexOptions, parts: Sequence[PartitionRows], view: FileSystemView) -> Tagging:

@@ -21,7 +21,7 @@ def test_table_with_a_record_index_asks_it_and_opens_no_other_data_file() -> Non
     table.upsert([ride(n, f"city{n}") for n in range(8)], options=RECORDS)
     storage.calls.clear()
     result = table.upsert([ride(3, "city3", 1)], options=RECORDS)
-    assert (result.index, result.index_reason) == ("GLOBAL_RECORD_LEVEL_INDEX", "the metadata table has a record index")
+    assert (result.index, result.index_reason) == ("RECORD_LEVEL_INDEX", "the metadata table has a record index")
     opened = {call.path for call in storage.calls if call.method == "open_input" and call.path.endswith(".parquet")}
     assert {path.split("/")[0] for path in opened} == {"city3"}
 
@@ -33,6 +33,15 @@ def test_record_found_in_another_partition_stays_or_moves_as_told(move: str, pat
     table.upsert([ride(1, "rome", 5)], options={**NAMED, "hoodie.record.index.update.partition.path": move})
     rows = {row["id"]: row["_hoodie_partition_path"] for row in table.to_arrow(meta_columns=True).to_pylist()}
     assert rows == {1: path, 2: "oslo"}
+
+
+def test_key_means_what_it_meant_before_somebody_made_an_index() -> None:
+    table = make_table(partition_by=["city"])
+    table.upsert([ride(1, "oslo"), ride(1, "rome"), ride(2, "oslo")])
+    table.services.index("record_index")
+    result = table.upsert([*(ride(1, city, 5) for city in ("oslo", "rome", "bern")), ride(2, "oslo", 6), ride(2, "rome", 6)])
+    assert result.index == "RECORD_LEVEL_INDEX"
+    assert rows_of(table) == [*(ride(1, city, 5) for city in ("bern", "oslo", "rome")), ride(2, "oslo", 6), ride(2, "rome", 6)]
 
 
 def test_index_by_partition_knows_a_key_once_in_each() -> None:
