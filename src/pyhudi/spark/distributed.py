@@ -19,12 +19,12 @@ from pyhudi.index.simple import PartitionIndex, reads_keys
 from pyhudi.kernels.incoming import DELETE_COLUMN
 from pyhudi.kernels.write_task import TaskResult
 from pyhudi.keygen.choose import key_generator
-from pyhudi.schema.meta_columns import without_meta_columns
 from pyhudi.service.rollback import roll_back_failed_writes
 from pyhudi.spark.bulk import bulk_write
 from pyhudi.spark.frame_schema import arrow_schema
 from pyhudi.spark.grouped import GroupedRows, group_rows, write_groups
 from pyhudi.spec.commit import Operation
+from pyhudi.spec.key_generator import KeyGeneratorType
 from pyhudi.spec.options import resolve
 from pyhudi.spec.visibility import Visibility
 from pyhudi.table.compact import compact_after
@@ -32,6 +32,7 @@ from pyhudi.table.open_table import OpenTable
 from pyhudi.table.write import commit, create_layout_files, state_before
 from pyhudi.txn.transaction import Transaction, begin
 from pyhudi.write.bulk import BulkWrite
+from pyhudi.write.changes import user_columns
 from pyhudi.write.choices import Choices, choose
 from pyhudi.write.local import Stage, layout_files, sizing_of
 from pyhudi.write.plan import WritePlan, plan_write
@@ -39,7 +40,7 @@ from pyhudi.write.prepare import TableSchema, evolved, require_columns, table_sh
 from pyhudi.write.profile import inflight_metadata
 from pyhudi.write.replace import replaced_groups
 from pyhudi.write.result import WriteResult, count_results, write_result
-from pyhudi.write.settle import settled
+from pyhudi.write.settle import is_laid_out_by_keys, settled
 from pyhudi.write.sizing import record_bytes
 
 ENGINE_NAME = "spark"
@@ -62,9 +63,9 @@ def serves(table: OpenTable, request: DistributedRequest, options: Mapping[str, 
     """Return why Spark tasks cannot do this write, or None when they can."""
     if request.operation is Operation.DELETE_PARTITION:
         return "a delete of partitions writes no rows"
-    if DELETE_COLUMN in request.frame.columns:
-        return "the changes of a MERGE are written by the local engine"
     choices = choose(resolve(options), table.config, request.operation)
+    if DELETE_COLUMN in request.frame.columns:
+        return _unserved_merge(table, choices)
     if choices.tagging.looks_up and choices.index.name is not None and not reads_keys(choices.tagging.index):
         return f"the index {choices.tagging.index.name} is served by the local engine only"
     if not table.config.populate_meta_fields and (choices.tagging.looks_up or request.operation in _DELETES):
@@ -73,6 +74,19 @@ def serves(table: OpenTable, request: DistributedRequest, options: Mapping[str, 
         return "an insert that fails for known keys is served by the local engine only"
     if choices.tagging.drop_known and table.config.is_merge_on_read:
         return "which keys of a merge-on-read table still stand is told by the local engine only"
+    return None
+
+
+def _unserved_merge(table: OpenTable, choices: Choices) -> str | None:
+    """Return why Spark tasks cannot write the changes of a MERGE, or None when they can."""
+    if not table.config.populate_meta_fields:
+        return "virtual keys are looked up by the local engine only"
+    if is_laid_out_by_keys(table.storage, table.config):
+        return "new rows of a MERGE are sent to their buckets by the local engine only"
+    if table.config.record_key_fields and choices.index.name is not None and not reads_keys(choices.tagging.index):
+        return f"the index {choices.tagging.index.name} is served by the local engine only"
+    if table.config.key_generator is KeyGeneratorType.USER_PROVIDED:
+        return "a key generator of the user's sees the rows of a MERGE in the local engine only"
     return None
 
 
@@ -122,7 +136,7 @@ def _joining(choices: Choices) -> Choices:
 
 
 def _schema_after(stored: TableSchema, request: DistributedRequest, txn: Transaction, *, wants_all: bool) -> TableSchema:
-    config, data = txn.table.config, without_meta_columns(arrow_schema(request.frame))
+    config, data = txn.table.config, user_columns(arrow_schema(request.frame))
     if request.operation in _DELETES:
         return stored
     require_columns(data, config.record_key_fields, "a record key field", config)

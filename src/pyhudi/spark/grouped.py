@@ -27,6 +27,7 @@ from pyhudi.spark.bucketed import place, places_of
 from pyhudi.spark.bulk import task_identity
 from pyhudi.spark.key_columns import refuse_unmade, with_keys, with_table_types
 from pyhudi.spark.locate import FILE_ID, locate
+from pyhudi.spark.merged_changes import changed_rows
 from pyhudi.spark.route import Routes, route
 from pyhudi.spark.task_results import RESULT_SCHEMA, answers, results_of
 from pyhudi.spark.twins import without_deleted_twins
@@ -35,6 +36,7 @@ from pyhudi.spec.file_group import FileGroupId, FileSlice
 from pyhudi.spec.visibility import Visibility
 from pyhudi.storage.protocol import Storage
 from pyhudi.txn.transaction import Transaction
+from pyhudi.write.changes import one_change
 from pyhudi.write.choices import Choices
 from pyhudi.write.located import Places
 from pyhudi.write.plan import WritePlan
@@ -79,6 +81,10 @@ def group_rows(
     tagging = choices.tagging
     check_moves(tagging, lookup)
     positions = txn.table.config.is_merge_on_read and choices.writer.log.positions
+    if DELETE_COLUMN in frame.columns:
+        with _merged(txn, frame, tagging, lookup) as changes:
+            yield from _kept(changes, Places(txn.view, seen))
+        return
     keyed = _located(frame) if located else _keyed(txn, frame, tagging, lookup.shape.schema)
     rows = keyed if located else _found(keyed, tagging, replace(lookup, positions=positions))
     if tagging.operation in _DELETES:
@@ -92,6 +98,29 @@ def group_rows(
         if not located and tagging.layout is None and any(piece.logs for part in profile.partitions.values() for piece in part.updates):
             standing = without_deleted_twins(rows, lookup)
         yield GroupedRows(standing, profile if standing is rows else _profile(standing, Places(txn.view, seen), begins=False))
+    finally:
+        rows.unpersist()
+
+
+@contextlib.contextmanager
+def _merged(txn: Transaction, frame: DataFrame, tagging: Tagging, lookup: Lookup) -> Iterator[DataFrame]:
+    """Give the rows of a MERGE with the file group each belongs to; what the statement's query gave is kept meanwhile."""
+    as_upsert = replace(tagging, operation=Operation.UPSERT)
+
+    def found(keyed: DataFrame) -> DataFrame:
+        return without_deleted_twins(_found(keyed, as_upsert, replace(lookup, positions=False)), lookup)
+
+    source = frame.persist(StorageLevel.MEMORY_AND_DISK)
+    try:
+        yield changed_rows(source, txn.table.config, txn.instant, found)
+    finally:
+        source.unpersist()
+
+
+def _kept(rows: DataFrame, places: Places) -> Iterator[GroupedRows]:
+    rows = rows.persist(StorageLevel.MEMORY_AND_DISK)
+    try:
+        yield GroupedRows(rows, _profile(rows, places, begins=False))
     finally:
         rows.unpersist()
 
@@ -179,11 +208,14 @@ class _Work:
     settings: WriterSettings
     tagging: Tagging
     tasks: tuple[GroupTask, ...]
+    merges: bool
 
 
 def write_groups(storage: Storage, shape: TableShape, choices: Choices, plan: WritePlan, grouped: GroupedRows) -> list[TaskResult]:
     """Write the files of a plan, each by the Spark task that its rows are sent to."""
-    work = _Work(storage, shape, choices.writer, choices.tagging, tuple(bucket.task for bucket in plan.buckets))
+    tasks = tuple(bucket.task for bucket in plan.buckets)
+    merges = DELETE_COLUMN in grouped.rows.columns and choices.tagging.operation not in _DELETES
+    work = _Work(storage, shape, choices.writer, choices.tagging, tasks, merges)
 
     def task(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return answers(lambda: _write(work, batches))
@@ -215,7 +247,9 @@ def _write(work: _Work, batches: Iterable[pa.RecordBatch]) -> Iterator[TaskResul
     if not parts:
         return
     rows = with_sure_positions(pa.Table.from_batches(parts))
-    if work.tagging.operation in _DELETES:
+    if work.merges:
+        rows = one_change(rows, work.shape)
+    elif work.tagging.operation in _DELETES:
         rows = last_of_each_key(rows)  # a delete by key has no ordering value
     elif work.tagging.combine:
         rows = combine(rows, work.shape)

@@ -76,7 +76,7 @@ def tag_changes(
     if new.num_rows:
         keyed = keyed_rows(new.drop_columns([*located.LOCATION_COLUMNS, DELETE_COLUMN]), shape.schema, places.view.config, instant)
         parts += _tag_new(keyed, tagging, lookup)
-    joined = [_one_row_a_key(part, shape) for part in _by_partition(parts)]
+    joined = [_one_change_a_key(part, shape) for part in _by_partition(parts)]
     return without_void_inserts(joined, shape)
 
 
@@ -134,13 +134,17 @@ def _joined(path: str, parts: Sequence[TaggedRows]) -> TaggedRows:
     return TaggedRows(path, updates, join_rows(inserts), sum(part.late for part in parts), opened)
 
 
-def _one_row_a_key(part: TaggedRows, shape: TableShape) -> TaggedRows:
-    updates = tuple((piece, _unique(rows, shape)) for piece, rows in part.updates)
+def _one_change_a_key(part: TaggedRows, shape: TableShape) -> TaggedRows:
+    updates = tuple((piece, one_change(rows, shape)) for piece, rows in part.updates)
     return replace(part, updates=updates)
 
 
-def _unique(rows: pa.Table, shape: TableShape) -> pa.Table:
-    """Return one row of each record: that of the greatest ordering value."""
+def one_change(rows: pa.Table, shape: TableShape) -> pa.Table:
+    """Return one row of each record: that of the greatest ordering value.
+
+    Raises:
+        KeyFieldError: nothing says which of several rows counts.
+    """
     keys = rows.column(RECORD_KEY)
     repeated = keys.filter(repeated_values(keys))
     if not len(repeated):
