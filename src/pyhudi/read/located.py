@@ -16,6 +16,8 @@ from typing import Any, Final
 import pyarrow as pa
 
 from pyhudi.errors import HudiError
+from pyhudi.index.bucket_numbers import names_buckets
+from pyhudi.index.log_born import NEW_IN_LOGS_NOTE
 from pyhudi.keygen.choose import key_fields
 from pyhudi.keygen.protocol import KeyFields
 from pyhudi.metadata_table import keys, partitions
@@ -112,7 +114,12 @@ def _is_proven(snapshot: Snapshot, table: MetadataTable, slices: Sequence[FileSl
 
 
 def _logged_inserts(snapshot: Snapshot, slices: Sequence[FileSlice]) -> int | None:
-    """Return how many rows log files can have added, as their commits say; None when one does not tell."""
+    """Return how many rows log files can have added, as their commits say; None when one does not tell.
+
+    Writes by buckets count rows that are new to a bucket among its updates.
+    """
+    if names_buckets([piece.group for piece in slices if piece.logs]):
+        return None
     by_instant: dict[str, set[str]] = {}
     for piece in slices:
         for log in piece.logs:
@@ -124,7 +131,7 @@ def _logged_inserts(snapshot: Snapshot, slices: Sequence[FileSlice]) -> int | No
             return None
         commit = read_commit(snapshot.storage, snapshot.config, done)
         inserts = {stat.path: stat.num_inserts for stat in commit.all_stats()}
-        if commit.operation == Operation.LOG_COMPACT or not paths <= inserts.keys():
+        if commit.operation == Operation.LOG_COMPACT or NEW_IN_LOGS_NOTE in commit.extra or not paths <= inserts.keys():
             return None
         total += sum(inserts[path] for path in paths)
     return total

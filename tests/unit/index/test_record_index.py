@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 
 import pytest
 
 from pyhudi.index.record_index import RecordIndexLookup
+from pyhudi.storage.local import LocalStorage
 from pyhudi.storage.memory import MemoryStorage
 from pyhudi.testing.recording import RecordingStorage
 from tests.unit.table.tables import make_table, ride, rows_of
@@ -62,3 +64,12 @@ def test_table_without_record_index_is_looked_through_with_a_warning(caplog: pyt
     assert rows_of(table) == [ride(1, "rome", 2)]
     assert "the record index of" in caplog.text
     assert "hoodie.table.metadata.partitions" in caplog.text
+
+
+def test_reading_trusts_no_count_of_rows_that_went_to_the_logs_of_buckets(tmp_path: Path) -> None:
+    options = {**RECORDS, "hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "1", "hoodie.compact.inline": "false"}
+    table = make_table(LocalStorage(tmp_path), partition_by=["city"], table_type="MERGE_ON_READ")
+    table.upsert([ride(n, f"city{n}") for n in range(30)], options=options)
+    table.upsert([ride(0, "city1", 2)], options=options)
+    found = table.to_arrow(filter="id = 0").to_pylist()
+    assert sorted((row["city"], row["value"]) for row in found) == [("city0", 0), ("city1", 2)]

@@ -1,0 +1,67 @@
+"""Records that began in logs are found by indexes that read base files, whoever let them in."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from pyhudi.engine.local import LocalEngine
+from pyhudi.fsview.view import FileSystemView
+from pyhudi.index import log_born
+from pyhudi.index.log_born import LogOrigins, keys_born_in_logs
+from pyhudi.index.protocol import Lookup
+from pyhudi.index.rows import PartitionRows
+from pyhudi.index.simple import PartitionIndex
+from pyhudi.kernels.history import load_full_timeline
+from pyhudi.kernels.table_shape import shape_of
+from pyhudi.schema.avro_arrow import arrow_to_avro, with_meta_fields
+from pyhudi.table.table import HudiTable
+from tests.unit.table.tables import make_table, ride
+
+OPTIONS = {"hoodie.metadata.enable": "false", "hoodie.compact.inline": "false"}
+BUCKET = {**OPTIONS, "hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "1"}
+
+
+def lookup_of(table: HudiTable) -> Lookup:
+    timeline = load_full_timeline(table.storage, table.config)
+    shape = shape_of(table.config, table.schema, with_meta_fields(arrow_to_avro(table.schema, "rides")))
+    return Lookup(table.storage, FileSystemView(table.storage, table.config, timeline), LocalEngine(threads=1), shape)
+
+
+def found(table: HudiTable, keys: list[str]) -> list[str]:
+    rows = PartitionRows("", pa.table({"_hoodie_record_key": keys}))
+    (tagged,) = PartitionIndex().tag([rows], lookup_of(table))
+    return sorted(key for _, part in tagged.updates for key in part["_hoodie_record_key"].to_pylist())
+
+
+@pytest.fixture(params=["9", "6"])
+def table(request: pytest.FixtureRequest) -> HudiTable:
+    """Records 1 and 2 stand in the base file, 3 and 4 came into the log, 4 was deleted there."""
+    table = make_table(table_type="MERGE_ON_READ", options={"hoodie.write.table.version": request.param})
+    table.upsert([ride(1), ride(2)], options=BUCKET)
+    table.upsert([ride(2, value=1), ride(3), ride(4)], options=BUCKET)
+    table.delete([ride(4)], options=BUCKET)
+    return table
+
+
+def test_key_that_only_a_log_holds_is_found_and_one_that_is_deleted_there_is_not(table: HudiTable) -> None:
+    assert found(table, ["1", "2", "3", "4", "5"]) == ["1", "2", "3"]
+    lookup = lookup_of(table)
+    (piece,) = lookup.view.latest_slices("")
+    assert keys_born_in_logs(lookup.storage, lookup.shape, lookup.view, piece).to_pylist() == ["3"]
+
+
+def test_logs_of_writers_that_do_not_say_where_records_begin_are_looked_into(table: HudiTable, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_born, "WRITER_NOTE", "nobody.writes.this")
+    monkeypatch.setattr(log_born, "NEW_IN_LOGS_NOTE", "nor.this")
+    assert found(table, ["3", "4"]) == ["3"]
+
+
+def test_logs_that_begin_no_record_are_not_read() -> None:
+    table = make_table(table_type="MERGE_ON_READ")
+    table.upsert([ride(1)], options=OPTIONS)
+    table.upsert([ride(1, value=1)], options=OPTIONS)
+    view = lookup_of(table).view
+    (piece,) = view.latest_slices("")
+    assert piece.logs
+    assert not LogOrigins(view).may_begin_records(piece)
