@@ -35,6 +35,7 @@ from pyhudi.metadata_table.slice_changes import SliceChange, SliceRows, slice_ch
 from pyhudi.spec.clean import CleanMetadata
 from pyhudi.spec.commit import CommitMetadata
 from pyhudi.spec.file_group import FileGroupId, FileSlice
+from pyhudi.spec.table_version import TableVersion
 from pyhudi.timeline.clock import instant_millis
 
 
@@ -45,11 +46,13 @@ class RecordIndexKind:
         """Tell whether a partition of this name is of the kind."""
         return partition == partitions.RECORD_INDEX
 
-    def definition(self, table: DataTable, partition: str) -> IndexDefinition:
+    def definition(self, table: DataTable, partition: str) -> IndexDefinition | None:
         """Return the definition of an index over the whole table, or by partition when options say so.
 
+        Tables of version 8 define no record index, which is global then.
+
         Raises:
-            UnsupportedError: there is one that is not as options say, or the table has no partitions.
+            UnsupportedError: there is one that is not as options say, or the table can have none by partition.
         """
         by_partition = table.settings.record_index_by_partition
         known = table.definitions.get(partition)
@@ -60,8 +63,12 @@ class RecordIndexKind:
                     " drop it to get another one"
                 )
             return known
-        if by_partition and not table.view.config.partition_fields:
-            raise UnsupportedError(f"table {table.view.storage.uri} has no partitions; it can have a global record index")
+        is_new = table.view.config.version >= TableVersion.NINE
+        if by_partition and not (is_new and table.view.config.partition_fields):
+            why = "has no partitions" if is_new else "is of version 8"
+            raise UnsupportedError(f"table {table.view.storage.uri} {why}; it can have a global record index")
+        if not is_new:
+            return None
         return IndexDefinition(partition, partition, "", (), {"isPartitioned": str(by_partition).lower()}, 1)
 
     def initial(self, table: DataTable, partition: str) -> Iterable[InitialGroup]:
@@ -82,14 +89,13 @@ class RecordIndexKind:
     def of_commit(self, table: DataTable, partition: str, instant: str, metadata: CommitMetadata) -> PartitionChanges:
         """Return the keys that came, went or moved."""
         changes = slice_changes(table.view, metadata)
-        moves = _moves(table, partition, changes) if changes else []
-        values = [_location(table, change.group, instant) for change in changes]
         if not _is_by_partition(table, partition):
-            return _together(moves, values)
-        paths = [change.group.partition_path for change in changes]
-        of_path = {path: [place for place, found in enumerate(paths) if found == path] for path in paths}
+            return _changes(table, table.partition(partition), changes, instant)
+        paths = dict.fromkeys(change.group.partition_path for change in changes)
+        of_path = {path: [change for change in changes if change.group.partition_path == path] for path in paths}
         return ChangesByPartition(
-            partition, {path: _together([moves[n] for n in places], [values[n] for n in places]) for path, places in of_path.items()}
+            partition,
+            {path: _changes(table, table.partition(partition, within=path), some, instant) for path, some in of_path.items()},
         )
 
     def of_clean(self, table: DataTable, partition: str, instant: str, metadata: CleanMetadata) -> None:  # noqa: ARG002
@@ -122,26 +128,24 @@ def _initial(table: DataTable, partition: str, slices: Sequence[FileSlice], with
     return initial_groups(table, partition, slices, values, keyed, within)
 
 
-def _together(moves: Sequence[_Moved], values: Sequence[bytes]) -> ColumnChanges:
-    """Return the changes of some file groups of the data table; a key that left one and came into another is moved."""
-    added, removed = joined(moved.added for moved in moves), joined(moved.removed for moved in moves)
+def _changes(table: DataTable, index: MetadataPartition | None, changes: Sequence[SliceChange], instant: str) -> ColumnChanges:
+    """Return what some file groups of the data table change in an index.
+
+    A key that left one and came into another is moved. One that left, and that the index has elsewhere, stands there, too: so it stays.
+    """
+    if not changes:
+        return ColumnChanges(NO_TEXTS, [], np.empty(0, np.int64), NO_TEXTS)
+    rows = table.rows
+    moves = LocalEngine().run(lambda change: _moved(rows, index, change), changes)
+    added = joined(moved.added for moved in moves)
     which = np.repeat(np.arange(len(moves)), [len(moved.added) for moved in moves])
-    return ColumnChanges(added, values, which, without(removed, added))
+    gone = joined(_located(index, without(moved.removed, added), change.group) for change, moved in zip(changes, moves, strict=True))
+    return ColumnChanges(added, [_location(table, change.group, instant) for change in changes], which, gone)
 
 
 def _location(table: DataTable, group: FileGroupId, instant: str) -> bytes:
     millis = instant_millis(instant, table.view.config.timeline_zone)
     return table.own.encoder.encode(RecordLocation(group.partition_path, group.file_id, millis))
-
-
-def _moves(table: DataTable, partition: str, changes: Sequence[SliceChange]) -> list[_Moved]:
-    rows = table.rows
-    if not _is_by_partition(table, partition):
-        index = table.partition(partition)
-        return LocalEngine().run(lambda change: _moved(rows, index, change), changes)
-    paths = {change.group.partition_path for change in changes}
-    indexes = {path: table.partition(partition, within=path) for path in paths}
-    return LocalEngine().run(lambda change: _moved(rows, indexes[change.group.partition_path], change), changes)
 
 
 def _moved(rows: SliceRows, index: MetadataPartition | None, change: SliceChange) -> _Moved:
@@ -159,16 +163,17 @@ def _moved_by_logs(rows: SliceRows, index: MetadataPartition | None, change: Sli
     if not (counted or rows.marks_deletes or rows.may_hold_deletes(change.before)):
         return _NOBODY
     keys, has_deletes = rows.logged(change)
-    here = NO_TEXTS if index is None else pa.array(_located(index, keys, change.group), pa.string())
+    here = _located(index, keys, change.group)
     if not has_deletes and len(here) == len(keys):
         return _NOBODY
     after = rows.keys(change.after, keys)
     return _Moved(without(after, here), without(here, after))
 
 
-def _located(index: MetadataPartition, keys: pa.StringArray, group: FileGroupId) -> list[str]:
-    return [
-        key
-        for key, place in index.get_many(keys.to_pylist())
-        if isinstance(place, RecordLocation) and (place.partition_path, place.file_id) == (group.partition_path, group.file_id)
-    ]
+def _located(index: MetadataPartition | None, keys: pa.StringArray, group: FileGroupId) -> pa.StringArray:
+    """Return those of the keys that the index has in a file group."""
+    if index is None or not len(keys):
+        return NO_TEXTS
+    here = (group.partition_path, group.file_id)
+    found = ((key, place) for key, place in index.get_many(keys.to_pylist()) if isinstance(place, RecordLocation))
+    return pa.array([key for key, place in found if (place.partition_path, place.file_id) == here], pa.string())

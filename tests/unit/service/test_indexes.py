@@ -195,3 +195,16 @@ def test_type_whose_texts_differ_is_refused_for_an_indexed_column(tmp_path) -> N
         table.upsert(pa.table({"id": ["c"], "level": pa.array([9.5], pa.float64())}))
     table.upsert(pa.table({"id": ["b"], "level": pa.array([8], pa.int64())}))
     assert opened(table).record_keys_of("secondary_index_by_level", ["7", "8"]) == {"7": ["a"], "8": ["b"]}
+
+
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_deleting_one_of_two_records_of_a_key_leaves_the_others_place(tmp_path, kind) -> None:
+    table = new_table(tmp_path, kind)
+    table.services.index("record_index")
+    table.insert(rows(0, 4))
+    table.insert(rows(0, 2, city="c2"))
+    table.delete(where="city <> 'c2' AND id = 'k000'")
+    assert {key: {place.partition_path for place in found} for key, found in opened(table).record_places(["k000", "k001"]).items()} == {
+        "k000": {"c2"},
+        "k001": {"c2"},
+    }

@@ -125,6 +125,8 @@ def _record_index(request: IndexRequest, config: TableConfig) -> IndexDefinition
     by_partition = str(request.options.get(_BY_PARTITION, "false")).lower()
     if by_partition == "true" and not config.partition_fields:
         raise UsageError("a table without partitions has no record index by partition")
+    if by_partition == "true" and config.version < TableVersion.NINE:
+        raise UsageError("tables of version 8 have no record index by partition")
     _refuse_strange(request, (_BY_PARTITION,))
     return IndexDefinition(partitions.RECORD_INDEX, partitions.RECORD_INDEX, "", (), {_BY_PARTITION: by_partition}, 1)
 
