@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import bisect
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pyhudi.spec.file_group import BaseFile, FileGroup, FileGroupId, FileSlice, LogFile
@@ -86,7 +86,9 @@ def build_groups(
     return tuple(groups)
 
 
-def _slices(group: FileGroupId, base_files: Iterable[BaseFile], logs: Iterable[LogFile], timeline: Timeline) -> tuple[FileSlice, ...]:
+def _slices(group: FileGroupId, base_files: Sequence[BaseFile], logs: Sequence[LogFile], timeline: Timeline) -> tuple[FileSlice, ...]:
+    if len(base_files) == 1 and not logs:  # nearly all file groups of large tables
+        return (FileSlice(group, base_files[0].name.instant, base_files[0]),)
     base_by_instant = {file.name.instant: file for file in base_files}
     logs_by_instant: dict[str, list[LogFile]] = {instant: [] for instant in base_by_instant}
     starts = sorted(base_by_instant)

@@ -7,7 +7,7 @@ groups count in the order of their ids.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from pyhudi.errors import UnsupportedError
 from pyhudi.metadata_table.keys import shard
@@ -73,10 +73,10 @@ class MetadataPartition:
         if self.slices:
             yield from self._reader(shard(prefix, len(self.slices))).scan(prefix)
 
-    def scan_cells(self, prefix: str = "") -> Iterator[Cell]:
-        """Yield the cells of the keys that begin with `prefix`, see `stored_cells`."""
+    def scan_cells(self, prefixes: Collection[str]) -> Iterator[Cell]:
+        """Yield the cells of the keys that begin with one of the prefixes, see `stored_cells`; each file is opened once."""
         for slice_ in self.slices:
-            yield from scan_cells(self._storage, slice_, self._timeline, prefix)
+            yield from scan_cells(self._storage, slice_, self._timeline, prefixes)
 
     def get_cells(self, keys: Iterable[str]) -> Iterator[Cell]:
         """Yield the cells of those of the keys that the partition holds."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from functools import reduce
+from itertools import chain
 from typing import BinaryIO, TypeAlias
 
 from pyhudi.codec.hfile import HFileReader
@@ -32,16 +33,16 @@ _Fetch: TypeAlias = Callable[[HFileReader], Iterator[tuple[bytes, bytes]]]
 _Stored: TypeAlias = tuple[bytes, str, str]
 
 
-def scan_cells(storage: Storage, slice_: FileSlice, timeline: Timeline, prefix: str) -> Iterator[Cell]:
-    """Yield the cells of the keys that begin with `prefix`; storage and timeline are those of the metadata table.
+def scan_cells(storage: Storage, slice_: FileSlice, timeline: Timeline, prefixes: Iterable[str]) -> Iterator[Cell]:
+    """Yield the cells of the keys that begin with one of the prefixes; storage and timeline are those of the metadata table.
 
     What more than one file says of a key is merged, and encoded anew. Marks of deletion in the records are left in.
 
     Raises:
         CorruptTableError: a file is damaged or gone.
     """
-    row = prefix.encode()
-    return _cells(storage, slice_, timeline, lambda file: file.scan(row))
+    rows = sorted(prefix.encode() for prefix in prefixes)
+    return _cells(storage, slice_, timeline, lambda file: chain.from_iterable(map(file.scan, rows)))
 
 
 def get_cells(storage: Storage, slice_: FileSlice, timeline: Timeline, keys: Iterable[str]) -> Iterator[Cell]:

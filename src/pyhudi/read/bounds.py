@@ -135,7 +135,8 @@ class _Evaluation:
             return bounds.has_values
         known = sorted(set(values.to_pylist()))
         pairs = zip(bounds.low.to_pylist(), bounds.high.to_pylist(), strict=True)
-        return bounds.has_values & np.array([_lies_between(known, low, high) for low, high in pairs], dtype=bool)
+        between: Mask = np.array([_lies_between(known, low, high) for low, high in pairs], dtype=bool)
+        return bounds.has_values & between
 
     def _begins(self, bounds: Bounds, prefix: str) -> Mask:
         """Return where a text with the prefix may be: not above all texts, nor below all that begin so."""

@@ -45,15 +45,15 @@ class Selection:
         """Return the file slices to read; partitions that cannot match are not listed."""
         skipping = self._skipping
         if skipping is None:
-            return [piece for path in self._paths for piece in self.snapshot.slices(path)]
-        return skipping.choose(self._paths).slices
+            return [piece for path in self.paths for piece in self.snapshot.slices(path)]
+        return skipping.choose(self.paths).slices
 
     def explained(self) -> list[tuple[FileSlice, str | None]]:
         """Return all file slices of the snapshot, each with what rules it out, None for those that are read."""
-        return explained(self.snapshot, self.snapshot.partition_paths, self._paths, self._skipping)
+        return explained(self.snapshot, self.snapshot.partition_paths, self.paths, self._skipping)
 
     @property
-    def _paths(self) -> Sequence[str]:
+    def paths(self) -> Sequence[str]:
         """The partitions that match by their paths."""
         paths = self.snapshot.partition_paths
         if self.condition is None:

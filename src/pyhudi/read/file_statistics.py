@@ -6,8 +6,8 @@ its files, so that its bounds are those of all of them together, and unknown whe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -15,13 +15,15 @@ import pyarrow.types as pt
 
 from pyhudi.kernels.read_base import row_count
 from pyhudi.metadata_table import keys, partitions
+from pyhudi.metadata_table.stored_cells import Cell
 from pyhudi.metadata_table.table import MetadataTable
 from pyhudi.metadata_table.typed_bounds import ColumnBounds, read_bounds
 from pyhudi.read.bounds import Bounds
-from pyhudi.read.condition import Column
 from pyhudi.schema.meta_columns import RECORD_KEY
-from pyhudi.spec.file_group import FileSlice
+from pyhudi.spec.file_group import BaseFile, FileSlice, LogFile
 from pyhudi.storage.protocol import Storage
+
+Types: TypeAlias = Mapping[str, pa.DataType]
 
 _HASH: Final = 12
 #: Of a file: hashes of column and partition, then of the file's name.
@@ -33,42 +35,53 @@ _MOST_FOOTERS: Final = 8
 
 
 def slice_bounds(
-    table: MetadataTable, partition: str, column: str, arrow_type: pa.DataType, slices: Sequence[FileSlice], is_known: Callable[[str], bool]
-) -> Bounds:
-    """Return the bounds of a column (or of an expression) in file slices.
+    table: MetadataTable, partition: str, types: Types, slices: Sequence[FileSlice], is_known: Callable[[str], bool]
+) -> dict[str, Bounds]:
+    """Return the bounds of columns (or of an expression) in file slices, by the names that the records have.
 
     Args:
         table: where the statistics are.
         partition: of the metadata table: `column_stats` or an expression index.
-        column: its name as the records have it.
-        arrow_type: of the values.
+        types: of the values, by the names of the columns.
         slices: the file slices.
         is_known: tells by a file's instant whether the names in it are those of today.
     """
     files = [file for piece in slices for file in _files(piece)]
-    places = {_hash(file.partition_path) + file.path.rpartition("/")[2].encode(): place for place, file in enumerate(files)}
-    if len(places) < len(files) or not all(map(_files, slices)):
-        return _nothing(arrow_type, len(slices))
-    for key, place in list(places.items()):
-        if not is_known(files[place].name.instant):
-            del places[key]
-    found = read_bounds(_cells(table, partition, column, files), _placing(places), len(files), arrow_type, partition)
-    return _of_slices(found, [len(_files(piece)) for piece in slices])
+    sizes = [len(_files(piece)) for piece in slices]
+    places = _places(files, is_known)
+    if places is None or not all(sizes):
+        return {}
+    cells = _by_column(_cells(table, partition, types, files), types)
+    found = {name: read_bounds(cells[name], _placing(places), len(files), kind, partition) for name, kind in types.items()}
+    return {name: _of_slices(bounds, sizes) for name, bounds in found.items()}
 
 
-def partition_bounds(table: MetadataTable, column: Column, paths: Sequence[str]) -> Bounds:
-    """Return the bounds of a column in partitions.
+def partition_bounds(table: MetadataTable, types: Types, paths: Sequence[str]) -> dict[str, Bounds]:
+    """Return the bounds of columns in partitions.
 
     What they do not show: nulls of files that are older than the column, and the values of files whose footers tell no
     bounds, which Apache Hudi passes over: long texts, and reals with NaN. So texts and reals have none here.
     """
-    if pt.is_string(column.type) or pt.is_floating(column.type):
-        return _nothing(column.type, len(paths))
+    told = {name: kind for name, kind in types.items() if not pt.is_string(kind) and not pt.is_floating(kind)}
+    if not told:
+        return {}
+    index = partitions.PARTITION_STATS
     places = {_hash(path): place for place, path in enumerate(paths)}
-    cells = table.partition(partitions.PARTITION_STATS).scan_cells(keys.column_stats_prefix(column.name))
-    found = read_bounds(cells, lambda row, _: places.get(row[_HASH:]), len(paths), column.type, partitions.PARTITION_STATS)
+    cells = _by_column(table.partition(index).scan_cells([keys.column_stats_prefix(name) for name in told]), told)
     everywhere = np.ones(len(paths), dtype=bool)
-    return Bounds(found.low, found.high, everywhere, everywhere)
+    bounds = {}
+    for name, kind in told.items():
+        found = read_bounds(cells[name], lambda row, _: places.get(row[_HASH:]), len(paths), kind, index)
+        bounds[name] = Bounds(found.low, found.high, everywhere, everywhere)
+    return bounds
+
+
+def _by_column(cells: Iterable[Cell], names: Iterable[str]) -> dict[str, list[Cell]]:
+    hashed = {_hash(name): name for name in names}
+    found: dict[str, list[Cell]] = {name: [] for name in hashed.values()}
+    for cell in cells:
+        found[hashed[cell[0][:_HASH]]].append(cell)
+    return found
 
 
 def base_rows(storage: Storage, table: MetadataTable, slices: Sequence[FileSlice]) -> int | None:
@@ -80,20 +93,33 @@ def base_rows(storage: Storage, table: MetadataTable, slices: Sequence[FileSlice
     if partitions.COLUMN_STATS not in table.partitions:
         return None
     files = [piece.base for piece in slices if piece.base is not None]
-    places = {_hash(file.partition_path) + str(file.name).encode(): place for place, file in enumerate(files)}
-    found = read_bounds(_cells(table, partitions.COLUMN_STATS, RECORD_KEY, files), _placing(places), len(files), pa.string(), RECORD_KEY)
+    places = _places(files, lambda _: True)
+    if places is None:
+        return None
+    found = read_bounds(_cells(table, partitions.COLUMN_STATS, [RECORD_KEY], files), _placing(places), len(files), pa.string(), RECORD_KEY)
     silent = [files[place] for place in np.flatnonzero(found.rows < 0)]
-    if len(places) < len(files) or len(silent) > _MOST_FOOTERS:
+    if len(silent) > _MOST_FOOTERS:
         return None
     return int(found.rows[found.rows > 0].sum()) + sum(row_count(storage, file) for file in silent)
 
 
-def _files(piece: FileSlice) -> list[Any]:
-    return [*([piece.base] if piece.base is not None else []), *piece.logs]
+def _files(piece: FileSlice) -> tuple[BaseFile | LogFile, ...]:
+    return piece.logs if piece.base is None else (piece.base, *piece.logs)
 
 
-def _hash(path: str) -> bytes:
-    return keys.column_stats_prefix(keys.partition_name(path)).encode()
+def _places(files: Sequence[BaseFile | LogFile], is_known: Callable[[str], bool]) -> dict[bytes, int] | None:
+    """Return the place of each file by the hash of its partition and its name, of those that are known; None when two are the same."""
+    hashes = {path: _hash(path) for path in {file.partition_path for file in files}}
+    places = {hashes[file.partition_path] + str(file.name).encode(): place for place, file in enumerate(files)}
+    if len(places) < len(files):
+        return None
+    known = {instant for instant in {file.name.instant for file in files} if is_known(instant)}
+    return {key: place for key, place in places.items() if files[place].name.instant in known}
+
+
+def _hash(name: str) -> bytes:
+    """Return the hash of a column's name or of a partition path in keys."""
+    return keys.column_stats_prefix(keys.partition_name(name)).encode()
 
 
 def _placing(places: Mapping[bytes, int]) -> Callable[[bytes, bytes], int | None]:
@@ -103,18 +129,14 @@ def _placing(places: Mapping[bytes, int]) -> Callable[[bytes, bytes], int | None
     return place_of
 
 
-def _cells(table: MetadataTable, partition: str, column: str, files: Sequence[Any]) -> Iterable[Any]:
+def _cells(table: MetadataTable, partition: str, columns: Collection[str], files: Sequence[BaseFile | LogFile]) -> Iterable[Cell]:
     stored = table.partition(partition)
     if len(files) <= _FEW:
-        return stored.get_cells(keys.column_stats_key(column, file.partition_path, file.path.rpartition("/")[2]) for file in files)
+        named = [(file.partition_path, str(file.name)) for file in files]
+        return stored.get_cells(keys.column_stats_key(column, path, name) for column in columns for path, name in named)
     paths = {file.partition_path for file in files}
     only = next(iter(paths)) if len(paths) == 1 else None
-    return stored.scan_cells(keys.column_stats_prefix(column, only))
-
-
-def _nothing(arrow_type: pa.DataType, count: int) -> Bounds:
-    everywhere = np.ones(count, dtype=bool)
-    return Bounds(pa.nulls(count, arrow_type), pa.nulls(count, arrow_type), everywhere, everywhere)
+    return stored.scan_cells([keys.column_stats_prefix(column, only) for column in columns])
 
 
 def _of_slices(found: ColumnBounds, sizes: Sequence[int]) -> Bounds:

@@ -8,11 +8,12 @@ it may spare: the footers of the data files hold the same statistics, and are re
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Final, TypeVar
+from functools import cached_property, partial
+from typing import Final, TypeAlias
 
+import numpy as np
 import pyarrow.types as pt
 
 from pyhudi.errors import CorruptTableError, UnsupportedError
@@ -20,7 +21,7 @@ from pyhudi.kernels.aligned_rows import alignment_with
 from pyhudi.metadata_table import partitions
 from pyhudi.metadata_table.index_definitions import IndexDefinition
 from pyhudi.metadata_table.table import MetadataTable
-from pyhudi.read.bounds import Bounds, may_match
+from pyhudi.read.bounds import Bounds, Mask, may_match
 from pyhudi.read.condition import Column, Condition, Operand, columns
 from pyhudi.read.file_statistics import partition_bounds, slice_bounds
 from pyhudi.read.implied import implied_keys, implied_values
@@ -31,7 +32,8 @@ from pyhudi.schema.internal.history import SchemaHistory, history_of
 from pyhudi.spec.file_group import FileSlice
 
 _log = logging.getLogger(__name__)
-Unit = TypeVar("Unit", str, FileSlice)
+#: Tells by an index which of some file slices stay.
+_Test: TypeAlias = Callable[[MetadataTable, Sequence[FileSlice]], Mask]
 #: What rules out a partition whose path alone says that none of its rows matches.
 BY_PATH: Final = "partition path"
 
@@ -40,9 +42,9 @@ BY_PATH: Final = "partition path"
 class Chosen:
     """What of some partitions is read, and what is left out: partitions and slices, each with the index that proved it."""
 
-    slices: tuple[FileSlice, ...]
+    slices: Sequence[FileSlice]
     partitions_out: Mapping[str, str] = field(default_factory=dict)
-    slices_out: Mapping[FileSlice, str] = field(default_factory=dict)
+    slices_out: Sequence[tuple[FileSlice, str]] = ()
 
 
 def explained(
@@ -58,10 +60,11 @@ def explained(
     """
     by_path = set(found)
     chosen = Chosen(()) if skipping is None else skipping.choose(found)
+    out = {piece.group: index for piece, index in chosen.slices_out}
     reasons: list[tuple[FileSlice, str | None]] = []
     for path in everything:
         of_path = chosen.partitions_out.get(path) if path in by_path else BY_PATH
-        reasons.extend((piece, of_path or chosen.slices_out.get(piece)) for piece in snapshot.slices(path))
+        reasons.extend((piece, of_path or out.get(piece.group)) for piece in snapshot.slices(path))
     return reasons
 
 
@@ -87,12 +90,35 @@ class Skipping:
         if located is not None:
             return self._at(located, paths)
         partitions_out = self._partitions_out(paths)
-        kept = [path for path in paths if path not in partitions_out]
-        slices = [piece for path in kept for piece in self.snapshot.slices(path)]
-        slices_out: dict[FileSlice, str] = {}
-        for ruled_out in (self._slices_out, self._out_by_expressions, self._out_by_filters):
-            slices_out |= ruled_out([piece for piece in slices if piece not in slices_out])
-        return Chosen(tuple(piece for piece in slices if piece not in slices_out), partitions_out, slices_out)
+        left = [piece for path in paths if path not in partitions_out for piece in self.snapshot.slices(path)]
+        out: list[tuple[FileSlice, str]] = []
+        for index, test in self._tests():
+            stays = self._asked(index, test, left)
+            if stays is not None and not stays.all():
+                out.extend((left[place], index) for place in np.flatnonzero(~stays))
+                left = [left[place] for place in np.flatnonzero(stays)]
+        return Chosen(left, partitions_out, out)
+
+    def _tests(self) -> Iterator[tuple[str, _Test]]:
+        """Yield the indexes of files that can say something of the filter, each with the test of file slices by it."""
+        if self._table is None:
+            return
+        if self._indexed(partitions.COLUMN_STATS):
+            yield partitions.COLUMN_STATS, self._by_column_stats
+        for definition, operand in self._expression_indexes:
+            yield definition.name, partial(self._by_expression, definition, operand)
+        if partitions.BLOOM_FILTERS in self._table.partitions:
+            yield partitions.BLOOM_FILTERS, self._by_filters_of_keys
+
+    def _asked(self, index: str, test: _Test, slices: Sequence[FileSlice]) -> Mask | None:
+        """Return which slices stay; None when the index does not tell, or asking it does not pay."""
+        if self._table is None or not self._pays(index, len(slices)):
+            return None
+        try:
+            return test(self._table, slices)
+        except (CorruptTableError, UnsupportedError) as error:
+            self._warn(index, error)
+            return None
 
     def _located(self) -> Located | None:
         """Return where indexes of keys have the rows that can match; None when they do not tell."""
@@ -125,72 +151,63 @@ class Skipping:
         there = {group.partition_path for group in located.groups}
         slices = [piece for path in paths if path in there for piece in self.snapshot.slices(path)]
         return Chosen(
-            tuple(piece for piece in slices if piece.group in located.groups),
+            [piece for piece in slices if piece.group in located.groups],
             {path: located.index for path in paths if path not in there},
-            {piece: located.index for piece in slices if piece.group not in located.groups},
+            [(piece, located.index) for piece in slices if piece.group not in located.groups],
         )
 
     def _partitions_out(self, paths: Sequence[str]) -> dict[str, str]:
-        """Return the partitions that their statistics rule out."""
-        table = self._table
+        """Return the partitions that their statistics rule out, with the name of the index."""
+        table, index = self._table, partitions.PARTITION_STATS
         if table is None or self._mixes_versions or self._has_other_names or table.is_ahead:
             return {}
-        return self._ruled_out(partitions.PARTITION_STATS, paths, lambda column: partition_bounds(table, column, paths))
-
-    def _slices_out(self, slices: Sequence[FileSlice]) -> dict[FileSlice, str]:
-        """Return the file slices that the statistics of their files rule out."""
-        table = self._table
-        if table is None:
-            return {}
-        judged = [piece for piece in slices if not (piece.logs and self._mixes_versions)]
-        stats = partitions.COLUMN_STATS
-        return self._ruled_out(
-            stats, judged, lambda column: slice_bounds(table, stats, column.name, column.type, judged, self._has_names_of_today)
-        )
-
-    def _out_by_expressions(self, slices: Sequence[FileSlice]) -> dict[FileSlice, str]:
-        """Return the file slices that expression indexes rule out: by bounds of the function's values, or by filters of them."""
-        table = self._table
-        found: dict[FileSlice, str] = {}
-        for definition, operand in self._expression_indexes:
-            left = [piece for piece in slices if piece not in found and not (piece.logs and self._mixes_versions)]
-            if table is None or not self._pays(definition.name, 1, len(left)):
-                continue
-            try:
-                if definition.type == partitions.BLOOM_FILTERS:
-                    found |= self._out_by_values(table, definition.name, left, self._texts_of(operand))
-                else:
-                    bounds = slice_bounds(table, definition.name, definition.source_fields[0], operand.type, left, self._has_names_of_today)
-                    found |= self._judged(definition.name, left, {operand: bounds})
-            except (CorruptTableError, UnsupportedError) as error:
-                self._warn(definition.name, error)
-        return found
-
-    def _out_by_filters(self, slices: Sequence[FileSlice]) -> dict[FileSlice, str]:
-        """Return the file slices whose bloom filters hold none of the record keys that can match."""
-        table, index = self._table, partitions.BLOOM_FILTERS
-        if table is None or index not in table.partitions:
-            return {}
-        wanted = implied_keys(self.condition, self.snapshot.schema, key_fields_of(self.snapshot.config))
-        if wanted is None or not self._pays(index, 1, len(slices)):
+        asked = self._indexed(index)
+        if not asked or not self._pays(index, len(paths)):
             return {}
         try:
-            return self._out_by_values(table, index, slices, wanted)
+            stays = self._judged_columns(len(paths), asked, partition_bounds(table, {one.name: one.type for one in asked}, paths))
         except (CorruptTableError, UnsupportedError) as error:
             self._warn(index, error)
             return {}
+        return {paths[int(place)]: index for place in np.flatnonzero(~stays)}
 
-    def _out_by_values(
-        self, table: MetadataTable, index: str, slices: Sequence[FileSlice], texts: Collection[str] | None
-    ) -> dict[FileSlice, str]:
+    def _by_column_stats(self, table: MetadataTable, slices: Sequence[FileSlice]) -> Mask:
+        index = partitions.COLUMN_STATS
+        asked = self._indexed(index)
+        bounds = slice_bounds(table, index, {one.name: one.type for one in asked}, slices, self._has_names_of_today)
+        return self._judged_columns(len(slices), asked, bounds) | self._unclear(slices)
+
+    def _by_expression(self, definition: IndexDefinition, operand: Operand, table: MetadataTable, slices: Sequence[FileSlice]) -> Mask:
+        if definition.type == partitions.BLOOM_FILTERS:
+            values = implied_values(self.condition, operand) if pt.is_string(operand.type) else None
+            return self._by_filters(
+                table, definition.name, slices, None if values is None else {one.as_py() for one in values if one.is_valid}
+            )
+        field = definition.source_fields[0]
+        found = slice_bounds(table, definition.name, {field: operand.type}, slices, self._has_names_of_today)
+        return self._judged(len(slices), {operand: found[field]} if found else {}) | self._unclear(slices)
+
+    def _by_filters_of_keys(self, table: MetadataTable, slices: Sequence[FileSlice]) -> Mask:
+        wanted = implied_keys(self.condition, self.snapshot.schema, key_fields_of(self.snapshot.config))
+        return self._by_filters(table, partitions.BLOOM_FILTERS, slices, wanted)
+
+    def _by_filters(self, table: MetadataTable, index: str, slices: Sequence[FileSlice], texts: Collection[str] | None) -> Mask:
         if texts is None or len(texts) > MOST_VALUES:
-            return {}
+            return np.ones(len(slices), dtype=bool)
         known = [piece for piece in slices if piece.base is not None and self._has_names_of_today(piece.base.name.instant)]
-        return dict.fromkeys(without_values(table, index, known, texts), index)
+        out = {piece.group for piece in without_values(table, index, known, texts)}
+        return np.array([piece.group not in out for piece in slices], dtype=bool)
 
-    def _texts_of(self, operand: Operand) -> set[str] | None:
-        values = implied_values(self.condition, operand) if pt.is_string(operand.type) else None
-        return None if values is None else {value.as_py() for value in values if value.is_valid}
+    def _judged_columns(self, count: int, asked: Sequence[Column], bounds: Mapping[str, Bounds]) -> Mask:
+        return self._judged(count, {column: bounds[column.name] for column in asked if column.name in bounds})
+
+    def _judged(self, count: int, bounds: Mapping[Operand, Bounds]) -> Mask:
+        return may_match(self.condition, bounds, count, nan_is_greatest=self.nan_is_greatest)
+
+    def _unclear(self, slices: Sequence[FileSlice]) -> Mask:
+        """Return where merging may make values that are in none of a slice's files."""
+        mixes = self._mixes_versions
+        return np.array([mixes and bool(piece.logs) for piece in slices], dtype=bool)
 
     @cached_property
     def _expression_indexes(self) -> list[tuple[IndexDefinition, Operand]]:
@@ -199,22 +216,6 @@ class Skipping:
         except CorruptTableError as error:
             self._warn("expr_index", error)
             return []
-
-    def _judged(self, index: str, units: Sequence[Unit], bounds: Mapping[Operand, Bounds]) -> dict[Unit, str]:
-        found = may_match(self.condition, bounds, len(units), nan_is_greatest=self.nan_is_greatest)
-        return {unit: index for unit, stays in zip(units, found, strict=True) if not stays}
-
-    def _ruled_out(self, index: str, units: Sequence[Unit], bounds_of: Callable[[Column], Bounds]) -> dict[Unit, str]:
-        """Return the units which statistics rule out, with the name of the index."""
-        asked = self._indexed(index)
-        if not asked or not self._pays(index, len(asked), len(units)):
-            return {}
-        try:
-            bounds: dict[Operand, Bounds] = {column: bounds_of(column) for column in asked}
-        except (CorruptTableError, UnsupportedError) as error:
-            self._warn(index, error)
-            return {}
-        return self._judged(index, units, bounds)
 
     def _indexed(self, index: str) -> list[Column]:
         """Return the tested columns that an index of statistics has, as far as its definition tells."""
@@ -229,7 +230,7 @@ class Skipping:
         known = None if definition is None or not definition.source_fields else set(definition.source_fields)
         return [column for column in self._columns if known is None or column.name in known]
 
-    def _pays(self, index: str, questions: int, units: int) -> bool:
+    def _pays(self, index: str, units: int) -> bool:
         """Tell whether asking an index opens fewer files than the units that it may spare."""
         if self.at_any_price:
             return units > 0
@@ -237,7 +238,7 @@ class Skipping:
         if table is None or units < 2:
             return False
         try:
-            return table.files_to_open(index) * questions < units
+            return table.files_to_open(index) < units
         except (CorruptTableError, UnsupportedError) as error:
             self._warn(index, error)
             return False

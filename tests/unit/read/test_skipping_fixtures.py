@@ -54,8 +54,8 @@ def reasons(base: Path) -> Counter[str]:
     found: Counter[str] = Counter()
     for condition in conditions(everything):
         selection = select(snapshot, everything.column_names, condition)
-        chosen = Skipping(snapshot, selection.test, at_any_price=True).choose(snapshot.partition_paths)
-        found.update([*chosen.partitions_out.values(), *chosen.slices_out.values()])
+        chosen = Skipping(snapshot, selection.test, at_any_price=True).choose(selection.paths)
+        found.update([*chosen.partitions_out.values(), *(index for _, index in chosen.slices_out)])
         rows = pa.Table.from_batches(read_slices(selection, chosen.slices), schema=selection.schema)
         assert sorted(map(str, rows.to_pylist())) == sorted(map(str, everything.filter(selection.condition).to_pylist())), condition
     return found
