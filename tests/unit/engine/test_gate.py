@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
+import os
+import signal
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+import weakref
 
 import pytest
 
@@ -34,20 +36,54 @@ def test_a_thread_whose_start_was_interrupted_runs_no_task_afterwards(monkeypatc
     assert done == after_return
 
 
-def test_the_pool_alone_would_leave_a_task_running(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The defect that the gate is for, so that the test above is known to notice it."""
-    started = threading.Thread.start
-    done: list[Any] = []
+def test_a_ctrl_c_while_tasks_run_ends_after_those_that_have_begun() -> None:
+    begun, done = threading.Semaphore(0), []
 
-    def interrupted_start(thread: threading.Thread) -> None:
-        started(thread)
-        raise KeyboardInterrupt
+    def task(number: int) -> None:
+        begun.release()
+        time.sleep(0.1)
+        done.append(number)
 
-    pool = ThreadPoolExecutor(2)
-    monkeypatch.setattr(threading.Thread, "start", interrupted_start)
+    def interrupt() -> None:
+        begun.acquire()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    sender = threading.Thread(target=interrupt)
+    sender.start()
     with pytest.raises(KeyboardInterrupt):
-        pool.submit(lambda: (time.sleep(0.1), done.append(1)))
-    pool.shutdown(wait=True, cancel_futures=True)
-    assert done == []
-    time.sleep(0.3)
-    assert done == [1]
+        LocalEngine(threads=2).run(task, list(range(50)))
+    after_return = len(done)
+    sender.join()
+    time.sleep(0.2)
+    assert len(done) == after_return < 50
+
+
+def test_runs_let_go_of_no_thread() -> None:
+    """The end of a thread object runs code of Python's own, in which a Ctrl-C is lost."""
+    LocalEngine(threads=2).run(abs, [1, 2, 3])
+    threads = [weakref.ref(thread) for thread in threading.enumerate() if thread.name == "pyhudi-work"]
+    LocalEngine(threads=2).run(abs, [1, 2, 3])
+    gc.collect()
+    assert threads
+    assert all(thread() is not None for thread in threads)
+
+
+def test_a_task_that_runs_tasks_itself_waits_for_no_free_thread() -> None:
+    engine = LocalEngine(threads=8)
+    assert engine.run(lambda number: sum(engine.run(abs, range(number))), range(40)) == [sum(range(number)) for number in range(40)]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+def test_a_forked_process_has_threads_of_its_own() -> None:
+    LocalEngine(threads=2).run(abs, [1, 2, 3])
+    child = os.fork()
+    if not child:
+        os._exit(0 if LocalEngine(threads=2).run(abs, [-1, 2, -3]) == [1, 2, 3] else 1)
+    deadline = time.monotonic() + 20
+    while not (ended := os.waitpid(child, os.WNOHANG))[0]:
+        if time.monotonic() > deadline:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            pytest.fail("the forked process waits for threads that it does not have")
+        time.sleep(0.01)
+    assert os.waitstatus_to_exitcode(ended[1]) == 0
