@@ -15,10 +15,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from pyhudi.codec.jackson import parse_json, render_json
-from pyhudi.errors import CorruptTableError
+from pyhudi.errors import CorruptTableError, UnsupportedError
+from pyhudi.fsview.replaced import replaced_groups
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.index.bucket import Buckets
 from pyhudi.kernels.bucket_hash import ring_hashes
+from pyhudi.spec.file_group import FileGroupId
 
 FOLDER = ".hoodie/.bucket_index/consistent_hashing_metadata"
 _META, _DONE = ".hashing_meta", ".commit"
@@ -43,9 +45,15 @@ class ConsistentBuckets:
     count: int
 
     def buckets(self, view: FileSystemView, path: str) -> Buckets:
-        """Return the buckets of a partition."""
+        """Return the buckets of a partition.
+
+        Raises:
+            CorruptTableError: its ring is damaged.
+            UnsupportedError: a bucket's file group was replaced.
+        """
         stored = load_ring(view, path)
         ring = stored or first_ring(path, self.count)
+        _check_not_replaced(ring, view, path)
         first = {} if stored else {f"{_folder(path)}/{_FIRST}{_META}": render_ring(ring, path)}
         ends = np.array(ring.values)
         # A key belongs to the first stretch that ends at its hash or behind it.
@@ -53,6 +61,17 @@ class ConsistentBuckets:
             [f"{prefix}-0" for prefix in ring.prefixes],
             lambda keys: np.searchsorted(ends, ring_hashes(keys, self.fields)) % len(ends),
             first,
+        )
+
+
+def _check_not_replaced(ring: Ring, view: FileSystemView, path: str) -> None:
+    """Refuse a ring that names a file group which readers leave out: what is written to it would never be seen."""
+    replaced = replaced_groups(view.storage, view.config, view.timeline)
+    gone = [prefix for prefix in ring.prefixes if FileGroupId(path, f"{prefix}-0") in replaced]
+    if gone:
+        raise UnsupportedError(
+            f"file group {gone[0]}-0 in partition '{path}' of table {view.storage.uri} was replaced, and consistent hashing would write to"
+            " it again, where no reader looks. Write the rows into another partition, or into a new table."
         )
 
 

@@ -31,9 +31,10 @@ def may_hold_keys(footer: Mapping[str, str], keys: pa.StringArray, rows: int) ->
         CorruptTableError: the filter is damaged.
     """
     text = footer.get(FOOTER_BLOOM_FILTER) or footer.get(OLD_FOOTER_BLOOM_FILTER)
-    if not len(keys) or text is None or len(keys) * _READ_MEANWHILE > rows:
+    kind = footer.get(FOOTER_BLOOM_TYPE, BloomType.SIMPLE)
+    if not len(keys) or text is None or kind not in set(BloomType) or len(keys) * _READ_MEANWHILE > rows:
         return bool(len(keys))
-    bloom = BloomFilter.decode(text, BloomType(footer.get(FOOTER_BLOOM_TYPE, BloomType.SIMPLE)))
+    bloom = BloomFilter.decode(text, BloomType(kind))
     return bool(might_contain(bloom, keys).any())
 
 

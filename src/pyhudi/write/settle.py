@@ -12,14 +12,16 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
+from pyhudi.errors import UnsupportedError
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.index import options as names
 from pyhudi.index.bloom import FilterScan
+from pyhudi.index.bucket import BucketIndex
 from pyhudi.index.bucket_numbers import names_buckets
 from pyhudi.index.choose import choose_index
 from pyhudi.index.global_simple import GlobalIndex
 from pyhudi.index.protocol import Lookup
-from pyhudi.index.ring import has_rings
+from pyhudi.index.ring import ConsistentBuckets, has_rings
 from pyhudi.index.rows import PartitionRows
 from pyhudi.index.simple import PartitionIndex
 from pyhudi.kernels.history import load_full_timeline
@@ -56,6 +58,11 @@ def settled(choices: Choices, lookup: Lookup, latest: CommitMetadata | None) -> 
     index = chosen.index
     if choices.tagging.drop_known and isinstance(index, GlobalIndex):
         index = replace(index, move=False)  # a key that is known in another partition is known
+    if choices.tagging.operation.replaces and isinstance(index, BucketIndex) and isinstance(index.hashing, ConsistentBuckets):
+        raise UnsupportedError(
+            f"{choices.tagging.operation.value} of table {lookup.view.config.name} is not served: consistent hashing names file groups by"
+            " their buckets, so that rows written later would be taken for those that were replaced. Delete the rows and insert others."
+        )
     tagging = replace(choices.tagging, index=index, reason=chosen.reason)
     if tagging.layout is not None and lookup.view.config.is_merge_on_read and tagging.operation is not Operation.UPSERT:
         tagging = replace(tagging, combine=True)  # new rows of a bucket go to its log, where a key stands once

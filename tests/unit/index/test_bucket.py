@@ -234,6 +234,28 @@ def test_ring_file_stands_with_the_first_rows_and_is_followed_when_it_was_resize
     assert len(rows_of(table)) == 9
 
 
+def test_nothing_is_replaced_where_the_ring_names_the_file_groups() -> None:
+    table = make_table(partition_by=["city"], table_type="MERGE_ON_READ")
+    table.upsert([ride(n) for n in range(9)], options=RING)
+    commits = len(table.history())
+    for replace in (lambda: table.overwrite([ride(1)], options=RING), lambda: table.overwrite([ride(1)])):
+        with pytest.raises(UnsupportedError, match="consistent hashing names file groups"):
+            replace()
+    with pytest.raises(UnsupportedError, match="DELETE_PARTITION"):
+        write(table, Operation.DELETE_PARTITION, None, partitions=["oslo"])
+    assert len(table.history()) == commits
+    assert len(rows_of(table)) == 9
+
+
+def test_bucket_of_a_ring_that_was_replaced_is_not_written_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = make_table(table_type="MERGE_ON_READ")
+    table.upsert([ride(n) for n in range(9)], options=RING)
+    monkeypatch.setattr("pyhudi.write.settle.ConsistentBuckets", str)  # as a writer that replaces all the same
+    write(table, Operation.INSERT_OVERWRITE_TABLE, [], options=RING)
+    with pytest.raises(UnsupportedError, match="was replaced"):
+        table.upsert([ride(n) for n in range(9)], options=RING)
+
+
 def test_damaged_ring_is_named() -> None:
     storage = MemoryStorage()
     table = make_table(storage, table_type="MERGE_ON_READ")

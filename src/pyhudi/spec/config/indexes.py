@@ -46,9 +46,10 @@ INDEXES: tuple[ConfigKey, ...] = (
         "sizes or spreads tasks",
         """
         hoodie.simple.index.parallelism hoodie.global.simple.index.parallelism hoodie.bloom.index.parallelism hoodie.bloom.index.*
-        hoodie.simple.index.* hoodie.record.index.* hoodie.bucket.index.query.pruning hoodie.bucket.index.remote.partitioner.enable
+        hoodie.simple.index.* hoodie.record.index.* hoodie.bucket.index.remote.partitioner.enable
         """,
     ),
+    *harmless("lets a filter name buckets; the key ranges of base files leave out the same files", "hoodie.bucket.index.query.pruning"),
     *refused("another system holds that index, the table does not", "hoodie.hbase.* hoodie.index.hbase.*"),
     *refused("the index INMEMORY has no settings", "hoodie.inmemory.index.*"),
     *refused("this setting of the index BUCKET is not served", "hoodie.bucket.index.* hoodie.index.bucket.*"),
