@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from pyhudi.codec.log_file import read_content, scan_blocks
 from pyhudi.errors import CorruptTableError, SchemaError, UnsupportedError
+from pyhudi.kernels.aligned_rows import alignment
 from pyhudi.kernels.avro_rows import decode
 from pyhudi.kernels.parquet_input import corrupt_as_error
 from pyhudi.schema.evolve import conform
@@ -42,13 +43,17 @@ def read_change_log(storage: Storage, log: LogFile) -> Iterator[pa.Table]:
                 raise type(error)(f"Log of changes '{log.path}' of the table at {storage.uri}, byte {block.offset}: {error}") from error
 
 
-def images(entries: pa.Table, name: str, schema: pa.Schema) -> tuple[pa.Table, pa.BooleanArray]:
-    """Return the images of that name, those there are, as rows of the table's schema; and which entries have one."""
+def images(entries: pa.Table, name: str, schema: pa.Schema, instant: str) -> tuple[pa.Table, pa.BooleanArray]:
+    """Return the images of that name, those there are, as rows of the table's schema; and which entries have one.
+
+    `instant` is the commit that wrote the log: its columns may have been called or typed otherwise.
+    """
     column = entries.column(name).combine_chunks()
     there = column.is_valid()
     found = column.filter(there)
     rows = pa.Table.from_arrays(found.flatten(), schema=pa.schema(list(found.type)))
+    other = alignment(schema, instant)
     try:
-        return conform(rows, schema), there
+        return conform(rows if other is None else other.rows(rows), schema), there
     except SchemaError as error:
         raise CorruptTableError(f"an image '{name}' does not fit the table: {error}") from error

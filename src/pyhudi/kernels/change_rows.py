@@ -75,9 +75,9 @@ def _logged(storage: Storage, shape: TableShape, task: ChangeTask) -> Iterator[p
         for entries in read_change_log(storage, log):
             try:
                 # As Apache Hudi gives it: an image that the log could have held and has not is the JSON text of nothing.
-                before = _texts(*images(entries, "before", shape.schema))
+                before = _texts(*images(entries, "before", shape.schema, log.name.instant))
                 if task.after is None:
-                    after = _texts(*images(entries, "after", shape.schema))
+                    after = _texts(*images(entries, "after", shape.schema, log.name.instant))
                 else:
                     after = _looked_up(storage, shape, task.after, entries)
             except (CorruptTableError, KeyError) as error:

@@ -161,6 +161,18 @@ def test_compaction_writes_todays_columns(table: HudiTable) -> None:
     assert rows(table, "rider") == before
 
 
+def test_images_of_changes_from_before_a_change_have_todays_names() -> None:
+    options = {"hoodie.table.cdc.enabled": "true"}
+    table = HudiTable.create("memory://alter_cdc", SCHEMA, name="t", keys=["id"], order_by=["ts"], options=options)
+    put(table, {**ROW, "id": 1})
+    put(table, {**ROW, "id": 1, "name": "amy", "ts": 6})
+    alter_schema(table, [RenameColumn(("name",), "rider"), DropColumn(("many",))], ON)
+    changes = table.changes(format="cdc").to_pylist()
+    images = [json.loads(text) for row in changes for text in (row["before"], row["after"]) if text not in (None, "null")]
+    assert sorted(image["rider"] for image in images) == ["amy", "ann", "ann"]
+    assert not any("name" in image or "many" in image for image in images)
+
+
 def test_every_commit_repeats_the_version_and_the_history_holds_all(table: HudiTable) -> None:
     alter_schema(table, [RenameColumn(("name",), "rider")], ON)
     table.upsert([{"id": 9, "rider": "x", "ts": 1, "more": 2}])
