@@ -1,6 +1,7 @@
 """How many keys a partition of the metadata table holds, without reading its records.
 
-Base files say it in their trailers. Of log files the keys are read, and looked for in the base file.
+The largest file, or log block, of a file group says in its trailer how many it has. Of the others the keys are read, and looked
+for in it.
 """
 
 from __future__ import annotations
@@ -9,14 +10,13 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Final
 
-from pyhudi.codec.hfile import HFileReader
-from pyhudi.metadata_table.stored_cells import log_rows
+from pyhudi.metadata_table.stored_cells import Part, parts_of
 from pyhudi.spec.file_group import FileSlice
 from pyhudi.storage.protocol import Storage
 from pyhudi.timeline.timeline import Timeline
 
-#: Log files of more bytes are not read to count their keys.
-_MOST_LOG_BYTES: Final = 4 << 20
+#: Keys of more bytes than this are not read to be counted.
+_MOST_BYTES: Final = 4 << 20
 
 
 def count_keys(storage: Storage, slices: Sequence[FileSlice], timeline: Timeline) -> int | None:
@@ -25,17 +25,32 @@ def count_keys(storage: Storage, slices: Sequence[FileSlice], timeline: Timeline
     Raises:
         CorruptTableError: a file is damaged or gone.
     """
-    if sum(log.size for slice_ in slices for log in slice_.logs) > _MOST_LOG_BYTES:
-        return None
-    return sum(_count(storage, slice_, timeline) for slice_ in slices)
+    total, room = 0, _MOST_BYTES
+    for slice_ in slices:
+        with ExitStack() as files:
+            parts = list(parts_of(storage, slice_, timeline, files))
+            largest = max(range(len(parts)), key=lambda place: _entries(parts[place]), default=None)
+            if largest is None:
+                continue
+            room -= sum(part.size for place, part in enumerate(parts) if place != largest)
+            if room < 0:
+                return None
+            total += _count(parts, largest)
+    return total
 
 
-def _count(storage: Storage, slice_: FileSlice, timeline: Timeline) -> int:
-    changed = log_rows(storage, slice_, timeline)
-    added = sum(changed.values())
-    if slice_.base is None:
-        return added
-    with ExitStack() as files:
-        base = HFileReader(files.enter_context(storage.open_input(slice_.base.path)), slice_.base.size, slice_.base.path)
-        known = sum(1 for _ in base.get_many(sorted(changed))) if changed else 0
-        return len(base) - known + added
+def _entries(part: Part) -> int:
+    return 0 if part.file is None else len(part.file)
+
+
+def _count(parts: Sequence[Part], largest: int) -> int:
+    """Return how many keys are there after all parts."""
+    last: dict[bytes, tuple[int, bool]] = {}
+    for place, part in enumerate(parts):
+        if place != largest:
+            rows = [key.encode() for key in part.deleted] if part.file is None else [row for row, _ in part.file.entries()]
+            last.update((row, (place, part.file is not None)) for row in rows)
+    file = parts[largest].file
+    known = set() if file is None or not last else {row for row, _ in file.get_many(sorted(last))}
+    standing = sum(is_there or (row in known and place < largest) for row, (place, is_there) in last.items())
+    return _entries(parts[largest]) - len(known) + standing

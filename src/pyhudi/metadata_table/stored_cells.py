@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import reduce
 from itertools import chain
 from typing import BinaryIO, TypeAlias
@@ -51,13 +52,25 @@ def get_cells(storage: Storage, slice_: FileSlice, timeline: Timeline, keys: Ite
     return _cells(storage, slice_, timeline, lambda file: file.get_many(rows))
 
 
-def log_rows(storage: Storage, slice_: FileSlice, timeline: Timeline) -> dict[bytes, bool]:
-    """Return the keys that the log files speak of, and whether each is there after all of them."""
-    found: dict[bytes, bool] = {}
-    with ExitStack() as files:
-        for source, block in _blocks(storage, slice_, timeline, files):
-            found.update((row, stored is not None) for row, stored in _block_cells(source, block, HFileReader.entries))
-    return found
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A base file or a log block: an HFile of records, or (`file` None) keys that are deleted; `size` in bytes."""
+
+    file: HFileReader | None
+    deleted: tuple[str, ...]
+    size: int
+
+
+def parts_of(storage: Storage, slice_: FileSlice, timeline: Timeline, files: ExitStack) -> Iterator[Part]:
+    """Yield the base file and the log blocks of a slice, oldest first; they can be read as long as `files` is open."""
+    if slice_.base is not None:
+        source = files.enter_context(_open(storage, slice_.base.path))
+        yield Part(HFileReader(source, slice_.base.size, slice_.base.path), (), slice_.base.size)
+    for source, block in _blocks(storage, slice_, timeline, files):
+        if block.type is BlockType.DELETE:
+            yield Part(None, decode_deletes(read_content(source, block)).keys, block.content_size)
+        else:
+            yield Part(_hfile(source, block), (), block.content_size)
 
 
 def _cells(storage: Storage, slice_: FileSlice, timeline: Timeline, fetch: _Fetch) -> Iterator[Cell]:
@@ -90,11 +103,15 @@ def _block_cells(source: BinaryIO, block: LogBlock, fetch: _Fetch) -> Iterator[t
     if block.type is BlockType.DELETE:
         yield from ((key.encode(), None) for key in decode_deletes(read_content(source, block)).keys)
         return
-    if block.type is not BlockType.HFILE:
-        raise UnsupportedError(f"{block.path} holds a block of type {block.type.name}; metadata tables have HFILE and DELETE blocks")
-    file = HFileReader(source, block.content_size, block.path, start=block.content_offset)
+    file = _hfile(source, block)
     schema = _schema(file, block.header.schema_json, block.path)
     yield from ((row, (value, schema, block.path)) for row, value in fetch(file))
+
+
+def _hfile(source: BinaryIO, block: LogBlock) -> HFileReader:
+    if block.type is not BlockType.HFILE:
+        raise UnsupportedError(f"{block.path} holds a block of type {block.type.name}; metadata tables have HFILE and DELETE blocks")
+    return HFileReader(source, block.content_size, block.path, start=block.content_offset)
 
 
 def _merged(row: bytes, parts: list[_Stored | None]) -> Iterator[Cell]:
