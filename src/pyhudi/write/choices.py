@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pyhudi.errors import UnsupportedError
 from pyhudi.index.choose import provisional_index
 from pyhudi.index.options import IndexOptions, index_options
 from pyhudi.kernels.base_file import LogSettings, WriterSettings
@@ -14,6 +15,7 @@ from pyhudi.spec.commit import Operation
 from pyhudi.spec.log_block import BlockType
 from pyhudi.spec.options import Options
 from pyhudi.spec.table_config import TableConfig
+from pyhudi.spec.table_version import TableVersion
 from pyhudi.write.agree import check_agreement
 from pyhudi.write.tag import Tagging
 
@@ -49,6 +51,7 @@ def choose(options: Options, config: TableConfig, operation: Operation) -> Choic
         UnsupportedError: the index or operation that an option names is not served.
     """
     check_agreement(options, config)
+    _check_metadata_table(options, config)
     combine_option = _COMBINE.get(operation, "hoodie.combine.before.insert")
     policy = _policy(options) if operation is Operation.INSERT else "none"
     drop_known, fail_known = policy == "drop", policy == "fail"
@@ -105,3 +108,12 @@ def writer_settings(options: Options) -> WriterSettings:
             positions=options.flag("hoodie.write.record.positions"),
         ),
     )
+
+
+def _check_metadata_table(options: Options, config: TableConfig) -> None:
+    """Refuse to keep a metadata table where none is written; without the option such a table just has none."""
+    if config.version < TableVersion.EIGHT and options.get("hoodie.metadata.enable") and options.flag("hoodie.metadata.enable"):
+        raise UnsupportedError(
+            f"hoodie.metadata.enable=true: table {config.name} is of version {config.version}, and metadata tables are written for"
+            " versions 8 and 9; leave the option out"
+        )
