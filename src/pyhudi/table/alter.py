@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from pyhudi.errors import SchemaError
+from pyhudi.metadata_table.index_definitions import load_definitions
+from pyhudi.metadata_table.partitions import EXPRESSION_PREFIX, SECONDARY_PREFIX
 from pyhudi.service.rollback import roll_back_failed_writes
 from pyhudi.spec.commit import CommitMetadata, Operation
 from pyhudi.spec.options import resolve
+from pyhudi.spec.table_config import TableConfig
+from pyhudi.storage.protocol import Storage
 from pyhudi.table.open_table import OpenTable
 from pyhudi.table.write import commit, state_before
 from pyhudi.txn.transaction import Committed, begin
-from pyhudi.write.alter import SCHEMA_ON_READ, Change, altered
+from pyhudi.write.alter import SCHEMA_ON_READ, Change, DropColumn, RenameColumn, RetypeColumn, altered
 from pyhudi.write.plan import WritePlan
 
 _REASON = "no rows are written"
@@ -25,7 +30,7 @@ def alter_schema(table: OpenTable, changes: Sequence[Change], options: Mapping[s
         options: `hoodie.*` options; `hoodie.schema.on.read.enable` decides which changes are allowed.
 
     Raises:
-        SchemaError: a column does not exist, or exists already, or cannot become what it shall; nothing is written.
+        SchemaError: an index is of the column, or it does not exist, or exists already, or cannot become what it shall; nothing is written.
         UnsupportedError: the change needs `hoodie.schema.on.read.enable`.
         ConflictError: another writer holds the table, or came between; nothing is visible.
 
@@ -42,8 +47,27 @@ def alter_schema(table: OpenTable, changes: Sequence[Change], options: Mapping[s
         roll_back=roll_back_failed_writes,
     ) as txn:
         stored, _ = state_before(txn.table)
+        _check_indexes(table.storage, txn.table.config, changes)
         schema = altered(stored, changes, txn.table.config, schema_on_read=resolved.flag(SCHEMA_ON_READ))
         if schema is stored:
             return None
         txn.start(CommitMetadata(operation=Operation.ALTER_SCHEMA))
         return commit(txn, WritePlan(Operation.ALTER_SCHEMA, (), None, "local", _REASON), [], schema)
+
+
+def _check_indexes(storage: Storage, config: TableConfig, changes: Sequence[Change]) -> None:
+    """Refuse to rename, drop or retype a column that a secondary or expression index is of: its definition calls the column by name.
+
+    Raises:
+        SchemaError: names the index.
+    """
+    touched = {".".join(one.path).lower() for one in changes if isinstance(one, DropColumn | RenameColumn | RetypeColumn)}
+    if not touched:
+        return
+    for name, index in load_definitions(storage, config).items():
+        if name.startswith((SECONDARY_PREFIX, EXPRESSION_PREFIX)):
+            for field in index.source_fields:
+                if any(f"{field.lower()}.".startswith(f"{path}.") for path in touched):
+                    raise SchemaError(
+                        f"{field} of table {config.name} has the index {name}: DROP INDEX first, and make it anew afterwards."
+                    )

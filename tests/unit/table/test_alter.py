@@ -161,6 +161,18 @@ def test_compaction_writes_todays_columns(table: HudiTable) -> None:
     assert rows(table, "rider") == before
 
 
+def test_column_of_an_index_is_renamed_only_without_it() -> None:
+    table = HudiTable.create("memory://alter_index", SCHEMA, name="t", keys=["id"], options={})
+    put(table, {**ROW, "id": 1})
+    table.services.index("by_name", "name")
+    with pytest.raises(SchemaError, match="secondary_index_by_name"):
+        alter_schema(table, [RenameColumn(("name",), "rider")], ON)
+    alter_schema(table, [RenameColumn(("amount",), "sum")], ON)
+    table.services.index("by_name", drop=True)
+    alter_schema(table, [RenameColumn(("name",), "rider")], ON)
+    assert rows(table, "rider", "sum", filter="rider = 'ann' AND sum = 7") == [{"id": 1, "rider": "ann", "sum": 7}]
+
+
 def test_images_of_changes_from_before_a_change_have_todays_names() -> None:
     options = {"hoodie.table.cdc.enabled": "true"}
     table = HudiTable.create("memory://alter_cdc", SCHEMA, name="t", keys=["id"], order_by=["ts"], options=options)
