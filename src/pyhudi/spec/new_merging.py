@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pyhudi.errors import OptionError
 from pyhudi.spec import table_keys as keys
 from pyhudi.spec.merge_mode import CUSTOM_STRATEGY, PAYLOAD_STRATEGY, MergeMode, infer_merge_mode
-from pyhudi.spec.payload import PAYLOADS, PartialMode
+from pyhudi.spec.payload import DELETE_FIELD, DELETE_MARKER, PAYLOADS, PartialMode, Payload
 from pyhudi.spec.table_version import TableVersion
 
 
@@ -38,6 +38,7 @@ def merge_properties(version: TableVersion, asked: NewMerging, ordering_fields: 
     """
     mode = _mode(asked, ordering_fields)
     payload = PAYLOADS.get(asked.payload_class or "")
+    _check_deletes(asked, payload)
     prefixed = {keys.MERGE_PROPERTY_PREFIX + name: value for name, value in asked.settings.items()}
     if version is not TableVersion.NINE:
         if asked.partial is not None:
@@ -54,6 +55,12 @@ def merge_properties(version: TableVersion, asked: NewMerging, ordering_fields: 
         **settings,
         **prefixed,
     }
+
+
+def _check_deletes(asked: NewMerging, payload: Payload | None) -> None:
+    settings = {**(payload.settings if payload is not None else {}), **asked.settings}
+    if (DELETE_FIELD in settings) != (DELETE_MARKER in settings):
+        raise OptionError(f"{DELETE_FIELD} and {DELETE_MARKER} say together which rows are deletes: give both or none.")
 
 
 def _older(version: TableVersion, asked: NewMerging, mode: MergeMode, *, is_plain: bool) -> dict[str, str]:

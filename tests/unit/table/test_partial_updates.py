@@ -229,3 +229,16 @@ def test_an_index_that_would_move_rows_away_from_their_earlier_versions_is_refus
     table = make_table(schema=SCHEMA, keys=["id"], partition_by=["note"], order_by=["ts"], options=options)
     with pytest.raises(UnsupportedError, match="GLOBAL_SIMPLE"):
         table.upsert(data(FIRST), options={"hoodie.index.type": "GLOBAL_SIMPLE"})
+
+
+def test_rows_that_a_column_of_the_owners_marks_are_deletes() -> None:
+    settings = {"hoodie.payload.delete.field": "note", "hoodie.payload.delete.marker": "gone"}
+    table = table_of("MERGE_ON_READ", settings)
+    table.insert(data([("a", 1, 1, None), ("b", 5, 1, None)]))
+    table.upsert(data([("a", 2, 1, "gone"), ("b", 2, 1, "gone")]), options=settings)
+    assert rows_of(table) == [("b", 5, 1, None)]
+
+
+def test_a_column_of_deletes_without_a_marker_is_refused() -> None:
+    with pytest.raises(OptionError, match="give both or none"):
+        table_of("COPY_ON_WRITE", {"hoodie.payload.delete.field": "note"})
