@@ -49,6 +49,7 @@ def choose_index(asked: IndexOptions, lookup: Lookup, recent: Sequence[FileGroup
         UnsupportedError: the table cannot be written by that index.
     """
     view, config = lookup.view, lookup.view.config
+    _check_virtual(asked, config)
     if asked.name == names.BUCKET:
         return ChosenIndex(_bucket_index(asked, lookup, recent), f"{names.TYPE} names it")
     if not config.record_key_fields:
@@ -69,11 +70,21 @@ def choose_index(asked: IndexOptions, lookup: Lookup, recent: Sequence[FileGroup
 
 def provisional_index(asked: IndexOptions, config: TableConfig) -> Index:
     """Return the index that the options name, or that the table's properties speak for, before the table is looked at."""
+    _check_virtual(asked, config)
     if asked.name is not None and asked.name != names.BUCKET:
         return _named(asked.name, asked, config)
     if asked.name is None and RECORD_INDEX in config.metadata_partitions:
         return _named(names.RECORD_LEVEL, asked, config)
     return PartitionIndex()
+
+
+def _check_virtual(asked: IndexOptions, config: TableConfig) -> None:
+    """Refuse indexes that need what tables with virtual keys do not store: keys in files, filters and ranges in footers, a record index."""
+    if not config.populate_meta_fields and asked.name not in (None, names.SIMPLE, names.GLOBAL_SIMPLE):
+        raise UnsupportedError(
+            f"table {config.name} has virtual keys (hoodie.populate.meta.fields=false), which {names.TYPE}={asked.name} does not find;"
+            f" leave the option out, or set {names.SIMPLE} or {names.GLOBAL_SIMPLE}, as in Hudi."
+        )
 
 
 def _named(name: str, asked: IndexOptions, config: TableConfig) -> Index:

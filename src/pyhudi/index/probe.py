@@ -63,7 +63,9 @@ class _Task:
 
 def _rows_of(storage: Storage, shape: TableShape, precheck: Precheck, task: _Task) -> pa.Int64Array:
     """Return the row of the base file for each key: `SEVERAL` for one that a log holds alone."""
-    rows = pa.nulls(len(task.keys), pa.int64()) if task.base is None else find_keys(storage, task.base, task.keys, precheck, shape.virtual_key)
+    rows = (
+        pa.nulls(len(task.keys), pa.int64()) if task.base is None else find_keys(storage, task.base, task.keys, precheck, shape.virtual_key)
+    )
     if task.logs is None or not rows.null_count:
         return rows
     born = keys_in_logs(storage, shape, task.logs, task.keys.filter(rows.is_null()))

@@ -20,6 +20,7 @@ from pyhudi.kernels.base_file import (
 from pyhudi.kernels.bloom import KeyFilter
 from pyhudi.kernels.key_range import KeyRange
 from pyhudi.kernels.parquet_output import open_writer
+from pyhudi.kernels.stamp import without_identity
 from pyhudi.schema.meta_columns import RECORD_KEY
 
 
@@ -48,10 +49,13 @@ class BaseFileWriter:
         """
         if rows.num_rows == 0:
             return
+        if self._shape.virtual_key is not None:
+            rows = without_identity(rows)
         if self._filter is not None and not (known_keys and self._filter.knows_stored_keys):
             self._filter.add(rows.column(RECORD_KEY))
         self.rows += rows.num_rows
-        self._keys.extend(rows.column(RECORD_KEY))
+        if self._shape.virtual_key is None:
+            self._keys.extend(rows.column(RECORD_KEY))
         group_bytes = self._settings.row_group_bytes
         rows_per_group = max(1, int(group_bytes / max(1.0, rows.nbytes / rows.num_rows)))
         for start in range(0, rows.num_rows, rows_per_group):

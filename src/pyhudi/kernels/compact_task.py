@@ -78,7 +78,7 @@ def run_compact_task(storage: Storage, shape: TableShape, settings: WriterSettin
     stamp = Stamp(task.instant, task.write_token.split("-", 1)[0], group.partition_path, str(task.file_name))
     counts = MergeCounts()
     with storage.open_output(task.path) as output:
-        with BaseFileWriter(output, shape, settings, _filter(storage, settings, task)) as writer:
+        with BaseFileWriter(output, shape, settings, _filter(storage, shape, settings, task)) as writer:
             for batch in iter_merged(storage, shape, task.merge, limit_bytes=task.limit_bytes, counts=counts):
                 # The rows of the logs come first; the filter of the file before knows the keys of all others.
                 stays = writer.rows >= counts.updates + counts.inserts
@@ -88,8 +88,8 @@ def run_compact_task(storage: Storage, shape: TableShape, settings: WriterSettin
     return TaskResult(_stat(task, counts, writer.rows, size, spent), 0, task.path)
 
 
-def _filter(storage: Storage, settings: WriterSettings, task: CompactTask) -> KeyFilter | None:
-    if not settings.bloom_enabled:
+def _filter(storage: Storage, shape: TableShape, settings: WriterSettings, task: CompactTask) -> KeyFilter | None:
+    if not settings.bloom_enabled or shape.virtual_key is not None:
         return None
     base = task.slice.base
     return KeyFilter.empty(settings) if base is None else KeyFilter.of_file(storage, base, settings)

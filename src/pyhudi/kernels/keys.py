@@ -20,7 +20,7 @@ from pyhudi.keygen.protocol import EMPTY_PART, NULL_PART, KeyFields, PartitionFi
 from pyhudi.keygen.text import float_text
 from pyhudi.keygen.user import UserKeys
 from pyhudi.schema.evolve import conform_column
-from pyhudi.schema.meta_columns import META_COLUMNS
+from pyhudi.schema.meta_columns import META_COLUMNS, RECORD_KEY
 from pyhudi.schema.storable import storable_type
 
 #: Codes below this are renumbered by a table, greater ones by sorting.
@@ -101,6 +101,14 @@ def field_column(rows: pa.Table, field: str) -> pa.ChunkedArray:
         return pc.struct_field(column, path)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, KeyError) as error:
         raise KeyFieldError(f"Field '{field}' is not in the data: column '{head}' is {column.type}.") from error
+
+
+def with_computed_keys(rows: pa.Table, key: KeyFields | None) -> pa.Table:
+    """Return rows read from a file with their record keys, which tables with virtual keys do not store; None: they are there."""
+    if key is None:
+        return rows
+    place = rows.schema.get_field_index(RECORD_KEY)
+    return rows.set_column(place, pa.field(RECORD_KEY, pa.string()), record_keys(rows, key))
 
 
 def record_keys(rows: pa.Table, key: KeyFields, first_row: int = 0) -> pa.StringArray:

@@ -21,7 +21,7 @@ from pyhudi.kernels.base_file import FOOTER_AVRO_SCHEMA, TableShape, WriterSetti
 from pyhudi.kernels.incoming import POSITION_COLUMN, commit_time_deletes
 from pyhudi.kernels.ordering_types import ordering_types
 from pyhudi.kernels.parquet_output import open_writer
-from pyhudi.kernels.stamp import Stamp
+from pyhudi.kernels.stamp import Stamp, without_identity
 from pyhudi.schema.avro_arrow import only_fields
 from pyhudi.schema.meta_columns import META_COLUMNS, RECORD_KEY
 from pyhudi.spec.delete_record import COMMIT_TIME_DELETE, DeletedKeys
@@ -38,7 +38,8 @@ def data_blocks(rows: pa.Table, shape: TableShape, settings: WriterSettings, tas
     for start in range(0, rows.num_rows, step):
         part, positions = _by_position(rows.slice(start, step), settings, task)
         header = _header(task, avro_json, positions, is_partial=task.columns is not None)
-        content = block_content(stamp.new(part, columns), avro_json, settings)
+        stamped = stamp.new(part, columns)
+        content = block_content(stamped if shape.virtual_key is None else without_identity(stamped), avro_json, settings)
         yield encode_block(settings.log.block_type, header, content)
 
 

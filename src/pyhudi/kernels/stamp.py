@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pyhudi.kernels.base_file import CONSTANT_TYPE
-from pyhudi.schema.meta_columns import COMMIT_SEQNO, COMMIT_TIME, META_COLUMNS, RECORD_KEY
+from pyhudi.schema.meta_columns import COMMIT_SEQNO, COMMIT_TIME, FILE_NAME, META_COLUMNS, RECORD_KEY
 
 
 class Stamp:
@@ -50,6 +50,16 @@ class Stamp:
             constant(self._file_name, count),
         ]
         return pa.Table.from_arrays([*meta, *data], schema=file_schema)
+
+
+def without_identity(rows: pa.Table) -> pa.Table:
+    """Return rows as they are stored in tables with virtual keys: of the meta columns only the file's name has values."""
+    for name in META_COLUMNS:
+        if name != FILE_NAME:
+            place = rows.schema.get_field_index(name)
+            field = rows.schema.field(place)
+            rows = rows.set_column(place, field, pa.nulls(rows.num_rows, field.type))
+    return rows
 
 
 def constant(text: str, count: int) -> pa.DictionaryArray:

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from pyhudi.errors import UnsupportedError
 from pyhudi.kernels.base_file import TableShape, WriterSettings
 from pyhudi.kernels.base_file_writer import BaseFileWriter
 from pyhudi.kernels.bloom import KeyFilter
 from pyhudi.kernels.change_log_writer import ChangeLog
 from pyhudi.kernels.incoming_rows import IncomingRows
 from pyhudi.kernels.keyed_rows import keyed_batches, live_rows
+from pyhudi.kernels.keys import with_computed_keys
 from pyhudi.kernels.partition_folder import ensure_partition
 from pyhudi.kernels.read_base import iter_base_file
 from pyhudi.kernels.row_identity import rows_without
@@ -108,15 +108,13 @@ def run_write_task(
         CorruptTableError: the file before is damaged.
         AlreadyExistsError: the file was written already.
     """
-    if not shape.populate_meta_fields:
-        raise UnsupportedError(f"Table '{shape.name}' has no meta fields (hoodie.populate.meta.fields=false); writing it is not served.")
     started = time.perf_counter()
     kind = MarkerType.CREATE if task.base is None else MarkerType.MERGE
     storage.create(marker_path(task.instant, task.path, kind), b"")
     ensure_partition(storage, task.partition_path, task.instant)
     log = _change_log(storage, shape, settings, task)
     with storage.open_output(task.path) as output, log or contextlib.nullcontext():
-        with BaseFileWriter(output, shape, settings, _filter(storage, settings, task)) as writer:
+        with BaseFileWriter(output, shape, settings, _filter(storage, shape, settings, task)) as writer:
             counts = _write(storage, shape, task, writer, keyed_batches(rows, shape), log)
         size = output.tell()
     spent = int((time.perf_counter() - started) * 1000)
@@ -131,8 +129,8 @@ def _change_log(storage: Storage, shape: TableShape, settings: WriterSettings, t
     return ChangeLog(storage, shape, settings, task)
 
 
-def _filter(storage: Storage, settings: WriterSettings, task: WriteTask) -> KeyFilter | None:
-    if not settings.bloom_enabled:
+def _filter(storage: Storage, shape: TableShape, settings: WriterSettings, task: WriteTask) -> KeyFilter | None:
+    if not settings.bloom_enabled or shape.virtual_key is not None:
         return None
     if task.base is None:
         return KeyFilter.empty(settings)
@@ -196,7 +194,7 @@ def _old_rows(storage: Storage, shape: TableShape, base: BaseFile, at_least: int
     waiting: list[pa.Table] = []
     rows = 0
     for batch in iter_base_file(storage, base, shape.schema, columns, dictionaries=[COMMIT_TIME]):
-        waiting.append(pa.Table.from_batches([batch]))
+        waiting.append(with_computed_keys(pa.Table.from_batches([batch]), shape.virtual_key))
         rows += batch.num_rows
         if rows >= at_least:
             yield pa.concat_tables(waiting)

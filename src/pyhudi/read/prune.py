@@ -18,7 +18,6 @@ import pyarrow.types as pt
 
 from pyhudi.errors import KeyFieldError
 from pyhudi.schema.meta_columns import with_meta_columns
-from pyhudi.spec import partition_path
 from pyhudi.spec.key_generator import KeyGeneratorType
 from pyhudi.spec.table_config import TableConfig
 
@@ -51,19 +50,21 @@ def _guarantee(path: str, schema: pa.Schema, config: TableConfig) -> pc.Expressi
     """Return what holds for the partition columns of every row below a path."""
     fields = config.partition_fields
     try:
-        texts = partition_path.parse(path, fields, hive_style=config.hive_style, url_encode=config.url_encode)
+        texts = config.partition_values(path)
     except KeyFieldError:  # a value holds a slash: which segment belongs to which field cannot be told
         return pc.scalar(True)
-    known = (_field_guarantee(schema, name, text) for name, text in zip(fields, texts, strict=True))
+    known = (_field_guarantee(schema, name, text, config) for name, text in zip(fields, texts, strict=True))
     return functools.reduce(operator.and_, (part for part in known if part is not None), pc.scalar(True))
 
 
-def _field_guarantee(schema: pa.Schema, name: str, text: str | None) -> pc.Expression | None:
+def _field_guarantee(schema: pa.Schema, name: str, text: str | None, config: TableConfig) -> pc.Expression | None:
     if name not in schema.names:
         return None
     kind = schema.field(name).type
     if text is None:  # null, or for texts also the empty one
         return None if pt.is_string(kind) else pc.field(name).is_null()
+    if config.slash_dates and not pt.is_date(kind):
+        return None  # "a-b" and "a/b" have one path
     if not (pt.is_string(kind) or pt.is_integer(kind) or pt.is_boolean(kind) or pt.is_date(kind)):
         return None
     try:

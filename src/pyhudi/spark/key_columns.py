@@ -14,6 +14,7 @@ from typing import Final
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
+from pyspark.sql.pandas.functions import ArrowUDFType, arrow_udf
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import (
     BooleanType,
@@ -123,7 +124,8 @@ def _in_tasks(fields: Sequence[str], make: Callable[[pa.Table], pa.Array]) -> Co
         except KeyFieldError as error:
             return pa.repeat(pa.scalar(f"{_REFUSED}{error}"), len(columns[0]))
 
-    return F.arrow_udf(of_batch, StringType())(*(F.col(f"`{name}`") for name in heads))
+    column: Column = arrow_udf(of_batch, "string", ArrowUDFType.SCALAR)(*(F.col(f"`{name}`") for name in heads))
+    return column
 
 
 def _or_null(make: Callable[[pa.Table], pa.Array]) -> Callable[[pa.Table], pa.Array]:

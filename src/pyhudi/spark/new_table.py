@@ -75,7 +75,7 @@ def same_definition(table: HudiTable, wanted: TableDefinition, location: str) ->
     config = table.config
     pairs = (
         ("record key", _KEYS, config.record_key_fields, wanted.keys),
-        ("partition fields", _PARTITIONS, config.partition_fields, wanted.partition_by),
+        ("partition fields", _PARTITIONS, config.partition_fields, tuple(field.partition(":")[0] for field in wanted.partition_by)),
         ("table type", _TYPE, config.table_type, wanted.table_type),
     )
     for what, names, stored, asked in pairs:

@@ -15,7 +15,6 @@ from pyhudi.spark import jvm
 from pyhudi.spark.directories import PartitionValues, Texts
 from pyhudi.spark.jvm import JavaObject
 from pyhudi.spark.prefix_filters import PrefixTest, prefix_test
-from pyhudi.spec import partition_path as paths
 
 
 class PartitionSearch:
@@ -70,10 +69,12 @@ class PartitionSearch:
 
     def _with_room_below(self, failed: list[str], texts: dict[str, Texts], filters: JavaObject) -> list[str]:
         """Return, of folders whose own values failed, those below which a value with slashes could pass."""
+        config = self._snapshot.config
+        if config.slash_dates:
+            return failed
         slashes = self._columns_with_slashes()
         if not slashes or not failed:
             return []
-        config = self._snapshot.config
         last = self._schema.fields[-1].name
         if len(config.partition_fields) > 1 and not config.hive_style:
             return failed  # such a path is not to be taken apart at all; reading it says so
@@ -114,7 +115,7 @@ class PartitionSearch:
         if not self._schema.fields:
             return ()
         try:
-            values = paths.parse(path, config.partition_fields, hive_style=config.hive_style, url_encode=config.url_encode)
+            values = config.partition_values(path)
         except KeyFieldError as error:
             raise CorruptTableError(f"table {self._snapshot.storage.uri}: {error}") from error
         by_field = dict(zip(config.partition_fields, values, strict=True))

@@ -61,8 +61,10 @@ def build(fields: Sequence[str], values: Sequence[str | None], *, hive_style: bo
     return path
 
 
-def parse(path: str, fields: Sequence[str], *, hive_style: bool, url_encode: bool) -> tuple[str | None, ...]:
+def parse(path: str, fields: Sequence[str], *, hive_style: bool, url_encode: bool, slash_dates: bool = False) -> tuple[str | None, ...]:
     """Return the value text of each partition field, None for the default partition.
+
+    With `slash_dates` the folders of the one field are the parts of a date: `2026/01/02` is `2026-01-02`.
 
     Raises:
         KeyFieldError: the path cannot be taken apart into these fields without guessing.
@@ -76,7 +78,7 @@ def parse(path: str, fields: Sequence[str], *, hive_style: bool, url_encode: boo
     if hive_style:
         texts = _split_hive(path, fields)
     else:
-        texts = [path] if len(fields) == 1 else path.split("/")
+        texts = [path.replace("/", "-") if slash_dates else path] if len(fields) == 1 else path.split("/")
         if len(texts) != len(fields):
             names = ", ".join(fields)
             raise KeyFieldError(f"partition path '{path}' has {len(texts)} segments for the partition fields {names}")

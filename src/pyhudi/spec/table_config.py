@@ -21,6 +21,7 @@ from pyhudi.spec.key_generator import (
 )
 from pyhudi.spec.merge_mode import MergeMode, infer_merge_mode, parse_merge_mode
 from pyhudi.spec.new_merging import NewMerging, merge_properties
+from pyhudi.spec.partition_path import parse
 from pyhudi.spec.table_version import SERVED, TableVersion, check_served
 
 _TABLE_TYPES = ("COPY_ON_WRITE", "MERGE_ON_READ")
@@ -157,6 +158,15 @@ class TableConfig:
     def timestamps_as_text(self) -> bool:
         """True when timestamps stand in keys and partition paths as a clock shows them, not as numbers."""
         return self._flag(keys.LOGICAL_TIMESTAMPS, default=False)
+
+    def partition_values(self, path: str) -> tuple[str | None, ...]:
+        """Return the text of each partition field in a partition path, None for the default partition.
+
+        Raises:
+            KeyFieldError: the path cannot be taken apart into the fields without guessing.
+        """
+        fields = self.partition_fields
+        return parse(path, fields, hive_style=self.hive_style, url_encode=self.url_encode, slash_dates=self.slash_dates)
 
     @property
     def populate_meta_fields(self) -> bool:

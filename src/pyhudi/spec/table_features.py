@@ -56,8 +56,6 @@ def check_writable(config: TableConfig) -> None:
     check_served(config.version, for_write=True)
     check_readable(config)
     _refuse_unknown(config, "hoodie.")
-    if not config.populate_meta_fields:
-        raise _refusal(config, f"{keys.POPULATE_META_FIELDS}=false", "writing with virtual keys comes with a later release")
     if config.drop_partition_columns:
         raise _refusal(config, f"{keys.DROP_PARTITION_COLUMNS}=true", "the partition columns must be kept in the files")
     _refuse_flag(config, keys.PARTITION_METAFILE_BASE_FORMAT, "Parquet partition metafiles are not written")

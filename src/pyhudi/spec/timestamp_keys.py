@@ -28,6 +28,11 @@ def spellings(name: str) -> tuple[str, ...]:
     return tuple(prefix + name.removeprefix(PREFIX) for prefix in OLD_PREFIXES)
 
 
+def takes_texts(properties: Mapping[str, str]) -> bool:
+    """Tell whether the values of the partition field are texts; tables of older releases may not say their type."""
+    return (setting(properties, TYPE) or "DATE_STRING") in ("DATE_STRING", "MIXED")
+
+
 def setting(properties: Mapping[str, str], name: str) -> str | None:
     """Return a setting by its name of today; None when no spelling of it is given."""
     return next((properties[spelling] for spelling in (name, *spellings(name)) if spelling in properties), None)

@@ -9,8 +9,7 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
-from pyhudi.errors import AlreadyExistsError, KeyFieldError, SchemaError, UnsupportedError
-from pyhudi.kernels.write_task import WriteTask, run_write_task
+from pyhudi.errors import AlreadyExistsError, KeyFieldError, SchemaError
 from tests.unit.kernels.conftest import FIRST, SECOND, SMALL_FILTER, Group, keyed, shape_of
 
 ROWS = keyed(pa.table({"id": [1, 2, 3], "v": ["a", "b", "c"]}))
@@ -175,11 +174,3 @@ def test_error_behind_the_first_row_group_leaves_no_file_and_no_writer_behind(gr
         group.write(rows())
     gc.collect()
     assert not [status for status in group.storage.list("") if status.name.endswith(".parquet")]
-
-
-def test_table_without_meta_fields_is_refused(group: Group) -> None:
-    shape = shape_of(pa.schema({"id": pa.int64()}), populate_meta_fields=False)
-    task = WriteTask(FIRST, "", "f1-0", "0-1-2")
-    with pytest.raises(UnsupportedError, match=r"populate\.meta\.fields"):
-        run_write_task(group.storage, shape, SMALL_FILTER, task, ROWS)
-    assert group.storage.list("") == []

@@ -177,7 +177,6 @@ UNREADABLE = {
     "hoodie.table.base.file.format": "ORC",
 }
 UNWRITABLE = UNREADABLE | {
-    "hoodie.populate.meta.fields": "false",  # and no record key
     "hoodie.datasource.write.drop.partition.columns": "true",  # and no partition fields
     "hoodie.datasource.write.slash.separated.date.partitioning": "true",
     "hoodie.record.merge.property.hoodie.some.setting": "x",
