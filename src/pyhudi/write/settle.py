@@ -40,6 +40,9 @@ _MOST_COMMITS: Final = 5
 #: filter, the keys of a file of that size are read.
 _BYTES_A_KEY: Final = 4096
 _BYTES_A_FILE: Final = 8 << 20
+#: A key is looked up in a record index in the time in which the keys of so many bytes of base files are read; few keys always are.
+_BYTES_A_LOOKUP: Final = 256 << 10
+_FEW_KEYS: Final = 100
 
 
 def settled(choices: Choices, lookup: Lookup, latest: CommitMetadata | None) -> Choices:
@@ -79,19 +82,28 @@ def is_laid_out_by_keys(storage: Storage, config: TableConfig) -> bool:
 
 def refined(tagging: Tagging, asked: names.IndexOptions, parts: Sequence[PartitionRows], view: FileSystemView) -> Tagging:
     """Return how rows are tagged, with the index that suits a batch as well, and say so in the log."""
-    index = tagging.index
-    if tagging.looks_up and asked.name is None and isinstance(index, PartitionIndex) and index.name == names.SIMPLE:
-        files = [file for part in parts for file in view.latest_base_files(part.partition_path)]
-        keys, size = sum(part.rows.num_rows for part in parts), sum(file.size for file in files)
-        counted = f"{keys} keys against {len(files)} base files of {size >> 20} MiB"
-        if files and size > max(keys * _BYTES_A_KEY, len(files) * _BYTES_A_FILE):
-            finder = FilterScan(asked.bloom_precheck, from_metadata=asked.bloom_from_metadata)
-            tagging = replace(tagging, index=PartitionIndex(names.BLOOM, finder), reason=f"{tagging.reason}; {counted}: filters come first")
-        else:
-            tagging = replace(tagging, reason=f"{tagging.reason}; {counted}: reading keys is cheaper than asking filters")
-    if tagging.looks_up:
-        _log.info("%s of table %s asks the index %s: %s", tagging.operation.value, view.config.name, tagging.index.name, tagging.reason)
+    if not tagging.looks_up:
+        return tagging
+    if asked.name is None and isinstance(tagging.index, PartitionIndex):
+        tagging = _suited(tagging, tagging.index, asked, parts, view)
+    _log.info("%s of table %s asks the index %s: %s", tagging.operation.value, view.config.name, tagging.index.name, tagging.reason)
     return tagging
+
+
+def _suited(
+    tagging: Tagging, index: PartitionIndex, asked: names.IndexOptions, parts: Sequence[PartitionRows], view: FileSystemView
+) -> Tagging:
+    """Return how rows are tagged by an index that nobody named: by what costs least for so many keys and files."""
+    files = [file for part in parts for file in view.latest_base_files(part.partition_path)]
+    keys, size = sum(part.rows.num_rows for part in parts), sum(file.size for file in files)
+    counted = f"{tagging.reason}; {keys} keys against {len(files)} base files of {size >> 20} MiB"
+    if index.name == names.RECORD_LEVEL and (keys <= _FEW_KEYS or size > keys * _BYTES_A_LOOKUP):
+        return tagging
+    if files and size > max(keys * _BYTES_A_KEY, len(files) * _BYTES_A_FILE):
+        finder = FilterScan(asked.bloom_precheck, from_metadata=asked.bloom_from_metadata)
+        return replace(tagging, index=PartitionIndex(names.BLOOM, finder), reason=f"{counted}: filters come first")
+    cheaper = "asking filters" if index.name == names.SIMPLE else "asking it"
+    return replace(tagging, index=PartitionIndex(), reason=f"{counted}: reading keys is cheaper than {cheaper}")
 
 
 def _recent_groups(view: FileSystemView, latest: CommitMetadata | None) -> list[FileGroupId]:

@@ -28,6 +28,15 @@ def test_table_with_a_record_index_asks_it_and_opens_no_other_data_file() -> Non
     assert {path.split("/")[0] for path in opened} == {"city3"}
 
 
+def test_many_keys_are_read_from_small_files_rather_than_looked_up_one_by_one() -> None:
+    table = make_table()
+    table.upsert([ride(n) for n in range(200)], options=RECORDS)
+    told = table.inspect.explain_upsert([ride(n) for n in range(150)], options=RECORDS)
+    assert told.index == "SIMPLE"
+    assert told.reason.startswith("the metadata table has a record index; 150 keys against 1 base files")
+    assert table.inspect.explain_upsert([ride(n) for n in range(100)], options=RECORDS).index == "RECORD_LEVEL_INDEX"
+
+
 @pytest.mark.parametrize(("move", "path"), [("false", "oslo"), ("true", "rome")])
 def test_record_found_in_another_partition_stays_or_moves_as_told(move: str, path: str) -> None:
     table = make_table(partition_by=["city"])
