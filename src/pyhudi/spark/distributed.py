@@ -127,12 +127,16 @@ def write_distributed(table: OpenTable, request: DistributedRequest, options: Ma
 
 
 def _joining(choices: Choices) -> Choices:
-    """Return the choices with an index that Spark's tasks can serve: a record index that nobody named gives way to a join with all keys."""
+    """Return the choices with an index that Spark's tasks can serve: a record index that nobody named gives way to a join with all keys.
+
+    Such a join is what finds the keys of BLOOM, too.
+    """
     tagging = choices.tagging
-    if tagging.layout is not None or reads_keys(tagging.index):
+    if tagging.layout is not None:
         return choices
-    reason = f"{tagging.reason}, but many rows are found faster by a join with the keys of the files"
-    return replace(choices, tagging=replace(tagging, index=PartitionIndex(), reason=reason))
+    index = tagging.index if reads_keys(tagging.index) else PartitionIndex()
+    reason = f"{tagging.reason}; Spark's tasks find keys by a join with those of the files"
+    return replace(choices, tagging=replace(tagging, index=index, reason=reason))
 
 
 def _schema_after(stored: TableSchema, request: DistributedRequest, txn: Transaction, *, wants_all: bool) -> TableSchema:
