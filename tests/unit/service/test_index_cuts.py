@@ -9,13 +9,14 @@ from pyhudi.kernels.history import load_full_timeline
 from pyhudi.metadata_table.keys import split_secondary_key
 from pyhudi.metadata_table.table import MetadataTable
 from pyhudi.service.indexes import IndexRequest, create_index, drop_index
+from pyhudi.spec.commit import Operation
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.memory import MemoryStorage
 from pyhudi.storage.protocol import Storage
 from pyhudi.storage.table_properties import load_properties, recover_properties
 from pyhudi.testing.crash import crash_points
 from pyhudi.testing.faults import Fault
-from tests.unit.crash.tables import CountedIds, StoppedClock, check_rows, stored_table
+from tests.unit.crash.tables import STORED, CountedIds, Driver, StoppedClock, check_rows, ride, stored_table
 from tests.unit.metadata_table.replays import prepared, timeline_of
 
 BY_VALUE, INDEX = IndexRequest("by_value", ("value",)), "secondary_index_by_value"
@@ -61,3 +62,24 @@ def test_index_that_was_cut_is_whole_or_not_there(cut) -> None:
         check_rows(run.storage, oracle, run.point)
         make(run.storage)
         assert pairs(run.storage) == expected, run.point
+
+
+INDEXED = [
+    Driver(metadata_table=True),
+    Driver(metadata_table=True, table_type="MERGE_ON_READ", written_with={"hoodie.compact.inline": "false"}),
+]
+CHANGE = (Operation.UPSERT, [ride(1, "oslo", 99), ride(7, "bern", 70)])
+NEXT = (Operation.UPSERT, [ride(4, "rome", 41), ride(20, "oslo", 200)])
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("driver", INDEXED, ids=lambda driver: driver.table_type)
+def test_write_that_was_cut_leaves_indexes_that_say_what_the_rows_say(driver) -> None:
+    storage = MemoryStorage()
+    driver.create(storage)
+    driver.write(storage, Operation.INSERT, STORED)
+    make(storage)
+    for run in crash_points(lambda cut: driver.write(cut, *CHANGE), storage.copy, (Fault.AFTER,)):
+        driver.write(run.storage, *NEXT)
+        rows = {(str(row["value"]), str(row["id"])) for row in driver.read(run.storage)}
+        assert pairs(run.storage) == rows, run.point
