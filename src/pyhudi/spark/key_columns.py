@@ -14,7 +14,7 @@ from typing import Final
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
-from pyspark.sql.pandas.functions import ArrowUDFType, arrow_udf
+from pyspark.sql.pandas.functions import arrow_udf
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import (
     BooleanType,
@@ -124,7 +124,8 @@ def _in_tasks(fields: Sequence[str], make: Callable[[pa.Table], pa.Array]) -> Co
         except KeyFieldError as error:
             return pa.repeat(pa.scalar(f"{_REFUSED}{error}"), len(columns[0]))
 
-    column: Column = arrow_udf(of_batch, "string", ArrowUDFType.SCALAR)(*(F.col(f"`{name}`") for name in heads))
+    # The kind of the function comes from its hints, which the stubs do not know of.
+    column: Column = arrow_udf(of_batch, "string")(*(F.col(f"`{name}`") for name in heads))  # type: ignore[call-overload]
     return column
 
 

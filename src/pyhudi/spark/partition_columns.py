@@ -1,16 +1,18 @@
 """Which partition columns of a table take their values from the partition paths when Spark reads it, and as which type.
 
-Rules, seen by running Apache Hudi 1.2.0: the text in the path is cast to the column's type; tables written with a
-timestamp-based key generator show that text itself. A timestamp or binary column comes back from the path as null or
-fails there: it is read from the files.
+Rules, seen by running Apache Hudi 1.2.0: the text in the path is cast to the column's type. Of a field that a timestamp-based generator
+writes as a moment the path says less than the column, which is read from the files, as Hudi does unless told otherwise. A timestamp or
+binary column comes back from the path as null or fails there: it is read from the files. So is a column whose dates have folders of
+their own, unless it holds dates: of texts the path does not say whether they had a slash or a dash.
 """
 
 from __future__ import annotations
 
-from pyspark.sql.types import BinaryType, DataType, StringType, StructField, StructType, TimestampNTZType, TimestampType
+from pyspark.sql.types import BinaryType, DataType, DateType, StringType, StructField, StructType, TimestampNTZType, TimestampType
 
 from pyhudi.spec.key_generator import KeyGeneratorType
 from pyhudi.spec.table_config import TableConfig
+from pyhudi.spec.timestamp_keys import takes_texts
 
 #: The text that key generators write for these does not tell the value.
 _ONLY_IN_FILES = (TimestampType, TimestampNTZType, BinaryType)
@@ -37,9 +39,11 @@ def _shown_type(held: DataType | None, config: TableConfig, *, is_timestamp: boo
     """Return a partition column's type on Spark, or None when its values are read from the files alone."""
     if held is None:  # a nested field, or one that the writer dropped from the files
         return StringType() if config.drop_partition_columns else None
-    if is_timestamp:
-        return StringType()
-    if isinstance(held, _ONLY_IN_FILES) and not config.drop_partition_columns:
+    if config.drop_partition_columns:
+        return StringType() if is_timestamp else held
+    if is_timestamp and isinstance(held, StringType) and not takes_texts(config.properties):
+        return held  # numbers, of which an UPDATE or DELETE of Apache Hudi has left the path's text in the table's schema
+    if is_timestamp or isinstance(held, _ONLY_IN_FILES) or (config.slash_dates and not isinstance(held, DateType)):
         return None
     return held
 

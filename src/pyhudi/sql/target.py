@@ -7,23 +7,27 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pyspark.sql import DataFrame
-from pyspark.sql.types import StringType, StructField, StructType, TimestampNTZType, TimestampType
+from pyspark.sql.types import StructType
 
 from pyhudi.errors import UnsupportedError
+from pyhudi.kernels.keys import partition_paths
+from pyhudi.keygen.choose import key_generator
+from pyhudi.keygen.user import UserKeys
 from pyhudi.spark import catalog_table, relations
 from pyhudi.spark.catalog_table import CatalogTable
 from pyhudi.spark.jvm import JavaObject
 from pyhudi.spark.relation_cache import catalog_order
 from pyhudi.spark.types import spark_schema
-from pyhudi.spec import partition_path
 from pyhudi.spec.commit import Operation
+from pyhudi.spec.options import overruled
 from pyhudi.spec.visibility import Visibility
 from pyhudi.sql import settings
 from pyhudi.sql.result import result_row
 from pyhudi.sql.statement import Statement
-from pyhudi.sql.tokens import text_literal
+from pyhudi.sql.tokens import quote, text_literal
 from pyhudi.table.table import HudiTable
 from pyhudi.table.write import write
+from pyhudi.timeline.clock import format_instant, zone_of
 from pyhudi.timeline.load import load_timeline
 from pyhudi.write.partial import partial_columns
 
@@ -59,6 +63,17 @@ class WriteTarget:
         """Options of the write: the table's properties, overruled by the session's `SET hoodie...`."""
         return settings.write_options(self.statement.session, self.entry)
 
+    @property
+    def has_virtual_keys(self) -> bool:
+        """True when rows do not say where they stand: keys are computed and looked up again to change them."""
+        return not self.table.config.populate_meta_fields
+
+    @property
+    def naming_columns(self) -> tuple[str, ...]:
+        """The columns that tell record key and partition of a row."""
+        config = self.table.config
+        return tuple(dict.fromkeys(field.partition(".")[0] for field in (*config.record_key_fields, *config.partition_fields)))
+
     def seen(self) -> Visibility:
         """Return the commits that a read from now on sees at least: to be asked before the rows are read."""
         return load_timeline(self.table.storage, self.table.config).visibility
@@ -76,28 +91,23 @@ class WriteTarget:
         """Return the partition path that `PARTITION (a = 'x', ...)` names; None when the rows choose a part of it.
 
         Raises:
-            UnsupportedError: a partition column is a TIMESTAMP, whose paths are not its text.
+            UnsupportedError: the table's paths are not made of its partition columns.
+            KeyFieldError: the values make no path.
         """
         stated = {name.lower(): value for name, value in values.items()}
         wanted = [stated.get(name.lower()) for name in self.partition_columns]
         if None in wanted:
             return None
-        texts = [self._path_text(self.schema[name], value) for name, value in zip(self.partition_columns, wanted, strict=True)]
-        config = self.table.config
-        return partition_path.build(self.partition_columns, texts, hive_style=config.hive_style, url_encode=config.url_encode)
-
-    def _path_text(self, column: StructField, value: str | None) -> str | None:
-        """Return a literal as the column's type writes it: `01` of an INT column is 1."""
-        if isinstance(column.dataType, StringType) or value is None:
-            return value
-        if isinstance(column.dataType, TimestampType | TimestampNTZType):
-            raise UnsupportedError(
-                f"INSERT OVERWRITE of {self.name}: {column.name} is a TIMESTAMP; name it without a value, as in PARTITION"
-                f" ({column.name}), and give the value in the query."
-            )
-        typed = f"CAST({text_literal(value)} AS {column.dataType.simpleString()})"
-        (text,) = self.statement.plain(f"SELECT CAST({typed} AS STRING)").collect()[0]
-        return None if text is None else str(text)
+        now = format_instant(self.table.clock.now(), zone_of(self.table.config.timeline_zone))
+        generator = key_generator(self.table.config, instant=now)
+        if isinstance(generator, UserKeys):
+            raise UnsupportedError(f"{self.name} has a key generator of its own: its partitions cannot be named by values; name none.")
+        typed = (
+            f"CAST({text_literal(value or '')} AS {self.schema[name].dataType.simpleString()}) AS {quote(name)}"
+            for name, value in zip(self.partition_columns, wanted, strict=True)
+        )
+        row = self.statement.plain(f"SELECT {', '.join(typed)}").toArrow()
+        return str(partition_paths(row, generator.layout)[0].as_py())
 
     def write(
         self,
@@ -111,10 +121,8 @@ class WriteTarget:
         options: Mapping[str, str] | None = None,
     ) -> DataFrame:
         """Write the rows and return the statement's result; arguments as in `pyhudi.table.write.write`, `options` overrule the table's."""
-        chosen = {**self.options, **(options or {})}
-        result = write(
-            self.table, operation, rows, options=chosen, located=located, partitions=partitions, seen=seen, columns=columns
-        )
+        chosen = overruled(self.options, options or {})
+        result = write(self.table, operation, rows, options=chosen, located=located, partitions=partitions, seen=seen, columns=columns)
         return result_row(self.statement, self.name, result)
 
     def write_without_rows(self, operation: Operation, partitions: Sequence[str]) -> DataFrame:

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyhudi.errors import UnsupportedError
+from pyhudi.errors import OptionError, UnsupportedError
 from pyhudi.index.choose import provisional_index
-from pyhudi.index.options import IndexOptions, index_options
+from pyhudi.index.options import GLOBAL_SIMPLE, IndexOptions, index_options
+from pyhudi.index.options import TYPE as _INDEX
 from pyhudi.kernels.base_file import LogSettings, WriterSettings
 from pyhudi.metadata_table.settings import MetadataSettings, metadata_settings
 from pyhudi.spec.commit import Operation
+from pyhudi.spec.key_generator import KeyGeneratorType, parse_key_generator
 from pyhudi.spec.log_block import BlockType
 from pyhudi.spec.options import Options
 from pyhudi.spec.table_config import TableConfig
@@ -19,6 +21,7 @@ from pyhudi.spec.table_version import TableVersion
 from pyhudi.write.agree import check_agreement
 from pyhudi.write.tag import Tagging
 
+_GENERATOR = "hoodie.datasource.write.keygenerator.type"
 _COMBINE = {Operation.UPSERT: "hoodie.combine.before.upsert", Operation.DELETE: "hoodie.combine.before.delete"}
 #: Hudi's names of codecs that Parquet calls otherwise.
 _CODECS = {"lz4": "lz4_raw", "none": "uncompressed"}
@@ -50,6 +53,8 @@ def choose(options: Options, config: TableConfig, operation: Operation) -> Choic
         OptionError: an option contradicts the table or has a value it cannot have.
         UnsupportedError: the index or operation that an option names is not served.
     """
+    if operation is Operation.DELETE:
+        options = _everywhere(options, config)
     check_agreement(options, config)
     _check_metadata_table(options, config)
     combine_option = _COMBINE.get(operation, "hoodie.combine.before.insert")
@@ -80,6 +85,27 @@ def _policy(options: Options) -> str:
     """Return what an insert does with rows whose key the table holds: `none` (keeps both), `drop` or `fail`."""
     drops = options.flag("hoodie.datasource.write.insert.drop.duplicates")
     return options.text("hoodie.datasource.insert.dup.policy", default="drop" if drops else "none").lower()
+
+
+def _everywhere(options: Options, config: TableConfig) -> Options:
+    """Return the options of a delete with the key generator GLOBAL_DELETE, on a table of another one, as what it means: an index that
+    looks into all partitions.
+
+    Raises:
+        OptionError: the options name an index that does not.
+    """
+    generator = options.get(_GENERATOR)
+    if generator is None or parse_key_generator(generator).family is not KeyGeneratorType.GLOBAL_DELETE:
+        return options
+    if config.key_generator.family is KeyGeneratorType.GLOBAL_DELETE:
+        return options
+    given = {name: value for name, value in options.given.items() if name != _GENERATOR}
+    index = given.setdefault(_INDEX, GLOBAL_SIMPLE)
+    if not index.upper().startswith("GLOBAL") and index.upper() != "RECORD_INDEX":
+        raise OptionError(
+            f"{_GENERATOR}={generator} deletes keys in any partition, and {_INDEX}={index} asks but one; leave it out."
+        )
+    return Options(given)
 
 
 def writer_settings(options: Options) -> WriterSettings:

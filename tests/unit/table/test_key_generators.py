@@ -189,3 +189,22 @@ def test_index_that_needs_stored_keys_is_refused_with_virtual_ones(tmp_path: Pat
     table = create(tmp_path, ["day"], VIRTUAL)
     with pytest.raises(UnsupportedError, match="virtual keys"):
         table.upsert(ROWS, options={"hoodie.index.type": index})
+
+
+GLOBAL_DELETE = {TYPE: "GLOBAL_DELETE"}
+
+
+def test_global_delete_finds_keys_in_any_partition(tmp_path: Path) -> None:
+    table = create(tmp_path, ["city"], {})
+    table.insert(ROWS)
+    assert table.delete(pa.table({"id": ["a", "c", "z"]}), options=GLOBAL_DELETE).deleted == 2
+    assert table.to_arrow()["id"].to_pylist() == ["b"]
+
+
+def test_global_delete_with_an_index_of_one_partition_is_refused(tmp_path: Path) -> None:
+    table = create(tmp_path, ["city"], {})
+    table.insert(ROWS)
+    with pytest.raises(OptionError, match="any partition"):
+        table.delete(pa.table({"id": ["a"]}), options={**GLOBAL_DELETE, "hoodie.index.type": "SIMPLE"})
+    with pytest.raises(OptionError, match="contradicts"):
+        table.upsert(ROWS, options=GLOBAL_DELETE)

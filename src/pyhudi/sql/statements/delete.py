@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 from pyhudi.spec.commit import Operation
 from pyhudi.sql.statement import Statement
 from pyhudi.sql.target import open_for_change
-from pyhudi.sql.tokens import find_word, slice_text
+from pyhudi.sql.tokens import find_word, quote, slice_text
 from pyhudi.write.located import LOCATION_COLUMNS
 
 
@@ -24,5 +24,8 @@ def delete(statement: Statement) -> DataFrame | None:
     assert start is not None, "the parser saw a DELETE"
     with_clause = slice_text(statement.text, tokens[:start])
     rest = slice_text(statement.text, tokens[start + 1 :])
+    if target.has_virtual_keys:
+        named = ", ".join(quote(name) for name in target.naming_columns)
+        return target.write(Operation.DELETE, statement.ask(f"{with_clause} SELECT {named} {rest}"))
     rows = statement.ask(f"{with_clause} SELECT {', '.join(LOCATION_COLUMNS)} {rest}")
     return target.write(Operation.DELETE_PREPPED, rows, located=True, seen=seen)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
-from pyhudi.errors import SchemaError
+from pyhudi.errors import SchemaError, UnsupportedError
 from pyhudi.spec.commit import Operation
 from pyhudi.sql.merge_query import MergeQuery
 from pyhudi.sql.merge_text import Deed, MergeText, merge_text
@@ -23,6 +23,11 @@ def merge(statement: Statement) -> DataFrame | None:
     if opened is None:
         return None
     target, seen = opened
+    if target.has_virtual_keys:
+        raise UnsupportedError(
+            f"MERGE INTO {target.name}: the table has virtual keys (hoodie.populate.meta.fields=false), so that its rows do not say"
+            " where they stand. UPDATE, DELETE and INSERT work, and so does an upsert of the changed rows."
+        )
     text = merge_text(statement.text)
     _check(text, target.name)
     query = MergeQuery(statement, target, text)

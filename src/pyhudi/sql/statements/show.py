@@ -30,7 +30,7 @@ def show_partitions(statement: Statement) -> DataFrame | None:
         raise UsageError(f"SHOW PARTITIONS: {strange[0]} is no partition column of {entry.qualified_name}; those are {', '.join(fields)}.")
     rows = []
     for path in snapshot.partition_paths:
-        values = partition_path.parse(path, fields, hive_style=config.hive_style, url_encode=config.url_encode)
+        values = config.partition_values(path)
         if all(wanted.get(field.lower(), value) == value for field, value in zip(fields, values, strict=True)):
             shown = partition_path.build(fields, values, hive_style=True, url_encode=False)
             rows.append([text_literal(shown)])

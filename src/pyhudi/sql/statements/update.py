@@ -41,18 +41,20 @@ def update(statement: Statement) -> DataFrame | None:
     target, seen = opened
     clauses = _clauses(statement)
     assigned = _assigned(target, clauses)
-    located = ", ".join(LOCATION_COLUMNS)
-    brought = target.partial_columns(assigned)
+    location = () if target.has_virtual_keys else LOCATION_COLUMNS
+    brought = None if target.has_virtual_keys else target.partial_columns(assigned)
     names = [name for name in target.columns if brought is None or name in brought]
-    values = ", ".join(f"{assigned.get(name, quote(name))} AS {quote(name)}" for name in names)
-    text = f"{clauses.with_clause} SELECT {located}, {values} FROM {clauses.table} {clauses.where}"  # noqa: S608 - the user's own
+    values = ", ".join([*location, *(f"{assigned.get(name, quote(name))} AS {quote(name)}" for name in names)])
+    text = f"{clauses.with_clause} SELECT {values} FROM {clauses.table} {clauses.where}"  # noqa: S608 - the user's own
     source = statement.ask(text)
-    rows = conform(source, _targets(target, names), f"UPDATE of {target.name}")
+    rows = conform(source, _targets(target, location, names), f"UPDATE of {target.name}")
+    if target.has_virtual_keys:
+        return target.write(Operation.UPSERT, rows)
     return target.write(Operation.UPSERT_PREPPED, rows, located=True, seen=seen, columns=brought)
 
 
-def _targets(target: WriteTarget, names: Sequence[str]) -> list[Target]:
-    located = [Target(name, StringType(), position) for position, name in enumerate(LOCATION_COLUMNS)]
+def _targets(target: WriteTarget, location: Sequence[str], names: Sequence[str]) -> list[Target]:
+    located = [Target(name, StringType(), position) for position, name in enumerate(location)]
     columns = enumerate((target.schema[name] for name in names), start=len(located))
     return located + [Target.of(field, position=position) for position, field in columns]
 
