@@ -13,6 +13,7 @@ from pyhudi.errors import SchemaError, nearest
 from pyhudi.kernels.delta import SliceTask
 from pyhudi.kernels.merge_slice import iter_merged
 from pyhudi.kernels.read_base import iter_base_file
+from pyhudi.read.arrow_condition import condition_of
 from pyhudi.read.condition import Condition, Opaque, operands
 from pyhudi.read.filter import Filter
 from pyhudi.read.kept import count_slice, kept_delta
@@ -90,9 +91,9 @@ def select(
         if name not in known:
             raise SchemaError(f"table {snapshot.storage.uri} has no column '{name}'.{nearest(name, known)}")
     full = pa.schema([*META_FIELDS, *snapshot.schema])
-    wanted = parse_predicate(filter, full) if isinstance(filter, str) else None if filter is None else Filter(filter)
-    if wanted is None:
+    if filter is None:
         return Selection(snapshot, tuple(names), snapshot.condition)
+    wanted = parse_predicate(filter, full) if isinstance(filter, str) else Filter(filter, condition_of(filter, full))
     return Selection(snapshot, tuple(names), _both(wanted.expression, snapshot.condition), wanted.condition)
 
 

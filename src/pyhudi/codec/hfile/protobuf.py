@@ -1,7 +1,6 @@
 """The little of Protocol Buffers that HFile needs: messages of numbers and byte strings, after their length.
 
-Rules: Protocol Buffers encoding guide. Unknown fields are kept by their number, groups and fixed-width fields of other
-releases are stepped over.
+Rules: Protocol Buffers encoding guide. Unknown fields are kept by their number, those of fixed width as their bytes.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ def read_fields(data: bytes, what: str) -> list[tuple[int, int | bytes]]:
         elif kind == _BYTES:
             fields.append((number, cursor.take(read_varint(cursor))))
         elif kind in (_FIXED_32, _FIXED_64):
-            cursor.take(4 if kind == _FIXED_32 else 8)
+            fields.append((number, cursor.take(4 if kind == _FIXED_32 else 8)))
         else:
             raise CorruptTableError(f"{what} holds a field of unknown kind {kind}")
     return fields

@@ -1,0 +1,115 @@
+"""Expressions of pyarrow say to statistics what they say of rows, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pyhudi.read.arrow_condition import condition_of
+from pyhudi.read.bounds import may_match
+from pyhudi.read.condition import Column, Compare, Not, Opaque, operands
+from tests.unit.read.test_bounds_property import FILES, SCHEMA, VALUES, bounds_of
+
+COLUMNS = pa.schema(
+    {
+        "i": pa.int32(),
+        "l": pa.int64(),
+        "f": pa.float32(),
+        "d": pa.float64(),
+        "s": pa.string(),
+        "day": pa.date32(),
+        "at": pa.timestamp("us", "UTC"),
+        "local": pa.timestamp("us"),
+        "m": pa.decimal128(10, 2),
+        "b": pa.bool_(),
+        "n": pa.struct({"x": pa.struct({"y": pa.int64()})}),
+    }
+)
+FIELD = pc.field
+
+
+@pytest.mark.parametrize(
+    ("expression", "path", "value"),
+    [
+        (FIELD("i") > 5, ("i",), 5),
+        (FIELD("l") > -(1 << 62), ("l",), -(1 << 62)),
+        (FIELD("l") > 0, ("l",), 0),
+        (FIELD("f") > 1.5, ("f",), 1.5),
+        (FIELD("d") > -2.25, ("d",), -2.25),
+        (FIELD("s") > "", ("s",), ""),
+        (FIELD("day") > date(1969, 12, 30), ("day",), date(1969, 12, 30)),
+        (FIELD("at") > datetime(2024, 1, 1, tzinfo=UTC), ("at",), datetime(2024, 1, 1, tzinfo=UTC)),
+        (FIELD("local") > datetime(2024, 1, 1), ("local",), datetime(2024, 1, 1)),
+        (FIELD("m") > Decimal("-1.25"), ("m",), Decimal("-1.25")),
+        (FIELD("n", "x", "y") > 7, ("n", "x", "y"), 7),
+        (pc.scalar(5) < FIELD("i"), ("i",), 5),
+    ],
+    ids=str,
+)
+def test_a_comparison_is_read_with_its_column_and_value(expression: pc.Expression, path: tuple[str, ...], value: Any) -> None:
+    found = condition_of(expression, COLUMNS)
+    assert isinstance(found, Compare)
+    assert (found.operand.path if isinstance(found.operand, Column) else None, found.symbol, found.value.as_py()) == (path, ">", value)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        pc.match_substring(FIELD("s"), "x"),
+        FIELD("i") > 1.5,
+        FIELD("i") + 1 == 2,
+        FIELD("i") == FIELD("l"),
+        FIELD("i").is_null(nan_is_null=True),
+        FIELD("i").isin([1, None]),
+        pc.is_in(FIELD("i"), value_set=pa.array([1], pa.int32()), skip_nulls=True),
+        FIELD("nobody") == 1,
+        FIELD("i") == pa.scalar(None, pa.int32()),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_told_is_opaque(expression: pc.Expression) -> None:
+    found = condition_of(expression, COLUMNS)
+    assert isinstance(found.part if isinstance(found, Not) else found, Opaque)
+
+
+MAKES: list[Callable[[pc.Expression, Any], pc.Expression]] = [
+    lambda field, value: field == value,
+    lambda field, value: field != value,
+    lambda field, value: field < value,
+    lambda field, value: field >= value,
+    lambda field, value: pc.scalar(value) <= field,
+    lambda field, _: field.is_null(),
+    lambda field, _: field.is_valid(),
+    lambda field, value: field.isin([value]),
+]
+LEAVES = st.sampled_from([name for name in VALUES if name != "m"]).flatmap(
+    lambda name: (
+        st.builds(
+            lambda make, value: make(FIELD(name), pa.scalar(value, SCHEMA.field(name).type)), st.sampled_from(MAKES[:-1]), VALUES[name]
+        )
+        | VALUES[name].map(lambda value: FIELD(name).isin(pa.array([value], SCHEMA.field(name).type)))
+    )
+)
+EXPRESSIONS = st.recursive(
+    LEAVES,
+    lambda inner: st.builds(lambda a, b: a & b, inner, inner) | st.builds(lambda a, b: a | b, inner, inner) | inner.map(lambda one: ~one),
+    max_leaves=4,
+)
+
+
+@settings(max_examples=150)
+@given(files=FILES, expression=EXPRESSIONS)
+def test_no_file_with_a_matching_row_is_ruled_out(files: list[list[dict[str, Any]]], expression: pc.Expression) -> None:
+    condition = condition_of(expression, SCHEMA)
+    bounds = {operand: bounds_of(operand.name, files) for operand in set(operands(condition))}
+    kept = may_match(condition, bounds, len(files), nan_is_greatest=False)
+    for rows, stays in zip(files, kept, strict=True):
+        assert stays or not pa.Table.from_pylist(rows, schema=SCHEMA).filter(expression).num_rows, (str(expression), rows)
