@@ -49,13 +49,14 @@ def committed_files(partition_path: str, listing: Iterable[FileStatus], timeline
     for status in listing:
         if status.is_dir:
             continue
-        base = parse_base_file_name(status.name)
+        name = status.name
+        base = parse_base_file_name(name)
         if base is not None:
             if timeline.is_committed(base.instant):
                 file = BaseFile(partition_path, base, status.size, status.modified_ms)
                 found.base[base.file_id].append(file)
             continue
-        log = parse_log_file_name(status.name)
+        log = parse_log_file_name(name)
         if log is not None and not log.is_cdc and _log_may_count(log, timeline):
             found.logs[log.file_id].append(LogFile(partition_path, log, status.size))
     return found

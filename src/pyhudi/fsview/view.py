@@ -9,6 +9,7 @@ from typing import Self
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.fsview.build import PartitionFiles, build_groups, committed_files
+from pyhudi.fsview.collector import collector_paused
 from pyhudi.fsview.partitions import folders_at_depth, walk_partitions
 from pyhudi.fsview.pending import PendingCompaction, pending_compactions
 from pyhudi.fsview.replaced import replaced_groups
@@ -76,9 +77,10 @@ class FileSystemView:
             listing = self._listings.pop(partition_path, None)
             if listing is None:
                 listing = self._list(partition_path)
-            files = committed_files(partition_path, listing, self.timeline)
-            self._tell_attempts_apart(files)
-            self._groups[partition_path] = build_groups(partition_path, files, self.timeline, self._replaced)
+            with collector_paused():
+                files = committed_files(partition_path, listing, self.timeline)
+                self._tell_attempts_apart(files)
+                self._groups[partition_path] = build_groups(partition_path, files, self.timeline, self._replaced)
         return self._groups[partition_path]
 
     def latest_slices(self, partition_path: str) -> tuple[FileSlice, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 
 from pyhudi.errors import CorruptTableError, UnsupportedError
+from pyhudi.fsview.collector import collector_paused
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.metadata_table.partitions import FILES
 from pyhudi.metadata_table.table import MetadataTable
@@ -80,7 +81,8 @@ class MetadataView(FileSystemView):
         if self._table is not None and self.config.partition_fields:
             try:
                 paths = self._table.partition_paths()
-                self._listings = self._table.files_of(paths)
+                with collector_paused():
+                    self._listings = self._table.files_of(paths)
             except (CorruptTableError, UnsupportedError) as error:
                 self._distrust(error)
             else:

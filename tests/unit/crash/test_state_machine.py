@@ -5,14 +5,14 @@ from __future__ import annotations
 from hypothesis import HealthCheck, settings
 
 from pyhudi.testing.state_machine import table_machine
-from tests.unit.crash.tables import DRIVER, Driver
+from tests.unit.crash.tables import Driver
 
 SETTINGS = settings(max_examples=25, stateful_step_count=12, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 #: The machine compacts when it likes.
 BY_HAND = {"hoodie.compact.inline": "false"}
 AVRO = {**BY_HAND, "hoodie.logfile.data.block.format": "avro"}
 
-TestRides = table_machine(DRIVER).TestCase
+TestRides = table_machine(Driver(metadata_table=True)).TestCase
 TestRides.settings = SETTINGS
 TestRidesMergedOnRead = table_machine(Driver(table_type="MERGE_ON_READ", written_with=AVRO)).TestCase
 TestRidesMergedOnRead.settings = SETTINGS
@@ -22,6 +22,6 @@ TestRidesOfVersion6.settings = SETTINGS
 TestRidesMergedOnReadOfVersion6 = table_machine(Driver(table_type="MERGE_ON_READ", created_with=VERSION_6)).TestCase
 TestRidesMergedOnReadOfVersion6.settings = SETTINGS
 TestLateRidesMergedOnRead = table_machine(
-    Driver(table_type="MERGE_ON_READ", order_by=("value",), written_with=BY_HAND), ordering="value"
+    Driver(table_type="MERGE_ON_READ", order_by=("value",), written_with=BY_HAND, metadata_table=True), ordering="value"
 ).TestCase
 TestLateRidesMergedOnRead.settings = SETTINGS
