@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 
 import pyarrow as pa
@@ -179,3 +180,22 @@ def test_statistics_of_an_arrow_table_are_those_of_its_rows() -> None:
     table = make_table()
     table.insert(rows)
     assert [stats.value_count for stats in metadata_table(table).column_stats(["id"])] == [3]
+
+
+def test_partition_that_somebody_was_building_is_built_again() -> None:
+    table = make_table()
+    table.insert([ride(1)])
+    store_properties(table.storage, {PARTITIONS: "files", f"{PARTITIONS}.inflight": "column_stats"}, SystemClock().now())
+    for file in table.storage.list(f"{FOLDER}/column_stats"):
+        table.storage.delete(file.path)
+    table.upsert([ride(2)])
+    assert parts_of(table) == "column_stats,files"
+    assert load_properties(table.storage).get(f"{PARTITIONS}.inflight", "") == ""
+    check(table)
+
+
+def test_planning_leaves_the_garbage_collector_on() -> None:
+    table = make_table()
+    table.insert([ride(1)])
+    assert table.to_arrow().num_rows == 1
+    assert gc.isenabled()
