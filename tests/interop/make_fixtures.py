@@ -2,7 +2,8 @@
 
 Each `<name>.zip` holds the folder `<name>` (the table, Hadoop's checksum files included) and `<name>.expected.parquet`,
 the rows that Apache Hudi itself reads from it. Of a merge-on-read table these are the rows of its base files (a read
-optimized query); the rows of a snapshot query stand in `<name>.snapshot.parquet`. Run it with the variables that `make interop` sets.
+optimized query); the rows of a snapshot query stand in `<name>.snapshot.parquet`; of one that captures changes
+`<name>.changes.parquet` holds these. Run it with the variables that `make interop` sets.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from tests.interop.change_data_recipes import changes
 from tests.interop.judge import Judge
 from tests.interop.recipes import RECIPES, options
 
@@ -39,6 +41,8 @@ def make(judge: Judge, name: str, folder: Path) -> None:
         pq.write_table(rows, folder / f"{name}.snapshot.parquet")
     else:
         pq.write_table(judge.read(folder / name), expected)
+    if "change_data" in name:
+        pq.write_table(changes(judge, folder / name), folder / f"{name}.changes.parquet")
 
 
 def main(names: list[str]) -> None:

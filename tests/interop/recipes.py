@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from tests.interop import change_data_recipes as cdc
 from tests.interop import merge_on_read_recipes as mor
 from tests.interop import merge_rule_recipes as rules
 from tests.interop.failing import fail_commit
@@ -221,6 +222,8 @@ RECIPES = {
     "cleaned_and_archived_v6": Recipe(cleaned_and_archived, 6),
     "rolled_back_v6": Recipe(rolled_back, 6),
     "merge_on_read_v6": Recipe(merge_on_read, 6),
+    "change_data_v9": Recipe(cdc.cow),
+    "merge_on_read_change_data_v9": Recipe(cdc.mor),
 }
 
 # Each of these is made in every version that has it.

@@ -15,6 +15,7 @@ import pyarrow as pa
 from pyhudi.kernels.base_file import TableShape, WriterSettings
 from pyhudi.kernels.base_file_writer import BaseFileWriter
 from pyhudi.kernels.bloom import KeyFilter
+from pyhudi.kernels.compaction_log import log_compaction
 from pyhudi.kernels.delta import SliceTask
 from pyhudi.kernels.merge_counts import MergeCounts
 from pyhudi.kernels.merge_slice import iter_merged
@@ -84,8 +85,10 @@ def run_compact_task(storage: Storage, shape: TableShape, settings: WriterSettin
                 stays = writer.rows >= counts.updates + counts.inserts
                 writer.append(stamp.carried_over(pa.Table.from_batches([batch]), shape.file_schema), known_keys=stays)
         size = output.tell()
+    changes = log_compaction(storage, shape, settings, task, task.merge, task.limit_bytes)
     spent = int((time.perf_counter() - started) * 1000)
-    return TaskResult(_stat(task, counts, writer.rows, size, spent), 0, task.path)
+    stat = _stat(task, counts, writer.rows, size, spent)
+    return TaskResult(replace(stat, cdc_stats=changes), 0, task.path)
 
 
 def _filter(storage: Storage, shape: TableShape, settings: WriterSettings, task: CompactTask) -> KeyFilter | None:

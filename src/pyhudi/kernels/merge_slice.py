@@ -58,7 +58,7 @@ def iter_merged(
     wanted = projected(shape.schema, task.columns, meta_columns=True)
     needed = wanted if filter is None else with_filter_columns(wanted, all_fields(shape.schema), filter)
     masked: list[pa.Array] = []
-    for delta in _deltas(storage, shape, replace(task, columns=tuple(needed.names)), limit_bytes, merge):
+    for delta in deltas(storage, shape, replace(task, columns=tuple(needed.names)), limit_bytes, merge):
         masked.append(delta.masked)
         if counts is not None:
             _add(counts, delta)
@@ -86,12 +86,13 @@ def count_merged(storage: Storage, shape: TableShape, task: SliceTask, *, limit_
         if proven is not None:
             return proven
     changes = 0
-    for delta in _deltas(storage, shape, replace(task, columns=(RECORD_KEY,)), limit_bytes, slice_delta):
+    for delta in deltas(storage, shape, replace(task, columns=(RECORD_KEY,)), limit_bytes, slice_delta):
         changes += int(delta.rows.num_rows) - len(delta.masked)
     return base_rows + changes
 
 
-def _deltas(storage: Storage, shape: TableShape, task: SliceTask, limit_bytes: int, merge: Merge) -> Iterator[Delta]:
+def deltas(storage: Storage, shape: TableShape, task: SliceTask, limit_bytes: int, merge: Merge = slice_delta) -> Iterator[Delta]:
+    """Yield what the logs of a slice change, in parts by key when they are larger than a limit."""
     size = sum(log.size for log in task.slice.logs)
     parts = max(1, -(-size // limit_bytes))
     for number in range(parts):

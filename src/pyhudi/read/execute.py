@@ -118,6 +118,11 @@ def read_batches(selection: Selection) -> pa.RecordBatchReader:
     return pa.RecordBatchReader.from_batches(selection.schema, side_by_side(_streams(selection, selection.slices()), ahead=1))
 
 
+def slice_batches(selection: Selection, piece: FileSlice) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a selection that are in one of its slices."""
+    yield from _batches(selection, piece)
+
+
 def count_rows(selection: Selection) -> int:
     """Return how many rows a selection has; without a filter from footers and logs, no base row being read."""
     if selection.condition is not None:

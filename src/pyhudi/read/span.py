@@ -18,6 +18,7 @@ from pyhudi.read.snapshot import check_not_cleaned
 from pyhudi.spec.instant import Instant
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.protocol import Storage
+from pyhudi.storage.table_properties import load_properties
 from pyhudi.timeline.archive import archived_instants
 from pyhudi.timeline.clock import parse_time
 from pyhudi.timeline.timeline import Timeline
@@ -125,9 +126,15 @@ def span_of(
     end_time = None if until is None else parse_time(until, config.timeline_zone)
     end = _end(latest, end_time, by_requested=by_requested)
     last = end.last_completed()
-    if until is not None and last is not None and last != latest.last_completed():
-        check_not_cleaned(storage, config, latest, last.requested)
+    if end_time is not None and last != latest.last_completed():
+        check_not_cleaned(storage, config, latest, end_time if last is None else last.requested)
     return Span(storage, config, begin, end_time, end, latest, by_requested)
+
+
+def last_time(storage: Storage, *, by_requested: bool = False) -> str:
+    """Return the time of the newest commit that a span without end holds; `""` when there is none."""
+    span = span_of(storage, TableConfig(load_properties(storage)), None, None, by_requested=by_requested)
+    return max(map(span.time_of, span.end.data_instants()), default="")
 
 
 def _begin(time: str | datetime | None, config: TableConfig) -> str:

@@ -5,7 +5,7 @@ The columns are those of Apache Hudi: `op`, `ts_ms`, `before`, `after`, all text
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -46,7 +46,7 @@ class _Read:
     shape: TableShape
     tasks: Sequence[ChangeTask]
 
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for number in batch.column(_TASK).to_pylist():
                 for found in iter_changes(self.storage, self.shape, self.tasks[number]):

@@ -110,6 +110,7 @@ def write_distributed(table: OpenTable, request: DistributedRequest, options: Ma
         ids=table.ids,
         roll_back=roll_back_failed_writes,
         metadata_table=choices.metadata_table,
+        notes=choices.notes,
     ) as txn:
         stored, latest = state_before(txn.table)
         schema = _schema_after(stored, request, txn, wants_all=choices.wants_all_columns and not request.located)

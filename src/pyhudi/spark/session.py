@@ -14,7 +14,17 @@ from typing import Any, TypeAlias, TypeVar
 from pyspark.sql import DataFrame, SparkSession
 
 from pyhudi.errors import UnsupportedError, UsageError
-from pyhudi.spark import counted, failures, frame_write, merge_into, reader, writer_hooks, writer_v2
+from pyhudi.spark import (
+    counted,
+    failures,
+    frame_write,
+    merge_into,
+    reader,
+    stream_reader_hooks,
+    stream_writer_hooks,
+    writer_hooks,
+    writer_v2,
+)
 from pyhudi.spark.patches import Hook, replace_method
 
 _ENABLED = "spark.pyhudi.enabled"
@@ -86,6 +96,8 @@ def _install(sql: SqlRunner) -> None:
     writer_hooks.install(is_enabled)
     writer_v2.install(is_enabled)
     merge_into.install(is_enabled)
+    stream_reader_hooks.install(is_enabled)
+    stream_writer_hooks.install(is_enabled)
     frame_write.install()
     failures.install()
     replace_method(SparkSession, "sql", _sql_hook(sql))

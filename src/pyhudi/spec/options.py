@@ -21,6 +21,7 @@ from pyhudi.spec.payload import PAYLOADS
 
 _LOG = logging.getLogger("pyhudi.options")
 _SPARK_PREFIX = "spark."
+_NOTES_PREFIX = "hoodie.datasource.write.commitmeta.key.prefix"
 _KEY_GENERATOR_CLASS = "hoodie.datasource.write.keygenerator.class"
 _KEY_GENERATOR_TYPE = "hoodie.datasource.write.keygenerator.type"
 _PAYLOAD_CLASS = "hoodie.datasource.write.payload.class"
@@ -37,6 +38,11 @@ class Options:
     """
 
     given: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def notes(self) -> dict[str, str]:
+        """Entries that the writer wants in its commit's metadata: options whose names begin with `hoodie...commitmeta.key.prefix`."""
+        return {name: value for name, value in self.given.items() if find_key(name) is None}
 
     def get(self, name: str) -> str | None:
         """Return the value as given, None when it is not given."""
@@ -74,8 +80,12 @@ def resolve(options: Mapping[str, object]) -> Options:
         UnsupportedError: the key asks for something that this release does not serve.
     """
     found: dict[str, tuple[str, str]] = {}
+    prefix = str(options.get(_NOTES_PREFIX, "_"))
     for name, value in sorted(_texts(options).items(), key=lambda option: not option[0].startswith(_SPARK_PREFIX)):
         own_name = name.removeprefix(_SPARK_PREFIX)
+        if prefix and own_name.startswith(prefix) and find_key(own_name) is None:
+            found[own_name] = (name, value)
+            continue
         key = _known(own_name)
         if key.status is not Status.SERVED:
             _check_asks_nothing(key, own_name, value)

@@ -135,6 +135,7 @@ def _commit_local(
         ids=table.ids,
         roll_back=roll_back_failed_writes,
         metadata_table=choices.metadata_table,
+        notes=choices.notes,
     ) as txn:
         stored, latest = state_before(txn.table)
         work = plan_local(Stage(txn.table, txn.view, txn.instant), request, choices, stored, latest, engine, reason)

@@ -42,13 +42,14 @@ class Committed:
 class Transaction:
     """A write under way. Made by `begin`; `start` and `commit` are called once each, in this order."""
 
-    def __init__(self, table: LockedTable, operation: Operation, settings: MetadataSettings) -> None:
+    def __init__(self, table: LockedTable, operation: Operation, settings: MetadataSettings, notes: Mapping[str, str]) -> None:
         """Take the write's time; nothing is written yet, but a metadata table rid of what dead writers left in it."""
         self.table = table
         self.operation = operation
         self.instant = table.times.next()
         self.begun = False
         self._settings = settings
+        self._notes = notes
         self._found = find_metadata_table(table)
         self.view = self._found.view
         self._in_step: InStep | None = None
@@ -98,7 +99,10 @@ class Transaction:
         check_files(table.storage, stats)
         check_alone(table, self.instant)
         metadata = CommitMetadata(
-            stats=stats_by_partition(stats), extra={**(extra or {}), "schema": schema_json}, operation=self.operation, replaced=replaced
+            stats=stats_by_partition(stats),
+            extra={**self._notes, **(extra or {}), "schema": schema_json},
+            operation=self.operation,
+            replaced=replaced,
         )
         if self._in_step is not None:
             self._in_step = record_commit(self._in_step, self.instant, metadata)
@@ -129,6 +133,7 @@ def begin(
     ids: Ids,
     roll_back: RollBack,
     metadata_table: MetadataSettings = AS_IT_IS,
+    notes: Mapping[str, str] | None = None,
 ) -> Iterator[Transaction]:
     """Hold the table's lock and hand out a transaction; leaving with an error takes back what it wrote.
 
@@ -140,6 +145,7 @@ def begin(
         ids: gives ids.
         roll_back: rolls back failed writes (`pyhudi.service.rollback`), before this one and if it fails.
         metadata_table: what the write's options say about the metadata table.
+        notes: entries that the write's options put into the commit's metadata.
 
     Raises:
         LockTimeoutError: another writer held the lock for too long.
@@ -148,7 +154,7 @@ def begin(
     with locked_table(storage, wait_s, clock, ids) as found:
         check_nothing_planned(found)
         table = roll_back(found)
-        transaction = Transaction(table, operation, metadata_table)
+        transaction = Transaction(table, operation, metadata_table, notes or {})
         try:
             yield transaction
         except UnknownOutcomeError:

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from pyhudi.errors import OptionError, UnsupportedError
 from pyhudi.index.choose import provisional_index
@@ -33,6 +34,7 @@ class Choices:
     """How to write: files, keys, packing, waiting. `size_threshold` is the share of the small-file limit that a
     commit must have written for its record size to be believed; of a merge-on-read table `small_file_candidates` base
     files of a partition take new records. `index` is what the options say of the index, which `pyhudi.write.settle` chooses.
+    `notes` go into the metadata of the commit.
     """
 
     writer: WriterSettings
@@ -44,6 +46,7 @@ class Choices:
     metadata_table: MetadataSettings
     #: Whether data that lack columns of the table are refused, and not filled with nulls.
     wants_all_columns: bool = False
+    notes: Mapping[str, str] = field(default_factory=dict)
 
 
 def choose(options: Options, config: TableConfig, operation: Operation) -> Choices:
@@ -78,6 +81,7 @@ def choose(options: Options, config: TableConfig, operation: Operation) -> Choic
         small_file_candidates=options.integer("hoodie.merge.small.file.group.candidates.limit"),
         metadata_table=metadata_settings(options),
         wants_all_columns=not options.flag("hoodie.write.set.null.for.missing.columns"),
+        notes=options.notes,
     )
 
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import re
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from pyhudi import HudiTable
 from pyhudi.errors import OptionError, UnsupportedError, UsageError
+from pyhudi.read.changes import ChangesQuery, open_changes
+from pyhudi.storage.local import LocalStorage
 from tests.tables import unpack
 
 SCHEMA = pa.schema({"id": pa.int64(), "v": pa.string(), "p": pa.string()})
@@ -92,6 +96,24 @@ def test_all_changes_of_tables_of_apache_hudi_are_the_snapshot(name: str, tmp_pa
 def test_a_begin_among_archived_commits_is_answered_by_a_scan(tmp_path: Path) -> None:
     table = HudiTable.open(unpack("judge/cleaned_and_archived_v9", tmp_path))
     assert table.changes("1970-01-02").num_rows == table.to_arrow().num_rows
+
+
+def test_a_begin_among_archived_commits_without_a_scan_names_the_earliest_safe_one(tmp_path: Path) -> None:
+    storage = LocalStorage(str(unpack("judge/cleaned_and_archived_v9", tmp_path)))
+    with pytest.raises(UsageError, match="earliest safe time is") as refused:
+        open_changes(storage, ChangesQuery("1970-01-02", may_scan=False))
+    (safe,) = re.findall(r"earliest safe time is (\d+)", str(refused.value))
+    assert open_changes(storage, ChangesQuery(safe, may_scan=False)).written.commits
+    with pytest.raises(UsageError):
+        open_changes(storage, ChangesQuery(str(int(safe) - 1), may_scan=False))
+
+
+def test_an_end_whose_files_were_cleaned_is_refused(tmp_path: Path) -> None:
+    table = HudiTable.open(unpack("judge/cleaned_and_archived_v9", tmp_path))
+    commits = table.history().filter(pc.field("action") == "commit")
+    assert table.changes(until=commits["completed"][-1].as_py()).num_rows == table.to_arrow().num_rows
+    with pytest.raises(UsageError, match="deleted files of that time"):
+        table.changes(until=commits["completed"][1].as_py())
 
 
 def test_a_filter_on_a_meta_column_works_on_a_partitioned_table(table: HudiTable) -> None:

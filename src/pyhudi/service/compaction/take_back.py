@@ -13,7 +13,7 @@ from pyhudi.errors import UnsupportedError
 from pyhudi.fsview.pending import read_plan
 from pyhudi.service.rollback.heartbeat import check_dead, heartbeat_path
 from pyhudi.spec.compaction import CompactionPlan
-from pyhudi.spec.file_names import parse_base_file_name, parse_log_file_name
+from pyhudi.spec.file_names import LogFileName, parse_base_file_name, parse_log_file_name
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.storage.left_overs import remove_left_overs
 from pyhudi.timeline.payload import instant_path
@@ -58,7 +58,8 @@ def cancel(table: LockedTable, instant: Instant) -> tuple[str, ...]:
 def written_files(table: LockedTable, instant: Instant, plan: CompactionPlan) -> tuple[str, ...]:
     """Return the paths of the files that runs of a plan left: what the markers name, and what else lies in the plan's partitions.
 
-    A compaction writes base files only; in layout 1 the log files that carry its time in their names are those of later delta commits.
+    A compaction writes base files, and logs of changes beside them; in layout 1 other log files that carry its time in their names are
+    those of later delta commits.
     """
     parse = parse_base_file_name if instant.action is Action.COMPACTION else parse_log_file_name
     groups = {operation.group for operation in plan.operations or ()}
@@ -66,11 +67,16 @@ def written_files(table: LockedTable, instant: Instant, plan: CompactionPlan) ->
     found = set(marked_files(table.storage, instant.requested) or ())
     for partition in {group.partition_path for group in groups}:
         found.update(status.path for status in table.storage.list(partition))
-    names = ((path, parse(path.rpartition("/")[2])) for path in found)
+    names = ((path, parse(file) or _change_log(file)) for path in found for file in (path.rpartition("/")[2],))
     written = {path for path, name in names if name and name.instant == instant.requested and name.file_id in ids}
     if table.config.layout == 1 and instant.action is Action.LOG_COMPACTION:
         written |= _own_logs(table, instant, ids)
     return tuple(sorted(written))
+
+
+def _change_log(file: str) -> LogFileName | None:
+    name = parse_log_file_name(file)
+    return name if name is not None and name.is_cdc else None
 
 
 def _own_logs(table: LockedTable, instant: Instant, ids: Collection[str]) -> set[str]:

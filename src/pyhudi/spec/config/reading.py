@@ -58,6 +58,18 @@ READING: tuple[ConfigKey, ...] = (
         " table's own.",
         choices=("6", "8", "9"),
     ),
+    served(
+        "hoodie.datasource.streaming.startoffset",
+        "Stream of a table: where a new one begins: earliest, latest, or a time after which commits count.",
+        default="earliest",
+        aliases=("hoodie.datasource.streaming.startOffset",),
+    ),
+    served(
+        "hoodie.datasource.read.streaming.table.version",
+        "Stream of a table: the table version whose times its offsets hold: completion times, in 6 requested times; by default the table's"
+        " own. A stream keeps to what it began with.",
+        choices=("6", "8", "9"),
+    ),
     *harmless(
         "a commit that only moves rows is never read as a change",
         "hoodie.datasource.read.incr.skip_compact=false hoodie.datasource.read.incr.skip_cluster=false",
@@ -73,7 +85,7 @@ READING: tuple[ConfigKey, ...] = (
     *refused(
         f"incremental reading {_LATER}",
         """
-        hoodie.datasource.query.incremental.type hoodie.datasource.read.incr.* hoodie.datasource.read.streaming.*
+        hoodie.datasource.query.incremental.type hoodie.datasource.read.incr.*
         hoodie.datasource.read.schema.use.end.instanttime=false
         """,
     ),

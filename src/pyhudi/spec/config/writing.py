@@ -213,11 +213,42 @@ WRITING: tuple[ConfigKey, ...] = (
         f"changing the schema beyond new columns and wider types {_LATER}",
         "hoodie.avro.schema.external.transformation=false hoodie.write.schema",
     ),
-    *refused(
-        f"entries of the commit chosen by the writer: that {_LATER}",
-        "hoodie.datasource.write.commitmeta.key.prefix=_ hoodie.write.rolling.metadata.*",
+    served(
+        "hoodie.datasource.write.commitmeta.key.prefix",
+        "Options whose names begin with this go into the metadata of the commit.",
+        default="_",
     ),
-    *refused(f"writing streams {_LATER}", "hoodie.datasource.write.streaming.* hoodie.streamer.* hoodie.deltastreamer.*"),
+    *refused(
+        f"metadata that one commit hands on to the next: that {_LATER}",
+        "hoodie.write.rolling.metadata.*",
+    ),
+    served(
+        "hoodie.datasource.write.streaming.checkpoint.identifier",
+        "Name of a stream that writes the table: with the number of its batch it stands in each commit.",
+        default="default_single_writer",
+    ),
+    served("hoodie.datasource.write.streaming.retry.count", "How often a batch of a stream is tried.", Kind.INTEGER, "3"),
+    served(
+        "hoodie.datasource.write.streaming.retry.interval.ms",
+        "Milliseconds before a batch is tried again; doubled each time.",
+        Kind.INTEGER,
+        "2000",
+    ),
+    served(
+        "hoodie.datasource.write.streaming.ignore.failed.batch",
+        "Go on with the next batch when one fails, its rows being lost.",
+        Kind.FLAG,
+        "false",
+    ),
+    served(
+        "hoodie.datasource.write.streaming.disable.compaction",
+        "Do not compact a merge-on-read table between the batches of a stream.",
+        Kind.FLAG,
+        "false",
+    ),
+    *refused(
+        "streams are written by Spark; its utilities for other sources are Apache Hudi's own", "hoodie.streamer.* hoodie.deltastreamer.*"
+    ),
     *refused(
         f"event times in a commit's statistics: that {_LATER}",
         "hoodie.payload.event.time.field",

@@ -1,0 +1,95 @@
+"""Which batches of a stream are in a table already: what makes each of them count once, whatever is killed and started again.
+
+Rules: `HoodieStreamingSink`, `CommitUtils.getValidCheckpointForCurrentWriter`. A commit holds, as JSON under the name of the stream, the
+number of the batch that it wrote, and beside it the id that Spark keeps in the stream's checkpoint: a stream that was started anew, with
+another checkpoint, counts its batches from nought again and is another stream.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from pyhudi.errors import CorruptTableError, UsageError
+from pyhudi.kernels.history import read_rows
+from pyhudi.spec.config_keys import find_key
+from pyhudi.spec.table_config import TableConfig
+from pyhudi.storage.protocol import Storage
+from pyhudi.storage.table_properties import load_properties
+from pyhudi.timeline.archive import archived_instants
+from pyhudi.timeline.load import load_timeline
+from pyhudi.timeline.payload import read_commit
+
+IDENTIFIER: Final = "hoodie.datasource.write.streaming.checkpoint.identifier"
+#: Entries of a commit's metadata.
+_CHECKPOINT: Final = "_hudi_streaming_sink_checkpoint"
+_QUERY: Final = "_pyhudi_streaming_query"
+
+
+@dataclass(frozen=True, slots=True)
+class StreamBatch:
+    """Batch `number` of the stream that Spark knows as `query` and the table as `identifier`."""
+
+    identifier: str
+    query: str
+    number: int
+
+    @property
+    def notes(self) -> dict[str, str]:
+        """What the commit of the batch says of it."""
+        return {_CHECKPOINT: json.dumps({self.identifier: str(self.number)}, separators=(",", ":")), _QUERY: self.query}
+
+
+def is_written(storage: Storage, batch: StreamBatch) -> bool:
+    """Tell whether a batch is in the table.
+
+    Raises:
+        UsageError: Apache Hudi wrote later batches under this identifier, which those of this stream cannot be told from.
+        CorruptTableError: a commit's entry is damaged.
+    """
+    for extra in _newest_first(storage):
+        number = _number(extra, batch.identifier)
+        if number is None:
+            continue
+        query = extra.get(_QUERY)
+        if query == batch.query or (query is None and number == batch.number):
+            return number >= batch.number
+        if query is None and number > batch.number:
+            raise UsageError(
+                f"table {storage.uri} has batch {number} of the stream '{batch.identifier}', written by Apache Hudi, and now comes batch"
+                f" {batch.number}: the stream has a new checkpoint. Give it a name of its own: {IDENTIFIER}=..."
+            )
+        if query is None:
+            return False
+    return False
+
+
+def default_identifier() -> str:
+    """Return the identifier of a stream that was given none."""
+    key = find_key(IDENTIFIER)
+    assert key is not None
+    assert key.default is not None
+    return key.default
+
+
+def _newest_first(storage: Storage) -> Iterator[Mapping[str, str]]:
+    """Yield the extra metadata of the table's commits; the archive is read when the active ones do not tell."""
+    config = TableConfig(load_properties(storage))
+    timeline = load_timeline(storage, config)
+    for instant in reversed(timeline.data_instants()):
+        yield read_commit(storage, config, instant).extra
+    archived = [one.metadata.extra for one in archived_instants(storage, config, read_rows) if one.metadata is not None]
+    yield from reversed(archived)
+
+
+def _number(extra: Mapping[str, str], identifier: str) -> int | None:
+    text = extra.get(_CHECKPOINT)
+    if text is None:
+        return None
+    try:
+        found = json.loads(text).get(identifier)
+        return None if found is None else int(found)
+    except (ValueError, AttributeError) as error:
+        raise CorruptTableError(f"a commit's {_CHECKPOINT} is {text!r}, where a JSON object of numbers belongs") from error

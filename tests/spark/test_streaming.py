@@ -1,0 +1,146 @@
+"""Streams: batches as commits, each exactly once, and a table as a stream."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
+
+from pyhudi import HudiTable
+from pyhudi.errors import OptionError, UsageError
+from pyhudi.spark.stream_sink import StreamSink
+
+pytestmark = pytest.mark.spark
+
+SCHEMA = "id long, v string, p string"
+OPTIONS = {
+    "hoodie.table.name": "t",
+    "hoodie.datasource.write.recordkey.field": "id",
+    "hoodie.datasource.write.operation": "insert",  # a batch that were written twice would show twice
+}
+
+
+class Pipe:
+    """A folder of files that is read as a stream, a table that it is written to, and the checkpoint between them."""
+
+    def __init__(self, spark: SparkSession, folder: Path) -> None:
+        self.spark, self.folder, self.table = spark, folder, folder / "t"
+        (folder / "in").mkdir()
+
+    def put(self, *rows: tuple[int, str, str]) -> None:
+        number = len(list((self.folder / "in").iterdir()))
+        lines = "\n".join(json.dumps(dict(zip(("id", "v", "p"), row, strict=True))) for row in rows)
+        (self.folder / "in" / f"{number:03}.json").write_text(lines)
+
+    def source(self) -> DataFrame:
+        return self.spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).json(str(self.folder / "in"))
+
+    def run(self, frame: DataFrame | None = None, mode: str = "append", checkpoint: str = "cp", **options: str) -> None:
+        writer = (self.source() if frame is None else frame).writeStream.format("hudi").outputMode(mode).partitionBy("p")
+        writer = writer.options(**{**OPTIONS, **options}).option("checkpointLocation", str(self.folder / checkpoint))
+        writer.trigger(availableNow=True).start(str(self.table)).awaitTermination()
+
+    def rows(self) -> Counter[tuple[int, str]]:
+        table = HudiTable.open(self.table).to_arrow()
+        return Counter(zip(table["id"].to_pylist(), table["v"].to_pylist(), strict=True))
+
+
+@pytest.fixture
+def pipe(spark: SparkSession, tmp_path: Path) -> Pipe:
+    return Pipe(spark, tmp_path)
+
+
+def test_every_batch_is_one_commit_and_a_batch_given_twice_counts_once(pipe: Pipe, monkeypatch: pytest.MonkeyPatch) -> None:
+    pipe.put((1, "a", "x"), (2, "a", "y"))
+    pipe.put((3, "a", "x"))
+    pipe.run()
+    assert HudiTable.open(pipe.table).history().num_rows == 2
+    assert {path.name for path in pipe.table.iterdir()} >= {"x", "y"}
+
+    save = StreamSink._save
+
+    def dies_after_the_commit(self, *args):
+        save(self, *args)
+        raise RuntimeError("killed")
+
+    pipe.put((4, "a", "y"))
+    with monkeypatch.context() as patched:
+        patched.setattr(StreamSink, "_save", dies_after_the_commit)
+        with contextlib.suppress(StreamingQueryException):
+            pipe.run()
+    assert sum(pipe.rows().values()) == 4
+    pipe.put((5, "a", "y"))
+    pipe.run()
+    assert pipe.rows() == Counter({(number, "a"): 1 for number in range(1, 6)})
+
+
+def test_a_stream_with_a_new_checkpoint_is_another_stream(pipe: Pipe) -> None:
+    pipe.put((1, "a", "x"))
+    pipe.run()
+    pipe.run(checkpoint="other")
+    assert pipe.rows() == Counter({(1, "a"): 2})
+
+
+def test_update_upserts_and_complete_replaces(pipe: Pipe) -> None:
+    upsert = {"hoodie.datasource.write.operation": "upsert"}
+    pipe.put((1, "a", "x"), (2, "a", "x"))
+    pipe.run(mode="update", **upsert)
+    pipe.put((1, "b", "x"))
+    pipe.run(mode="update", **upsert)
+    assert pipe.rows() == Counter({(1, "b"): 1, (2, "a"): 1})
+    counts = pipe.source().groupBy("p").count().selectExpr("count AS id", "'sum' AS v", "p")
+    pipe.run(counts, mode="complete", checkpoint="counts", **upsert)
+    assert pipe.rows() == Counter({(3, "sum"): 1})
+
+
+def test_a_wrong_option_is_refused_before_the_stream_starts(pipe: Pipe) -> None:
+    with pytest.raises(OptionError, match="recordkey"):
+        pipe.source().writeStream.format("hudi").option("hoodie.datasource.write.recordkeys.field", "id").start(str(pipe.table))
+    with pytest.raises(UsageError, match="path"):
+        pipe.source().writeStream.format("hudi").start()
+    assert not pipe.table.exists()
+
+
+def test_other_formats_keep_their_partitions(pipe: Pipe) -> None:
+    pipe.put((1, "a", "x"))
+    writer = pipe.source().writeStream.format("parquet").partitionBy("p").option("checkpointLocation", str(pipe.folder / "cp"))
+    writer.trigger(availableNow=True).start(str(pipe.table)).awaitTermination()
+    assert (pipe.table / "p=x").is_dir()
+
+
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_a_table_as_a_stream_gives_what_each_commit_wrote(pipe: Pipe, kind: str) -> None:
+    made = {"hoodie.datasource.write.table.type": kind, "hoodie.table.cdc.enabled": "true", "hoodie.datasource.write.operation": "upsert"}
+    pipe.put((1, "a", "x"), (2, "a", "y"))
+    pipe.run(**made)
+    seen = Follower(pipe, "rows")
+    changes = Follower(pipe, "changes", **{"hoodie.datasource.query.incremental.format": "cdc"})
+    assert seen.next("id", "v") == [(1, "a"), (2, "a")]
+    assert changes.next("op") == [("i",), ("i",)]
+    pipe.put((1, "b", "x"), (3, "b", "y"))
+    pipe.run(**made)
+    assert seen.next("id", "v") == [(1, "b"), (3, "b")]
+    assert changes.next("op") == [("i",), ("u",)]
+    assert seen.next("id", "v") == []
+    late = Follower(pipe, "late", **{"hoodie.datasource.streaming.startOffset": "latest"})
+    assert late.next("id", "v") == []
+
+
+class Follower:
+    """Reads the table of a pipe as a stream, from its own checkpoint on."""
+
+    def __init__(self, pipe: Pipe, name: str, **options: str) -> None:
+        self.pipe, self.name, self.options = pipe, name, options
+
+    def next(self, *columns: str) -> list[tuple[object, ...]]:
+        found: list[tuple[object, ...]] = []
+        stream = self.pipe.spark.readStream.format("hudi").options(**self.options).load(str(self.pipe.table))
+        writer = stream.writeStream.foreachBatch(lambda frame, _: found.extend(map(tuple, frame.select(*columns).collect())))
+        writer = writer.option("checkpointLocation", str(self.pipe.folder / self.name))
+        writer.trigger(availableNow=True).start().awaitTermination()
+        return sorted(found)
