@@ -123,3 +123,18 @@ def test_record_of_a_failed_write_is_taken_back_and_a_rollback_that_does_not_is_
     monkeypatch.setattr(execute, "take_back", lambda *_: None)
     monkeypatch.setattr(found, "_dead", lambda *_: ())
     assert statistics_problems(lower) == ["partition statistics hold all rows"]
+
+
+def test_compaction_that_is_cancelled_leaves_no_record() -> None:
+    storage, oracle = stored(MERGED)
+    MERGED.write(storage, *WRITE)
+    for run in cuts(lambda cut: MERGED.compact(cut, "both"), storage):
+        call = run.point.call
+        if call.path.startswith(".hoodie/metadata") and call.path.endswith(".deltacommit"):
+            [instant] = [one for one in HudiTable(run.storage).history().to_pylist() if one["action"] == "compaction"]
+            HudiTable(run.storage).services.rollback(instant["requested"])
+            names = [file.name for file in run.storage.list(".hoodie/metadata/.hoodie/timeline")]
+            assert not [name for name in names if name.startswith(instant["requested"])]
+            check(run, MERGED, oracle.after(*WRITE), oracle.after(*WRITE))
+            return
+    raise AssertionError("the metadata table was not told")

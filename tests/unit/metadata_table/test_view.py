@@ -109,3 +109,9 @@ def test_metadata_table_that_is_behind_is_listed_with_a_warning(storage, caplog)
     with caplog.at_level(logging.WARNING):
         assert type(open_view(storage, config_of(storage), timeline_of(storage))) is FileSystemView
     assert "29990101000000000" in caplog.text
+
+
+def test_that_of_version_6_is_not_asked(storage) -> None:
+    config = config_of(storage)
+    older = TableConfig({**config.properties, "hoodie.table.version": "6", "hoodie.timeline.layout.version": "1"})
+    assert type(open_view(storage, older, timeline_of(storage))) is FileSystemView

@@ -19,6 +19,7 @@ from pyhudi.storage.left_overs import remove_left_overs
 from pyhudi.timeline.payload import instant_path
 from pyhudi.txn.locked import LockedTable
 from pyhudi.txn.markers import delete_markers, marked_appends, marked_files
+from pyhudi.txn.metadata_table import find_metadata_table
 
 
 def take_back_run(table: LockedTable, instant: Instant, plan: CompactionPlan) -> Instant:
@@ -31,6 +32,7 @@ def take_back_run(table: LockedTable, instant: Instant, plan: CompactionPlan) ->
     if instant.state is State.REQUESTED and marked_files(table.storage, instant.requested) is None:
         return requested
     check_dead(table, instant)
+    find_metadata_table(table)  # takes back what the run told it, while the instant still says that it is pending
     for path in written_files(table, instant, plan):
         table.storage.delete(path)
     partitions = {operation.group.partition_path for operation in plan.operations or ()}
