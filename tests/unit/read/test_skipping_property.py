@@ -102,6 +102,17 @@ def compare(table_type: str, writes: list[tuple[str, list[dict[str, Any]]]], *, 
         check(table)
 
 
+def row(key: str, number: int | None) -> dict[str, Any]:
+    return {"id": key, "p": "x", "i": number, "f": None, "s": None, "n": None}
+
+
+def test_a_row_of_a_log_file_is_found_though_its_base_file_says_no() -> None:
+    writes = [("insert", [row("a", 1), row("b", 2)]), ("insert", [row("c", 3)]), ("upsert", [row("a", -4), row("c", None)])]
+    with written("MERGE_ON_READ", writes, grows=False) as table:
+        assert [table.to_arrow(filter=text).num_rows for text in ("i < 0", "i IS NULL", "i = 3")] == [1, 1, 0]
+        check(table)
+
+
 QUIET = {"suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 
 
