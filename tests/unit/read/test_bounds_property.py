@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pyhudi.read.bounds import Bounds, may_match
@@ -139,7 +139,10 @@ OF_SPARK = st.recursive(
 )
 
 
+@settings(max_examples=400)
 @given(values=st.lists(st.none() | NUMBERS, min_size=1, max_size=4), condition=OF_SPARK)
+@example(values=[0.0, math.nan], condition=Compare(F, ">", pa.scalar(0.0)))
+@example(values=[0.0, math.nan], condition=Not(Compare(F, "<=", pa.scalar(0.0))))
 def test_nan_is_greater_than_all_bounds_for_spark(values: list[float | None], condition: Condition) -> None:
     bounds = bounds_of("f", [[{"f": value} for value in values]])
     kept = may_match(condition, {F: bounds}, 1, nan_is_greatest=True)
