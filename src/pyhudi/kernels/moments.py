@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from pyhudi.errors import KeyFieldError
+from pyhudi.kernels.date_columns import read_dates
 from pyhudi.keygen.calendar import DAY_MS
 from pyhudi.keygen.date_pattern import Letters
 from pyhudi.keygen.date_text import date_text, fineness
@@ -52,12 +53,27 @@ def moment_texts(column: pa.Array, settings: TimestampText, field: str, first_ro
         return _of_millis(_in_millis(_numbers(column), settings.unit), column, settings, field)
     if not (is_number or pt.is_string(kind) or pt.is_decimal(kind) or pt.is_null(kind)):
         raise KeyFieldError(f"Field '{field}' has type {kind}, which is no moment for the partition path.")
+    if pt.is_string(kind) and (read := _read_at_once(column, settings)) is not None:
+        return _of_millis(read, column, settings, field, settings.output_zone or settings.input_zone)
     encoded = column.dictionary_encode(null_encoding="encode")
     codes = encoded.indices.to_numpy().astype(np.int64)
     values = encoded.dictionary.to_pylist()
     rows = first_places(codes, len(values))
     texts = [settings.text(value, field=field, row=first_row + row) for value, row in zip(values, rows, strict=True)]
     return codes, list(texts)
+
+
+def _read_at_once(column: pa.StringArray, settings: TimestampText) -> Codes | None:
+    """Return the moments of a column of texts, 0 for a null; None when some of them must be read one by one."""
+    if not settings.inputs or (settings.output_zone or settings.input_zone) is None:
+        return None
+    texts = pc.drop_null(column)
+    found = read_dates(texts, settings.inputs[0], settings.input_zone)
+    if found is None or not found[1].all():
+        return None
+    millis = np.zeros(len(column), np.int64)
+    millis[~_nulls(column)] = found[0]
+    return millis
 
 
 def clock_texts(column: pa.TimestampArray) -> pa.StringArray:
@@ -73,9 +89,11 @@ def first_places(codes: Codes, count: int) -> list[int]:
     return [int(row) for row in firsts]
 
 
-def _of_millis(millis: Codes, column: pa.Array, settings: TimestampText, field: str) -> tuple[Codes, list[str | None]]:
+def _of_millis(
+    millis: Codes, column: pa.Array, settings: TimestampText, field: str, shown_in: Zone | None = None
+) -> tuple[Codes, list[str | None]]:
     """Return codes and texts of moments; nulls have one of their own."""
-    zone = settings.output_zone or LOCAL_ZONE
+    zone = shown_in or settings.output_zone or LOCAL_ZONE
     local = _on_clocks(millis, zone, settings)
     if local is None:  # each moment by itself: offsets in the path, or the ends of time
         kept = millis

@@ -70,6 +70,30 @@ def test_texts_of_a_column_of_dates_are_those_of_its_values(values: list[str | N
     assert texts_of(pa.array(values, pa.string()), found) == expected
 
 
+stamps = st.datetimes().map(lambda at: f"{at.isoformat(timespec='milliseconds').zfill(23)}")
+offsets = st.sampled_from(["Z", "+05:30", "+25:00", "+23:59", "-0800", "+00:00", "z", "+5", ""])
+
+
+@given(st.lists(st.tuples(stamps, offsets) | st.none(), max_size=6), st.sampled_from(["UTC", "GMT+5:45", "Asia/Tokyo", ""]), st.booleans())
+def test_texts_of_a_column_of_times_are_those_of_its_values(values: list[tuple[str, str] | None], zone: str, has_offset: bool) -> None:
+    found = settings(
+        timestamp_type="DATE_STRING",
+        input_dateformat="yyyy-MM-dd'T'HH:mm:ss.SSS" + ("Z" if has_offset else ""),
+        output_dateformat="yyyy/MM/dd HH:mm:ss.SSS",
+        input_timezone=zone,
+        output_timezone="America/New_York" if has_offset else "",
+    )
+    texts = [None if value is None else value[0] + (value[1] if has_offset else "") for value in values]
+    column = pa.array(texts, pa.string())
+    try:
+        expected = [found.text(value, field="ts", row=0) for value in texts]
+    except KeyFieldError:
+        with pytest.raises(KeyFieldError):
+            texts_of(column, found)
+    else:
+        assert texts_of(column, found) == expected
+
+
 @pytest.fixture
 def in_tokyo(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("TZ", "Asia/Tokyo")
