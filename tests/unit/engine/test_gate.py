@@ -73,6 +73,7 @@ def test_a_task_that_runs_tasks_itself_waits_for_no_free_thread() -> None:
     assert engine.run(lambda number: sum(engine.run(abs, range(number))), range(40)) == [sum(range(number)) for number in range(40)]
 
 
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # that of Python 3.12 about processes with threads
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
 def test_a_forked_process_has_threads_of_its_own() -> None:
     LocalEngine(threads=2).run(abs, [1, 2, 3])
