@@ -15,10 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from pyhudi.metadata_table.index_definitions import IndexDefinition
+from pyhudi.metadata_table.index_definitions import ZONE_OPTION, IndexDefinition
 
-#: Entry of an index's options: the time zone in which moments become days and texts. Apache Hudi takes the session's and notes none.
-ZONE_OPTION = "timeZone"
 IDENTITY = "identity"
 
 _PATTERNS = {"yyyy": "%Y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S"}

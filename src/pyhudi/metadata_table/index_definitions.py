@@ -7,7 +7,7 @@ those of version 8 name no version of an index, which means V1.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,9 @@ from pyhudi.storage.protocol import Storage
 
 PATH_PROPERTY = "hoodie.table.index.defs.path"
 PATH = ".hoodie/.index_defs/index.json"
+#: The time zone of an expression that needs one. It is among the options of a definition; in the file it stands beside them, since Apache
+#: Hudi refuses to write to a table with options that it does not know, and passes over entries that it does not know.
+ZONE_OPTION = "timeZone"
 _MAX_BYTES = 64 << 20
 
 
@@ -69,8 +72,10 @@ def _entry(definition: IndexDefinition, *, with_version: bool) -> dict[str, obje
         "indexType": definition.type,
         "indexFunction": definition.function,
         "sourceFields": list(definition.source_fields),
-        "indexOptions": dict(definition.options),
+        "indexOptions": {name: value for name, value in definition.options.items() if name != ZONE_OPTION},
     }
+    if ZONE_OPTION in definition.options:
+        entry[ZONE_OPTION] = definition.options[ZONE_OPTION]
     return entry | {"version": f"V{definition.version}"} if with_version else entry
 
 
@@ -80,6 +85,10 @@ def _definition(name: str, entry: Mapping[str, Any]) -> IndexDefinition:
         type=str(entry.get("indexType") or ""),
         function=str(entry.get("indexFunction") or ""),
         source_fields=tuple(map(str, entry.get("sourceFields") or ())),
-        options={str(key): str(value) for key, value in (entry.get("indexOptions") or {}).items()},
+        options={str(key): str(value) for key, value in (*(entry.get("indexOptions") or {}).items(), *_zone(entry))},
         version=int(str(entry.get("version") or "V1").removeprefix("V")),
     )
+
+
+def _zone(entry: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
+    return [(ZONE_OPTION, entry[ZONE_OPTION])] if ZONE_OPTION in entry else []

@@ -15,8 +15,8 @@ import pyarrow.types as pt
 from pyhudi.codec.bloom import BloomFilter, BloomType
 from pyhudi.errors import CorruptTableError
 from pyhudi.metadata_table import keys, partitions
-from pyhudi.metadata_table.expressions import IDENTITY, ZONE_OPTION
-from pyhudi.metadata_table.index_definitions import IndexDefinition
+from pyhudi.metadata_table.expressions import IDENTITY
+from pyhudi.metadata_table.index_definitions import ZONE_OPTION, IndexDefinition
 from pyhudi.metadata_table.record import BloomFilterRecord
 from pyhudi.metadata_table.table import MetadataTable
 from pyhudi.read.condition import Call, Condition, Operand, operands

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,7 +11,7 @@ import pytest
 from pyhudi import HudiTable
 from pyhudi.errors import OptionError, SchemaError, UnsupportedError, UsageError
 from pyhudi.kernels.history import load_full_timeline
-from pyhudi.metadata_table.index_definitions import load_definitions
+from pyhudi.metadata_table.index_definitions import PATH, load_definitions
 from pyhudi.metadata_table.keys import split_secondary_key
 from pyhudi.metadata_table.table import MetadataTable
 from pyhudi.service.indexes import list_indexes
@@ -208,3 +209,12 @@ def test_deleting_one_of_two_records_of_a_key_leaves_the_others_place(tmp_path, 
         "k000": {"c2"},
         "k001": {"c2"},
     }
+
+
+def test_time_zone_of_an_expression_is_not_among_the_options_that_apache_hudi_checks(tmp_path) -> None:
+    table = new_table(tmp_path, "COPY_ON_WRITE")
+    table.insert(rows(0, 2))
+    table.services.index("day", "ts", using="column_stats", options={"expr": "from_unixtime"})
+    entry = json.loads(table.storage.read(PATH))["indexDefinitions"]["expr_index_day"]
+    assert (entry["indexOptions"], entry["timeZone"]) == ({"expr": "from_unixtime"}, "UTC")
+    assert load_definitions(table.storage, config_of(table))["expr_index_day"].options["timeZone"] == "UTC"

@@ -16,8 +16,8 @@ import pyarrow.types as pt
 from pyhudi.errors import OptionError, SchemaError, UsageError, nearest
 from pyhudi.metadata_table import partitions
 from pyhudi.metadata_table.column_types import type_at, value_type
-from pyhudi.metadata_table.expressions import FUNCTIONS, IDENTITY, ZONE_OPTION, Expression
-from pyhudi.metadata_table.index_definitions import IndexDefinition
+from pyhudi.metadata_table.expressions import FUNCTIONS, IDENTITY, Expression
+from pyhudi.metadata_table.index_definitions import ZONE_OPTION, IndexDefinition
 from pyhudi.metadata_table.secondary_keys import is_servable
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.spec.table_version import TableVersion
