@@ -39,7 +39,7 @@ _PATH: Final = "path"
 _TIME: Final = "commitTime"
 _BEFORE_ALL: Final = "000"
 _FORMAT: Final = "hoodie.datasource.query.incremental.format"
-_START: Final = "hoodie.datasource.streaming.startoffset"
+_START: Final = "hoodie.datasource.streaming.startOffset"
 _TIMES_OF_VERSION: Final = "hoodie.datasource.read.streaming.table.version"
 
 

@@ -59,10 +59,9 @@ READING: tuple[ConfigKey, ...] = (
         choices=("6", "8", "9"),
     ),
     served(
-        "hoodie.datasource.streaming.startoffset",
+        "hoodie.datasource.streaming.startOffset",
         "Stream of a table: where a new one begins: earliest, latest, or a time after which commits count.",
         default="earliest",
-        aliases=("hoodie.datasource.streaming.startOffset",),
     ),
     served(
         "hoodie.datasource.read.streaming.table.version",
