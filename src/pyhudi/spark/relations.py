@@ -62,6 +62,12 @@ def _temporary_view(session: SparkSession, parts: tuple[str, ...]) -> JavaObject
     return None if view is None else view.desc()
 
 
+def options_of(relation: JavaObject) -> dict[str, str]:
+    """Return the options of `t WITH (key = value)`, without those that Spark's parser adds for itself."""
+    found = {str(name): str(value) for name, value in relation.options().asCaseSensitiveMap().items()}
+    return {name: value for name, value in found.items() if not name.startswith("__")}
+
+
 def names_in(shown: str) -> Iterator[tuple[str, ...]]:
     """Yield the names in a printed plan.
 

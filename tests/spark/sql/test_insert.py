@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyhudi.errors import HudiError, SchemaError
+from pyhudi.errors import HudiError, KeyFieldError, SchemaError
 
 pytestmark = pytest.mark.spark
 
@@ -166,3 +166,29 @@ def test_a_column_that_a_dataframe_write_added_is_described_and_inserted(people)
     assert ("score", "double", None) in people("DESCRIBE people")
     people("INSERT INTO people (id, city, score) VALUES (5, 'oslo', 2.5)")
     assert people("SELECT id, score FROM people WHERE score IS NOT NULL ORDER BY id") == [(4, 1.5), (5, 2.5)]
+
+
+def test_insert_modes_and_options_of_the_statement_say_what_happens_to_known_keys(people):
+    def ages():
+        return [row[0] for row in people("SELECT age FROM people WHERE id = 1 ORDER BY age")]
+
+    row = "VALUES (1, 'ann', {}, 'oslo')"
+    people(f"INSERT INTO people WITH (`hoodie.spark.sql.insert.into.operation` = 'upsert') {row.format(50)}")
+    assert ages() == [50]
+    for mode, expected in (("upsert", [51]), ("non-strict", [51, 52])):
+        people.session.conf.set("hoodie.sql.insert.mode", mode)
+        try:
+            people(f"INSERT INTO people {row.format(expected[-1])}")
+        finally:
+            people.session.conf.unset("hoodie.sql.insert.mode")
+        assert ages() == expected
+    people.session.conf.set("hoodie.sql.insert.mode", "strict")
+    try:
+        with pytest.raises(KeyFieldError, match="in the table already"):
+            people(f"INSERT INTO people {row.format(60)}")
+        people(
+            "INSERT INTO people WITH (`hoodie.datasource.insert.dup.policy` = 'drop') VALUES (1, 'ann', 61, 'oslo'), (8, 'z', 1, 'oslo')"
+        )
+    finally:
+        people.session.conf.unset("hoodie.sql.insert.mode")
+    assert (ages(), people("SELECT count(*) FROM people WHERE id = 8")) == ([51, 52], [(1,)])

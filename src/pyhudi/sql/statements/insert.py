@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame
 from pyhudi.errors import OptionError, SchemaError
 from pyhudi.spark import catalog_table, jvm, relations
 from pyhudi.spec.commit import Operation
-from pyhudi.spec.options import resolve
+from pyhudi.spec.options import Options, overruled, resolve
 from pyhudi.sql.assign import Target, conform
 from pyhudi.sql.statement import Statement
 from pyhudi.sql.target import WriteTarget, open_target
@@ -58,8 +58,10 @@ def insert(statement: Statement) -> DataFrame | None:
     target = open_target(statement, entry)
     source = statement.ask(_query_text(statement, stated))
     rows = conform(source, _targets(target, stated, source), f"INSERT into {entry.qualified_name}")
-    operation, partitions = _operation(target, stated)
-    return target.write(operation, rows, partitions=partitions, options=_policy(target))
+    own = relations.options_of(plan.table())
+    options = resolve(overruled(target.options, own))
+    operation, partitions = _operation(target, stated, options)
+    return target.write(operation, rows, partitions=partitions, options={**_policy(target, options), **own})
 
 
 def _partition_spec(plan: jvm.JavaObject) -> dict[str, str | None]:
@@ -131,13 +133,12 @@ def _known(target: WriteTarget, names: dict[str, str], name: str) -> str:
     return names[name.lower()]
 
 
-def _insert_operation(target: WriteTarget) -> Operation:
+def _insert_operation(target: WriteTarget, options: Options) -> Operation:
     """Return what INSERT INTO does: by its own key, else by the older ones.
 
     Raises:
         OptionError: the operation is unknown, or the older keys contradict each other.
     """
-    options = resolve(target.options)
     asked = options.get(_OPERATION)
     if asked is not None:
         return _OPERATIONS[asked.lower()]
@@ -150,17 +151,16 @@ def _insert_operation(target: WriteTarget) -> Operation:
     return Operation.UPSERT if mode == "upsert" and not keyless else Operation.INSERT
 
 
-def _policy(target: WriteTarget) -> dict[str, str]:
+def _policy(target: WriteTarget, options: Options) -> dict[str, str]:
     """Return the option that the mode `strict` stands for."""
-    options = resolve(target.options)
     is_strict = options.get(_OPERATION) is None and options.text(_MODE).lower() == "strict" and target.table.config.record_key_fields
     return {_DUPLICATES: "fail"} if is_strict and options.get(_DUPLICATES) is None else {}
 
 
-def _operation(target: WriteTarget, stated: _Insert) -> tuple[Operation, list[str] | None]:
+def _operation(target: WriteTarget, stated: _Insert, options: Options) -> tuple[Operation, list[str] | None]:
     """Return the operation and, for INSERT OVERWRITE ... PARTITION, the partition paths it replaces."""
     if not stated.overwrite:
-        return _insert_operation(target), None
+        return _insert_operation(target, options), None
     if not target.partition_columns:
         return Operation.INSERT_OVERWRITE_TABLE, None
     if (static := target.static_partition(stated.partition)) is not None:
