@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import BinaryIO
 
 from pyhudi.storage.paths import split_file_path
@@ -79,4 +79,5 @@ class FolderStorage:
         return f"{self.folder}/{path}" if path else self.folder
 
     def _own(self, status: FileStatus) -> FileStatus:
-        return replace(status, path=status.path[len(self.folder) + 1 :])
+        # Not `replace`, which takes three times as long: a timeline has thousands of files.
+        return FileStatus(status.path[len(self.folder) + 1 :], status.size, status.modified_ms, status.is_dir)
