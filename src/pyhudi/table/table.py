@@ -200,12 +200,14 @@ class HudiTable:
         Args:
             since: Completion time (requested time in table version 6) after which commits count; None or `earliest` means all.
             until: The last such time; None means now.
-            format: `latest_state`; `cdc`, with images before and after, comes with a later release.
+            format: `latest_state`, or `cdc`: what happened to each record, with images before and after as JSON texts, of a table that
+                captures its changes (`hoodie.table.cdc.enabled`).
             meta_columns: Put the five `_hoodie_*` columns first.
 
         Raises:
-            UnsupportedError: the format or a feature of the table is not served.
-            OptionError: a bound is no time.
+            UnsupportedError: a feature of the table is not served.
+            UsageError: a bound is no time, the table captures no changes, or commits or files that are needed are archived or cleaned away;
+                then the message names the earliest safe time.
 
         Example:
             >>> table.changes(since="20261201040547825")  # doctest: +SKIP
