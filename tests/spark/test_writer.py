@@ -135,7 +135,7 @@ def test_partition_value_that_leads_out_of_the_table_is_refused(spark: SparkSess
     [
         ({"hoodie.datasource.write.recordkey.fields": "id"}, OptionError, "recordkey.field"),
         ({"hoodie.datasource.write.operation": "upsrt"}, OptionError, "upsert"),
-        ({"hoodie.index.type": "BLOOM"}, UnsupportedError, "SIMPLE"),
+        ({"hoodie.index.type": "HBASE"}, UnsupportedError, "HBASE"),
         ({"hoodie.table.name": ""}, OptionError, "hoodie.table.name"),
     ],
 )

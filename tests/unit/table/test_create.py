@@ -86,7 +86,6 @@ def test_what_a_killed_creation_left_is_taken_over() -> None:
         ({"schema": pa.schema({"id": pa.int64(), "a b": pa.int64()})}, SchemaError, "'a b'"),
         ({"options": {"primaryKey": "city"}}, OptionError, "hoodie.table.recordkey.fields=id"),
         ({"options": {"hoodie.write.table.version": "7"}}, UnsupportedError, "7"),
-        ({"options": {"hoodie.table.cdc.enabled": "true"}}, UnsupportedError, "cdc"),
     ],
 )
 def test_definition_that_makes_no_table_is_refused_and_leaves_nothing(arguments, kind, says) -> None:

@@ -92,8 +92,7 @@ def test_ordering_field_that_the_data_lack_is_named() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("hoodie.populate.meta.fields", "false"),
-        ("hoodie.table.cdc.enabled", "true"),
+        ("hoodie.partition.metafile.use.base.format", "true"),
         ("hoodie.table.of.the.future", "yes"),
     ],
 )
