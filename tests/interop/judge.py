@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -98,17 +98,28 @@ class Judge:
         self._call("write", path=str(path), source=str(source), mode=mode, options=dict(options or {}))
         source.unlink()
 
+    def key_texts(self, rows: pa.Table, generators: Sequence[Mapping[str, Any]]) -> list[list[list[str]] | str]:
+        """For each key generator (`class`, `options`) record key and partition path of every row, or what it raised."""
+        source = self.scratch / f"rows-{next(self._numbers)}.parquet"
+        pq.write_table(rows, source)
+        texts: list[list[list[str]] | str] = self._ask("key_texts", source=str(source), generators=list(generators))["texts"]
+        source.unlink()
+        return texts
+
     def _call(self, operation: str, **request: Any) -> pa.Table:
         target = self.scratch / f"answer-{next(self._numbers)}.arrow"
-        assert self._process.stdin
-        self._process.stdin.write(json.dumps({"operation": operation, "target": str(target), **request}) + "\n")
-        self._process.stdin.flush()
-        if not self._answer().get("rows"):
+        if not self._ask(operation, target=str(target), **request).get("rows"):
             return pa.table({})
         with pa.OSFile(str(target), "rb") as file:
             table = pa.ipc.open_file(file).read_all()
         target.unlink()
         return table
+
+    def _ask(self, operation: str, **request: Any) -> dict[str, Any]:
+        assert self._process.stdin
+        self._process.stdin.write(json.dumps({"operation": operation, **request}) + "\n")
+        self._process.stdin.flush()
+        return self._answer()
 
     def _answer(self) -> dict[str, Any]:
         assert self._process.stdout

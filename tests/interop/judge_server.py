@@ -104,10 +104,30 @@ def write(session: SparkSession, request: dict[str, Any]) -> dict[str, Any]:
     return {"rows": False}
 
 
+def key_texts(session: SparkSession, request: dict[str, Any]) -> dict[str, Any]:
+    """What Apache Hudi's key generators make of rows, without writing a table for each: they are given the Avro records of its writes."""
+    hudi = session._jvm.org.apache.hudi
+    frame = session.read.parquet(request["source"]).coalesce(1)
+    records = hudi.HoodieSparkUtils.createRdd(frame._jdf, "record", "rows", False, hudi.common.util.Option.empty()).toJavaRDD().collect()
+    return {"texts": [texts_of(hudi, generator, records) for generator in request["generators"]]}
+
+
+def texts_of(hudi: Any, wanted: dict[str, Any], records: Any) -> list[list[str]] | str:
+    properties = hudi.common.config.TypedProperties()
+    for key, value in wanted["options"].items():
+        properties.setProperty(key, value)
+    try:
+        generator = getattr(hudi.keygen, wanted["class"].rpartition(".")[2])(properties)
+        return [[generator.getRecordKey(record), generator.getPartitionPath(record)] for record in records]
+    except Py4JJavaError as error:
+        return reason(error)
+
+
 OPERATIONS: dict[str, Callable[[SparkSession, dict[str, Any]], dict[str, Any]]] = {
     "sql": run_sql,
     "read": read,
     "write": write,
+    "key_texts": key_texts,
 }
 
 
