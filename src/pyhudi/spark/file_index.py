@@ -11,7 +11,7 @@ import base64
 import hashlib
 import threading
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 from pyspark.errors import PySparkException
@@ -19,8 +19,12 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from pyhudi.errors import CorruptTableError, UnsupportedError
+from pyhudi.read.condition import operands
+from pyhudi.read.skipping import Skipping, explained
 from pyhudi.read.snapshot import Snapshot
+from pyhudi.schema.meta_columns import with_meta_columns
 from pyhudi.spark import jvm
+from pyhudi.spark.catalyst_condition import condition_of
 from pyhudi.spark.delta_files import delta_folder
 from pyhudi.spark.directories import Directory, Texts, partition_values
 from pyhudi.spark.failures import carried, explain_reads_below
@@ -78,12 +82,16 @@ class SnapshotFileIndex:
     # --- what Spark calls -------------------------------------------------------------------------------------------
 
     @carried
-    def listFiles(self, partition_filters: JavaObject, data_filters: JavaObject) -> JavaObject:  # noqa: N802, ARG002
-        """Return `Seq[PartitionDirectory]`; data filters are evaluated by the scan on row groups and rows."""
+    def listFiles(self, partition_filters: JavaObject, data_filters: JavaObject) -> JavaObject:  # noqa: N802
+        """Return `Seq[PartitionDirectory]`; files that indexes rule out for the data filters are not among them."""
         try:
             with self._lock:
-                if not partition_filters.isEmpty():
-                    return self._directories(self._search.matching(partition_filters))
+                found = None if partition_filters.isEmpty() else self._search.matching(partition_filters)
+                skipping = self._skipping(data_filters)
+                if skipping is not None:
+                    return self._chosen(self._search.everything() if found is None else found, skipping)
+                if found is not None:
+                    return self._directories(found)
                 if self._all is None:
                     self._all = self._directories(self._search.everything())
                 return self._all
@@ -139,10 +147,38 @@ class SnapshotFileIndex:
 
     # --- how it is answered -----------------------------------------------------------------------------------------
 
-    def _directories(self, found: list[tuple[str, Texts]]) -> JavaObject:
+    @property
+    def location(self) -> str:
+        """Where the table is, as Hadoop names it."""
+        return self._base
+
+    def explained(self, partition_filters: JavaObject, data_filters: JavaObject) -> list[tuple[FileSlice, str | None]]:
+        """Return all file slices of the snapshot, each with what rules it out for these filters, or None."""
+        with self._lock:
+            everything = [path for path, _ in self._search.everything()]
+            found = everything if partition_filters.isEmpty() else [path for path, _ in self._search.matching(partition_filters)]
+            return explained(self._snapshot, everything, found, self._skipping(data_filters))
+
+    def _skipping(self, data_filters: JavaObject) -> Skipping | None:
+        """Return what can be asked for these filters; None when they rule nothing out."""
+        is_of_today = self._part is None or self._part.is_today
+        if not self._snapshot.query.skips_data or not is_of_today or data_filters.isEmpty() or self._snapshot.metadata_table is None:
+            return None
+        condition = condition_of(data_filters, with_meta_columns(self._snapshot.schema))
+        return Skipping(self._snapshot, condition, nan_is_greatest=True) if any(operands(condition)) else None
+
+    def _chosen(self, found: list[tuple[str, Texts]], skipping: Skipping) -> JavaObject:
+        """Return the directories of what indexes leave."""
+        by_path: dict[str, list[FileSlice]] = {}
+        for one in skipping.choose([path for path, _ in found]).slices:
+            by_path.setdefault(one.group.partition_path, []).append(one)
+        return self._directories([(path, texts) for path, texts in found if path in by_path], by_path)
+
+    def _directories(self, found: list[tuple[str, Texts]], chosen: Mapping[str, Sequence[FileSlice]] | None = None) -> JavaObject:
+        """Return the directories of partitions, with all slices or those chosen of them."""
         if not merges(self._snapshot):
-            return self._values.directories(Directory(texts, self._base_files(path)) for path, texts in found)
-        slices = [(texts, self._snapshot.slices(path)) for path, texts in found]
+            return self._values.directories(Directory(texts, self._base_files(path, chosen)) for path, texts in found)
+        slices = [(texts, self._snapshot.slices(path) if chosen is None else tuple(chosen[path])) for path, texts in found]
         return self._values.directories(self._merged_directories(slices))
 
     def _merged_directories(self, partitions: list[tuple[Texts, tuple[FileSlice, ...]]]) -> Iterator[Directory]:
@@ -181,8 +217,10 @@ class SnapshotFileIndex:
                 if file is not None:
                     yield f"{self._base}/{file.path}", file.size
 
-    def _base_files(self, path: str) -> tuple[tuple[str, int, int], ...]:
-        return tuple(self._file(file) for file in self._snapshot.files(path) if self._scans(file))
+    def _base_files(self, path: str, chosen: Mapping[str, Sequence[FileSlice]] | None = None) -> tuple[tuple[str, int, int], ...]:
+        wanted = None if chosen is None else {one.base for one in chosen[path]}
+        files = self._snapshot.files(path)
+        return tuple(self._file(file) for file in files if self._scans(file) and (wanted is None or file in wanted))
 
     def _scans(self, file: BaseFile) -> bool:
         """Tell whether a base file belongs to this scan."""
@@ -209,8 +247,9 @@ class SnapshotFileIndex:
     def _identity(self) -> str:
         snapshot = self._snapshot
         versions = "" if self._part is None else f", schema {sorted(self._part.versions)}"
+        skipping = "" if snapshot.query.skips_data else ", no skipping"
         timeline = hashlib.sha256(repr(snapshot.timeline.completed()).encode()).hexdigest()[:16]
-        return f"HudiFiles({self._base}, {snapshot.instant}, {snapshot.query.mode}, {timeline}{snapshot.scope}{versions})"
+        return f"HudiFiles({self._base}, {snapshot.instant}, {snapshot.query.mode}, {timeline}{snapshot.scope}{versions}{skipping})"
 
     @cached_property
     def _root_paths(self) -> JavaObject:

@@ -83,12 +83,12 @@ class ReadRequest:
         given = {name: value for name, value in self.options.items() if name.lower() != "path"}
         options = resolve(overruled(defaults or {}, given))
         merge_bytes = options.integer("hoodie.memory.merge.max.size")
-        by_metadata_table = options.flag("hoodie.metadata.enable")
+        by_metadata_table, skips_data = options.flag("hoodie.metadata.enable"), options.flag("hoodie.enable.data.skipping")
         match (options.get(_QUERY_TYPE) or "snapshot").lower():
             case "snapshot":
-                return SnapshotQuery("snapshot", options.get(_AS_OF), merge_bytes=merge_bytes, use_metadata_table=by_metadata_table)
+                return SnapshotQuery("snapshot", options.get(_AS_OF), by_metadata_table, skips_data, merge_bytes)
             case "read_optimized":
-                return SnapshotQuery("read_optimized", options.get(_AS_OF), use_metadata_table=by_metadata_table)
+                return SnapshotQuery("read_optimized", options.get(_AS_OF), by_metadata_table, skips_data)
             case "incremental":
                 return _changes(options)
             case other:

@@ -21,6 +21,7 @@ from pyhudi.spark import jvm
 from pyhudi.spark.catalog_table import SESSION_CATALOG, CatalogTable, find, show_columns
 from pyhudi.spark.jvm import JavaObject
 from pyhudi.spark.scan import scan
+from pyhudi.spark.session_options import table_query
 from pyhudi.spark.types import described
 from pyhudi.storage.open import open_storage
 from pyhudi.timeline.timeline import Timeline
@@ -31,6 +32,7 @@ class _Shown:
     """What of a table the session's relation cache holds: the plan is good as long as the timeline is the same."""
 
     location: str
+    query: SnapshotQuery
     timeline: Timeline
     schema: pa.Schema
     key: JavaObject = field(repr=False)
@@ -46,10 +48,10 @@ def refresh(session: SparkSession, table: CatalogTable) -> None:
     """
     shown = _SHOWN.setdefault(session, {})
     name = (table.database, table.name)
-    snapshot = open_snapshot(open_storage(table.location), SnapshotQuery())
+    snapshot = open_snapshot(open_storage(table.location), table_query(session))
     catalog = jvm.session_catalog(session)
     known = shown.get(name)
-    if known is not None and (known.location, known.timeline, known.schema) == _state(table, snapshot):
+    if known is not None and (known.location, known.query, known.timeline, known.schema) == _state(table, snapshot):
         if catalog.getCachedTable(known.key) is not None:
             return
         key = known.key
@@ -62,8 +64,8 @@ def refresh(session: SparkSession, table: CatalogTable) -> None:
     shown[name] = _Shown(*_state(table, snapshot), key)
 
 
-def _state(table: CatalogTable, snapshot: Snapshot) -> tuple[str, Timeline, pa.Schema]:
-    return table.location, snapshot.timeline, snapshot.schema
+def _state(table: CatalogTable, snapshot: Snapshot) -> tuple[str, SnapshotQuery, Timeline, pa.Schema]:
+    return table.location, snapshot.query, snapshot.timeline, snapshot.schema
 
 
 def refresh_known(session: SparkSession) -> None:

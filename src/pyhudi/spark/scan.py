@@ -19,6 +19,7 @@ from pyhudi.read.changes import ChangedRows, Written
 from pyhudi.read.snapshot import Snapshot
 from pyhudi.schema.meta_columns import COMMIT_TIME, is_meta_column, with_meta_columns
 from pyhudi.spark import jvm
+from pyhudi.spark.explained_files import remember
 from pyhudi.spark.file_index import SnapshotFileIndex, merges
 from pyhudi.spark.jvm import JavaObject
 from pyhudi.spark.masked_rows import row_index_column, without_masked
@@ -58,6 +59,7 @@ def _scan_part(session: SparkSession, snapshot: Snapshot, merge_folder: str | No
     partitioned_by = partition_columns(fields, snapshot.config)
     missing = [field for field in partitioned_by.fields if field.name not in fields.names]
     index = SnapshotFileIndex(session, snapshot, partitioned_by, merge_folder, part)
+    remember(index)
     shown = StructType([*fields.fields, *missing])
     if merges(snapshot):
         read = StructType([*shown.fields, row_index_column(session)])

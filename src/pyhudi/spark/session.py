@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyhudi.errors import UnsupportedError, UsageError
 from pyhudi.spark import (
     counted,
+    explained_files,
     failures,
     frame_write,
     merge_into,
@@ -93,6 +94,7 @@ def _install(sql: SqlRunner) -> None:
     """Replace the methods of Spark's classes; a second call does nothing."""
     reader.install(is_enabled)
     counted.install()
+    explained_files.install()
     writer_hooks.install(is_enabled)
     writer_v2.install(is_enabled)
     merge_into.install(is_enabled)
