@@ -41,6 +41,8 @@ def explained_scans(frame: DataFrame) -> list[str]:
         >>> explained_scans(spark.read.format("hudi").load(path).where("id = 7"))               # doctest: +SKIP
         ['file:/tmp/trips: 1 of 400 file slices, 1843200 of 737280000 bytes; ruled out: 399 by record_index']
     """
+    if not _INDEXES or frame.isStreaming:  # a streaming query has no plan before it runs
+        return []
     plan = frame._jdf.queryExecution().sparkPlan()  # noqa: SLF001 - no public name
     return [line for scan in _scans(plan) if (line := _line(scan)) is not None]
 
