@@ -7,6 +7,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from pyspark.sql import DataFrame
+from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
 from pyhudi.spark import jvm
 from pyhudi.spark.file_index import SnapshotFileIndex
@@ -31,7 +32,7 @@ def install() -> None:
         if lines:
             print("== Hudi files ==", *lines, "", sep="\n")  # noqa: T201 - where Spark's own text goes
 
-    replace_method(DataFrame, "explain", hook)
+    replace_method(ClassicDataFrame, "explain", hook)
 
 
 def explained_scans(frame: DataFrame) -> list[str]:
