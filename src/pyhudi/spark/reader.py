@@ -6,7 +6,7 @@ session was enabled and the reader's format, or the table's provider in the cata
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -103,14 +103,24 @@ def _reading_hooks(is_enabled: IsEnabled) -> dict[str, Hook]:
             return original(reader, tableName)
         if request.has_schema:
             raise UsageError(f"table {tableName} has its own schema: leave out schema(...) and select or cast afterwards.")
-        query = request.query(_defaults(session))
-        frame = load(session, found.location, query, request.merge_folder)
-        if isinstance(query, ChangesQuery) and query.change_data:
-            return frame
-        ordered = catalog_order(frame.columns, found.partition_columns)
-        return frame.select(*(frame[f"`{name}`"] for name in ordered))
+        return read_with(session, found.location, request, found.partition_columns)
 
     return {"load": load_hook, "table": table_hook}
+
+
+def read_with(session: SparkSession, path: str, request: ReadRequest, last: Sequence[str] = ()) -> DataFrame:
+    """Return what a request asks of the table at a path, the columns `last` moved to the end as the catalog has them.
+
+    Raises:
+        TableNotFound: there is no table.
+        OptionError: an option is unknown or has a bad value.
+    """
+    query = request.query(_defaults(session))
+    frame = load(session, path, query, request.merge_folder)
+    if isinstance(query, ChangesQuery) and query.change_data:
+        return frame
+    ordered = catalog_order(frame.columns, last)
+    return frame if ordered == frame.columns else frame.select(*(frame[f"`{name}`"] for name in ordered))
 
 
 def _defaults(session: SparkSession) -> dict[str, str]:

@@ -65,6 +65,10 @@ _HANDLERS: Final[dict[str, Callable[[Statement], DataFrame | None]]] = {
 }
 
 
+#: Their queries may name relations that Spark cannot read as they are written.
+_WITH_A_QUERY: Final = frozenset({"InsertIntoStatement", "CreateTableAsSelect", "UpdateTable", "DeleteFromTable", "MergeIntoTable"})
+
+
 def run(session: SparkSession, plain: PlainSql, text: str, args: Arguments = None, **frames: Any) -> DataFrame:
     """Run a SQL statement on a session that speaks Hudi.
 
@@ -97,5 +101,12 @@ def _run(session: SparkSession, plain: PlainSql, text: str, args: Arguments) -> 
         return plain(text, args) if args else plain(text)  # Spark's own error, or a syntax that only its full road accepts
     refused.check(parsed)
     handler = _HANDLERS.get(parsed.kind)
-    answer = None if handler is None else handler(parsed)
+    if handler is not None and parsed.kind in _WITH_A_QUERY and query.has_places(parsed):
+        with query.replaced(parsed) as replaced:
+            return _answer(handler, statement.read(session, plain, replaced, args))
+    return query.run(parsed) if handler is None else _answer(handler, parsed)
+
+
+def _answer(handler: Callable[[Statement], DataFrame | None], parsed: Statement) -> DataFrame:
+    answer = handler(parsed)
     return query.run(parsed) if answer is None else answer

@@ -22,8 +22,10 @@ from pyspark.sql.types import TimestampType
 from pyhudi.errors import UnsupportedError, UsageError
 from pyhudi.read.query import SnapshotQuery
 from pyhudi.read.snapshot import open_snapshot
-from pyhudi.spark import catalog_table, jvm
+from pyhudi.spark import catalog_table, jvm, relations
 from pyhudi.spark.jvm import JavaObject
+from pyhudi.spark.read_request import ReadRequest
+from pyhudi.spark.reader import read_with
 from pyhudi.spark.relation_cache import refresh_known
 from pyhudi.spark.relations import refresh_all
 from pyhudi.spark.scan import scan
@@ -37,11 +39,19 @@ _PLAIN_TEXT: Final = re.compile(r"'[^'\\]*'")
 _NUMBERS: Final = itertools.count()
 #: Statements about an entry after which Spark resolves the table anew, which must not reach the provider.
 _FORGETS_RELATIONS = frozenset(
-    {"SetTableProperties", "UnsetTableProperties", "SetTableSerDeProperties", "CommentOnTable", "AnalyzeTable", "AnalyzeColumn", "UncacheTable"}
+    {
+        "SetTableProperties",
+        "UnsetTableProperties",
+        "SetTableSerDeProperties",
+        "CommentOnTable",
+        "AnalyzeTable",
+        "AnalyzeColumn",
+        "UncacheTable",
+    }
 )
 #: IDENTIFIER(...), EXECUTE IMMEDIATE and scripts compute names while they run.
 _NAMED_LATER = re.compile("PlanWithUnresolvedIdentifier|ExecuteImmediate|CompoundBody")
-_REPLACED = re.compile("RelationTimeTravel|UnresolvedTableValuedFunction \\[hudi_")
+_REPLACED = re.compile(r"RelationTimeTravel|UnresolvedTableValuedFunction \[hudi_|UnresolvedRelation \[[^\]]*\], \[(?!__)[^\]]")
 _STORES_ITS_TEXT = frozenset({"CreateView", "AlterViewAs"})
 
 
@@ -62,7 +72,7 @@ def run(statement: Statement) -> DataFrame:
     refresh_all(statement.session, names)
     if _NAMED_LATER.search(statement.shown):
         refresh_known(statement.session)
-    if _REPLACED.search(statement.shown) or any(name[0].lower() == "hudi" for name in names):
+    if has_places(statement):
         with replaced(statement) as text:
             return statement.ask(text)
     answer = statement.ask(statement.text)
@@ -71,10 +81,17 @@ def run(statement: Statement) -> DataFrame:
     return answer
 
 
+def has_places(statement: Statement) -> bool:
+    """Tell whether a statement names relations that Spark cannot read as they are written: time travel, paths, functions, options."""
+    return _REPLACED.search(statement.shown) is not None or any(name[0].lower() == "hudi" for name in statement.names())
+
+
 @contextmanager
 def replaced(statement: Statement) -> Iterator[str]:
     """Give the statement's text with names of temporary views in the places of time travel and paths."""
-    places = sorted(_places(statement, statement.outer), key=lambda place: place.start, reverse=True)
+    # A subquery in a condition is met on more than one way through the plan.
+    found = {(place.start, place.end): place for place in _places(statement, statement.outer)}
+    places = [found[span] for span in sorted(found, reverse=True)]
     if places and statement.kind in _STORES_ITS_TEXT:
         raise UnsupportedError(
             f"A view cannot keep {statement.text[places[0].start : places[0].end]!r}: Spark stores a view as text and"
@@ -102,7 +119,7 @@ def _places(statement: Statement, plan: JavaObject, *, aliased: bool = False) ->
     if kind == "RelationTimeTravel":
         yield from _time_travel(statement, plan, aliased)
     elif kind == "UnresolvedRelation":
-        yield from _by_path(statement, plan, aliased)
+        yield from _by_path_or_options(statement, plan, aliased)
     elif (function := functions.function_name(plan)) is not None:
         start, end = _span(plan)
         end = _call_end(statement.text, start, end)
@@ -114,11 +131,20 @@ def _places(statement: Statement, plan: JavaObject, *, aliased: bool = False) ->
             yield from _places(statement, node, aliased=kind == "SubqueryAlias")
 
 
-def _by_path(statement: Statement, relation: JavaObject, aliased: bool) -> Iterator[_Place]:
+def _by_path_or_options(statement: Statement, relation: JavaObject, aliased: bool) -> Iterator[_Place]:
+    """Yield ``hudi.`path` `` and `t WITH (key = value)`, whose options are those of `spark.read`."""
     parts = tuple(jvm.items_of(relation.multipartIdentifier()))
-    if _is_path(parts):
-        start, end = _span(relation)
-        yield _Place(start, end, functools.partial(_snapshot, statement, parts[1]), "hudi", aliased)
+    options = relations.options_of(relation)
+    if not _is_path(parts) and not options:
+        return
+    table = None if _is_path(parts) else catalog_table.find(statement.session, parts)
+    if table is None and not _is_path(parts):
+        return
+    start, end = _span(relation)
+    end = _options_end(statement.text, start) if options else end
+    location, last = (parts[1], ()) if table is None else (table.location, table.partition_columns)
+    frame = functools.partial(read_with, statement.session, location, ReadRequest(options=options), last)
+    yield _Place(start, end, frame, parts[-1] if table else "hudi", aliased)
 
 
 def _time_travel(statement: Statement, node: JavaObject, aliased: bool) -> Iterator[_Place]:
@@ -133,6 +159,14 @@ def _time_travel(statement: Statement, node: JavaObject, aliased: bool) -> Itera
     location = parts[1] if table is None else table.location
     frame = functools.partial(_snapshot, statement, location, _instant(statement, node, parts))
     yield _Place(start, end, frame, parts[-1] if table else "hudi", aliased)
+
+
+def _options_end(text: str, start: int) -> int:
+    """Return where `t WITH (...)` ends, whose span may stop at the name and may go on with its alias."""
+    tokens = tokenize(text)
+    opening = next(n for n, token in enumerate(tokens) if token.start >= start and token.is_word("WITH")) + 1
+    closing = next(token for token in tokens[opening + 1 :] if token.text == ")" and token.depth == tokens[opening].depth)
+    return closing.end
 
 
 def _call_end(text: str, start: int, end: int) -> int:

@@ -7,7 +7,7 @@ import time
 import pytest
 from pyspark.errors import AnalysisException
 
-from pyhudi.errors import UnsupportedError
+from pyhudi.errors import OptionError, UnsupportedError
 
 pytestmark = pytest.mark.spark
 
@@ -123,3 +123,24 @@ def test_a_stored_view_over_a_path_is_refused(people):
 def test_a_table_that_does_not_exist_is_sparks_error(sql):
     with pytest.raises(AnalysisException, match="TABLE_OR_VIEW_NOT_FOUND"):
         sql("SELECT * FROM nowhere")
+
+
+def test_time_travel_paths_functions_and_options_stand_in_writing_statements_too(people):
+    last = people.table("people").history().to_pylist()[-1]
+    before, since = last["requested"], last["completed"]
+    path = people.folder / "people"
+    people("UPDATE people SET name = 'new', age = 99 WHERE id = 2")
+    people(f"CREATE TABLE old USING hudi TBLPROPERTIES (primaryKey = 'id') AS SELECT id, name FROM people TIMESTAMP AS OF '{before}'")
+    people(f"INSERT INTO old SELECT id + 10, name FROM hudi_table_changes('people', 'latest_state', '{since}')")
+    people(f"WITH seen AS (SELECT * FROM hudi.`{path}`) INSERT INTO old SELECT id + 20, name FROM seen WHERE id = 2")
+    people(f"INSERT INTO old SELECT id + 30, name FROM people WITH ('as.of.instant' = '{before}') WHERE id = 2")
+    assert people("SELECT id, name FROM old WHERE id > 1 ORDER BY id") == [(2, "bob"), (3, "cid"), (12, "new"), (22, "new"), (32, "bob")]
+    people(
+        f"MERGE INTO old USING (SELECT id, age FROM people TIMESTAMP AS OF '{before}') s ON old.id = s.id"
+        " WHEN MATCHED THEN UPDATE SET name = CAST(s.age AS STRING)"
+    )
+    people(f"UPDATE old SET name = 'x' WHERE id IN (SELECT id FROM people TIMESTAMP AS OF '{before}' WHERE age = 42)")
+    people(f"DELETE FROM old WHERE id IN (SELECT id + 10 FROM hudi.`{path}`)")
+    assert people("SELECT id, name FROM old ORDER BY id") == [(1, "31"), (2, "x"), (3, "53"), (22, "new"), (32, "bob")]
+    with pytest.raises(OptionError, match="nonsense"):
+        people("SELECT * FROM people WITH (nonsense = 1)")
