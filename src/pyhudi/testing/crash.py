@@ -62,7 +62,7 @@ def _faults_at(number: int, call: Call) -> tuple[Fault, ...]:
 
 
 def crash_points(action: Action, make_storage: Callable[[], MemoryStorage], faults: tuple[Fault, ...] = tuple(Fault)) -> Iterator[CrashRun]:
-    """Run `action` once per call and fault that makes a difference on the storages that `make_storage` gives, and yield what is left of each.
+    """Run `action` once per call and fault that makes a difference on the storages that `make_storage` gives; yield what is left.
 
     The action must make the same calls each time (one thread, a fixed clock, fixed ids). Its storages are dropped
     after use.

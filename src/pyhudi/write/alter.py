@@ -124,8 +124,8 @@ def _check_known(schema: InternalSchema, config: TableConfig) -> None:
     for field in walk(schema.record):
         if isinstance(field.type, str) and field.type.startswith("local-timestamp"):
             raise UnsupportedError(
-                f"Table {config.name} has the column {field.name} of type TIMESTAMP_NTZ, which Apache Hudi 1.2 cannot read from the history of a"
-                f" schema: {SCHEMA_ON_READ} is not served for this table."
+                f"Table {config.name} has the column {field.name} of type TIMESTAMP_NTZ, which Apache Hudi 1.2 cannot read from the"
+                f" history of a schema: {SCHEMA_ON_READ} is not served for this table."
             )
 
 

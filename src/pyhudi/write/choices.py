@@ -106,9 +106,7 @@ def _everywhere(options: Options, config: TableConfig) -> Options:
     given = {name: value for name, value in options.given.items() if name != _GENERATOR}
     index = given.setdefault(_INDEX, GLOBAL_SIMPLE)
     if not index.upper().startswith("GLOBAL") and index.upper() != "RECORD_INDEX":
-        raise OptionError(
-            f"{_GENERATOR}={generator} deletes keys in any partition, and {_INDEX}={index} asks but one; leave it out."
-        )
+        raise OptionError(f"{_GENERATOR}={generator} deletes keys in any partition, and {_INDEX}={index} asks but one; leave it out.")
     return Options(given)
 
 
