@@ -69,6 +69,9 @@ class MetadataSettings:
         """Return the partitions that there shall be; those that the table has and no option speaks of stay beside them."""
         said = {} if self.enabled is None else self._said(bool(config.partition_fields))
         said |= dict.fromkeys(self.created, True) | dict.fromkeys(self.dropped, False)
+        if config.is_merge_on_read:
+            # Apache Hudi takes a partition without statistics for one without matching rows, as soon as another one has some.
+            said[partitions.PARTITION_STATS] = False
         others = (name for name in config.metadata_partitions if name not in said)
         return (*(name for name, is_wanted in said.items() if is_wanted), *others)
 
