@@ -9,6 +9,7 @@ import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
+from pyhudi import HudiTable
 from pyhudi.errors import CorruptTableError, OptionError, TableNotFound, UsageError
 from tests.spark.tables import add_commit, make_table
 
@@ -56,6 +57,13 @@ def test_as_of_instant_shows_the_table_at_that_time(spark: SparkSession, table: 
 
 def test_as_of_a_time_before_the_first_commit_is_empty(spark: SparkSession, table: Path) -> None:
     assert spark.read.format("hudi").option("as.of.instant", "2025-01-01").load(str(table)).count() == 0
+
+
+def test_filter_finds_nan_which_spark_takes_for_the_greatest_number(spark: SparkSession, tmp_path: Path) -> None:
+    found = HudiTable.create(tmp_path / "reals", pa.schema({"id": pa.int64(), "x": pa.float64()}), name="reals", keys=["id"])
+    found.insert([{"id": 1, "x": 1.0}, {"id": 2, "x": float("nan")}])
+    frame = spark.read.format("hudi").load(str(tmp_path / "reals"))
+    assert [frame.filter(text).count() for text in ("x > 5", "x >= 5", "x = double('NaN')", "x < 5")] == [1, 1, 1, 1]
 
 
 def test_read_optimized_query_reads_base_files(spark: SparkSession, table: Path) -> None:

@@ -63,7 +63,7 @@ class BaseFileWriter:
             self._waiting.append(part)
             self._waiting_bytes += part.nbytes
             if self._waiting_bytes >= group_bytes:
-                self._write_group()
+                self._write_group(whole=False)
 
     def __enter__(self) -> Self:
         return self
@@ -80,16 +80,17 @@ class BaseFileWriter:
     def _finish(self) -> None:
         """Write the rows that wait and the footer."""
         if self._waiting or self._writer is None:
-            self._write_group()
+            self._write_group(whole=True)
         assert self._writer is not None
         self._writer.add_key_value_metadata(self._footer())
         self._writer.close()
 
-    def _write_group(self) -> None:
+    def _write_group(self, *, whole: bool) -> None:
+        """Write the rows that wait; `whole` says that the file ends with them."""
         group = pa.concat_tables(self._waiting or [self._schema.empty_table()])
         self._waiting, self._waiting_bytes = [], 0
         if self._writer is None:
-            self._writer = open_writer(self._output, self._schema, self._settings, group)
+            self._writer = open_writer(self._output, self._schema, self._settings, group, whole=whole)
         if group.num_rows:
             # One dictionary for the whole row group: pages fall back to plain text where it changes.
             self._writer.write_table(group.unify_dictionaries(), row_group_size=group.num_rows)

@@ -11,11 +11,21 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pyhudi.kernels.base_file import PARQUET_CODECS, WriterSettings
-from pyhudi.kernels.leaf_columns import dictionary_columns
+from pyhudi.kernels.leaf_columns import columns_with_statistics, dictionary_columns
 
 
-def open_writer(output: BinaryIO | pa.NativeFile, schema: pa.Schema, settings: WriterSettings, sample: pa.Table) -> pq.ParquetWriter:
-    """Return a writer of rows of `schema`; `sample` tells which columns are worth a dictionary."""
+def open_writer(
+    output: BinaryIO | pa.NativeFile, schema: pa.Schema, settings: WriterSettings, first: pa.Table, *, whole: bool
+) -> pq.ParquetWriter:
+    """Return a writer of rows of `schema`.
+
+    Args:
+        output: where it writes.
+        schema: columns of the file.
+        settings: compression and sizes.
+        first: the rows that it begins with; they tell which columns are worth a dictionary, and which may have statistics.
+        whole: true when no further rows will follow.
+    """
     return pq.ParquetWriter(
         output,
         schema,
@@ -24,7 +34,8 @@ def open_writer(output: BinaryIO | pa.NativeFile, schema: pa.Schema, settings: W
         compression=PARQUET_CODECS[settings.compression],
         compression_level=settings.level if settings.compression == "zstd" else None,
         data_page_size=settings.page_bytes,
-        use_dictionary=dictionary_columns(sample) if settings.dictionary else False,
+        use_dictionary=dictionary_columns(first) if settings.dictionary else False,
+        write_statistics=columns_with_statistics(first, whole=whole),
         use_compliant_nested_type=True,
         store_schema=False,
     )
