@@ -57,6 +57,20 @@ def test_dicts_in_a_column_of_maps_become_maps() -> None:
     assert table["m"].to_pylist() == [[("a", 1), ("b", 2)], None, []]
 
 
+def test_numbers_in_dicts_take_the_width_of_their_column() -> None:
+    schema = pa.schema({"i": pa.int32(), "f": pa.float32(), "s": pa.struct({"n": pa.int16()}), "l": pa.list_(pa.int32())})
+    assert to_table([{"i": 1, "f": 0.5, "s": {"n": 2}, "l": [3]}], lambda: schema).schema == schema
+
+
+def test_integers_in_dicts_that_their_column_does_not_hold_are_not_cut() -> None:
+    table = to_table([{"i": 2**40}], lambda: pa.schema({"i": pa.int32()}))
+    assert table.to_pylist() == [{"i": 2**40}]
+
+
+def test_reals_in_dicts_are_not_cut_to_the_integers_of_their_column() -> None:
+    assert to_table([{"i": 1.0}], lambda: pa.schema({"i": pa.int32()})).schema.field("i").type == pa.float64()
+
+
 def test_values_without_a_common_type_are_refused_with_their_column() -> None:
     with pytest.raises(SchemaError, match="'a'"):
         to_table([{"a": 1}, {"a": "x"}])
