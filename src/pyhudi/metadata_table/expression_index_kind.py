@@ -1,13 +1,14 @@
 """The partitions `expr_index_*`: bounds, or bloom filters, of a function of a column in each base file.
 
 Rules: `HoodieTableMetadataUtil.convertWriteStatsToExpressionIndexRecords`, `SparkMetadataWriterUtils`; format notes (metadata table) 2.4
-and 3.1. An index of bounds holds those of partitions, too. A function that is not computed here (or not of this column) leads to no
-records of new files, and takes back what was known of their partitions: readers keep such files.
+and 3.1. A function that is not computed here (or not of this column) leads to no records of new files, and log files have none: readers
+keep such files. Bounds of whole partitions, which Apache Hudi has beside them, are taken back: as soon as one partition has some, it
+takes a partition without any for one without matching rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 
@@ -17,7 +18,6 @@ from pyhudi.metadata_table import keys, partitions
 from pyhudi.metadata_table.changes import Changes, InitialGroup, spread
 from pyhudi.metadata_table.data_table import DataTable
 from pyhudi.metadata_table.expression_records import ExpressionRecords
-from pyhudi.metadata_table.file_stats import partition_stats
 from pyhudi.metadata_table.index_definitions import IndexDefinition
 from pyhudi.metadata_table.record import BloomFilterRecord, ColumnStats, MetadataRecord, RecordType
 from pyhudi.spec.clean import CleanMetadata
@@ -27,7 +27,6 @@ from pyhudi.spec.file_names import parse_base_file_name
 
 #: `hoodie.metadata.index.expression.file.group.count`
 _GROUPS = 2
-_NOTHING = CommitMetadata()
 
 
 class ExpressionIndexKind:
@@ -42,21 +41,15 @@ class ExpressionIndexKind:
         return None
 
     def initial(self, table: DataTable, partition: str) -> Iterable[InitialGroup]:
-        """Return the records of all base files that a snapshot reads, and of their partitions."""
+        """Return the records of all base files that a snapshot reads."""
         index = _Index(table, partition)
-        paths = [path for path in table.view.partition_paths() if table.view.latest_slices(path)]
-        records = index.of_files(file for path in paths for file in table.view.latest_base_files(path))
-        for path in paths:
-            records |= {key: stats for key, stats in index.of_partition(path, _NOTHING, records).items() if not stats.is_deleted}
+        records = index.of_files(file for path in table.view.partition_paths() for file in table.view.latest_base_files(path))
         return spread(partition, records, _GROUPS, table.own.encoder)
 
     def of_commit(self, table: DataTable, partition: str, instant: str, metadata: CommitMetadata) -> Changes:  # noqa: ARG002
-        """Return the records of the base files that were written, and of the partitions that were touched."""
+        """Return the records of the base files that were written, and the bounds of partitions to take back."""
         index = _Index(table, partition)
-        records = index.of_files(_base_files(metadata))
-        for path in sorted(metadata.stats.keys() | (metadata.replaced or {}).keys()):
-            records |= index.of_partition(path, metadata, records)
-        return Changes(records)
+        return Changes(index.of_files(_base_files(metadata)), index.of_partitions())
 
     def of_clean(self, table: DataTable, partition: str, instant: str, metadata: CleanMetadata) -> Changes:
         """Return tombstones of the base files that are gone."""
@@ -83,17 +76,13 @@ class _Index:
         found = LocalEngine().run(self._of_file, list(files))
         return {key: record for key, record in found if record is not None}
 
-    def of_partition(self, path: str, metadata: CommitMetadata, known: Mapping[str, MetadataRecord]) -> dict[str, ColumnStats]:
-        """Return the record of a partition as it is with a commit, a tombstone where not all of its files have records."""
-        if self._is_bloom:
-            return {}
-        read = self._table.after(path, metadata)
-        names = {self._key(path, file.rpartition("/")[2]): file for file in read.base}
-        stored = dict(self._stored(key for key in names if key not in known))
-        stats = [{self._field: found} for key in names if isinstance(found := known.get(key, stored.get(key)), ColumnStats)]
-        parts = [{}] if read.has_logs or len(stats) < len(names) else stats
-        (united,) = partition_stats(path, parts, [self._field])
-        return {keys.expression_partition_stats_key(self._field, path): united}
+    def of_partitions(self) -> tuple[str, ...]:
+        """Return the keys of the bounds of partitions that there are."""
+        index = self._table.partition(self._partition)
+        if self._is_bloom or index is None:
+            return ()
+        paths = self._table.view.partition_paths()
+        return tuple(key for key, _ in index.get_many(keys.expression_partition_stats_key(self._field, path) for path in paths))
 
     def gone(self, path: str, name: str, instant: str) -> tuple[str, MetadataRecord]:
         """Return key and tombstone of a base file."""
@@ -110,10 +99,6 @@ class _Index:
         if column in self._table.shape.schema.names:
             record = self._records.of_file(file, pa.Table.from_batches(self._table.rows.base(file, column)))
         return self._key(file.partition_path, str(file.name)), record
-
-    def _stored(self, wanted: Iterable[str]) -> Iterator[tuple[str, MetadataRecord]]:
-        index = self._table.partition(self._partition)
-        yield from () if index is None else index.get_many(wanted)
 
 
 def _base_files(metadata: CommitMetadata) -> Iterator[BaseFile]:

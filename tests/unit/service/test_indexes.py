@@ -118,15 +118,14 @@ def test_record_index_of_an_option_is_kept_without_it_and_dropped_by_false(tmp_p
     assert "record_index" not in load_definitions(table.storage, config_of(table))
 
 
-def test_expression_index_tells_bounds_and_forgets_what_it_cannot_tell(tmp_path) -> None:
+def test_expression_index_tells_bounds_of_files(tmp_path) -> None:
     table = new_table(tmp_path, "COPY_ON_WRITE")
     table.insert(rows(0, 6))
     table.services.index("low", "name", using="column_stats", options={"expr": "lower"})
     table.upsert(rows(1, 2, ts=7))
     found = [stats for _, stats in opened(table).partition("expr_index_low").scan()]
     by_file = {stats.file_name: (stats.minimum, stats.maximum) for stats in found}
-    assert by_file["c1"] == ("n$0", "n$8")
-    assert len(by_file) == 5  # two partitions, two files, and one that was written anew
+    assert sorted(by_file.values(), key=str) == [("n$0", "n$3"), ("n$0", "n$8"), ("n$2", "n$4")]
 
 
 def test_what_would_be_done_is_said_without_doing_it(tmp_path) -> None:
