@@ -53,9 +53,9 @@ class Stamp:
 
 
 def without_identity(rows: pa.Table) -> pa.Table:
-    """Return rows as they are stored in tables with virtual keys: of the meta columns only the file's name has values."""
+    """Return rows as they are stored in tables with virtual keys: of the meta columns that are there only the file's name has values."""
     for name in META_COLUMNS:
-        if name != FILE_NAME:
+        if name != FILE_NAME and name in rows.schema.names:
             place = rows.schema.get_field_index(name)
             field = rows.schema.field(place)
             rows = rows.set_column(place, field, pa.nulls(rows.num_rows, field.type))

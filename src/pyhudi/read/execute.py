@@ -13,6 +13,7 @@ from pyhudi.errors import SchemaError, nearest
 from pyhudi.kernels.delta import SliceTask
 from pyhudi.kernels.merge_slice import iter_merged
 from pyhudi.kernels.read_base import iter_base_file
+from pyhudi.kernels.stamp import without_identity
 from pyhudi.read.arrow_condition import condition_of
 from pyhudi.read.condition import Condition, Opaque, operands
 from pyhudi.read.filter import Filter
@@ -154,10 +155,17 @@ def _rows(
     if piece.logs:
         task = _task(snapshot, piece, columns)
         merge, limit = kept_delta(snapshot), snapshot.query.slice_bytes
-        return iter_merged(snapshot.storage, snapshot.shape, task, condition, limit_bytes=limit, merge=merge)
+        rows = iter_merged(snapshot.storage, snapshot.shape, task, condition, limit_bytes=limit, merge=merge)
+        return rows if snapshot.shape.virtual_key is None else _as_stored(rows)
     if piece.base is not None:
         return iter_base_file(snapshot.storage, piece.base, snapshot.schema, columns, condition, meta_columns=columns is None)
     return iter(())
+
+
+def _as_stored(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield merged rows without the virtual keys that they were merged by: rows of base files have none either."""
+    for batch in batches:
+        yield from without_identity(pa.Table.from_batches([batch])).to_batches()
 
 
 def _task(snapshot: Snapshot, piece: FileSlice, columns: tuple[str, ...] | None = None) -> SliceTask:

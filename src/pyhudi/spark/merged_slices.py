@@ -21,6 +21,7 @@ from pyhudi.engine.local import LocalEngine
 from pyhudi.engine.protocol import Engine
 from pyhudi.kernels.base_file import TableShape
 from pyhudi.kernels.delta import SliceTask, slice_delta
+from pyhudi.kernels.stamp import without_identity
 from pyhudi.read.kept import Kept, SliceIdentity, slice_identity
 from pyhudi.read.snapshot import Snapshot
 from pyhudi.spark.delta_files import DeltaFile, DeltaFolder
@@ -105,7 +106,8 @@ def _tasks(snapshot: Snapshot, one: FileSlice) -> list[_PartTask]:
 
 def _merge_part(storage: Storage, shape: TableShape, folder: DeltaFolder, task: _PartTask) -> MergedSlice:
     delta = slice_delta(storage, shape, task.work)
-    files = (folder.write(task.name, delta.rows),) if delta.rows.num_rows else ()
+    rows = delta.rows if shape.virtual_key is None else without_identity(delta.rows)
+    files = (folder.write(task.name, rows),) if rows.num_rows else ()
     return MergedSlice(bits_of(delta.masked.to_numpy(zero_copy_only=False)), files)
 
 

@@ -11,6 +11,7 @@ import weakref
 
 import pytest
 
+from pyhudi.engine import workers
 from pyhudi.engine.local import LocalEngine
 
 
@@ -28,6 +29,7 @@ def test_a_thread_whose_start_was_interrupted_runs_no_task_afterwards(monkeypatc
         done.append(number)
         return number
 
+    monkeypatch.setattr(workers, "_workers", workers.Workers(2))  # as in a process that has begun no thread yet
     monkeypatch.setattr(threading.Thread, "start", interrupted_start)
     with pytest.raises(KeyboardInterrupt):
         LocalEngine(threads=2).run(task, [1, 2, 3])

@@ -8,14 +8,10 @@ from pathlib import Path
 import pytest
 
 from pyhudi import HudiTable
-from pyhudi.errors import UnsupportedError
 from pyhudi.testing.invariants import garbage, timeline_faults
 from tests.tables import NAMES
 
-#: Kinds of which pyhudi reads the tables and does not write them yet.
-NOT_WRITTEN: tuple[str, ...] = ("virtual_keys",)
 FIXTURES = [name for name in NAMES if name.startswith("judge/merge_on_read")]
-WRITTEN = [name for name in FIXTURES if not any(kind in name for kind in NOT_WRITTEN)]
 
 
 def copied(table: Path, into: Path) -> HudiTable:
@@ -28,7 +24,7 @@ def rows(table: HudiTable, mode: str = "snapshot") -> list[dict[str, object]]:
     return sorted(found.to_pylist(), key=repr)
 
 
-@pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.parametrize("name", FIXTURES)
 def test_compacted_table_holds_the_rows_it_held(fixture_table, name, tmp_path) -> None:
     table = copied(fixture_table(name), tmp_path)
     before = rows(table)
@@ -41,7 +37,7 @@ def test_compacted_table_holds_the_rows_it_held(fixture_table, name, tmp_path) -
         assert not (row["latest"] and row["log_files"])
 
 
-@pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.parametrize("name", FIXTURES)
 def test_joined_logs_hold_the_rows_they_held(fixture_table, name, tmp_path) -> None:
     table = copied(fixture_table(name), tmp_path)
     before = rows(table)
@@ -49,13 +45,6 @@ def test_joined_logs_hold_the_rows_they_held(fixture_table, name, tmp_path) -> N
     assert rows(table) == before
     table.services.compact()
     assert rows(table) == before
-
-
-@pytest.mark.parametrize("name", [name for name in FIXTURES if name not in WRITTEN])
-def test_table_that_is_not_written_is_not_compacted_either(fixture_table, name, tmp_path) -> None:
-    table = copied(fixture_table(name), tmp_path)
-    with pytest.raises(UnsupportedError):
-        table.services.compact()
 
 
 @pytest.mark.parametrize("version", [8, 9])
