@@ -78,7 +78,7 @@ READING: tuple[ConfigKey, ...] = (
         """
         hoodie.file.index.enable hoodie.datasource.read.file.index.listing.mode
         hoodie.datasource.read.file.index.* hoodie.file.group.reader.enabled hoodie.merge.use.record.positions
-        hoodie.hfile.* hoodie.datasource.read.extract.partition.values.from.path hoodie.memory.dfs.buffer.max.size
+        hoodie.hfile.* hoodie.memory.dfs.buffer.max.size
         """,
     ),
     *refused(
@@ -91,6 +91,10 @@ READING: tuple[ConfigKey, ...] = (
     *refused(
         f"unmerged reading of merge-on-read tables {_LATER}",
         "hoodie.datasource.merge.type=payload_combine hoodie.realtime.merge.skip=false",
+    ),
+    *refused(
+        "partition columns are read as they are stored; only where files leave them out, they are taken from the path",
+        "hoodie.datasource.read.extract.partition.values.from.path=false",
     ),
     *refused("one table is read by its own path", "hoodie.datasource.read.paths"),
     *refused(f"large objects out of line: that {_LATER}", "hoodie.read.blob.* hoodie.blob.*"),
