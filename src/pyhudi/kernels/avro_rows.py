@@ -91,7 +91,7 @@ def encode(rows: pa.Table, writer_schema: str) -> list[bytes]:
     by_column = column_plan(writer_schema)
     if by_column is not None and not any(pt.is_decimal(field.field.type) and field.kind == "bytes" for field in by_column.fields):
         return list(encode_columns(rows, by_column))
-    plain = pa.table([column.cast(_plain(column.type)) for column in rows.columns], rows.column_names)
+    plain = pa.table([column.cast(plain_type(column.type)) for column in rows.columns], rows.column_names)
     sink = io.BytesIO()
     ends = [0]
     try:
@@ -104,7 +104,7 @@ def encode(rows: pa.Table, writer_schema: str) -> list[bytes]:
     return [data[begin:end] for begin, end in itertools.pairwise(ends)]
 
 
-def _plain(kind: pa.DataType) -> pa.DataType:
+def plain_type(kind: pa.DataType) -> pa.DataType:
     """Return the type under which values cross to Python: numbers for dates and times, at any depth; text for dictionaries."""
     if pt.is_dictionary(kind):
         return kind.value_type
@@ -113,11 +113,11 @@ def _plain(kind: pa.DataType) -> pa.DataType:
     if pt.is_timestamp(kind) or pt.is_time64(kind):
         return pa.int64()
     if pt.is_struct(kind):
-        return pa.struct([field.with_type(_plain(field.type)) for field in kind])
+        return pa.struct([field.with_type(plain_type(field.type)) for field in kind])
     if pt.is_list(kind):
-        return pa.list_(kind.value_field.with_type(_plain(kind.value_type)))
+        return pa.list_(kind.value_field.with_type(plain_type(kind.value_type)))
     if pt.is_map(kind):
-        return pa.map_(kind.key_type, kind.item_field.with_type(_plain(kind.item_type)))
+        return pa.map_(kind.key_type, kind.item_field.with_type(plain_type(kind.item_type)))
     return kind
 
 

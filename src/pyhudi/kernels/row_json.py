@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 import pyarrow.types as pt
 
+from pyhudi.kernels.avro_rows import plain_type
 from pyhudi.schema.meta_columns import is_meta_column
 
 _ToText: TypeAlias = Callable[[Any], str]
@@ -39,7 +40,7 @@ def json_rows(rows: pa.Table | pa.RecordBatch) -> pa.StringArray:
 
 def _texts(column: pa.ChunkedArray | pa.Array) -> Sequence[str]:
     kind = column.type.value_type if pt.is_dictionary(column.type) else column.type
-    plain = column.cast(_plain(kind)) if _plain(kind) != column.type else column
+    plain = column.cast(plain_type(kind)) if plain_type(kind) != column.type else column
     to_text = _writer(kind)
     return ["null" if value is None else to_text(value) for value in plain.to_pylist()]
 
@@ -78,18 +79,3 @@ def _real(value: float) -> str:
         return repr(value)
     # JSON has no such numbers; Jackson writes them as texts.
     return '"NaN"' if math.isnan(value) else '"Infinity"' if value > 0 else '"-Infinity"'
-
-
-def _plain(kind: pa.DataType) -> pa.DataType:
-    """Return the type under which values cross to Python: days and micros for dates and times, at any depth."""
-    if pt.is_date32(kind) or pt.is_time32(kind):
-        return pa.int32()
-    if pt.is_timestamp(kind) or pt.is_time64(kind):
-        return pa.int64()
-    if pt.is_struct(kind):
-        return pa.struct([field.with_type(_plain(field.type)) for field in kind])
-    if pt.is_list(kind):
-        return pa.list_(kind.value_field.with_type(_plain(kind.value_type)))
-    if pt.is_map(kind):
-        return pa.map_(kind.key_type, kind.item_field.with_type(_plain(kind.item_type)))
-    return kind

@@ -6,17 +6,22 @@ are.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
 from pyspark.sql.readwriter import DataFrameReader
+from pyspark.sql.streaming.readwriter import DataStreamReader
 
 from pyhudi.errors import OptionError, UsageError
 from pyhudi.read.changes import ChangesQuery
 from pyhudi.read.query import SnapshotQuery
 from pyhudi.spark.delta_files import MERGE_FOLDER
+from pyhudi.spark.patches import Hook
 from pyhudi.spark.writer_state import option_text
 from pyhudi.spec.options import Options, overruled, resolve
+
+Reader: TypeAlias = DataFrameReader | DataStreamReader
 
 _ATTRIBUTE = "_pyhudi_request"
 _FORMATS = frozenset({"hudi", "org.apache.hudi"})
@@ -124,12 +129,30 @@ def refuse_glob(path: str) -> None:
         )
 
 
-def request_of(reader: DataFrameReader) -> ReadRequest:
+def request_of(reader: Reader) -> ReadRequest:
     """Return what is known of a reader."""
     found = reader.__dict__.get(_ATTRIBUTE)
     return found if isinstance(found, ReadRequest) else ReadRequest()
 
 
-def note(reader: DataFrameReader, request: ReadRequest) -> None:
+def note(reader: Reader, request: ReadRequest) -> None:
     """Remember the request of a reader."""
     reader.__dict__[_ATTRIBUTE] = request
+
+
+def noting_hooks() -> dict[str, Hook]:
+    """Return the hooks of the chained calls of a reader, by their names: each notes what was said, then lets Spark's own method run."""
+
+    def noting(change: Callable[..., ReadRequest]) -> Hook:
+        def hook(reader: Reader, original: Hook, *args: Any, **kwargs: Any) -> Any:
+            note(reader, change(request_of(reader), *args, **kwargs))
+            return original(reader, *args, **kwargs)
+
+        return hook
+
+    return {
+        "format": noting(lambda request, source: replace(request, source=source)),
+        "schema": noting(lambda request, schema: replace(request, has_schema=schema is not None)),
+        "option": noting(lambda request, key, value: request.with_options({key: value})),
+        "options": noting(lambda request, **options: request.with_options(options)),
+    }

@@ -19,7 +19,7 @@ from pyhudi.read.query import SnapshotQuery
 from pyhudi.spark import catalog_table
 from pyhudi.spark.patches import Hook, replace_method
 from pyhudi.spark.read_frame import read_frame
-from pyhudi.spark.read_request import ReadRequest, note, refuse_glob, request_of
+from pyhudi.spark.read_request import ReadRequest, noting_hooks, refuse_glob, request_of
 from pyhudi.spark.relation_cache import catalog_order, refresh
 from pyhudi.spark.relations import refresh_all
 from pyhudi.spark.session_options import session_options
@@ -36,7 +36,7 @@ def install(is_enabled: IsEnabled) -> None:
     Args:
         is_enabled: Says whether `pyhudi.enable` was called for a session.
     """
-    for name, hook in {**_noting_hooks(), **_reading_hooks(is_enabled)}.items():
+    for name, hook in {**noting_hooks(), **_reading_hooks(is_enabled)}.items():
         replace_method(DataFrameReader, name, hook)
     replace_method(SparkSession, "table", _session_table(is_enabled))
 
@@ -53,24 +53,6 @@ def load(session: SparkSession, path: str, query: SnapshotQuery | ChangesQuery, 
     except TableNotFound:
         refuse_glob(path)
         raise
-
-
-def _noting_hooks() -> dict[str, Hook]:
-    """Return the hooks of the chained calls: each notes what was said, then lets Spark's own method run."""
-
-    def noting(change: Callable[..., ReadRequest]) -> Hook:
-        def hook(reader: DataFrameReader, original: Hook, *args: Any, **kwargs: Any) -> Any:
-            note(reader, change(request_of(reader), *args, **kwargs))
-            return original(reader, *args, **kwargs)
-
-        return hook
-
-    return {
-        "format": noting(lambda request, source: replace(request, source=source)),
-        "schema": noting(lambda request, schema: replace(request, has_schema=schema is not None)),
-        "option": noting(lambda request, key, value: request.with_options({key: value})),
-        "options": noting(lambda request, **options: request.with_options(options)),
-    }
 
 
 def _reading_hooks(is_enabled: IsEnabled) -> dict[str, Hook]:

@@ -14,11 +14,10 @@ from pyhudi.read.query import SnapshotQuery
 from pyhudi.read.snapshot import open_snapshot
 from pyhudi.spark import catalog_table
 from pyhudi.spark.patches import Hook, replace_method
-from pyhudi.spark.read_request import ReadRequest
+from pyhudi.spark.read_request import ReadRequest, noting_hooks, request_of
 from pyhudi.spark.stream_source import NAME, HudiStream, stream_options
 from pyhudi.storage.open import open_storage
 
-_ATTRIBUTE = "_pyhudi_request"
 IsEnabled = Callable[[SparkSession], bool]
 
 
@@ -28,31 +27,8 @@ def install(is_enabled: IsEnabled) -> None:
     Args:
         is_enabled: Says whether `pyhudi.enable` was called for a session.
     """
-    for name, hook in {**_noting_hooks(), **_reading_hooks(is_enabled)}.items():
+    for name, hook in {**noting_hooks(), **_reading_hooks(is_enabled)}.items():
         replace_method(DataStreamReader, name, hook)
-
-
-def _request(reader: DataStreamReader) -> ReadRequest:
-    found = reader.__dict__.get(_ATTRIBUTE)
-    return found if isinstance(found, ReadRequest) else ReadRequest()
-
-
-def _noting_hooks() -> dict[str, Hook]:
-    """Return the hooks of the chained calls: each notes what was said, then lets Spark's own method run."""
-
-    def noting(change: Callable[..., ReadRequest]) -> Hook:
-        def hook(reader: DataStreamReader, original: Hook, *args: Any, **kwargs: Any) -> Any:
-            reader.__dict__[_ATTRIBUTE] = change(_request(reader), *args, **kwargs)
-            return original(reader, *args, **kwargs)
-
-        return hook
-
-    return {
-        "format": noting(lambda request, source: replace(request, source=source)),
-        "schema": noting(lambda request, schema: replace(request, has_schema=schema is not None)),
-        "option": noting(lambda request, key, value: request.with_options({key: value})),
-        "options": noting(lambda request, **options: request.with_options(options)),
-    }
 
 
 def _reading_hooks(is_enabled: IsEnabled) -> dict[str, Hook]:
@@ -67,7 +43,7 @@ def _reading_hooks(is_enabled: IsEnabled) -> dict[str, Hook]:
         **options: Any,
     ) -> Any:
         session = reader._spark  # noqa: SLF001 - a reader says it nowhere else
-        known = _request(reader)
+        known = request_of(reader)
         request = replace(known, source=format or known.source, has_schema=known.has_schema or schema is not None)
         if not (request.is_hudi and is_enabled(session)):
             return original(reader, path, format, schema, **options)
@@ -79,9 +55,9 @@ def _reading_hooks(is_enabled: IsEnabled) -> dict[str, Hook]:
         found = catalog_table.find(session, tableName) if is_enabled(session) else None
         if found is None:
             return original(reader, tableName)
-        if _request(reader).has_schema:
+        if request_of(reader).has_schema:
             raise UsageError(f"table {tableName} has its own schema: leave out schema(...) and select or cast afterwards.")
-        return _stream(session, found.location, _request(reader))
+        return _stream(session, found.location, request_of(reader))
 
     return {"load": load, "table": table}
 

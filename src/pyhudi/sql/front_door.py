@@ -60,8 +60,8 @@ _HANDLERS: Final[dict[str, Callable[[Statement], DataFrame | None]]] = {
     "DropPartitions": partitions.drop_partitions,
     "AddPartitions": partitions.add_partitions,
     "TruncatePartition": partitions.truncate_partition,
-    "RepairTable": partitions.repair,
-    "RecoverPartitions": partitions.repair,
+    "RepairTable": maintain.refresh_table,
+    "RecoverPartitions": maintain.refresh_table,
 }
 
 

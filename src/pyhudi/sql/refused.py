@@ -50,8 +50,7 @@ def check(statement: Statement) -> None:
 
 
 def _refuse_on(statement: Statement, label: str) -> None:
-    name = next(statement.names(), None)
-    table = None if name is None else catalog_table.find(statement.session, name)
+    table = statement.hudi_table()
     if table is not None:
         raise UnsupportedError(
             f"{label} on the Hudi table {table.qualified_name} comes with a later release of pyhudi; nothing was"

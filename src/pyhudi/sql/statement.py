@@ -11,7 +11,8 @@ from typing import Any, TypeAlias
 
 from pyspark.sql import DataFrame, SparkSession
 
-from pyhudi.spark import jvm
+from pyhudi.spark import catalog_table, jvm
+from pyhudi.spark.catalog_table import CatalogTable
 from pyhudi.spark.jvm import JavaObject
 from pyhudi.spark.relations import names_in
 from pyhudi.sql.tokens import Token, tokenize
@@ -65,6 +66,11 @@ class Statement:
     def names_of(self, node: JavaObject) -> Iterator[tuple[str, ...]]:
         """Yield the parts of the table names in a part of the plan."""
         yield from names_in(str(node.toString()))
+
+    def hudi_table(self, node: JavaObject | None = None) -> CatalogTable | None:
+        """Return the table that the statement, or a part of its plan, names first; None when it is another's or there is none."""
+        name = next(self.names() if node is None else self.names_of(node), None)
+        return None if name is None else catalog_table.find(self.session, name)
 
     def ask(self, text: str) -> DataFrame:
         """Run a text made from parts of this one, with this statement's parameters."""

@@ -13,7 +13,7 @@ from pyhudi.errors import UnsupportedError
 from pyhudi.kernels.keys import partition_paths
 from pyhudi.keygen.choose import key_generator
 from pyhudi.keygen.user import UserKeys
-from pyhudi.spark import catalog_table, relations
+from pyhudi.spark import relations
 from pyhudi.spark.catalog_table import CatalogTable
 from pyhudi.spark.jvm import JavaObject
 from pyhudi.spark.relation_cache import catalog_order
@@ -143,8 +143,7 @@ def open_for_change(statement: Statement, relation: JavaObject) -> tuple[WriteTa
     Raises:
         TableNotFound: the catalog has an entry but the storage has no table.
     """
-    name = next(iter(statement.names_of(relation)), None)
-    entry = None if name is None else catalog_table.find(statement.session, name)
+    entry = statement.hudi_table(relation)
     if entry is None:
         return None
     target = open_target(statement, entry)

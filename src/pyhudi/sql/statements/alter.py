@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StructField, StructType
 
 from pyhudi.errors import UnsupportedError
-from pyhudi.spark import catalog_table, jvm
+from pyhudi.spark import jvm
 from pyhudi.spark.frame_schema import arrow_type
 from pyhudi.spark.jvm import JavaObject
 from pyhudi.spark.relation_cache import forget, refresh
@@ -38,8 +38,7 @@ _FIRST: Final = "FIRST"
 
 def alter_columns(statement: Statement) -> DataFrame | None:
     """Run an ALTER TABLE about columns; None when the table is another's."""
-    name = next(statement.names(), None)
-    entry = None if name is None else catalog_table.find(statement.session, name)
+    entry = statement.hudi_table()
     if entry is None:
         return None
     target = open_target(statement, entry)

@@ -25,7 +25,7 @@ from pyhudi.write.agree import check_agreement
 
 def rename(statement: Statement) -> DataFrame | None:
     """Run an ALTER TABLE ... RENAME TO; None when the table is another's. The table's own properties get the new name, too."""
-    entry = _entry(statement)
+    entry = statement.hudi_table()
     if entry is None:
         return None
     session = statement.session
@@ -49,7 +49,7 @@ def rename(statement: Statement) -> DataFrame | None:
 
 def set_properties(statement: Statement) -> DataFrame | None:
     """Run an ALTER TABLE ... SET TBLPROPERTIES; None when the table is another's."""
-    entry = _entry(statement)
+    entry = statement.hudi_table()
     if entry is None:
         return None
     target = open_target(statement, entry)
@@ -60,7 +60,7 @@ def set_properties(statement: Statement) -> DataFrame | None:
 
 def set_serde_properties(statement: Statement) -> DataFrame | None:
     """Run an ALTER TABLE ... SET SERDEPROPERTIES, which are properties of the table like all others; None when it is another's."""
-    entry = _entry(statement)
+    entry = statement.hudi_table()
     if entry is None:
         return None
     plan = statement.plan
@@ -75,7 +75,7 @@ def set_serde_properties(statement: Statement) -> DataFrame | None:
 
 def unset_properties(statement: Statement) -> DataFrame | None:
     """Run an ALTER TABLE ... UNSET TBLPROPERTIES; None when the table is another's."""
-    entry = _entry(statement)
+    entry = statement.hudi_table()
     if entry is None:
         return None
     _check_unsettable(entry.qualified_name, jvm.items_of(statement.plan.propertyKeys()))
@@ -112,8 +112,3 @@ def _check_unsettable(table: str, names: Iterable[str]) -> None:
     for name in names:
         if is_option(name) and concerns_table(name):
             raise OptionError(f"ALTER TABLE {table}: {name} is part of what the table was created with; it cannot be unset.")
-
-
-def _entry(statement: Statement) -> catalog_table.CatalogTable | None:
-    name = next(statement.names(), None)
-    return None if name is None else catalog_table.find(statement.session, name)

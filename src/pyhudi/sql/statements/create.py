@@ -223,8 +223,7 @@ def _contradiction(definition: Definition, what: str, stated: Sequence[str], fou
 
 def refuse_replace(statement: Statement) -> None:
     """Refuse REPLACE TABLE that would make or replace a Hudi table; others are Spark's."""
-    name = next(statement.names(), None)
-    replaced = None if name is None else catalog_table.find(statement.session, name)
+    replaced = statement.hudi_table()
     if definitions.is_hudi(statement.plan) or replaced is not None:
         raise UnsupportedError(
             "REPLACE TABLE is not served for Hudi tables: DROP TABLE and CREATE TABLE again, or INSERT OVERWRITE to keep the history."

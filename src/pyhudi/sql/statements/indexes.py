@@ -77,8 +77,7 @@ def show(session: SparkSession, plain: PlainSql, text: str) -> DataFrame | None:
 
 
 def _run(statement: Statement, change: Callable[[CatalogTable, float], object]) -> DataFrame | None:
-    name = next(statement.names(), None)
-    entry = None if name is None else catalog_table.find(statement.session, name)
+    entry = statement.hudi_table()
     if entry is None:
         return None
     options = resolve(write_options(statement.session, entry))

@@ -10,7 +10,6 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 
 from pyhudi.spark import catalog_table
-from pyhudi.spark.catalog_table import CatalogTable
 from pyhudi.spark.relation_cache import forget, refresh
 from pyhudi.spec.commit import Operation
 from pyhudi.sql.statement import Statement
@@ -21,7 +20,7 @@ from pyhudi.table.remove import delete_table
 
 def drop_table(statement: Statement) -> DataFrame | None:
     """Run a DROP TABLE on a Hudi table; None when the name is another's."""
-    entry = _entry(statement)
+    entry = statement.hudi_table()
     if entry is None:
         return None
     forget(statement.session, entry)
@@ -33,7 +32,7 @@ def drop_table(statement: Statement) -> DataFrame | None:
 
 def truncate_table(statement: Statement) -> DataFrame | None:
     """Run a TRUNCATE TABLE on a Hudi table; None when the name is another's."""
-    entry = _entry(statement)
+    entry = statement.hudi_table()
     if entry is None:
         return None
     refresh(statement.session, entry)
@@ -44,15 +43,10 @@ def truncate_table(statement: Statement) -> DataFrame | None:
 
 
 def refresh_table(statement: Statement) -> DataFrame | None:
-    """Run a REFRESH TABLE on a Hudi table; None when the name is another's."""
-    entry = _entry(statement)
+    """Look at a table anew: REFRESH TABLE, MSCK REPAIR TABLE, ALTER TABLE ... RECOVER PARTITIONS; None when it is another's."""
+    entry = statement.hudi_table()
     if entry is None:
         return None
     forget(statement.session, entry)
     refresh(statement.session, entry)
     return statement.empty()
-
-
-def _entry(statement: Statement) -> CatalogTable | None:
-    name = next(statement.names(), None)
-    return None if name is None else catalog_table.find(statement.session, name)

@@ -12,10 +12,8 @@ from pyspark.sql import DataFrame
 from pyhudi.errors import UnsupportedError, UsageError
 from pyhudi.read.query import SnapshotQuery
 from pyhudi.read.snapshot import open_snapshot
-from pyhudi.spark import catalog_table, jvm
-from pyhudi.spark.catalog_table import CatalogTable
+from pyhudi.spark import jvm
 from pyhudi.spark.jvm import JavaObject
-from pyhudi.spark.relation_cache import forget, refresh
 from pyhudi.spec.commit import Operation
 from pyhudi.sql.statement import Statement
 from pyhudi.sql.target import WriteTarget, open_target
@@ -23,7 +21,7 @@ from pyhudi.sql.target import WriteTarget, open_target
 
 def drop_partitions(statement: Statement) -> DataFrame | None:
     """Run an ALTER TABLE ... DROP PARTITION; None when the table is another's. One commit drops all that are named."""
-    entry = _entry(statement)
+    entry = statement.hudi_table()
     if entry is None:
         return None
     if statement.plan.purge():
@@ -38,7 +36,7 @@ def drop_partitions(statement: Statement) -> DataFrame | None:
 
 def truncate_partition(statement: Statement) -> DataFrame | None:
     """Run a TRUNCATE TABLE ... PARTITION; None when the table is another's."""
-    entry = _entry(statement)
+    entry = statement.hudi_table()
     if entry is None:
         return None
     target = open_target(statement, entry)
@@ -47,7 +45,7 @@ def truncate_partition(statement: Statement) -> DataFrame | None:
 
 def add_partitions(statement: Statement) -> DataFrame | None:
     """Check an ALTER TABLE ... ADD PARTITION; None when the table is another's. A partition begins with its first row."""
-    entry = _entry(statement)
+    entry = statement.hudi_table()
     if entry is None:
         return None
     target = open_target(statement, entry)
@@ -58,16 +56,6 @@ def add_partitions(statement: Statement) -> DataFrame | None:
         path = _path(target, spec, "ADD PARTITION")
         if path in there and not statement.plan.ifNotExists():
             raise UsageError(f"ALTER TABLE {entry.qualified_name} ADD PARTITION: the partition {path} exists already.")
-    return statement.empty()
-
-
-def repair(statement: Statement) -> DataFrame | None:
-    """Run an MSCK REPAIR TABLE or ALTER TABLE ... RECOVER PARTITIONS: the table is looked at anew; None when it is another's."""
-    entry = _entry(statement)
-    if entry is None:
-        return None
-    forget(statement.session, entry)
-    refresh(statement.session, entry)
     return statement.empty()
 
 
@@ -101,8 +89,3 @@ def _path(target: WriteTarget, spec: JavaObject, what: str) -> str:
 
 def _values(spec: JavaObject) -> Mapping[str, str | None]:
     return dict(jvm.entries_of(spec.spec()))
-
-
-def _entry(statement: Statement) -> CatalogTable | None:
-    name = next(statement.names(), None)
-    return None if name is None else catalog_table.find(statement.session, name)

@@ -7,7 +7,7 @@ from pyspark.sql import DataFrame
 from pyhudi.errors import UsageError
 from pyhudi.read.query import SnapshotQuery
 from pyhudi.read.snapshot import open_snapshot
-from pyhudi.spark import catalog_table, jvm
+from pyhudi.spark import jvm
 from pyhudi.spec import partition_path
 from pyhudi.sql.statement import Statement
 from pyhudi.sql.tokens import text_literal
@@ -16,8 +16,7 @@ from pyhudi.storage.open import open_storage
 
 def show_partitions(statement: Statement) -> DataFrame | None:
     """Run a SHOW PARTITIONS on a Hudi table; None when the name is another's. Paths are shown as `column=value/...`."""
-    name = next(statement.names(), None)
-    entry = None if name is None else catalog_table.find(statement.session, name)
+    entry = statement.hudi_table()
     if entry is None:
         return None
     snapshot = open_snapshot(open_storage(entry.location), SnapshotQuery())
