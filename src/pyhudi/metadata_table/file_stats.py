@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from pyhudi.kernels.parquet_input import open_parquet
 from pyhudi.metadata_table.keys import partition_name
 from pyhudi.metadata_table.record import ColumnStats, RecordType, ValueType
+from pyhudi.metadata_table.widest_bounds import widest_bounds
 from pyhudi.storage.protocol import Storage
 
 #: The type of each column's bounds, and what is said of it.
@@ -61,20 +62,30 @@ def file_stats(storage: Storage, path: str, types: BoundTypes) -> dict[str, Colu
     return {stats.column: stats for stats in found if stats is not None}
 
 
-def partition_stats(partition_path: str, files: Sequence[Mapping[str, ColumnStats]], columns: Iterable[str]) -> list[ColumnStats]:
+def partition_stats(partition_path: str, files: Sequence[Mapping[str, ColumnStats]], types: BoundTypes) -> list[ColumnStats]:
     """Return the statistics of a partition from those, by column, of all files with rows in its latest slices.
 
-    A column that some file has no statistics of gets a tombstone, which takes back what was known before.
+    A column that some file has no statistics of gets bounds that hold every value; a partition without rows has tombstones, which take
+    back what was known before.
     """
     name = partition_name(partition_path)
     result = []
-    for column in columns:
+    for column, (kind, info) in types.items():
         parts = [stats[column] for stats in files if column in stats]
-        if len(parts) < len(files) or not parts:
+        if not files:
             result.append(ColumnStats(RecordType.PARTITION_STATS, name, column, is_deleted=True))
+        elif len(parts) < len(files):
+            result.append(_unknown(name, column, kind, info))
         else:
             result.append(_united(name, parts))
     return result
+
+
+def _unknown(name: str, column: str, kind: ValueType, info: str | None) -> ColumnStats:
+    """Return statistics that rule nothing out: some values may be null, some not."""
+    least, greatest = widest_bounds(kind, info)
+    bounds = (kind, least, greatest)
+    return ColumnStats(RecordType.PARTITION_STATS, name, column, *bounds, value_count=2, null_count=1, is_tight_bound=False, type_info=info)
 
 
 def _united(name: str, parts: Sequence[ColumnStats]) -> ColumnStats:

@@ -112,6 +112,9 @@ def test_column_that_became_another_type_has_no_record(stored, now) -> None:
     assert stats_of(pa.table({"c": stored}), pa.schema({"c": now})) == {}
 
 
+LONGS = {"c": (ValueType.LONG, None)}
+
+
 def test_columns_with_statistics_are_the_first_of_a_fitting_type() -> None:
     fields = [pa.field("list", pa.list_(pa.int32())), *(pa.field(f"c{number}", pa.int32()) for number in range(40))]
     columns = indexed_columns(pa.schema(fields), 9)
@@ -126,7 +129,7 @@ def test_version_8_has_no_statistics_of_decimals() -> None:
 @given(st.lists(st.lists(st.none() | st.integers(-9, 9), min_size=1, max_size=4), min_size=1, max_size=4))
 def test_statistics_of_a_partition_are_those_of_all_its_rows(files) -> None:
     found = [stats_of(pa.table({"c": pa.array(rows, pa.int64())})) for rows in files]
-    (stats,) = partition_stats("p", [one for one in found if one is not None], ["c"])
+    (stats,) = partition_stats("p", [one for one in found if one is not None], LONGS)
     rows = [value for part in files for value in part]
     present = [value for value in rows if value is not None]
     assert (stats.minimum, stats.maximum) == (min(present, default=None), max(present, default=None))
@@ -134,7 +137,27 @@ def test_statistics_of_a_partition_are_those_of_all_its_rows(files) -> None:
     assert (stats.type, stats.file_name, stats.is_tight_bound) == (RecordType.PARTITION_STATS, "p", True)
 
 
-def test_partition_with_a_file_that_does_not_tell_has_a_tombstone() -> None:
-    known = ColumnStats(RecordType.COLUMN_STATS, "f", "c", ValueType.INT, 1, 2, 2, 0)
-    (stats,) = partition_stats("", [{"c": known}, {}], ["c"])
-    assert (stats.is_deleted, stats.file_name) == (True, ".")
+def test_partition_with_a_file_that_does_not_tell_has_bounds_that_rule_nothing_out() -> None:
+    known = ColumnStats(RecordType.COLUMN_STATS, "f", "c", ValueType.LONG, 1, 2, 2, 0)
+    (stats,) = partition_stats("", [{"c": known}, {}], LONGS)
+    assert (stats.minimum, stats.maximum, stats.is_tight_bound, stats.is_deleted, stats.file_name) == (
+        -(2**63),
+        2**63 - 1,
+        False,
+        False,
+        ".",
+    )
+    assert 0 < (stats.null_count or 0) < (stats.value_count or 0)
+
+
+def test_partition_without_rows_has_a_tombstone() -> None:
+    (stats,) = partition_stats("p", [], LONGS)
+    assert stats.is_deleted
+
+
+@pytest.mark.parametrize("kind", [kind for kind in ValueType if kind not in (ValueType.V1, ValueType.NULL)])
+def test_bounds_that_rule_nothing_out_can_be_stored(kind) -> None:
+    (stats,) = partition_stats("p", [{}], {"c": (kind, "10,2" if kind is ValueType.DECIMAL else None)})
+    for bound in (stats.minimum, stats.maximum):
+        encoded = encode_bound(bound, kind, stats.type_info, with_type=True)
+        assert repr(decode_bound(encoded, kind, stats.type_info)) == repr((kind, bound))
