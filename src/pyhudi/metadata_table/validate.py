@@ -118,8 +118,7 @@ def _within(stats: ColumnStats, wider: ColumnStats) -> bool:
         return True
     if wider.minimum is None or wider.maximum is None:
         return False
-    # NaN is the upper bound of reals of which nothing is known, and no number is greater or less than it.
-    return not (stats.minimum < wider.minimum or wider.maximum < stats.maximum)  # type: ignore[operator]
+    return bool(wider.minimum <= stats.minimum and stats.maximum <= wider.maximum)  # type: ignore[operator]
 
 
 def _by_file(found: Iterator[ColumnStats]) -> Mapping[str, Mapping[str, ColumnStats]]:

@@ -1,7 +1,8 @@
 """Bounds that rule nothing out, for partitions of which no more is known.
 
 Apache Hudi passes over a partition without a record, or with one that has no bounds, as soon as another partition has some (seen with
-1.2.0). What is not known is therefore said as bounds that hold every value. In Spark NaN is the greatest number, as in Java.
+1.2.0). What is not known is therefore said as bounds that hold every value. NaN as upper bound would hold itself, too, but Apache Hudi
+then finds nothing at all: with infinity it misses only what is asked for as `= NaN`.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ _FIXED: dict[ValueType, tuple[object, object]] = {
     ValueType.BOOLEAN: (False, True),
     ValueType.INT: (-(2**31), 2**31 - 1),
     **dict.fromkeys((ValueType.LONG, ValueType.TIMESTAMP_NANOS, ValueType.LOCAL_TIMESTAMP_NANOS), (-(2**63), 2**63 - 1)),
-    ValueType.FLOAT: (-math.inf, math.nan),
-    ValueType.DOUBLE: (-math.inf, math.nan),
+    ValueType.FLOAT: (-math.inf, math.inf),
+    ValueType.DOUBLE: (-math.inf, math.inf),
     ValueType.STRING: ("", _GREATEST_TEXT),
     ValueType.BYTES: (b"", _GREATEST_BYTES),
     ValueType.FIXED: (b"", _GREATEST_BYTES),
