@@ -114,6 +114,11 @@ class TableConfig:
         return _names(self.properties.get(keys.PARTITION_FIELDS, ""))
 
     @property
+    def naming_columns(self) -> tuple[str, ...]:
+        """Columns that tell record key and partition of a row; of a field inside a struct, the struct."""
+        return tuple(dict.fromkeys(field.partition(".")[0] for field in (*self.record_key_fields, *self.partition_fields)))
+
+    @property
     def ordering_fields(self) -> tuple[str, ...]:
         """Columns that order records of one key: the ordering fields of version 9, the precombine field before."""
         return _names(self.properties.get(keys.ORDERING_FIELDS) or self.properties.get(keys.PRECOMBINE_FIELD, ""))

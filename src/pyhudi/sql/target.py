@@ -13,6 +13,8 @@ from pyhudi.errors import UnsupportedError
 from pyhudi.kernels.keys import partition_paths
 from pyhudi.keygen.choose import key_generator
 from pyhudi.keygen.user import UserKeys
+from pyhudi.read.query import SnapshotQuery
+from pyhudi.read.snapshot import Snapshot, open_snapshot
 from pyhudi.spark import relations
 from pyhudi.spark.catalog_table import CatalogTable
 from pyhudi.spark.jvm import JavaObject
@@ -28,7 +30,6 @@ from pyhudi.sql.tokens import quote, text_literal
 from pyhudi.table.table import HudiTable
 from pyhudi.table.write import write
 from pyhudi.timeline.clock import format_instant, zone_of
-from pyhudi.timeline.load import load_timeline
 from pyhudi.write.partial import partial_columns
 
 
@@ -45,9 +46,14 @@ class WriteTarget:
         return self.entry.qualified_name
 
     @cached_property
+    def snapshot(self) -> Snapshot:
+        """The state in which the statement finds the table: of when it is first asked for."""
+        return open_snapshot(self.table.storage, SnapshotQuery())
+
+    @cached_property
     def schema(self) -> StructType:
         """The data columns with their Spark types, partition columns last."""
-        found = spark_schema(self.table.schema)
+        found = spark_schema(self.snapshot.schema)
         return StructType([found[name] for name in catalog_order(found.names, self.partition_columns)])
 
     @property
@@ -68,19 +74,9 @@ class WriteTarget:
         """True when rows do not say where they stand: keys are computed and looked up again to change them."""
         return not self.table.config.populate_meta_fields
 
-    @property
-    def naming_columns(self) -> tuple[str, ...]:
-        """The columns that tell record key and partition of a row."""
-        config = self.table.config
-        return tuple(dict.fromkeys(field.partition(".")[0] for field in (*config.record_key_fields, *config.partition_fields)))
-
-    def seen(self) -> Visibility:
-        """Return the commits that a read from now on sees at least: to be asked before the rows are read."""
-        return load_timeline(self.table.storage, self.table.config).visibility
-
     def partial_columns(self, changed: Iterable[str]) -> tuple[str, ...] | None:
         """Return the columns that updates of `changed` have to bring; None when that is all of them."""
-        return partial_columns(self.options, self.table.config, self.table.schema, changed)
+        return partial_columns(self.options, self.table.config, self.snapshot.schema, changed)
 
     def overwrite_mode(self) -> str:
         """Return `static` or `dynamic`: what INSERT OVERWRITE without a partition replaces."""
@@ -147,7 +143,7 @@ def open_for_change(statement: Statement, relation: JavaObject) -> tuple[WriteTa
     if entry is None:
         return None
     target = open_target(statement, entry)
-    seen = target.seen()
+    seen = target.snapshot.timeline.visibility  # before the statement's query reads rows, so that it sees no less
     relations.refresh_all(statement.session, statement.names())
     return target, seen
 

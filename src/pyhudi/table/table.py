@@ -297,9 +297,7 @@ class HudiTable:
             return self._write(Operation.DELETE, data, options)
         if not self.config.populate_meta_fields:
             # No column says where a row stands: its key is computed, and looked up.
-            fields = (*self.config.record_key_fields, *self.config.partition_fields)
-            columns = list(dict.fromkeys(field.partition(".")[0] for field in fields))
-            named = selection(self.storage, columns, where, None, "snapshot", meta_columns=False)
+            named = selection(self.storage, self.config.naming_columns, where, None, "snapshot", meta_columns=False)
             return self._write(Operation.DELETE, read_table(named), options)
         found = selection(self.storage, [RECORD_KEY, PARTITION_PATH, FILE_NAME], where, None, "snapshot", meta_columns=False)
         return self._write(Operation.DELETE_PREPPED, read_table(found), options, located=True, seen=found.snapshot.timeline.visibility)

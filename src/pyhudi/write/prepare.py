@@ -106,7 +106,7 @@ def keyed_deletes(data: pa.Table, schema: pa.Schema, config: TableConfig, instan
         KeyFieldError: a record key is null or empty, or a partition value is not allowed.
         SchemaError: a value does not fit its column.
     """
-    needed = {field.partition(".")[0].lower() for field in (*config.record_key_fields, *config.partition_fields)}
+    needed = {name.lower() for name in config.naming_columns}
     columns = pa.schema([field.with_nullable(True) for field in schema if field.name.lower() in needed])
     named = keyed_rows(data, columns, config, instant)
     return deletes_of(named.column(RECORD_KEY)).append_column(PARTITION_PATH, named.column(PARTITION_PATH))

@@ -25,7 +25,7 @@ def delete(statement: Statement) -> DataFrame | None:
     with_clause = slice_text(statement.text, tokens[:start])
     rest = slice_text(statement.text, tokens[start + 1 :])
     if target.has_virtual_keys:
-        named = ", ".join(quote(name) for name in target.naming_columns)
+        named = ", ".join(quote(name) for name in target.table.config.naming_columns)
         return target.write(Operation.DELETE, statement.ask(f"{with_clause} SELECT {named} {rest}"))
     rows = statement.ask(f"{with_clause} SELECT {', '.join(LOCATION_COLUMNS)} {rest}")
     return target.write(Operation.DELETE_PREPPED, rows, located=True, seen=seen)
