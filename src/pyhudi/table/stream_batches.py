@@ -14,7 +14,6 @@ from typing import Final
 
 from pyhudi.errors import CorruptTableError, UsageError
 from pyhudi.kernels.history import read_rows
-from pyhudi.spec.config_keys import find_key
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.protocol import Storage
 from pyhudi.storage.table_properties import load_properties
@@ -46,6 +45,7 @@ def is_written(storage: Storage, batch: StreamBatch) -> bool:
     """Tell whether a batch is in the table.
 
     Raises:
+        TableNotFound: there is no table.
         UsageError: Apache Hudi wrote later batches under this identifier, which those of this stream cannot be told from.
         CorruptTableError: a commit's entry is damaged.
     """
@@ -64,14 +64,6 @@ def is_written(storage: Storage, batch: StreamBatch) -> bool:
         if query is None:
             return False
     return False
-
-
-def default_identifier() -> str:
-    """Return the identifier of a stream that was given none."""
-    key = find_key(IDENTIFIER)
-    assert key is not None
-    assert key.default is not None
-    return key.default
 
 
 def _newest_first(storage: Storage) -> Iterator[Mapping[str, str]]:
