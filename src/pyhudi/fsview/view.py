@@ -80,7 +80,7 @@ class FileSystemView:
             with collector_paused():
                 files = committed_files(partition_path, listing, self.timeline)
                 self._tell_attempts_apart(files)
-                self._groups[partition_path] = build_groups(partition_path, files, self.timeline, self._replaced)
+                self._groups[partition_path] = build_groups(partition_path, files, self.timeline, self.replaced)
         return self._groups[partition_path]
 
     def latest_slices(self, partition_path: str) -> tuple[FileSlice, ...]:
@@ -135,7 +135,8 @@ class FileSystemView:
         return tuple(sorted(folders_at_depth(self.storage, depth))) if depth else ("",)
 
     @cached_property
-    def _replaced(self) -> dict[FileGroupId, str]:
+    def replaced(self) -> Mapping[FileGroupId, str]:
+        """The file groups that are left out, with the requested time of the replacecommit."""
         return replaced_groups(self.storage, self.config, self.timeline)
 
     def _tell_attempts_apart(self, files: PartitionFiles) -> None:

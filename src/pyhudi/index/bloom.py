@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pyhudi.codec.bloom import BloomFilter, BloomType
 from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.fsview.view import FileSystemView
+from pyhudi.index.known_by_metadata import trusted_table
 from pyhudi.index.probe import KeyScan
 from pyhudi.index.protocol import Hits, Lookup, Wanted
 from pyhudi.kernels.bloom_probe import might_contain
@@ -45,15 +46,11 @@ class FilterScan:
 def _ruled_out(wanted: Sequence[Wanted], lookup: Lookup) -> set[tuple[int, BaseFile]]:
     """Return which questions need not be put to which base files."""
     view = lookup.view
-    if BLOOM_FILTERS not in view.config.metadata_partitions:
-        raise UnsupportedError("it has none (hoodie.table.metadata.partitions)")
-    table = MetadataTable.open(lookup.storage, view.config, view.timeline)
-    if missing := table.missing_instants:
-        raise CorruptTableError(f"the metadata table does not know of {len(missing)} writes, the first is {missing[0]}")
+    table = trusted_table(lookup, BLOOM_FILTERS)
     found: set[tuple[int, BaseFile]] = set()
     filters: dict[str, Mapping[str, BloomFilter]] = {}
     for number, one in enumerate(wanted):
-        for path in view.partition_paths() if one.partition_path is None else (one.partition_path,):
+        for path in one.paths(view):
             if path not in filters:
                 filters[path] = _filters(table, view, path)
             for base in view.latest_base_files(path):

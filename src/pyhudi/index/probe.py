@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pyhudi.fsview.view import FileSystemView
 from pyhudi.index.log_born import LogOrigins, keys_in_logs, logs_of
 from pyhudi.index.protocol import Hits, Lookup, Wanted
 from pyhudi.kernels.base_file import TableShape
@@ -31,7 +30,7 @@ class KeyScan:
     def find(self, wanted: Sequence[Wanted], lookup: Lookup, ruled_out: Collection[tuple[int, BaseFile]] = ()) -> list[list[Hits]]:
         """Return, for each question, the slices that hold some of its keys; `ruled_out` are base files not to be asked, by question."""
         view, origins = lookup.view, LogOrigins(lookup.view)
-        asked = [(number, piece) for number, one in enumerate(wanted) for path in _paths(one, view) for piece in view.latest_slices(path)]
+        asked = [(number, piece) for number, one in enumerate(wanted) for path in one.paths(view) for piece in view.latest_slices(path)]
         tasks = [
             _Task(
                 None if (number, piece.base) in ruled_out else piece.base,
@@ -46,10 +45,6 @@ class KeyScan:
             if places.null_count < len(places):
                 found[number].append(Hits(piece, places))
         return found
-
-
-def _paths(wanted: Wanted, view: FileSystemView) -> tuple[str, ...]:
-    return view.partition_paths() if wanted.partition_path is None else (wanted.partition_path,)
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,6 +74,10 @@ class Wanted:
     keys: pa.StringArray
     partition_path: str | None = None
 
+    def paths(self, view: FileSystemView) -> tuple[str, ...]:
+        """Return the partitions to look in."""
+        return view.partition_paths() if self.partition_path is None else (self.partition_path,)
+
 
 @dataclass(frozen=True, slots=True)
 class Hits:

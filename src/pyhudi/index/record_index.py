@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pyhudi.errors import CorruptTableError, UnsupportedError
+from pyhudi.index.known_by_metadata import trusted_table
 from pyhudi.index.probe import KeyScan
 from pyhudi.index.protocol import Hits, Lookup, Wanted
 from pyhudi.kernels.probe import SEVERAL
@@ -42,7 +43,7 @@ class RecordIndexLookup:
             return self.otherwise.find(wanted, lookup)
 
     def _found(self, wanted: Sequence[Wanted], lookup: Lookup) -> list[list[Hits]]:
-        table = _open(lookup)
+        table = trusted_table(lookup, RECORD_INDEX)
         places = [_places(table, one) for one in wanted]
         elsewhere = [_elsewhere(one, found) for one, found in zip(wanted, places, strict=True)]
         scanned = self.otherwise.find(elsewhere, lookup) if any(len(one.keys) for one in elsewhere) else [[] for _ in wanted]
@@ -50,16 +51,6 @@ class RecordIndexLookup:
             _one_a_slice([*_hits_of(one, found, lookup), *(_spread(hits, others, one) for hits in more)])
             for one, found, others, more in zip(wanted, places, elsewhere, scanned, strict=True)
         ]
-
-
-def _open(lookup: Lookup) -> MetadataTable:
-    view = lookup.view
-    if RECORD_INDEX not in view.config.metadata_partitions:
-        raise UnsupportedError("the table has none (hoodie.table.metadata.partitions)")
-    table = MetadataTable.open(lookup.storage, view.config, view.timeline)
-    if missing := table.missing_instants:
-        raise CorruptTableError(f"the metadata table does not know of {len(missing)} writes, the first is {missing[0]}")
-    return table
 
 
 def _places(table: MetadataTable, wanted: Wanted) -> Mapping[str, Sequence[RecordLocation]]:

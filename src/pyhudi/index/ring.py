@@ -16,7 +16,6 @@ import numpy as np
 
 from pyhudi.codec.jackson import parse_json, render_json
 from pyhudi.errors import CorruptTableError, UnsupportedError
-from pyhudi.fsview.replaced import replaced_groups
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.index.bucket import Buckets
 from pyhudi.kernels.bucket_hash import ring_hashes
@@ -66,8 +65,7 @@ class ConsistentBuckets:
 
 def _check_not_replaced(ring: Ring, view: FileSystemView, path: str) -> None:
     """Refuse a ring that names a file group which readers leave out: what is written to it would never be seen."""
-    replaced = replaced_groups(view.storage, view.config, view.timeline)
-    gone = [prefix for prefix in ring.prefixes if FileGroupId(path, f"{prefix}-0") in replaced]
+    gone = [prefix for prefix in ring.prefixes if FileGroupId(path, f"{prefix}-0") in view.replaced]
     if gone:
         raise UnsupportedError(
             f"file group {gone[0]}-0 in partition '{path}' of table {view.storage.uri} was replaced, and consistent hashing would write to"

@@ -43,6 +43,25 @@ class TaggedRows:
     opened: tuple[tuple[str, pa.Table], ...] = ()
 
 
+def join_tagged(parts: Sequence[TaggedRows]) -> TaggedRows:
+    """Return tagged rows of one partition as one, where each file group has its rows at once."""
+    updates: dict[FileSlice, list[pa.Table]] = {}
+    opened: dict[str, list[pa.Table]] = {}
+    for part in parts:
+        for piece, rows in part.updates:
+            updates.setdefault(piece, []).append(rows)
+        for beginning, rows in part.opened:
+            opened.setdefault(beginning, []).append(rows)
+    inserts = [part.inserts for part in parts if part.inserts.num_rows] or [parts[0].inserts]
+    return TaggedRows(
+        parts[0].partition_path,
+        tuple((piece, join_rows(rows)) for piece, rows in updates.items()),
+        join_rows(inserts),
+        sum(part.late for part in parts),
+        tuple((beginning, join_rows(rows)) for beginning, rows in opened.items()),
+    )
+
+
 def key_array(rows: pa.Table) -> pa.StringArray:
     """Return the record keys of keyed rows as one array."""
     keys = rows.column(RECORD_KEY)

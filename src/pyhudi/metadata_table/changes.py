@@ -107,10 +107,12 @@ class ChangesByPartition:
 
     def by_group(self, file_ids: Sequence[str]) -> Mapping[str, GroupChanges]:
         """Return the changes by file id, those of groups without changes left out."""
+        known: dict[str, list[str]] = defaultdict(list)
+        for group in file_ids:
+            known[within_of(self.partition, group)].append(group)
         found: dict[str, GroupChanges] = {}
         for path, changes in self.of_path.items():
-            known = tuple(group for group in file_ids if within_of(self.partition, group) == path)
-            found |= changes.by_group(known or (file_id(self.partition, 0, path),))
+            found |= changes.by_group(known.get(path) or (file_id(self.partition, 0, path),))
         return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,14 +17,13 @@ from pyhudi.metadata_table.column_types import bound_types
 from pyhudi.metadata_table.file_stats import BoundTypes, file_stats
 from pyhudi.metadata_table.index_definitions import IndexDefinition, load_definitions
 from pyhudi.metadata_table.own import OwnTable
-from pyhudi.metadata_table.partition import MetadataPartition
-from pyhudi.metadata_table.partitions import within_of
+from pyhudi.metadata_table.partition import MetadataPartition, slices_by_data_partition
 from pyhudi.metadata_table.record import ColumnStats
 from pyhudi.metadata_table.settings import MetadataSettings
 from pyhudi.metadata_table.slice_changes import SliceRows
 from pyhudi.schema.avro_arrow import arrow_to_avro, with_meta_fields
 from pyhudi.spec.commit import CommitMetadata
-from pyhudi.spec.file_group import join_path
+from pyhudi.spec.file_group import FileSlice, join_path
 from pyhudi.spec.file_names import parse_base_file_name, parse_log_file_name
 
 
@@ -94,10 +93,14 @@ class DataTable:
 
         `within` is the data table's partition whose file groups are meant, in a record index by partition.
         """
-        slices = self.own.slices(name) if name in self.view.config.metadata_partitions else ()
-        if within:
-            slices = tuple(slice_ for slice_ in slices if within_of(name, slice_.group.file_id) == within)
+        if name not in self.view.config.metadata_partitions:
+            return None
+        slices = self._record_index_slices.get(within) if within else self.own.slices(name)
         return MetadataPartition(self.own.storage, name, slices, self.own.timeline, within=within) if slices else None
+
+    @cached_property
+    def _record_index_slices(self) -> Mapping[str, Sequence[FileSlice]]:
+        return slices_by_data_partition(partitions.RECORD_INDEX, self.own.slices(partitions.RECORD_INDEX))
 
     def stats_of(self, path: str) -> Mapping[str, ColumnStats] | None:
         """Return the statistics of a base file by column, from its footer; None when it has no rows."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 
 from pyhudi.errors import UnsupportedError
 from pyhudi.metadata_table.keys import shard
-from pyhudi.metadata_table.partitions import file_id
+from pyhudi.metadata_table.partitions import file_id, within_of
 from pyhudi.metadata_table.record import MetadataRecord
 from pyhudi.metadata_table.slice_reader import SliceReader
 from pyhudi.metadata_table.stored_cells import Cell, get_cells, scan_cells
@@ -92,3 +92,11 @@ class MetadataPartition:
 
     def _reader(self, number: int) -> SliceReader:
         return SliceReader(self._storage, self.slices[number], self._timeline)
+
+
+def slices_by_data_partition(name: str, slices: Iterable[FileSlice]) -> dict[str, list[FileSlice]]:
+    """Return the file slices of a record index by partition, for each partition of the data table."""
+    found: dict[str, list[FileSlice]] = defaultdict(list)
+    for slice_ in slices:
+        found[within_of(name, slice_.group.file_id)].append(slice_)
+    return dict(found)

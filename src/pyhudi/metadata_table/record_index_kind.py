@@ -7,9 +7,11 @@ updates stay. A key that leaves one file group and comes into another is moved.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -37,6 +39,8 @@ from pyhudi.spec.commit import CommitMetadata
 from pyhudi.spec.file_group import FileGroupId, FileSlice
 from pyhudi.spec.table_version import TableVersion
 from pyhudi.timeline.clock import instant_millis
+
+_Piece = TypeVar("_Piece", FileSlice, SliceChange)
 
 
 class RecordIndexKind:
@@ -81,21 +85,17 @@ class RecordIndexKind:
         slices = standing_slices(table)
         if not _is_by_partition(table, partition):
             return _initial(table, partition, slices, "")
-        paths = sorted({slice_.group.partition_path for slice_ in slices})
-        return chain.from_iterable(
-            _initial(table, partition, [one for one in slices if one.group.partition_path == path], path) for path in paths
-        )
+        by_path = _by_path(slices)
+        return chain.from_iterable(_initial(table, partition, by_path[path], path) for path in sorted(by_path))
 
     def of_commit(self, table: DataTable, partition: str, instant: str, metadata: CommitMetadata) -> PartitionChanges:
         """Return the keys that came, went or moved."""
         changes = slice_changes(table.view, metadata)
         if not _is_by_partition(table, partition):
             return _changes(table, table.partition(partition), changes, instant)
-        paths = dict.fromkeys(change.group.partition_path for change in changes)
-        of_path = {path: [change for change in changes if change.group.partition_path == path] for path in paths}
         return ChangesByPartition(
             partition,
-            {path: _changes(table, table.partition(partition, within=path), some, instant) for path, some in of_path.items()},
+            {path: _changes(table, table.partition(partition, within=path), some, instant) for path, some in _by_path(changes).items()},
         )
 
     def of_clean(self, table: DataTable, partition: str, instant: str, metadata: CleanMetadata) -> None:  # noqa: ARG002
@@ -112,6 +112,14 @@ class _Moved:
 
 
 _NOBODY = _Moved(NO_TEXTS, NO_TEXTS)
+
+
+def _by_path(pieces: Sequence[_Piece]) -> dict[str, list[_Piece]]:
+    """Return slices, or changes of them, by partition of the data table."""
+    found: dict[str, list[_Piece]] = defaultdict(list)
+    for piece in pieces:
+        found[piece.group.partition_path].append(piece)
+    return found
 
 
 def _is_by_partition(table: DataTable, partition: str) -> bool:

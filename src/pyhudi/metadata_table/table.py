@@ -19,10 +19,10 @@ from pyhudi.metadata_table import keys, partitions
 from pyhudi.metadata_table.index_definitions import IndexDefinition, load_definitions
 from pyhudi.metadata_table.key_count import count_keys
 from pyhudi.metadata_table.own import FOLDER
-from pyhudi.metadata_table.partition import MetadataPartition
+from pyhudi.metadata_table.partition import MetadataPartition, slices_by_data_partition
 from pyhudi.metadata_table.record import BloomFilterRecord, ColumnStats, FileList, MetadataRecord, RecordLocation
 from pyhudi.metadata_table.visible import missing_instants, unknown_instants, visible_timeline
-from pyhudi.spec.file_group import FileSlice, join_path
+from pyhudi.spec.file_group import join_path
 from pyhudi.spec.partition_path import check
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.folder import FolderStorage
@@ -151,7 +151,7 @@ class MetadataTable:
             return dict(self._get(partitions.RECORD_INDEX, record_keys, RecordLocation))
         if partition_path is None:
             raise UnsupportedError(f"the record index of table {self._data_storage.uri} is one by partition: say in which the keys are")
-        found = self._record_indexes().get(partition_path)
+        found = self._record_indexes.get(partition_path)
         return (
             {} if found is None else {key: self._of_kind(place, RecordLocation, found.name) for key, place in found.get_many(record_keys)}
         )
@@ -159,7 +159,7 @@ class MetadataTable:
     def record_places(self, record_keys: Collection[str]) -> dict[str, list[RecordLocation]]:
         """Return all places where each of the record keys lives; in an index by partition these may be several."""
         places: dict[str, list[RecordLocation]] = defaultdict(list)
-        paths = sorted(self._record_indexes()) if self._is_by_partition else [None]
+        paths = sorted(self._record_indexes) if self._is_by_partition else [None]
         for path in paths:
             for key, place in self.lookup_record_keys(record_keys, path).items():
                 places[key].append(place)
@@ -170,13 +170,12 @@ class MetadataTable:
         definition = self.definitions.get(partitions.RECORD_INDEX)
         return definition is not None and definition.is_partitioned
 
+    @cached_property
     def _record_indexes(self) -> dict[str, MetadataPartition]:
-        """Return the record index of each partition of the data table."""
-        slices: dict[str, list[FileSlice]] = defaultdict(list)
-        for slice_ in self._view.latest_slices(self._readable(partitions.RECORD_INDEX)):
-            slices[partitions.within_of(partitions.RECORD_INDEX, slice_.group.file_id)].append(slice_)
-        storage, timeline = self._view.storage, self._view.timeline
-        return {path: MetadataPartition(storage, partitions.RECORD_INDEX, found, timeline, within=path) for path, found in slices.items()}
+        """The record index of each partition of the data table."""
+        name, storage, timeline = partitions.RECORD_INDEX, self._view.storage, self._view.timeline
+        slices = slices_by_data_partition(name, self._view.latest_slices(self._readable(name)))
+        return {path: MetadataPartition(storage, name, found, timeline, within=path) for path, found in slices.items()}
 
     def _readable(self, name: str) -> str:
         if name not in self.partitions:

@@ -7,7 +7,7 @@ keys has nothing to look up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import pyarrow as pa
@@ -15,13 +15,12 @@ import pyarrow.compute as pc
 
 from pyhudi.errors import KeyFieldError
 from pyhudi.index.protocol import Lookup
-from pyhudi.index.rows import TaggedRows, join_rows
+from pyhudi.index.rows import TaggedRows, join_tagged
 from pyhudi.kernels.base_file import TableShape
 from pyhudi.kernels.dedupe import combine
 from pyhudi.kernels.incoming import DELETE_COLUMN
 from pyhudi.schema.meta_columns import FILE_NAME, RECORD_KEY, without_meta_columns
 from pyhudi.spec.commit import Operation
-from pyhudi.spec.file_group import FileSlice
 from pyhudi.write import located
 from pyhudi.write.located import Places
 from pyhudi.write.prepare import keyed_rows
@@ -120,18 +119,7 @@ def _by_partition(parts: Iterable[TaggedRows]) -> list[TaggedRows]:
     by_path: dict[str, list[TaggedRows]] = {}
     for part in parts:
         by_path.setdefault(part.partition_path, []).append(part)
-    return [_joined(path, found) for path, found in sorted(by_path.items())]
-
-
-def _joined(path: str, parts: Sequence[TaggedRows]) -> TaggedRows:
-    slices: dict[FileSlice, list[pa.Table]] = {}
-    for part in parts:
-        for piece, rows in part.updates:
-            slices.setdefault(piece, []).append(rows)
-    inserts = [part.inserts for part in parts if part.inserts.num_rows] or [parts[0].inserts]
-    updates = tuple((piece, join_rows(rows)) for piece, rows in slices.items())
-    opened = tuple(one for part in parts for one in part.opened)
-    return TaggedRows(path, updates, join_rows(inserts), sum(part.late for part in parts), opened)
+    return [join_tagged(found) for _, found in sorted(by_path.items())]
 
 
 def _one_change_a_key(part: TaggedRows, shape: TableShape) -> TaggedRows:

@@ -88,7 +88,7 @@ class Places:
 
     def knows(self, partition_path: str, file_id: str) -> bool:
         """Tell whether a file group of this id is there now."""
-        return any(piece.group.file_id == file_id for piece in self.view.latest_slices(partition_path))
+        return file_id in self._of_partition(partition_path)
 
     def slice_of(self, partition_path: str, name: str) -> FileSlice:
         """Return the slice that a located row was read from; `name` is that of a base file, or of a log's row the bare file id.
@@ -96,10 +96,8 @@ class Places:
         Raises:
             ConflictError: the group was written since.
         """
-        if partition_path not in self._slices:
-            self._slices[partition_path] = {piece.group.file_id: piece for piece in self.view.latest_slices(partition_path)}
         file_id, _, rest = name.partition("_")
-        piece = self._slices[partition_path].get(file_id)
+        piece = self._of_partition(partition_path).get(file_id)
         stands = piece is not None and (not rest or (piece.base is not None and str(piece.base.name) == name))
         if piece is None or not stands or piece.group in self._written_since:
             raise ConflictError(
@@ -107,6 +105,12 @@ class Places:
                 " another write came between reading and writing. Nothing was written; run the statement again."
             )
         return piece
+
+    def _of_partition(self, partition_path: str) -> dict[str, FileSlice]:
+        """Return the newest slices of a partition by file id."""
+        if partition_path not in self._slices:
+            self._slices[partition_path] = {piece.group.file_id: piece for piece in self.view.latest_slices(partition_path)}
+        return self._slices[partition_path]
 
 
 def groups_written_since(view: FileSystemView, seen: Visibility) -> frozenset[FileGroupId]:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyhudi.errors import KeyFieldError, UnsupportedError
 from pyhudi.index.bucket import BucketIndex
 from pyhudi.index.protocol import Index, Lookup
-from pyhudi.index.rows import PartitionRows, TaggedRows, join_rows
+from pyhudi.index.rows import PartitionRows, TaggedRows, join_tagged
 from pyhudi.kernels.base_file import TableShape
 from pyhudi.kernels.dedupe import combine, last_of_each_key
 from pyhudi.kernels.keyed_rows import live_rows
@@ -122,16 +122,7 @@ def placed(tagged: Sequence[TaggedRows], tagging: Tagging, lookup: Lookup) -> li
 def _placed(part: TaggedRows, layout: BucketIndex, tagging: Tagging, lookup: Lookup) -> TaggedRows:
     new = PartitionRows(part.partition_path, part.inserts)
     (place,) = layout.place([new], lookup.view, afresh=tagging.operation.replaces)
-    return _joined(part, place)
-
-
-def _joined(part: TaggedRows, place: TaggedRows) -> TaggedRows:
-    updates, opened = dict(part.updates), dict(part.opened)
-    for piece, rows in place.updates:
-        updates[piece] = join_rows([updates[piece], rows]) if piece in updates else rows
-    for beginning, rows in place.opened:
-        opened[beginning] = join_rows([opened[beginning], rows]) if beginning in opened else rows
-    return replace(part, updates=tuple(updates.items()), inserts=place.inserts, opened=tuple(opened.items()))
+    return join_tagged([replace(part, inserts=place.inserts), place])
 
 
 def without_void_inserts(tagged: Sequence[TaggedRows], shape: TableShape) -> list[TaggedRows]:
