@@ -13,14 +13,11 @@ from itertools import chain
 from typing import BinaryIO, TypeAlias
 
 from pyhudi.codec.hfile import HFileReader
-from pyhudi.codec.log_content import decode_deletes
-from pyhudi.codec.log_file import read_content, scan_blocks
-from pyhudi.errors import CorruptTableError, UnsupportedError
-from pyhudi.kernels.log_choice import choose_blocks
 from pyhudi.metadata_table.merge import merge
 from pyhudi.metadata_table.record import MetadataRecord
 from pyhudi.metadata_table.record_codec import RecordDecoder
 from pyhudi.metadata_table.record_encoder import RecordEncoder
+from pyhudi.metadata_table.slice_files import SliceFiles, deleted_keys, records_of_block
 from pyhudi.spec.file_group import FileSlice
 from pyhudi.spec.log_block import BlockType, LogBlock
 from pyhudi.spec.table_version import TableVersion
@@ -63,55 +60,39 @@ class Part:
 
 def parts_of(storage: Storage, slice_: FileSlice, timeline: Timeline, files: ExitStack) -> Iterator[Part]:
     """Yield the base file and the log blocks of a slice, oldest first; they can be read as long as `files` is open."""
-    if slice_.base is not None:
-        source = files.enter_context(_open(storage, slice_.base.path))
-        yield Part(HFileReader(source, slice_.base.size, slice_.base.path), (), slice_.base.size)
-    for source, block in _blocks(storage, slice_, timeline, files):
+    opened = files.enter_context(SliceFiles(storage, slice_, timeline))
+    if slice_.base is not None and (base := opened.base()) is not None:
+        yield Part(base[0], (), slice_.base.size)
+    for source, block in opened.blocks():
         if block.type is BlockType.DELETE:
-            yield Part(None, decode_deletes(read_content(source, block)).keys, block.content_size)
+            yield Part(None, tuple(deleted_keys(source, block)), block.content_size)
         else:
-            yield Part(_hfile(source, block), (), block.content_size)
+            yield Part(records_of_block(source, block)[0], (), block.content_size)
 
 
 def _cells(storage: Storage, slice_: FileSlice, timeline: Timeline, fetch: _Fetch) -> Iterator[Cell]:
     changes: dict[bytes, list[_Stored | None]] = {}
-    with ExitStack() as files:
-        for source, block in _blocks(storage, slice_, timeline, files):
+    with SliceFiles(storage, slice_, timeline) as files:
+        for source, block in files.blocks():
             for row, stored in _block_cells(source, block, fetch):
                 changes.setdefault(row, []).append(stored)
-        base = slice_.base
-        if base is not None:
-            file = HFileReader(files.enter_context(_open(storage, base.path)), base.size, base.path)
-            schema = _schema(file, None, base.path)
+        if (base := files.base()) is not None:
+            file, schema, path = base
             for row, value in fetch(file):
                 if row in changes:
-                    changes[row].insert(0, (value, schema, base.path))
+                    changes[row].insert(0, (value, schema, path))
                 else:
                     yield row, value, schema
     for row, parts in changes.items():
         yield from _merged(row, parts)
 
 
-def _blocks(storage: Storage, slice_: FileSlice, timeline: Timeline, files: ExitStack) -> Iterator[tuple[BinaryIO, LogBlock]]:
-    sources = {log.path: files.enter_context(_open(storage, log.path)) for log in slice_.logs}
-    blocks = (block for log in slice_.logs for block in scan_blocks(sources[log.path], log.path, log.size))
-    for block in choose_blocks(blocks, timeline.visibility, timeline.layout):
-        yield sources[block.path], block
-
-
 def _block_cells(source: BinaryIO, block: LogBlock, fetch: _Fetch) -> Iterator[tuple[bytes, _Stored | None]]:
     if block.type is BlockType.DELETE:
-        yield from ((key.encode(), None) for key in decode_deletes(read_content(source, block)).keys)
+        yield from ((key.encode(), None) for key in deleted_keys(source, block))
         return
-    file = _hfile(source, block)
-    schema = _schema(file, block.header.schema_json, block.path)
+    file, schema = records_of_block(source, block)
     yield from ((row, (value, schema, block.path)) for row, value in fetch(file))
-
-
-def _hfile(source: BinaryIO, block: LogBlock) -> HFileReader:
-    if block.type is not BlockType.HFILE:
-        raise UnsupportedError(f"{block.path} holds a block of type {block.type.name}; metadata tables have HFILE and DELETE blocks")
-    return HFileReader(source, block.content_size, block.path, start=block.content_offset)
 
 
 def _merged(row: bytes, parts: list[_Stored | None]) -> Iterator[Cell]:
@@ -132,17 +113,3 @@ def _merged(row: bytes, parts: list[_Stored | None]) -> Iterator[Cell]:
 
 def _after(older: MetadataRecord | None, newer: MetadataRecord) -> MetadataRecord | None:
     return merge(older, newer)
-
-
-def _open(storage: Storage, path: str) -> BinaryIO:
-    try:
-        return storage.open_input(path)
-    except FileNotFoundError:
-        raise CorruptTableError(f"{path} of the metadata table {storage.uri} is gone") from None
-
-
-def _schema(file: HFileReader, schema: str | None, path: str) -> str:
-    text = schema or file.info.get("schema", b"").decode(errors="replace")
-    if not text:
-        raise CorruptTableError(f"{path} does not say which schema its records have")
-    return text

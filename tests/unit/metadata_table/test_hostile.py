@@ -158,10 +158,17 @@ def test_every_record_of_the_fixtures_is_encoded_to_the_same_bytes(fixture_table
 def test_damaged_block_of_a_committed_log_file_is_refused(storage) -> None:
     forge(storage, oslo=FileList(RecordType.FILES, {"a.parquet": FileEntry(1)}))
     table = metadata_table(storage)
-    (slice_,) = table.partition("files").slices
-    path = f"{FOLDER}/{slice_.logs[-1].path}"
+    files = table.partition("files")
+    path = f"{FOLDER}/{files.slices[0].logs[-1].path}"
     data = storage.read(path)
     storage.delete(path)
     storage.create(path, data[:-8] + bytes(8))  # the block's length at its end
-    with pytest.raises(CorruptTableError, match="are damaged, and with them rows of commit"):
-        table.files("oslo")
+    asked = (
+        lambda: table.files("oslo"),
+        lambda: list(files.scan_cells(["o"])),
+        lambda: list(files.get_cells(["oslo"])),
+        lambda: table.count_keys("files"),
+    )
+    for ask in asked:
+        with pytest.raises(CorruptTableError, match="are damaged, and with them rows of commit"):
+            ask()
