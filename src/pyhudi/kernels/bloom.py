@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from pyhudi.codec.bloom import BloomFilter, BloomType
-from pyhudi.kernels.base_file import FOOTER_BLOOM_FILTER, FOOTER_BLOOM_TYPE, OLD_FOOTER_BLOOM_FILTER, WriterSettings
+from pyhudi.kernels.base_file import FOOTER_BLOOM_FILTER, FOOTER_BLOOM_TYPE, OLD_FOOTER_BLOOM_FILTER, TableShape, WriterSettings
 from pyhudi.kernels.murmur import bit_positions
 from pyhudi.kernels.parquet_input import footer_entries, open_parquet
 
@@ -73,6 +73,17 @@ class KeyFilter:
             return cls.empty(settings, knows_stored_keys=False)
         kind = BloomType(entries.get(FOOTER_BLOOM_TYPE, BloomType.SIMPLE))
         return cls(BloomFilter.decode(text, kind, max_entries=settings.bloom_max_entries), keys=rows)
+
+    @classmethod
+    def for_rows_after(cls, storage: Storage, base: BaseFile | None, shape: TableShape, settings: WriterSettings) -> KeyFilter | None:
+        """Return the filter of the file that takes the place of a base file, or of a new one; None where files have none.
+
+        Raises:
+            CorruptTableError: the file before or its filter is damaged.
+        """
+        if not settings.bloom_enabled or shape.virtual_key is not None:
+            return None
+        return cls.empty(settings) if base is None else cls.of_file(storage, base, settings)
 
     def add(self, keys: pa.ChunkedArray) -> None:
         """Add a column of keys, none of them null."""

@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pyhudi.kernels.key_bytes import equal_length_blocks
+from pyhudi.keygen.protocol import EMPTY_PART, NULL_PART
 
 Words = npt.NDArray[np.uint32]
 
-_NULL, _EMPTY = "__null__", "__empty__"
 _NOT_NEGATIVE = np.uint32(0x7FFFFFFF)
 _FACTOR = 31
 _P1, _P2, _P3, _P4, _P5 = (np.uint32(prime) for prime in (2654435761, 2246822519, 3266489917, 668265263, 374761393))
@@ -63,7 +63,7 @@ def hash_values(key: str, fields: Collection[str]) -> tuple[str | None, ...]:
     values: list[str | None] = []
     for name, value in _named_values(key):
         if not fields or name in fields:
-            values.append(None if value == _NULL else "" if value == _EMPTY else value)
+            values.append(None if value == NULL_PART else "" if value == EMPTY_PART else value)
     return tuple(values) or (key,)
 
 

@@ -110,7 +110,7 @@ def _compared(storage: Storage, shape: TableShape, task: ChangeTask) -> Iterator
     assert task.before is not None
     assert task.after is not None
     # In these modes a late version can fill gaps of a row that stays the same one otherwise: only whole rows tell.
-    mixes = shape.gaps is not None or shape.merger is not None
+    mixes = shape.mixes_versions
     keys = _appended_keys(storage, shape, task) if task.appended else None
     if keys is None and not mixes:
         was, now = (_whole(storage, shape, one, None, IDENTITY_COLUMNS) for one in (task.before, task.after))

@@ -79,7 +79,7 @@ def run_compact_task(storage: Storage, shape: TableShape, settings: WriterSettin
     stamp = Stamp(task.instant, task.write_token.split("-", 1)[0], group.partition_path, str(task.file_name))
     counts = MergeCounts()
     with storage.open_output(task.path) as output:
-        with BaseFileWriter(output, shape, settings, _filter(storage, shape, settings, task)) as writer:
+        with BaseFileWriter(output, shape, settings, KeyFilter.for_rows_after(storage, task.slice.base, shape, settings)) as writer:
             for batch in iter_merged(storage, shape, task.merge, limit_bytes=task.limit_bytes, counts=counts):
                 # The rows of the logs come first; the filter of the file before knows the keys of all others.
                 stays = writer.rows >= counts.updates + counts.inserts
@@ -89,13 +89,6 @@ def run_compact_task(storage: Storage, shape: TableShape, settings: WriterSettin
     spent = int((time.perf_counter() - started) * 1000)
     stat = _stat(task, counts, writer.rows, size, spent)
     return TaskResult(replace(stat, cdc_stats=changes), 0, task.path)
-
-
-def _filter(storage: Storage, shape: TableShape, settings: WriterSettings, task: CompactTask) -> KeyFilter | None:
-    if not settings.bloom_enabled or shape.virtual_key is not None:
-        return None
-    base = task.slice.base
-    return KeyFilter.empty(settings) if base is None else KeyFilter.of_file(storage, base, settings)
 
 
 def _stat(task: CompactTask, counts: MergeCounts, rows: int, size: int, spent_ms: int) -> WriteStat:

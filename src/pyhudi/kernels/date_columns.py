@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pyhudi.keygen.calendar import DAY_MS
 from pyhudi.keygen.date_pattern import Literal, Token
 from pyhudi.keygen.zones import Zone
 
@@ -22,7 +23,6 @@ _WIDTHS: Final = {"y": (4,), "M": (2,), "d": (2,), "H": (2,), "m": (2,), "s": (2
 _OFFSET: Final = "Z|[+-](?:[01][0-9]|2[0-3]):?[0-5][0-9]"
 _LIMITS: Final = {"M": (1, 12), "d": (1, 28), "H": (0, 23), "m": (0, 59), "s": (0, 59)}
 _UNITS: Final = {"H": 3_600_000, "m": 60_000, "s": 1000}
-_DAY_MS: Final = 86_400_000
 
 
 def read_dates(texts: pa.StringArray, pattern: Sequence[Token], zone: Zone | None) -> tuple[Millis, npt.NDArray[np.bool_]] | None:
@@ -51,7 +51,7 @@ def read_dates(texts: pa.StringArray, pattern: Sequence[Token], zone: Zone | Non
             read &= (numbers[name] >= lowest) & ((numbers[name] <= highest) | (name == "d"))
     year, month, day = (numbers.get(name, np.ones(len(texts), np.int64)) for name in "yMd")
     read &= day <= _first_days(year + month // 12, month % 12 + 1) - _first_days(year, month)
-    millis += (_first_days(year, month) + day - 1) * _DAY_MS
+    millis += (_first_days(year, month) + day - 1) * DAY_MS
     for name, unit in _UNITS.items():
         if name in numbers:
             millis += numbers[name] * unit

@@ -23,7 +23,7 @@ from pyhudi.kernels.block_rows import data_rows
 from pyhudi.kernels.delete_ordering import delete_ordering
 from pyhudi.kernels.incoming import marked_deletes
 from pyhudi.kernels.key_bytes import parts_of
-from pyhudi.kernels.keys import record_keys
+from pyhudi.kernels.keys import with_computed_keys
 from pyhudi.kernels.log_choice import OWN_LOG_FILES
 from pyhudi.kernels.parquet_input import corrupt_as_error
 from pyhudi.kernels.positions import has_positions_in, positions_of
@@ -195,9 +195,8 @@ def _pieces(block: LogBlock, content: bytes, shape: TableShape, wanted: pa.Schem
 def _live(rows: pa.Table, shape: TableShape, wanted: pa.Schema, positions: Places) -> _Piece:
     """Return rows of a data block, some of which may be marked as deletes."""
     typed = conform(rows, wanted)
-    if shape.virtual_key is not None and RECORD_KEY in wanted.names:
-        place = typed.schema.get_field_index(RECORD_KEY)
-        typed = typed.set_column(place, RECORD_KEY, record_keys(typed, shape.virtual_key))
+    if RECORD_KEY in wanted.names:
+        typed = with_computed_keys(typed, shape.virtual_key)
     deletes = marked_deletes(typed, shape)
     if OPERATION in rows.schema.names:
         deletes |= pc.is_in(rows.column(OPERATION), _DELETING_OPERATIONS).to_numpy().astype(bool)

@@ -114,7 +114,7 @@ def run_write_task(
     ensure_partition(storage, task.partition_path, task.instant)
     log = _change_log(storage, shape, settings, task)
     with storage.open_output(task.path) as output, log or contextlib.nullcontext():
-        with BaseFileWriter(output, shape, settings, _filter(storage, shape, settings, task)) as writer:
+        with BaseFileWriter(output, shape, settings, KeyFilter.for_rows_after(storage, task.base, shape, settings)) as writer:
             counts = _write(storage, shape, task, writer, keyed_batches(rows, shape), log)
         size = output.tell()
     spent = int((time.perf_counter() - started) * 1000)
@@ -127,14 +127,6 @@ def _change_log(storage: Storage, shape: TableShape, settings: WriterSettings, t
     if shape.change_log is None or task.base is None:
         return None
     return ChangeLog(storage, shape, settings, task)
-
-
-def _filter(storage: Storage, shape: TableShape, settings: WriterSettings, task: WriteTask) -> KeyFilter | None:
-    if not settings.bloom_enabled or shape.virtual_key is not None:
-        return None
-    if task.base is None:
-        return KeyFilter.empty(settings)
-    return KeyFilter.of_file(storage, task.base, settings)
 
 
 def _write(

@@ -21,7 +21,6 @@ from pyhudi.spark.session_options import session_options
 from pyhudi.spark.writer_state import WriterState
 from pyhudi.spec.options import Options, resolve
 from pyhudi.storage.open import open_storage
-from pyhudi.storage.table_properties import load_properties
 from pyhudi.table.stream_batches import IDENTIFIER, StreamBatch, is_written
 
 _log = logging.getLogger(__name__)
@@ -94,12 +93,10 @@ class StreamSink:
         location = self.path if self.table is None else entry.location if entry is not None else None
         if not location:
             return False
-        storage = open_storage(location)
         try:
-            load_properties(storage)
+            return is_written(open_storage(location), batch)
         except TableNotFound:
             return False
-        return is_written(storage, batch)
 
     def _save(self, frame: DataFrame, batch: StreamBatch, options: Options) -> None:
         stops = options.flag(f"{_STREAMING}disable.compaction")

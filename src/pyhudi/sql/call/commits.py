@@ -42,11 +42,11 @@ _DETAILS: Final = _columns(
 )
 
 
-def _active(table: HudiTable) -> Iterator[tuple[Instant, CommitMetadata]]:
-    """Yield the commits of the active timeline, the newest first."""
-    timeline = load_timeline(table.storage, table.config)
-    for instant in reversed(timeline.data_instants()):
-        yield instant, read_commit(table.storage, table.config, instant)
+def _active(table: HudiTable, wanted: str | None = None) -> Iterator[tuple[Instant, CommitMetadata]]:
+    """Yield the commits of the active timeline, or the one of the requested time `wanted`, the newest first."""
+    for instant in reversed(load_timeline(table.storage, table.config).data_instants()):
+        if wanted in (None, instant.requested):
+            yield instant, read_commit(table.storage, table.config, instant)
 
 
 def _archived(call: Call) -> Iterator[tuple[Instant, CommitMetadata]]:
@@ -129,9 +129,8 @@ def _of_instant(call: Call) -> tuple[Instant, CommitMetadata]:
         UsageError: there is none.
     """
     table, wanted = call.open(), call.text("instant_time")
-    for instant, commit in _active(table):
-        if instant.requested == wanted:
-            return instant, commit
+    if (found := next(_active(table, wanted or ""), None)) is not None:
+        return found
     for one in archived_instants(table.storage, table.config, read_rows):
         if one.instant.requested == wanted and one.metadata is not None:
             return one.instant, one.metadata
@@ -188,8 +187,7 @@ def _show_commit_write_stats(call: Call) -> Iterator[Row]:
 
 def _show_extra(call: Call) -> Iterator[Row]:
     wanted, key = call.text("instant_time"), call.text("metadata_key")
-    commits = ((instant, commit) for instant, commit in _active(call.open()) if wanted in (None, instant.requested))
-    instant, commit = next(commits, (None, None))
+    instant, commit = next(_active(call.open(), wanted), (None, None))
     if instant is None or commit is None:
         raise UsageError(f"CALL {call.procedure.name}: {wanted or 'the table'} is no commit, or has none; CALL show_commits lists them.")
     rows = ((instant.requested, instant.action.value, name, text) for name, text in commit.extra.items() if key in (None, name))
@@ -198,7 +196,8 @@ def _show_extra(call: Call) -> Iterator[Row]:
 
 def _compare(call: Call) -> Iterator[Row]:
     source, target = call.open(), HudiTable.open(str(call.text("path")))
-    here, there = ([instant.requested for instant, _ in _active(table)][::-1] for table in (source, target))
+    timelines = (load_timeline(table.storage, table.config) for table in (source, target))
+    here, there = ([instant.requested for instant in timeline.data_instants()] for timeline in timelines)
     latest_here, latest_there = (times[-1] if times else "0" for times in (here, there))
     ahead = latest_there != "0" and (latest_here == "0" or latest_here < latest_there)
     leading, behind = (there, latest_here) if ahead else (here, latest_there)
