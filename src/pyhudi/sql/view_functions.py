@@ -13,15 +13,7 @@ import pyarrow as pa
 from pyhudi.errors import UsageError
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.kernels.history import load_full_timeline, read_rows
-from pyhudi.metadata_table.record import (
-    BloomFilterRecord,
-    ColumnStats,
-    FileList,
-    MetadataRecord,
-    RecordLocation,
-    RecordType,
-    SecondaryEntry,
-)
+from pyhudi.metadata_table import record as records
 from pyhudi.metadata_table.table import MetadataTable
 from pyhudi.spec.commit import CommitMetadata
 from pyhudi.spec.instant import Instant
@@ -147,29 +139,29 @@ def _metadata(table: HudiTable, _: Sequence[str]) -> Iterator[dict[str, Any]]:
             yield {"key": key, **_record_row(record)}
 
 
-def _record_row(record: MetadataRecord) -> dict[str, Any]:
+def _record_row(record: records.MetadataRecord) -> dict[str, Any]:
     match record:
-        case FileList(type=kind, entries=entries):
+        case records.FileList(type=kind, entries=entries):
             files = [(name, {"size": entry.size, "isDeleted": entry.is_deleted}) for name, entry in entries.items()]
             return {"type": int(kind), "filesystemMetadata": files}
-        case BloomFilterRecord():
+        case records.BloomFilterRecord():
             stored = {"type": record.kind, "timestamp": record.instant, "bloomFilter": record.text, "isDeleted": record.is_deleted}
-            return {"type": int(RecordType.BLOOM_FILTER), "BloomFilterMetadata": stored}
-        case ColumnStats():
+            return {"type": int(records.RecordType.BLOOM_FILTER), "BloomFilterMetadata": stored}
+        case records.ColumnStats():
             return {"type": int(record.type), "ColumnStatsMetadata": _stats_row(record)}
-        case RecordLocation():
+        case records.RecordLocation():
             found = {
                 "partitionName": record.partition_path,
                 "fileId": record.file_id,
                 "instantTime": record.instant_ms,
                 "position": record.position,
             }
-            return {"type": int(RecordType.RECORD_INDEX), "recordIndexMetadata": found}
-        case SecondaryEntry():
-            return {"type": int(RecordType.SECONDARY_INDEX), "SecondaryIndexMetadata": {"isDeleted": record.is_deleted}}
+            return {"type": int(records.RecordType.RECORD_INDEX), "recordIndexMetadata": found}
+        case records.SecondaryEntry():
+            return {"type": int(records.RecordType.SECONDARY_INDEX), "SecondaryIndexMetadata": {"isDeleted": record.is_deleted}}
 
 
-def _stats_row(stats: ColumnStats) -> dict[str, Any]:
+def _stats_row(stats: records.ColumnStats) -> dict[str, Any]:
     return {
         "fileName": stats.file_name,
         "columnName": stats.column,

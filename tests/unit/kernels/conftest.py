@@ -16,6 +16,7 @@ from pyhudi.schema.avro_arrow import arrow_to_avro, with_meta_fields
 from pyhudi.spec.file_group import BaseFile
 from pyhudi.spec.file_names import parse_base_file_name
 from pyhudi.spec.merge_mode import MergeMode
+from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.memory import MemoryStorage
 
 FIRST = "20260101000000000"
@@ -27,6 +28,21 @@ def shape_of(schema: pa.Schema, ordering: Sequence[str] = (), **more: Any) -> Ta
     mode = MergeMode.EVENT_TIME_ORDERING if ordering else MergeMode.COMMIT_TIME_ORDERING
     avro = with_meta_fields(arrow_to_avro(schema, "t"))
     return TableShape("t", schema, avro, tuple(ordering), mode, **more)
+
+
+def keyed_config(keys: str, partitions: str = "", **more: str) -> TableConfig:
+    """Properties of a table with these key and partition fields."""
+    return TableConfig(
+        {
+            "hoodie.table.name": "t",
+            "hoodie.table.type": "COPY_ON_WRITE",
+            "hoodie.timeline.layout.version": "2",
+            "hoodie.table.version": "9",
+            "hoodie.table.recordkey.fields": keys,
+            "hoodie.table.partition.fields": partitions,
+            **more,
+        }
+    )
 
 
 def base_of(result: TaskResult) -> BaseFile:

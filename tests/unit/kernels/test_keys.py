@@ -16,6 +16,7 @@ from pyhudi.kernels.keys import column_text, key_columns
 from pyhudi.keygen.choose import key_generator
 from pyhudi.keygen.text import value_text
 from pyhudi.spec.table_config import TableConfig
+from tests.unit.kernels.conftest import keyed_config
 
 INSTANT = "20260101000000000"
 
@@ -42,18 +43,7 @@ def columns(draw: st.DrawFn) -> pa.Array:
 
 
 def config(keys: str, partitions: str = "", **more: str) -> TableConfig:
-    return TableConfig(
-        {
-            "hoodie.table.name": "t",
-            "hoodie.table.type": "COPY_ON_WRITE",
-            "hoodie.timeline.layout.version": "2",
-            "hoodie.table.version": "9",
-            "hoodie.table.recordkey.fields": keys,
-            "hoodie.table.partition.fields": partitions,
-            "hoodie.datasource.write.partitionpath.urlencode": "true",
-            **more,
-        }
-    )
+    return keyed_config(keys, partitions, **{"hoodie.datasource.write.partitionpath.urlencode": "true"} | more)
 
 
 def made(rows: pa.Table, table: TableConfig) -> tuple[list[str], list[str]]:

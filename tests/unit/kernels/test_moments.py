@@ -20,6 +20,7 @@ from pyhudi.keygen.text import value_text
 from pyhudi.keygen.timestamp import TimestampText, timestamp_text
 from pyhudi.keygen.user import register_key_generator
 from pyhudi.spec.table_config import TableConfig
+from tests.unit.kernels.conftest import keyed_config
 
 PREFIX = "hoodie.keygen.timebased."
 INSTANT = "20260101000000000"
@@ -118,22 +119,14 @@ def test_timestamps_as_text_are_those_of_the_values(values: list[Any]) -> None:
 
 
 def config(partitions: str, kind: str, keys: str = "id", **more: str) -> TableConfig:
-    return TableConfig(
-        {
-            "hoodie.table.name": "t",
-            "hoodie.table.type": "COPY_ON_WRITE",
-            "hoodie.timeline.layout.version": "2",
-            "hoodie.table.version": "9",
-            "hoodie.table.recordkey.fields": keys,
-            "hoodie.table.partition.fields": partitions,
-            "hoodie.table.keygenerator.type": kind,
-            PREFIX + "timestamp.type": "DATE_STRING",
-            PREFIX + "input.dateformat": "yyyy-MM-dd",
-            PREFIX + "output.dateformat": "yyyy/MM/dd",
-            PREFIX + "timezone": "UTC",
-            **more,
-        }
-    )
+    generator = {
+        "hoodie.table.keygenerator.type": kind,
+        PREFIX + "timestamp.type": "DATE_STRING",
+        PREFIX + "input.dateformat": "yyyy-MM-dd",
+        PREFIX + "output.dateformat": "yyyy/MM/dd",
+        PREFIX + "timezone": "UTC",
+    }
+    return keyed_config(keys, partitions, **generator | more)
 
 
 def paths(rows: pa.Table, table: TableConfig) -> list[str]:

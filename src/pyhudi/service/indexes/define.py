@@ -93,13 +93,13 @@ def definition_of(request: IndexRequest, config: TableConfig, schema: pa.Schema)
     if len(request.columns) != 1:
         raise UsageError(f"index '{request.name}' is of {len(request.columns)} columns; {request.type} indexes are of one")
     field_name = _as_the_table_has_it(request.columns[0], schema)
-    kind = column_type(schema, field_name)
+    kind = _column_type(schema, field_name, config.name)
     if request.type == SECONDARY_INDEX:
         return _secondary_index(request, config, field_name, kind)
     return _expression_index(request, config, field_name, kind)
 
 
-def column_type(schema: pa.Schema, name: str) -> pa.DataType:
+def _column_type(schema: pa.Schema, name: str, table: str) -> pa.DataType:
     """Return the type of a column, which a dotted name finds in structs.
 
     Raises:
@@ -107,7 +107,7 @@ def column_type(schema: pa.Schema, name: str) -> pa.DataType:
     """
     kind = type_at(schema, name)
     if kind is None:
-        raise SchemaError(f"there is no column '{name}'.{nearest(name, schema.names)}")
+        raise SchemaError(f"table {table} has no column '{name}'.{nearest(name, schema.names)}")
     return kind
 
 
