@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Generic
 
 from pyhudi.engine.protocol import Result, Task
-from pyhudi.engine.workers import workers
+from pyhudi.workers import workers
 
 _MOST_THREADS = 8
 _LOOK_AGAIN_S = 0.1

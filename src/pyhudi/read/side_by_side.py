@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Generic, TypeAlias, TypeVar
 
 from pyhudi.read.query import THREADS
+from pyhudi.workers import workers
 
 Item = TypeVar("Item")
 Opener: TypeAlias = Callable[[], Iterator[Item]]
@@ -42,10 +43,8 @@ def side_by_side(streams: Sequence[Opener[Item]], *, ahead: int | None = None) -
                 return
             lane.fill()
 
-    # Daemons: a stream that nobody reads to its end must not keep the process from ending.
-    for _ in range(min(THREADS, len(lanes))):
-        threading.Thread(target=work, name="pyhudi-read", daemon=True).start()
     try:
+        workers().take(work, min(THREADS, len(lanes)))
         for lane in lanes:
             yield from lane.taken()
     finally:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import threading
 import time
-import weakref
 
 import pytest
 
-from pyhudi.engine import workers
+from pyhudi import workers
 from pyhudi.engine.local import LocalEngine
 
 
@@ -29,7 +27,7 @@ def test_a_thread_whose_start_was_interrupted_runs_no_task_afterwards(monkeypatc
         done.append(number)
         return number
 
-    monkeypatch.setattr(workers, "_workers", workers.Workers(2))  # as in a process that has begun no thread yet
+    monkeypatch.setattr(workers, "_workers", workers.Workers())  # as in a process that has begun no thread yet
     monkeypatch.setattr(threading.Thread, "start", interrupted_start)
     with pytest.raises(KeyboardInterrupt):
         LocalEngine(threads=2).run(task, [1, 2, 3])
@@ -58,16 +56,6 @@ def test_a_ctrl_c_while_tasks_run_ends_after_those_that_have_begun() -> None:
     sender.join()
     time.sleep(0.2)
     assert len(done) == after_return < 50
-
-
-def test_runs_let_go_of_no_thread() -> None:
-    """The end of a thread object runs code of Python's own, in which a Ctrl-C is lost."""
-    LocalEngine(threads=2).run(abs, [1, 2, 3])
-    threads = [weakref.ref(thread) for thread in threading.enumerate() if thread.name == "pyhudi-work"]
-    LocalEngine(threads=2).run(abs, [1, 2, 3])
-    gc.collect()
-    assert threads
-    assert all(thread() is not None for thread in threads)
 
 
 def test_a_task_that_runs_tasks_itself_waits_for_no_free_thread() -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
+from pyhudi.engine.local import LocalEngine
 from pyhudi.read.side_by_side import THREADS, side_by_side
 
 
@@ -55,13 +57,30 @@ def test_no_stream_is_read_further_ahead_than_allowed() -> None:
     rows.close()
 
 
-def test_closing_ends_every_reading_thread() -> None:
-    before = threading.active_count()
-    rows = side_by_side([lambda: iter(range(1000)) for _ in range(8)], ahead=1)
+def test_closing_ends_every_stream() -> None:
+    open_streams: set[int] = set()
+
+    def stream(number: int) -> Iterator[int]:
+        open_streams.add(number)
+        try:
+            yield from range(1000)
+        finally:
+            open_streams.discard(number)
+
+    rows = side_by_side([partial(stream, number) for number in range(8)], ahead=1)
     next(rows)
-    assert threading.active_count() > before
+    assert open_streams
     rows.close()
     deadline = time.monotonic() + 20
-    while threading.active_count() > before and time.monotonic() < deadline:
+    while open_streams and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert threading.active_count() == before
+    assert not open_streams
+
+
+def test_streams_that_nobody_reads_keep_no_others_waiting() -> None:
+    held = [side_by_side([partial(iter, range(1000))] * THREADS, ahead=1) for _ in range(8)]
+    assert [next(rows) for rows in held] == [0] * 8
+    assert list(side_by_side([partial(iter, "ab"), partial(iter, "c")])) == ["a", "b", "c"]
+    assert LocalEngine(threads=2).run(abs, [-1, 2]) == [1, 2]
+    for rows in held:
+        rows.close()

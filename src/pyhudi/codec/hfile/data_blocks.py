@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, ThreadPoolExecutor
 from itertools import chain
 
 from pyhudi.codec.hfile.block import Codec, Magic
 from pyhudi.codec.hfile.block_source import BlockSource
 from pyhudi.codec.hfile.data_block import DataBlock
 from pyhudi.codec.hfile.index import IndexEntry
+from pyhudi.workers import workers
 
 
 class DataBlocks:
@@ -32,23 +32,22 @@ class DataBlocks:
         coming = iter(entries)
         head = [entry for _, entry in zip(range(2), coming, strict=False)]
         if len(head) < 2:
-            yield from (self._start(entry, None)() for entry in head)
+            yield from (self._start(entry, ahead=False)() for entry in head)
             return
-        with ThreadPoolExecutor(1) as pool:
-            waiting = self._start(head[0], pool)
-            for entry in chain(head[1:], coming):
-                following = self._start(entry, pool)
-                yield waiting()
-                waiting = following
+        waiting = self._start(head[0])
+        for entry in chain(head[1:], coming):
+            following = self._start(entry)
             yield waiting()
+            waiting = following
+        yield waiting()
 
-    def _start(self, entry: IndexEntry, pool: Executor | None) -> Callable[[], DataBlock]:
-        """Begin to get a block; what is returned waits for it."""
+    def _start(self, entry: IndexEntry, *, ahead: bool = True) -> Callable[[], DataBlock]:
+        """Begin to get a block, on a thread if it is wanted ahead; what is returned waits for it."""
         if (kept := self._kept.get(entry.offset)) is not None:
             self._kept.move_to_end(entry.offset)
             return lambda: kept
         packed = self._source.packed(entry.offset, entry.size, Magic.DATA, self._codec)
-        unpack = packed.unpack if pool is None else pool.submit(packed.unpack).result
+        unpack = workers().begin(packed.unpack) if ahead else packed.unpack
         return lambda: self._keep(entry.offset, DataBlock(unpack(), self._suffix, packed.what))
 
     def _keep(self, offset: int, block: DataBlock) -> DataBlock:

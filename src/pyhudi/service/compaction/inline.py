@@ -20,7 +20,8 @@ from pyhudi.spec.instant import Action
 from pyhudi.timeline.timeline import Timeline
 
 _log = logging.getLogger(__name__)
-_running: set[threading.Thread] = set()
+#: Threads that have ended stay until the next one begins, which lets go of them: on any other a Ctrl-C could be lost (`pyhudi.workers`).
+_threads: set[threading.Thread] = set()
 
 
 def after_commit(runner: CompactionRunner, timeline: Timeline, settings: CompactionSettings, now: str) -> Results:
@@ -43,7 +44,7 @@ def after_commit(runner: CompactionRunner, timeline: Timeline, settings: Compact
 
 def wait_for_background() -> None:
     """Wait until the compactions that writes of this process began in threads are done; the interpreter does so at its end."""
-    for thread in tuple(_running):
+    for thread in tuple(_threads):
         thread.join()
 
 
@@ -64,14 +65,12 @@ def _start(work: Callable[[], Results], uri: str) -> None:
     """Run the work in a thread that the interpreter waits for."""
 
     def run() -> None:
-        try:
-            _guarded(work, uri)
-        finally:
-            _running.discard(thread)
+        _threads.difference_update([thread for thread in tuple(_threads) if not thread.is_alive()])
+        _guarded(work, uri)
 
     thread = threading.Thread(target=run, name="pyhudi-compaction", daemon=False)
-    _running.add(thread)
     thread.start()
+    _threads.add(thread)
 
 
 def _guarded(work: Callable[[], Results], uri: str) -> Results:

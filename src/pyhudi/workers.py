@@ -1,0 +1,114 @@
+"""Threads of this process that run one piece of work after another.
+
+They stay because the end of a thread object calls a function of Python's own (`threading._dangling`, the weak dictionaries of
+`concurrent.futures`) on whatever thread lets go of it, and a Ctrl-C that comes in there is lost: it is printed as ignored, and the write
+goes on. Those that are too many end on their own thread, which no Ctrl-C reaches. A process that is forked begins without any.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+from collections.abc import Callable
+from typing import Final, NoReturn, TypeAlias, TypeVar
+
+Work: TypeAlias = Callable[[], None]
+Result = TypeVar("Result")
+
+_MOST_IDLE: Final = 8
+
+
+class Workers:
+    """Threads, begun when there is work and all others have some; so work may wait for other work. It must raise nothing.
+
+    They are daemons: whoever waits for work keeps the process from ending, work that nobody waits for does not.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: queue.SimpleQueue[Work] = queue.SimpleQueue()
+        self._threads: set[threading.Thread] = set()
+        self._changed = threading.Lock()
+        #: Threads that wait for work, less the work that waits for threads.
+        self._free = 0
+        self._here = threading.local()
+
+    @property
+    def is_one(self) -> bool:
+        """True on a thread of these."""
+        return getattr(self._here, "is_one", False)
+
+    def take(self, work: Work, times: int = 1) -> None:
+        """Have work done on so many threads at once.
+
+        A Ctrl-C may come in anywhere: what is counted then is a thread too few, and one more is begun the next time.
+        """
+        for _ in range(times):
+            with self._changed:
+                self._free -= 1
+            self._waiting.put(work)
+        with self._changed:
+            while self._free < 0:
+                thread = threading.Thread(target=self._run, name="pyhudi-work", daemon=True)
+                thread.start()
+                self._threads.add(thread)
+                self._free += 1
+
+    def begin(self, function: Callable[[], Result]) -> Callable[[], Result]:
+        """Begin a call. What is returned, to be called once, waits for its result or raises its error.
+
+        Example:
+            >>> Workers().begin(lambda: 6 * 7)()
+            42
+        """
+        answer: queue.SimpleQueue[Callable[[], Result]] = queue.SimpleQueue()
+
+        def work() -> None:
+            try:
+                result = function()
+            except BaseException as error:  # noqa: BLE001 - it belongs to the thread that waits
+                answer.put(_Raised(error))
+            else:
+                answer.put(lambda: result)
+
+        def result_of_it() -> Result:
+            return answer.get()()
+
+        self.take(work)
+        return result_of_it
+
+    def _run(self) -> None:
+        self._here.is_one = True
+        while True:
+            self._waiting.get()()
+            with self._changed:
+                if self._free >= _MOST_IDLE:
+                    self._threads.discard(threading.current_thread())
+                    return
+                self._free += 1
+
+
+class _Raised:
+    """An error of one thread, to be raised on another."""
+
+    def __init__(self, error: BaseException) -> None:
+        self._error = error
+
+    def __call__(self) -> NoReturn:
+        raise self._error
+
+
+_workers = Workers()
+
+
+def workers() -> Workers:
+    """Return the threads of this process."""
+    return _workers
+
+
+def _forget() -> None:
+    global _workers  # noqa: PLW0603 - threads do not come along when a process is forked
+    _workers = Workers()
+
+
+os.register_at_fork(after_in_child=_forget)
