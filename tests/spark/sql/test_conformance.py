@@ -1,0 +1,50 @@
+"""Scripts whose answers were recorded from Apache Hudi 1.2.0, replayed: every answer is the same, or a listed difference."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
+
+from pyhudi.errors import HudiError
+from tests.conformance.differences import Difference, listed
+from tests.conformance.play import play
+from tests.conformance.script import read_script, themes
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.mark.parametrize("theme", themes())
+def test_a_script_is_answered_as_by_apache_hudi(theme: str, spark: SparkSession, tmp_path: Path) -> None:
+    def engine(statement: str) -> pa.Table:
+        return spark.sql(statement).toArrow()
+
+    steps = read_script(theme)
+    answers = play(engine, steps, tmp_path / "db", f"conformance_{theme}", (HudiError, AnalysisException))
+    wanted = {difference.statement: difference for difference in listed(theme)}
+    problems = []
+    for step, answer in zip(steps, answers, strict=True):
+        problem = judged(list(step.answer), answer, wanted.pop(step.label or "", None))
+        if problem:
+            problems.append("\n".join([f"{step.text};", problem, *(f"  {line}" for line in answer)]))
+    problems += [f"differences.toml lists {statement}, which the script has not" for statement in wanted]
+    assert not problems, "\n\n".join(problems)
+
+
+def judged(recorded: list[str], answer: list[str], difference: Difference | None) -> str | None:
+    """Return what is wrong with an answer, or None."""
+    same = answer == recorded or (is_error(answer) and is_error(recorded))
+    if difference is None:
+        return None if same else "\n".join(["Apache Hudi answers", *(f"  {line}" for line in recorded), "and pyhudi, without being listed"])
+    if same:
+        return "is listed as a difference and is none; pyhudi answers"
+    if answer != list(difference.answer):
+        return "\n".join(["differs from what is listed,", *(f"  {line}" for line in difference.answer), "and is"])
+    return None
+
+
+def is_error(answer: list[str]) -> bool:
+    return answer[0].startswith("error ")
