@@ -5,12 +5,23 @@ Rules: `HoodieLSMTimelineManifest`.
 
 from __future__ import annotations
 
-from pyhudi.codec.jackson import parse_json
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pyhudi.codec.jackson import parse_json, render_json
 from pyhudi.errors import CorruptTableError
 
 
-def decode_manifest(data: bytes) -> tuple[str, ...]:
-    """Return the names of the files that a manifest lists; none when it is empty.
+@dataclass(frozen=True, slots=True)
+class ManifestEntry:
+    """One file; `size` in bytes, 0 when the manifest does not say."""
+
+    name: str
+    size: int
+
+
+def decode_manifest(data: bytes) -> tuple[ManifestEntry, ...]:
+    """Return the files that a manifest lists; none when it is empty.
 
     Raises:
         CorruptTableError: the bytes are no manifest.
@@ -18,11 +29,16 @@ def decode_manifest(data: bytes) -> tuple[str, ...]:
     files = parse_json(data).get("files") if data else []
     if not isinstance(files, list):
         raise CorruptTableError("the manifest has no list of files")
-    return tuple(_name(entry) for entry in files)
+    return tuple(_entry(entry) for entry in files)
 
 
-def _name(entry: object) -> str:
-    name = entry.get("fileName") if isinstance(entry, dict) else None
+def encode_manifest(entries: Iterable[ManifestEntry]) -> bytes:
+    """Return the content of a manifest."""
+    return render_json({"files": [{"fileName": entry.name, "fileLen": entry.size} for entry in entries]})
+
+
+def _entry(entry: object) -> ManifestEntry:
+    name, size = (entry.get("fileName"), entry.get("fileLen")) if isinstance(entry, dict) else (None, None)
     if not isinstance(name, str):
         raise CorruptTableError(f"the manifest lists {entry!r}, which names no file")
-    return name
+    return ManifestEntry(name, size if isinstance(size, int) else 0)

@@ -10,7 +10,7 @@ from pyhudi.spec.file_group import FileGroupId
 from pyhudi.spec.instant import Action
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.protocol import Storage
-from pyhudi.timeline.payload import read_commit
+from pyhudi.timeline.payload import commit_of
 from pyhudi.timeline.timeline import Timeline
 
 
@@ -20,7 +20,7 @@ def replaced_groups(storage: Storage, config: TableConfig, timeline: Timeline) -
     for instant in timeline.data_instants():
         if instant.action is not Action.REPLACE_COMMIT:
             continue
-        metadata = read_commit(storage, config, instant)
+        metadata = commit_of(storage, config, timeline, instant)
         for partition_path, file_ids in (metadata.replaced or {}).items():
             replaced.update(dict.fromkeys((FileGroupId(partition_path, id_) for id_ in file_ids), instant.requested))
     return replaced

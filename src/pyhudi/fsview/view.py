@@ -18,7 +18,7 @@ from pyhudi.spec.file_group import BaseFile, FileGroup, FileGroupId, FileSlice, 
 from pyhudi.spec.file_names import parse_base_file_name
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.protocol import FileStatus, Storage
-from pyhudi.timeline.payload import read_commit
+from pyhudi.timeline.payload import commit_at
 from pyhudi.timeline.timeline import Timeline
 
 
@@ -173,10 +173,8 @@ class FileSystemView:
                     )
 
     def _stats_of_commit(self, requested: str) -> tuple[WriteStat, ...] | None:
-        """Return what a commit wrote; None when it is not on the active timeline."""
+        """Return what a commit wrote; None when neither the timeline nor its archive knows it."""
         if requested not in self._stats:
-            done = (one for one in self.timeline.find(requested) if one.is_completed and one.action.writes_data)
-            instant = next(done, None)
-            found = None if instant is None else tuple(read_commit(self.storage, self.config, instant).all_stats())
-            self._stats[requested] = found
+            commit = commit_at(self.storage, self.config, self.timeline, requested)
+            self._stats[requested] = None if commit is None else tuple(commit.all_stats())
         return self._stats[requested]

@@ -16,11 +16,10 @@ from pyhudi.kernels.delta import SliceTask
 from pyhudi.kernels.merge_slice import iter_merged
 from pyhudi.kernels.probe import find_keys
 from pyhudi.schema.meta_columns import RECORD_KEY
-from pyhudi.spec.commit import Operation
+from pyhudi.spec.commit import CommitMetadata, Operation
 from pyhudi.spec.file_group import FileSlice
-from pyhudi.spec.instant import Instant
 from pyhudi.storage.protocol import Storage
-from pyhudi.timeline.payload import read_commit
+from pyhudi.timeline.payload import commit_at
 
 #: Entries of pyhudi's commits: who wrote, and whether new records may have gone to logs.
 WRITER_NOTE = "pyhudi.version"
@@ -47,15 +46,15 @@ class LogOrigins:
 
     def _lets_new_records_in(self, requested: str) -> bool:
         if requested not in self._known:
-            done = (one for one in self._view.timeline.find(requested) if one.is_completed and one.action.writes_data)
-            instant = next(done, None)
-            self._known[requested] = instant is None or self._says_so(instant)
+            view = self._view
+            metadata = commit_at(view.storage, view.config, view.timeline, requested)
+            self._known[requested] = metadata is None or _says_so(metadata)
         return self._known[requested]
 
-    def _says_so(self, instant: Instant) -> bool:
-        metadata = read_commit(self._view.storage, self._view.config, instant)
-        is_first_hand = WRITER_NOTE in metadata.extra and metadata.operation is not Operation.LOG_COMPACT
-        return not is_first_hand or NEW_IN_LOGS_NOTE in metadata.extra
+
+def _says_so(metadata: CommitMetadata) -> bool:
+    is_first_hand = WRITER_NOTE in metadata.extra and metadata.operation is not Operation.LOG_COMPACT
+    return not is_first_hand or NEW_IN_LOGS_NOTE in metadata.extra
 
 
 def logs_of(piece: FileSlice, view: FileSystemView) -> SliceTask:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.kernels.parquet_input import open_parquet
-from pyhudi.timeline.history_lsm import CompletionTimes
 from pyhudi.timeline.load import load_timeline
 from pyhudi.timeline.timeline import Timeline
 
@@ -24,7 +23,7 @@ def load_full_timeline(storage: Storage, config: TableConfig, *, listing: Iterab
     Without these times a log file that outlives its instant's archival may look older or newer than a base file beside it. Arguments and
     errors as in `load_timeline`.
     """
-    return load_timeline(storage, config, CompletionTimes(storage, config, read_rows), listing=listing)
+    return load_timeline(storage, config, read_rows, listing=listing)
 
 
 def read_rows(storage: Storage, path: str, columns: Sequence[str]) -> Iterator[Mapping[str, Any]]:

@@ -33,7 +33,7 @@ from pyhudi.spec.table_features import check_readable
 from pyhudi.spec.visibility import Visibility
 from pyhudi.storage.protocol import Storage
 from pyhudi.storage.table_properties import load_properties
-from pyhudi.timeline.payload import read_commit
+from pyhudi.timeline.payload import commit_of
 from pyhudi.timeline.timeline import Timeline
 
 #: Operations that move records and change none.
@@ -73,7 +73,7 @@ class ChangeData:
         return SlicesOverTime(self.span.storage, self.span.config)
 
     def _tasks_of(self, instant: Instant) -> Iterator[ChangeTask]:
-        metadata = read_commit(self.span.storage, self.span.config, instant)
+        metadata = commit_of(self.span.storage, self.span.config, self.span.end, instant)
         if metadata.operation in _MOVES:
             return
         before, after = self.span.end.before(instant), self.span.end.through(instant)
@@ -163,6 +163,8 @@ def open_change_data(storage: Storage, query: ChangesQuery) -> ChangeData:
     if not config.populate_meta_fields:
         raise UnsupportedError(f"table {storage.uri} has no meta columns (hoodie.populate.meta.fields=false); change data needs them.")
     span = span_of(storage, config, query.since, query.until, by_requested=query.by_requested)
+    if span.begins_archived and span.latest.archive is not None and span.latest.archive.is_whole:
+        span = span_of(storage, config, query.since, query.until, by_requested=query.by_requested, archived=True)
     if span.begins_archived:
         raise span.refusal(", or read the rows that were written (format latest_state)")
     return ChangeData(span, mode, Snapshot(storage, SnapshotQuery("snapshot", span.until), config, span.end, span.latest))

@@ -27,7 +27,7 @@ from pyhudi.spec.table_config import TableConfig
 from pyhudi.spec.table_features import check_readable
 from pyhudi.storage.protocol import Storage
 from pyhudi.storage.table_properties import load_properties
-from pyhudi.timeline.payload import read_commit
+from pyhudi.timeline.payload import commit_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,12 +144,12 @@ def _written(span: Span, *, may_scan: bool) -> Written:
             raise span.refusal(f", or allow a full scan ({FULL_SCAN}=true)")
         return Written(frozenset(archived), others=True)
     instants = span.instants
-    groups = {group for instant in instants for group in _groups_of(span.storage, span.config, instant)}
+    groups = {group for instant in instants for group in _groups_of(span, instant)}
     return Written(frozenset(instant.requested for instant in instants), groups=frozenset(groups))
 
 
-def _groups_of(storage: Storage, config: TableConfig, instant: Instant) -> Iterator[FileGroupId]:
-    for path, stats in read_commit(storage, config, instant).stats.items():
+def _groups_of(span: Span, instant: Instant) -> Iterator[FileGroupId]:
+    for path, stats in commit_of(span.storage, span.config, span.end, instant).stats.items():
         for stat in stats:
             if stat.file_id:
                 yield FileGroupId(path, stat.file_id)

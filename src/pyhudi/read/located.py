@@ -31,7 +31,7 @@ from pyhudi.read.snapshot import Snapshot
 from pyhudi.spec.commit import Operation
 from pyhudi.spec.file_group import FileGroupId, FileSlice
 from pyhudi.spec.table_config import TableConfig
-from pyhudi.timeline.payload import read_commit
+from pyhudi.timeline.payload import commit_at
 
 #: A value of a secondary index with more records than this says little: they are in nearly all file groups.
 _MOST_RECORDS: Final = 1_000
@@ -126,10 +126,9 @@ def _logged_inserts(snapshot: Snapshot, slices: Sequence[FileSlice]) -> int | No
             by_instant.setdefault(log.name.instant, set()).add(log.path)
     total = 0
     for requested, paths in by_instant.items():
-        done = next((one for one in snapshot.timeline.find(requested) if one.is_completed and one.action.writes_data), None)
-        if done is None or snapshot.config.layout == 1:
+        commit = None if snapshot.config.layout == 1 else commit_at(snapshot.storage, snapshot.config, snapshot.timeline, requested)
+        if commit is None:
             return None
-        commit = read_commit(snapshot.storage, snapshot.config, done)
         inserts = {stat.path: stat.num_inserts for stat in commit.all_stats()}
         if commit.operation == Operation.LOG_COMPACT or NEW_IN_LOGS_NOTE in commit.extra or not paths <= inserts.keys():
             return None

@@ -25,7 +25,7 @@ from pyhudi.spec.file_group import BaseFile
 from pyhudi.spec.instant import Instant
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.protocol import Storage
-from pyhudi.timeline.payload import read_commit
+from pyhudi.timeline.payload import commit_of
 from pyhudi.timeline.schema_files import read_schema_file
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.txn.schema_record import LATEST_SCHEMA
@@ -75,7 +75,7 @@ def _stored_schema(storage: Storage, config: TableConfig, timeline: Timeline) ->
 
 def _recorded(storage: Storage, config: TableConfig, timeline: Timeline) -> tuple[Instant, CommitMetadata, str] | None:
     for instant in reversed(timeline.data_instants()):
-        commit = read_commit(storage, config, instant)
+        commit = commit_of(storage, config, timeline, instant)
         if commit.schema_json is not None:
             return instant, commit, commit.schema_json
     return None
@@ -108,11 +108,13 @@ def _history(
 def _overlapping(storage: Storage, config: TableConfig, timeline: Timeline, versions: Sequence[InternalSchema]) -> dict[str, int]:
     """Return the version that commits wrote which began before a version was made and completed after it, as they state it."""
     found = {}
+    if len(versions) > 1:  # the first one is older than all
+        timeline = timeline.with_archived()
     for instant in timeline.data_instants():
         done = timeline.completion_time(instant.requested)
         between = (one for one in versions if done and int(instant.requested) < one.version < int(done))
         if next(between, None) is not None:
-            stated = read_commit(storage, config, instant).extra.get(LATEST_SCHEMA)
+            stated = commit_of(storage, config, timeline, instant).extra.get(LATEST_SCHEMA)
             if stated:
                 found[instant.requested] = from_json(stated).version
     return found

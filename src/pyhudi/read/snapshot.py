@@ -26,7 +26,7 @@ from pyhudi.spec.table_features import check_readable
 from pyhudi.storage.protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.timeline.clock import parse_time
-from pyhudi.timeline.payload import read_action
+from pyhudi.timeline.payload import action_of
 from pyhudi.timeline.timeline import Timeline
 
 
@@ -138,6 +138,8 @@ def open_snapshot(storage: Storage, query: SnapshotQuery) -> Snapshot:
     if query.as_of is None:
         return Snapshot(storage, query, config, timeline, timeline)
     time = parse_time(query.as_of, config.timeline_zone)
+    if time < next((instant.requested for instant in timeline.data_instants()), ""):
+        timeline = timeline.with_archived()
     check_not_cleaned(storage, config, timeline, time)
     return Snapshot(storage, replace(query, as_of=time), config, timeline.as_of(time), timeline)
 
@@ -151,7 +153,7 @@ def check_not_cleaned(storage: Storage, config: TableConfig, timeline: Timeline,
     cleans = [instant for instant in timeline.completed() if instant.action is Action.CLEAN]
     if not cleans:
         return
-    cleaned = read_action(storage, config, cleans[-1])
+    cleaned = action_of(storage, config, timeline, cleans[-1])
     if not isinstance(cleaned, CleanMetadata) or not cleaned.retained_from:
         return
     seen = timeline.as_of(time).last_completed()

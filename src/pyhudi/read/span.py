@@ -112,9 +112,17 @@ class Span:
 
 
 def span_of(
-    storage: Storage, config: TableConfig, since: str | datetime | None, until: str | datetime | None, *, by_requested: bool = False
+    storage: Storage,
+    config: TableConfig,
+    since: str | datetime | None,
+    until: str | datetime | None,
+    *,
+    by_requested: bool = False,
+    archived: bool = False,
 ) -> Span:
     """Return the commits after `since` (None: from the beginning) up to and including `until` (None: now).
+
+    `archived` takes archived commits for active ones, as far as the archive goes back; a span that ends among them does so in any case.
 
     Raises:
         OptionError: a bound is no time.
@@ -124,11 +132,20 @@ def span_of(
     by_requested = by_requested or latest.layout == 1
     begin = _begin(since, config)
     end_time = None if until is None else parse_time(until, config.timeline_zone)
+    if archived or _is_archived(latest, end_time, by_requested=by_requested):
+        latest = latest.with_archived()
     end = _end(latest, end_time, by_requested=by_requested)
     last = end.last_completed()
     if end_time is not None and last != latest.last_completed():
         check_not_cleaned(storage, config, latest, end_time if last is None else last.requested)
     return Span(storage, config, begin, end_time, end, latest, by_requested)
+
+
+def _is_archived(timeline: Timeline, time: str | None, *, by_requested: bool) -> bool:
+    """Tell whether no active commit had been made at a time."""
+    if time is None:
+        return False
+    return all((one.requested if by_requested else one.completed or "") > time for one in timeline.data_instants())
 
 
 def last_time(storage: Storage, *, by_requested: bool = False) -> str:

@@ -20,7 +20,7 @@ from pyhudi.spec.instant import Instant
 from pyhudi.table.table import HudiTable
 from pyhudi.timeline.archive import archived_instants
 from pyhudi.timeline.load import load_timeline
-from pyhudi.timeline.payload import read_commit
+from pyhudi.timeline.payload import commit_of
 
 _TEXT, _NUMBER, _FLAG = pa.string(), pa.int64(), pa.bool_()
 _TIMELINE: Final = pa.schema(
@@ -73,7 +73,7 @@ def _timeline(table: HudiTable, arguments: Sequence[str]) -> Iterator[dict[str, 
     asked = arguments[0].lower() if arguments else "false"
     if asked not in ("true", "false"):
         raise UsageError(f"hudi_query_timeline('table' [, 'true']): '{arguments[0]}' is neither true nor false.")
-    timeline = load_timeline(table.storage, table.config)
+    timeline = load_full_timeline(table.storage, table.config)
     if asked == "true":
         active = {(instant.requested, instant.action) for instant in timeline.instants}
         for one in archived_instants(table.storage, table.config, read_rows):
@@ -81,7 +81,7 @@ def _timeline(table: HudiTable, arguments: Sequence[str]) -> Iterator[dict[str, 
                 yield _instant_row(table, one.instant, one.instant.completed, one.metadata)
     for instant in timeline.instants:
         wrote = instant.is_completed and instant.action.writes_data
-        commit = read_commit(table.storage, table.config, instant) if wrote else None
+        commit = commit_of(table.storage, table.config, timeline, instant) if wrote else None
         yield _instant_row(table, instant, timeline.completion_time(instant.requested) if wrote else instant.completed, commit)
 
 

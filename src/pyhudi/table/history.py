@@ -6,7 +6,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from pyhudi.kernels.history import read_rows
+from pyhudi.kernels.history import load_full_timeline, read_rows
 from pyhudi.spec.commit import CommitMetadata
 from pyhudi.spec.instant import Instant
 from pyhudi.spec.table_config import TableConfig
@@ -14,8 +14,8 @@ from pyhudi.spec.table_version import check_served
 from pyhudi.storage.protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.timeline.archive import archived_instants
-from pyhudi.timeline.load import load_timeline
-from pyhudi.timeline.payload import read_commit
+from pyhudi.timeline.payload import commit_of
+from pyhudi.timeline.timeline import Timeline
 
 SCHEMA: Final = pa.schema(
     {
@@ -44,20 +44,21 @@ def history(storage: Storage) -> pa.Table:
     """
     config = TableConfig(load_properties(storage))
     check_served(config.version, for_write=False)
-    instants = load_timeline(storage, config).instants
+    timeline = load_full_timeline(storage, config)
+    instants = timeline.instants
     active = {(instant.requested, instant.action) for instant in instants}
     rows = [
         _row(archived.instant, archived.metadata)
         for archived in archived_instants(storage, config, read_rows)
         if (archived.instant.requested, archived.instant.action) not in active
     ]
-    rows += [_row(instant, _metadata(storage, config, instant)) for instant in instants]
+    rows += [_row(instant, _metadata(storage, config, timeline, instant)) for instant in instants]
     return pa.Table.from_pylist(rows, schema=SCHEMA)
 
 
-def _metadata(storage: Storage, config: TableConfig, instant: Instant) -> CommitMetadata | None:
+def _metadata(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> CommitMetadata | None:
     wrote = instant.is_completed and instant.action.writes_data
-    return read_commit(storage, config, instant) if wrote else None
+    return commit_of(storage, config, timeline, instant) if wrote else None
 
 
 def _row(instant: Instant, metadata: CommitMetadata | None) -> dict[str, object]:

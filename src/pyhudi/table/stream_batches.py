@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from pyhudi.errors import CorruptTableError, UsageError
-from pyhudi.kernels.history import read_rows
+from pyhudi.kernels.history import load_full_timeline, read_rows
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.timeline.archive import archived_instants
-from pyhudi.timeline.load import load_timeline
-from pyhudi.timeline.payload import read_commit
+from pyhudi.timeline.payload import commit_of
 
 IDENTIFIER: Final = "hoodie.datasource.write.streaming.checkpoint.identifier"
 #: Entries of a commit's metadata.
@@ -69,9 +68,9 @@ def is_written(storage: Storage, batch: StreamBatch) -> bool:
 def _newest_first(storage: Storage) -> Iterator[Mapping[str, str]]:
     """Yield the extra metadata of the table's commits; the archive is read when the active ones do not tell."""
     config = TableConfig(load_properties(storage))
-    timeline = load_timeline(storage, config)
+    timeline = load_full_timeline(storage, config)
     for instant in reversed(timeline.data_instants()):
-        yield read_commit(storage, config, instant).extra
+        yield commit_of(storage, config, timeline, instant).extra
     archived = [one.metadata.extra for one in archived_instants(storage, config, read_rows) if one.metadata is not None]
     yield from reversed(archived)
 

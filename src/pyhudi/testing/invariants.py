@@ -24,7 +24,7 @@ from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.left_overs import is_left_over
 from pyhudi.storage.protocol import FileStatus, Storage
 from pyhudi.storage.table_properties import BACKUP, load_properties
-from pyhudi.timeline.payload import read_action, read_commit
+from pyhudi.timeline.payload import action_of, commit_of
 from pyhudi.timeline.state import first_state
 from pyhudi.timeline.timeline import Timeline
 
@@ -65,13 +65,13 @@ def dangling_references(storage: Storage, row_count: RowCount) -> list[str]:
     cleaned.
     """
     config = _config(storage)
-    timeline = load_full_timeline(storage, config)
+    timeline = load_full_timeline(storage, config).with_archived()
     view = FileSystemView(storage, config, timeline)
     visible = {base.path: base for path in view.partition_paths() for base in view.latest_base_files(path)}
     faults = []
     named: set[str] = set()
     for instant in timeline.data_instants():
-        for stat in read_commit(storage, config, instant).all_stats():
+        for stat in commit_of(storage, config, timeline, instant).all_stats():
             if stat.path is None:
                 continue
             named.add(stat.path)
@@ -98,11 +98,11 @@ def garbage(storage: Storage) -> list[str]:
 
 
 def _unnamed_data_files(storage: Storage, config: TableConfig) -> Iterator[str]:
-    timeline = load_full_timeline(storage, config)
+    timeline = load_full_timeline(storage, config).with_archived()
     named = {
         stat.path
         for instant in timeline.data_instants()
-        for stat in read_commit(storage, config, instant).all_stats()
+        for stat in commit_of(storage, config, timeline, instant).all_stats()
         if stat.path is not None
     } | set(_rolled_back_logs(storage, config, timeline))
     for _, listing in walk_partitions(storage):
@@ -115,7 +115,7 @@ def _unnamed_data_files(storage: Storage, config: TableConfig) -> Iterator[str]:
 def _rolled_back_logs(storage: Storage, config: TableConfig, timeline: Timeline) -> Iterator[str]:
     """Yield the log files of version 6 that stay after a rollback, and those by which it took them back."""
     for instant in timeline.with_actions(Action.ROLLBACK).completed():
-        done = read_action(storage, config, instant)
+        done = action_of(storage, config, timeline, instant)
         assert isinstance(done, RollbackMetadata)
         for path, part in done.partitions.items():
             for name in (*(part.rollback_log_files or ()), *(part.failed_log_files or ())):

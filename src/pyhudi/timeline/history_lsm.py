@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
-from pyhudi.codec.lsm_manifest import decode_manifest
+from pyhudi.codec.lsm_manifest import ManifestEntry, decode_manifest
 from pyhudi.errors import CorruptTableError
 from pyhudi.spec.table_config import TableConfig
-from pyhudi.storage.protocol import Storage
+from pyhudi.storage.protocol import FileStatus, Storage
 
 VERSION_FILE = "_version_"
 
@@ -35,11 +35,22 @@ class RowReader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class HistoryFile:
-    """One file of the archived timeline; `first` and `last` are the least and greatest requested times in it."""
+    """One file of the archived timeline; `first` and `last` are the least and greatest requested times in it.
+
+    Fresh files have level 0, those that were merged of files of one level the next one. `size` and `modified_ms` are those of the file.
+    """
 
     path: str
     first: str
     last: str
+    level: int = 0
+    size: int = 0
+    modified_ms: int = 0
+
+    @property
+    def name(self) -> str:
+        """The name of the file."""
+        return self.path.rpartition("/")[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,21 +72,62 @@ def history_files(storage: Storage, config: TableConfig) -> tuple[HistoryFile, .
     Raises:
         CorruptTableError: the manifest is unreadable or lists a file that is none of the archive.
     """
-    numbers = sorted(_manifest_numbers(storage, config))
+    return current_manifest(storage, config)[1]
+
+
+def current_manifest(storage: Storage, config: TableConfig) -> tuple[int, tuple[HistoryFile, ...]]:
+    """Return the number of the current manifest and the files that it lists; 0 when nothing was ever archived. Errors as above."""
+    listing = storage.list(config.history_path)
+    numbers = sorted(manifest_numbers(listing))
     if not numbers:
-        return ()
+        return 0, ()
     current = _current_number(storage, config)
     number = current if current in numbers else numbers[-1]
-    path = f"{config.history_path}/manifest_{number}"
-    names = decode_manifest(storage.read(path, max_bytes=_MAX_MANIFEST_BYTES))
-    return tuple(_history_file(storage, config, path, name) for name in names)
+    return number, files_of_manifest(storage, config, number, listing)
 
 
-def archived_rows(storage: Storage, config: TableConfig, rows: RowReader) -> Iterator[ArchivedRow]:
-    """Yield the rows of all archived instants by requested time; one that a cut archival left in two files comes
-    once.
+def files_of_manifest(storage: Storage, config: TableConfig, number: int, listing: Iterable[FileStatus]) -> tuple[HistoryFile, ...]:
+    """Return the files that a manifest lists, as they stand in a listing of the archive's folder; errors as above."""
+    path = manifest_path(config, number)
+    entries = decode_manifest(storage.read(path, max_bytes=_MAX_MANIFEST_BYTES))
+    known = {status.path: status for status in listing}
+    return tuple(_history_file(storage, config, path, entry, known) for entry in entries)
+
+
+def manifest_path(config: TableConfig, number: int) -> str:
+    """Return the path of a manifest."""
+    return f"{config.history_path}/manifest_{number}"
+
+
+def manifest_numbers(listing: Iterable[FileStatus]) -> Iterator[int]:
+    """Yield the numbers of the manifests in a listing of the archive's folder."""
+    for status in listing:
+        match = _MANIFEST.fullmatch(status.name)
+        if match is not None:
+            yield int(match[1])
+
+
+def is_history_file(name: str) -> bool:
+    """Tell whether a file of the archive's folder holds instants."""
+    return _FILE.fullmatch(name) is not None
+
+
+def last_archived(listing: Iterable[FileStatus]) -> str | None:
+    """Return the greatest requested time that files in a listing of the archive's folder hold by their names; None when there are none.
+
+    Files that no manifest lists yet count: their instants are all active still.
     """
-    columns = ("instantTime", "completionTime", "action", "metadata", "plan")
+    return max((match[2] for status in listing if (match := _FILE.fullmatch(status.name))), default=None)
+
+
+#: Columns of the files, in the order of the fields of `ArchivedRow`.
+COLUMNS: Final = ("instantTime", "completionTime", "action", "metadata", "plan")
+
+
+def archived_rows(storage: Storage, config: TableConfig, rows: RowReader, columns: Sequence[str] = COLUMNS) -> Iterator[ArchivedRow]:
+    """Yield the rows of all archived instants by requested time; one that a cut archival left in two files comes
+    once. `columns` are the first of `COLUMNS`, at least three.
+    """
     found = {
         (row["instantTime"], row["action"]): ArchivedRow(*(row[column] for column in columns))
         for file in history_files(storage, config)
@@ -83,55 +135,6 @@ def archived_rows(storage: Storage, config: TableConfig, rows: RowReader) -> Ite
     }
     for key in sorted(found):
         yield found[key]
-
-
-class CompletionTimes(Mapping[str, str]):
-    """Completion times of archived instants by requested time, each file read when one of its instants is asked for.
-
-    Example:
-        >>> timeline = load_timeline(storage, config, CompletionTimes(storage, config, rows))  # doctest: +SKIP
-    """
-
-    def __init__(self, storage: Storage, config: TableConfig, rows: RowReader) -> None:
-        """Answer from the archive on `storage`; nothing is read yet."""
-        self._storage = storage
-        self._config = config
-        self._rows = rows
-        self._files: tuple[HistoryFile, ...] | None = None
-        self._read: dict[str, dict[str, str]] = {}
-
-    def __getitem__(self, requested: str) -> str:
-        """Return the completion time of an archived instant."""
-        for file in self._all_files():
-            if file.first <= requested <= file.last and requested in self._times_of(file):
-                return self._times_of(file)[requested]
-        raise KeyError(requested)
-
-    def __iter__(self) -> Iterator[str]:
-        """Yield the requested times of all archived instants."""
-        return iter(dict.fromkeys(time for file in self._all_files() for time in self._times_of(file)))
-
-    def __len__(self) -> int:
-        """Return the number of archived instants."""
-        return sum(1 for _ in self)
-
-    def _all_files(self) -> tuple[HistoryFile, ...]:
-        if self._files is None:
-            self._files = history_files(self._storage, self._config)
-        return self._files
-
-    def _times_of(self, file: HistoryFile) -> dict[str, str]:
-        if file.path not in self._read:
-            rows = self._rows(self._storage, file.path, ("instantTime", "completionTime"))
-            self._read[file.path] = {row["instantTime"]: row["completionTime"] for row in rows if row["completionTime"]}
-        return self._read[file.path]
-
-
-def _manifest_numbers(storage: Storage, config: TableConfig) -> Iterator[int]:
-    for status in storage.list(config.history_path):
-        match = _MANIFEST.fullmatch(status.name)
-        if match is not None:
-            yield int(match[1])
 
 
 def _current_number(storage: Storage, config: TableConfig) -> int | None:
@@ -142,8 +145,12 @@ def _current_number(storage: Storage, config: TableConfig) -> int | None:
     return int(text) if text.isdigit() else None
 
 
-def _history_file(storage: Storage, config: TableConfig, manifest: str, name: str) -> HistoryFile:
-    match = _FILE.fullmatch(name)
+def _history_file(
+    storage: Storage, config: TableConfig, manifest: str, entry: ManifestEntry, known: Mapping[str, FileStatus]
+) -> HistoryFile:
+    match = _FILE.fullmatch(entry.name)
     if match is None:
-        raise CorruptTableError(f"'{manifest}' of table {storage.uri} lists '{name}', which is no file of an archive")
-    return HistoryFile(f"{config.history_path}/{name}", match[1], match[2])
+        raise CorruptTableError(f"'{manifest}' of table {storage.uri} lists '{entry.name}', which is no file of an archive")
+    path = f"{config.history_path}/{entry.name}"
+    size, modified_ms = (known[path].size, known[path].modified_ms) if path in known else (entry.size, 0)
+    return HistoryFile(path, match[1], match[2], int(match[3]), size, modified_ms)

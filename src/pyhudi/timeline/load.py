@@ -6,7 +6,7 @@ Rules: Hudi technical specification, "Timeline"; `ActiveTimelineV1/V2`, `Instant
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import cast
 
@@ -15,20 +15,24 @@ from pyhudi.spec.instant import Action, Instant, parse_instant
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.protocol import FileStatus, Storage
 from pyhudi.timeline.clock import format_instant, zone_of
+from pyhudi.timeline.history import History
+from pyhudi.timeline.history_lsm import RowReader, last_archived
 from pyhudi.timeline.timeline import Timeline, fold
 
 
 def load_timeline(
     storage: Storage,
     config: TableConfig,
-    history: Mapping[str, str] | None = None,
+    rows: RowReader | None = None,
     *,
     listing: Iterable[FileStatus] | None = None,
 ) -> Timeline:
     """Read the active timeline: one listing of its folder, and one of the history's where the table has one.
 
-    `history` gives completion times of archived instants by requested time (see `history_lsm.CompletionTimes`);
+    With `rows`, which reads Parquet files, the timeline answers about archived instants too (see `history.History`);
     `listing` is that of the timeline's folder, where the caller has it already.
+
+    The history is listed after the timeline. So an instant that is archived meanwhile is in one listing or in both.
 
     Raises:
         CorruptTableError: two completed files tell of the same action.
@@ -37,10 +41,11 @@ def load_timeline(
     files = storage.list(config.timeline_path) if listing is None else listing
     found = _instants(files, config.layout)
     _check_single_completion(storage, (instant for instant, _ in found))
+    archive = None if rows is None or config.layout == 1 else History(storage, config, rows)
     # A chain, because even the length of a history would have to be read.
-    completion = ChainMap(_times_of_files(found, config), cast(dict[str, str], {} if history is None else history))
-    origin = "" if _never_archived(storage, config) else None
-    return Timeline(fold(instant for instant, _ in found), config.layout, completion, origin)
+    completion = ChainMap(_times_of_files(found, config), cast(dict[str, str], {} if archive is None else archive))
+    instants = fold(instant for instant, _ in found)
+    return Timeline(instants, config.layout, completion, _origin(storage, config, instants), archive=archive)
 
 
 def _instants(files: Iterable[FileStatus], layout: int) -> list[tuple[Instant, FileStatus]]:
@@ -74,12 +79,20 @@ def _times_of_files(found: Iterable[tuple[Instant, FileStatus]], config: TableCo
     }
 
 
-def _never_archived(storage: Storage, config: TableConfig) -> bool:
-    """Tell whether the whole life of the table is on its active timeline.
+def _origin(storage: Storage, config: TableConfig, instants: Iterable[Instant]) -> str | None:
+    """Return the time below which what is not on the active timeline was archived; None stands for that of its first action.
 
-    Then a file of an unknown older instant is the leftover of a failed write, not of an archived one. Only tables
-    born with layout 2 can tell: archives of layout 1 were often deleted to save space, and an upgrade may leave them
-    behind.
+    Where the whole life of the table is on its active timeline that is `""`: a file of an unknown older instant is the
+    leftover of a failed write, not of an archived one. Only tables born with layout 2 can tell: archives of layout 1 were
+    often deleted to save space, and an upgrade may leave them behind.
+
+    The first action is no sure bound: those that are never archived (savepointed commits, restores, indexing) may be
+    older than archived ones, and an archival that is under way deletes files while the folder is listed.
     """
-    born_with_layout_2 = config.initial_version is not None and config.initial_version >= 8
-    return born_with_layout_2 and not any(not file.is_dir for file in storage.list(config.history_path))
+    listing = [] if config.layout == 1 else storage.list(config.history_path)
+    last = last_archived(listing)
+    if last is None:
+        born_with_layout_2 = config.initial_version is not None and config.initial_version >= 8
+        return "" if born_with_layout_2 and not any(not file.is_dir for file in listing) else None
+    first = next((instant.requested for instant in instants if instant.action is not Action.SAVEPOINT), "")
+    return None if first > last else f"{last}0"

@@ -18,9 +18,8 @@ _ACTION: Final = "schemacommit"
 
 def read_schema_file(storage: Storage, timeline: Timeline) -> str | None:
     """Return the content of the newest file whose commit is completed; None when there is none."""
-    committed = {instant.requested for instant in timeline.data_instants()}
     names = sorted(file.name for file in storage.list(FOLDER) if not file.is_dir and file.name.endswith(f".{_ACTION}"))
-    counting = [name for name in names if _time(name) in committed]
+    counting = [name for name in names if timeline.is_committed(_time(name))]
     return storage.read(f"{FOLDER}/{counting[-1]}").decode() if counting else None
 
 
@@ -35,9 +34,8 @@ def store_schema_file(storage: Storage, config: TableConfig, timeline: Timeline,
         completed: completion time of the file, which layout 2 has in its name.
         content: the versions.
     """
-    committed = {one.requested for one in timeline.data_instants()}
     for file in storage.list(FOLDER):
-        if not file.is_dir and _time(file.name) not in committed:
+        if not file.is_dir and not timeline.is_committed(_time(file.name)):
             storage.delete(file.path)
     done = f"{instant}.{_ACTION}" if config.layout == 1 else f"{instant}_{completed}.{_ACTION}"
     storage.create(f"{FOLDER}/{instant}.{_ACTION}.requested", b"")

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from pyhudi.spec.instant import Action, Instant
 from pyhudi.spec.visibility import Visibility
+from pyhudi.timeline.history import History
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,7 @@ class Timeline:
     `completion` gives completion times by requested time for instants whose name does not tell them: those of layout
     1 and, read when asked for, archived ones. `origin` is the time below which everything counts as archived: by
     default that of the first action that is still active, `""` when nothing was ever archived. `until` is the time
-    that an `as_of` view ends at.
+    that an `as_of` view ends at. `archive` tells about archived instants, where the timeline was read to know them.
     """
 
     instants: tuple[Instant, ...]
@@ -28,6 +29,7 @@ class Timeline:
     completion: Mapping[str, str] = field(default_factory=dict, compare=False)
     origin: str | None = None
     until: str | None = None
+    archive: History | None = field(default=None, repr=False, compare=False)
     visibility: Visibility = field(init=False, repr=False, compare=False)
     _by_time: Mapping[str, tuple[Instant, ...]] = field(init=False, repr=False, compare=False)
 
@@ -112,6 +114,13 @@ class Timeline:
     def with_actions(self, *actions: Action) -> Timeline:
         """Return the timeline of these actions only; what counts as archived stays as it is."""
         return self._where(lambda instant: instant.action in actions)
+
+    def with_archived(self) -> Timeline:
+        """Return the timeline with the archived instants as if they were active still; their names are read."""
+        if self.archive is None:
+            return self
+        instants = fold((*self.instants, *self.archive.instants()))
+        return replace(self, instants=instants, origin="" if self.archive.is_whole else None)
 
     def _effect(self, instant: Instant) -> tuple[str, str]:
         """Return what the instants of this timeline took effect by."""

@@ -16,7 +16,7 @@ from pyhudi.kernels.dedupe import last_of_each_key
 from pyhudi.schema.meta_columns import FILE_NAME, PARTITION_PATH, RECORD_KEY
 from pyhudi.spec.file_group import FileGroupId, FileSlice
 from pyhudi.spec.visibility import Visibility
-from pyhudi.timeline.payload import read_commit
+from pyhudi.timeline.payload import commit_of
 from pyhudi.write.prepare import require_columns
 from pyhudi.write.split import split_by_partition, split_rows
 
@@ -114,12 +114,14 @@ class Places:
 
 
 def groups_written_since(view: FileSystemView, seen: Visibility) -> frozenset[FileGroupId]:
-    """Return the file groups that commits wrote which `seen` does not show."""
+    """Return the file groups that commits wrote which `seen` does not show, those of commits too that were archived since."""
+    archive = view.timeline.archive
+    archived = () if archive is None else (one for one in archive.instants(seen.origin or "") if one.action.writes_data)
     return frozenset(
         FileGroupId(path, stat.file_id)
-        for instant in view.timeline.data_instants()
+        for instant in (*archived, *view.timeline.data_instants())
         if not seen.shows(instant.requested)
-        for path, stats in read_commit(view.storage, view.config, instant).stats.items()
+        for path, stats in commit_of(view.storage, view.config, view.timeline, instant).stats.items()
         for stat in stats
         if stat.file_id
     )

@@ -29,7 +29,7 @@ from pyhudi.spec.commit import CommitMetadata, Operation
 from pyhudi.spec.file_group import FileGroupId
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.protocol import Storage
-from pyhudi.timeline.payload import read_commit
+from pyhudi.timeline.payload import commit_of, read_commit
 from pyhudi.write.choices import Choices
 from pyhudi.write.tag import Tagging
 
@@ -90,6 +90,11 @@ def refined(tagging: Tagging, asked: names.IndexOptions, parts: Sequence[Partiti
     return tagging
 
 
+def lookup_pays(keys: int, size: int) -> bool:
+    """Tell whether so many keys are looked up in a record index in less time than the keys of base files of `size` bytes are read."""
+    return keys <= _FEW_KEYS or size > keys * _BYTES_A_LOOKUP
+
+
 def _suited(
     tagging: Tagging, index: PartitionIndex, asked: names.IndexOptions, parts: Sequence[PartitionRows], view: FileSystemView
 ) -> Tagging:
@@ -97,7 +102,7 @@ def _suited(
     files = [file for part in parts for file in view.latest_base_files(part.partition_path)]
     keys, size = sum(part.rows.num_rows for part in parts), sum(file.size for file in files)
     counted = f"{tagging.reason}; {keys} keys against {len(files)} base files of {size >> 20} MiB"
-    if index.name == names.RECORD_LEVEL and (keys <= _FEW_KEYS or size > keys * _BYTES_A_LOOKUP):
+    if index.name == names.RECORD_LEVEL and lookup_pays(keys, size):
         return tagging
     if files and size > max(keys * _BYTES_A_KEY, len(files) * _BYTES_A_FILE):
         finder = FilterScan(asked.bloom_precheck, from_metadata=asked.bloom_from_metadata)
@@ -116,7 +121,7 @@ def _commits(view: FileSystemView, latest: CommitMetadata | None) -> Iterator[Co
         return
     yield latest
     for instant in islice(reversed(view.timeline.data_instants()), 1, _MOST_COMMITS):
-        yield read_commit(view.storage, view.config, instant)
+        yield commit_of(view.storage, view.config, view.timeline, instant)
 
 
 def _groups(commit: CommitMetadata) -> list[FileGroupId]:

@@ -12,7 +12,6 @@ from pyhudi.storage.local import LocalStorage
 from pyhudi.storage.memory import MemoryStorage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.timeline.archive import archived_instants
-from pyhudi.timeline.history_lsm import CompletionTimes
 from pyhudi.timeline.load import load_timeline
 
 
@@ -48,7 +47,7 @@ def test_archived_commits_tell_what_they_wrote(fixture_table, name) -> None:
 
 def test_completion_times_of_archived_commits_are_after_their_requests(fixture_table) -> None:
     storage, config = opened(fixture_table("judge/cleaned_and_archived_v9"))
-    timeline = load_timeline(storage, config, CompletionTimes(storage, config, read_rows))
+    timeline = load_timeline(storage, config, read_rows)
     for commit in archived_commits(storage, config):
         completed = timeline.completion_time(commit.instant.requested)
         assert completed == commit.instant.completed

@@ -6,8 +6,10 @@ import pytest
 
 from pyhudi.codec.jackson import render_json
 from pyhudi.errors import CorruptTableError
+from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.storage.memory import MemoryStorage
-from pyhudi.timeline.history_lsm import CompletionTimes, archived_rows, history_files
+from pyhudi.timeline.history import History
+from pyhudi.timeline.history_lsm import archived_rows, history_files
 from pyhudi.timeline.load import load_timeline
 
 FOLDER = ".hoodie/timeline/history"
@@ -17,7 +19,7 @@ def at(day: int) -> str:
     return f"202612{day:02}000000000"
 
 
-class History:
+class Archive:
     """An archive in memory; its files' rows are kept here instead of in Parquet, and `opened` notes which were read."""
 
     def __init__(self, storage: MemoryStorage) -> None:
@@ -51,8 +53,8 @@ class History:
 
 
 @pytest.fixture
-def history(storage) -> History:
-    return History(storage)
+def history(storage) -> Archive:
+    return Archive(storage)
 
 
 def listed(history, config) -> list[str]:
@@ -61,7 +63,7 @@ def listed(history, config) -> list[str]:
 
 def test_table_that_archived_nothing_has_no_history(history, layout_2) -> None:
     assert listed(history, layout_2) == []
-    assert dict(CompletionTimes(history.storage, layout_2, history)) == {}
+    assert dict(History(history.storage, layout_2, history)) == {}
 
 
 def test_manifest_of_the_version_file_counts(history, layout_2) -> None:
@@ -107,7 +109,7 @@ def test_rows_come_sorted_and_once_though_two_files_hold_them(history, layout_2)
 def test_completion_time_opens_only_files_that_may_hold_it(history, layout_2) -> None:
     names = [history.file(1, 3), history.file(4, 6), history.file(7, 9)]
     history.manifest(1, *names)
-    times = CompletionTimes(history.storage, layout_2, history)
+    times = History(history.storage, layout_2, history)
     assert history.opened == []
     assert times[at(5)] == at(5)[:-1] + "7"
     assert times.get(at(6)) is not None
@@ -120,9 +122,31 @@ def test_completion_time_opens_only_files_that_may_hold_it(history, layout_2) ->
 def test_timeline_asks_the_history_for_archived_instants_only(history, layout_2) -> None:
     history.manifest(1, history.file(1, 3))
     history.storage.create(f".hoodie/timeline/{at(5)}_{at(6)}.commit", b"")
-    timeline = load_timeline(history.storage, layout_2, CompletionTimes(history.storage, layout_2, history))
+    timeline = load_timeline(history.storage, layout_2, history)
     assert timeline.completion_time(at(5)) == at(6)
     assert timeline.is_committed(at(2))
     assert history.opened == []
     assert timeline.completion_time(at(2)) == at(2)[:-1] + "7"
     assert len(history.opened) == 1
+
+
+def test_timeline_with_archived_instants_is_as_if_nothing_had_been_archived(history, layout_2) -> None:
+    history.manifest(1, history.file(1, 3))
+    for day in (3, 4):  # the third one was archived by a run that was cut off
+        history.storage.create(f".hoodie/timeline/{at(day)}_{at(day)[:-1]}7.commit", b"")
+    timeline = load_timeline(history.storage, layout_2, history).with_archived()
+    assert [(one.requested, one.completed) for one in timeline.data_instants()] == [(at(day), at(day)[:-1] + "7") for day in (1, 2, 3, 4)]
+    assert timeline.origin == ""
+
+
+def test_content_is_found_though_the_instant_was_archived_after_the_history_was_read(history, layout_2) -> None:
+    first, second = history.file(1, 1), history.file(2, 2)
+    history.manifest(1, first)
+    found = History(history.storage, layout_2, history)
+    assert found.find(at(2)) == ()
+    history.rows[f"{FOLDER}/{second}"][0]["metadata"] = b"two"
+    history.manifest(2, first, second)
+    instant = Instant(at(2), Action.COMMIT, State.COMPLETED, at(2)[:-1] + "7")
+    assert found.content(instant) == b"two"
+    with pytest.raises(FileNotFoundError, match="not in its archive"):
+        found.content(Instant(at(9), Action.COMMIT, State.COMPLETED))

@@ -81,3 +81,16 @@ def test_older_files_of_an_upgraded_table_count_as_archived(storage, initial) ->
         del properties["hoodie.table.initial.version"]
     put(storage, ".hoodie/timeline", f"{LATER}_{LATER[:-1]}9.commit")
     assert load_timeline(storage, TableConfig(properties)).is_committed(TIME)
+
+
+ARCHIVED = "20261201040548000"
+
+
+@pytest.mark.parametrize("stays", [f"{TIME}_{TIME[:-1]}9.indexing", f"{TIME}_{TIME[:-1]}9.commit"])
+def test_what_was_archived_counts_though_an_older_action_is_active(storage, layout_2, stays) -> None:
+    """An indexing action is never archived, a savepointed commit may stay; and a listing may miss what goes while it is made."""
+    put(storage, ".hoodie/timeline", stays, f"{LATER}_{LATER[:-1]}9.commit")
+    put(storage, ".hoodie/timeline/history", f"{TIME}_{ARCHIVED}_0.parquet", "manifest_1")
+    timeline = load_timeline(storage, layout_2)
+    assert timeline.is_committed(ARCHIVED)
+    assert not timeline.is_committed(ARCHIVED[:-1] + "1")

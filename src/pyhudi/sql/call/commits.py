@@ -11,14 +11,14 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from pyhudi.errors import UsageError
-from pyhudi.kernels.history import read_rows
+from pyhudi.kernels.history import load_full_timeline, read_rows
 from pyhudi.spec.commit import CommitMetadata, WriteStat
 from pyhudi.spec.instant import Instant
 from pyhudi.sql.call.procedure import REQUIRED, Call, Column, Parameter, Procedure, Row
 from pyhudi.table.table import HudiTable
 from pyhudi.timeline.archive import archived_instants
 from pyhudi.timeline.load import load_timeline
-from pyhudi.timeline.payload import read_commit
+from pyhudi.timeline.payload import commit_of
 
 _TABLE: Final = Parameter("table", default=REQUIRED)
 _LIMIT: Final = Parameter("limit", "int", 10)
@@ -44,9 +44,10 @@ _DETAILS: Final = _columns(
 
 def _active(table: HudiTable, wanted: str | None = None) -> Iterator[tuple[Instant, CommitMetadata]]:
     """Yield the commits of the active timeline, or the one of the requested time `wanted`, the newest first."""
-    for instant in reversed(load_timeline(table.storage, table.config).data_instants()):
+    timeline = load_full_timeline(table.storage, table.config)
+    for instant in reversed(timeline.data_instants()):
         if wanted in (None, instant.requested):
-            yield instant, read_commit(table.storage, table.config, instant)
+            yield instant, commit_of(table.storage, table.config, timeline, instant)
 
 
 def _archived(call: Call) -> Iterator[tuple[Instant, CommitMetadata]]:

@@ -1,0 +1,126 @@
+"""What the archived timeline of layout 2 knows, read when it is asked: completion times, instants, what they said.
+
+Rules: `CompletionTimeQueryViewV2`, `ArchivedTimelineV2`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+
+from pyhudi.errors import UnsupportedError
+from pyhudi.spec.instant import Action, Instant, State
+from pyhudi.spec.table_config import TableConfig
+from pyhudi.storage.protocol import Storage
+from pyhudi.timeline.history_lsm import COLUMNS, ArchivedRow, HistoryFile, RowReader, history_files
+
+_NAMES = COLUMNS[:3]
+_CONTENT = COLUMNS[:4]
+#: Names of the instants in files that were read, the latest last: files never change, and each commit asks for some.
+_known: OrderedDict[tuple[str, HistoryFile], tuple[ArchivedRow, ...]] = OrderedDict()
+_known_guard = threading.Lock()
+_MOST_FILES = 256
+
+
+class History(Mapping[str, str]):
+    """Completion times of archived instants by requested time, each file read when one of its instants is asked for.
+
+    The table may go on being archived: what is not found is looked for once more in the files of now.
+
+    Example:
+        >>> timeline = load_timeline(storage, config, rows)  # doctest: +SKIP
+        >>> timeline.archive.content(instant)  # doctest: +SKIP
+    """
+
+    def __init__(self, storage: Storage, config: TableConfig, rows: RowReader) -> None:
+        """Answer from the archive on `storage`; nothing is read yet."""
+        self._storage = storage
+        self._config = config
+        self._rows = rows
+        self._files: tuple[HistoryFile, ...] | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """True when nothing of the table's life is missing: it was born with layout 2.
+
+        Archives of layout 1 were often deleted to save space, and an upgrade may leave them behind.
+        """
+        return self._config.initial_version is not None and self._config.initial_version >= 8
+
+    def instants(self, since: str = "") -> tuple[Instant, ...]:
+        """Return the archived instants of the files that reach to the requested time `since` or beyond it.
+
+        Raises:
+            UnsupportedError: an action is unknown to table versions 8 and 9.
+        """
+        found = {(row.requested, row.action): row for file in self._all_files() if file.last >= since for row in self._rows_of(file)}
+        return tuple(self._instant(found[key]) for key in sorted(found))
+
+    def find(self, requested: str) -> tuple[Instant, ...]:
+        """Return the archived instants of a requested time."""
+        rows = (row for file in self._files_about(requested) for row in self._rows_of(file))
+        return tuple(dict.fromkeys(self._instant(row) for row in rows if row.requested == requested))
+
+    def content(self, instant: Instant) -> bytes:
+        """Return what the completed file of an archived instant held.
+
+        Raises:
+            FileNotFoundError: it is not archived.
+        """
+        for _ in self._attempts():
+            for file in self._files_about(instant.requested):
+                for row in self._rows(self._storage, file.path, _CONTENT):
+                    if row[_CONTENT[0]] == instant.requested and row[_CONTENT[2]] == instant.action.value:
+                        return row[_CONTENT[3]] or b""
+        raise FileNotFoundError(f"{instant.action} {instant.requested} of table {self._storage.uri} is not in its archive")
+
+    def __getitem__(self, requested: str) -> str:
+        """Return the completion time of an archived instant."""
+        for file in self._files_about(requested):
+            for row in self._rows_of(file):
+                if row.requested == requested and row.completed:
+                    return row.completed
+        raise KeyError(requested)
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the requested times of all archived instants whose completion time is known."""
+        return iter(dict.fromkeys(row.requested for file in self._all_files() for row in self._rows_of(file) if row.completed))
+
+    def __len__(self) -> int:
+        """Return the number of archived instants."""
+        return sum(1 for _ in self)
+
+    def _attempts(self) -> Iterator[None]:
+        """Yield, and once more after forgetting the manifest: the instant may have been archived since that was read."""
+        yield
+        self._files = None
+        yield
+
+    def _files_about(self, requested: str) -> Sequence[HistoryFile]:
+        return [file for file in self._all_files() if file.first <= requested <= file.last]
+
+    def _all_files(self) -> tuple[HistoryFile, ...]:
+        if self._files is None:
+            self._files = history_files(self._storage, self._config)
+        return self._files
+
+    def _rows_of(self, file: HistoryFile) -> tuple[ArchivedRow, ...]:
+        key = (self._storage.uri, file)
+        with _known_guard:
+            found = _known.pop(key, None)
+        if found is None:
+            rows = self._rows(self._storage, file.path, _NAMES)
+            found = tuple(ArchivedRow(*(row[name] for name in _NAMES)) for row in rows)
+        with _known_guard:
+            _known[key] = found
+            while len(_known) > _MOST_FILES:
+                _known.popitem(last=False)
+        return found
+
+    def _instant(self, row: ArchivedRow) -> Instant:
+        try:
+            action = Action(row.action)
+        except ValueError:
+            raise UnsupportedError(f"the archived timeline of table {self._storage.uri} names the unknown action '{row.action}'") from None
+        return Instant(row.requested, action, State.COMPLETED, row.completed)
