@@ -91,6 +91,10 @@ floors: $(READY) ## Draw the packages and their imports again (docs/design/floor
 options: $(READY) ## List the options again (docs/options.md)
 	$(BIN)/python -m scripts.list_options
 
+.PHONY: record-options
+record-options: $(JAVA) $(READY_JUDGE) ## Record the keys of Apache Hudi again, from its bundle
+	@export JAVA_HOME="$$(cat $(JAVA))"; $(JUDGE)/bin/python scripts/record_options.py "$$(cat $(JUDGE)/hudi-bundle)"
+
 .PHONY: clean
 clean: ## Remove environments, caches and what runs left behind
 	rm -rf $(VENV) $(JUDGE) site build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from pyhudi.spec.config.key import ConfigKey, Kind, Status
-from pyhudi.spec.config_keys import KEYS
+from pyhudi.spec.config.recorded import RecordedKey, recorded_keys
+from pyhudi.spec.config_keys import KEYS, find_key
 from scripts.import_graph import ROOT
 
 TARGET = ROOT / "docs" / "options.md"
@@ -15,60 +16,89 @@ TARGET = ROOT / "docs" / "options.md"
 INTRODUCTION = """\
 # Options
 
-Options are Hudi's `hoodie.*` keys, with their older names; SQL has short names for some. A key is one of three kinds:
+Every key of Apache Hudi 1.2.0, with its older names; SQL has short names for some. A key is one of three kinds:
 
 - [served](#served): it does what it says;
 - [harmless](#harmless): it tunes a JVM or an engine and changes neither rows nor files; it is accepted and logged once;
 - [refused](#refused): it would change rows or files in a way that this release does not serve. It is refused before anything is written,
   unless its value is one at which it asks for nothing.
 
-A name that is none of Hudi's is refused too, and the nearest one is suggested. A name that ends with `*` stands for all that begin so.
+A name that is none of Hudi's is refused too, and the nearest one is suggested. An older name is accepted and logged once. A name that ends
+with `*` stands for all that begin so: modules beside Apache Hudi's bundle for Spark read them.
+
+A default in brackets is Apache Hudi's, where pyhudi's is another ([why](differences.md#other-defaults)). Where a setting may stand, and
+which one wins, is told in [Configuration](configuration.md).
 
 This page is made from the source by `make options`.
 """
+_KINDS = {"flag": Kind.FLAG.value, "integer": Kind.INTEGER.value, "number": "a number", "text": ""}
 
 
 def render() -> str:
     """The page as Markdown, the same for the same source."""
-    by_status: dict[Status, list[ConfigKey]] = defaultdict(list)
-    for key in KEYS:
-        by_status[key.status].append(key)
     parts = [
         INTRODUCTION,
-        *_served(by_status[Status.SERVED]),
-        "\n## Harmless\n",
-        *_by_reason(by_status[Status.HARMLESS]),
-        "\n## Refused\n",
-        "Values in brackets are accepted: they ask for nothing.\n",
-        *_by_reason(by_status[Status.REFUSED]),
+        *_served(key for key in KEYS if key.status is Status.SERVED),
+        "\n## Harmless",
+        *_by_reason(Status.HARMLESS),
+        "\n## Refused",
+        *_by_reason(Status.REFUSED),
     ]
     return "\n".join(parts) + "\n"
 
 
 def _served(keys: Iterable[ConfigKey]) -> Iterable[str]:
     yield "## Served\n"
-    yield "| key | does | values | default | other names |"
-    yield "| --- | --- | --- | --- | --- |"
+    yield "| key | does | values | default | other names | since |"
+    yield "| --- | --- | --- | --- | --- | --- |"
     for key in keys:
+        record = recorded_keys().get(key.name)
         values = ", ".join(_code(choice) for choice in key.choices) or ("" if key.kind is Kind.TEXT else key.kind.value)
-        default = "" if key.default is None else _code(key.default)
         names = ", ".join(_code(name) for name in key.aliases)
-        yield f"| {_code(key.name)} | {_cell(key.doc)} | {values} | {default} | {names} |"
+        yield f"| {_code(key.name)} | {_cell(key.doc)} | {values} | {_default(key, record)} | {names} | {record.since if record else ''} |"
 
 
-def _by_reason(keys: Iterable[ConfigKey]) -> Iterable[str]:
-    """One line for each reason, with its keys: many keys share one."""
-    by_reason: dict[str, list[ConfigKey]] = defaultdict(list)
-    for key in keys:
-        by_reason[key.reason].append(key)
-    yield "| why | keys |"
-    yield "| --- | --- |"
-    for reason, alike in by_reason.items():
-        yield f"| {_cell(reason)} | {', '.join(_code(key.name) + _accepted(key) for key in alike)} |"
+def _default(key: ConfigKey, record: RecordedKey | None) -> str:
+    own = "" if key.default is None else _code(key.default)
+    if record is None or record.default.lower() == (key.default or "").lower():
+        return own
+    return f"{own} ({_code(record.default)})" if record.default else own
 
 
-def _accepted(key: ConfigKey) -> str:
-    return f" ({', '.join(_code(value) for value in key.harmless_values)})" if key.harmless_values else ""
+def _by_reason(status: Status) -> Iterable[str]:
+    """A table for each reason, with its keys: many keys share one."""
+    names = _names_by_reason(status)
+    for reason, keys in names.items():
+        yield f"\n### {_cell(reason[0].upper() + reason[1:])}\n"
+        refuses = status is Status.REFUSED
+        yield "| key | values | default | other names |" + (" accepted at |" if refuses else "")
+        yield "| --- | --- | --- | --- |" + (" --- |" if refuses else "")
+        for name, key in keys.items():
+            yield _row(name, recorded_keys().get(name)) + (
+                f" {', '.join(_code(value) for value in key.harmless_values)} |" if refuses else ""
+            )
+
+
+def _names_by_reason(status: Status) -> Mapping[str, dict[str, ConfigKey]]:
+    """Return reasons in the source's order, each with the names it holds for; a family of Apache Hudi's keys stands for these."""
+    known = {name: key for name in recorded_keys() if (key := find_key(name)) is not None}
+    found: dict[str, dict[str, ConfigKey]] = defaultdict(dict)
+    for key in KEYS:
+        if key.status is not status:
+            continue
+        if not key.is_family or key.is_open:
+            found[key.reason][key.name.replace("**", "*")] = key
+        if key.is_family:
+            found[key.reason] |= {name: family for name, family in known.items() if family is key}
+    return found
+
+
+def _row(name: str, record: RecordedKey | None) -> str:
+    if record is None:
+        return f"| {_code(name)} |  |  |  |"
+    values = ", ".join(_code(value) for value in record.values) or _KINDS[record.kind]
+    others = ", ".join(_code(other) for other in record.others)
+    return f"| {_code(name)} | {values} | {_code(record.default) if record.default else ''} | {others} |"
 
 
 def _code(text: str) -> str:

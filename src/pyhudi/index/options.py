@@ -75,5 +75,5 @@ def _checked_name(given: str | None) -> str | None:
     if name in _ELSEWHERE:
         raise UnsupportedError(f"{TYPE}={name} is not served: {_ELSEWHERE[name]}, the table does not. Leave the option out.")
     if name not in _SERVED:
-        raise OptionError(f"{TYPE}={name} is unknown.{nearest(name, _SERVED)}")
+        raise OptionError(f"{TYPE}={given} is not possible: it can be {', '.join(_SERVED)}.{nearest(name, _SERVED)}")
     return GLOBAL_RECORD_LEVEL if name == "RECORD_INDEX" else name

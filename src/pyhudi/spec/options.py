@@ -8,19 +8,24 @@ anything is read or written.
 from __future__ import annotations
 
 import logging
-import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
 from pyhudi.errors import OptionError, UnsupportedError
 from pyhudi.spec.config.key import ConfigKey, Kind, Status
+from pyhudi.spec.config.recorded import is_older_name
 from pyhudi.spec.config_keys import find_key, suggestion
 from pyhudi.spec.key_generator import KeyGeneratorType, key_generator_of_class
 from pyhudi.spec.payload import PAYLOADS
 
 _LOG = logging.getLogger("pyhudi.options")
 _SPARK_PREFIX = "spark."
+_HUDI_PREFIX = "hoodie."
+#: As Java reads numbers; Python would also take `1_000`.
+_WHOLE = re.compile(r"[+-]?[0-9]+")
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _NOTES_PREFIX = "hoodie.datasource.write.commitmeta.key.prefix"
 _KEY_GENERATOR_CLASS = "hoodie.datasource.write.keygenerator.class"
 _KEY_GENERATOR_TYPE = "hoodie.datasource.write.keygenerator.type"
@@ -91,6 +96,7 @@ def resolve(options: Mapping[str, object]) -> Options:
             _check_asks_nothing(key, own_name, value)
             continue
         _check_value(key, own_name, value)
+        _note_older_name(own_name, key.name)
         earlier, earlier_value = found.get(key.name, (name, value))
         if earlier_value != value and not earlier.startswith(_SPARK_PREFIX):
             raise OptionError(f"{earlier}={earlier_value} and {name}={value} are two names of one option: give one of them")
@@ -114,7 +120,7 @@ def overruled(*levels: Mapping[str, str]) -> dict[str, str]:
 
 def _identity(name: str) -> str:
     key = find_key(name.removeprefix(_SPARK_PREFIX))
-    return name if key is None or key.name.endswith(".*") else key.name
+    return name if key is None or key.is_family else key.name
 
 
 def _texts(options: Mapping[str, object]) -> dict[str, str]:
@@ -150,6 +156,12 @@ def _note_once(name: str, reason: str) -> None:
     _LOG.info("option '%s' has no effect: it %s", name, reason)
 
 
+@cache
+def _note_older_name(name: str, current: str) -> None:
+    if name != current and name.lower().startswith(_HUDI_PREFIX) and is_older_name(name):
+        _LOG.info("option '%s' is an older name of '%s'", name, current)
+
+
 def _check_value(key: ConfigKey, name: str, value: str) -> None:
     if key.choices and value.strip().lower() not in {choice.lower() for choice in key.choices}:
         raise OptionError(f"{name}={value} is not possible: it can be {', '.join(key.choices)}")
@@ -162,15 +174,15 @@ def _has_kind(value: str, kind: Kind) -> bool:
         return True
     if kind is Kind.FLAG:
         return value.lower() in {"true", "false"}
-    try:
-        number = float(value) if kind in {Kind.NUMBER, Kind.FRACTION} else int(value)
-    except ValueError:
+    shape = _NUMBER if kind in {Kind.NUMBER, Kind.FRACTION} else _WHOLE
+    if not shape.fullmatch(value):
         return False
-    if not math.isfinite(number) or abs(number) >= 1 << 63:
+    number = float(value)
+    if abs(number) >= 1 << 63:
         return False
     if kind is Kind.FRACTION:
         return 0 < number < 1
-    return kind is Kind.INTEGER or number > 0 or (kind is Kind.NUMBER and number == 0)
+    return kind is Kind.INTEGER or number > 0 or (kind in {Kind.NUMBER, Kind.COUNT} and number == 0)
 
 
 def _translate_classes(given: dict[str, str]) -> dict[str, str]:

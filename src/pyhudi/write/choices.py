@@ -116,7 +116,7 @@ def writer_settings(options: Options) -> WriterSettings:
     Raises:
         OptionError: a codec is not served.
     """
-    codec = options.text("hoodie.parquet.compression.codec", default="zstd").lower()
+    codec = options.text("hoodie.parquet.compression.codec").lower()
     return WriterSettings(
         compression=_CODECS.get(codec, codec),
         max_file_bytes=options.integer("hoodie.parquet.max.file.size"),

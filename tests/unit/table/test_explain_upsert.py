@@ -42,5 +42,5 @@ def test_choice_that_nobody_named_gives_its_reason() -> None:
 
 
 def test_options_are_checked_as_those_of_a_write() -> None:
-    with pytest.raises(OptionError, match=r"hoodie\.index\.type=SIMPEL is unknown"):
+    with pytest.raises(OptionError, match=r"hoodie\.index\.type=SIMPEL is not possible"):
         make_table().inspect.explain_upsert([ride(1)], options={"hoodie.index.type": "SIMPEL"})

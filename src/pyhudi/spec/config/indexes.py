@@ -50,7 +50,9 @@ INDEXES: tuple[ConfigKey, ...] = (
         """,
     ),
     *harmless("lets a filter name buckets; the key ranges of base files leave out the same files", "hoodie.bucket.index.query.pruning"),
-    *refused("another system holds that index, the table does not", "hoodie.hbase.* hoodie.index.hbase.*"),
-    *refused("the index INMEMORY has no settings", "hoodie.inmemory.index.*"),
-    *refused("this setting of the index BUCKET is not served", "hoodie.bucket.index.* hoodie.index.bucket.*"),
+    *refused("another system holds that index, the table does not", "hoodie.hbase.** hoodie.index.hbase.**"),
+    *refused(
+        "CREATE INDEX states an index: its name, kind, columns and function",
+        "hoodie.index.name hoodie.expression.index.function hoodie.expression.index.type hoodie.datasource.write.secondarykey.column",
+    ),
 )

@@ -6,6 +6,8 @@ import enum
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+_FAMILY, _OPEN = "*", "**"
+
 
 class Kind(enum.Enum):
     """What values a key takes; the value is how a message words it."""
@@ -13,6 +15,7 @@ class Kind(enum.Enum):
     TEXT = "any text"
     FLAG = "true or false"
     INTEGER = "a whole number"
+    COUNT = "a whole number of 0 or more"
     POSITIVE = "a whole number above 0"
     NUMBER = "a number of 0 or more"
     FRACTION = "a number between 0 and 1, both excluded"
@@ -30,10 +33,10 @@ class Status(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class ConfigKey:
-    """A key with its other names; `default` is Apache Hudi's text, None where it has none.
+    """A key with its other names; `default` is what holds when nobody gives it, None where that depends.
 
     `choices` limit the values (compared without case). A refused key is accepted at its `harmless_values`: those at
-    which it asks for nothing.
+    which it asks for nothing. A name that ends with `.*` or `.**` is a family, the second an open one.
     """
 
     name: str
@@ -45,6 +48,21 @@ class ConfigKey:
     choices: tuple[str, ...] = ()
     harmless_values: tuple[str, ...] = ()
     reason: str = ""
+
+    @property
+    def is_family(self) -> bool:
+        """Whether the name stands for all that begin so."""
+        return self.name.endswith(_FAMILY)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a family takes in names that Apache Hudi's own list does not have."""
+        return self.name.endswith(_OPEN)
+
+    @property
+    def prefix(self) -> str:
+        """How the names of a family begin."""
+        return self.name.rstrip("*")
 
 
 def served(
@@ -61,14 +79,14 @@ def served(
 
 
 def harmless(reason: str, names: str) -> Iterable[ConfigKey]:
-    """Yield harmless keys, from names parted by blanks; a name that ends with `.*` is a family."""
+    """Yield harmless keys, from names parted by blanks; a name that ends with `.*` or `.**` is a family."""
     for name in names.split():
         yield ConfigKey(name, Status.HARMLESS, reason=reason)
 
 
 def refused(reason: str, names: str) -> Iterable[ConfigKey]:
     """Yield refused keys, from names parted by blanks: `name`, `name=value,value` with harmless values, or a family
-    `name.*`.
+    `name.*` or `name.**`.
     """
     for entry in names.split():
         name, _, values = entry.partition("=")

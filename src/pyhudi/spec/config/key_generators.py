@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from pyhudi.spec import table_keys, timestamp_keys
 from pyhudi.spec.config.key import ConfigKey, Kind, harmless, refused, served
+from pyhudi.spec.key_generator import KeyGeneratorType
 
 #: What the option of each setting of the timestamp generator is for.
 _TIMESTAMP_DOCS = {
-    timestamp_keys.TYPE: "What the partition field of the generator TIMESTAMP holds: UNIX_TIMESTAMP, EPOCHMILLISECONDS, EPOCHMICROSECONDS,"
-    " SCALAR, DATE_STRING or MIXED.",
+    timestamp_keys.TYPE: "What the partition field of the generator TIMESTAMP holds.",
     timestamp_keys.UNIT: "Unit of the numbers of the type SCALAR, such as DAYS.",
     timestamp_keys.INPUT_FORMAT: "Patterns of the texts of DATE_STRING and MIXED, in Joda-Time's letters; the first that fits counts.",
     timestamp_keys.INPUT_DELIMITER: "Regular expression that parts these patterns.",
@@ -20,6 +20,9 @@ _TIMESTAMP_DOCS = {
     timestamp_keys.OUTPUT_ZONE: "Time zone of the partition path; that of the text, or of this machine, when not given.",
     timestamp_keys.ZONE: "Time zone of both; goes before the other two.",
 }
+_TIMESTAMP_CHOICES = {
+    timestamp_keys.TYPE: ("UNIX_TIMESTAMP", "EPOCHMILLISECONDS", "EPOCHMICROSECONDS", "SCALAR", "DATE_STRING", "MIXED"),
+}
 _DEFAULTS = {timestamp_keys.UNIT: "SECONDS", timestamp_keys.INPUT_DELIMITER: ","}
 
 KEY_GENERATORS: tuple[ConfigKey, ...] = (
@@ -27,13 +30,23 @@ KEY_GENERATORS: tuple[ConfigKey, ...] = (
         "hoodie.datasource.write.keygenerator.type",
         "How record key and partition path are made.",
         aliases=(table_keys.KEY_GENERATOR_TYPE,),
+        choices=tuple(kind.value for kind in KeyGeneratorType if kind is not KeyGeneratorType.HOODIE_TABLE_METADATA),
     ),
     served(
         "hoodie.datasource.write.keygenerator.class",
         "The same, by Java class name, or by the name under which a generator is registered (pyhudi.keygen.user).",
         aliases=(table_keys.KEY_GENERATOR_CLASS, "hoodie.sql.origin.keygen.class"),
     ),
-    *(served(name, doc, default=_DEFAULTS.get(name), aliases=timestamp_keys.spellings(name)) for name, doc in _TIMESTAMP_DOCS.items()),
+    *(
+        served(
+            name,
+            doc,
+            default=_DEFAULTS.get(name),
+            aliases=timestamp_keys.spellings(name),
+            choices=_TIMESTAMP_CHOICES.get(name, ()),
+        )
+        for name, doc in _TIMESTAMP_DOCS.items()
+    ),
     served(
         table_keys.LOGICAL_TIMESTAMPS,
         "Timestamps stand in keys and partition paths as a clock of this machine shows them, not as microseconds.",

@@ -10,17 +10,14 @@ from pyhudi.spec.config.key import ConfigKey, Kind, harmless, refused, served
 _LATER = "comes with a later release"
 
 
-def _record_index_limits(prefix: str, old: str | None, fewest: str, most: str) -> tuple[ConfigKey, ...]:
+def _record_index_limits(prefix: str, old: str, fewest: str, most: str) -> tuple[ConfigKey, ...]:
     """Return the keys that say how many file groups a new record index gets."""
     named = (
         ("min.filegroup.count", "Fewest file groups of a new record index.", fewest),
         ("max.filegroup.count", "Most file groups of a new record index.", most),
         ("max.filegroup.size", "Bytes that a file group of a new record index is laid out for, at 48 a record.", "1073741824"),
     )
-    return tuple(
-        served(f"{prefix}.{name}", doc, Kind.POSITIVE, default, aliases=() if old is None else (f"{old}.{name}",))
-        for name, doc, default in named
-    )
+    return tuple(served(f"{prefix}.{name}", doc, Kind.POSITIVE, default, aliases=(f"{old}.{name}",)) for name, doc, default in named)
 
 
 METADATA_TABLE: tuple[ConfigKey, ...] = (
@@ -91,7 +88,7 @@ METADATA_TABLE: tuple[ConfigKey, ...] = (
         Kind.FLAG,
         "false",
     ),
-    *_record_index_limits("hoodie.metadata.record.level.index", None, "1", "10"),
+    *_record_index_limits("hoodie.metadata.record.level.index", "hoodie.metadata.partitioned.record.index", "1", "10"),
     served(
         "hoodie.metadata.index.bloom.filter.enable",
         "Keep the bloom filters of base files; false drops them, without a value they stay as they are.",
@@ -116,14 +113,27 @@ METADATA_TABLE: tuple[ConfigKey, ...] = (
         hoodie.metadata.max.reader.memory hoodie.metadata.max.reader.buffer.size hoodie.metadata.spillable.map.path
         hoodie.metadata.max.deltacommits.when_pending hoodie.metadata.index.column.stats.inMemory.projection.threshold
         hoodie.metadata.index.column.stats.processing.mode.override hoodie.metadata.record.preparation.parallelism
-        hoodie.metadata.streaming.write.enabled hoodie.metadata.write.parallelism hoodie.metadata.file.cache.max.size.mb
+        hoodie.metadata.streaming.write.* hoodie.metadata.write.parallelism hoodie.metadata.file.cache.max.size.mb
+        hoodie.metadata.range.repartition.* hoodie.metadata.repartition.*
         """,
     ),
     *refused(
-        f"this part of the metadata table {_LATER}",
+        "CREATE INDEX and DROP INDEX state an index: its name, columns and options",
+        "hoodie.metadata.index.drop hoodie.metadata.index.expression.column hoodie.metadata.index.expression.options"
+        " hoodie.metadata.index.secondary.column",
+    ),
+    *refused(
+        "the bloom filters of base files are what hoodie.parquet.bloom.filter.enabled and hoodie.index.bloom.* say",
+        "hoodie.metadata.bloom.filter.enable=false hoodie.metadata.bloom.filter.*",
+    ),
+    *refused(
+        f"this setting of the metadata table {_LATER}",
         """
-        hoodie.metadata.index.secondary.enable=true hoodie.metadata.index.async=false
-        hoodie.metadata.metrics.enable=false hoodie.metadata.log.compaction.enable=false hoodie.metadata.*
+        hoodie.metadata.index.secondary.enable=true hoodie.metadata.index.async=false hoodie.metadata.metrics.enable=false
+        hoodie.metadata.log.compaction.enable=false hoodie.metadata.auto.initialize=true hoodie.metadata.auto.delete.partitions=true
+        hoodie.metadata.compact.trigger.strategy=num_commits hoodie.metadata.record.index.enable.validation.on.initialization=false
+        hoodie.metadata.record.level.index.defer.init=false hoodie.metadata.table.service.manager.enabled=false
+        hoodie.metadata.write.concurrency.mode=single_writer hoodie.metadata.derive.from.datatable.clean.policy=true,false hoodie.metadata.*
         """,
     ),
 )

@@ -71,7 +71,7 @@ READING: tuple[ConfigKey, ...] = (
     ),
     *harmless(
         "a commit that only moves rows is never read as a change",
-        "hoodie.datasource.read.incr.skip_compact=false hoodie.datasource.read.incr.skip_cluster=false",
+        "hoodie.datasource.read.incr.skip_compact hoodie.datasource.read.incr.skip_cluster",
     ),
     *harmless(
         "tunes how Hudi lists and opens files; pyhudi always lists the partitions that pass the filter, and skips no committed row",
@@ -97,5 +97,15 @@ READING: tuple[ConfigKey, ...] = (
         "hoodie.datasource.read.extract.partition.values.from.path=false",
     ),
     *refused("one table is read by its own path", "hoodie.datasource.read.paths"),
-    *refused(f"large objects out of line: that {_LATER}", "hoodie.read.blob.* hoodie.blob.*"),
+    *refused(
+        "SQL's table-valued functions show that: hudi_filesystem_view, hudi_query_timeline",
+        """
+        hoodie.datasource.read.create.filesystem.relation=false
+        hoodie.datasource.read.table.valued.function.timeline.relation=false
+        hoodie.datasource.read.table.valued.function.timeline.relation.archived=false
+        hoodie.datasource.read.table.valued.function.filesystem.relation.subpath
+        """,
+    ),
+    *refused("each read takes what is committed when it begins", "hoodie.read.timeline.holes.resolution.policy=fail"),
+    *refused(f"large objects out of line: that {_LATER}", "hoodie.read.blob.* hoodie.blob.**"),
 )

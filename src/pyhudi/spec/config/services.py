@@ -15,24 +15,23 @@ SERVICES: tuple[ConfigKey, ...] = (
     *refused(
         f"cleaning {_LATER}; old file slices are kept",
         """
-        hoodie.clean.automatic=false hoodie.clean.async=false hoodie.clean.async.enabled=false hoodie.clean.*
-        hoodie.cleaner.* hoodie.write.empty.clean.interval.hours=-1
+        hoodie.clean.automatic=false hoodie.clean.async.enabled=false hoodie.clean.* hoodie.write.empty.clean.interval.hours=-1
+        hoodie.prewrite.cleaner.policy=none
         """,
     ),
     *refused(
         f"archiving {_LATER}; the timeline is kept whole",
         """
-        hoodie.archive.automatic=false hoodie.archive.async=false hoodie.archive.* hoodie.keep.max.commits
-        hoodie.keep.min.commits hoodie.commits.archival.batch
+        hoodie.archive.automatic=false hoodie.archive.async=false hoodie.archive.* hoodie.keep.max.commits hoodie.keep.min.commits
+        hoodie.commits.archival.batch hoodie.fail.on.timeline.archiving=true hoodie.timeline.compaction.*
+        hoodie.timeline.manifest.retained.versions
         """,
     ),
     *harmless("sizes new records in log files, where pyhudi puts none", "hoodie.logfile.to.parquet.compression.ratio"),
-    *refused(f"sizes of log files {_LATER}", "hoodie.logfile.*"),
     *refused(
         f"clustering {_LATER}",
         """
         hoodie.clustering.inline=false hoodie.clustering.async.enabled=false hoodie.clustering.schedule.inline=false
-        hoodie.datasource.clustering.inline.enable=false hoodie.datasource.clustering.async.enable=false
         hoodie.clustering.* hoodie.layout.optimize.* hoodie.storage.layout.*
         """,
     ),
@@ -44,24 +43,24 @@ SERVICES: tuple[ConfigKey, ...] = (
     *refused(
         f"several writers at a time {_LATER}; pyhudi lets one writer after the other onto a table",
         """
-        hoodie.write.concurrency.mode=single_writer hoodie.write.concurrency.* hoodie.write.lock.*
-        hoodie.cleaner.policy.failed.writes=eager hoodie.clean.failed.writes.policy=eager
-        hoodie.write.num.retries.on.conflict.failures=0 hoodie.multi_writer.*
+        hoodie.write.concurrency.mode=single_writer hoodie.write.concurrency.* hoodie.write.lock.**
+        hoodie.clean.failed.writes.policy=eager
+        hoodie.write.num.retries.on.conflict.failures=0
         """,
     ),
     *refused(
         f"synchronisation with catalogs {_LATER}",
         """
         hoodie.datasource.hive_sync.enable=false hoodie.datasource.meta.sync.enable=false hoodie.datasource.hive_sync.*
-        hoodie.datasource.meta.sync.* hoodie.datasource.meta_sync.* hoodie.meta.sync.* hoodie.gcp.bigquery.*
-        hoodie.xtable.* hoodie.datasource.polaris.*
+        hoodie.datasource.meta.sync.* hoodie.datasource.meta_sync.* hoodie.meta.sync.** hoodie.meta_sync.* hoodie.gcp.** hoodie.aws.**
+        hoodie.spark.polaris.*
         """,
     ),
     *refused(
         f"metrics {_LATER}",
-        "hoodie.metrics.on=false hoodie.metrics.lock.enable=false hoodie.metrics.executor.enable=false hoodie.metrics.*",
+        "hoodie.metrics.on=false hoodie.metrics.lock.enable=false hoodie.metrics.executor.enable=false hoodie.metrics.*"
+        " hoodie.metricscompaction.log.blocks.on=false",
     ),
     *refused(f"error tables {_LATER}", "hoodie.errortable.enable=false hoodie.errortable.*"),
     *refused("only PARQUET base files are served", "hoodie.orc.* hoodie.lance.* hoodie.hfile.max.file.size"),
-    *refused("pyhudi takes credentials from the storage itself", "hoodie.kerberos.*"),
 )

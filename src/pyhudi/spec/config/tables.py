@@ -56,7 +56,12 @@ TABLES: tuple[ConfigKey, ...] = (
     served(
         "hoodie.record.merge.strategy.id",
         "Name under which the merger of the mode CUSTOM is registered (pyhudi.merge.custom).",
-        aliases=("hoodie.write.record.merge.strategy.id", "hoodie.datasource.write.record.merger.strategy", "recordMergeStrategyId"),
+        aliases=(
+            "hoodie.write.record.merge.strategy.id",
+            "hoodie.datasource.write.record.merger.strategy",
+            "hoodie.compaction.record.merger.strategy",
+            "recordMergeStrategyId",
+        ),
     ),
     served(
         "hoodie.table.partial.update.mode",
@@ -110,11 +115,18 @@ TABLES: tuple[ConfigKey, ...] = (
         default="UTC",
         choices=("UTC", "LOCAL"),
     ),
-    *harmless("the format's own bookkeeping", "hoodie.table.checksum hoodie.table.create.schema"),
+    *harmless(
+        "is the format's own bookkeeping, which every write keeps",
+        """
+        hoodie.table.checksum hoodie.table.create.schema hoodie.table.initial.version hoodie.table.index.defs.path
+        hoodie.table.metadata.partitions hoodie.table.metadata.partitions.inflight hoodie.table.secondary.indexes.metadata
+        """,
+    ),
     *refused(
         "only PARQUET base files are served",
-        "hoodie.table.base.file.format=parquet hoodie.datasource.write.base.file.format=parquet",
+        "hoodie.table.base.file.format=parquet hoodie.base.file.format=parquet hoodie.datasource.write.base.file.format=parquet",
     ),
+    *refused("log files are Apache Hudi's own kind", "hoodie.table.log.file.format=hoodie_log"),
     *refused(
         f"several base file formats in one table: that {_LATER}",
         "hoodie.table.multiple.base.file.formats.enable=false",
@@ -122,7 +134,7 @@ TABLES: tuple[ConfigKey, ...] = (
     *refused(f"a column that names each row's operation {_LATER}", "hoodie.allow.operation.metadata.field=false"),
     *refused(
         "it is no setting of a merger that is known here",
-        "payloadType hoodie.record.merge.property.*",
+        "payloadType hoodie.record.merge.property.**",
     ),
     *refused(f"pluggable table formats {_LATER}", "hoodie.table.format=native"),
     *refused("Parquet partition metafiles are not written", "hoodie.partition.metafile.use.base.format=false"),
@@ -132,5 +144,5 @@ TABLES: tuple[ConfigKey, ...] = (
         " hoodie.timeline.layout.version=2",
     ),
     *refused(f"bootstrapping {_LATER}", "hoodie.bootstrap.*"),
-    *refused(f"upgrading tables {_LATER}", "hoodie.write.auto.upgrade=false,true hoodie.upgrade.*"),
+    *refused(f"upgrading tables {_LATER}", "hoodie.write.auto.upgrade=false,true hoodie.skip.default.partition.validation=false"),
 )

@@ -68,7 +68,8 @@ WRITING: tuple[ConfigKey, ...] = (
     served("hoodie.parquet.page.size", "Size of a page in bytes.", Kind.POSITIVE, "1048576"),
     served(
         "hoodie.parquet.compression.codec",
-        "Compression of base files; zstd of level 1 when not given, where Hudi takes gzip.",
+        "Compression of base files; zstd is of level 1.",
+        default="zstd",
         choices=("zstd", "snappy", "gzip", "lz4", "brotli", "none", "uncompressed"),
     ),
     served("hoodie.parquet.dictionary.enabled", "Dictionary encoding in base files.", Kind.FLAG, "true"),
@@ -113,7 +114,7 @@ WRITING: tuple[ConfigKey, ...] = (
     ),
     served(
         "hoodie.logfile.data.block.format",
-        "How rows stand in log files; parquet when not given, where Hudi takes avro.",
+        "How rows stand in log files.",
         default="parquet",
         choices=("avro", "parquet"),
     ),
@@ -134,7 +135,7 @@ WRITING: tuple[ConfigKey, ...] = (
     served(
         "hoodie.write.lock.wait_time_ms",
         "How long to wait for another writer of the table, in milliseconds.",
-        Kind.INTEGER,
+        Kind.COUNT,
         "60000",
     ),
     served(
@@ -146,45 +147,22 @@ WRITING: tuple[ConfigKey, ...] = (
     served(
         "pyhudi.engine.local.max.bytes",
         "Up to which size, by the estimate of Spark's plan, the rows of a DataFrame are written in this process.",
-        Kind.INTEGER,
+        Kind.COUNT,
         "67108864",
-    ),
-    *harmless(
-        "sizes or spreads tasks",
-        """
-        hoodie.insert.shuffle.parallelism hoodie.upsert.shuffle.parallelism hoodie.bulkinsert.shuffle.parallelism
-        hoodie.delete.shuffle.parallelism hoodie.delete.parallelism hoodie.markers.delete.parallelism
-        hoodie.rollback.parallelism hoodie.finalize.write.parallelism
-        hoodie.copyonwrite.insert.split.size hoodie.copyonwrite.insert.auto.split hoodie.write.buffer.*
-        hoodie.write.executor.* hoodie.write.status.storage.level hoodie.write.tagged.record.storage.level
-        hoodie.copyonwrite.record.size.estimate hoodie.parquet.compression.ratio hoodie.memory.* hoodie.spillable.*
-        hoodie.common.spillable.* hoodie.common.diskmap.* hoodie.datasource.write.row.writer.enable
-        hoodie.spark.sql.optimized.writes.enable
-        hoodie.fileid.prefix.provider.class
-        hoodie.parquet.field_id.write.enabled hoodie.write.markers.* hoodie.rollback.using.markers
-        hoodie.merge.data.validation.enabled
-        """,
-    ),
-    *harmless(
-        "tunes a server, cache or thread that pyhudi does not have",
-        """
-        hoodie.embed.* hoodie.timeline.* hoodie.filesystem.* hoodie.fs.* hoodie.consistency.*
-        hoodie.time.generator.* hoodie.client.* hoodie.kryo.* hoodie.auto.adjust.lock.configs
-        hoodie.refresh.timeline.server.based.on.latest.commit hoodie.file.listing.parallelism
-        """,
     ),
     *refused(
         f"other policies for known keys: that {_LATER}",
         "hoodie.merge.allow.duplicate.on.inserts=true",
     ),
-    *refused(f"markers kept by a timeline server {_LATER}", "hoodie.write.markers.type=direct"),
+    *refused("a write that changes nothing makes no commit", "hoodie.allow.empty.commit=false"),
+    *harmless("is not needed: markers are files of their own, which no server keeps", "hoodie.write.markers.type"),
     *refused(
         "Parquet files have timestamps in microseconds and the current layout of lists and decimals",
         "hoodie.parquet.outputtimestamptype=timestamp_micros hoodie.parquet.writelegacyformat.enabled=false",
     ),
     *refused(
         f"sorting and partitioning of bulk inserts {_LATER}",
-        "hoodie.bulkinsert.sort.mode=NONE hoodie.bulkinsert.user.defined.partitioner.*",
+        "hoodie.bulkinsert.sort.mode=NONE hoodie.bulkinsert.sort.suffix.record_key=false hoodie.bulkinsert.user.defined.partitioner.*",
     ),
     served(
         "hoodie.schema.on.read.enable",
@@ -231,7 +209,7 @@ WRITING: tuple[ConfigKey, ...] = (
     served(
         "hoodie.datasource.write.streaming.retry.interval.ms",
         "Milliseconds before a batch is tried again; doubled each time.",
-        Kind.INTEGER,
+        Kind.COUNT,
         "2000",
     ),
     served(
@@ -247,18 +225,12 @@ WRITING: tuple[ConfigKey, ...] = (
         "false",
     ),
     *refused(
-        "streams are written by Spark; its utilities for other sources are Apache Hudi's own", "hoodie.streamer.* hoodie.deltastreamer.*"
+        "streams are written by Spark; its utilities for other sources are Apache Hudi's own", "hoodie.streamer.** hoodie.deltastreamer.**"
     ),
     *refused(
         f"event times in a commit's statistics: that {_LATER}",
-        "hoodie.payload.event.time.field",
+        "hoodie.payload.event.time.field hoodie.write.track.event.time.watermark=false",
     ),
-    *refused(
-        "pyhudi loads no classes by name; custom code is not called from a write",
-        """
-        hoodie.precommit.validators hoodie.precommit.validators.* hoodie.prewrite.*
-        hoodie.write.commit.callback.on=false hoodie.write.commit.callback.*
-        hoodie.write.record.merge.custom.implementation.classes hoodie.datasource.write.record.merger.impls
-        hoodie.index.class hoodie.write.payload.* """,
-    ),
+    *refused("the path of a table is what save() and load() are given, or its LOCATION", "hoodie.base.path"),
+    *refused("hoodie.table.ordering.fields names them", "hoodie.payload.ordering.field"),
 )
