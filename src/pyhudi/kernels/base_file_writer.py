@@ -18,6 +18,7 @@ from pyhudi.kernels.base_file import (
     WriterSettings,
 )
 from pyhudi.kernels.bloom import KeyFilter
+from pyhudi.kernels.byte_size import byte_size, rows_of_bytes
 from pyhudi.kernels.key_range import KeyRange
 from pyhudi.kernels.parquet_output import open_writer
 from pyhudi.kernels.stamp import without_identity
@@ -57,11 +58,11 @@ class BaseFileWriter:
         if self._shape.virtual_key is None:
             self._keys.extend(rows.column(RECORD_KEY))
         group_bytes = self._settings.row_group_bytes
-        rows_per_group = max(1, int(group_bytes / max(1.0, rows.nbytes / rows.num_rows)))
+        rows_per_group = rows_of_bytes(rows, group_bytes)
         for start in range(0, rows.num_rows, rows_per_group):
             part = rows.slice(start, rows_per_group)
             self._waiting.append(part)
-            self._waiting_bytes += part.nbytes
+            self._waiting_bytes += byte_size(part)
             if self._waiting_bytes >= group_bytes:
                 self._write_group(whole=False)
 

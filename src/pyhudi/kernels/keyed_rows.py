@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from pyhudi.errors import KeyFieldError
 from pyhudi.kernels.base_file import TableShape
+from pyhudi.kernels.byte_size import rows_of_bytes
 from pyhudi.kernels.incoming import DELETE_COLUMN, POSITION_COLUMN, commit_time_deletes, marked_deletes
 from pyhudi.schema.evolve import conform, conform_column
 from pyhudi.schema.meta_columns import RECORD_KEY
@@ -44,7 +45,7 @@ def _pieces(rows: pa.Table | Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
         if rows.num_rows == 0:
             yield rows
             return
-        step = max(1, int(_PIECE_BYTES / max(1.0, rows.nbytes / rows.num_rows)))
+        step = rows_of_bytes(rows, _PIECE_BYTES)
         for start in range(0, rows.num_rows, step):
             yield rows.slice(start, step)
     else:

@@ -18,6 +18,7 @@ from pyhudi.codec.positions import encode_positions
 from pyhudi.kernels.append_task import AppendTask
 from pyhudi.kernels.avro_rows import encode
 from pyhudi.kernels.base_file import FOOTER_AVRO_SCHEMA, TableShape, WriterSettings
+from pyhudi.kernels.byte_size import rows_of_bytes
 from pyhudi.kernels.incoming import POSITION_COLUMN, commit_time_deletes
 from pyhudi.kernels.ordering_types import ordering_types
 from pyhudi.kernels.parquet_output import open_writer
@@ -34,7 +35,7 @@ def data_blocks(rows: pa.Table, shape: TableShape, settings: WriterSettings, tas
     """Yield keyed rows as data blocks of about `settings.log.block_bytes`, with all columns or those that the task names."""
     stamp = Stamp(task.instant, task.write_token.split("-", 1)[0], task.partition_path, task.file_id)
     columns, avro_json = _schema(shape, task)
-    step = max(1, int(settings.log.block_bytes / max(1.0, rows.nbytes / max(1, rows.num_rows))))
+    step = rows_of_bytes(rows, settings.log.block_bytes)
     for start in range(0, rows.num_rows, step):
         part, positions = _by_position(rows.slice(start, step), settings, task)
         header = _header(task, avro_json, positions, is_partial=task.columns is not None)

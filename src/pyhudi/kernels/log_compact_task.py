@@ -18,6 +18,7 @@ import pyarrow as pa
 from pyhudi.codec.log_content import encode_deletes
 from pyhudi.codec.log_writer import encode_block
 from pyhudi.kernels.base_file import TableShape, WriterSettings
+from pyhudi.kernels.byte_size import rows_of_bytes
 from pyhudi.kernels.delta import SliceTask
 from pyhudi.kernels.log_blocks import block_content
 from pyhudi.kernels.log_choice import choose_blocks
@@ -154,7 +155,7 @@ def _blocks(
     if joined.deleted.keys or not joined.rows.num_rows:
         yield encode_block(BlockType.DELETE, header, encode_deletes(joined.deleted, ordering_types(shape)))
     rows = joined.rows.select(shape.file_schema.names).cast(shape.file_schema)
-    step = max(1, int(settings.log.block_bytes / max(1.0, rows.nbytes / max(1, rows.num_rows))))
+    step = rows_of_bytes(rows, settings.log.block_bytes)
     for start in range(0, rows.num_rows, step):
         content = block_content(rows.slice(start, step), shape.avro_schema_json, settings)
         yield encode_block(settings.log.block_type, header, content)

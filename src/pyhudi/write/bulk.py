@@ -13,6 +13,7 @@ from typing import Final
 import pyarrow as pa
 
 from pyhudi.kernels.base_file import TableShape, WriterSettings
+from pyhudi.kernels.byte_size import byte_size
 from pyhudi.kernels.estimate import row_bytes
 from pyhudi.kernels.keys import key_columns
 from pyhudi.kernels.write_task import TaskResult, WriteTask, run_write_task
@@ -112,7 +113,7 @@ def _by_partition(keyed: Iterator[pa.Table]) -> Iterator[tuple[str, pa.Table]]:
     size = 0
     for rows in keyed:
         waiting.append(rows)
-        size += rows.nbytes
+        size += byte_size(rows)
         if size >= CHUNK_BYTES:
             yield from _partitions(waiting)
             waiting, size = [], 0

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 from pyhudi.index.rows import TaggedRows
 from pyhudi.kernels.base_file import WriterSettings
+from pyhudi.kernels.byte_size import byte_size
 from pyhudi.kernels.estimate import row_bytes
 from pyhudi.spec.commit import CommitMetadata
 
@@ -40,6 +41,5 @@ def record_bytes(latest: CommitMetadata | None, tagged: Iterable[TaggedRows], se
     if rows is None or not rows.num_rows:
         return _LEAST_BYTES
     if rows.num_rows < _FEW_ROWS:
-        in_memory: float = rows.nbytes / rows.num_rows
-        return max(_LEAST_BYTES, in_memory + _META_BYTES)
+        return max(_LEAST_BYTES, byte_size(rows) / rows.num_rows + _META_BYTES)
     return max(_LEAST_BYTES, row_bytes(rows, settings))
