@@ -1,65 +1,56 @@
 """Column statistics of base files, from their Parquet footers; and of partitions, from those of their files.
 
-Rules: `ParquetUtils.readColumnStatsFromMetadata`, `HoodieTableMetadataUtil`; format notes (metadata table) 3. A column
-whose bounds the footer does not tell gets no record: a reader then keeps the file, whatever it looks for.
+Rules: `ParquetUtils.readColumnStatsFromMetadata`, `HoodieTableMetadataUtil`; format notes (metadata table) 3. Apache Hudi takes
+a column without a record for one of nulls, when it asks about others, too (seen with 1.2.0). So there is one for each column of a file:
+where the footer does not tell, reals are read, and all others get bounds that hold every value.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
+import pyarrow.types as pt
 
+from pyhudi.kernels.keys import field_column
 from pyhudi.kernels.parquet_input import open_parquet
+from pyhudi.metadata_table.footer_bounds import footer_bound
 from pyhudi.metadata_table.keys import partition_name
 from pyhudi.metadata_table.record import ColumnStats, RecordType, ValueType
-from pyhudi.metadata_table.widest_bounds import widest_bounds
+from pyhudi.metadata_table.widest_bounds import may_be_wider, widest_bounds
 from pyhudi.storage.protocol import Storage
 
 #: The type of each column's bounds, and what is said of it.
 BoundTypes: TypeAlias = Mapping[str, tuple[ValueType, str | None]]
 
-_PHYSICAL = {
-    ValueType.BOOLEAN: ("BOOLEAN",),
-    ValueType.INT: ("INT32",),
-    ValueType.LONG: ("INT32", "INT64"),
-    ValueType.FLOAT: ("FLOAT",),
-    ValueType.DOUBLE: ("FLOAT", "DOUBLE", "INT32"),
-    ValueType.STRING: ("BYTE_ARRAY",),
-    ValueType.BYTES: ("BYTE_ARRAY",),
-    ValueType.FIXED: ("FIXED_LEN_BYTE_ARRAY",),
-    ValueType.DATE: ("INT32",),
-    ValueType.DECIMAL: ("INT32", "INT64", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"),
-}
-_UNITS = {"milliseconds": 1_000, "microseconds": 1_000_000, "nanoseconds": 1_000_000_000}
-_TIME_UNITS = {
-    ValueType.TIME_MILLIS: "milliseconds",
-    ValueType.TIME_MICROS: "microseconds",
-    ValueType.TIMESTAMP_MILLIS: "milliseconds",
-    ValueType.TIMESTAMP_MICROS: "microseconds",
-    ValueType.LOCAL_TIMESTAMP_MILLIS: "milliseconds",
-    ValueType.LOCAL_TIMESTAMP_MICROS: "microseconds",
+_REALS: Final = ("FLOAT", "DOUBLE")
+#: How bounds of a type become those of the wider one that the column has today.
+_WIDER: Final[Mapping[tuple[ValueType, ValueType], Callable[[Any], object]]] = {
+    **{(kind, ValueType.LONG): int for kind in (ValueType.INT, ValueType.LONG)},
+    **{(kind, real): float for real in (ValueType.FLOAT, ValueType.DOUBLE) for kind in (ValueType.INT, ValueType.LONG, ValueType.FLOAT)},
+    **{(kind, ValueType.DECIMAL): Decimal for kind in (ValueType.INT, ValueType.LONG, ValueType.DECIMAL)},
 }
 
 
 def file_stats(storage: Storage, path: str, types: BoundTypes) -> dict[str, ColumnStats] | None:
-    """Return the statistics of a base file by column, as far as its footer tells them; None for a file without rows.
+    """Return the statistics of a base file by column, of those that it has; None for a file without rows.
 
     Raises:
         CorruptTableError: the file is no whole Parquet file, or it is not there.
     """
+    name = path.rpartition("/")[2]
     with open_parquet(storage, path) as file:
         footer = file.metadata
-    if not footer.num_rows:
-        return None
-    name = path.rpartition("/")[2]
-    places = {footer.schema.column(place).path: place for place in range(footer.num_columns)}
-    found = (_column_stats(footer, places[column], name, column, kind) for column, kind in types.items() if column in places)
-    return {stats.column: stats for stats in found if stats is not None}
+        if not footer.num_rows:
+            return None
+        places = {footer.schema.column(place).path: place for place in range(footer.num_columns)}
+        return {column: _column_stats(file, places[column], name, column, kind) for column, kind in types.items() if column in places}
 
 
 def partition_stats(partition_path: str, files: Sequence[Mapping[str, ColumnStats]], types: BoundTypes) -> list[ColumnStats]:
@@ -71,7 +62,7 @@ def partition_stats(partition_path: str, files: Sequence[Mapping[str, ColumnStat
     name = partition_name(partition_path)
     result = []
     for column, (kind, info) in types.items():
-        parts = [stats[column] for stats in files if column in stats]
+        parts = [part for stats in files if (part := _of_type(stats.get(column), kind, info)) is not None]
         if not files:
             result.append(ColumnStats(RecordType.PARTITION_STATS, name, column, is_deleted=True))
         elif len(parts) < len(files):
@@ -88,6 +79,16 @@ def _unknown(name: str, column: str, kind: ValueType, info: str | None) -> Colum
     return ColumnStats(RecordType.PARTITION_STATS, name, column, *bounds, value_count=2, null_count=1, is_tight_bound=False, type_info=info)
 
 
+def _of_type(stats: ColumnStats | None, kind: ValueType, info: str | None) -> ColumnStats | None:
+    """Return statistics, recorded when the column may have had a narrower type, in its type of today; None when they cannot be had."""
+    if stats is None or stats.value_type is None or (stats.value_type, stats.type_info) == (kind, info):
+        return stats
+    convert = _WIDER.get((stats.value_type, kind))
+    if convert is None:
+        return None
+    return replace(stats, value_type=kind, type_info=info, minimum=convert(stats.minimum), maximum=convert(stats.maximum))
+
+
 def _united(name: str, parts: Sequence[ColumnStats]) -> ColumnStats:
     typed = next((part for part in parts if part.value_type is not None), parts[0])
     return replace(
@@ -100,77 +101,73 @@ def _united(name: str, parts: Sequence[ColumnStats]) -> ColumnStats:
         null_count=sum(part.null_count or 0 for part in parts),
         total_size=sum(part.total_size or 0 for part in parts),
         total_uncompressed_size=sum(part.total_uncompressed_size or 0 for part in parts),
-        is_tight_bound=True,
+        is_tight_bound=not any(may_be_wider(part) for part in parts),
     )
 
 
-def _column_stats(
-    footer: pq.FileMetaData, place: int, file_name: str, column: str, kind: tuple[ValueType, str | None]
-) -> ColumnStats | None:
-    """Return the statistics over all row groups; None when one of them does not tell, or there are none."""
+def _column_stats(file: pq.ParquetFile, place: int, file_name: str, column: str, kind: tuple[ValueType, str | None]) -> ColumnStats:
+    """Return the statistics over all row groups."""
+    footer = file.metadata
     chunks = [footer.row_group(group).column(place) for group in range(footer.num_row_groups)]
-    if not chunks or any(not chunk.is_stats_set or chunk.statistics.null_count is None for chunk in chunks):
-        return None
-    nulls, values = (sum(counts) for counts in zip(*((chunk.statistics.null_count, chunk.num_values) for chunk in chunks), strict=True))
-    with_values = [chunk.statistics for chunk in chunks if chunk.statistics.null_count < chunk.num_values]
-    if any(not statistics.has_min_max for statistics in with_values):
-        return None
-    bounds = [_bound(raw, kind, footer.schema.column(place)) for part in with_values for raw in (part.min_raw, part.max_raw)]
-    if any(bound is None for bound in bounds):
-        return None
+    values = sum(chunk.num_values for chunk in chunks)
+    nulls = _nulls(chunks)
+    bounds = None if nulls is None else _footer_bounds(chunks, kind, footer.schema.column(place))
+    if nulls is None or (bounds is None and footer.schema.column(place).physical_type in _REALS):
+        stored = _stored(file, column)
+        nulls, bounds = stored.null_count, _bounds_of_reals(stored)
+    if bounds is None:
+        bounds = widest_bounds(*kind)
+    has_bounds = nulls < values
     return ColumnStats(
         RecordType.COLUMN_STATS,
         file_name,
         column,
-        kind[0] if bounds else None,
-        min(_present(bounds), default=None),
-        max(_present(bounds), default=None),
+        kind[0] if has_bounds else None,
+        *(bounds if has_bounds else (None, None)),
         values,
         nulls,
         sum(chunk.total_compressed_size for chunk in chunks),
         sum(chunk.total_uncompressed_size for chunk in chunks),
-        type_info=kind[1] if bounds else None,
+        type_info=kind[1] if has_bounds else None,
     )
 
 
-def _bound(raw: Any, kind: tuple[ValueType, str | None], column: pq.ColumnSchema) -> object:
-    """Return a footer's bound as the table's type has it; None when the file has the column in an incomparable type."""
-    value_type, info = kind
-    if value_type in _TIME_UNITS:
-        return _moment(raw, _TIME_UNITS[value_type], column)
-    if column.physical_type not in _PHYSICAL[value_type]:
+def _nulls(chunks: Sequence[pq.ColumnChunkMetaData]) -> int | None:
+    """Return how many values are null; None when a row group does not tell."""
+    if any(not chunk.is_stats_set or chunk.statistics.null_count is None for chunk in chunks):
         return None
-    match value_type:
-        case ValueType.STRING:
-            return _text(raw)
-        case ValueType.DECIMAL:
-            return _decimal(raw, column, info)
-        case ValueType.DOUBLE:
-            return float(raw)
-    return raw
+    return sum(chunk.statistics.null_count for chunk in chunks)
 
 
-def _moment(raw: Any, unit: str, column: pq.ColumnSchema) -> int | None:
-    found = json.loads(column.logical_type.to_json()).get("timeUnit")
-    if found not in _UNITS or not isinstance(raw, int) or _UNITS[found] > _UNITS[unit]:
+def _footer_bounds(
+    chunks: Sequence[pq.ColumnChunkMetaData], kind: tuple[ValueType, str | None], column: pq.ColumnSchema
+) -> tuple[object, object] | None:
+    """Return the bounds that the row groups tell; None when one of them tells none, or not in the column's type of today."""
+    with_values = [chunk.statistics for chunk in chunks if chunk.statistics.null_count < chunk.num_values]
+    if any(not statistics.has_min_max for statistics in with_values):
         return None
-    return raw * (_UNITS[unit] // _UNITS[found])
-
-
-def _text(raw: bytes) -> str | None:
-    try:
-        return raw.decode()
-    except UnicodeDecodeError:
+    bounds = [footer_bound(raw, kind, column) for part in with_values for raw in (part.min_raw, part.max_raw)]
+    if any(bound is None for bound in bounds):
         return None
+    return min(_present(bounds), default=None), max(_present(bounds), default=None)
 
 
-def _decimal(raw: int | bytes, column: pq.ColumnSchema, info: str | None) -> Decimal | None:
-    logical = json.loads(column.logical_type.to_json())
-    scale = logical.get("scale", 0)
-    if logical.get("Type") not in ("Decimal", "Int") or scale > int((info or "0,0").split(",")[1]):
+def _stored(file: pq.ParquetFile, column: str) -> pa.ChunkedArray:
+    return field_column(file.read(columns=[column]), column)
+
+
+def _bounds_of_reals(column: pa.ChunkedArray) -> tuple[object, object] | None:
+    """Return bounds between which all numbers are, with NaN on the side of infinity; None for values of other types."""
+    if not pt.is_floating(column.type):
         return None
-    number = raw if isinstance(raw, int) else int.from_bytes(raw, "big", signed=True)
-    return Decimal((int(number < 0), tuple(map(int, str(abs(number)))), -scale))
+    column = column.drop_null().cast(pa.float64())
+    numbers = column.filter(pc.invert(pc.is_nan(column)))
+    found = pc.min_max(numbers).as_py()
+    if len(numbers) == len(column):
+        return found["min"], found["max"]
+    # Next to NaN, infinity alone would be taken for the only value.
+    low = found["min"]
+    return (-math.inf if low in (None, math.inf) else low), math.inf
 
 
 def _present(values: Iterable[Any]) -> list[Any]:

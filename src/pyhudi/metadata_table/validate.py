@@ -16,8 +16,9 @@ from pyhudi.fsview.view import FileSystemView
 from pyhudi.metadata_table import partitions
 from pyhudi.metadata_table.column_types import bound_types
 from pyhudi.metadata_table.file_stats import BoundTypes, file_stats
-from pyhudi.metadata_table.record import ColumnStats
+from pyhudi.metadata_table.record import ColumnStats, ValueType
 from pyhudi.metadata_table.table import MetadataTable
+from pyhudi.metadata_table.widest_bounds import widest_bounds
 from pyhudi.storage.protocol import FileStatus
 
 Problem = tuple[str, str, str]
@@ -93,11 +94,19 @@ def _column_problems(table: MetadataTable, view: FileSystemView, types: BoundTyp
             for column, stats in known.get(str(file.name), {}).items():
                 found = actual.get(column)
                 if found is None or found.value_type not in (stats.value_type, None):
-                    continue  # the footer does not tell, or the column had another type then
+                    continue  # the file has no such column, or the column had another type then
                 for name in _COMPARED:
-                    if getattr(stats, name) != getattr(found, name):
+                    if getattr(stats, name) != getattr(found, name) and not _rules_nothing_out(name, stats, found):
                         problem = f"{name} of {column} is {getattr(found, name)!r}, recorded is {getattr(stats, name)!r}"
                         yield "column statistics are those of the file", file.path, problem
+
+
+def _rules_nothing_out(name: str, recorded: ColumnStats, found: ColumnStats) -> bool:
+    """Tell whether a bound is recorded as the widest one of its type, or the file does not tell any bounds."""
+    if name not in ("minimum", "maximum") or recorded.value_type in (None, ValueType.BOOLEAN):
+        return False
+    widest = dict(zip(("minimum", "maximum"), widest_bounds(recorded.value_type, recorded.type_info), strict=True))
+    return getattr(recorded, name) == widest[name] or all(getattr(found, one) == bound for one, bound in widest.items())
 
 
 def _partition_problems(table: MetadataTable, view: FileSystemView, types: BoundTypes) -> Iterator[Problem]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 
@@ -16,6 +17,7 @@ from pyhudi.metadata_table.column_bound import decode_bound, encode_bound
 from pyhudi.metadata_table.column_types import bound_types, indexed_columns, value_type
 from pyhudi.metadata_table.file_stats import file_stats, partition_stats
 from pyhudi.metadata_table.record import ColumnStats, RecordType, ValueType
+from pyhudi.metadata_table.widest_bounds import may_be_wider
 from pyhudi.storage.memory import MemoryStorage
 
 
@@ -82,8 +84,38 @@ def test_file_without_rows_has_no_statistics() -> None:
     assert stats_of(pa.table({"c": pa.array([], pa.int64())})) is None
 
 
-def test_column_without_statistics_in_the_footer_has_no_record() -> None:
-    assert stats_of(pa.table({"c": [1, 2], "d": [1, 2]}), write_statistics=["d"]).keys() == {"d"}
+def test_column_without_statistics_in_the_footer_has_bounds_that_rule_nothing_out() -> None:
+    found = stats_of(pa.table({"c": [1, None, 2], "d": [1, 2, 3]}), write_statistics=["d"])
+    assert found is not None
+    assert (found["c"].minimum, found["c"].maximum) == (-(2**63), 2**63 - 1)
+    assert (found["c"].value_count, found["c"].null_count) == (3, 1)
+    assert (found["d"].minimum, found["d"].maximum) == (1, 3)
+
+
+def test_text_beyond_what_a_footer_holds_has_bounds_that_rule_nothing_out() -> None:
+    found = stats_of(pa.table({"c": ["a", "z" * 5000, None]}))
+    assert found is not None
+    assert found["c"].minimum == ""
+    assert found["c"].maximum > "z" * 5000
+    assert found["c"].null_count == 1
+
+
+@pytest.mark.parametrize(
+    ("values", "low", "high"),
+    [
+        ([1.5, None, math.nan], 1.5, math.inf),
+        ([math.nan, None], -math.inf, math.inf),
+        ([math.inf, math.nan], -math.inf, math.inf),
+        ([None, 2.5, -1.0], -1.0, 2.5),
+        ([None, None], None, None),
+    ],
+)
+@pytest.mark.parametrize("kind", [pa.float32(), pa.float64()], ids=str)
+def test_reals_of_which_the_footer_does_not_tell_are_read(kind, values, low, high) -> None:
+    found = stats_of(pa.table({"c": pa.array(values, kind)}), write_statistics=False)
+    assert found is not None
+    assert (found["c"].minimum, found["c"].maximum) == (low, high)
+    assert (found["c"].value_count, found["c"].null_count) == (len(values), values.count(None))
 
 
 @pytest.mark.parametrize(
@@ -108,8 +140,11 @@ def test_widened_column_has_bounds_of_the_new_type(stored, now, low) -> None:
     [(pa.array([1, 2], pa.int64()), pa.string()), (pa.array(["1"]), pa.int64()), (pa.array([1], pa.int64()), pa.timestamp("us", "UTC"))],
     ids=["number to text", "text to number", "number to moment"],
 )
-def test_column_that_became_another_type_has_no_record(stored, now) -> None:
-    assert stats_of(pa.table({"c": stored}), pa.schema({"c": now})) == {}
+def test_column_that_became_another_type_has_bounds_that_rule_nothing_out(stored, now) -> None:
+    found = stats_of(pa.table({"c": stored}), pa.schema({"c": now}))
+    assert found is not None
+    assert found["c"].value_type is value_type(now, 9)
+    assert may_be_wider(found["c"])
 
 
 LONGS = {"c": (ValueType.LONG, None)}
