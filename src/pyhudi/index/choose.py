@@ -78,6 +78,11 @@ def provisional_index(asked: IndexOptions, config: TableConfig) -> Index:
     return PartitionIndex()
 
 
+def asks_record_index(index: Index) -> bool:
+    """Tell whether an index finds keys by the record index of the metadata table."""
+    return isinstance(index, PartitionIndex | GlobalIndex) and isinstance(index.finder, RecordIndexLookup)
+
+
 def _check_virtual(asked: IndexOptions, config: TableConfig) -> None:
     """Refuse indexes that need what tables with virtual keys do not store: keys in files, filters and ranges in footers, a record index."""
     if not config.populate_meta_fields and asked.name not in (None, names.SIMPLE, names.GLOBAL_SIMPLE):

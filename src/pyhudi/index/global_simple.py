@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -47,65 +48,107 @@ class GlobalIndex:
     def tag(self, parts: Sequence[PartitionRows], lookup: Lookup) -> list[TaggedRows]:
         """Return the rows by where they go; see the protocol."""
         found = self.finder.find([Wanted(key_array(part.rows)) for part in parts], lookup)
-        routes = _Routes()
-        for part, hits in zip(parts, found, strict=True):
-            self._route(part, hits, lookup, routes)
+        return self.routed(list(zip(parts, found, strict=True)), self.facts(lookup), positions=lookup.positions)
+
+    def facts(self, lookup: Lookup) -> StoredFacts:
+        """Return what the table's files say of records."""
+        return StoredFacts(lookup, self.ordering_fields if self.merge_mode is MergeMode.EVENT_TIME_ORDERING else ())
+
+    def routed(self, found: Sequence[tuple[PartitionRows, Sequence[Hits]]], facts: Facts, *, positions: bool) -> list[TaggedRows]:
+        """Return the rows of partitions by where they go, from the slices that hold their keys.
+
+        Args:
+            found: the rows of each partition, one a key, and the hits of their keys.
+            facts: what the slices say of the records.
+            positions: whether to add the places of records in their base files.
+        """
+        routes = _Routes(positions=positions)
+        for part, hits in found:
+            self._route(part, hits, facts, routes)
         return routes.tagged()
 
-    def _route(self, part: PartitionRows, found: Sequence[Hits], lookup: Lookup, routes: _Routes) -> None:
+    def _route(self, part: PartitionRows, found: Sequence[Hits], facts: Facts, routes: _Routes) -> None:
         """Send the rows of one partition where their records stand; what a log has deleted or moved away stands nowhere."""
         keys = key_array(part.rows)
-        here = of_standing_records(lookup, [hits for hits in found if hits.piece.group.partition_path == part.partition_path], keys)
+        within = [hits for hits in found if hits.piece.group.partition_path == part.partition_path]
+        here = of_standing_records(within, keys, facts.standing)
         elsewhere = [hits for hits in found if hits.piece.group.partition_path != part.partition_path]
         settled = late = pa.repeat(pa.scalar(False), part.rows.num_rows)
         for hits in elsewhere:
-            mask = standing(lookup, hits, keys)
+            mask = facts.standing(hits, keys)
             if not self.move:
-                routes.update(hits.piece, _updates(part.rows, hits, mask, lookup))
+                routes.update(hits, part.rows, mask)
                 settled = pc.or_(settled, mask)
             else:
                 rows = part.rows.filter(mask)
-                winners = self._winners(rows, hits.piece, lookup)
-                routes.update(hits.piece, deletes_of(key_array(rows.filter(winners))))
+                winners = facts.winning(rows, hits.piece)
+                routes.delete(hits.piece, rows.filter(winners))
                 late = pc.or_(late, pc.replace_with_mask(mask, mask, pc.invert(winners)))
         taken = pc.or_(settled, late)
         for hits in here:
             mask = hits.rows.is_valid()
             if pc.any(pc.and_(mask, taken)).as_py():
-                mask = pc.or_(standing(lookup, hits, keys), pc.and_(mask, pc.invert(taken)))
-            routes.update(hits.piece, _updates(part.rows, hits, mask, lookup))
+                mask = pc.or_(facts.standing(hits, keys), pc.and_(mask, pc.invert(taken)))
+            routes.update(hits, part.rows, mask)
             settled = pc.or_(settled, mask)
         new = pc.invert(pc.or_(settled, late))
         routes.insert(part.partition_path, part.rows.filter(new), late=pc.sum(late).as_py() or 0)
 
-    def _winners(self, rows: pa.Table, piece: FileSlice, lookup: Lookup) -> pa.BooleanArray:
-        """Return which rows are not late against the records of the slice; deletes are never late."""
-        everyone = pa.array([True] * rows.num_rows, pa.bool_())
-        by_event_time = self.merge_mode is MergeMode.EVENT_TIME_ORDERING and self.ordering_fields
-        if not by_event_time or DELETE_COLUMN in rows.schema.names:
-            return everyone
+
+class Facts(Protocol):
+    """What slices say of the records that were found in them."""
+
+    def standing(self, hits: Hits, keys: pa.StringArray) -> pa.BooleanArray:
+        """Return which of the rows that were looked for have their record in the slice still; `keys` are those of all rows."""
+        ...
+
+    def winning(self, rows: pa.Table, piece: FileSlice) -> pa.BooleanArray:
+        """Return which rows are not late against the records of the slice with their keys; deletes are never late."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFacts:
+    """Reads the slices. `ordering_fields` say which rows are late; without any none is."""
+
+    lookup: Lookup
+    ordering_fields: tuple[str, ...]
+
+    def standing(self, hits: Hits, keys: pa.StringArray) -> pa.BooleanArray:
+        """See the protocol; slices with logs are read."""
+        return standing(self.lookup, hits, keys)
+
+    def winning(self, rows: pa.Table, piece: FileSlice) -> pa.BooleanArray:
+        """See the protocol; the slice is read where rows may be late."""
+        if not self.ordering_fields or DELETE_COLUMN in rows.schema.names:
+            return pa.array([True] * rows.num_rows, pa.bool_())
         incoming = rows.select([RECORD_KEY, *self.ordering_fields])
-        stored = standing_rows(lookup, piece, key_array(rows), self.ordering_fields).cast(incoming.schema)
+        stored = standing_rows(self.lookup, piece, key_array(rows), self.ordering_fields).cast(incoming.schema)
         both = pa.concat_tables([_marked(stored, incoming=False), _marked(incoming, incoming=True)])
         kept = greatest_of_each_key(both, self.ordering_fields)
         winning = kept.filter(kept.column(_ORIGIN)).column(RECORD_KEY)
         return pc.is_in(key_array(rows), value_set=winning.combine_chunks())
 
 
-def _updates(rows: pa.Table, hits: Hits, mask: pa.BooleanArray, lookup: Lookup) -> pa.Table:
-    chosen = rows.filter(mask)
-    return with_positions(chosen, hits.rows.filter(mask)) if lookup.positions else chosen
-
-
 class _Routes:
     """Collects where rows go while the partitions of a write are looked at one after the other."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, positions: bool) -> None:
+        self._positions = positions
         self._updates: dict[str, dict[FileSlice, list[pa.Table]]] = defaultdict(lambda: defaultdict(list))
         self._inserts: dict[str, list[pa.Table]] = defaultdict(list)
         self._late: Counter[str] = Counter()
 
-    def update(self, piece: FileSlice, rows: pa.Table) -> None:
+    def update(self, hits: Hits, rows: pa.Table, mask: pa.BooleanArray) -> None:
+        """Send those of the rows that are marked to the slice of the hits."""
+        chosen = rows.filter(mask)
+        self._send(hits.piece, with_positions(chosen, hits.rows.filter(mask)) if self._positions else chosen)
+
+    def delete(self, piece: FileSlice, rows: pa.Table) -> None:
+        """Remove the records of the rows' keys from the slice."""
+        self._send(piece, deletes_of(key_array(rows)))
+
+    def _send(self, piece: FileSlice, rows: pa.Table) -> None:
         if rows.num_rows:
             self._updates[piece.group.partition_path][piece].append(rows)
 

@@ -6,14 +6,14 @@ and is for tests; here it reads what is stored, as SIMPLE does.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import pyarrow.compute as pc
 
-from pyhudi.index.bloom import FilterScan
 from pyhudi.index.probe import KeyScan
-from pyhudi.index.protocol import Finder, Hits, Index, Lookup, Wanted
+from pyhudi.index.protocol import Finder, Hits, Lookup, Wanted
 from pyhudi.index.rows import PartitionRows, TaggedRows, key_array, with_positions
 from pyhudi.index.standing import of_standing_records, only, standing
 
@@ -36,16 +36,12 @@ class PartitionIndex:
         return [_tagged(part, hits, lookup) for part, hits in zip(parts, found, strict=True)]
 
 
-def reads_keys(index: Index) -> bool:
-    """Tell whether an index finds keys by reading them in the partition of each row, which an engine may do in its own way."""
-    return isinstance(index, PartitionIndex) and isinstance(index.finder, KeyScan | FilterScan)
-
-
 def _tagged(part: PartitionRows, found: Sequence[Hits], lookup: Lookup) -> TaggedRows:
     keys = key_array(part.rows)
+    stands = functools.partial(standing, lookup)
     if lookup.standing:
-        found = [only(hits, standing(lookup, hits, keys)) for hits in found]
-    return split_by_hits(part, of_standing_records(lookup, found, keys), positions=lookup.positions)
+        found = [only(hits, stands(hits, keys)) for hits in found]
+    return split_by_hits(part, of_standing_records(found, keys, stands), positions=lookup.positions)
 
 
 def split_by_hits(part: PartitionRows, found: Sequence[Hits], *, positions: bool) -> TaggedRows:

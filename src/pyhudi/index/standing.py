@@ -7,7 +7,8 @@ by which version, takes a look at the logs.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,6 +18,9 @@ from pyhudi.kernels.delta import SliceTask
 from pyhudi.kernels.merge_slice import iter_merged
 from pyhudi.schema.meta_columns import RECORD_KEY
 from pyhudi.spec.file_group import FileSlice
+
+#: Tells which of all rows that were looked for, by their keys, have their record in the slice of some hits still.
+Stands: TypeAlias = Callable[[Hits, pa.StringArray], pa.BooleanArray]
 
 
 def standing_rows(lookup: Lookup, piece: FileSlice, keys: pa.StringArray, columns: Sequence[str]) -> pa.Table:
@@ -37,7 +41,7 @@ def standing(lookup: Lookup, hits: Hits, keys: pa.StringArray) -> pa.BooleanArra
     return pc.and_(found, pc.is_in(keys, value_set=records.column(RECORD_KEY).combine_chunks()))
 
 
-def of_standing_records(lookup: Lookup, found: Sequence[Hits], keys: pa.StringArray) -> list[Hits]:
+def of_standing_records(found: Sequence[Hits], keys: pa.StringArray, stands: Stands) -> list[Hits]:
     """Return the hits in the slices of one partition without those of deleted records whose key stands in another slice, too.
 
     A record that was deleted and inserted anew has its key in two base files. An update that went to both would bring the deleted one
@@ -47,7 +51,7 @@ def of_standing_records(lookup: Lookup, found: Sequence[Hits], keys: pa.StringAr
     shared = pa.array(counts > 1) if found else pa.array([], pa.bool_())
     if not pc.any(shared).as_py() or not any(hits.piece.logs for hits in found):
         return list(found)
-    kept = [pc.or_(pc.and_not(hits.rows.is_valid(), shared), standing(lookup, only(hits, shared), keys)) for hits in found]
+    kept = [pc.or_(pc.and_not(hits.rows.is_valid(), shared), stands(only(hits, shared), keys)) for hits in found]
     homeless = pc.and_(shared, pc.invert(functools.reduce(pc.or_, kept)))
     for place, hits in enumerate(found):
         first = pc.and_(homeless, hits.rows.is_valid())

@@ -15,6 +15,8 @@ from pyhudi.schema.meta_columns import IS_DELETED
 DELETE_COLUMN = "_pyhudi_delete"
 #: A column beside the data: at which row of its base file the record stands, -1 where several rows have its key.
 POSITION_COLUMN = "_pyhudi_position"
+#: A column beside the data: the file group that the row goes to; null for a new record.
+FILE_ID_COLUMN = "_pyhudi_file_id"
 
 Mask = npt.NDArray[np.bool_]
 

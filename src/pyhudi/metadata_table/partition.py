@@ -61,7 +61,11 @@ class MetadataPartition:
         if not self.slices:
             return
         for number, part in self._parts(keys):
-            yield from self._reader(number).get_many(part)
+            yield from self.get_from(number, part)
+
+    def get_from(self, number: int, keys: Iterable[str]) -> Iterator[tuple[str, MetadataRecord]]:
+        """Yield (key, record) for those of the keys that the file group of a number holds."""
+        return self._reader(number).get_many(keys)
 
     def scan(self, prefix: str = "") -> Iterator[tuple[str, MetadataRecord]]:
         """Yield (key, record) of the keys that begin with `prefix`, file group after file group."""

@@ -21,6 +21,7 @@ from pyhudi.metadata_table.key_count import count_keys
 from pyhudi.metadata_table.own import FOLDER
 from pyhudi.metadata_table.partition import MetadataPartition, slices_by_data_partition
 from pyhudi.metadata_table.record import BloomFilterRecord, ColumnStats, FileList, MetadataRecord, RecordLocation
+from pyhudi.metadata_table.record_groups import RecordIndexGroups
 from pyhudi.metadata_table.visible import missing_instants, unknown_instants, visible_timeline
 from pyhudi.spec.file_group import join_path
 from pyhudi.spec.partition_path import check
@@ -166,6 +167,13 @@ class MetadataTable:
         return dict(places)
 
     @property
+    def record_index_groups(self) -> RecordIndexGroups:
+        """The file groups of the record index, to be asked one by one; errors as in `partition`."""
+        if self._is_by_partition:
+            return RecordIndexGroups(self._record_indexes, is_by_partition=True)
+        return RecordIndexGroups({"": self.partition(partitions.RECORD_INDEX)}, is_by_partition=False)
+
+    @property
     def _is_by_partition(self) -> bool:
         definition = self.definitions.get(partitions.RECORD_INDEX)
         return definition is not None and definition.is_partitioned
@@ -232,7 +240,8 @@ class MetadataTable:
         for name, size in live.items():
             if "/" in name or "\\" in name or name in ("", ".", "..") or size < 0:
                 raise CorruptTableError(f"the metadata table {self._view.storage.uri} lists the file {name!r} of {size} bytes")
-        return [FileStatus(join_path(partition_path, name), size, 0) for name, size in sorted(live.items())]
+        folder = join_path(partition_path, "")
+        return [FileStatus(folder + name, size, 0) for name, size in sorted(live.items())]
 
     def _checked(self, path: str) -> str:
         """Refuse a path that leads out of the table."""

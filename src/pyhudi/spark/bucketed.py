@@ -15,8 +15,8 @@ from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives 
 
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.index.bucket import BucketIndex, Buckets
+from pyhudi.kernels.incoming import FILE_ID_COLUMN
 from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
-from pyhudi.spark.locate import FILE_ID
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,4 +59,4 @@ def place(keyed: DataFrame, places: Places) -> DataFrame:
     """Add the file id of the bucket of each row, or how it begins where the file group is yet to be made."""
     # pyspark exports this name in a way that type checkers cannot follow.
     function = F.arrow_udf(places.of, "string")  # type: ignore[attr-defined]
-    return keyed.withColumn(FILE_ID, function(RECORD_KEY, PARTITION_PATH))
+    return keyed.withColumn(FILE_ID_COLUMN, function(RECORD_KEY, PARTITION_PATH))

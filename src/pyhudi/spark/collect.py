@@ -41,11 +41,21 @@ def collect_small(frame: DataFrame, max_bytes: int) -> Collected:
         return Collected(frame.toArrow() if local is None else local, f"the plan's estimate of {size:,} bytes is at most {max_bytes:,}")
     if not _reduces(plan.toString()):
         return Collected(None, f"the plan's estimate of {size:,} bytes is above {max_bytes:,}")
-    most = max_bytes // max(_BYTES_PER_ROW_MIN, frame._jdf.schema().defaultSize())  # noqa: SLF001 - no public name
+    most = max_bytes // _row_bytes(frame)
     rows = frame.limit(most + 1).toArrow()
     if rows.num_rows <= most:
         return Collected(rows, f"{rows.num_rows:,} rows, at most {most:,}")
     return Collected(None, f"more than {most:,} rows")
+
+
+def estimated_rows(frame: DataFrame) -> int:
+    """Return how many rows a DataFrame has by Spark's estimate of its plan, which may be far above."""
+    size = int(frame._jdf.queryExecution().optimizedPlan().stats().sizeInBytes())  # noqa: SLF001 - no public name
+    return size // _row_bytes(frame)
+
+
+def _row_bytes(frame: DataFrame) -> int:
+    return max(_BYTES_PER_ROW_MIN, int(frame._jdf.schema().defaultSize()))  # noqa: SLF001 - no public name
 
 
 def _reduces(plan_text: str) -> bool:

@@ -14,19 +14,22 @@ from pyspark.sql import DataFrame
 
 from pyhudi.engine.local import LocalEngine
 from pyhudi.errors import UnsupportedError
+from pyhudi.index.choose import asks_record_index
 from pyhudi.index.protocol import Lookup
-from pyhudi.index.simple import PartitionIndex, reads_keys
+from pyhudi.index.simple import PartitionIndex
 from pyhudi.kernels.incoming import DELETE_COLUMN
 from pyhudi.kernels.write_task import TaskResult
 from pyhudi.keygen.choose import key_generator
 from pyhudi.service.rollback import roll_back_failed_writes
 from pyhudi.spark.bulk import bulk_write
+from pyhudi.spark.collect import estimated_rows
 from pyhudi.spark.frame_schema import arrow_schema
 from pyhudi.spark.grouped import GroupedRows, group_rows, write_groups
 from pyhudi.spec.commit import Operation
 from pyhudi.spec.key_generator import KeyGeneratorType
 from pyhudi.spec.options import resolve
 from pyhudi.spec.visibility import Visibility
+from pyhudi.table.archive import archive_after
 from pyhudi.table.compact import compact_after
 from pyhudi.table.open_table import OpenTable
 from pyhudi.table.write import commit, create_layout_files, state_before
@@ -40,11 +43,10 @@ from pyhudi.write.prepare import TableSchema, evolved, require_columns, table_sh
 from pyhudi.write.profile import inflight_metadata
 from pyhudi.write.replace import replaced_groups
 from pyhudi.write.result import WriteResult, count_results, write_result
-from pyhudi.write.settle import is_laid_out_by_keys, settled
+from pyhudi.write.settle import is_laid_out_by_keys, lookup_pays, settled
 from pyhudi.write.sizing import record_bytes
 
 ENGINE_NAME = "spark"
-_DELETES = (Operation.DELETE, Operation.DELETE_PREPPED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +68,9 @@ def serves(table: OpenTable, request: DistributedRequest, options: Mapping[str, 
     choices = choose(resolve(options), table.config, request.operation)
     if DELETE_COLUMN in request.frame.columns:
         return _unserved_merge(table, choices)
-    if choices.tagging.looks_up and choices.index.name is not None and not reads_keys(choices.tagging.index):
-        return f"the index {choices.tagging.index.name} is served by the local engine only"
-    if not table.config.populate_meta_fields and (choices.tagging.looks_up or request.operation in _DELETES):
+    if choices.tagging.operation is Operation.UPSERT and choices.tagging.index.is_global and not choices.tagging.combine:
+        return "several rows of one key against a global index are served by the local engine only"
+    if not table.config.populate_meta_fields and (choices.tagging.looks_up or request.operation.deletes_rows):
         return "virtual keys are looked up by the local engine only"
     if choices.tagging.fail_known:
         return "an insert that fails for known keys is served by the local engine only"
@@ -83,8 +85,8 @@ def _unserved_merge(table: OpenTable, choices: Choices) -> str | None:
         return "virtual keys are looked up by the local engine only"
     if is_laid_out_by_keys(table.storage, table.config):
         return "new rows of a MERGE are sent to their buckets by the local engine only"
-    if table.config.record_key_fields and choices.index.name is not None and not reads_keys(choices.tagging.index):
-        return f"the index {choices.tagging.index.name} is served by the local engine only"
+    if choices.tagging.index.is_global and not table.config.ordering_fields:
+        return "without an ordering field a MERGE against a global index is served by the local engine only"
     if table.config.key_generator is KeyGeneratorType.USER_PROVIDED:
         return "a key generator of the user's sees the rows of a MERGE in the local engine only"
     return None
@@ -115,34 +117,39 @@ def write_distributed(table: OpenTable, request: DistributedRequest, options: Ma
         stored, latest = state_before(txn.table)
         schema = _schema_after(stored, request, txn, wants_all=choices.wants_all_columns and not request.located)
         lookup = Lookup(txn.table.storage, txn.view, LocalEngine(), table_shape(schema, txn.table.config))
-        choices = _joining(settled(choices, lookup, latest))
+        choices = _for_tasks(settled(choices, lookup, latest), lookup, request.frame)
         layout = choices.tagging.layout
         if request.operation is Operation.BULK_INSERT and layout is None:
-            plan, results = _write_bulk(txn, request, choices, schema, reason)
+            (plan, results), late = _write_bulk(txn, request, choices, schema, reason), 0
         else:
-            plan, results = _write_grouped(txn, request, choices, schema, lookup, latest, reason)
+            plan, results, late = _write_grouped(txn, request, choices, schema, lookup, latest, reason)
         nothing = plan.changes_nothing and not results
         committed = None if nothing else commit(txn, plan, results, schema, new_in_logs=layout is not None)
+    archive_after(txn, committed, resolved)
     compact_after(txn, committed, resolved)
-    return write_result(committed, plan, count_results(results), choices.tagging, time.perf_counter() - started)
+    return write_result(committed, plan, count_results(results, late), choices.tagging, time.perf_counter() - started)
 
 
-def _joining(choices: Choices) -> Choices:
-    """Return the choices with an index that Spark's tasks can serve: a record index that nobody named gives way to a join with all keys.
-
-    Such a join is what finds the keys of BLOOM, too.
-    """
-    tagging = choices.tagging
+def _for_tasks(choices: Choices, lookup: Lookup, frame: DataFrame) -> Choices:
+    """Return the choices with an index that suits Spark's tasks: a record index that nobody named is asked where that costs less."""
+    tagging, by_join = choices.tagging, "Spark's tasks find keys by a join with those of the files"
     if tagging.layout is not None:
         return choices
-    index = tagging.index if reads_keys(tagging.index) else PartitionIndex()
-    reason = f"{tagging.reason}; Spark's tasks find keys by a join with those of the files"
-    return replace(choices, tagging=replace(tagging, index=index, reason=reason))
+    if not asks_record_index(tagging.index):
+        return replace(choices, tagging=replace(tagging, reason=f"{tagging.reason}; {by_join}"))
+    if choices.index.name is not None:
+        return replace(choices, tagging=replace(tagging, reason=f"{tagging.reason}; Spark's tasks ask its file groups"))
+    files = [file for path in lookup.view.partition_paths() for file in lookup.view.latest_base_files(path)]
+    rows, size = estimated_rows(frame), sum(file.size for file in files)
+    counted = f"{tagging.reason}; about {rows} rows, by Spark's estimate, against base files of {size >> 20} MiB"
+    if lookup_pays(rows, size):
+        return replace(choices, tagging=replace(tagging, reason=f"{counted}: Spark's tasks ask its file groups"))
+    return replace(choices, tagging=replace(tagging, index=PartitionIndex(), reason=f"{counted}: {by_join}"))
 
 
 def _schema_after(stored: TableSchema, request: DistributedRequest, txn: Transaction, *, wants_all: bool) -> TableSchema:
     config, data = txn.table.config, user_columns(arrow_schema(request.frame))
-    if request.operation in _DELETES:
+    if request.operation.deletes_rows:
         return stored
     require_columns(data, config.record_key_fields, "a record key field", config)
     require_columns(data, config.partition_fields, "a partition field", config)
@@ -174,7 +181,7 @@ def _write_grouped(
     lookup: Lookup,
     latest: object,
     reason: str,
-) -> tuple[WritePlan, list[TaskResult]]:
+) -> tuple[WritePlan, list[TaskResult], int]:
     with group_rows(txn, request.frame, choices, lookup, located=request.located, seen=request.seen) as grouped:
         plan = _plan(txn, request, choices, grouped, latest, reason)
         results: list[TaskResult] = []
@@ -182,7 +189,7 @@ def _write_grouped(
             txn.start(inflight_metadata(grouped.profile, request.operation), schema_json=schema.avro_json)
             create_layout_files(txn.table.storage, plan)
             results = write_groups(txn.table.storage, lookup.shape, choices, plan, grouped)
-    return plan, results
+    return plan, results, grouped.late
 
 
 def _plan(

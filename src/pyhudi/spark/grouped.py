@@ -3,36 +3,34 @@
 from __future__ import annotations
 
 import contextlib
-import functools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
-from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
 
 from pyhudi.errors import KeyFieldError
-from pyhudi.index.log_born import LogOrigins, keys_born_in_logs
 from pyhudi.index.protocol import Lookup
 from pyhudi.index.rows import TaggedRows, with_sure_positions
 from pyhudi.kernels.base_file import TableShape, WriterSettings
 from pyhudi.kernels.dedupe import combine, last_of_each_key
-from pyhudi.kernels.incoming import DELETE_COLUMN, POSITION_COLUMN
+from pyhudi.kernels.incoming import DELETE_COLUMN, FILE_ID_COLUMN, POSITION_COLUMN
 from pyhudi.kernels.run_task import GroupTask, run_task
 from pyhudi.kernels.write_task import TaskResult
 from pyhudi.keygen.choose import key_generator
 from pyhudi.schema.meta_columns import FILE_NAME, PARTITION_PATH, RECORD_KEY
-from pyhudi.spark.bucketed import place, places_of
 from pyhudi.spark.bulk import task_identity
+from pyhudi.spark.kept import kept_until
 from pyhudi.spark.key_columns import refuse_unmade, with_keys, with_table_types
-from pyhudi.spark.locate import FILE_ID, locate
+from pyhudi.spark.key_search import KeySearch
 from pyhudi.spark.merged_changes import changed_rows
+from pyhudi.spark.moves import Located
 from pyhudi.spark.route import Routes, route
 from pyhudi.spark.task_results import RESULT_SCHEMA, answers, results_of
 from pyhudi.spark.twins import without_deleted_twins
 from pyhudi.spec.commit import Operation
-from pyhudi.spec.file_group import FileGroupId, FileSlice
+from pyhudi.spec.file_group import FileGroupId
 from pyhudi.spec.visibility import Visibility
 from pyhudi.storage.protocol import Storage
 from pyhudi.txn.transaction import Transaction
@@ -44,20 +42,24 @@ from pyhudi.write.prepare import require_unique
 from pyhudi.write.profile import PartitionProfile, Profile
 from pyhudi.write.tag import Tagging, check_moves
 
-_DELETES = (Operation.DELETE, Operation.DELETE_PREPPED)
 _SAMPLE_ROWS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class GroupedRows:
-    """Rows with record key, partition path and file id (null for a new key), kept by Spark, and their counts."""
+    """Rows with record key, partition path and file id (null for a new key), kept by Spark, and their counts.
+
+    `late` rows were left out. `merges` says that they are the changes of a MERGE.
+    """
 
     rows: DataFrame
     profile: Profile
+    late: int = 0
+    merges: bool = False
 
     def sample(self) -> list[TaggedRows]:
         """Return some rows without file id, to tell how large a record is."""
-        some = self.rows.drop(FILE_ID, PARTITION_PATH).limit(_SAMPLE_ROWS).toArrow()
+        some = self.rows.drop(FILE_ID_COLUMN, PARTITION_PATH).limit(_SAMPLE_ROWS).toArrow()
         return [TaggedRows("", (), some)]
 
 
@@ -78,56 +80,47 @@ def group_rows(
         KeyFieldError: a record key is null or empty, or a partition value is not allowed.
         ConflictError: located rows were read from files that are not the newest any more.
     """
-    tagging = choices.tagging
+    tagging, places = choices.tagging, Places(txn.view, seen)
     check_moves(tagging, lookup)
     positions = txn.table.config.is_merge_on_read and choices.writer.log.positions
-    if DELETE_COLUMN in frame.columns:
-        with _merged(txn, frame, tagging, lookup) as changes:
-            yield from _kept(changes, Places(txn.view, seen))
-        return
-    keyed = _located(frame) if located else _keyed(txn, frame, tagging, lookup.shape.schema)
-    rows = keyed if located else _found(keyed, tagging, replace(lookup, positions=positions))
-    if tagging.operation in _DELETES:
-        known = [name for name in (RECORD_KEY, PARTITION_PATH, FILE_ID, POSITION_COLUMN) if name in rows.columns]
-        rows = rows.select(*known, F.lit(True).alias(DELETE_COLUMN))
-        rows = rows.filter(F.col(FILE_ID).isNotNull())
-    rows = rows.persist(StorageLevel.MEMORY_AND_DISK)
-    try:
-        profile = _profile(rows, Places(txn.view, seen), begins=tagging.layout is not None and not located)
+    with contextlib.ExitStack() as kept:
+        if DELETE_COLUMN in frame.columns:
+            rows, late = _merged(txn, frame, KeySearch(tagging, replace(lookup, positions=False), kept))
+            rows = kept_until(kept, rows)
+            yield GroupedRows(rows, _profile(rows, places, begins=False), late, merges=True)
+            return
+        search = KeySearch(tagging, replace(lookup, positions=positions), kept)
+        found = Located(_located(frame)) if located else search.found(_keyed(txn, frame, tagging, lookup.shape.schema))
+        rows = kept_until(kept, _deletes(found.rows) if tagging.operation.deletes_rows else found.rows)
+        profile = _profile(rows, places, begins=tagging.layout is not None and not located)
         standing = rows
         if not located and tagging.layout is None and any(piece.logs for part in profile.partitions.values() for piece in part.updates):
             standing = without_deleted_twins(rows, lookup)
-        yield GroupedRows(standing, profile if standing is rows else _profile(standing, Places(txn.view, seen), begins=False))
-    finally:
-        rows.unpersist()
+        yield GroupedRows(standing, profile if standing is rows else _profile(standing, places, begins=False), found.late)
 
 
-@contextlib.contextmanager
-def _merged(txn: Transaction, frame: DataFrame, tagging: Tagging, lookup: Lookup) -> Iterator[DataFrame]:
-    """Give the rows of a MERGE with the file group each belongs to; what the statement's query gave is kept meanwhile."""
-    as_upsert = replace(tagging, operation=Operation.UPSERT)
+def _deletes(rows: DataFrame) -> DataFrame:
+    known = [name for name in (RECORD_KEY, PARTITION_PATH, FILE_ID_COLUMN, POSITION_COLUMN) if name in rows.columns]
+    return rows.select(*known, F.lit(True).alias(DELETE_COLUMN)).filter(F.col(FILE_ID_COLUMN).isNotNull())
+
+
+def _merged(txn: Transaction, frame: DataFrame, search: KeySearch) -> tuple[DataFrame, int]:
+    """Return the rows of a MERGE with the file group each belongs to, and how many were late."""
+    as_upsert, late = replace(search.tagging, operation=Operation.UPSERT), 0
 
     def found(keyed: DataFrame) -> DataFrame:
-        return without_deleted_twins(_found(keyed, as_upsert, replace(lookup, positions=False)), lookup)
+        nonlocal late
+        located = replace(search, tagging=as_upsert).found(keyed)
+        late = located.late
+        return without_deleted_twins(located.rows, search.lookup)
 
-    source = frame.persist(StorageLevel.MEMORY_AND_DISK)
-    try:
-        yield changed_rows(source, txn.table.config, txn.instant, found)
-    finally:
-        source.unpersist()
-
-
-def _kept(rows: DataFrame, places: Places) -> Iterator[GroupedRows]:
-    rows = rows.persist(StorageLevel.MEMORY_AND_DISK)
-    try:
-        yield GroupedRows(rows, _profile(rows, places, begins=False))
-    finally:
-        rows.unpersist()
+    source = kept_until(search.kept, frame)  # what the statement's query gives
+    return changed_rows(source, txn.table.config, txn.instant, found), late
 
 
 def _located(frame: DataFrame) -> DataFrame:
     """Rows that were just read bring key, partition and file; the file's name is checked before it is trusted."""
-    return frame.withColumnRenamed(FILE_NAME, FILE_ID)
+    return frame.withColumnRenamed(FILE_NAME, FILE_ID_COLUMN)
 
 
 def _keyed(txn: Transaction, frame: DataFrame, tagging: Tagging, columns: pa.Schema) -> DataFrame:
@@ -138,49 +131,9 @@ def _keyed(txn: Transaction, frame: DataFrame, tagging: Tagging, columns: pa.Sch
     return with_keys(typed, key_generator(config, instant=txn.instant), txn.instant)
 
 
-def _found(keyed: DataFrame, tagging: Tagging, lookup: Lookup) -> DataFrame:
-    """Add the file id of the group that each row goes to, null for a new record; where a bucket begins, how its file id does."""
-    if not tagging.looks_up and tagging.layout is None:
-        return keyed.withColumn(FILE_ID, F.lit(None).cast("string"))
-    partitioned = bool(lookup.view.config.partition_fields)
-    paths = [row[0] for row in keyed.select(PARTITION_PATH).distinct().collect()] if partitioned else [""]
-    refuse_unmade(paths)
-    if tagging.drop_known:
-        keyed = _located_keys(keyed, paths, replace(lookup, positions=False)).filter(F.col(FILE_ID).isNull())
-    if tagging.layout is not None:
-        only_known = tagging.operation in _DELETES
-        return place(keyed, places_of(tagging.layout, lookup.view, paths, afresh=tagging.operation.replaces, only_known=only_known))
-    return keyed if tagging.drop_known else _located_keys(keyed, paths, lookup)
-
-
-def _located_keys(keyed: DataFrame, paths: Sequence[str], lookup: Lookup) -> DataFrame:
-    slices = [piece for path in paths for piece in lookup.view.latest_slices(path)]
-    files = [piece.base for piece in slices if piece.base is not None]
-    return locate(keyed, lookup.storage.uri, files, _born_in_logs(slices, lookup), positions=lookup.positions)
-
-
-def _born_in_logs(slices: Sequence[FileSlice], lookup: Lookup) -> pa.Table | None:
-    """Return keys and file ids of the records that only logs hold; None when there are none."""
-    origins = LogOrigins(lookup.view)
-    pieces = [piece for piece in slices if origins.may_begin_records(piece)]
-    found = lookup.engine.run(functools.partial(keys_born_in_logs, lookup.storage, lookup.shape, lookup.view), pieces)
-    tables = [
-        pa.table(
-            {
-                RECORD_KEY: keys,
-                PARTITION_PATH: pa.repeat(pa.scalar(piece.group.partition_path), len(keys)),
-                FILE_ID: pa.repeat(pa.scalar(piece.group.file_id), len(keys)),
-            }
-        )
-        for piece, keys in zip(pieces, found, strict=True)
-        if len(keys)
-    ]
-    return pa.concat_tables(tables) if tables else None
-
-
 def _profile(rows: DataFrame, places: Places, *, begins: bool) -> Profile:
     """Return the counts of rows; `begins` when a file id that no file group has is how a new one begins."""
-    counted = rows.groupBy(PARTITION_PATH, FILE_ID).agg(F.count("*"), F.count_if(F.col(RECORD_KEY).isNull())).collect()
+    counted = rows.groupBy(PARTITION_PATH, FILE_ID_COLUMN).agg(F.count("*"), F.count_if(F.col(RECORD_KEY).isNull())).collect()
     refuse_unmade(row[0] for row in counted)
     if bad := sum(row[3] for row in counted):
         raise KeyFieldError(
@@ -214,8 +167,7 @@ class _Work:
 def write_groups(storage: Storage, shape: TableShape, choices: Choices, plan: WritePlan, grouped: GroupedRows) -> list[TaskResult]:
     """Write the files of a plan, each by the Spark task that its rows are sent to."""
     tasks = tuple(bucket.task for bucket in plan.buckets)
-    merges = DELETE_COLUMN in grouped.rows.columns and choices.tagging.operation not in _DELETES
-    work = _Work(storage, shape, choices.writer, choices.tagging, tasks, merges)
+    work = _Work(storage, shape, choices.writer, choices.tagging, tasks, grouped.merges)
 
     def task(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return answers(lambda: _write(work, batches))
@@ -249,7 +201,7 @@ def _write(work: _Work, batches: Iterable[pa.RecordBatch]) -> Iterator[TaskResul
     rows = with_sure_positions(pa.Table.from_batches(parts))
     if work.merges:
         rows = one_change(rows, work.shape)
-    elif work.tagging.operation in _DELETES:
+    elif work.tagging.operation.deletes_rows:
         rows = last_of_each_key(rows)  # a delete by key has no ordering value
     elif work.tagging.combine:
         rows = combine(rows, work.shape)

@@ -14,11 +14,10 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
 
 from pyhudi.errors import KeyFieldError
-from pyhudi.kernels.incoming import DELETE_COLUMN
+from pyhudi.kernels.incoming import DELETE_COLUMN, FILE_ID_COLUMN
 from pyhudi.keygen.choose import key_generator
 from pyhudi.schema.meta_columns import FILE_NAME, PARTITION_PATH, RECORD_KEY
 from pyhudi.spark.key_columns import with_keys
-from pyhudi.spark.locate import FILE_ID
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.write.changes import UNCHANGED_COLUMN
 from pyhudi.write.located import LOCATION_COLUMNS
@@ -35,19 +34,21 @@ def changed_rows(frame: DataFrame, config: TableConfig, instant: str, found: Cal
         frame: location columns, `_pyhudi_delete`, `_pyhudi_unchanged` and the columns of the table with its types; kept by Spark.
         config: the table's.
         instant: the write's requested time.
-        found: adds the file id to keyed rows without location.
+        found: adds the file id to keyed rows without location, and `_pyhudi_delete` where some leave their partition.
 
     Raises:
         KeyFieldError: an update gives its record another key.
     """
     rows = _without_idle_rows(frame)
     located, is_delete = rows.filter(F.col(FILE_NAME).isNotNull()), F.coalesce(F.col(DELETE_COLUMN), F.lit(False))
-    deletes = located.filter(is_delete).withColumnRenamed(FILE_NAME, FILE_ID).withColumn(DELETE_COLUMN, F.lit(True))
+    deletes = located.filter(is_delete).withColumnRenamed(FILE_NAME, FILE_ID_COLUMN).withColumn(DELETE_COLUMN, F.lit(True))
     new = rows.filter(F.col(FILE_NAME).isNull()).drop(*LOCATION_COLUMNS, DELETE_COLUMN)
     keyed = with_keys(new, key_generator(config, instant=instant), instant)
-    looked_up = found(keyed) if config.record_key_fields else keyed.withColumn(FILE_ID, F.lit(None).cast("string"))
-    parts = [deletes, *_updates(located.filter(~is_delete), config, instant), looked_up.withColumn(DELETE_COLUMN, F.lit(False))]
-    columns = [RECORD_KEY, PARTITION_PATH, FILE_ID, DELETE_COLUMN, *(name for name in new.columns if name not in LOCATION_COLUMNS)]
+    looked_up = found(keyed) if config.record_key_fields else keyed.withColumn(FILE_ID_COLUMN, F.lit(None).cast("string"))
+    if DELETE_COLUMN not in looked_up.columns:
+        looked_up = looked_up.withColumn(DELETE_COLUMN, F.lit(False))
+    parts = [deletes, *_updates(located.filter(~is_delete), config, instant), looked_up]
+    columns = [RECORD_KEY, PARTITION_PATH, FILE_ID_COLUMN, DELETE_COLUMN, *(name for name in new.columns if name not in LOCATION_COLUMNS)]
     return reduce(DataFrame.unionByName, (part.select(*(f"`{name}`" for name in columns)) for part in parts))
 
 
@@ -66,7 +67,7 @@ def _without_idle_rows(frame: DataFrame) -> DataFrame:
 
 def _updates(located: DataFrame, config: TableConfig, instant: str) -> list[DataFrame]:
     """Return new versions of located records: where they stand; of those whose partition changes, a delete there and a new record."""
-    renamed = located.withColumnsRenamed({RECORD_KEY: _OLD_KEY, PARTITION_PATH: _OLD_PATH, FILE_NAME: FILE_ID})
+    renamed = located.withColumnsRenamed({RECORD_KEY: _OLD_KEY, PARTITION_PATH: _OLD_PATH, FILE_NAME: FILE_ID_COLUMN})
     keyed = with_keys(renamed.drop(DELETE_COLUMN), key_generator(config, instant=instant), instant)
     if config.record_key_fields:
         other = keyed.filter(~F.col(RECORD_KEY).eqNullSafe(F.col(_OLD_KEY))).select(_OLD_KEY, RECORD_KEY).take(1)
@@ -83,5 +84,5 @@ def _updates(located: DataFrame, config: TableConfig, instant: str) -> list[Data
         return [here]
     moved = keyed.filter(~stay)
     left = moved.withColumns({PARTITION_PATH: F.col(_OLD_PATH), DELETE_COLUMN: F.lit(True)})
-    arrived = moved.withColumns({FILE_ID: F.lit(None).cast("string"), DELETE_COLUMN: F.lit(False)})
+    arrived = moved.withColumns({FILE_ID_COLUMN: F.lit(None).cast("string"), DELETE_COLUMN: F.lit(False)})
     return [here, left, arrived]

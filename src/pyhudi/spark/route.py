@@ -13,8 +13,8 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
 
+from pyhudi.kernels.incoming import FILE_ID_COLUMN
 from pyhudi.spark.key_columns import PARTITION_PATH, RECORD_KEY
-from pyhudi.spark.locate import FILE_ID
 
 TASK: Final = "_pyhudi_task"
 _SPREAD: Final = 1_000_000
@@ -37,12 +37,12 @@ class Routes:
 
 
 def route(tagged: DataFrame, routes: Routes) -> DataFrame:
-    """Return the rows so that Spark partition n holds the rows of task n; helper columns are dropped, `FILE_ID` too."""
+    """Return the rows so that Spark partition n holds the rows of task n; helper columns are dropped, `FILE_ID_COLUMN` too."""
     session = tagged.sparkSession
     groups = session.createDataFrame(_groups_table(routes)) if routes.groups else None
     rows = tagged
     if groups is not None:
-        rows = rows.join(F.broadcast(groups), [PARTITION_PATH, FILE_ID], "left")
+        rows = rows.join(F.broadcast(groups), [PARTITION_PATH, FILE_ID_COLUMN], "left")
     else:
         rows = rows.withColumn(_GROUP_TASK, F.lit(None).cast("int"))
     if routes.buckets:
@@ -50,7 +50,7 @@ def route(tagged: DataFrame, routes: Routes) -> DataFrame:
         task = F.coalesce(F.col(_GROUP_TASK), _bucket_task())
     else:
         task = F.col(_GROUP_TASK)
-    numbered = rows.withColumn(TASK, task.cast("int")).drop(_GROUP_TASK, _LIMITS, _TASKS, FILE_ID)
+    numbered = rows.withColumn(TASK, task.cast("int")).drop(_GROUP_TASK, _LIMITS, _TASKS, FILE_ID_COLUMN)
     return numbered.repartitionById(routes.tasks, TASK).drop(TASK)
 
 
@@ -66,7 +66,7 @@ def _groups_table(routes: Routes) -> pa.Table:
     return pa.table(
         {
             PARTITION_PATH: pa.array([path for path, _ in keys], pa.string()),
-            FILE_ID: pa.array([file_id for _, file_id in keys], pa.string()),
+            FILE_ID_COLUMN: pa.array([file_id for _, file_id in keys], pa.string()),
             _GROUP_TASK: pa.array(list(routes.groups.values()), pa.int32()),
         }
     )

@@ -6,6 +6,7 @@ driver, which asks the logs of their slices.
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -14,9 +15,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
 
 from pyhudi.index.protocol import Hits, Lookup
-from pyhudi.index.standing import of_standing_records
+from pyhudi.index.standing import of_standing_records, standing
+from pyhudi.kernels.incoming import FILE_ID_COLUMN
 from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
-from pyhudi.spark.locate import FILE_ID
 
 _FILES = "_pyhudi_files"
 
@@ -28,15 +29,15 @@ def without_deleted_twins(rows: DataFrame, lookup: Lookup) -> DataFrame:
         rows: Rows with record key, partition path and file id, kept by Spark; a row stands once for each record of its key.
         lookup: What an index may ask.
     """
-    groups = rows.filter(F.col(FILE_ID).isNotNull()).groupBy(PARTITION_PATH, RECORD_KEY)
-    twins = groups.agg(F.collect_set(FILE_ID).alias(_FILES)).filter(F.size(_FILES) > 1).collect()
+    groups = rows.filter(F.col(FILE_ID_COLUMN).isNotNull()).groupBy(PARTITION_PATH, RECORD_KEY)
+    twins = groups.agg(F.collect_set(FILE_ID_COLUMN).alias(_FILES)).filter(F.size(_FILES) > 1).collect()
     by_path: dict[str, dict[str, set[str]]] = defaultdict(dict)
     for path, key, files in twins:
         by_path[path][key] = set(files)
     gone = [(path, key, file) for path, keys in by_path.items() for key, file in _gone(lookup, path, keys)]
     if not gone:
         return rows
-    names = [PARTITION_PATH, RECORD_KEY, FILE_ID]
+    names = [PARTITION_PATH, RECORD_KEY, FILE_ID_COLUMN]
     return rows.join(F.broadcast(rows.sparkSession.createDataFrame(gone, names)), names, "left_anti")
 
 
@@ -46,7 +47,7 @@ def _gone(lookup: Lookup, path: str, keys: Mapping[str, set[str]]) -> Iterator[t
     pieces = {piece.group.file_id: piece for piece in lookup.view.latest_slices(path)}
     named = sorted(set().union(*keys.values()))
     found = [Hits(pieces[file], _rows(texts, keys, file)) for file in named]
-    for before, after in zip(found, of_standing_records(lookup, found, texts), strict=True):
+    for before, after in zip(found, of_standing_records(found, texts, functools.partial(standing, lookup)), strict=True):
         for key, was, stays in zip(texts.to_pylist(), before.rows.to_pylist(), after.rows.to_pylist(), strict=True):
             if was is not None and stays is None:
                 yield key, before.piece.group.file_id

@@ -28,6 +28,11 @@ class Operation(enum.StrEnum):
     ALTER_SCHEMA = "ALTER_SCHEMA"
 
     @property
+    def deletes_rows(self) -> bool:
+        """True when each row of the data names a record to remove."""
+        return self in (Operation.DELETE, Operation.DELETE_PREPPED)
+
+    @property
     def replaces(self) -> bool:
         """True for operations that complete as a replacecommit."""
         return self in (Operation.INSERT_OVERWRITE, Operation.INSERT_OVERWRITE_TABLE, Operation.DELETE_PARTITION)

@@ -105,7 +105,7 @@ def plan_local(
     if request.operation is Operation.DELETE_PARTITION:
         request = _of_named_partitions(stage, request, stored)
     schema = stored
-    if request.data is not None and request.operation not in (Operation.DELETE, Operation.DELETE_PREPPED):
+    if request.data is not None and not request.operation.deletes_rows:
         columns = user_columns if request.located else without_meta_columns
         wants_all = choices.wants_all_columns and not request.located
         schema = evolved(stored, columns(request.data.schema), stage.table.config, wants_all=wants_all)
