@@ -86,8 +86,8 @@ def main() -> None:
             seconds[name].append(time.perf_counter() - started)
             processor[name].append(_processor_seconds() - used)
     base, used = statistics.median(seconds["floor"]), statistics.median(processor["floor"])
-    for name in seconds:
-        took, work = statistics.median(seconds[name]), statistics.median(processor[name])
+    for name, all_seconds in seconds.items():
+        took, work = statistics.median(all_seconds), statistics.median(processor[name])
         print(f"{name:14} {took:6.2f} s {took / base:5.2f} x floor; processor {work:6.2f} s {work / used:5.2f} x")
     print(f"goal {GOALS[arguments.engine]} x; largest Python process {_largest_python_process() >> 20} MiB")
 
