@@ -1,1 +1,1 @@
-"""See docs/design/0001-contracts.md for what lives on this floor."""
+"""Running tasks: one protocol, and the engine that uses threads of this process. That of Spark stands in `pyhudi.spark`."""

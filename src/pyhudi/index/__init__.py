@@ -1,1 +1,4 @@
-"""See docs/design/0001-contracts.md for what lives on this floor."""
+"""Where the record of a key lives: which file slice an incoming row goes to.
+
+One module for each index of Hudi; `choose` picks one and says why.
+"""

@@ -1,1 +1,5 @@
-"""See docs/design/0001-contracts.md for what lives on this floor."""
+"""The work on rows: Arrow batches in, files and small values out.
+
+The first floor that knows pyarrow: reading and merging slices, writing base and log files, finding keys, statistics, filters. Tasks
+pickle, and run alike in this process and in Spark's.
+"""

@@ -1,1 +1,1 @@
-"""See docs/design/0001-contracts.md for what lives on this floor."""
+"""Record keys and partition paths, one record at a time and obvious: what `kernels.keys` is held against."""

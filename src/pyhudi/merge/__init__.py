@@ -1,1 +1,4 @@
-"""See docs/design/0001-contracts.md for what lives on this floor."""
+"""What wins between two records of one key.
+
+Each rule stands here on two records, slow and obvious; `kernels` has the same on columns, and property tests hold both equal.
+"""

@@ -1,1 +1,1 @@
-"""See docs/design/0001-contracts.md for what lives on this floor."""
+"""From a question to rows without Spark: snapshots, changes, change data; and which files a filter may skip, for both engines."""

@@ -1,1 +1,1 @@
-"""See docs/design/0001-contracts.md for what lives on this floor."""
+"""What keeps a table well besides writing: taking back failed writes, compaction, indexes, archiving."""

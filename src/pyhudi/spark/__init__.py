@@ -1,1 +1,4 @@
-"""See docs/design/0001-contracts.md for what lives on this floor."""
+"""Spark as the engine: native scans, writes in tasks, DataFrame reader and writer, streams.
+
+Nothing below this floor knows PySpark.
+"""

@@ -1,1 +1,1 @@
-"""See docs/design/0001-contracts.md for what lives on this floor."""
+"""SQL on Hudi tables: Spark parses and analyzes, pyhudi answers (docs/design/0030-sql-front-door.md)."""

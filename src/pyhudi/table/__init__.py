@@ -1,1 +1,1 @@
-"""See docs/design/0001-contracts.md for what lives on this floor."""
+"""`HudiTable`, from which everything is reached without Spark: create, open, write, read, inspect, serve."""

@@ -1,1 +1,4 @@
-"""See docs/design/0001-contracts.md for what lives on this floor."""
+"""Tools to test with, shipped.
+
+Storage that fails, is cut or records; a state machine of tables; invariants; an oracle of merging.
+"""

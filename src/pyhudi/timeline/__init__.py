@@ -1,1 +1,1 @@
-"""See docs/design/0001-contracts.md for what lives on this floor."""
+"""What happened to a table, and when: both layouts, active and archived instants, and the clock of new ones."""

@@ -1,1 +1,4 @@
-"""See docs/design/0001-contracts.md for what lives on this floor."""
+"""One write, from the lock to the completed instant.
+
+Markers, checks against what others did, the metadata table kept in step, and taking back what failed.
+"""

@@ -1,1 +1,4 @@
-"""See docs/design/0001-contracts.md for what lives on this floor."""
+"""From incoming data to a plan and its files: agree with the table, prepare, tag, profile, plan.
+
+Planning is pure, and both engines run the same plan.
+"""
