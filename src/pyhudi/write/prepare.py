@@ -79,12 +79,24 @@ def require_columns(data: pa.Schema, fields: Iterable[str], role: str, config: T
     Raises:
         KeyFieldError: names the column; `role` says what it is to the table.
     """
-    known = {name.lower() for name in data.names}
     for field in fields:
-        if field.partition(".")[0].lower() not in known:
+        if not _holds(data, field):
             raise KeyFieldError(
                 f"The data lack the column '{field}', {role} of table {config.name}; they have {', '.join(data.names) or 'none'}."
             )
+
+
+def _holds(data: pa.Schema, field: str) -> bool:
+    """Tell whether data have a column, which a dotted name finds in structs; what is no struct there is for `conform` to refuse."""
+    inner: Iterable[pa.Field] = data
+    for part in field.lower().split("."):
+        found = next((known for known in inner if known.name.lower() == part), None)
+        if found is None:
+            return False
+        if not pa.types.is_struct(found.type):
+            return True
+        inner = found.type
+    return True
 
 
 def keyed_rows(data: pa.Table, schema: pa.Schema, config: TableConfig, instant: str) -> pa.Table:

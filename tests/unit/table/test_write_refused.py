@@ -128,3 +128,11 @@ def test_truncated_base_file_stops_an_upsert_before_it_begins() -> None:
     table.storage.replace(path, table.storage.read(path)[:-100])
     error = refused(table, lambda table: table.upsert([ride(1)]))
     assert path in str(error)
+
+
+def test_a_nested_key_field_that_the_data_lack_is_named() -> None:
+    schema = pa.schema({"id": pa.int64(), "at": pa.struct({"place": pa.string(), "hour": pa.int64()})})
+    table = make_table(schema=schema, keys=["at.place"])
+    error = refused(table, lambda table: table.upsert(pa.table({"id": [1], "at": pa.array([{"hour": 1}])})))
+    assert isinstance(error, KeyFieldError)
+    assert "lack the column 'at.place', a record key field of table rides" in str(error)
