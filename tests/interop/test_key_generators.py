@@ -42,6 +42,7 @@ ROWS = pa.table(
         "clock": pa.array([datetime(2024, 1, 15, 9, 30), datetime(1960, 1, 15, 9, 30), None], pa.timestamp("us")),
         "raw": [b"\x00\xff", b"xyz", None],
         "when": ["2020-01-06T12:12:12.428Z", "2020-04-01T13:01:33.428-05:00", None],
+        "zoned": ["2024-07-01 12:00 PST", "2024-01-15 12:00 EDT", None],
         "deep": [{"x": 1, "y": {"z": "q"}}, {"x": 2, "y": {"z": "r/s"}}, {"x": 3, "y": {"z": None}}],
     }
 )
@@ -74,6 +75,8 @@ def cases(*, wide: bool) -> list[Case]:
     found += [
         ("TIMESTAMP", "id", "when", moments(kind, "yyyyMMddHH Z", **texts, **zone)) for kind in ("DATE_STRING", "MIXED") for zone in ZONES
     ]
+    named = moments("DATE_STRING", "yyyyMMddHH Z", **{"input.dateformat": "yyyy-MM-dd HH:mm z", "output.timezone": "UTC"})
+    found.append(("TIMESTAMP", "id", "zoned", named))
     found += [
         ("CUSTOM", "id", "text:SIMPLE,large:TIMESTAMP", {**style, **moments("SCALAR", "yyyy/MM/dd", **zones)})
         for style in ({}, HIVE, ENCODED)

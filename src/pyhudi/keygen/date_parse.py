@@ -14,7 +14,7 @@ from typing import Final
 
 from pyhudi.keygen.date_fields import DateError, Part, put_together
 from pyhudi.keygen.date_pattern import ERAS, HALF_DAYS, MONTHS, WEEKDAYS, Letters, Literal, Token
-from pyhudi.keygen.zones import LOCAL_ZONE, Zone, offset_text
+from pyhudi.keygen.zones import LOCAL_ZONE, ZONES_BY_NAME, Zone, find_zone, offset_text
 
 _LONGEST_YEAR: Final = 9
 _DIGITS: Final = {"M": 2, "d": 2, "h": 2, "H": 2, "k": 2, "K": 2, "m": 2, "s": 2, "D": 3, "w": 2, "e": 1}
@@ -160,6 +160,15 @@ def _read_zone_id(found: _Found) -> bool:
     return True
 
 
+def _read_zone_name(_: Letters, found: _Found) -> bool:
+    known = max((name for name in ZONES_BY_NAME if found.ahead(len(name)) == name), key=len, default=None)
+    if known is None:
+        return False
+    found.zone = find_zone(ZONES_BY_NAME[known])
+    found.place += len(known)
+    return True
+
+
 def _read_offset(found: _Found) -> bool:
     """Read `Z`, or `+hh[[:]mm[[:]ss[[:.]SSS]]]`."""
     if found.ahead(1) in ("Z", "z"):
@@ -189,4 +198,4 @@ def _read_offset(found: _Found) -> bool:
     return True
 
 
-_OTHERS: Final[Mapping[str, Callable[[Letters, _Found], bool]]] = {"S": _read_fraction, "Z": _read_zone}
+_OTHERS: Final[Mapping[str, Callable[[Letters, _Found], bool]]] = {"S": _read_fraction, "Z": _read_zone, "z": _read_zone_name}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from pyhudi.errors import OptionError, UnsupportedError
+from pyhudi.errors import OptionError
 
 _LETTERS: Final = frozenset("GCxweEYyDMdaKhHkmsSzZ")
 _NUMBERS: Final = frozenset("CxyYdhHmsSeDwkK")
@@ -51,7 +51,6 @@ def parse_pattern(pattern: str) -> tuple[Token, ...]:
 
     Raises:
         OptionError: it is empty or has a letter without meaning; names it.
-        UnsupportedError: it has names of time zones, which depend on Java's locale.
 
     Example:
         >>> parse_pattern("HH'h'")
@@ -81,8 +80,6 @@ def _letters(letter: str, count: int, pattern: str) -> Letters:
             f"date pattern '{pattern}' has the letter '{letter}', which means nothing there. Letters that mean something are"
             f" {''.join(sorted(_LETTERS))}; put text into single quotes."
         )
-    if letter == "z":
-        raise UnsupportedError(f"date pattern '{pattern}' has names of time zones (z); use Z for offsets or ZZZ for ids.")
     return Letters(letter, count)
 
 

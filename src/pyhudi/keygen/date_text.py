@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pyhudi.keygen.calendar import DAY_MS, date_of, day_of, week_of, weekday_of
+from pyhudi.keygen.date_fields import DateError
 from pyhudi.keygen.date_pattern import ERAS, HALF_DAYS, MONTHS, WEEKDAYS, Literal, Token
 from pyhudi.keygen.zones import Zone, offset_text
 
@@ -110,6 +111,13 @@ def _offset(clock: Clock, count: int) -> str:
     return offset_text(clock.offset, ":" if count == _TWO_DIGITS else "")
 
 
+def _zone_name(clock: Clock, _: int) -> str:
+    """Only a null is written so, to be read back: other names than this one depend on Java."""
+    if clock.zone.id != "UTC":
+        raise DateError(f"a null would be written with the name of the zone {clock.zone.id or 'of this machine'}")
+    return "UTC"
+
+
 _WRITERS: Final[Mapping[str, Callable[[Clock, int], str]]] = {
     "G": lambda clock, _: ERAS[clock.year > 0],
     "C": _number(lambda clock: abs(clock.year) // 100),
@@ -131,4 +139,5 @@ _WRITERS: Final[Mapping[str, Callable[[Clock, int], str]]] = {
     "s": _number(lambda clock: clock.millis_of_day // 1000 % 60),
     "S": _fraction,
     "Z": _offset,
+    "z": _zone_name,
 }

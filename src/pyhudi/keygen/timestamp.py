@@ -15,10 +15,10 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, Final
 
-from pyhudi.errors import KeyFieldError, OptionError
+from pyhudi.errors import KeyFieldError, OptionError, UnsupportedError
 from pyhudi.keygen.date_fields import DateError
 from pyhudi.keygen.date_parse import read_date
-from pyhudi.keygen.date_pattern import Token, parse_pattern
+from pyhudi.keygen.date_pattern import Letters, Token, parse_pattern
 from pyhudi.keygen.date_text import date_text
 from pyhudi.keygen.text import moment_millis
 from pyhudi.keygen.zones import LOCAL_ZONE, UTC_ZONE, Zone, find_zone
@@ -39,6 +39,8 @@ from pyhudi.spec.timestamp_keys import (
 _EPOCH_DATE: Final = date(1970, 1, 1)
 _LONG_MAX: Final = (1 << 63) - 1
 _NULL_NUMBER: Final = 1
+#: Names of zones are long from four letters on.
+_SHORT_NAME: Final = 3
 #: Nanoseconds of Java's `TimeUnit`.
 _UNITS: Final = {
     "NANOSECONDS": 1,
@@ -155,6 +157,7 @@ def timestamp_text(properties: Mapping[str, str], *, year_now: int) -> Timestamp
 
     Raises:
         OptionError: a setting is missing, or a pattern, a zone, a unit or the type is unknown; names it.
+        UnsupportedError: paths would have names of time zones.
     """
     parser = properties.get(DATE_TIME_PARSER, HUDI_PARSER)
     if parser != HUDI_PARSER:
@@ -165,14 +168,14 @@ def timestamp_text(properties: Mapping[str, str], *, year_now: int) -> Timestamp
         formats = setting(properties, INPUT_FORMAT) or ""
         if not formats:
             raise OptionError(f"{TYPE}={kind} needs {INPUT_FORMAT}, the form of the texts in the partition field.")
-        inputs = tuple(_pattern(INPUT_FORMAT, text.strip()) for text in _split(formats, setting(properties, INPUT_DELIMITER) or ","))
+        inputs = tuple(_input(text.strip()) for text in _split(formats, setting(properties, INPUT_DELIMITER) or ","))
     output = setting(properties, OUTPUT_FORMAT) or ""
     if not output:
         raise OptionError(f"the key generator TIMESTAMP needs {OUTPUT_FORMAT}, such as yyyy/MM/dd.")
     return TimestampText(
         _unit(properties, kind),
         inputs,
-        _pattern(OUTPUT_FORMAT, output),
+        _output(output),
         _zone(properties, INPUT_ZONE),
         _zone(properties, OUTPUT_ZONE),
         year_now,
@@ -215,6 +218,26 @@ def _pattern(name: str, text: str) -> tuple[Token, ...]:
         return parse_pattern(text)
     except OptionError as error:
         raise OptionError(f"{name}: {error}") from error
+
+
+def _input(text: str) -> tuple[Token, ...]:
+    tokens = _pattern(INPUT_FORMAT, text)
+    if any(isinstance(token, Letters) and token.letter == "z" and token.count > _SHORT_NAME for token in tokens):
+        raise OptionError(
+            f"{INPUT_FORMAT}: date pattern '{text}' has long names of time zones, which Apache Hudi does not read either; use z for short"
+            " ones, Z for offsets or ZZZ for ids."
+        )
+    return tokens
+
+
+def _output(text: str) -> tuple[Token, ...]:
+    tokens = _pattern(OUTPUT_FORMAT, text)
+    if any(isinstance(token, Letters) and token.letter == "z" for token in tokens):
+        raise UnsupportedError(
+            f"{OUTPUT_FORMAT}: date pattern '{text}' has names of time zones (z), which depend on the release and the language of Java;"
+            " use Z for offsets or ZZZ for ids."
+        )
+    return tokens
 
 
 def _split(text: str, delimiter: str) -> list[str]:

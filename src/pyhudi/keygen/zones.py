@@ -22,6 +22,14 @@ _OLD_IDS: Final = {
     "PLT": "Asia/Karachi", "IST": "Asia/Kolkata", "BST": "Asia/Dhaka", "VST": "Asia/Ho_Chi_Minh", "CTT": "Asia/Shanghai",
     "JST": "Asia/Tokyo", "ACT": "Australia/Darwin", "AET": "Australia/Sydney", "SST": "Pacific/Guadalcanal", "NST": "Pacific/Auckland",
 }  # fmt: skip
+#: The names that a text may have where a pattern has `z`: Joda-Time's own, whatever the season says which of the two it is.
+ZONES_BY_NAME: Final = {
+    **dict.fromkeys(("UT", "UTC", "GMT"), "UTC"),
+    **dict.fromkeys(("EST", "EDT"), "America/New_York"),
+    **dict.fromkeys(("CST", "CDT"), "America/Chicago"),
+    **dict.fromkeys(("MST", "MDT"), "America/Denver"),
+    **dict.fromkeys(("PST", "PDT"), "America/Los_Angeles"),
+}
 _CUSTOM_ID: Final = re.compile(r"GMT([+-])(\d{1,2})(?::?(\d{2}))?")
 _EPOCH: Final = datetime(1970, 1, 1)  # noqa: DTZ001 - only differences to it are used
 _SECOND: Final = timedelta(seconds=1)

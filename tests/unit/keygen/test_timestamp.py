@@ -146,6 +146,35 @@ def test_wrong_setting_is_refused_by_name(given: dict[str, str], named: str) -> 
         settings(**{**MILLIS, **given})
 
 
-def test_names_of_zones_in_a_pattern_are_refused() -> None:
-    with pytest.raises(UnsupportedError, match="time zones"):
+def test_names_of_zones_in_paths_are_refused() -> None:
+    with pytest.raises(UnsupportedError, match="names of time zones"):
         settings(**{**MILLIS, "output_dateformat": "yyyy z"})
+
+
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        ("12:00 PST", "19"),
+        ("12:00 PDT", "19"),
+        ("12:00 EST", "16"),
+        ("12:00 CDT", "17"),
+        ("12:00 MST", "18"),
+        ("12:00 UT", "12"),
+        (None, "00"),
+    ],
+)
+def test_short_names_of_zones_in_texts_are_those_of_joda_time(value: str | None, path: str) -> None:
+    found = settings(**{**TEXTS, "input_dateformat": "yyyy-MM-dd HH:mm z", "output_dateformat": "HH", "timezone": "UTC"})
+    assert text(found, value and f"2024-07-01 {value}") == path
+
+
+@pytest.mark.parametrize("value", ["2024-07-01 CET", "2024-07-01 utc", "2024-07-01 Europe/Paris"])
+def test_other_names_of_zones_in_texts_are_refused(value: str) -> None:
+    found = settings(**{**TEXTS, "input_dateformat": "yyyy-MM-dd z", "timezone": "UTC"})
+    with pytest.raises(KeyFieldError, match="form of the input format"):
+        text(found, value)
+
+
+def test_long_names_of_zones_are_read_by_nobody() -> None:
+    with pytest.raises(OptionError, match="long names of time zones"):
+        settings(**{**TEXTS, "input_dateformat": "yyyy zzzz"})
