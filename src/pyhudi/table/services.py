@@ -57,7 +57,7 @@ class Services:
         if instant is not None and is_pending_compaction(self.storage, instant):
             return (cancel_compaction(self.storage, self.clock, self.ids, instant, dry_run=dry_run),)
         with locked_table(self.storage, self.wait_s, self.clock, self.ids) as table:
-            failed = failed_writes(table.timeline)
+            failed = failed_writes(table)
             if instant is not None and instant not in {one.requested for one in failed}:
                 if any(one.is_completed for one in table.timeline.find(instant)):
                     raise UnsupportedError(f"{instant} is completed; taking back commits comes with {_TABLE_SERVICES}.")

@@ -8,6 +8,7 @@ from pyhudi.errors import ConflictError, StorageError, UnsupportedError
 from pyhudi.spec.commit import WriteStat
 from pyhudi.spec.instant import Action
 from pyhudi.storage.protocol import Storage
+from pyhudi.timeline.clustering import pending_clustering
 from pyhudi.txn.locked import LockedTable
 
 #: Pending actions of other writers whose plans name files that a write would change below them.
@@ -23,7 +24,7 @@ def check_nothing_planned(table: LockedTable) -> None:
         UnsupportedError: names the instant.
     """
     for instant in table.timeline.pending():
-        if instant.action in _PLANS_IN_THE_WAY:
+        if instant.action in _PLANS_IN_THE_WAY or pending_clustering(table.storage, table.config, instant) is not None:
             raise UnsupportedError(
                 f"{instant.action} {instant.requested} of table {table.storage.uri} is pending; this release cannot write beside it. "
                 "Let Apache Hudi finish it or take it back, then write."

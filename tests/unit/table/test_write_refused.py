@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
+from pyhudi.codec.avro_record import encode_record
 from pyhudi.errors import HudiError, KeyFieldError, OptionError, SchemaError, UnsupportedError, UsageError
 from pyhudi.storage.memory import MemoryStorage
 from pyhudi.storage.table_properties import load_properties, store_properties
@@ -136,3 +137,16 @@ def test_a_nested_key_field_that_the_data_lack_is_named() -> None:
     error = refused(table, lambda table: table.upsert(pa.table({"id": [1], "at": pa.array([{"hour": 1}])})))
     assert isinstance(error, KeyFieldError)
     assert "lack the column 'at.place', a record key field of table rides" in str(error)
+
+
+def test_pending_clustering_of_version_6_is_no_failed_write_and_stays() -> None:
+    table = make_table(options={"hoodie.write.table.version": "6"})
+    table.upsert([ride(1)])
+    plan = {"inputGroups": [], "strategy": None, "extraMetadata": None, "version": 1, "preserveHoodieMetadata": True}
+    request = {"operationType": "CLUSTER", "clusteringPlan": plan, "extraMetadata": None, "version": 1}
+    requested = ".hoodie/29990101000000000.replacecommit.requested"
+    table.storage.create(requested, encode_record("HoodieRequestedReplaceMetadata", request, sync=bytes(16)))
+    assert table.services.rollback() == ()
+    error = refused(table, lambda table: table.upsert([ride(2)]))
+    assert pytest.raises(UnsupportedError, match="replacecommit 29990101000000000").matches(error)
+    assert table.storage.stat(requested)

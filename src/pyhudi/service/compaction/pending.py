@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pyhudi.errors import CorruptTableError, UsageError
+from pyhudi.errors import UsageError
 from pyhudi.fsview.pending import read_plan
-from pyhudi.spec.clustering import RequestedReplace
 from pyhudi.spec.compaction import CompactionOperation
 from pyhudi.spec.file_group import FileGroupId
-from pyhudi.spec.instant import Action, Instant, State
-from pyhudi.timeline.payload import read_action
+from pyhudi.spec.instant import Action, Instant
+from pyhudi.timeline.clustering import pending_clustering
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.txn.locked import LockedTable
 
@@ -52,15 +51,6 @@ def _groups(table: LockedTable) -> Iterator[FileGroupId]:
     for instant in table.timeline.pending():
         if instant.action in COMPACTIONS:
             yield from (operation.group for operation in read_plan(table.storage, table.config, instant).operations or ())
-        elif instant.action in (Action.CLUSTERING, Action.REPLACE_COMMIT):  # layout 1 files a clustering as replacecommit
-            yield from _clustered(table, instant)
-
-
-def _clustered(table: LockedTable, instant: Instant) -> Iterator[FileGroupId]:
-    try:
-        request = read_action(table.storage, table.config, Instant(instant.requested, instant.action, State.REQUESTED))
-    except FileNotFoundError as error:
-        raise CorruptTableError(f"{instant.action} {instant.requested} of table {table.storage.uri} has no plan.") from error
-    groups = request.plan.groups if isinstance(request, RequestedReplace) and request.plan else ()
-    for group in groups or ():
-        yield from (CompactionOperation(None, piece.file_id, piece.partition_path).group for piece in group.slices or ())
+        elif (plan := pending_clustering(table.storage, table.config, instant)) is not None:
+            for group in plan.groups or ():
+                yield from (CompactionOperation(None, piece.file_id, piece.partition_path).group for piece in group.slices or ())

@@ -17,17 +17,22 @@ from pyhudi.service.rollback.plan import plan_rollback
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.spec.rollback import RollbackPlan
 from pyhudi.storage.left_overs import is_left_over, remove_left_overs
+from pyhudi.timeline.clustering import pending_clustering
 from pyhudi.timeline.payload import read_action
-from pyhudi.timeline.timeline import Timeline
 from pyhudi.txn.locked import LockedTable
 from pyhudi.txn.markers import delete_markers, finished_marker_folders
 
 _log = logging.getLogger(__name__)
 
 
-def failed_writes(timeline: Timeline) -> tuple[Instant, ...]:
-    """Return the pending commits, deltacommits and replacecommits, the newest first."""
-    return tuple(instant for instant in reversed(timeline.pending()) if instant.action.writes_data)
+def failed_writes(table: LockedTable) -> tuple[Instant, ...]:
+    """Return the pending commits, deltacommits and replacecommits, the newest first; of layout 1 those that are no clusterings.
+
+    Raises:
+        CorruptTableError: a replacecommit does not say what it is.
+    """
+    pending = (instant for instant in reversed(table.timeline.pending()) if instant.action.writes_data)
+    return tuple(instant for instant in pending if pending_clustering(table.storage, table.config, instant) is None)
 
 
 def roll_back_failed_writes(table: LockedTable, only: Collection[str] | None = None) -> LockedTable:
@@ -39,7 +44,7 @@ def roll_back_failed_writes(table: LockedTable, only: Collection[str] | None = N
     resumed = _resume_rollbacks(table)
     if resumed:
         table = table.reloaded()
-    failed = [write for write in failed_writes(table.timeline) if only is None or write.requested in only]
+    failed = [write for write in failed_writes(table) if only is None or write.requested in only]
     for instant in failed:
         check_dead(table, instant)
         plan = plan_rollback(table, instant)

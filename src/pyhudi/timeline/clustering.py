@@ -1,0 +1,28 @@
+"""Pending clusterings, which are table services and no writes. Rules: `ClusteringUtils`."""
+
+from __future__ import annotations
+
+from pyhudi.errors import CorruptTableError
+from pyhudi.spec.clustering import ClusteringPlan, RequestedReplace
+from pyhudi.spec.instant import Action, Instant, State
+from pyhudi.spec.table_config import TableConfig
+from pyhudi.storage.protocol import Storage
+from pyhudi.timeline.payload import read_action
+
+#: The actions by which clusterings are filed; in layout 1 they share the one of writes that replace files.
+_ACTIONS = (Action.CLUSTERING, Action.REPLACE_COMMIT)
+
+
+def pending_clustering(storage: Storage, config: TableConfig, instant: Instant) -> ClusteringPlan | None:
+    """Return what a pending instant is going to cluster; None of any other action.
+
+    Raises:
+        CorruptTableError: its plan is missing or not readable.
+    """
+    if instant.action not in _ACTIONS:
+        return None
+    try:
+        request = read_action(storage, config, Instant(instant.requested, instant.action, State.REQUESTED))
+    except FileNotFoundError as error:
+        raise CorruptTableError(f"{instant.action} {instant.requested} of table {storage.uri} has no plan.") from error
+    return request.plan if isinstance(request, RequestedReplace) else None
