@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from pyhudi.errors import CorruptTableError
 
@@ -17,6 +18,8 @@ _LETTERS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _LETTER_OF = {char: letter for letter, char in _LETTERS.items()}
 _BLANKS = " \t\f"
 _BACKSLASH = "\\"
+#: Files whose entries are known: a commit reads the same properties several times.
+_MOST_FILES = 64
 
 
 def parse_properties(data: bytes) -> dict[str, str]:
@@ -29,11 +32,13 @@ def parse_properties(data: bytes) -> dict[str, str]:
         >>> parse_properties(b"#comment\nname = a\\:b\n")
         {'name': 'a:b'}
     """
-    entries = {}
-    for line in _logical_lines(data):
-        key, value = _split(line)
-        entries[_unescape(key)] = _unescape(value)
-    return entries
+    return dict(_entries(data))
+
+
+@lru_cache(maxsize=_MOST_FILES)
+def _entries(data: bytes) -> tuple[tuple[str, str], ...]:
+    found = (_split(line) for line in _logical_lines(data))
+    return tuple((_unescape(key), _unescape(value)) for key, value in found)
 
 
 def _logical_lines(data: bytes) -> Iterator[str]:

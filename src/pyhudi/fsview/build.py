@@ -45,14 +45,14 @@ def committed_files(partition_path: str, listing: Iterable[FileStatus], timeline
 
     Logs of changes are left out: no reader of rows merges them.
     """
-    found = PartitionFiles()
+    found, is_committed = PartitionFiles(), timeline.visibility.shows
     for status in listing:
         if status.is_dir:
             continue
         name = status.name
         base = parse_base_file_name(name)
         if base is not None:
-            if timeline.is_committed(base.instant):
+            if is_committed(base.instant):
                 file = BaseFile(partition_path, base, status.size, status.modified_ms)
                 found.base[base.file_id].append(file)
             continue
@@ -91,6 +91,8 @@ def _slices(group: FileGroupId, base_files: Sequence[BaseFile], logs: Sequence[L
     if len(base_files) == 1 and not logs:  # nearly all file groups of large tables
         return (FileSlice(group, base_files[0].name.instant, base_files[0]),)
     base_by_instant = {file.name.instant: file for file in base_files}
+    if not logs:
+        return tuple(FileSlice(group, instant, base_by_instant[instant]) for instant in sorted(base_by_instant, reverse=True))
     logs_by_instant: dict[str, list[LogFile]] = {instant: [] for instant in base_by_instant}
     starts = sorted(base_by_instant)
     for log in sorted(logs, key=_log_order):

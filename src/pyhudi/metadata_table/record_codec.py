@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import uuid
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 import fastavro
@@ -32,6 +33,8 @@ _UUID_ENCODING = 0
 _LONG = 1 << 64
 #: Indexes of records have few values for many keys: so many are kept once they are decoded.
 _MOST_KNOWN = 4096
+#: Records of so many bytes are kept for the next time, so many of them.
+_LONG_LIST, _LONG_LISTS = 4096, 32
 
 
 class RecordDecoder:
@@ -56,19 +59,28 @@ class RecordDecoder:
         known = self._known.get(value)
         if known is not None:
             return known
-        record = self._decoded(value)
+        if len(value) >= _LONG_LIST:
+            return _long_list(self.schema, self._what, value)
+        record = _decoded(self._schema, self._what, value)
         if isinstance(record, RecordLocation | SecondaryEntry) and len(self._known) < _MOST_KNOWN:
             self._known[value] = record
         return record
 
-    def _decoded(self, value: bytes) -> MetadataRecord:
-        source = io.BytesIO(value)
-        try:
-            # Names of the records tell the wrappers of bounds apart; unions with one record give it bare.
-            found = fastavro.schemaless_reader(source, self._schema, None, return_record_name=True, return_record_name_override=True)
-            return _record(found)
-        except _DAMAGE as error:
-            raise CorruptTableError(f"a record of {self._what} is damaged ({type(error).__name__}: {error})") from None
+
+@lru_cache(maxsize=_LONG_LISTS)
+def _long_list(schema: str, what: str, value: bytes) -> MetadataRecord:
+    """Return a long record, as lists of files are: each commit reads that of its partition again until it is compacted."""
+    return _decoded(parsed_schema(schema), what, value)
+
+
+def _decoded(schema: Any, what: str, value: bytes) -> MetadataRecord:
+    source = io.BytesIO(value)
+    try:
+        # Names of the records tell the wrappers of bounds apart; unions with one record give it bare.
+        found = fastavro.schemaless_reader(source, schema, None, return_record_name=True, return_record_name_override=True)
+        return _record(found)
+    except _DAMAGE as error:
+        raise CorruptTableError(f"a record of {what} is damaged ({type(error).__name__}: {error})") from None
 
 
 def _record(found: Any) -> MetadataRecord:

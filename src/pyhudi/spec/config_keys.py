@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import cache
 
 from pyhudi.errors import nearest
+from pyhudi.spec.config.archival import ARCHIVAL
 from pyhudi.spec.config.compaction import COMPACTION
 from pyhudi.spec.config.engine import ENGINE
 from pyhudi.spec.config.indexes import INDEXES
@@ -21,7 +22,7 @@ from pyhudi.spec.config.services import SERVICES
 from pyhudi.spec.config.tables import TABLES
 from pyhudi.spec.config.writing import WRITING
 
-KEYS: tuple[ConfigKey, ...] = (*TABLES, *WRITING, *INDEXES, *READING, *COMPACTION, *METADATA_TABLE, *SERVICES, *ENGINE)
+KEYS: tuple[ConfigKey, ...] = (*TABLES, *WRITING, *INDEXES, *READING, *COMPACTION, *ARCHIVAL, *METADATA_TABLE, *SERVICES, *ENGINE)
 
 _ABOUT_TABLES = frozenset(TABLES)
 _OF_HUDI = "hoodie."

@@ -10,11 +10,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from pyhudi.errors import UnsupportedError
 
 BASE_FILE_EXTENSIONS = frozenset({"parquet", "orc", "hfile", "lance"})
 PARTITION_METAFILE = ".hoodie_partition_metadata"
+
+#: Each action asks for the names of the same files again, and a table of more files than that has dearer things to do.
+_MOST_NAMES = 1 << 14
 
 _BASE = re.compile(r"([^_./]+)_(\d+-\d+-\d+)_(\d+)\.(\w+)")
 _LOG = re.compile(r"\.([^_/]+)_(\d*)\.log\.(\d+)(?:_(\d+-\d+-\d+))?([.-]cdc)?")
@@ -68,6 +72,7 @@ def next_log_name(file_id: str, slice_instant: str, taken: Iterable[LogFileName]
     return LogFileName(file_id, slice_instant, 1 + max(versions, default=0), write_token)
 
 
+@lru_cache(maxsize=_MOST_NAMES)
 def parse_base_file_name(name: str) -> BaseFileName | None:
     """Return the parts of a base file's name, or None when the name is not one.
 
@@ -81,6 +86,7 @@ def parse_base_file_name(name: str) -> BaseFileName | None:
     return BaseFileName(match[1], match[2], match[3], match[4])
 
 
+@lru_cache(maxsize=_MOST_NAMES)
 def parse_log_file_name(name: str) -> LogFileName | None:
     """Return the parts of a log file's name, or None when the name is not one.
 

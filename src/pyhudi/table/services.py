@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from pyhudi.engine.protocol import Engine
 from pyhudi.errors import UnsupportedError, UsageError
+from pyhudi.service.archival import ArchivalResult
 from pyhudi.service.compaction import CompactionResult
 from pyhudi.service.compaction.execute import Progress
 from pyhudi.service.indexes import IndexChange, IndexRequest, create_index, drop_index, rebuild_indexes
@@ -17,12 +18,13 @@ from pyhudi.service.rollback import failed_writes, plan_rollback, roll_back_fail
 from pyhudi.spec.instant import Action
 from pyhudi.spec.rollback import RollbackPlan
 from pyhudi.storage.protocol import Storage
+from pyhudi.table.archive import archive_timelines
 from pyhudi.table.compact import CompactionRequest, Mode, cancel_compaction, compact, is_pending_compaction
 from pyhudi.timeline.clock import Clock
 from pyhudi.txn.ids import Ids
 from pyhudi.txn.locked import locked_table
 
-_TABLE_SERVICES = "the release that serves clustering, cleaning and archival"
+_TABLE_SERVICES = "the release that serves clustering and cleaning"
 _VERSIONS = "the release that moves tables between versions"
 
 
@@ -126,9 +128,25 @@ class Services:
         """Not served yet."""
         raise _later("clean", _TABLE_SERVICES)
 
-    def archive(self, **_: Any) -> NoReturn:
-        """Not served yet."""
-        raise _later("archive", _TABLE_SERVICES)
+    def archive(self, *, options: Mapping[str, str] | None = None, dry_run: bool = False) -> ArchivalResult:
+        """Move old instants from the active timelines of the table and of its metadata table to their archives.
+
+        Writes do the same by themselves once there are more than `hoodie.keep.max.commits`. Time travel, changes and history find
+        archived commits as before.
+
+        Args:
+            options: `hoodie.*` options, such as `hoodie.keep.min.commits` and `hoodie.keep.max.commits`.
+            dry_run: only return what would be done.
+
+        Raises:
+            OptionError: an option is wrong.
+            UnsupportedError: the table is of version 6.
+            LockTimeoutError: another writer held the table for too long.
+
+        Example:
+            >>> table.services.archive(options={"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3"})  # doctest: +SKIP
+        """
+        return archive_timelines(self.storage, self.clock, self.ids, options or {}, dry_run=dry_run, wait_s=self.wait_s)
 
     def savepoint(self, *_: Any, **__: Any) -> NoReturn:
         """Not served yet."""

@@ -22,6 +22,7 @@ from pyhudi.spec.commit import CommitMetadata, Operation
 from pyhudi.spec.options import resolve
 from pyhudi.spec.visibility import Visibility
 from pyhudi.storage.protocol import Storage
+from pyhudi.table.archive import archive_after
 from pyhudi.table.compact import compact_after
 from pyhudi.table.open_table import OpenTable
 from pyhudi.timeline.payload import read_commit
@@ -118,6 +119,7 @@ def write(
         columns=None if columns is None else tuple(columns),
     )
     txn, work, results, committed = _commit_local(table, request, choices, engine, reason)
+    archive_after(txn, committed, resolved)
     compact_after(txn, committed, resolved, engine)
     counts = count_results(results, work.late)
     return write_result(committed, work.plan, counts, work.tagging, time.perf_counter() - started)

@@ -8,6 +8,8 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
 
 from pyhudi.errors import UnsupportedError
 from pyhudi.spec.instant import Action, Instant, State
@@ -15,10 +17,21 @@ from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.protocol import Storage
 from pyhudi.timeline.history_lsm import COLUMNS, ArchivedRow, HistoryFile, RowReader, history_files
 
+_Default = TypeVar("_Default")
 _NAMES = COLUMNS[:3]
 _CONTENT = COLUMNS[:4]
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """The instants of one file, and their completion times by requested time."""
+
+    rows: tuple[ArchivedRow, ...]
+    times: Mapping[str, str]
+
+
 #: Names of the instants in files that were read, the latest last: files never change, and each commit asks for some.
-_known: OrderedDict[tuple[str, HistoryFile], tuple[ArchivedRow, ...]] = OrderedDict()
+_known: OrderedDict[tuple[str, HistoryFile], _Names] = OrderedDict()
 _known_guard = threading.Lock()
 _MOST_FILES = 256
 
@@ -33,11 +46,13 @@ class History(Mapping[str, str]):
         >>> timeline.archive.content(instant)  # doctest: +SKIP
     """
 
-    def __init__(self, storage: Storage, config: TableConfig, rows: RowReader) -> None:
-        """Answer from the archive on `storage`; nothing is read yet."""
+    def __init__(self, storage: Storage, config: TableConfig, rows: RowReader, known: Mapping[str, str] | None = None) -> None:
+        """Answer from the archive on `storage`, and from the times that are `known`; nothing is read yet."""
+        self._times = known or {}
         self._storage = storage
         self._config = config
         self._rows = rows
+        self._read: dict[HistoryFile, _Names] = {}
         self._files: tuple[HistoryFile, ...] | None = None
 
     @property
@@ -54,12 +69,12 @@ class History(Mapping[str, str]):
         Raises:
             UnsupportedError: an action is unknown to table versions 8 and 9.
         """
-        found = {(row.requested, row.action): row for file in self._all_files() if file.last >= since for row in self._rows_of(file)}
+        found = {(row.requested, row.action): row for file in self._all_files() if file.last >= since for row in self._names_of(file).rows}
         return tuple(self._instant(found[key]) for key in sorted(found))
 
     def find(self, requested: str) -> tuple[Instant, ...]:
         """Return the archived instants of a requested time."""
-        rows = (row for file in self._files_about(requested) for row in self._rows_of(file))
+        rows = (row for file in self._files_about(requested) for row in self._names_of(file).rows)
         return tuple(dict.fromkeys(self._instant(row) for row in rows if row.requested == requested))
 
     def content(self, instant: Instant) -> bytes:
@@ -77,15 +92,23 @@ class History(Mapping[str, str]):
 
     def __getitem__(self, requested: str) -> str:
         """Return the completion time of an archived instant."""
-        for file in self._files_about(requested):
-            for row in self._rows_of(file):
-                if row.requested == requested and row.completed:
-                    return row.completed
-        raise KeyError(requested)
+        found = self.get(requested)
+        if found is None:
+            raise KeyError(requested)
+        return found
+
+    def get(self, requested: str, default: _Default | None = None) -> str | _Default | None:  # type: ignore[override]
+        """Return the completion time of an archived instant, or the default: asked for each log file of old instants."""
+        if (known := self._times.get(requested)) is not None:
+            return known
+        for file in self._all_files():
+            if file.first <= requested <= file.last and (found := self._names_of(file).times.get(requested)) is not None:
+                return found
+        return default
 
     def __iter__(self) -> Iterator[str]:
         """Yield the requested times of all archived instants whose completion time is known."""
-        return iter(dict.fromkeys(row.requested for file in self._all_files() for row in self._rows_of(file) if row.completed))
+        return iter(dict.fromkeys((*self._times, *(time for file in self._all_files() for time in self._names_of(file).times))))
 
     def __len__(self) -> int:
         """Return the number of archived instants."""
@@ -105,17 +128,21 @@ class History(Mapping[str, str]):
             self._files = history_files(self._storage, self._config)
         return self._files
 
-    def _rows_of(self, file: HistoryFile) -> tuple[ArchivedRow, ...]:
+    def _names_of(self, file: HistoryFile) -> _Names:
+        if file in self._read:
+            return self._read[file]
         key = (self._storage.uri, file)
         with _known_guard:
             found = _known.pop(key, None)
         if found is None:
             rows = self._rows(self._storage, file.path, _NAMES)
-            found = tuple(ArchivedRow(*(row[name] for name in _NAMES)) for row in rows)
+            instants = tuple(ArchivedRow(*(row[name] for name in _NAMES)) for row in rows)
+            found = _Names(instants, {one.requested: one.completed for one in instants if one.completed})
         with _known_guard:
             _known[key] = found
             while len(_known) > _MOST_FILES:
                 _known.popitem(last=False)
+        self._read[file] = found
         return found
 
     def _instant(self, row: ArchivedRow) -> Instant:

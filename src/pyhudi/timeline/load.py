@@ -5,10 +5,8 @@ Rules: Hudi technical specification, "Timeline"; `ActiveTimelineV1/V2`, `Instant
 
 from __future__ import annotations
 
-from collections import ChainMap
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import cast
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.spec.instant import Action, Instant, parse_instant
@@ -41,11 +39,10 @@ def load_timeline(
     files = storage.list(config.timeline_path) if listing is None else listing
     found = _instants(files, config.layout)
     _check_single_completion(storage, (instant for instant, _ in found))
-    archive = None if rows is None or config.layout == 1 else History(storage, config, rows)
-    # A chain, because even the length of a history would have to be read.
-    completion = ChainMap(_times_of_files(found, config), cast(dict[str, str], {} if archive is None else archive))
+    times = _times_of_files(found, config)
+    archive = None if rows is None or config.layout == 1 else History(storage, config, rows, times)
     instants = fold(instant for instant, _ in found)
-    return Timeline(instants, config.layout, completion, _origin(storage, config, instants), archive=archive)
+    return Timeline(instants, config.layout, times if archive is None else archive, _origin(storage, config, instants), archive=archive)
 
 
 def _instants(files: Iterable[FileStatus], layout: int) -> list[tuple[Instant, FileStatus]]:

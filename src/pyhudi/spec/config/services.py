@@ -19,14 +19,6 @@ SERVICES: tuple[ConfigKey, ...] = (
         hoodie.prewrite.cleaner.policy=none
         """,
     ),
-    *refused(
-        f"archiving {_LATER}; the timeline is kept whole",
-        """
-        hoodie.archive.automatic=false hoodie.archive.async=false hoodie.archive.* hoodie.keep.max.commits hoodie.keep.min.commits
-        hoodie.commits.archival.batch hoodie.fail.on.timeline.archiving=true hoodie.timeline.compaction.*
-        hoodie.timeline.manifest.retained.versions
-        """,
-    ),
     *harmless("sizes new records in log files, where pyhudi puts none", "hoodie.logfile.to.parquet.compression.ratio"),
     *refused(
         f"clustering {_LATER}",
@@ -43,7 +35,8 @@ SERVICES: tuple[ConfigKey, ...] = (
     *refused(
         f"several writers at a time {_LATER}; pyhudi lets one writer after the other onto a table",
         """
-        hoodie.write.concurrency.mode=single_writer hoodie.write.concurrency.* hoodie.write.lock.**
+        hoodie.write.concurrency.mode=single_writer hoodie.write.concurrency.*
+        hoodie.write.lock.provider=org.apache.hudi.client.transaction.lock.InProcessLockProvider hoodie.write.lock.**
         hoodie.clean.failed.writes.policy=eager
         hoodie.write.num.retries.on.conflict.failures=0
         """,

@@ -1,0 +1,94 @@
+"""From the active timeline to the archive: what is archived is deleted only once readers find it there.
+
+Rules: `TimelineArchiverV2.deleteArchivedActions`, `MetadataConversionUtils.createLSMTimelineInstant`; format notes 5.2. A run
+that was cut after the archive had its instants left some of them in both places, where readers count them once; the next
+run deletes these first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from pyhudi.kernels.history import read_rows
+from pyhudi.kernels.history_write import MergeLimits, add_to_history, merge_history
+from pyhudi.spec.instant import Action, Instant, State, parse_instant
+from pyhudi.spec.table_config import TableConfig
+from pyhudi.storage.protocol import FileStatus, Storage
+from pyhudi.timeline.history import History
+from pyhudi.timeline.history_lsm import ArchivedRow
+from pyhudi.timeline.payload import read_bytes
+from pyhudi.timeline.timeline import Timeline
+
+#: Under which requested time and completed action all states of an instant meet.
+_Key = tuple[str, Action]
+_WITH_PLAN = frozenset({Action.CLEAN, Action.COMPACTION, Action.LOG_COMPACTION})
+_REPLACING = frozenset({Action.REPLACE_COMMIT, Action.CLUSTERING})
+
+
+def drop_archived(storage: Storage, config: TableConfig, timeline: Timeline) -> bool:
+    """Delete the files of active instants that are archived already, and tell whether there were any."""
+    oldest = next((one.requested for one in timeline.completed()), None)
+    if oldest is None:
+        return False
+    archived = {(one.requested, one.action) for one in History(storage, config, read_rows).instants(since=oldest)}
+    both = [one for one in timeline.completed() if (one.requested, one.action) in archived]
+    _delete(storage, config, both)
+    return bool(both)
+
+
+def move_to_archive(storage: Storage, config: TableConfig, timeline: Timeline, instants: Sequence[Instant], merge: MergeLimits) -> None:
+    """Archive completed instants, sorted by requested time; the caller holds the table's lock.
+
+    Raises:
+        StorageError: the storage failed. Each instant is on the active timeline, in the archive, or in both.
+    """
+    states = _states(config, storage.list(config.timeline_path))
+    add_to_history(storage, config, [_row(storage, config, timeline, one, states[_key(one)]) for one in instants])
+    _delete(storage, config, instants)
+    merge_history(storage, config, merge)
+
+
+def _row(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant, states: Iterable[Instant]) -> ArchivedRow:
+    completed = instant.completed or timeline.completion_time(instant.requested)
+    metadata = read_bytes(storage, config, instant) or None
+    return ArchivedRow(instant.requested, completed, instant.action.value, metadata, _plan(storage, config, states))
+
+
+def _plan(storage: Storage, config: TableConfig, states: Iterable[Instant]) -> bytes | None:
+    """Return what an instant planned: its requested file, of a replacecommit rather the inflight one if that says something."""
+    plan = None
+    for state in sorted((one for one in states if not one.is_completed), key=lambda one: one.state):
+        if state.action in _REPLACING or (state.action in _WITH_PLAN and state.state is State.REQUESTED):
+            plan = read_bytes(storage, config, state) or plan
+    return plan
+
+
+def _delete(storage: Storage, config: TableConfig, instants: Sequence[Instant]) -> None:
+    """Delete all state files: the pending ones first, since without its completed file an instant would seem to be under way;
+    the completed ones from the oldest on, so that a cut leaves no hole.
+    """
+    if not instants:
+        return
+    paths = _paths(config, storage.list(config.timeline_path))
+    for pending in (True, False):
+        for instant in instants:
+            for state, path in paths[_key(instant)]:
+                if pending is not state.is_completed:
+                    storage.delete(path)
+
+
+def _states(config: TableConfig, listing: Iterable[FileStatus]) -> Mapping[_Key, list[Instant]]:
+    return {key: [state for state, _ in found] for key, found in _paths(config, listing).items()}
+
+
+def _paths(config: TableConfig, listing: Iterable[FileStatus]) -> Mapping[_Key, list[tuple[Instant, str]]]:
+    found: dict[_Key, list[tuple[Instant, str]]] = {}
+    for status in listing:
+        state = None if status.is_dir else parse_instant(status.name, config.layout)
+        if state is not None:
+            found.setdefault(_key(state), []).append((state, status.path))
+    return found
+
+
+def _key(instant: Instant) -> _Key:
+    return instant.requested, instant.comparable_action

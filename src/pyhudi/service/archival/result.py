@@ -1,0 +1,38 @@
+"""What an archival says when it is planned or done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pyhudi.spec.instant import Instant
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivalResult:
+    """The instants that left the active timelines of a table and of its metadata table, or would on a dry run.
+
+    `kept_because` says what keeps the next commit of the table where it is; empty when there are few enough.
+    """
+
+    instants: tuple[Instant, ...] = ()
+    metadata_instants: tuple[Instant, ...] = ()
+    kept_because: str = ""
+
+    def __str__(self) -> str:
+        kept = f"; the next one stays: {self.kept_because}" if self.kept_because else ""
+        return f"archived {_count(self.instants)}, of the metadata table {_count(self.metadata_instants)}{kept}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as values that JSON knows."""
+        return {
+            "instants": [instant.requested for instant in self.instants],
+            "metadata_instants": [instant.requested for instant in self.metadata_instants],
+            "kept_because": self.kept_because,
+        }
+
+
+def _count(instants: tuple[Instant, ...]) -> str:
+    if not instants:
+        return "nothing"
+    return f"{len(instants)} instants, {instants[0].requested} to {instants[-1].requested}"

@@ -1,0 +1,121 @@
+"""Archival, of a table and of its metadata table, cut at every change: no instant is lost, none counts twice, and the next run ends it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow.compute as pc
+import pytest
+
+from pyhudi import HudiTable
+from pyhudi.kernels.history import read_rows
+from pyhudi.metadata_table.own import FOLDER
+from pyhudi.service.archival import move
+from pyhudi.spec.commit import Operation
+from pyhudi.spec.table_config import TableConfig
+from pyhudi.storage.folder import FolderStorage
+from pyhudi.storage.memory import MemoryStorage
+from pyhudi.storage.protocol import Storage
+from pyhudi.storage.table_properties import load_properties
+from pyhudi.testing.crash import CrashPoint, CrashRun, calls_of, cut
+from pyhudi.testing.faults import Fault, faults_of
+from pyhudi.testing.intercepted import CHANGING_CALLS
+from pyhudi.timeline.history_lsm import archived_rows
+from tests.unit.crash.tables import CountedIds, Driver, StoppedClock, check_at_rest, ride
+
+#: Archival leaves two of at least four commits; each third commit compacts the metadata table; files of the archive are merged in pairs.
+OPTIONS = {
+    "hoodie.keep.min.commits": "2",
+    "hoodie.keep.max.commits": "3",
+    "hoodie.metadata.compact.max.delta.commits": "3",
+    "hoodie.timeline.compaction.batch.size": "2",
+    "hoodie.compact.inline.max.delta.commits": "1",
+}
+WRITTEN_WITH = {**OPTIONS, "hoodie.archive.automatic": "false"}
+KINDS = [Driver(metadata_table=True, table_type=kind, written_with=WRITTEN_WITH) for kind in ("COPY_ON_WRITE", "MERGE_ON_READ")]
+COMMITS = 9
+
+
+def archive(storage: Storage) -> object:
+    return HudiTable(storage, clock=StoppedClock(), ids=CountedIds()).services.archive(options=OPTIONS)
+
+
+def stored(driver: Driver) -> MemoryStorage:
+    """A table that was archived once, and may be again."""
+    storage = MemoryStorage()
+    driver.create(storage)
+    for number in range(COMMITS):
+        driver.write(storage, Operation.UPSERT, [ride(1, "oslo", number), ride(number, "rome", number)])
+        if number == COMMITS - 4:
+            archive(storage)
+    return storage
+
+
+def cuts(storage: MemoryStorage, *faults: Fault) -> Iterator[CrashRun]:
+    for number, call in enumerate(calls_of(archive, storage.copy)):
+        if call.method in CHANGING_CALLS:
+            for fault in set(faults) & set(faults_of(call)):
+                run = cut(archive, storage.copy(), CrashPoint(number, call, fault))
+                yield run
+                run.storage.drop()
+
+
+def seen(storage: Storage, *, whole: bool = True) -> list[object]:
+    """Rows of now and of the time of each commit, changes, and the history: what archival must leave as it is. Or the first of them."""
+    table = HudiTable(storage)
+    history = table.history().select(["requested", "completed", "action", "inserted", "updated"])
+    commits = history.filter(pc.is_in(history["action"], pc.pa.array(["commit", "deltacommit"])))["requested"].to_pylist()
+    times = commits if whole else commits[1:2]
+    past = [table.to_arrow(as_of=time).sort_by([("city", "ascending"), ("id", "ascending")]).to_pylist() for time in times]
+    changed = [table.changes(since=time).num_rows for time in times[:3]]
+    return [past, changed, history.to_pylist()]
+
+
+def archived(storage: Storage) -> list[list[tuple[str, str]]]:
+    """What the archives of a table and of its metadata table hold."""
+    places = (storage, FolderStorage(storage, FOLDER))
+    return [
+        [(row.requested, row.action) for row in archived_rows(place, TableConfig(load_properties(place)), read_rows)] for place in places
+    ]
+
+
+def check_cuts(driver: Driver, *faults: Fault, whole: bool) -> int:
+    """Cut the archival of a table at every change, and return at how many."""
+    storage = stored(driver)
+    before = seen(storage, whole=whole)
+    ended = storage.copy()
+    archive(ended)
+    assert seen(ended, whole=whole) == before
+    at_end = archived(ended)
+    assert all(at_end)
+    points = 0
+    for run in cuts(storage, *faults):
+        points += 1
+        assert seen(run.storage, whole=whole) == before, run.point
+        archive(run.storage)
+        assert archived(run.storage) == at_end, run.point
+        if whole or points % 8 == 0:
+            assert seen(run.storage, whole=whole) == before, run.point
+            driver.write(run.storage, Operation.UPSERT, [ride(1, "oslo", 99)])
+            check_at_rest(run.storage, run.point)
+            wrong = [row for row in HudiTable(run.storage).inspect.health().to_pylist() if row["check"] != "nothing pending"]
+            assert wrong == [], run.point
+    return points
+
+
+def test_archival_cut_after_any_change_shows_readers_all_instants_once() -> None:
+    assert check_cuts(KINDS[0], Fault.AFTER, whole=False) > 40
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("driver", KINDS, ids=["copy on write", "merge on read"])
+def test_archival_cut_anyhow_shows_readers_all_instants_once(driver: Driver) -> None:
+    check_cuts(driver, Fault.AFTER, Fault.TORN, Fault.ERROR_NOT_DONE, whole=True)
+
+
+def test_deleting_what_was_not_archived_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    storage = stored(KINDS[0])
+    before = seen(storage)
+    monkeypatch.setattr(move, "add_to_history", lambda *_: None)
+    archive(storage)
+    assert seen(storage) != before

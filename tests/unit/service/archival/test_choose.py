@@ -1,0 +1,109 @@
+"""Which instants may be archived: each rule on a small timeline."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyhudi.errors import OptionError
+from pyhudi.service.archival.choose import Cleaned, Facts, Stay, choose
+from pyhudi.service.archival.settings import ArchivalSettings, archival_settings
+from pyhudi.spec.instant import Action, Instant, State
+from pyhudi.spec.options import resolve
+from pyhudi.timeline.timeline import Timeline, fold
+
+
+def at(number: int) -> str:
+    return f"20261201{number:09}"
+
+
+def done(number: int, action: Action = Action.COMMIT) -> Instant:
+    return Instant(at(number), action, State.COMPLETED, at(number + 1))
+
+
+def pending(number: int, action: Action) -> Instant:
+    return Instant(at(number), action, State.REQUESTED)
+
+
+def chosen(
+    *others: Instant, commits: int = 6, cleaned: Cleaned | None = None, bounds: tuple[Stay, ...] = (), **settings: bool
+) -> tuple[list[int], str]:
+    """Choose on a timeline of commits 10, 20, 30 ... with other instants among them."""
+    timeline = Timeline(fold((*(done(10 * number) for number in range(1, commits + 1)), *others)), 2)
+    options = ArchivalSettings(fewest=2, most=4, **settings)
+    instants, why = choose(Facts(timeline, is_merge_on_read=False, cleaned=cleaned, bounds=bounds), options)
+    return [int(instant.requested[-9:]) for instant in instants], why
+
+
+def test_nothing_is_archived_before_there_are_more_commits_than_may_stay() -> None:
+    assert chosen(commits=4) == ([], "")
+    assert chosen(commits=5) == ([10, 20, 30], "")
+
+
+def test_cleans_and_rollbacks_among_the_commits_go_along_and_other_actions_stay() -> None:
+    assert chosen(done(5, Action.CLEAN), done(12, Action.ROLLBACK), done(15, Action.INDEXING), done(45, Action.CLEAN))[0] == [
+        *(5, 10, 12, 20, 30, 40)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("action", "number", "expected"), [(Action.COMMIT, 35, [10, 20]), (Action.CLEAN, 15, []), (Action.INDEXING, 5, [])]
+)
+def test_the_commit_before_the_first_pending_action_stays(action: Action, number: int, expected: list[int]) -> None:
+    instants, why = chosen(pending(number, action))
+    assert instants == expected
+    assert f"{action} {at(number)} is pending" in why
+
+
+def test_archival_ends_before_the_first_savepoint_or_leaves_savepointed_commits_out() -> None:
+    saved = done(20, Action.SAVEPOINT)
+    assert chosen(saved)[0] == [10]
+    assert chosen(saved, beyond_savepoints=True)[0] == [10, 30, 40, 50]
+
+
+def test_a_replacecommit_stays_until_its_replaced_files_are_cleaned() -> None:
+    replacing = (done(15, Action.REPLACE_COMMIT), done(25, Action.REPLACE_COMMIT))
+    assert chosen(*replacing)[0] == [10]
+    assert chosen(*replacing, cleaned=Cleaned(at(45), at(20)))[0] == [10, 15, 20]
+    assert chosen(*replacing, cleaned=Cleaned(at(45)))[0] == [10, 15, 20, 25, 30, 40]
+
+
+def test_a_replacecommit_stays_whose_files_a_savepoint_of_the_last_clean_kept() -> None:
+    kept = Cleaned(at(45), at(40), savepointed=(at(10),))
+    assert chosen(done(15, Action.REPLACE_COMMIT), cleaned=kept)[0] == [10]
+
+
+def test_commits_stay_whose_files_the_last_clean_kept_when_that_is_asked_for() -> None:
+    assert chosen(cleaned=Cleaned(at(45), at(20)))[0] == [10, 20, 30, 40]
+    assert chosen(cleaned=Cleaned(at(45), at(20)), behind_cleaning=True)[0] == [10]
+
+
+def test_the_nearest_bound_counts_and_is_named() -> None:
+    assert chosen(bounds=(Stay(at(30), "far"), Stay(at(20), "near"))) == ([10], "near")
+
+
+@pytest.mark.parametrize(
+    ("compacted", "expected"), [((), [10, 20, 30]), ((35,), [10, 20, 30]), ((25,), [10, 20, 25]), ((45,), [10, 20, 30])]
+)
+def test_delta_commits_stay_that_the_trigger_of_compaction_counts(compacted: tuple[int, ...], expected: list[int]) -> None:
+    deltas = [done(10 * number, Action.DELTA_COMMIT) for number in range(1, 6)]
+    timeline = Timeline(fold((*deltas, *(done(number) for number in compacted))), 2)
+    fewest = 5 + len(compacted) - 3
+    settings = ArchivalSettings(fewest=fewest, most=4, compaction_deltas=2)
+    instants, _ = choose(Facts(timeline, is_merge_on_read=True), settings)
+    assert [int(instant.requested[-9:]) for instant in instants] == expected
+
+
+def test_few_delta_commits_stay_all_with_the_compaction_before_them() -> None:
+    deltas = [done(10 * number, Action.DELTA_COMMIT) for number in range(1, 6)]
+    facts = Facts(Timeline(fold((*deltas, done(35))), 2), is_merge_on_read=True)
+    instants, why = choose(facts, ArchivalSettings(fewest=1, most=4, compaction_deltas=9))
+    assert [int(instant.requested[-9:]) for instant in instants] == [10, 20, 30]
+    assert "compaction" in why
+    assert (
+        choose(Facts(Timeline(tuple(deltas), 2), is_merge_on_read=True), ArchivalSettings(fewest=1, most=4, compaction_deltas=9))[0] == ()
+    )
+
+
+def test_no_fewer_commits_may_be_kept_than_must() -> None:
+    with pytest.raises(OptionError, match=r"hoodie\.keep\.max\.commits"):
+        archival_settings(resolve({"hoodie.keep.min.commits": "30"}))
