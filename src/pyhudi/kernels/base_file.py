@@ -50,7 +50,7 @@ class TableShape:
     `delete_marker`. `gaps` says which values of the newer of two versions are filled from the older one, `merger` merges two
     versions in the mode CUSTOM. With `combines_by_ordering` rows of one batch go by their ordering values, whatever the mode.
     `change_log` says what is logged of changes, None for nothing. `virtual_key` says how the keys of files without meta columns come
-    from the data.
+    from the data. `path_columns` come with incoming rows and say their partition; no file holds them.
     """
 
     name: str
@@ -66,6 +66,12 @@ class TableShape:
     combines_by_ordering: bool = False
     change_log: LoggingMode | None = None
     virtual_key: KeyFields | None = None
+    path_columns: tuple[pa.Field, ...] = ()
+
+    @property
+    def incoming_schema(self) -> pa.Schema:
+        """The data columns of incoming rows."""
+        return pa.schema([*self.schema, *self.path_columns], metadata=self.schema.metadata) if self.path_columns else self.schema
 
     @property
     def mixes_versions(self) -> bool:

@@ -39,7 +39,7 @@ from pyhudi.write.changes import user_columns
 from pyhudi.write.choices import Choices, choose
 from pyhudi.write.local import Stage, layout_files, sizing_of
 from pyhudi.write.plan import WritePlan, plan_write
-from pyhudi.write.prepare import TableSchema, evolved, require_columns, table_shape
+from pyhudi.write.prepare import TableSchema, evolved, require_columns, table_shape, with_path_columns
 from pyhudi.write.profile import inflight_metadata
 from pyhudi.write.replace import replaced_groups
 from pyhudi.write.result import WriteResult, count_results, write_result
@@ -150,7 +150,7 @@ def _for_tasks(choices: Choices, lookup: Lookup, frame: DataFrame) -> Choices:
 def _schema_after(stored: TableSchema, request: DistributedRequest, txn: Transaction, *, wants_all: bool) -> TableSchema:
     config, data = txn.table.config, user_columns(arrow_schema(request.frame))
     if request.operation.deletes_rows:
-        return stored
+        return with_path_columns(stored, data, config)
     require_columns(data, config.record_key_fields, "a record key field", config)
     require_columns(data, config.partition_fields, "a partition field", config)
     return evolved(stored, data, config, wants_all=wants_all)

@@ -90,7 +90,7 @@ def group_rows(
             yield GroupedRows(rows, _profile(rows, places, begins=False), late, merges=True)
             return
         search = KeySearch(tagging, replace(lookup, positions=positions), kept)
-        found = Located(_located(frame)) if located else search.found(_keyed(txn, frame, tagging, lookup.shape.schema))
+        found = Located(_located(frame)) if located else search.found(_keyed(txn, frame, tagging, lookup.shape.incoming_schema))
         rows = kept_until(kept, _deletes(found.rows) if tagging.operation.deletes_rows else found.rows)
         profile = _profile(rows, places, begins=tagging.layout is not None and not located)
         standing = rows

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from pyhudi.errors import OptionError, UnsupportedError
 from pyhudi.spec import table_keys as keys
+from pyhudi.spec.cdc import logging_mode
 from pyhudi.spec.key_generator import KeyGeneratorType
 from pyhudi.spec.options import Options
 from pyhudi.spec.table_config import TableConfig
@@ -27,6 +28,7 @@ _VIRTUAL_COPY_ON_WRITE = (
     KeyGeneratorType.NON_PARTITION,
 )
 _VIRTUAL_MERGE_ON_READ = (KeyGeneratorType.SIMPLE,)
+_TIMESTAMPS = frozenset({KeyGeneratorType.TIMESTAMP.value})
 
 
 def key_lines(options: Options, version: int) -> dict[str, str]:
@@ -70,10 +72,29 @@ def check_keys(config: TableConfig) -> None:
         raise UnsupportedError(
             f"{name} has {keys.SLASH_DATES}=true, which is for tables with one partition field whose folders are not named field=value."
         )
-    if config.drop_partition_columns and not config.partition_fields:
-        raise UnsupportedError(f"{name} has {keys.DROP_PARTITION_COLUMNS}=true and no partition fields.")
+    if config.drop_partition_columns:
+        _check_dropped(config, f"{name} has {keys.DROP_PARTITION_COLUMNS}=true")
     if not config.populate_meta_fields:
         _check_virtual(config, name)
+
+
+def _check_dropped(config: TableConfig, what: str) -> None:
+    """Refuse tables of which the paths do not tell what the files leave out."""
+    fields = config.partition_fields
+    if not fields:
+        raise UnsupportedError(f"{what} and no partition fields.")
+    if config.is_merge_on_read:
+        raise UnsupportedError(f"{what}: merge-on-read tables keep their partition columns, as in Hudi.")
+    if nested := [field for field in fields if "." in field]:
+        raise UnsupportedError(f"{what} and the partition field {nested[0]}, which is no column of its own.")
+    if _TIMESTAMPS & {config.key_generator.family.value, *config.partition_field_types} or config.slash_dates:
+        raise UnsupportedError(f"{what} and partition values that paths hold in another form: they could not be read back.")
+    if compared := [field for field in config.ordering_fields if field in fields]:
+        raise UnsupportedError(f"{what} and the ordering field {compared[0]}, of which stored rows would have no value.")
+    if not config.populate_meta_fields and (keyed := [field for field in config.record_key_fields if field in fields]):
+        raise UnsupportedError(f"{what} and virtual keys of the field {keyed[0]}, of which stored rows would have no value.")
+    if logging_mode(config) is not None:
+        raise UnsupportedError(f"{what} and change data capture, whose images have no partition columns then.")
 
 
 def _check_virtual(config: TableConfig, name: str) -> None:

@@ -56,8 +56,6 @@ def check_writable(config: TableConfig) -> None:
     check_served(config.version, for_write=True)
     check_readable(config)
     _refuse_unknown(config, "hoodie.")
-    if config.drop_partition_columns:
-        raise _refusal(config, f"{keys.DROP_PARTITION_COLUMNS}=true", "the partition columns must be kept in the files")
     _refuse_flag(config, keys.PARTITION_METAFILE_BASE_FORMAT, "Parquet partition metafiles are not written")
     _check_keys(config)
     check_keys(config)

@@ -72,7 +72,7 @@ def _keyed(work: BulkWrite, number: int, batches: Iterable[pa.RecordBatch]) -> I
     for batch in batches:
         if not batch.num_rows:
             continue
-        rows = conform(pa.Table.from_batches([batch]), work.shape.schema)
+        rows = conform(pa.Table.from_batches([batch]), work.shape.incoming_schema)
         keys, paths = key_columns(rows, generator, first_row=first_row)
         first_row += rows.num_rows
         yield rows.add_column(0, RECORD_KEY, keys).add_column(1, PARTITION_PATH, paths)

@@ -73,7 +73,7 @@ def tag_changes(
     if deletes.num_rows:
         parts += located.tag_deletes(deletes, places)
     if new.num_rows:
-        keyed = keyed_rows(new.drop_columns([*located.LOCATION_COLUMNS, DELETE_COLUMN]), shape.schema, places.view.config, instant)
+        keyed = keyed_rows(new.drop_columns([*located.LOCATION_COLUMNS, DELETE_COLUMN]), shape.incoming_schema, places.view.config, instant)
         parts += _tag_new(keyed, tagging, lookup)
     joined = [_one_change_a_key(part, shape) for part in _by_partition(parts)]
     return without_void_inserts(joined, shape)

@@ -30,7 +30,7 @@ from pyhudi.write.changes import holds_changes, tag_changes, user_columns
 from pyhudi.write.choices import Choices
 from pyhudi.write.located import Places
 from pyhudi.write.plan import Sizing, WritePlan, plan_write
-from pyhudi.write.prepare import TableSchema, evolved, keyed_deletes, keyed_rows, require_columns, table_shape
+from pyhudi.write.prepare import TableSchema, evolved, keyed_deletes, keyed_rows, require_columns, table_shape, with_path_columns
 from pyhudi.write.profile import Profile, profile_of
 from pyhudi.write.replace import replaced_groups
 from pyhudi.write.route import LoadedTask, load_tasks
@@ -105,7 +105,9 @@ def plan_local(
     if request.operation is Operation.DELETE_PARTITION:
         request = _of_named_partitions(stage, request, stored)
     schema = stored
-    if request.data is not None and not request.operation.deletes_rows:
+    if request.data is not None and request.operation.deletes_rows:
+        schema = with_path_columns(stored, request.data.schema, stage.table.config)
+    elif request.data is not None:
         columns = user_columns if request.located else without_meta_columns
         wants_all = choices.wants_all_columns and not request.located
         schema = evolved(stored, columns(request.data.schema), stage.table.config, wants_all=wants_all)
@@ -193,12 +195,12 @@ def _keyed(stage: Stage, request: WriteRequest, data: pa.Table, tagging: Tagging
         require_columns(data.schema, config.record_key_fields, "a record key field", config)
         if not tagging.index.is_global:
             require_columns(data.schema, config.partition_fields, "a partition field", config)
-        return keyed_deletes(data, shape.schema, config, stage.instant)
+        return keyed_deletes(data, shape.incoming_schema, config, stage.instant)
     require_columns(data.schema, config.record_key_fields, "a record key field", config)
     require_columns(data.schema, config.partition_fields, "a partition field", config)
     if tagging.looks_up or tagging.combine:
         require_columns(data.schema, shape.ordering_fields, "an ordering field", config)
-    return keyed_rows(data, shape.schema, config, stage.instant)
+    return keyed_rows(data, shape.incoming_schema, config, stage.instant)
 
 
 def _of_named_partitions(stage: Stage, request: WriteRequest, stored: TableSchema) -> WriteRequest:
@@ -209,7 +211,8 @@ def _of_named_partitions(stage: Stage, request: WriteRequest, stored: TableSchem
             raise UsageError("A delete of partitions needs their paths.")
         config = stage.table.config
         require_columns(request.data.schema, config.partition_fields, "a partition field", config)
-        rows = keyed_deletes(request.data, stored.columns, config, stage.instant)
+        columns = with_path_columns(stored, request.data.schema, config).columns
+        rows = keyed_deletes(request.data, columns, config, stage.instant)
         partitions = tuple(part.partition_path for part in split_by_partition(rows))
     return WriteRequest(request.operation, None, partitions=partitions)
 
@@ -218,7 +221,7 @@ def _rekeyed(stage: Stage, data: pa.Table, shape: TableShape) -> pa.Table:
     """Return located rows with the key and partition path that their values give now; generated keys stay as they
     are.
     """
-    keyed = keyed_rows(data, shape.schema, stage.table.config, stage.instant)
+    keyed = keyed_rows(data, shape.incoming_schema, stage.table.config, stage.instant)
     if stage.table.config.record_key_fields:
         return keyed
     place = keyed.schema.get_field_index(RECORD_KEY)

@@ -5,13 +5,14 @@ Nothing is written here, and everything that can be wrong with the data is found
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pyhudi.errors import KeyFieldError, SchemaError
+from pyhudi.errors import KeyFieldError, SchemaError, UnsupportedError
 from pyhudi.index.rows import deletes_of
 from pyhudi.kernels.base_file import TableShape
 from pyhudi.kernels.incoming import DELETE_COLUMN
@@ -40,11 +41,14 @@ def evolved(table: TableSchema, data: pa.Schema, config: TableConfig, *, wants_a
 
     Raises:
         SchemaError: a column cannot be stored, does not fit, or has a name that pyhudi uses itself.
+        UnsupportedError: the table leaves partition columns out of its files, and its schema has a history.
     """
     if DELETE_COLUMN in data.names:
         raise SchemaError(f"Column '{DELETE_COLUMN}' has a name that pyhudi uses itself. Rename it, or use delete().")
     if wants_all:
         _require_all(table.columns, data)
+    if config.drop_partition_columns:
+        return _evolved_beside_paths(table, data, config)
     columns = evolve(table.columns, data, key_fields=(*config.record_key_fields, *config.partition_fields))
     if columns.equals(table.columns):
         return table
@@ -52,6 +56,33 @@ def evolved(table: TableSchema, data: pa.Schema, config: TableConfig, *, wants_a
     if history is not None:
         columns = with_history(columns, reconciled(history, columns))
     return TableSchema(columns, arrow_to_avro(columns, config.name))
+
+
+def _evolved_beside_paths(table: TableSchema, data: pa.Schema, config: TableConfig) -> TableSchema:
+    """Return the schema after a write to a table whose files leave the partition columns out: of these the paths tell no type."""
+    stored = _in_files(table.columns, config)
+    if history_of(stored) is not None:
+        raise UnsupportedError(f"table {config.name} has a schema history, and files without partition columns: that is not served.")
+    columns = evolve(stored, _in_files(data, config), key_fields=config.record_key_fields)
+    # The schema that a table is made with has the partition columns, those of its commits have them no more.
+    recorded = {field["name"] for field in json.loads(table.avro_json)["fields"]}
+    avro_json = table.avro_json if columns.equals(stored) and recorded <= set(columns.names) else arrow_to_avro(columns, config.name)
+    in_paths = (field for field in table.columns if field.name in config.partition_fields)
+    return with_path_columns(TableSchema(pa.schema([*columns, *in_paths]), avro_json), data, config)
+
+
+def with_path_columns(table: TableSchema, data: pa.Schema, config: TableConfig) -> TableSchema:
+    """Return the schema with columns that stand in paths alone in the types that the data have them in: the paths are made of these."""
+    if not config.drop_partition_columns:
+        return table
+    given = {field.name.lower(): field.type for field in data if field.name.lower() in map(str.lower, config.partition_fields)}
+    columns = [field.with_type(given.get(field.name.lower(), field.type)) for field in table.columns]
+    return TableSchema(pa.schema(columns, metadata=table.columns.metadata), table.avro_json)
+
+
+def _in_files(columns: pa.Schema, config: TableConfig) -> pa.Schema:
+    dropped = {name.lower() for name in config.partition_fields} if config.drop_partition_columns else set()
+    return pa.schema([field for field in columns if field.name.lower() not in dropped], metadata=columns.metadata)
 
 
 def _require_all(table: pa.Schema, data: pa.Schema) -> None:
@@ -70,7 +101,10 @@ def table_shape(schema: TableSchema, config: TableConfig) -> TableShape:
     Raises:
         UnsupportedError: the table merges records by a class that is not known here.
     """
-    return shape_of(config, schema.columns, with_meta_fields(schema.avro_json))
+    columns = _in_files(schema.columns, config)
+    shape = shape_of(config, columns, with_meta_fields(schema.avro_json))
+    in_paths = tuple(field for field in schema.columns if field.name not in columns.names)
+    return replace(shape, path_columns=in_paths) if in_paths else shape
 
 
 def require_columns(data: pa.Schema, fields: Iterable[str], role: str, config: TableConfig) -> None:

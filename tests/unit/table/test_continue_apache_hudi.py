@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from pyhudi.errors import UnsupportedError
 from pyhudi.table.table import HudiTable
 from pyhudi.testing.invariants import garbage, timeline_faults
 from pyhudi.timeline.load import load_timeline
@@ -24,6 +22,7 @@ WRITABLE = [
     "cleaned_and_archived_v9",
     "clustered_v9",
     "complex_keys_v9",
+    "dropped_partition_column_v9",
     "encoded_partitions_v9",
     "overwritten_table_v9",
     "pending_write_direct_v8",
@@ -45,9 +44,6 @@ MERGE_ON_READ = [
     for name in ("archived", "avro_blocks", "commit_time", "compacted", "failed", "log_compacted", "parquet_blocks", "pending_compaction")
 ]
 WITHOUT_STORED_KEYS = ["virtual_keys_v9", "merge_on_read_virtual_keys_v6", "merge_on_read_virtual_keys_v9"]
-REFUSED = {
-    "dropped_partition_column_v9": "drop.partition.columns",
-}
 META = ["_hoodie_record_key", "_hoodie_partition_path"]
 
 
@@ -110,11 +106,3 @@ def test_rows_of_a_table_without_keys_keep_theirs(tmp_path: Path) -> None:
     after = rows_of(table)
     assert len(after) == len(before) + 1
     assert [row for row in after if row in before] == before
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_table_that_cannot_be_written_is_refused_by_the_name_of_the_reason(name: str, tmp_path: Path) -> None:
-    table = HudiTable.open(unpack(f"judge/{name}", tmp_path))
-    rows = pa.table({"id": [1]})
-    with pytest.raises(UnsupportedError, match=REFUSED[name]):
-        table.upsert(rows)

@@ -1,0 +1,84 @@
+"""Tables whose files leave the partition columns out (`hoodie.datasource.write.drop.partition.columns`): paths alone hold their values."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from pyhudi.errors import UnsupportedError
+from pyhudi.table.table import HudiTable
+from pyhudi.timeline.load import load_timeline
+from pyhudi.timeline.payload import read_commit
+from tests.unit.table.tables import make_table, ride, rows_of
+
+DROP = {"hoodie.datasource.write.drop.partition.columns": "true"}
+TIMES = {
+    "hoodie.datasource.write.keygenerator.type": "CUSTOM",
+    "hoodie.keygen.timebased.timestamp.type": "EPOCHMILLISECONDS",
+    "hoodie.keygen.timebased.output.dateformat": "yyyy",
+}
+
+
+def columns_of_files(table: HudiTable) -> set[tuple[str, ...]]:
+    contents = (io.BytesIO(table.storage.read(path)) for path in table.inspect.files()["path"].to_pylist())
+    return {tuple(name for name in pq.read_schema(content).names if not name.startswith("_hoodie")) for content in contents}
+
+
+@pytest.mark.parametrize("style", [{}, {"hoodie.datasource.write.hive_style_partitioning": "true"}, {"hoodie.index.type": "GLOBAL_SIMPLE"}])
+def test_values_come_back_from_the_paths_through_every_operation(style: dict[str, str]) -> None:
+    stored = {name: value for name, value in style.items() if "index" not in name}
+    table = make_table(partition_by=["city"], order_by=["at"], options={**DROP, **stored})
+    write = {name: value for name, value in style.items() if "index" in name}
+    table.bulk_insert([ride(1, "oslo"), ride(2, "rome"), ride(3, None)])
+    table.upsert([ride(1, "oslo", 5, 1), ride(2, "rome", 5, 1), ride(4, "lima")], options=write)
+    table.delete([ride(2, "rome")], options=write)
+    table.insert([ride(5, "rome")])
+    table.delete(where="city = 'lima'")
+    assert rows_of(table) == rows(ride(1, "oslo", 5, 1), ride(3, None), ride(5, "rome"))
+    assert table.to_arrow(filter="city = 'rome'")["id"].to_pylist() == [5]
+    assert columns_of_files(table) == {("id", "value", "at")}
+
+
+def test_commits_have_the_schema_of_the_files_and_it_evolves() -> None:
+    table = make_table(partition_by=["city"], options=DROP)
+    table.upsert([ride(1)])
+    table.upsert([{**ride(1), "more": 7}])
+    timeline = load_timeline(table.storage, table.config)
+    texts = [read_commit(table.storage, table.config, instant).schema_json for instant in timeline.data_instants()]
+    names = [[field["name"] for field in json.loads(text or "")["fields"]] for text in texts]
+    assert names == [["id", "value", "at"], ["id", "value", "at", "more"]]
+    assert table.to_arrow().schema.names == ["id", "value", "at", "more", "city"]
+
+
+def test_a_number_in_the_path_comes_back_as_text_and_finds_its_partition() -> None:
+    table = make_table(partition_by=["value"], options=DROP)
+    table.upsert([ride(1, value=7), ride(2, value=8)])
+    table.upsert(pa.Table.from_pylist([ride(1, "rome", 7)]))
+    table.delete([{"id": 2, "value": 8}])
+    assert [(row["id"], row["city"], row["value"]) for row in table.to_arrow().to_pylist()] == [(1, "rome", "7")]
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ({"table_type": "MERGE_ON_READ"}, "merge-on-read tables keep"),
+        ({"order_by": ["city"]}, "ordering field city"),
+        ({"partition_by": []}, "no partition fields"),
+        ({"options": {**DROP, "hoodie.table.cdc.enabled": "true"}}, "change data"),
+        ({"options": {**DROP, "hoodie.populate.meta.fields": "false"}, "keys": ["id", "city"]}, "virtual keys of the field city"),
+        ({"partition_by": ["city:TIMESTAMP"], "options": {**DROP, **TIMES}}, "in another form"),
+    ],
+)
+def test_what_paths_cannot_tell_is_refused(more: dict[str, Any], why: str) -> None:
+    with pytest.raises(UnsupportedError, match=why):
+        make_table(**{"partition_by": ["city"], "options": DROP, **more})
+
+
+def rows(*wanted: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows as they come back: the partition column last."""
+    return [{name: row[name] for name in ("id", "value", "at", "city")} for row in wanted]
