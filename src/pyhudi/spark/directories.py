@@ -117,7 +117,7 @@ class PartitionValues:
         return make.struct(fields)
 
     def _value(self, field: StructField, text: JavaObject) -> JavaObject:
-        return self._make.text_as_bytes(text) if field == MASK else self._make.cast(text, field.dataType)
+        return self._make.decoded(text) if field == MASK else self._make.cast(text, field.dataType)
 
     def _file_status(self) -> tuple[JavaObject, JavaObject]:
         """Return the variable of one file and the expression for its status in Spark's wrapping."""

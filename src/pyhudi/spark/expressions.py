@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from pyspark.sql import Column, SparkSession
-from pyspark.sql.types import ArrayType, DataType, StructType
+from pyspark.sql.types import ArrayType, DataType, StringType, StructType
 
 from pyhudi.spark import jvm
 from pyhudi.spark.jvm import JavaObject
@@ -64,13 +64,18 @@ class Expressions:
         ansi = jvm.companion(self._session, "catalyst.expressions.EvalMode").ANSI()
         return self._new("Cast")(text, self.java_type(spark_type), self._utc, ansi)
 
+    def narrowed(self, number: JavaObject, spark_type: DataType) -> JavaObject:
+        """Return a number as one of another width, without the test for overflow that a cast makes for each row."""
+        legacy = jvm.companion(self._session, "catalyst.expressions.EvalMode").LEGACY()
+        return self._new("Cast")(number, self.java_type(spark_type), self._utc, legacy)
+
     def java_string(self, text: JavaObject) -> JavaObject:
         """Return a Spark string as a `java.lang.String`."""
         return self.invoke(text, "toString", [], self.object_type("java.lang.String"))
 
-    def text_as_bytes(self, text: JavaObject) -> JavaObject:
-        """Return the bytes that a Base64 text stands for."""
-        return self.call("UnBase64", text)
+    def decoded(self, text: JavaObject) -> JavaObject:
+        """Return the text of the bytes, any bytes, that a Base64 text stands for."""
+        return self.cast(self.call("UnBase64", text), StringType())
 
     def call(self, name: str, *arguments: JavaObject) -> JavaObject:
         """Return one of Catalyst's expressions by its class, which takes just these arguments."""

@@ -197,7 +197,7 @@ class SnapshotFileIndex:
                 if delta is not None and (self._part is None or self._part.is_today):
                     whole += [(file.uri, file.size, file.modified_ms) for file in delta.files]
             if whole:
-                yield Directory((*texts, None), tuple(whole))
+                yield Directory((*texts, ""), tuple(whole))
 
     def _merged(self, slices: list[FileSlice]) -> dict[FileSlice, MergedSlice]:
         """Return slices merged. What is here stays: a plan that Spark made may read its files at any time."""

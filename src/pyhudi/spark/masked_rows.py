@@ -8,23 +8,24 @@ docs/design/0061-spark-merge-on-read.md.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 from pyspark.sql import SparkSession
-from pyspark.sql.types import BinaryType, ByteType, IntegerType, LongType, StructField
+from pyspark.sql.types import ByteType, IntegerType, LongType, StringType, StructField
 
 from pyhudi.spark import jvm
 from pyhudi.spark.expressions import Expressions
 from pyhudi.spark.jvm import JavaObject
 
-#: The partition column of the bits; null for files all of whose rows count.
-MASK: Final = StructField("_pyhudi_masked_rows", BinaryType())
+#: The partition column of the bits; empty for files all of whose rows count. A text, since the bytes of Spark's texts are read in place:
+#: a test of `BINARY` bytes makes an object for each row.
+MASK: Final = StructField("_pyhudi_masked_rows", StringType(), nullable=False)
 
 _LOGICAL = "org.apache.spark.sql.catalyst.plans.logical"
-_BUFFER = "java.nio.ByteBuffer"
+_INTEGER, _BYTE = IntegerType(), ByteType()
 
 
 def bits_of(positions: npt.NDArray[np.int64]) -> bytes:
@@ -46,36 +47,39 @@ def row_index_column(session: SparkSession) -> StructField:
 
     `_metadata.row_index` is the same wrapped in a struct, which costs as much again.
     """
-    name = jvm.companion(session, "execution.datasources.parquet.ParquetFileFormat").ROW_INDEX_TEMPORARY_COLUMN_NAME()
-    return StructField(name, LongType())
+    return StructField(_row_index_name(session), LongType())
 
 
-def without_masked(session: SparkSession, relation: JavaObject, shown: Sequence[str]) -> JavaObject:
+def without_masked(session: SparkSession, relation: JavaObject) -> JavaObject:
     """Return a plan of the relation's rows that count.
 
     Args:
         session: The session of the plan.
-        relation: A `LogicalRelation` over Parquet files with the partition column `MASK` and the row index.
-        shown: The columns to keep.
+        relation: A `LogicalRelation` over Parquet files whose last data column is the row index and whose last partition column, the
+        only one that is no data column, is `MASK`. Neither is in the plan's rows.
+    """
+    filtered = jvm.java_class(session, f"{_LOGICAL}.Filter")(_counts(session), relation)
+    return jvm.java_class(session, f"{_LOGICAL}.Project")(relation.output().dropRight(2), filtered)
+
+
+@lru_cache(maxsize=8)
+def _row_index_name(session: SparkSession) -> str:
+    return str(jvm.companion(session, "execution.datasources.parquet.ParquetFileFormat").ROW_INDEX_TEMPORARY_COLUMN_NAME())
+
+
+@lru_cache(maxsize=8)
+def _counts(session: SparkSession) -> JavaObject:
+    """Return the condition: the row is beyond the bits, or its bit is not set.
+
+    The columns are named, not bound, so that the expression is made once; Spark's analysis binds them. `getByte` knows no bounds: the
+    first half of the `Or` keeps it within them, and Spark evaluates from left to right.
     """
     make = Expressions(session)
-    columns = {column.name(): column for column in jvm.items_of(relation.output())}
-    condition = _counts(make, columns[MASK.name], columns[row_index_column(session).name])
-    filtered = jvm.java_class(session, f"{_LOGICAL}.Filter")(condition, relation)
-    return jvm.java_class(session, f"{_LOGICAL}.Project")(make.seq([columns[name] for name in shown]), filtered)
-
-
-def _counts(make: Expressions, mask: JavaObject, row: JavaObject) -> JavaObject:
-    """Return the condition: there are no bits, or the row is beyond them, or its bit is not set.
-
-    `ByteBuffer` checks the bounds and leaves nothing to collect: the compiler sees that it does not escape.
-    """
-    eight = make.literal(3)  # as a shift
-    in_byte = make.call("BitwiseAnd", make.cast(row, IntegerType()), make.literal(7))
-    index = make.cast(make.call("ShiftRight", row, eight), IntegerType())
-    byte = make.invoke(make.invoke_static(_BUFFER, "wrap", [mask], make.object_type(_BUFFER)), "get", [index], make.java_type(ByteType()))
-    bit = make.call("BitwiseAnd", make.call("ShiftRight", make.cast(byte, IntegerType()), in_byte), make.literal(1))
-    beyond = make.call("ShiftLeft", make.cast(make.call("OctetLength", mask), LongType()), eight)
-    is_clear = make.call("EqualTo", bit, make.literal(0))
-    is_beyond = make.call("GreaterThanOrEqual", row, beyond)
-    return make.call("Or", make.call("IsNull", mask), make.call("Or", is_beyond, is_clear))
+    column = jvm.companion(session, "catalyst.analysis.UnresolvedAttribute").quoted
+    mask, row = column(MASK.name), column(_row_index_name(session))
+    index = make.narrowed(make.call("ShiftRight", row, make.literal(3)), _INTEGER)
+    is_beyond = make.call("GreaterThanOrEqual", index, make.invoke(mask, "numBytes", [], make.java_type(_INTEGER)))
+    in_byte = make.call("BitwiseAnd", make.narrowed(row, _INTEGER), make.literal(7))
+    byte = make.narrowed(make.invoke(mask, "getByte", [index], make.java_type(_BYTE)), _INTEGER)
+    bit = make.call("BitwiseAnd", make.call("ShiftRight", byte, in_byte), make.literal(1))
+    return make.call("Or", is_beyond, make.call("EqualTo", bit, make.literal(0)))

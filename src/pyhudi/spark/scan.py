@@ -63,7 +63,7 @@ def _scan_part(session: SparkSession, snapshot: Snapshot, merge_folder: str | No
     shown = StructType([*fields.fields, *missing])
     if merges(snapshot):
         read = StructType([*shown.fields, row_index_column(session)])
-        plan = without_masked(session, _relation(session, index, read), shown.names)
+        plan = without_masked(session, _relation(session, index, read))
     else:
         plan = _relation(session, index, shown)
     classic = jvm.companion(session, "classic.Dataset")
