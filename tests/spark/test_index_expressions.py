@@ -13,7 +13,8 @@ from pyhudi.metadata_table.expressions import Expression
 TEXTS = ["", " a b ", "ÄÖß", "ΟΔΟΣ", "İstanbul", "ﬀ", "\U00010400x", "ABC\t", None, "  x", "naïve"]
 DAYS = [date(2024, 2, 29), date(1969, 12, 31), date(1582, 10, 15), None, date(9999, 12, 31), date(1000, 1, 1), date(2026, 12, 31)]
 MOMENTS = [datetime(2026, 3, 29, hour, 59, 59, 999_999, tzinfo=UTC) + timedelta(days=91 * hour) for hour in range(8)] + [None]
-SECONDS = [0, -1, 1_700_000_000, None, 4_102_444_799]
+#: Years of four digits, and of fewer, more and none.
+SECONDS = [0, -1, 1_700_000_000, None, 4_102_444_799, -40_000_000_000, -62_135_500_000, -62_200_000_000, -70_000_000_000, 253_402_400_000]
 ZONE = "Europe/Berlin"
 
 CASES = [

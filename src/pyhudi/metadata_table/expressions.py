@@ -21,7 +21,8 @@ IDENTITY = "identity"
 
 _PATTERNS = {"yyyy": "%Y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S"}
 _PATTERN = re.compile(r"yyyy|MM|dd|HH|mm|ss|[^A-Za-z']")
-_DEFAULT_PATTERN = "yyyy-MM-dd HH:mm:ss"
+#: Of `from_unixtime`.
+DEFAULT_PATTERN = "yyyy-MM-dd HH:mm:ss"
 _FIRST_YEAR, _LAST_YEAR = 1000, 9999
 _SPACE = " "
 
@@ -109,7 +110,7 @@ def _from_unixtime(column: pa.Array, options: Mapping[str, str]) -> pa.Array | N
     if not pt.is_integer(column.type):
         return None
     local = _local(column.cast(pa.int64()).cast(pa.timestamp("s", "UTC")), options)
-    return None if local is None else _formatted(local, options.get("format", _DEFAULT_PATTERN))
+    return None if local is None else _formatted(local, options.get("format", DEFAULT_PATTERN))
 
 
 def _days_later(sign: int) -> _Function:
@@ -138,11 +139,29 @@ def _local(column: pa.Array, options: Mapping[str, str]) -> pa.Array | None:
 def _formatted(local: pa.Array, pattern: str | None) -> pa.Array | None:
     if pattern is None or "".join(_PATTERN.findall(pattern)) != pattern:
         return None
-    years = pc.min_max(pc.year(local)).as_py()
-    if years["min"] is not None and (years["min"] < _FIRST_YEAR or years["max"] > _LAST_YEAR):
-        return None
+    seconds = pc.floor_temporal(local.cast(pa.timestamp("us")), unit="second").cast(pa.timestamp("s"))
+    years = pc.year(seconds)
+    is_plain = pc.and_(pc.greater_equal(years, _FIRST_YEAR), pc.less_equal(years, _LAST_YEAR))
     text = "".join(_PATTERNS.get(part, part.replace("%", "%%")) for part in _PATTERN.findall(pattern))
-    return pc.strftime(pc.floor_temporal(local.cast(pa.timestamp("us")), unit="second").cast(pa.timestamp("s")), format=text)
+    found = pc.strftime(pc.if_else(is_plain, seconds, pa.scalar(None, seconds.type)), format=text)
+    if pc.all(is_plain, min_count=0).as_py() is not False:
+        return found
+    return pa.array(
+        [
+            _far_text(time, pattern) if plain is False else text
+            for text, time, plain in zip(found.to_pylist(), seconds, is_plain.to_pylist(), strict=True)
+        ],
+        pa.string(),
+    )
+
+
+def _far_text(time: pa.Scalar, pattern: str) -> str:
+    """Return the text of a time whose year has not four digits."""
+    year = pc.year(time).as_py()
+    signed = f"+{year}" if year > _LAST_YEAR else f"{'-' if year < 0 else ''}{abs(year):04d}"
+    of_time = {"MM": pc.month, "dd": pc.day, "HH": pc.hour, "mm": pc.minute, "ss": pc.second}
+    parts = {"yyyy": signed, **{part: f"{field(time).as_py():02d}" for part, field in of_time.items()}}
+    return "".join(parts.get(part, part) for part in _PATTERN.findall(pattern))
 
 
 def _whole(text: str | None) -> int | None:

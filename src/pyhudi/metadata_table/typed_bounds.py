@@ -216,7 +216,8 @@ def _of_reals(bits: Numbers, wrapper: str, arrow_type: pa.DataType) -> pa.Array 
     if wrapper == "DoubleWrapper" and arrow_type.bit_width < 64:
         return None
     values = bits.view("<f8") if wrapper == "DoubleWrapper" else bits.astype("<i4").view("<f4")
-    array = pa.array(values, mask=np.isnan(values))
+    # Infinity is what stands for NaN, too: see `widest_bounds`.
+    array = pa.array(values, mask=~np.isfinite(values))
     return array.cast(arrow_type)
 
 

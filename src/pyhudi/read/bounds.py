@@ -30,7 +30,7 @@ class Bounds:
     """Statistics of one operand, one entry for each file.
 
     `low` and `high` are arrays of the operand's type, null where nothing is known. `has_values` is False where all values
-    are known to be null, `has_nulls` where none is. NaN may be among the values whatever the bounds say.
+    are known to be null, `has_nulls` where none is. NaN may be among the values only where `high` is null.
     """
 
     low: pa.Array
@@ -93,25 +93,24 @@ class _Evaluation:
                     return _Verdict(self._none, self._none)
                 return _Verdict(self._compared(bounds, symbol, value), self._compared(bounds, OPPOSITE[symbol], value, negated=True))
             case Among(_, values, knows_all):
-                return _Verdict(self._among(bounds, values), bounds.has_values if knows_all else self._none)
+                return _Verdict(self._among(bounds, values), self._not_among(bounds, values) if knows_all else self._none)
             case BeginsWith(_, prefix):
-                return _Verdict(self._begins(bounds, prefix), bounds.has_values)
+                return _Verdict(self._begins(bounds, prefix), self._begins_otherwise(bounds, prefix))
 
     def _compared(self, bounds: Bounds, symbol: str, value: pa.Scalar, *, negated: bool = False) -> Mask:
         """Return where the comparison may hold; `negated` asks where the opposite one may fail, which NaN makes another question."""
-        if pt.is_floating(bounds.low.type) and self._is_open_to_nan(symbol, value, negated=negated):
-            return bounds.has_values
         if pt.is_floating(value.type) and np.isnan(value.as_py()):
             return bounds.has_values
         try:
-            return bounds.has_values & self._within(bounds, symbol, value)
+            found = self._within(bounds, symbol, value)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
             return bounds.has_values  # the value is of a type that does not compare with the column's
+        if pt.is_floating(bounds.low.type) and self._is_open_to_nan(symbol, negated=negated):
+            found = found | _mask(bounds.high.is_null())
+        return bounds.has_values & found
 
-    def _is_open_to_nan(self, symbol: str, value: pa.Scalar, *, negated: bool) -> bool:
-        """Tell whether NaN, which bounds do not show, would answer the question with yes."""
-        if pt.is_floating(value.type) and np.isnan(value.as_py()):
-            return True
+    def _is_open_to_nan(self, symbol: str, *, negated: bool) -> bool:
+        """Tell whether NaN would answer the question with yes."""
         if self._nan_is_greatest:
             return symbol in (">", ">=", "!=")
         return symbol == "!=" if not negated else symbol != "="
@@ -138,12 +137,26 @@ class _Evaluation:
         between: Mask = np.array([_lies_between(known, low, high) for low, high in pairs], dtype=bool)
         return bounds.has_values & between
 
+    def _not_among(self, bounds: Bounds, values: pa.Array) -> Mask:
+        """Return where a value may be none of these: not where all are one of them."""
+        if values.type != bounds.low.type or not len(values):
+            return bounds.has_values
+        only = _mask(pc.and_(pc.equal(bounds.low, bounds.high), pc.is_in(bounds.low, values)).fill_null(False))
+        return bounds.has_values & ~only
+
     def _begins(self, bounds: Bounds, prefix: str) -> Mask:
         """Return where a text with the prefix may be: not above all texts, nor below all that begin so."""
         if not pt.is_string(bounds.low.type):
             return bounds.has_values
         low = _test(pc.utf8_slice_codeunits(bounds.low, 0, len(prefix)), "<=", pa.scalar(prefix))
         return bounds.has_values & low & _test(bounds.high, ">=", pa.scalar(prefix))
+
+    def _begins_otherwise(self, bounds: Bounds, prefix: str) -> Mask:
+        """Return where a text without the prefix may be: not between two that have it."""
+        if not pt.is_string(bounds.low.type):
+            return bounds.has_values
+        both = pc.and_(pc.starts_with(bounds.low, prefix), pc.starts_with(bounds.high, prefix))
+        return bounds.has_values & ~_mask(both.fill_null(False))
 
 
 def _lies_between(ascending: list[Any], low: Any, high: Any) -> bool:
@@ -153,7 +166,10 @@ def _lies_between(ascending: list[Any], low: Any, high: Any) -> bool:
 
 
 def _test(bounds: pa.Array, symbol: str, value: pa.Scalar, *, unknown: bool = True) -> Mask:
-    found = _SYMBOLS[symbol](bounds, value).fill_null(unknown)
+    return _mask(_SYMBOLS[symbol](bounds, value).fill_null(unknown))
+
+
+def _mask(found: pa.BooleanArray) -> Mask:
     return np.asarray(found.to_numpy(zero_copy_only=False), dtype=bool)
 
 

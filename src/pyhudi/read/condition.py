@@ -131,11 +131,6 @@ def operands(condition: Condition) -> Iterator[Operand]:
             yield condition.operand
 
 
-def columns(condition: Condition) -> tuple[Column, ...]:
-    """Return the columns that are tested as they are, each once, in the order of their names."""
-    return tuple(sorted({found for found in operands(condition) if isinstance(found, Column)}, key=lambda column: column.name))
-
-
 def conjuncts(condition: Condition) -> Iterator[Condition]:
     """Yield the conditions all of which must be true for the whole to be."""
     if isinstance(condition, AllOf):

@@ -1,8 +1,8 @@
 """SQL text of a filter -> a pyarrow expression for rows, and a condition for statistics and indexes.
 
 Grammar, keywords without regard to case: AND, OR, NOT, brackets, `= == <> != < <= > >= <=>`, IS [NOT] NULL,
-[NOT] IN (...), [NOT] BETWEEN, [NOT] LIKE; columns as `name`, `"name"`, a.b or `a`.`b`; literals as in Spark SQL: numbers,
-'text', TRUE, FALSE, NULL, DATE '...', TIMESTAMP '...'. A literal takes the type of the column it is compared with.
+[NOT] IN (...), [NOT] BETWEEN, [NOT] LIKE; columns as `name`, `"name"`, a.b or `a`.`b`, and functions of a column, `lower(name)`;
+literals as in Spark SQL: numbers, 'text', TRUE, FALSE, NULL, DATE '...', TIMESTAMP '...'. A literal takes the type of the other side.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from pyhudi.errors import UsageError, nearest
-from pyhudi.read.condition import MIRRORED, AllOf, Among, BeginsWith, Column, Compare, Condition, Constant, IsNull, Not, Opaque
+from pyhudi.read.condition import MIRRORED, AllOf, Among, BeginsWith, Column, Compare, Condition, Constant, IsNull, Not, Opaque, Operand
 from pyhudi.read.filter import Filter
+from pyhudi.read.functions import call_of, rows_of
 from pyhudi.read.predicate_tokens import Token, tokenize
 
 _COMPARISONS: Final[dict[str, Callable[[pc.Expression, pc.Expression], pc.Expression]]] = {
@@ -100,19 +101,19 @@ class _Parser:
         if token.is_word("TRUE", "FALSE"):
             self._at += 1
             return Filter(pc.scalar(token.is_word("TRUE")), Constant(token.is_word("TRUE")))
-        return self._of_column()
+        return self._of_operand()
 
     def _literal_first(self) -> Filter:
         value = self._literal()
         symbol = self._comparison()
-        return self._compare(MIRRORED.get(symbol, symbol), self._column(), value)
+        return self._compare(MIRRORED.get(symbol, symbol), self._operand(), value)
 
-    def _of_column(self) -> Filter:
-        column = self._column()
+    def _of_operand(self) -> Filter:
+        column = self._operand()
         if self._take_word("IS"):
             inverted = self._take_word("NOT")
             self._expect_word("NULL")
-            is_null = Filter(_field(column).is_null(), IsNull(column))
+            is_null = Filter(rows_of(column).is_null(), IsNull(column))
             return ~is_null if inverted else is_null
         inverted = self._take_word("NOT")
         found = self._range_or_pattern(column)
@@ -123,10 +124,10 @@ class _Parser:
         if self._peek().text in (*_COMPARISONS, "<=>"):
             return self._comparison_of(column)
         if pt.is_boolean(column.type):
-            return Filter(_field(column), Compare(column, "=", pa.scalar(True)))
+            return Filter(rows_of(column), Compare(column, "=", pa.scalar(True)))
         raise self._error("a comparison")
 
-    def _range_or_pattern(self, column: Column) -> Filter | None:
+    def _range_or_pattern(self, column: Operand) -> Filter | None:
         if self._take_word("IN"):
             return self._membership(column)
         if self._take_word("BETWEEN"):
@@ -139,10 +140,10 @@ class _Parser:
                 raise self._error("a text after LIKE, on a text column")
             self._at += 1
             pattern = str(token.value)
-            return Filter(pc.match_like(_field(column), pattern), _like(column, pattern))
+            return Filter(pc.match_like(rows_of(column), pattern), _like(column, pattern))
         return None
 
-    def _membership(self, column: Column) -> Filter:
+    def _membership(self, column: Operand) -> Filter:
         self._expect("(")
         values = [self._literal()]
         while self._take(","):
@@ -151,23 +152,23 @@ class _Parser:
         known = pa.array([self._scalar(value, column.type).as_py() for value in values if value is not None], column.type)
         # SQL: nothing is known of a null, nor of what is outside a list that holds null.
         unknown = pa.scalar(None, pa.bool_())
-        rows = _field(column)
+        rows = rows_of(column)
         found = pc.if_else(rows.is_valid(), rows.isin(known), unknown)
         if None not in values:
             return Filter(found, Among(column, known))
         return Filter(pc.if_else(found, found, unknown), Among(column, known, knows_all=False))
 
-    def _comparison_of(self, column: Column) -> Filter:
+    def _comparison_of(self, column: Operand) -> Filter:
         symbol = self._comparison()
         token = self._peek()
         if token.kind == "quoted" or (token.kind == "word" and not token.is_word("DATE", "TIMESTAMP", "NULL", "TRUE", "FALSE")):
             if symbol == "<=>":
                 raise self._error("a value after <=>")
-            return Filter(_COMPARISONS[symbol](_field(column), _field(self._column())))
+            return Filter(_COMPARISONS[symbol](rows_of(column), rows_of(self._operand())))
         return self._compare(symbol, column, self._literal())
 
-    def _compare(self, symbol: str, column: Column, value: object) -> Filter:
-        rows = _field(column)
+    def _compare(self, symbol: str, column: Operand, value: object) -> Filter:
+        rows = rows_of(column)
         if symbol == "<=>":
             if value is None:
                 return Filter(rows.is_null(), IsNull(column))
@@ -184,6 +185,19 @@ class _Parser:
             raise self._error("a comparison")
         self._at += 1
         return symbol
+
+    def _operand(self) -> Operand:
+        """Return a column, or a function of one."""
+        name, following = self._peek(), self._tokens[min(self._at + 1, len(self._tokens) - 1)]
+        if name.kind != "word" or following.kind != "symbol" or following.text != "(":
+            return self._column()
+        self._at += 2
+        column = self._column()
+        arguments = []
+        while self._take(","):
+            arguments.append(self._literal())
+        self._expect(")")
+        return call_of(name.text, column, arguments)
 
     def _column(self) -> Column:
         parts = [self._name()]
@@ -262,10 +276,6 @@ class _Parser:
         token = self._peek()
         found = "its end" if token.kind == "end" else f"'{token.text}'"
         return UsageError(f"The filter {self._text!r} has {found} at character {token.start + 1} where {expected} should be.")
-
-
-def _field(column: Column) -> pc.Expression:
-    return pc.field(*column.path)
 
 
 def _like(column: Column, pattern: str) -> Condition:

@@ -22,7 +22,8 @@ from pyhudi.metadata_table import partitions
 from pyhudi.metadata_table.index_definitions import IndexDefinition
 from pyhudi.metadata_table.table import MetadataTable
 from pyhudi.read.bounds import Bounds, Mask, may_match
-from pyhudi.read.condition import Column, Condition, Operand, columns
+from pyhudi.read.call_bounds import bounds_of_call, keeps_order
+from pyhudi.read.condition import Call, Column, Condition, Operand, operands
 from pyhudi.read.file_statistics import partition_bounds, slice_bounds
 from pyhudi.read.implied import implied_keys, implied_values
 from pyhudi.read.index_choice import MOST_VALUES, expression_indexes, without_values
@@ -199,7 +200,12 @@ class Skipping:
         return np.array([piece.group not in out for piece in slices], dtype=bool)
 
     def _judged_columns(self, count: int, asked: Sequence[Column], bounds: Mapping[str, Bounds]) -> Mask:
-        return self._judged(count, {column: bounds[column.name] for column in asked if column.name in bounds})
+        known: dict[Operand, Bounds] = {column: bounds[column.name] for column in asked if column.name in bounds}
+        for call in self._calls:
+            of_call = bounds_of_call(call, known[call.column]) if call.column in known else None
+            if of_call is not None:
+                known[call] = of_call
+        return self._judged(count, known)
 
     def _judged(self, count: int, bounds: Mapping[Operand, Bounds]) -> Mask:
         return may_match(self.condition, bounds, count, nan_is_greatest=self.nan_is_greatest)
@@ -247,8 +253,14 @@ class Skipping:
     def _columns(self) -> tuple[Column, ...]:
         """The columns that the filter tests, but those whose name leaves open if a dot is part of it or leads into a struct."""
         dotted = {field.name for field in self.snapshot.schema if "." in field.name}
-        tested = (column for column in columns(self.condition) if not any("." in part for part in column.path))
-        return tuple(column for column in tested if column.name not in dotted)
+        asked = {found for found in operands(self.condition) if isinstance(found, Column)} | {call.column for call in self._calls}
+        plain = (column for column in asked if column.name not in dotted and not any("." in part for part in column.path))
+        return tuple(sorted(plain, key=lambda column: column.name))
+
+    @cached_property
+    def _calls(self) -> tuple[Call, ...]:
+        """The tested functions whose values are bounded by those of their columns."""
+        return tuple({found: None for found in operands(self.condition) if isinstance(found, Call) and keeps_order(found)})
 
     @cached_property
     def _table(self) -> MetadataTable | None:

@@ -53,6 +53,8 @@ _FUNCTIONS: Final = {
     "Substring": ("substring", ("pos", "len")),
     "DateFormatClass": ("date_format", ("format",)),
     "FromUnixTime": ("from_unixtime", ("format",)),
+    "DateAdd": ("date_add", ("days",)),
+    "DateSub": ("date_sub", ("days",)),
     "Year": ("year", ()),
     "Month": ("month", ()),
     "DayOfMonth": ("day", ()),
@@ -249,4 +251,4 @@ def _scalar(value: Any, kind: pa.DataType) -> pa.Scalar | None:
 def _result_type(function: str, column: pa.DataType) -> pa.DataType:
     if function in ("length", "year", "month", "day", "hour"):
         return pa.int32()
-    return column if function == "abs" else pa.string()
+    return column if function in ("abs", "date_add", "date_sub") else pa.string()

@@ -52,8 +52,9 @@ def test_pattern_that_is_not_known_gives_nothing(pattern) -> None:
     assert value("date_format", pa.array([date(2026, 2, 28)], pa.date32()), format=pattern) is None
 
 
-def test_years_of_other_than_four_digits_give_no_text() -> None:
-    assert value("date_format", pa.array([date(999, 1, 1)], pa.date32()), format="yyyy") is None
+def test_years_of_other_than_four_digits_have_java_s_texts() -> None:
+    days = pa.array([-354650, -719529, -719162, 2932897, None, 0], pa.date32())
+    assert value("date_format", days, format="yyyy-MM") == ["0999-01", "-0001-12", "0001-01", "+10000-01", None, "1970-01"]
 
 
 def record(function: str, kind: str, column: pa.Array, **options: str):

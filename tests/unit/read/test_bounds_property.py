@@ -64,11 +64,11 @@ FILTERS = st.recursive(
 
 
 def bounds_of(column: str, files: list[list[dict[str, Any]]], order: Callable[[Any], Any] = lambda value: value) -> Bounds:
-    """What a writer records: least and greatest value, NaN passed over, texts with unclear order unknown."""
+    """What is known of a writer's records: least and greatest value, no greatest where NaN is, texts with unclear order unknown."""
     found = [[row[column] for row in rows if row[column] is not None] for rows in files]
     plain = [[value for value in values if value == value] for values in found]
     low = [min(values, key=order, default=None) for values in plain]
-    high = [max(values, key=order, default=None) for values in plain]
+    high = [max(values, key=order, default=None) if len(values) == len(all_) else None for values, all_ in zip(plain, found, strict=True)]
     if column == "s":
         low, high = ([None if text is None or max(text, default="a") >= "\ue000" else text for text in side] for side in (low, high))
     kind = SCHEMA.field(column).type
@@ -161,6 +161,11 @@ def test_nan_is_greater_than_all_bounds_for_spark(values: list[float | None], co
         "NOT (i >= 1)",
         "i <> 5 AND i > 7",
         "s LIKE 'x%'",
+        "NOT s LIKE '%'",
+        "b NOT IN (FALSE, TRUE)",
+        "f > 1",
+        "NOT (f <= 1)",
+        "f <> 1",
         "s > 'b'",
         "d < '2024-01-01'",
         "m > 1.5",
@@ -175,6 +180,17 @@ def test_a_file_whose_bounds_say_no_is_ruled_out(text: str) -> None:
     assert not may_match(
         wanted.condition, {column: bounds_of(column.name, files) for column in operands(wanted.condition)}, 1, nan_is_greatest=True
     )[0]
+
+
+def test_a_file_of_one_value_is_held_against_a_list_of_others() -> None:
+    rows = [[{"i": 1, "f": 1.0}], [{"i": 2, "f": math.nan}], [{"i": 1, "f": 2.0}, {"i": 2, "f": 1.0}]]
+    for text, kept in {"i NOT IN (1, 3)": [False, True, True], "f NOT IN (1, 3)": [False, True, True]}.items():
+        wanted = parse_predicate(text, SCHEMA)
+        bounds = {
+            column: bounds_of(column.name, [[{**dict.fromkeys(SCHEMA.names), **row} for row in file] for file in rows])
+            for column in operands(wanted.condition)
+        }
+        assert may_match(wanted.condition, bounds, 3, nan_is_greatest=True).tolist() == kept
 
 
 def test_a_prefix_is_held_against_both_bounds() -> None:
