@@ -22,10 +22,14 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import TypeVar
 
 
 class HudiError(Exception):
     """Root of everything pyhudi raises on purpose."""
+
+    #: The name or value in the caller's text that this is about, and which of its occurrences there; SQL shows the place.
+    subject: tuple[str, int] | None = None
 
 
 class UsageError(HudiError, ValueError):
@@ -78,6 +82,25 @@ class LockTimeoutError(ConflictError):
 
 class UnknownOutcomeError(HudiError):
     """The last step of a commit failed without an answer: the commit may be visible or not."""
+
+
+E = TypeVar("E", bound=HudiError)
+
+
+def about(error: E, name: str, occurrence: int = 0) -> E:
+    """Say which name or value of the caller's text an error is about.
+
+    Args:
+        error: The error, which is returned.
+        name: The name or value as the text states it, without quotes.
+        occurrence: Which of those in the text, from 0 on.
+
+    Example:
+        >>> about(SchemaError("there is no column amuont"), "amuont").subject
+        ('amuont', 0)
+    """
+    error.subject = (name, occurrence)
+    return error
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

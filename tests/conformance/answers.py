@@ -26,14 +26,15 @@ _LONGEST_ERROR: Final = 160
 
 
 def rows_answer(rows: pa.Table, masked: Iterable[str], folder: str) -> list[str]:
-    """Return the columns with their types, then the rows, sorted."""
+    """Return the columns with their types, then the rows, sorted; those of DESCRIBE have an order."""
     hidden = frozenset(masked)
     head = ", ".join(f"{field.name} {type_name(field.type)}" for field in rows.schema)
-    lines = [
-        " | ".join("*" if name in hidden and value is not None else value_text(value) for name, value in row.items())
-        for row in rows.to_pylist()
+    shown = [
+        ["*" if field.name in hidden and value is not None else value_text(value) for value in column.to_pylist()]
+        for field, column in zip(rows.schema, rows.columns, strict=True)
     ]
-    return [head, *sorted(stable(lines, folder))]
+    lines = stable([" | ".join(row) for row in zip(*shown, strict=True)], folder)
+    return [head, *(lines if rows.column_names[:1] == ["col_name"] else sorted(lines))]
 
 
 def error_answer(message: str, folder: str) -> list[str]:
@@ -47,7 +48,7 @@ def stable(lines: list[str], folder: str) -> list[str]:
     lines = [_FILE.sub("<file>", line.replace(folder, "{folder}")) for line in lines]
     times = sorted({found for line in lines for found in _INSTANT.findall(line)})
     ranks = {time: f"<time {number}>" for number, time in enumerate(times, 1)}
-    return [_INSTANT.sub(lambda found: ranks[found.group()], line) for line in lines]
+    return [_INSTANT.sub(lambda found: ranks[found.group()], line).rstrip() for line in lines]
 
 
 def type_name(kind: pa.DataType) -> str:

@@ -36,7 +36,7 @@ def play(engine: Engine, steps: Sequence[Step], folder: Path, database: str, ref
             except refusals as error:
                 yield error_answer(str(error), str(folder))
             except Exception as error:  # noqa: BLE001 - a defect of the engine: its answer, so that the other statements are seen too
-                yield [f"defect {type(error).__name__}: {error}"]
+                yield [f"defect {type(error).__name__}: {str(error)[:500]}"]
             else:
                 yield rows_answer(rows, step.masked, str(folder)) if step.is_query else list(OK)
     finally:

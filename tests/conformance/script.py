@@ -123,7 +123,8 @@ def moment(table: Path, kind: str, number: int) -> str:
         kind: `instant` or `completed`.
         number: Which one, from 1 on in the order of completion; negative ones count from the end.
     """
-    names = [path.name.split(".")[0] for path in (table / ".hoodie" / "timeline").iterdir() if "_" in path.name]
+    # Hadoop's checksums begin with a dot.
+    names = [path.name.split(".")[0] for path in (table / ".hoodie" / "timeline").glob("[0-9]*_*")]
     pairs = sorted((completed, requested) for requested, _, completed in (name.partition("_") for name in names))
     completed, requested = pairs[number - 1 if number > 0 else number]
     return requested if kind == "instant" else completed

@@ -83,6 +83,12 @@ class Snapshot:
         return self._view.partition_paths()
 
     @cached_property
+    def standing_partitions(self) -> tuple[str, ...]:
+        """Paths of the partitions without those that were dropped: all their file groups were replaced, and none is new."""
+        touched = {group.partition_path for group in self._view.replaced}
+        return tuple(path for path in self.partition_paths if path not in touched or self._view.latest_slices(path))
+
+    @cached_property
     def partition_folders(self) -> tuple[str, ...]:
         """Folders that can be partitions by their depth, none of them listed; every partition is at or below one."""
         return self._view.partition_folders()
@@ -123,8 +129,13 @@ class Snapshot:
         return open_view(self.storage, self.config, self.timeline, use_metadata_table=self.query.use_metadata_table)
 
 
-def open_snapshot(storage: Storage, query: SnapshotQuery) -> Snapshot:
+def open_snapshot(storage: Storage, query: SnapshotQuery, config: TableConfig | None = None) -> Snapshot:
     """Open a table for one query.
+
+    Args:
+        storage: Where the table lives.
+        query: What is asked.
+        config: The table's properties, when they were just read.
 
     Raises:
         TableNotFound: there is no table.
@@ -132,7 +143,8 @@ def open_snapshot(storage: Storage, query: SnapshotQuery) -> Snapshot:
         UnsupportedError: the table has a version or a feature that is not served.
         UsageError: `as_of` is no time, or files of that time were cleaned away.
     """
-    config = TableConfig(load_properties(storage))
+    if config is None:
+        config = TableConfig(load_properties(storage))
     check_readable(config)
     timeline = load_full_timeline(storage, config)
     if query.as_of is None:

@@ -61,6 +61,16 @@ def find(session: SparkSession, name: str | Sequence[str]) -> CatalogTable | Non
     return None if entry is None else read_entry(session, entry)
 
 
+def is_path(parts: Sequence[str]) -> bool:
+    """Tell whether the parts of a name are ``hudi.`path` ``."""
+    return len(parts) == 2 and parts[0].lower() == PROVIDER and "/" in parts[1]
+
+
+def at_path(location: str) -> CatalogTable:
+    """Return what stands for a table that is named by its path and has no entry in the catalog."""
+    return CatalogTable(PROVIDER, f"`{location}`", location, managed=False, properties={}, partition_columns=())
+
+
 def resolve(session: SparkSession, parts: Sequence[str]) -> tuple[str, str] | None:
     """Return database and table that the parts of a name mean, or None when they mean a temporary view or another
     catalog.

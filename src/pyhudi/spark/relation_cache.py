@@ -41,14 +41,15 @@ class _Shown:
 _SHOWN: WeakKeyDictionary[SparkSession, dict[tuple[str, str], _Shown]] = WeakKeyDictionary()
 
 
-def refresh(session: SparkSession, table: CatalogTable) -> None:
-    """Let the session's analyzer resolve the table to its current snapshot.
+def refresh(session: SparkSession, table: CatalogTable, opened: Snapshot | None = None) -> None:
+    """Let the session's analyzer resolve the table to its current snapshot, or to one that was just opened.
 
     Costs one listing of the timeline; a new plan is made only when the timeline has changed.
     """
     shown = _SHOWN.setdefault(session, {})
     name = (table.database, table.name)
-    snapshot = open_snapshot(open_storage(table.location), table_query(session))
+    query = table_query(session)
+    snapshot = opened if opened is not None and opened.query == query else open_snapshot(open_storage(table.location), query)
     catalog = jvm.session_catalog(session)
     known = shown.get(name)
     if known is not None and (known.location, known.query, known.timeline, known.schema) == _state(table, snapshot):

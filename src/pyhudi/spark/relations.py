@@ -9,20 +9,22 @@ from collections.abc import Iterable, Iterator
 
 from pyspark.sql import SparkSession
 
+from pyhudi.read.snapshot import Snapshot
 from pyhudi.spark import catalog_table, jvm
 from pyhudi.spark.catalog_table import CatalogTable
 from pyhudi.spark.jvm import JavaObject
 from pyhudi.spark.relation_cache import refresh
+from pyhudi.storage.open import open_storage
 
 _NAMED = re.compile(r"'?Unresolved(?:Relation|TableOrView|Table|View|Identifier) \[(.*?)\], ")
 _VIEW_DATABASE = "view.catalogAndNamespace.part.1"
 
 
-def refresh_all(session: SparkSession, names: Iterable[tuple[str, ...]]) -> list[CatalogTable]:
-    """Bring every Hudi table behind the names up to date; returns those tables."""
+def refresh_all(session: SparkSession, names: Iterable[tuple[str, ...]], opened: Snapshot | None = None) -> list[CatalogTable]:
+    """Bring every Hudi table behind the names up to date, that of `opened` to that snapshot; returns those tables."""
     tables = {(table.database, table.name): table for name in names for table in _behind(session, name, set())}
     for table in tables.values():
-        refresh(session, table)
+        refresh(session, table, opened if opened is not None and opened.storage.uri == open_storage(table.location).uri else None)
     return list(tables.values())
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
-from pyhudi.errors import OptionError, UnsupportedError
+from pyhudi.errors import OptionError, UnsupportedError, about
 from pyhudi.spec.config.key import ConfigKey, Kind, Status
 from pyhudi.spec.config.recorded import is_older_name
 from pyhudi.spec.config_keys import find_key, suggestion
@@ -118,6 +118,16 @@ def overruled(*levels: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
+def same_key(name: str, other: str) -> bool:
+    """Tell whether two names are of one key.
+
+    Example:
+        >>> same_key("primaryKey", "spark.hoodie.datasource.write.recordkey.field")
+        True
+    """
+    return _identity(name) == _identity(other)
+
+
 def _identity(name: str) -> str:
     key = find_key(name.removeprefix(_SPARK_PREFIX))
     return name if key is None or key.is_family else key.name
@@ -144,7 +154,7 @@ def _known(name: str) -> ConfigKey:
 
 def _check_asks_nothing(key: ConfigKey, name: str, value: str) -> None:
     if key.status is Status.HARMLESS:
-        _note_once(name, key.reason)
+        note_without_effect(name, key.reason)
     elif value.strip().lower() not in {accepted.lower() for accepted in key.harmless_values}:
         advice = f"leave it out, or set it to {' or '.join(key.harmless_values)}" if key.harmless_values else "leave it out"
         # The value is not shown: it may be a password of a service that is not served.
@@ -152,7 +162,8 @@ def _check_asks_nothing(key: ConfigKey, name: str, value: str) -> None:
 
 
 @cache
-def _note_once(name: str, reason: str) -> None:
+def note_without_effect(name: str, reason: str) -> None:
+    """Say in the log, once, that an option has no effect; `reason` goes on from "it"."""
     _LOG.info("option '%s' has no effect: it %s", name, reason)
 
 
@@ -164,9 +175,9 @@ def _note_older_name(name: str, current: str) -> None:
 
 def _check_value(key: ConfigKey, name: str, value: str) -> None:
     if key.choices and value.strip().lower() not in {choice.lower() for choice in key.choices}:
-        raise OptionError(f"{name}={value} is not possible: it can be {', '.join(key.choices)}")
+        raise about(OptionError(f"{name}={value} is not possible: it can be {', '.join(key.choices)}"), value)
     if not _has_kind(value.strip(), key.kind):
-        raise OptionError(f"{name}={value} is not possible: it takes {key.kind.value}")
+        raise about(OptionError(f"{name}={value} is not possible: it takes {key.kind.value}"), value)
 
 
 def _has_kind(value: str, kind: Kind) -> bool:

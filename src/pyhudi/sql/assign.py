@@ -14,7 +14,7 @@ from functools import lru_cache
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import ArrayType, DataType, MapType, NullType, StructField, StructType
 
-from pyhudi.errors import SchemaError
+from pyhudi.errors import SchemaError, about
 from pyhudi.spark import jvm
 from pyhudi.sql.tokens import quote, text_literal
 
@@ -67,11 +67,12 @@ def _expression(session: SparkSession, target: Target, given: Sequence[StructFie
     if found == target.type:
         return f"`_{target.position}` AS {quote(target.name)}"
     if not _storable(session, found, target.type):
-        raise SchemaError(
+        problem = (
             f"{what}: column {target.name} is {wanted} and the query gives {found.simpleString()}, which cannot be"
             f" stored there safely."
             f" Write CAST(... AS {wanted}) in the query if that is what you mean."
         )
+        raise about(SchemaError(problem), target.name)
     return f"{cast_text(f'`_{target.position}`', target.type)} AS {quote(target.name)}"
 
 

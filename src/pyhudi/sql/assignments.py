@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pyhudi.errors import SchemaError, UnsupportedError
+from pyhudi.errors import SchemaError, UnsupportedError, about
 from pyhudi.sql.target import WriteTarget
 from pyhudi.sql.tokens import Token, name_part, slice_text
 
@@ -50,9 +50,11 @@ def column_of(target: WriteTarget, parts: tuple[str, ...], what: str) -> str:
     columns = {name.lower(): name for name in target.columns}
     known = [i for i, part in enumerate(parts) if part.lower() in columns]
     if not known:
-        raise SchemaError(f"{target.name} has no column {'.'.join(parts)}: its columns are {', '.join(target.columns)}.")
+        problem = f"{target.name} has no column {'.'.join(parts)}: its columns are {', '.join(target.columns)}."
+        raise about(SchemaError(problem), ".".join(parts))
     if known[-1] != len(parts) - 1:
-        raise UnsupportedError(
+        problem = (
             f"{what} of {target.name} assigns {'.'.join(parts)}, a field inside a column; assign the whole column with named_struct(...)."
         )
+        raise about(UnsupportedError(problem), ".".join(parts))
     return columns[parts[-1].lower()]

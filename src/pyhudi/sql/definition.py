@@ -11,7 +11,7 @@ from typing import Final
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructField, StructType
 
-from pyhudi.errors import OptionError, SchemaError, UnsupportedError, UsageError, nearest
+from pyhudi.errors import OptionError, SchemaError, UnsupportedError, UsageError, about, nearest
 from pyhudi.schema.meta_columns import META_COLUMNS
 from pyhudi.spark import catalog_table, jvm
 from pyhudi.spark.jvm import JavaObject
@@ -111,7 +111,7 @@ def _check_columns(table: str, schema: StructType) -> None:
     seen: set[str] = set()
     for field in schema.fields:
         if field.name.lower() in seen:
-            raise SchemaError(f"CREATE TABLE {table} states the column {field.name} twice.")
+            raise about(SchemaError(f"CREATE TABLE {table} states the column {field.name} twice."), field.name, 1)
         seen.add(field.name.lower())
         _check_clauses(table, field)
 
@@ -123,7 +123,8 @@ def _check_clauses(table: str, field: StructField) -> None:
         ("identity.start", "IDENTITY"),
     ):
         if any(known.lower() == key.lower() for known in field.metadata):
-            raise UnsupportedError(f"CREATE TABLE {table}: {clause} of the column {field.name} is not served by Hudi tables; leave it out.")
+            problem = f"CREATE TABLE {table}: {clause} of the column {field.name} is not served by Hudi tables; leave it out."
+            raise about(UnsupportedError(problem), field.name)
 
 
 def without_meta_columns(schema: StructType) -> StructType:
@@ -141,7 +142,8 @@ def _partition_columns(table: str, plan: JavaObject, schema: StructType) -> tupl
             )
         name = ".".join(transform.references()[0].fieldNames())
         if schema.names and name.lower() not in names:
-            raise SchemaError(f"CREATE TABLE {table}: PARTITIONED BY names {name}, which is no column.{nearest(name, schema.names)}")
+            problem = f"CREATE TABLE {table}: PARTITIONED BY names {name}, which is no column.{nearest(name, schema.names)}"
+            raise about(SchemaError(problem), name)
         found.append(names.get(name.lower(), name))
     return tuple(found)
 
@@ -151,7 +153,8 @@ def _properties(table: str, spec: JavaObject) -> dict[str, str]:
     stated = jvm.entries_of(spec.properties())
     for key in options.keys() & stated.keys():
         if options[key] != stated[key]:
-            raise OptionError(f"CREATE TABLE {table} gives {key} twice: {options[key]!r} in OPTIONS, {stated[key]!r} in TBLPROPERTIES.")
+            problem = f"CREATE TABLE {table} gives {key} twice: {options[key]!r} in OPTIONS, {stated[key]!r} in TBLPROPERTIES."
+            raise about(OptionError(problem), key, 1)
     merged = {**options, **stated}
     check_spelling(table, merged)
     return merged
@@ -169,4 +172,4 @@ def check_spelling(table: str, keys: Iterable[str]) -> None:
             continue
         hint = suggestion(key)
         if hint and "hoodie." not in hint:
-            raise OptionError(f"CREATE TABLE {table}: {key} is no property of a Hudi table.{hint}")
+            raise about(OptionError(f"CREATE TABLE {table}: {key} is no property of a Hudi table.{hint}"), key)

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from pyspark.errors import ParseException
+from pyspark.errors import ParseException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.sql_formatter import SQLStringFormatter
 
-from pyhudi.sql import query, refused, statement
+from pyhudi.errors import HudiError
+from pyhudi.sql import places, query, refused, statement
 from pyhudi.sql.call import run as run_call
 from pyhudi.sql.statement import Arguments, PlainSql, Statement
 from pyhudi.sql.statements import (
@@ -94,6 +95,17 @@ def run(session: SparkSession, plain: PlainSql, text: str, args: Arguments = Non
 
 def _run(session: SparkSession, plain: PlainSql, text: str, args: Arguments) -> DataFrame:
     try:
+        return _handled(session, plain, text, args)
+    except HudiError as error:
+        places.mark(error, text)
+        raise
+    except PySparkException as error:
+        places.move(error, text)
+        raise
+
+
+def _handled(session: SparkSession, plain: PlainSql, text: str, args: Arguments) -> DataFrame:
+    try:
         parsed = statement.read(session, plain, text, args)
     except ParseException:
         if (listed := indexes.show(session, plain, text)) is not None:
@@ -102,8 +114,8 @@ def _run(session: SparkSession, plain: PlainSql, text: str, args: Arguments) -> 
     refused.check(parsed)
     handler = _HANDLERS.get(parsed.kind)
     if handler is not None and parsed.kind in _WITH_A_QUERY and query.has_places(parsed):
-        with query.replaced(parsed) as replaced:
-            return _answer(handler, statement.read(session, plain, replaced, args))
+        with query.replaced(parsed) as (replaced, paths):
+            return _answer(handler, statement.read(session, plain, replaced, args, paths))
     return query.run(parsed) if handler is None else _answer(handler, parsed)
 
 

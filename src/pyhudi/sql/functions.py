@@ -11,7 +11,7 @@ from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 
-from pyhudi.errors import TableNotFound, UsageError
+from pyhudi.errors import TableNotFound, UsageError, about
 from pyhudi.read.changes import ChangesQuery
 from pyhudi.read.query import SnapshotQuery
 from pyhudi.spark import catalog_table, jvm
@@ -57,14 +57,14 @@ def _texts(name: str, arguments: Sequence[JavaObject]) -> list[str]:
     texts = [str(argument.value()) for argument in arguments if argument.nodeName() == "Literal"]
     wanted = {_CHANGES: (3, 4), _QUERY: (2,)}.get(name, (1, 2))
     if len(texts) != len(arguments) or len(texts) not in wanted:
-        raise UsageError(f"{name} takes text literals: {_USAGE[name]}.")
+        raise about(UsageError(f"{name} takes text literals: {_USAGE[name]}."), name)
     return texts
 
 
 def _changes(arguments: Sequence[str]) -> ChangesQuery:
     _, form, since, *until = arguments
     if form.lower() not in ("latest_state", "cdc"):
-        raise UsageError(f"{_CHANGES} gives 'latest_state' or 'cdc', not '{form}': {_USAGE[_CHANGES]}.")
+        raise about(UsageError(f"{_CHANGES} gives 'latest_state' or 'cdc', not '{form}': {_USAGE[_CHANGES]}."), form)
     return ChangesQuery(since, until[0] if until else None, change_data=form.lower() == "cdc")
 
 
@@ -74,7 +74,8 @@ def _snapshot(arguments: Sequence[str]) -> SnapshotQuery:
         return SnapshotQuery("snapshot")
     if mode == "read_optimized":
         return SnapshotQuery("read_optimized")
-    raise UsageError(f"{_QUERY} reads 'snapshot' or 'read_optimized', not '{arguments[1]}': {_USAGE[_QUERY]}.")
+    problem = f"{_QUERY} reads 'snapshot' or 'read_optimized', not '{arguments[1]}': {_USAGE[_QUERY]}."
+    raise about(UsageError(problem), arguments[1])
 
 
 def _location(session: SparkSession, table: str) -> str:

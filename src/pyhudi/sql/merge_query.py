@@ -12,7 +12,7 @@ from functools import cached_property
 
 from pyspark.sql.types import DataType, MapType, VariantType
 
-from pyhudi.errors import SchemaError
+from pyhudi.errors import SchemaError, about
 from pyhudi.kernels.incoming import DELETE_COLUMN
 from pyhudi.sql.assign import Target, cast_text, conform
 from pyhudi.sql.assignments import Assignment, column_of
@@ -145,7 +145,7 @@ class MergeQuery:
         for one in stated:
             name = column_of(self._target, one.parts, "MERGE INTO")
             if name in seen:
-                raise SchemaError(f"MERGE INTO {self._target.name} assigns {name} twice in one clause.")
+                raise about(SchemaError(f"MERGE INTO {self._target.name} assigns {name} twice in one clause."), ".".join(one.parts), 1)
             seen.add(name)
             yield name, one.value
 
@@ -154,10 +154,11 @@ class MergeQuery:
         given = {name.lower(): name for name in source.columns}
         missing = [name for name in self._target.columns if name.lower() not in given]
         if missing:
-            raise SchemaError(
+            problem = (
                 f"MERGE INTO {self._target.name}: {clause.deed.value} * needs every column of the table in the source, which lacks"
                 f" {', '.join(missing)}; name the columns instead."
             )
+            raise about(SchemaError(problem), "*")
         source_name = self._text.source_name
         return [Assignment((name,), f"{source_name}.{quote(given[name.lower()])}") for name in self._target.columns]
 

@@ -64,6 +64,7 @@ class _Place:
     frame: Callable[[], DataFrame]
     name: str  # what the query may call the relation when it gives no alias
     aliased: bool
+    path: str | None = None  # of the table, when it stands there by its path alone
 
 
 def run(statement: Statement) -> DataFrame:
@@ -73,7 +74,7 @@ def run(statement: Statement) -> DataFrame:
     if _NAMED_LATER.search(statement.shown):
         refresh_known(statement.session)
     if has_places(statement):
-        with replaced(statement) as text:
+        with replaced(statement) as (text, _):
             return statement.ask(text)
     answer = statement.ask(statement.text)
     if statement.kind in _FORGETS_RELATIONS:
@@ -87,8 +88,8 @@ def has_places(statement: Statement) -> bool:
 
 
 @contextmanager
-def replaced(statement: Statement) -> Iterator[str]:
-    """Give the statement's text with names of temporary views in the places of time travel and paths."""
+def replaced(statement: Statement) -> Iterator[tuple[str, dict[str, str]]]:
+    """Give the statement's text with names of temporary views in the places of time travel and paths, and of these views the paths."""
     # A subquery in a condition is met on more than one way through the plan.
     found = {(place.start, place.end): place for place in _places(statement, statement.outer)}
     places = [found[span] for span in sorted(found, reverse=True)]
@@ -100,15 +101,17 @@ def replaced(statement: Statement) -> Iterator[str]:
             " temporary view over"
             " spark.read.format('hudi')."
         )
-    text, views = statement.text, []
+    text, views, paths = statement.text, list[str](), dict[str, str]()
     try:
         for place in places:
             view = f"_pyhudi_{next(_NUMBERS)}"
             place.frame().createOrReplaceTempView(view)
             views.append(view)
+            if place.path is not None:
+                paths[view] = place.path
             alias = "" if place.aliased else f" AS {quote(place.name)}"
             text = text[: place.start] + view + alias + text[place.end :]
-        yield text
+        yield text, paths
     finally:
         for view in views:
             statement.session.catalog.dropTempView(view)
@@ -135,16 +138,16 @@ def _by_path_or_options(statement: Statement, relation: JavaObject, aliased: boo
     """Yield ``hudi.`path` `` and `t WITH (key = value)`, whose options are those of `spark.read`."""
     parts = tuple(jvm.items_of(relation.multipartIdentifier()))
     options = relations.options_of(relation)
-    if not _is_path(parts) and not options:
+    if not catalog_table.is_path(parts) and not options:
         return
-    table = None if _is_path(parts) else catalog_table.find(statement.session, parts)
-    if table is None and not _is_path(parts):
+    table = None if catalog_table.is_path(parts) else catalog_table.find(statement.session, parts)
+    if table is None and not catalog_table.is_path(parts):
         return
     start, end = _span(relation)
     end = _options_end(statement.text, start) if options else end
     location, last = (parts[1], ()) if table is None else (table.location, table.partition_columns)
     frame = functools.partial(read_with, statement.session, location, ReadRequest(options=options), last)
-    yield _Place(start, end, frame, parts[-1] if table else "hudi", aliased)
+    yield _Place(start, end, frame, parts[-1] if table else "hudi", aliased, None if options else location)
 
 
 def _time_travel(statement: Statement, node: JavaObject, aliased: bool) -> Iterator[_Place]:
@@ -152,8 +155,8 @@ def _time_travel(statement: Statement, node: JavaObject, aliased: bool) -> Itera
     if relation.nodeName() != "UnresolvedRelation":
         return
     parts = tuple(jvm.items_of(relation.multipartIdentifier()))
-    table = None if _is_path(parts) else catalog_table.find(statement.session, parts)
-    if table is None and not _is_path(parts):
+    table = None if catalog_table.is_path(parts) else catalog_table.find(statement.session, parts)
+    if table is None and not catalog_table.is_path(parts):
         return
     start, (_, end) = _span(relation)[0], _span(node)
     location = parts[1] if table is None else table.location
@@ -196,10 +199,6 @@ def _instant(statement: Statement, node: JavaObject, parts: tuple[str, ...]) -> 
     if value is None:
         raise UsageError(f"The time in {'.'.join(parts)} {clause} is null: state an instant, a date or a timestamp.")
     return _EPOCH + timedelta(microseconds=value) if is_time else str(value)
-
-
-def _is_path(parts: tuple[str, ...]) -> bool:
-    return len(parts) == 2 and parts[0].lower() == "hudi" and "/" in parts[1]
 
 
 def _span(node: JavaObject) -> tuple[int, int]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from pyspark.sql import DataFrame, SparkSession
@@ -31,6 +32,7 @@ class Statement:
     text: str
     args: Arguments
     outer: JavaObject  # the whole plan: the statement itself, or the WITH around it
+    paths: Mapping[str, str]  # temporary views that stand in the text for tables named by path
 
     @cached_property
     def plan(self) -> JavaObject:
@@ -70,7 +72,19 @@ class Statement:
     def hudi_table(self, node: JavaObject | None = None) -> CatalogTable | None:
         """Return the table that the statement, or a part of its plan, names first; None when it is another's or there is none."""
         name = next(self.names() if node is None else self.names_of(node), None)
-        return None if name is None else catalog_table.find(self.session, name)
+        return None if name is None else self.table_named(name)
+
+    def table_named(self, name: tuple[str, ...]) -> CatalogTable | None:
+        """Return the table that the parts of a name mean; None when it is another's or there is none."""
+        if catalog_table.is_path(name):
+            return catalog_table.at_path(name[1])
+        path = self.paths.get(name[0]) if len(name) == 1 else None
+        return catalog_table.find(self.session, name) if path is None else catalog_table.at_path(path)
+
+    def show_target(self, name: tuple[str, ...], frame: Callable[[], DataFrame]) -> None:
+        """Let a table that was named by its path be read, in this statement, as the rows of a DataFrame."""
+        if len(name) == 1 and name[0] in self.paths:
+            frame().createOrReplaceTempView(name[0])
 
     def ask(self, text: str) -> DataFrame:
         """Run a text made from parts of this one, with this statement's parameters."""
@@ -91,6 +105,6 @@ class Statement:
         return self.plain(f"SELECT * FROM VALUES {listed} AS t({', '.join(columns)})")  # noqa: S608 - literals only
 
 
-def read(session: SparkSession, plain: PlainSql, text: str, args: Arguments) -> Statement:
+def read(session: SparkSession, plain: PlainSql, text: str, args: Arguments, paths: Mapping[str, str] = MappingProxyType({})) -> Statement:
     """Parse a text; a syntax error is Spark's own ParseException."""
-    return Statement(session, plain, text, args, jvm.parse(session, text))
+    return Statement(session, plain, text, args, jvm.parse(session, text), paths)

@@ -19,6 +19,7 @@ from pyhudi.spark import relations
 from pyhudi.spark.catalog_table import CatalogTable
 from pyhudi.spark.jvm import JavaObject
 from pyhudi.spark.relation_cache import catalog_order
+from pyhudi.spark.scan import scan
 from pyhudi.spark.types import spark_schema
 from pyhudi.spec.commit import Operation
 from pyhudi.spec.options import overruled
@@ -48,7 +49,7 @@ class WriteTarget:
     @cached_property
     def snapshot(self) -> Snapshot:
         """The state in which the statement finds the table: of when it is first asked for."""
-        return open_snapshot(self.table.storage, SnapshotQuery())
+        return open_snapshot(self.table.storage, SnapshotQuery(), self.table.config)
 
     @cached_property
     def schema(self) -> StructType:
@@ -144,7 +145,8 @@ def open_for_change(statement: Statement, relation: JavaObject) -> tuple[WriteTa
         return None
     target = open_target(statement, entry)
     seen = target.snapshot.timeline.visibility  # before the statement's query reads rows, so that it sees no less
-    relations.refresh_all(statement.session, statement.names())
+    relations.refresh_all(statement.session, statement.names(), target.snapshot)
+    statement.show_target(next(statement.names_of(relation)), lambda: scan(statement.session, target.snapshot))
     return target, seen
 
 

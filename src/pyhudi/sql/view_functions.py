@@ -15,6 +15,7 @@ from pyhudi.fsview.view import FileSystemView
 from pyhudi.kernels.history import load_full_timeline, read_rows
 from pyhudi.metadata_table import record as records
 from pyhudi.metadata_table.table import MetadataTable
+from pyhudi.spark.file_index import hadoop_base
 from pyhudi.spec.commit import CommitMetadata
 from pyhudi.spec.instant import Instant
 from pyhudi.table.table import HudiTable
@@ -120,7 +121,7 @@ def _slices(table: HudiTable, arguments: Sequence[str]) -> Iterator[dict[str, An
                     "File_ID": group.id.file_id,
                     "Partition_Path": path,
                     "Base_Instant_Time": piece.base_instant,
-                    "Base_File_Path": "" if piece.base is None else f"{table.storage.uri}/{piece.base.path}",
+                    "Base_File_Path": "" if piece.base is None else f"{hadoop_base(table.storage)}/{piece.base.path}",
                     "Base_File_Size": -1 if piece.base is None else piece.base.size,
                     "Log_File_Count": len(piece.logs),
                     "Log_File_Size": size,

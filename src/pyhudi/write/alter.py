@@ -31,59 +31,55 @@ SCHEMA_ON_READ = "hoodie.schema.on.read.enable"
 
 
 @dataclass(frozen=True, slots=True)
-class AddColumn:
+class _OfColumn:
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class AddColumn(_OfColumn):
     """Add a nullable column; `position` None is the end, `""` the beginning, else the column before it."""
 
-    path: Path
     type: pa.DataType
     doc: str | None = None
     position: Position = None
 
 
 @dataclass(frozen=True, slots=True)
-class DropColumn:
+class DropColumn(_OfColumn):
     """Drop a column."""
-
-    path: Path
 
 
 @dataclass(frozen=True, slots=True)
-class RenameColumn:
+class RenameColumn(_OfColumn):
     """Give a column another name."""
 
-    path: Path
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class RetypeColumn:
+class RetypeColumn(_OfColumn):
     """Give a column another type."""
 
-    path: Path
     type: pa.DataType
 
 
 @dataclass(frozen=True, slots=True)
-class DescribeColumn:
+class DescribeColumn(_OfColumn):
     """Give a column a comment."""
 
-    path: Path
     doc: str
 
 
 @dataclass(frozen=True, slots=True)
-class MoveColumn:
+class MoveColumn(_OfColumn):
     """Put a column at the beginning (`""`) or after another one."""
 
-    path: Path
     position: str
 
 
 @dataclass(frozen=True, slots=True)
-class AllowNull:
+class AllowNull(_OfColumn):
     """Let a column hold nulls."""
-
-    path: Path
 
 
 Change: TypeAlias = AddColumn | DropColumn | RenameColumn | RetypeColumn | DescribeColumn | MoveColumn | AllowNull

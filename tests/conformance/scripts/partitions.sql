@@ -45,3 +45,70 @@ SELECT id, city, day, _hoodie_partition_path FROM visits WHERE id = 4;
 
 SELECT count(*) FROM nowhere;
 --> error [TABLE_OR_VIEW_NOT_FOUND] The table or view `nowhere` cannot be found. Verify the spelling and correctness of the schema and catalog.
+
+CREATE TABLE added (id INT, day STRING) USING hudi PARTITIONED BY (day) TBLPROPERTIES (primaryKey = 'id');
+--> ok
+
+ALTER TABLE added ADD PARTITION (day = 'mon');
+--> ok
+
+-- [after_add]
+SHOW PARTITIONS added;
+--> partition string
+--> day=mon
+
+MSCK REPAIR TABLE added;
+--> ok
+
+-- [after_repair]
+SHOW PARTITIONS added;
+--> partition string
+--> day=mon
+
+INSERT INTO added VALUES (1, 'tue');
+--> ok
+
+-- [after_insert]
+SHOW PARTITIONS added;
+--> partition string
+--> day=mon
+--> day=tue
+
+-- [drop_unknown]
+ALTER TABLE added DROP PARTITION (day = 'sun');
+--> ok
+
+-- [drop_twice]
+ALTER TABLE added DROP IF EXISTS PARTITION (day = 'sun');
+--> ok
+
+TRUNCATE TABLE added PARTITION (day = 'tue');
+--> ok
+
+SELECT id FROM added;
+--> id int
+
+-- [after_truncate]
+SHOW PARTITIONS added;
+--> partition string
+--> day=mon
+
+CREATE TABLE numbered (id INT, year INT, month INT) USING hudi PARTITIONED BY (year, month) TBLPROPERTIES (primaryKey = 'id');
+--> ok
+
+INSERT INTO numbered VALUES (1, 2026, 1), (2, 2026, 11), (3, 2025, 1);
+--> ok
+
+SELECT id, year, month FROM numbered WHERE year = 2026 AND month > 5;
+--> id int, year int, month int
+--> 2 | 2026 | 11
+
+SELECT id, _hoodie_partition_path FROM numbered WHERE month = 1;
+--> id int, _hoodie_partition_path string
+--> 1 | year=2026/month=1
+--> 3 | year=2025/month=1
+
+SELECT year, count(*) AS n FROM numbered GROUP BY year;
+--> year int, n bigint
+--> 2025 | 1
+--> 2026 | 2

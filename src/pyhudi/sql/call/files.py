@@ -17,6 +17,7 @@ from pyhudi.errors import CorruptTableError, UsageError
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.kernels.history import load_full_timeline
 from pyhudi.kernels.parquet_input import open_parquet
+from pyhudi.spark.file_index import hadoop_base
 from pyhudi.spec.file_group import FileSlice
 from pyhudi.spec.file_names import parse_base_file_name
 from pyhudi.sql.call.procedure import REQUIRED, Call, Column, Parameter, Procedure, Row
@@ -72,7 +73,7 @@ def _common(piece: FileSlice, uri: str) -> list[object]:
 
 
 def _show_all(call: Call) -> Iterator[Row]:
-    uri = call.open().storage.uri
+    uri = hadoop_base(call.open().storage)
     rows = ([*_common(piece, uri), str([f"{uri}/{log.path}" for log in piece.logs])] for piece in _slices(call, latest=False))
     return itertools.islice(rows, call.number("limit"))
 
@@ -80,7 +81,7 @@ def _show_all(call: Call) -> Iterator[Row]:
 def _show_latest(call: Call) -> Iterator[Row]:
     table = call.open()
     pending = FileSystemView(table.storage, table.config, load_timeline(table.storage, table.config)).pending_compaction
-    rows = []
+    rows, uri = [], hadoop_base(table.storage)
     for piece in itertools.islice(_slices(call, latest=True), call.number("limit")):
         planned = pending.get(piece.group)
         named = set() if planned is None else {name.rpartition("/")[2] for name in planned.operation.delta_files or ()}
@@ -89,8 +90,8 @@ def _show_latest(call: Call) -> Iterator[Row]:
         sizes = [sum(log.size for log in logs) for logs in (scheduled, others)]
         base = piece.base.size if piece.base is not None else 0
         ratios = [size / base if base else -1.0 for size in sizes]
-        names = [str([f"{table.storage.uri}/{log.path}" for log in logs]) for logs in (scheduled, others)]
-        rows.append([*_common(piece, table.storage.uri), *sizes, *ratios, *names])
+        names = [str([f"{uri}/{log.path}" for log in logs]) for logs in (scheduled, others)]
+        rows.append([*_common(piece, uri), *sizes, *ratios, *names])
     return iter(rows)
 
 
@@ -144,7 +145,7 @@ def _invalid_parquet(call: Call) -> Iterator[Row]:
             " listed, and roll their commits back."
         )
     found = (path for path in _parquet_files(storage, "", partitions, instants) if not _is_readable(storage, path))
-    return ((f"{storage.uri}/{path}",) for path in itertools.islice(found, call.number("limit")))
+    return ((f"{hadoop_base(storage)}/{path}",) for path in itertools.islice(found, call.number("limit")))
 
 
 def _parquet_files(storage: Storage, folder: str, partitions: Sequence[str], instants: set[str]) -> Iterator[str]:
@@ -184,7 +185,7 @@ def _measured(storage: Storage, folder: str) -> tuple[int, int, int, str, str, i
                 waiting.append(status.path)
             else:
                 files, size = files + 1, size + status.size
-    uri = f"{storage.uri}/{folder}".rstrip("/")
+    uri = f"{hadoop_base(storage)}/{folder}".rstrip("/")
     return folders, files, size, _with_unit(size), uri, size, -1, -1
 
 

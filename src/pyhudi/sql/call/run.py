@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from pyspark.sql import DataFrame
 
-from pyhudi.errors import UnsupportedError, UsageError, nearest
+from pyhudi.errors import UnsupportedError, UsageError, about, nearest
 from pyhudi.sql.call.arguments import bind, read_call
 from pyhudi.sql.call.later import LATER
 from pyhudi.sql.call.procedure import Call, Column, Row
@@ -29,9 +29,10 @@ def call(statement: Statement) -> DataFrame | None:
     procedure = PROCEDURES.get(stated.name)
     if procedure is None:
         if stated.name in LATER:
-            raise UnsupportedError(f"CALL {stated.name}: {LATER[stated.name]}; nothing was done. CALL help() lists what is served.")
+            problem = f"CALL {stated.name}: {LATER[stated.name]}; nothing was done. CALL help() lists what is served."
+            raise about(UnsupportedError(problem), stated.name)
         hint = nearest(stated.name, list(PROCEDURES))
-        raise UsageError(f"there is no procedure {stated.name}.{hint} CALL help() lists them.")
+        raise about(UsageError(f"there is no procedure {stated.name}.{hint} CALL help() lists them."), stated.name)
     arguments = bind(statement, procedure, stated)
     answer = shown(statement, procedure.columns, procedure.run(Call(statement, procedure, arguments)))
     condition = arguments.get("filter")

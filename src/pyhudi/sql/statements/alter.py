@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructField, StructType
 
-from pyhudi.errors import UnsupportedError
+from pyhudi.errors import HudiError, UnsupportedError, about
 from pyhudi.spark import jvm
 from pyhudi.spark.frame_schema import arrow_type
 from pyhudi.spark.jvm import JavaObject
@@ -43,7 +43,12 @@ def alter_columns(statement: Statement) -> DataFrame | None:
         return None
     target = open_target(statement, entry)
     changes = list(_CHANGES[statement.kind](target, statement.plan))
-    if changes and alter_schema(target.table, changes, target.options) is not None:
+    try:
+        altered = alter_schema(target.table, changes, target.options) if changes else None
+    except HudiError as error:
+        named = (".".join(change.path) for change in changes)
+        raise about(error, next((path for path in named if path in str(error)), ".".join(changes[0].path))) from None
+    if altered is not None:
         forget(statement.session, entry)
         refresh(statement.session, entry)
     return statement.empty()

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 
-from pyhudi.errors import OptionError, SchemaError
-from pyhudi.spark import catalog_table, jvm, relations
+from pyhudi.errors import OptionError, SchemaError, about
+from pyhudi.spark import jvm, relations
 from pyhudi.spec.commit import Operation
 from pyhudi.spec.options import Options, overruled, resolve
 from pyhudi.sql.assign import Target, conform
@@ -42,7 +42,7 @@ def insert(statement: Statement) -> DataFrame | None:
     """Run an INSERT on a Hudi table; None when the table is another's."""
     plan = statement.plan
     name = next(iter(statement.names_of(plan.table())), None)
-    entry = None if name is None else catalog_table.find(statement.session, name)
+    entry = None if name is None else statement.table_named(name)
     if name is None or entry is None:
         return None
     stated = _Insert(
@@ -108,9 +108,8 @@ def _targets(target: WriteTarget, stated: _Insert, source: DataFrame) -> list[Ta
     names = {column.lower(): column for column in target.columns}
     static = {_known(target, names, name): value for name, value in stated.partition.items() if value is not None}
     if strange := [name for name in static if name not in target.partition_columns]:
-        raise SchemaError(
-            f"{strange[0]} in PARTITION (...) is not a partition column of {target.name}: those are {target.partition_columns}."
-        )
+        problem = f"{strange[0]} in PARTITION (...) is not a partition column of {target.name}: those are {target.partition_columns}."
+        raise about(SchemaError(problem), strange[0])
     if stated.columns:
         order = [_known(target, names, name) for name in stated.columns]
         order += [name for name in target.partition_columns if name in static and name not in order]
@@ -129,7 +128,7 @@ def _position(name: str, fed: list[str], given: dict[str, int] | None) -> int | 
 
 def _known(target: WriteTarget, names: dict[str, str], name: str) -> str:
     if name.lower() not in names:
-        raise SchemaError(f"{target.name} has no column {name}: its columns are {', '.join(target.columns)}.")
+        raise about(SchemaError(f"{target.name} has no column {name}: its columns are {', '.join(target.columns)}."), name)
     return names[name.lower()]
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from pyspark.sql import DataFrame
 
-from pyhudi.errors import UnsupportedError, UsageError
+from pyhudi.errors import UnsupportedError, UsageError, about
 from pyhudi.read.query import SnapshotQuery
 from pyhudi.read.snapshot import open_snapshot
 from pyhudi.spark import jvm
@@ -71,7 +71,7 @@ def _drop(target: WriteTarget, paths: list[str], *, must_exist: bool) -> DataFra
 
 
 def _partition_paths(target: WriteTarget) -> tuple[str, ...]:
-    return open_snapshot(target.table.storage, SnapshotQuery()).partition_paths
+    return open_snapshot(target.table.storage, SnapshotQuery()).standing_partitions
 
 
 def _path(target: WriteTarget, spec: JavaObject, what: str) -> str:
@@ -80,7 +80,8 @@ def _path(target: WriteTarget, spec: JavaObject, what: str) -> str:
     if not known:
         raise UsageError(f"{what}: {target.name} is not partitioned.")
     if strange := [name for name in values if name.lower() not in known]:
-        raise UsageError(f"{what}: {strange[0]} is no partition column of {target.name}; those are {', '.join(target.partition_columns)}.")
+        problem = f"{what}: {strange[0]} is no partition column of {target.name}; those are {', '.join(target.partition_columns)}."
+        raise about(UsageError(problem), strange[0])
     path = target.static_partition(values)
     if path is None:
         raise UsageError(f"{what} of {target.name} names all partition columns: {', '.join(target.partition_columns)}.")

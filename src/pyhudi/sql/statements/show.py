@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
-from pyhudi.errors import UsageError
+from pyhudi.errors import UsageError, about
 from pyhudi.read.query import SnapshotQuery
 from pyhudi.read.snapshot import open_snapshot
 from pyhudi.spark import jvm
@@ -15,7 +15,10 @@ from pyhudi.storage.open import open_storage
 
 
 def show_partitions(statement: Statement) -> DataFrame | None:
-    """Run a SHOW PARTITIONS on a Hudi table; None when the name is another's. Paths are shown as `column=value/...`."""
+    """Run a SHOW PARTITIONS on a Hudi table; None when the name is another's.
+
+    Slash-separated dates are shown as `column=yyyy-MM-dd`, all others by their paths.
+    """
     entry = statement.hudi_table()
     if entry is None:
         return None
@@ -26,12 +29,13 @@ def show_partitions(statement: Statement) -> DataFrame | None:
         raise UsageError(f"SHOW PARTITIONS: {entry.qualified_name} is not partitioned.")
     wanted = _partition_spec(statement)
     if strange := [column for column in wanted if column not in {field.lower() for field in fields}]:
-        raise UsageError(f"SHOW PARTITIONS: {strange[0]} is no partition column of {entry.qualified_name}; those are {', '.join(fields)}.")
+        problem = f"SHOW PARTITIONS: {strange[0]} is no partition column of {entry.qualified_name}; those are {', '.join(fields)}."
+        raise about(UsageError(problem), strange[0])
     rows = []
-    for path in snapshot.partition_paths:
+    for path in snapshot.standing_partitions:
         values = config.partition_values(path)
         if all(wanted.get(field.lower(), value) == value for field, value in zip(fields, values, strict=True)):
-            shown = partition_path.build(fields, values, hive_style=True, url_encode=False)
+            shown = partition_path.build(fields, values, hive_style=True, url_encode=False) if config.slash_dates else path
             rows.append([text_literal(shown)])
     return statement.rows(["partition"], sorted(rows)) if rows else statement.plain("SELECT '' AS partition WHERE false")
 

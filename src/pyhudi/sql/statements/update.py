@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StringType
 
-from pyhudi.errors import SchemaError
+from pyhudi.errors import SchemaError, about
 from pyhudi.spec.commit import Operation
 from pyhudi.sql.assign import Target, conform
 from pyhudi.sql.assignments import Assignment, assignment, column_of
@@ -86,12 +86,12 @@ def _assigned(target: WriteTarget, clauses: _Clauses) -> dict[str, str]:
     for stated in clauses.assignments:
         name = column_of(target, stated.parts, "UPDATE")
         if name.lower() in fixed:
-            raise SchemaError(
-                f"UPDATE of {target.name} assigns {name}, which is part of the record key or the partition: it says"
-                f" which row this is."
+            problem = (
+                f"UPDATE of {target.name} assigns {name}, which is part of the record key or the partition: it says which row this is."
                 " Delete the row and insert it anew."
             )
+            raise about(SchemaError(problem), ".".join(stated.parts))
         if name in assigned:
-            raise SchemaError(f"UPDATE of {target.name} assigns {name} twice.")
+            raise about(SchemaError(f"UPDATE of {target.name} assigns {name} twice."), ".".join(stated.parts), 1)
         assigned[name] = stated.value
     return assigned

@@ -1,0 +1,141 @@
+"""Statements on a warm session (W6, W10-SQL, W11, W11b): small writes, routing, incremental reads, merges that change nothing or little.
+
+    python -m bench.kernels.sql --work <scratch folder> [--rows N]
+
+Prints medians in milliseconds and ratios; a goal missed ends with status 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+import pyhudi
+
+REPEATS = 9
+MERGE = "MERGE INTO {} t USING source s ON t.id = s.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
+
+
+class Report:
+    """Lines with goals, and whether one was missed."""
+
+    def __init__(self) -> None:
+        self.missed = False
+
+    def add(self, name: str, value: float, goal: float, unit: str = "ms") -> None:
+        self.missed |= value > goal
+        print(f"{name:<50} {value:10.2f} {unit:<3} goal {goal:g}{'' if value <= goal else '  MISSED'}", flush=True)
+
+
+def median_ms(run: Callable[[int], object], repeats: int = REPEATS) -> float:
+    """Return the median of some runs after two that warm up."""
+    seconds = []
+    for number in range(repeats + 2):
+        started = time.perf_counter()
+        run(number)
+        seconds.append(time.perf_counter() - started)
+    return statistics.median(seconds[2:]) * 1000
+
+
+def small_writes(spark: SparkSession, report: Report) -> None:
+    """INSERT and MERGE of ten rows."""
+    spark.sql("CREATE TABLE small (id INT, name STRING, ts BIGINT) USING hudi TBLPROPERTIES (primaryKey = 'id', preCombineField = 'ts')")
+
+    def insert(number: int) -> object:
+        values = ", ".join(f"({number * 10 + row}, 'n', {number})" for row in range(10))
+        return spark.sql(f"INSERT INTO small VALUES {values}").collect()
+
+    report.add("INSERT of ten rows", median_ms(insert), 200)
+
+    def merge(number: int) -> object:
+        values = ", ".join(f"({row}, 'm{number}', {100 + number})" for row in range(10))
+        spark.sql(f"CREATE OR REPLACE TEMP VIEW source AS SELECT * FROM VALUES {values} AS v(id, name, ts)")
+        return spark.sql(MERGE.format("small")).collect()
+
+    report.add("MERGE of ten rows", median_ms(merge), 350)
+    report.add("UPDATE of one row", median_ms(lambda n: spark.sql(f"UPDATE small SET name = 'u{n}' WHERE id = 3").collect()), 350)
+
+
+def routing(spark: SparkSession, report: Report) -> None:
+    """What a statement that does not touch Hudi pays for the front door."""
+    plain = SparkSession.sql.__wrapped__
+    text = "SELECT id FROM range(10) WHERE id > 3"
+    with_door = median_ms(lambda _: spark.sql(text), 60)
+    without = median_ms(lambda _: plain(spark, text), 60)
+    report.add("routing of a plain statement, added", with_door - without, 5)
+
+
+def incremental(spark: SparkSession, report: Report, rows: int, folder: Path) -> None:
+    """The last two of twenty commits, against the files they wrote and against a scan of all."""
+    columns = "(id BIGINT, name STRING, value DOUBLE, part INT)"
+    spark.sql(f"CREATE TABLE history {columns} USING hudi PARTITIONED BY (part) TBLPROPERTIES (primaryKey = 'id')")
+    for number in range(20):
+        spark.sql(f"INSERT INTO history SELECT id + {number * rows}, concat('n', id), id * 0.5, {number % 5} FROM range({rows})")
+    table = pyhudi.HudiTable.open(folder / "history")
+    done = sorted(table.history().to_pylist(), key=lambda row: row["completed"])
+    since, first = done[-3]["completed"], done[-2]["requested"]
+    files = [str(file) for row in done[-2:] for file in (folder / "history").rglob(f"*_{row['requested']}.parquet")]
+    changes = f"SELECT sum(value), count(name) FROM hudi_table_changes('history', 'latest_state', '{since}')"
+    scan = f"SELECT sum(value), count(name) FROM history WHERE _hoodie_commit_time >= '{first}'"
+    assert spark.sql(changes).collect() == spark.sql(scan).collect()
+    floor = median_ms(lambda _: spark.read.parquet(*files).selectExpr("sum(value)", "count(name)").collect())
+    taken = median_ms(lambda _: spark.sql(changes).collect())
+    report.add("incremental, two of twenty commits : their files", taken / floor, 2, "x")
+    report.add("incremental : full scan with filter", taken / median_ms(lambda _: spark.sql(scan).collect()), 1, "x")
+
+
+def merges(spark: SparkSession, report: Report, rows: int, folder: Path) -> None:
+    """The same merge again, and three of a hundred columns on merge-on-read."""
+    columns = ", ".join(f"id * {number} AS c{number}" for number in range(100))
+    properties = "TBLPROPERTIES (primaryKey = 'id', type = 'mor', hoodie.compact.inline = 'false')"
+    spark.sql(f"CREATE TABLE wide USING hudi {properties} AS SELECT id, {columns} FROM range({rows})")
+    spark.sql(f"CREATE OR REPLACE TEMP VIEW source AS SELECT id, {columns} FROM range({rows // 10})")
+    before = data_bytes(folder / "wide")
+    spark.sql(MERGE.format("wide")).collect()
+    report.add("the same rows merged again, bytes written", data_bytes(folder / "wide") - before, 0, "B")
+    changed = "c1 + 1 AS c1, c2 + 1 AS c2, c3 + 1 AS c3"
+    spark.sql(f"CREATE OR REPLACE TEMP VIEW source AS SELECT id, {changed} FROM wide WHERE id % 10 = 0")
+    setting = "c1 = s.c1, c2 = s.c2, c3 = s.c3"
+    spark.sql(f"MERGE INTO wide t USING source s ON t.id = s.id WHEN MATCHED THEN UPDATE SET {setting}").collect()
+    written = data_bytes(folder / "wide") - before
+    spark.sql("SELECT _hoodie_record_key, id, c1, c2, c3 FROM wide WHERE id % 10 = 0").coalesce(1).write.parquet(str(folder / "three"))
+    report.add(
+        "3 of 100 columns updated, bytes : theirs", written / sum(f.stat().st_size for f in (folder / "three").glob("*.parquet")), 1.3, "x"
+    )
+
+
+def data_bytes(table: Path) -> int:
+    """Return how many bytes a table's data files have."""
+    return sum(file.stat().st_size for file in table.rglob("*") if file.is_file() and ".hoodie" not in file.relative_to(table).parts[0])
+
+
+def main() -> int:
+    """Measure on a session of two cores."""
+    parser = argparse.ArgumentParser(prog="python -m bench.kernels.sql")
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--rows", type=int, default=50_000)
+    arguments = parser.parse_args()
+    folder = arguments.work / "sql-warehouse"
+    shutil.rmtree(folder, ignore_errors=True)
+    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", "2")
+    builder = builder.config("spark.sql.warehouse.dir", str(folder)).config("spark.driver.host", "127.0.0.1")
+    spark = pyhudi.enable(builder.config("spark.ui.showConsoleProgress", "false")).getOrCreate()
+    spark.sparkContext.setLogLevel("OFF")
+    report = Report()
+    small_writes(spark, report)
+    routing(spark, report)
+    incremental(spark, report, arguments.rows, folder)
+    merges(spark, report, arguments.rows, folder)
+    spark.stop()
+    return int(report.missed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,103 @@
+-- SET against table properties; kinds of keys and paths.
+CREATE TABLE propertied (id INT, name STRING) USING hudi TBLPROPERTIES (primaryKey = 'id', hoodie.spark.sql.insert.into.operation = 'upsert');
+--> ok
+
+INSERT INTO propertied VALUES (1, 'a');
+--> ok
+
+INSERT INTO propertied VALUES (1, 'b');
+--> ok
+
+SELECT id, name FROM propertied;
+--> id int, name string
+--> 1 | b
+
+-- The session's SET goes before the table's property.
+SET hoodie.spark.sql.insert.into.operation = insert;
+--> ok
+
+INSERT INTO propertied VALUES (1, 'c');
+--> ok
+
+SELECT id, name FROM propertied;
+--> id int, name string
+--> 1 | b
+--> 1 | c
+
+CREATE TABLE two_keys (a INT, b STRING, n INT) USING hudi TBLPROPERTIES (primaryKey = 'a,b');
+--> ok
+
+INSERT INTO two_keys VALUES (1, 'x', 1), (1, 'y', 2);
+--> ok
+
+UPDATE two_keys SET n = 5 WHERE b = 'y';
+--> ok
+
+SELECT a, b, n, _hoodie_record_key FROM two_keys;
+--> a int, b string, n int, _hoodie_record_key string
+--> 1 | x | 1 | a:1,b:x
+--> 1 | y | 5 | a:1,b:y
+
+CREATE TABLE plain_paths (id INT, day STRING) USING hudi PARTITIONED BY (day)
+  TBLPROPERTIES (primaryKey = 'id', hoodie.datasource.write.hive_style_partitioning = 'false');
+--> ok
+
+INSERT INTO plain_paths VALUES (1, 'mon');
+--> ok
+
+SELECT id, day, _hoodie_partition_path FROM plain_paths;
+--> id int, day string, _hoodie_partition_path string
+--> 1 | mon | mon
+
+SHOW PARTITIONS plain_paths;
+--> partition string
+--> mon
+
+CREATE TABLE encoded (id INT, day STRING) USING hudi PARTITIONED BY (day)
+  TBLPROPERTIES (primaryKey = 'id', hoodie.datasource.write.partitionpath.urlencode = 'true');
+--> ok
+
+INSERT INTO encoded VALUES (1, '2026/11/01'), (2, 'a b');
+--> ok
+
+SELECT id, day, _hoodie_partition_path FROM encoded;
+--> id int, day string, _hoodie_partition_path string
+--> 1 | 2026/11/01 | day=2026%2F11%2F01
+--> 2 | a b | day=a b
+
+SHOW PARTITIONS encoded;
+--> partition string
+--> day=2026%2F11%2F01
+--> day=a b
+
+CREATE TABLE virtual (id INT, name STRING) USING hudi TBLPROPERTIES (primaryKey = 'id', hoodie.populate.meta.fields = 'false');
+--> ok
+
+INSERT INTO virtual VALUES (1, 'a'), (2, 'b');
+--> ok
+
+SELECT id, name FROM virtual;
+--> id int, name string
+--> 1 | a
+--> 2 | b
+
+CREATE TABLE special (id INT, `a b` STRING, `order` INT) USING hudi TBLPROPERTIES (primaryKey = 'id');
+--> error org.apache.avro.SchemaParseException: Illegal character in: a b
+
+-- [operation_delete]
+SET hoodie.datasource.write.operation = delete;
+--> ok
+
+-- [insert_under_operation_delete]
+CREATE TABLE not_deleted (id INT, name STRING) USING hudi TBLPROPERTIES (primaryKey = 'id');
+--> ok
+
+INSERT INTO not_deleted VALUES (1, 'a'), (2, 'b');
+--> ok
+
+INSERT INTO not_deleted VALUES (1, 'a');
+--> ok
+
+-- [after_operation_delete]
+SELECT id, name FROM not_deleted;
+--> id int, name string

@@ -1,0 +1,50 @@
+"""How often a statement reads a table's properties and lists its timeline."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from pyhudi.storage.local import LocalStorage
+
+pytestmark = pytest.mark.spark
+
+PROPERTIES, TIMELINE = ".hoodie/hoodie.properties", ".hoodie/timeline"
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Counts what is read and listed of tables."""
+    counts = Counter()
+
+    def counted(call):
+        def counting(self, path, *args, **kwargs):
+            counts[path] += 1
+            return call(self, path, *args, **kwargs)
+
+        return counting
+
+    monkeypatch.setattr(LocalStorage, "read", counted(LocalStorage.read))
+    monkeypatch.setattr(LocalStorage, "list", counted(LocalStorage.list))
+    return counts
+
+
+@pytest.mark.parametrize(
+    ("statement", "properties", "timeline"),
+    [
+        ("SELECT * FROM people WHERE id = 1", 1, 1),
+        ("SELECT * FROM people a JOIN people b USING (id)", 1, 1),
+        # Opened, and again under the lock; the timeline once more when the commit is checked against others.
+        ("INSERT INTO people VALUES (9, 'x', 1, 'oslo')", 2, 3),
+        ("UPDATE people SET name = 'x' WHERE id = 1", 2, 3),
+        ("DELETE FROM people WHERE id = 1", 2, 3),
+        ("MERGE INTO people t USING (SELECT 1 AS id, 'x' AS name) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET name = s.name", 2, 3),
+    ],
+)
+@pytest.mark.parametrize("people", ["cow"], indirect=True)
+def test_a_statement_opens_its_table_once(people, asked, statement, properties, timeline):
+    people("SELECT count(*) FROM people")
+    asked.clear()
+    people(statement)
+    assert (asked[PROPERTIES], asked[TIMELINE]) == (properties, timeline)
