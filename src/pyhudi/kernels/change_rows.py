@@ -1,8 +1,8 @@
 """What one commit did to one file group, as change data: what happened, when, and the images before and after as JSON texts.
 
 Rules: `HoodieCDCExtractor`, `CDCFileGroupIterator`; format notes 8.4. Where the commit logged no whole images, the slice before and
-the slice after it are compared. A row is the same one in both when its key, commit time and sequence number are; of rows of one key
-that are not, one that went and one that came make an update.
+the slice after it are compared. A row is the same one in both when its key, commit time and sequence number are (with virtual keys,
+when its key and all its values are); of rows of one key that are not, one that went and one that came make an update.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from pyhudi.errors import CorruptTableError
 from pyhudi.kernels.base_file import TableShape
 from pyhudi.kernels.change_log import images, read_change_log
 from pyhudi.kernels.delta import SliceTask, chosen_blocks
+from pyhudi.kernels.keyed_base import iter_keyed_base
 from pyhudi.kernels.log_rows import read_log_rows
 from pyhudi.kernels.merge_slice import iter_merged
-from pyhudi.kernels.read_base import iter_base_file
 from pyhudi.kernels.row_identity import IDENTITY_COLUMNS, is_among, rows_without
 from pyhudi.kernels.row_json import json_rows
 from pyhudi.schema.meta_columns import META_COLUMNS, RECORD_KEY
@@ -109,8 +109,9 @@ def _compared(storage: Storage, shape: TableShape, task: ChangeTask) -> Iterator
     """Yield the changes between two slices."""
     assert task.before is not None
     assert task.after is not None
-    # In these modes a late version can fill gaps of a row that stays the same one otherwise: only whole rows tell.
-    mixes = shape.mixes_versions
+    # In these modes a late version can fill gaps of a row that stays the same one otherwise: only whole rows tell. So it is where
+    # rows do not say which commit wrote them.
+    mixes = shape.mixes_versions or shape.virtual_key is not None
     keys = _appended_keys(storage, shape, task) if task.appended else None
     if keys is None and not mixes:
         was, now = (_whole(storage, shape, one, None, IDENTITY_COLUMNS) for one in (task.before, task.after))
@@ -175,7 +176,7 @@ def _rows(
     if task.slice.logs:
         yield from iter_merged(storage, shape, replace(task, columns=tuple(names)), condition)
     elif task.slice.base is not None:
-        yield from iter_base_file(storage, task.slice.base, shape.schema, names, condition)
+        yield from iter_keyed_base(storage, shape, task.slice.base, names, condition)
 
 
 def _path(task: SliceTask) -> str:

@@ -15,6 +15,7 @@ from pyhudi.kernels.base_file import TableShape, WriterSettings
 from pyhudi.kernels.base_match import rows_at
 from pyhudi.kernels.change_log_writer import ChangeLog, Rewrite
 from pyhudi.kernels.delta import SliceTask
+from pyhudi.kernels.keys import with_computed_keys
 from pyhudi.kernels.merge_slice import deltas
 from pyhudi.schema.meta_columns import RECORD_KEY
 
@@ -36,7 +37,8 @@ def log_compaction(
     with ChangeLog(storage, shape, settings, task) as log:
         for delta in deltas(storage, shape, merge, limit_bytes):
             places = delta.masked.to_numpy()
-            gone = rows_at(storage, base, shape.schema, [RECORD_KEY, *shape.schema.names], np.sort(places))
+            stored = rows_at(storage, base, shape.schema, [RECORD_KEY, *shape.schema.names], np.sort(places))
+            gone = with_computed_keys(stored, shape.virtual_key)
             new, stays = _in_order_of_keys(delta.rows, gone)
             log.replaced(gone.take(pc.sort_indices(gone, [(RECORD_KEY, "ascending")])), stays)
             log.inserted(new)

@@ -17,8 +17,9 @@ import pyarrow.compute as pc
 from pyhudi.kernels.base_file import TableShape
 from pyhudi.kernels.count_headers import count_by_headers
 from pyhudi.kernels.delta import Delta, SliceTask, chosen_blocks, slice_delta
+from pyhudi.kernels.keyed_base import iter_keyed_base
 from pyhudi.kernels.merge_counts import MergeCounts
-from pyhudi.kernels.read_base import all_fields, iter_base_file, projected, row_count, with_filter_columns
+from pyhudi.kernels.read_base import all_fields, projected, row_count, with_filter_columns
 from pyhudi.schema.meta_columns import RECORD_KEY
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def iter_merged(
         yield from rows.select(wanted.names).to_batches()
     if task.slice.base is not None:
         without = np.sort(pa.concat_arrays(masked).to_numpy())
-        yield from iter_base_file(storage, task.slice.base, shape.schema, wanted.names, filter, without=without)
+        yield from iter_keyed_base(storage, shape, task.slice.base, wanted.names, filter, without=without)
 
 
 def count_merged(storage: Storage, shape: TableShape, task: SliceTask, *, limit_bytes: int = DEFAULT_LIMIT_BYTES) -> int:

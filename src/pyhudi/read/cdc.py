@@ -14,7 +14,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from pyhudi.errors import UnsupportedError, UsageError
+from pyhudi.errors import UsageError
 from pyhudi.fsview.over_time import SlicesOverTime
 from pyhudi.kernels.change_rows import CHANGE_SCHEMA, ChangeTask, iter_changes
 from pyhudi.kernels.delta import SliceTask
@@ -160,8 +160,6 @@ def open_change_data(storage: Storage, query: ChangesQuery) -> ChangeData:
             f"table {storage.uri} does not capture its changes: create it with hoodie.table.cdc.enabled=true, or read the rows that were"
             " written (format latest_state)."
         )
-    if not config.populate_meta_fields:
-        raise UnsupportedError(f"table {storage.uri} has no meta columns (hoodie.populate.meta.fields=false); change data needs them.")
     span = span_of(storage, config, query.since, query.until, by_requested=query.by_requested)
     if span.begins_archived and span.latest.archive is not None and span.latest.archive.is_whole:
         span = span_of(storage, config, query.since, query.until, by_requested=query.by_requested, archived=True)

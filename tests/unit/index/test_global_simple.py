@@ -73,3 +73,12 @@ def test_insert_that_drops_duplicates_drops_keys_known_in_any_partition() -> Non
     options = {**GLOBAL, "hoodie.datasource.write.insert.drop.duplicates": "true"}
     table.insert([ride(1, "rome", 5), ride(2, "rome"), ride(2, "bern", 7)], options=options)
     assert rows_of(table) == [ride(1, "oslo"), ride(2, "bern", 7)]
+
+
+def test_a_virtual_key_below_log_files_moves_and_leaves_no_copy() -> None:
+    options = {"hoodie.populate.meta.fields": "false"}
+    table = make_table(partition_by=["city"], order_by=["at"], table_type="MERGE_ON_READ", options=options)
+    table.upsert([ride(1), ride(2)])
+    table.upsert([ride(1, at=1)])
+    table.upsert([ride(1, "rome", 7, at=2), ride(2, "rome", 7, at=2)], options=GLOBAL)
+    assert rows_of(table) == [ride(1, "rome", 7, at=2), ride(2, "rome", 7, at=2)]

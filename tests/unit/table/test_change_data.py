@@ -50,10 +50,18 @@ def _value(image: str | None) -> str | None:
     return None if parsed is None else parsed["v"]
 
 
-@pytest.mark.parametrize(("mode", "version"), [*((mode, "9") for mode in MODES), ("OP_KEY_ONLY", "6"), ("DATA_BEFORE", "8")])
+@pytest.mark.parametrize(
+    ("mode", "more"),
+    [
+        *((mode, {}) for mode in MODES),
+        ("OP_KEY_ONLY", {"hoodie.write.table.version": "6"}),
+        ("DATA_BEFORE", {"hoodie.write.table.version": "8"}),
+        *((mode, {"hoodie.populate.meta.fields": "false"}) for mode in MODES),
+    ],
+)
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_of_write_tells_what_it_did(kind: str, mode: str, version: str, tmp_path: Path) -> None:
-    table = create(tmp_path, kind, mode, **{"hoodie.write.table.version": version})
+def test_every_kind_of_write_tells_what_it_did(kind: str, mode: str, more: dict[str, str], tmp_path: Path) -> None:
+    table = create(tmp_path, kind, mode, **more)
     table.upsert([row(1, "a1", 1, "y"), row(2, "a2", 1, "x"), row(3, "a3", 1, "y"), row(4, "a4", 1, "x")])
     table.upsert([row(2, "b2", 2, "x"), row(6, "b6", 2, "x"), row(1, "late", 0, "y")])
     table.delete([{"id": 1, "p": "y"}, {"id": 99, "p": "y"}])

@@ -1,0 +1,43 @@
+"""Rows of a base file with their record keys, which tables with virtual keys do not store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pyhudi.kernels.base_file import TableShape
+from pyhudi.kernels.keys import with_computed_keys
+from pyhudi.kernels.read_base import all_fields, iter_base_file, projected, with_filter_columns
+from pyhudi.kernels.versions import Places
+from pyhudi.schema.meta_columns import RECORD_KEY
+from pyhudi.spec.file_group import BaseFile
+
+if TYPE_CHECKING:
+    from pyhudi.storage.protocol import Storage
+
+
+def iter_keyed_base(
+    storage: Storage,
+    shape: TableShape,
+    file: BaseFile,
+    columns: Sequence[str],
+    filter: pc.Expression | None = None,  # noqa: A002 - pyarrow's own name for it
+    *,
+    without: Places | None = None,
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a base file; a key that is asked for or filtered by is computed where files have none.
+
+    Arguments and errors are those of `iter_base_file`.
+    """
+    key, wanted = shape.virtual_key, projected(shape.schema, columns)
+    needed = wanted if filter is None else with_filter_columns(wanted, all_fields(shape.schema), filter)
+    if key is None or RECORD_KEY not in needed.names:
+        yield from iter_base_file(storage, file, shape.schema, columns, filter, without=without)
+        return
+    heads = (field.split(".")[0] for field in key.key_fields)
+    for batch in iter_base_file(storage, file, shape.schema, list(dict.fromkeys([*needed.names, *heads])), without=without):
+        rows = with_computed_keys(pa.Table.from_batches([batch]), key)
+        yield from (rows if filter is None else rows.filter(filter)).select(wanted.names).to_batches()
