@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from pyhudi.errors import SchemaError
+from pyhudi.schema.hidden_nulls import has_required_fields, without_hidden_nulls
 from pyhudi.schema.meta_columns import without_meta_columns
 from pyhudi.schema.storable import storable_schema
 from pyhudi.schema.widen import new_field, widened
@@ -74,8 +75,7 @@ def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
         {'a': [None], 'b': [1]}
     """
     if table.schema.equals(schema):
-        _check_nulls(table)
-        return table
+        return _checked(table)
     if any(_has_wide_offsets(field.type) for field in table.schema):
         table = pa.Table.from_batches(table.to_batches(max_chunksize=_ROWS_PER_CHUNK), schema=table.schema)
     places = _places(table.schema)
@@ -86,9 +86,7 @@ def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
             columns.append(pa.chunked_array([pa.nulls(table.num_rows, field.type)]))
         else:
             columns.append(conform_column(table.column(place), field.type, field.name))
-    conformed = pa.Table.from_arrays(columns, schema=schema)
-    _check_nulls(conformed)
-    return conformed
+    return _checked(pa.Table.from_arrays(columns, schema=schema))
 
 
 def conform_column(column: pa.ChunkedArray, target: pa.DataType, name: str) -> pa.ChunkedArray:
@@ -138,7 +136,12 @@ def _has_wide_offsets(arrow: pa.DataType) -> bool:
     )
 
 
-def _check_nulls(table: pa.Table) -> None:
+def _checked(table: pa.Table) -> pa.Table:
+    """Return the table once no column holds nulls that it must not; those that only null structs hide are taken out."""
     for field in table.schema:
         if not field.nullable and table.column(field.name).null_count:
             raise SchemaError(f"Column '{field.name}' holds a null, which the table does not allow in it.")
+    if not any(has_required_fields(field.type) for field in table.schema):
+        return table
+    columns = [without_hidden_nulls(table.column(place), field.name) for place, field in enumerate(table.schema)]
+    return pa.Table.from_arrays(columns, schema=table.schema)

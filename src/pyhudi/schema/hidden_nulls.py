@@ -1,0 +1,74 @@
+"""Nulls that nobody can see: values of a struct's required fields in rows whose struct is itself null.
+
+Spark leaves them null, as it must leave them something. A Parquet file of required columns cannot hold them, and neither can Avro.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pt
+
+from pyhudi.errors import SchemaError
+
+
+def without_hidden_nulls(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    """Return the column with some value in place of each hidden null; `name` is its dotted path, for messages.
+
+    Raises:
+        SchemaError: a required field is null in a row whose struct is not.
+    """
+    if not has_required_fields(column.type):
+        return column
+    return pa.chunked_array([_filled(chunk, name) for chunk in column.chunks], column.type)
+
+
+def has_required_fields(arrow: pa.DataType) -> bool:
+    """Tell whether a type has a struct with a field that allows no nulls, at any depth."""
+    if not pt.is_nested(arrow):
+        return False
+    parts = [arrow.field(place) for place in range(arrow.num_fields)]
+    return any((pt.is_struct(arrow) and not part.nullable) or has_required_fields(part.type) for part in parts)
+
+
+def _filled(values: pa.Array, name: str) -> pa.Array:
+    if not has_required_fields(values.type):
+        return values
+    if pt.is_struct(values.type):
+        return _filled_struct(values, name)
+    if values.offset:
+        values = values.take(pa.array(np.arange(len(values))))
+    if pt.is_map(values.type):
+        fields = [values.type.key_field, values.type.item_field]
+        entries = pa.StructArray.from_arrays([values.keys, _filled(values.items, f"{name}.value")], fields=fields)
+        return pa.Array.from_buffers(values.type, len(values), values.buffers()[:2], values.null_count, children=[entries])
+    elements = _filled(values.values, f"{name}.element")
+    return pa.Array.from_buffers(values.type, len(values), values.buffers()[:2], values.null_count, children=[elements])
+
+
+def _filled_struct(values: pa.StructArray, name: str) -> pa.Array:
+    gone = values.is_null()
+    parts = []
+    for place, field in enumerate(values.type):
+        part = _filled(values.field(place), f"{name}.{field.name}")
+        if not field.nullable and part.null_count:
+            if pc.any(pc.and_not(part.is_null(), gone)).as_py():
+                raise SchemaError(f"Column '{name}.{field.name}' holds a null, which its type does not allow.")
+            whole = pa.concat_arrays([part, _some_value(field.type)])
+            part = whole.take(pc.if_else(part.is_null(), len(part), pa.array(np.arange(len(part)))))
+        parts.append(part)
+    return pa.StructArray.from_arrays(parts, fields=list(values.type), mask=gone)
+
+
+def _some_value(arrow: pa.DataType) -> pa.Array:
+    """Return an array of one value."""
+    if pt.is_struct(arrow):
+        return pa.StructArray.from_arrays([_some_value(field.type) for field in arrow], fields=list(arrow))
+    if pt.is_list(arrow) or pt.is_map(arrow):
+        return pa.array([[]], arrow)
+    if pt.is_string(arrow) or pt.is_binary(arrow):
+        return pa.array([b""]).cast(arrow)
+    if pt.is_date32(arrow) or pt.is_time32(arrow):
+        return pa.array([0], pa.int32()).cast(arrow)
+    return pa.array([0], pa.int64()).cast(arrow)
