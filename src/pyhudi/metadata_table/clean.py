@@ -15,6 +15,7 @@ from pyhudi.errors import CorruptTableError
 from pyhudi.fsview.partitions import walk_partitions
 from pyhudi.metadata_table.compact import delta_commits
 from pyhudi.metadata_table.own import OwnTable
+from pyhudi.metadata_table.own_times import Service, service_time
 from pyhudi.spec.clean import CleanMetadata, CleanPartition, CleanPlan
 from pyhudi.spec.file_group import FileSlice, join_path
 from pyhudi.spec.instant import Action, Instant, State
@@ -57,7 +58,7 @@ def _clean(own: OwnTable, earliest: Instant, last: Instant) -> OwnTable:
         files={partition: tuple(f"{own.storage.uri}/{path}" for path in paths) for partition, paths in files.items()},
         extra={},
     )
-    requested = own.writer.request(Action.CLEAN, own.next_time(), encode_clean_plan(plan, sync=own.sources.sync_marker()))
+    requested = own.writer.request(Action.CLEAN, service_time(own, Service.CLEAN), encode_clean_plan(plan, sync=own.sources.sync_marker()))
     _execute(own, requested, plan)
     return own.reloaded()
 

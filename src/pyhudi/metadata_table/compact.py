@@ -2,7 +2,8 @@
 
 Rules: `HoodieBackedTableMetadataWriter.compactIfNecessary`; format notes (metadata table) 2.5. All slices with log files
 are in one plan. The data table's lock is held, so that nobody writes meanwhile. A run that was cut off is thrown away and
-planned anew: its files were never seen, and log files of version 8 and later do not name the base file they lie on.
+planned anew: its files were never seen, and log files of version 8 and later do not name the base file they lie on. Those of version 6
+do; there it also waits for actions of the data table that began before the last delta commit, as Apache Hudi does.
 """
 
 from __future__ import annotations
@@ -10,15 +11,18 @@ from __future__ import annotations
 from pyhudi.codec.commit_metadata import commit_content
 from pyhudi.codec.plans import encode_compaction_plan
 from pyhudi.engine.local import LocalEngine
+from pyhudi.errors import CorruptTableError
 from pyhudi.fsview.partitions import walk_partitions
 from pyhudi.metadata_table.files_of_groups import write_base
 from pyhudi.metadata_table.own import OwnTable
+from pyhudi.metadata_table.own_times import Service, last_delta_commit, service_time
 from pyhudi.metadata_table.slice_reader import SliceReader
 from pyhudi.spec.commit import CommitMetadata, Operation, WriteStat, stats_by_partition
 from pyhudi.spec.compaction import CompactionPlan, operation_of
 from pyhudi.spec.file_group import FileSlice, join_path
-from pyhudi.spec.file_names import parse_base_file_name
+from pyhudi.spec.file_names import parse_base_file_name, parse_log_file_name
 from pyhudi.spec.instant import Action, Instant
+from pyhudi.timeline.timeline import Timeline
 
 #: `hoodie.metadata.compact.max.delta.commits`
 MAX_DELTA_COMMITS = 10
@@ -31,19 +35,37 @@ def compact_if_due(own: OwnTable, max_delta_commits: int = MAX_DELTA_COMMITS) ->
     """Compact the metadata table if so many delta commits were made since the last time, and return it as it is then.
 
     The data table must have no action under way that is recorded already: it could not be rolled back any more.
+
+    Raises:
+        CorruptTableError: as of `without_cut_compactions`.
+    """
+    own = without_cut_compactions(own)
+    return _compact(own) if delta_commits(own) >= max_delta_commits else own
+
+
+def without_cut_compactions(own: OwnTable) -> OwnTable:
+    """Throw away compactions that were cut off, and return the metadata table as it is then.
+
+    Raises:
+        CorruptTableError: log files of version 6 lie on top of one; only a metadata table built anew helps.
     """
     for instant in own.timeline.pending():
         if instant.action in (Action.COMPACTION, Action.LOG_COMPACTION):
             _throw_away(own, instant)
             own = own.reloaded()
-    return _compact(own) if delta_commits(own) >= max_delta_commits else own
+    return own
 
 
 def delta_commits(own: OwnTable) -> int:
     """Return how many delta commits were completed since the last compaction began: the log files on top of its files."""
     done = own.timeline.completed()
     last = max((instant.requested for instant in done if instant.action is Action.COMMIT), default="")
-    return sum(instant.action is Action.DELTA_COMMIT and (instant.completed or "") > last for instant in done)
+    return sum(instant.action is Action.DELTA_COMMIT and (instant.completed or instant.requested) > last for instant in done)
+
+
+def may_compact(own: OwnTable, data: Timeline) -> bool:
+    """Tell whether the state of the data table lets the metadata table be compacted."""
+    return own.config.layout > 1 or not any(instant.requested <= last_delta_commit(own) for instant in data.pending())
 
 
 def _compact(own: OwnTable) -> OwnTable:
@@ -51,7 +73,7 @@ def _compact(own: OwnTable) -> OwnTable:
     plan = CompactionPlan(
         tuple(operation_of(slice_, _EXPECTED_BASE_BYTES) for slice_ in slices), extra={}, preserve_meta_columns=False, missing_partitions=()
     )
-    time = own.next_time()
+    time = service_time(own, Service.COMPACTION)
     requested = own.writer.request(Action.COMPACTION, time, encode_compaction_plan(plan, sync=own.sources.sync_marker()))
     inflight = own.writer.start(requested)
     # Small slices are done before threads have begun.
@@ -74,7 +96,9 @@ def _compact_slice(own: OwnTable, slice_: FileSlice, instant: str, token: str) -
 def _throw_away(own: OwnTable, instant: Instant) -> None:
     for partition, listing in walk_partitions(own.storage):
         for status in listing:
-            name = parse_base_file_name(status.name)
+            name, log = parse_base_file_name(status.name), parse_log_file_name(status.name)
+            if own.config.layout == 1 and log is not None and log.instant == instant.requested:
+                raise CorruptTableError(f"compaction {instant.requested} of {own.storage.uri} was cut off; '{status.path}' is on top of it")
             if name is not None and name.instant == instant.requested:
                 own.storage.delete(join_path(partition, status.name))
     own.writer.remove(instant)

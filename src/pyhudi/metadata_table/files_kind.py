@@ -17,6 +17,8 @@ from pyhudi.metadata_table.index_definitions import IndexDefinition
 from pyhudi.metadata_table.record import FileEntry, FileList, MetadataRecord, RecordType
 from pyhudi.spec.clean import CleanMetadata
 from pyhudi.spec.commit import CommitMetadata
+from pyhudi.spec.rollback import RollbackMetadata
+from pyhudi.storage.protocol import Storage
 
 _DELETED = FileEntry(0, is_deleted=True)
 _LIVE = FileEntry(0)
@@ -71,6 +73,17 @@ class FilesKind:
             gone = dict.fromkeys(map(keys.partition_name, dropped), _DELETED)
             records[keys.ALL_PARTITIONS] = FileList(RecordType.ALL_PARTITIONS, gone)
         return Changes(records, tuple(map(keys.partition_name, dropped)))
+
+
+def files_of_rollback(storage: Storage, done: RollbackMetadata) -> Changes:
+    """Return the log files of version 6 that a rollback made, and those that it left in place, with their sizes on storage."""
+    records: dict[str, MetadataRecord] = {}
+    for path, partition in done.partitions.items():
+        named = {file.rpartition("/")[2] for file in (*(partition.rollback_log_files or ()), *(partition.failed_log_files or ()))}
+        listing = storage.list(path) if named else []
+        if found := {status.name: FileEntry(status.size) for status in listing if status.name in named}:
+            records[keys.partition_name(path)] = FileList(RecordType.FILES, found)
+    return Changes(records)
 
 
 def _partitions_with_files(table: DataTable) -> dict[str, dict[str, int]]:

@@ -22,7 +22,7 @@ from pyhudi.metadata_table.slice_reader import KeptBlock, Piece
 from pyhudi.spec.commit import WriteStat
 from pyhudi.spec.delete_record import COMMIT_TIME_DELETE, DeletedKeys
 from pyhudi.spec.file_group import FileSlice, join_path
-from pyhudi.spec.file_names import BaseFileName, LogFileName
+from pyhudi.spec.file_names import BaseFileName, LogFileName, next_log_name
 from pyhudi.spec.log_block import BlockHeader, BlockType
 
 INITIAL_TOKEN = "0-0-0"  # noqa: S105 - a write token
@@ -99,8 +99,8 @@ def _write_base(own: OwnTable, partition: str, name: BaseFileName, append: Calla
 
 def write_log(own: OwnTable, piece: FileSlice, instant: str, token: str, change: GroupChanges) -> WriteStat:
     """Write the log file of a delta commit on top of a file slice: the records, then the deletes."""
-    name = str(LogFileName(piece.group.file_id, instant, 1, token))
-    partition = piece.group.partition_path
+    log = _log_name(own, piece, instant, token)
+    name, partition = str(log), piece.group.partition_path
     content = b"".join(_blocks(own, partition, instant, change))
     with own.storage.open_output(join_path(partition, name)) as sink:
         sink.write(content)
@@ -108,18 +108,25 @@ def write_log(own: OwnTable, piece: FileSlice, instant: str, token: str, change:
     return WriteStat(
         file_id=piece.group.file_id,
         path=join_path(partition, name),
-        prev_commit=instant,
+        prev_commit=log.instant,
         partition_path=partition,
         num_writes=records,
         num_deletes=len(change.deleted),
         num_update_writes=records,
         total_write_bytes=len(content),
         file_size_in_bytes=len(content),
-        log_version=1,
+        log_version=log.version,
         log_offset=0,
         base_file="" if piece.base is None else str(piece.base.name),
         log_files=(*(str(log.name) for log in piece.logs), name),
     )
+
+
+def _log_name(own: OwnTable, piece: FileSlice, instant: str, token: str) -> LogFileName:
+    """Return the name of a delta commit's log file: it holds the commit's own time, in version 6 the slice's."""
+    if own.config.layout > 1:
+        return LogFileName(piece.group.file_id, instant, 1, token)
+    return next_log_name(piece.group.file_id, piece.base_instant, (log.name for log in piece.logs), token)
 
 
 def _blocks(own: OwnTable, partition: str, instant: str, change: GroupChanges) -> Iterable[bytes]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.fsview.view import FileSystemView
+from pyhudi.metadata_table.compact import without_cut_compactions
 from pyhudi.metadata_table.own import OwnTable, Sources, open_own
 from pyhudi.metadata_table.partitions import FILES
 from pyhudi.metadata_table.rollback import roll_back
@@ -52,11 +53,14 @@ def find(storage: Storage, config: TableConfig, timeline: Timeline, sources: Sou
     own, reason = _usable(storage, config, timeline, sources)
     if own is None:
         return Found(None, reason, FileSystemView(storage, config, timeline))
-    for failed in _dead(own, timeline):
-        try:
-            own = roll_back(own, own.next_time(), failed.requested)
-        except CorruptTableError as error:
-            return Found(None, str(error), FileSystemView(storage, config, timeline))
+    try:
+        if config.layout == 1:
+            # A log file written now would have to name the slice that a planned compaction makes.
+            own = without_cut_compactions(own)
+        for failed in _dead(own, timeline):
+            own = roll_back(own, failed.requested)
+    except CorruptTableError as error:
+        return Found(None, str(error), FileSystemView(storage, config, timeline))
     table = MetadataTable(storage, config, timeline, own.view, own.timeline)
     return Found(own, "", MetadataView(storage, config, timeline, table))
 

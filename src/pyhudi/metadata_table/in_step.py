@@ -17,12 +17,11 @@ import pyarrow as pa
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.metadata_table.clean import AFTER_COMPACTION, clean_if_due
 from pyhudi.metadata_table.commit import write_changes
-from pyhudi.metadata_table.compact import compact_if_due, delta_commits
+from pyhudi.metadata_table.compact import compact_if_due, delta_commits, may_compact
 from pyhudi.metadata_table.data_table import DataTable
 from pyhudi.metadata_table.kind import PartitionKind
 from pyhudi.metadata_table.kinds import with_kinds
 from pyhudi.metadata_table.own import OwnTable
-from pyhudi.metadata_table.rollback import roll_back
 from pyhudi.metadata_table.settings import DEFAULTS, MetadataSettings
 from pyhudi.schema.avro_arrow import avro_to_arrow
 from pyhudi.spec.clean import CleanMetadata
@@ -59,14 +58,6 @@ class InStep:
         changes = {name: kind.of_clean(table, name, instant, metadata) for name, kind in self._kinds.items()}
         write_changes(self.own, instant, {name: change for name, change in changes.items() if change is not None})
 
-    def record_rollback(self, rollback_time: str, failed: str) -> None:
-        """Take back what a failed action recorded, before its instant is removed from the table's timeline.
-
-        Raises:
-            CorruptTableError: it cannot be taken back any more; the metadata table must be built anew.
-        """
-        roll_back(self.own, rollback_time, failed)
-
     def maintain(self) -> None:
         """Compact and clean the metadata table if that is due; after the action completed, while the lock is still held.
 
@@ -76,7 +67,10 @@ class InStep:
         waiting = any(instant.action is not Action.DELTA_COMMIT for instant in self.own.timeline.pending())
         now = delta_commits(self.own) + 1  # that of the action; read again is the timeline only for something to do
         if waiting or now == AFTER_COMPACTION or now >= self.settings.max_delta_commits:
-            clean_if_due(compact_if_due(self.own.reloaded(), self.settings.max_delta_commits))
+            own = self.own.reloaded()
+            if may_compact(own, self.view.timeline):
+                own = compact_if_due(own, self.settings.max_delta_commits)
+            clean_if_due(own)
 
     @property
     def _kinds(self) -> Mapping[str, PartitionKind]:

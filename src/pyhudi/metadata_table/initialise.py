@@ -1,8 +1,8 @@
 """Building partitions of the metadata table, from records of all that the data table holds.
 
 Rules: `HoodieBackedTableMetadataWriter.initializeFromFilesystem`; format notes (metadata table) 2.3. Each partition is
-built by a delta commit of its own, with an instant from before all others. Its name then goes into the data table's
-properties, and from there on it is read.
+built by a delta commit of its own, with an instant from before all others (in version 6: all that are still to come). Its name
+then goes into the data table's properties, and from there on it is read.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from pyhudi.engine.local import LocalEngine
 from pyhudi.metadata_table.changes import InitialGroup
 from pyhudi.metadata_table.files_of_groups import write_base, write_base_columns, write_initial_log
 from pyhudi.metadata_table.own import OwnTable
+from pyhudi.metadata_table.own_times import build_time
 from pyhudi.spec.commit import CommitMetadata, WriteStat
 from pyhudi.spec.file_group import join_path
 from pyhudi.spec.file_names import PARTITION_METAFILE
 from pyhudi.spec.instant import Action
+from pyhudi.timeline.timeline import Timeline
 
-_INSTANT_DIGITS = 17
 
-
-def build_partition(own: OwnTable, partition: str, groups: Iterable[InitialGroup], *, after: str) -> OwnTable:
+def build_partition(own: OwnTable, partition: str, groups: Iterable[InitialGroup], data: Timeline) -> OwnTable:
     """Build a partition of these file groups and return the metadata table as it is then.
 
-    What an attempt that was cut off left of the partition is deleted first. `after` is the greatest time on the data table's
-    timeline: by the time at which it was built, the metadata table is known to hold all that was done before.
+    What an attempt that was cut off left of the partition is deleted first. `data` is the data table's timeline: by the time at
+    which it was built, the metadata table is known to hold all that was done before.
     """
     own.storage.delete_tree(partition)
-    instant = _next_instant(own)
+    instant = build_time(own, data)
     requested = own.writer.request(Action.DELTA_COMMIT, instant)
     inflight = own.writer.start(requested)
     own.storage.create(join_path(partition, PARTITION_METAFILE), render(instant, 1, own.sources.clock.now()))
@@ -42,17 +42,8 @@ def build_partition(own: OwnTable, partition: str, groups: Iterable[InitialGroup
         operation="BULK_INSERT_PREPPED",
     )
     content = commit_content(metadata, own.config.layout, sync=own.sources.sync_marker())
-    own.writer.complete(inflight, own.next_time(after), content)
+    own.writer.complete(inflight, own.next_time(data.greatest_time()), content)
     return own.reloaded()
-
-
-def _next_instant(own: OwnTable) -> str:
-    """Return the first instant of the year 0 that no build has taken; a build that was cut off keeps its own."""
-    taken = {instant.requested for instant in own.timeline.instants}
-    number = 0
-    while (text := str(number).zfill(_INSTANT_DIGITS)) in taken:
-        number += 1
-    return text
 
 
 def _write_groups(own: OwnTable, partition: str, instant: str, groups: Iterable[InitialGroup]) -> Iterator[WriteStat | None]:

@@ -9,13 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from pyhudi.errors import TableNotFound, UnsupportedError
+from pyhudi.errors import TableNotFound
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.kernels.history import load_full_timeline
 from pyhudi.metadata_table.record_encoder import RecordEncoder
 from pyhudi.spec.file_group import FileSlice
 from pyhudi.spec.table_config import TableConfig
-from pyhudi.spec.table_version import TableVersion
 from pyhudi.storage.folder import FolderStorage
 from pyhudi.storage.protocol import Storage
 from pyhudi.storage.table_properties import create_properties, load_properties
@@ -24,7 +23,21 @@ from pyhudi.timeline.timeline import Timeline
 from pyhudi.timeline.write import TimelineWriter
 
 FOLDER = ".hoodie/metadata"
-_TIMELINE_FOLDERS = (".hoodie/timeline/history", ".hoodie/.temp", ".hoodie/.aux", ".hoodie/.heartbeat")
+_WORK_FOLDERS = (".hoodie/.temp", ".hoodie/.aux", ".hoodie/.heartbeat")
+_OF_LAYOUT_1 = {
+    "hoodie.timeline.layout.version": "1",
+    "hoodie.archivelog.folder": "archived",
+    "hoodie.table.keygenerator.class": "org.apache.hudi.metadata.HoodieTableMetadataKeyGenerator",
+}
+_OF_LAYOUT_2 = {
+    "hoodie.timeline.layout.version": "2",
+    "hoodie.archivelog.folder": "history",
+    "hoodie.timeline.path": "timeline",
+    "hoodie.timeline.history.path": "history",
+    "hoodie.table.keygenerator.type": "HOODIE_TABLE_METADATA",
+    "hoodie.record.merge.mode": "CUSTOM",
+    "hoodie.record.merge.strategy.id": "00000000-0000-0000-0000-000000000000",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,18 +103,14 @@ def open_own(storage: Storage, sources: Sources) -> OwnTable | None:
 
 
 def create_own(storage: Storage, config: TableConfig, sources: Sources) -> OwnTable:
-    """Create an empty metadata table in place of whatever is there.
-
-    Raises:
-        UnsupportedError: the data table is of version 6.
-    """
-    if config.version < TableVersion.EIGHT:
-        raise UnsupportedError(f"table {storage.uri} has version {config.version}; metadata tables are written for 8 and 9")
+    """Create an empty metadata table in place of whatever is there."""
     storage.delete_tree(FOLDER)
     own = FolderStorage(storage, FOLDER)
-    for folder in _TIMELINE_FOLDERS:
+    properties = _properties(config)
+    of_table = TableConfig(properties)
+    for folder in (of_table.archive_path if of_table.layout == 1 else of_table.history_path, *_WORK_FOLDERS):
         own.make_dir(folder)
-    create_properties(own, _properties(config), sources.clock.now())
+    create_properties(own, properties, sources.clock.now())
     created = open_own(storage, sources)
     assert created is not None
     return created
@@ -113,17 +122,10 @@ def _properties(config: TableConfig) -> dict[str, str]:
         "hoodie.table.name": f"{config.name}_metadata",
         "hoodie.table.type": "MERGE_ON_READ",
         "hoodie.table.version": version,
-        "hoodie.table.initial.version": version,
-        "hoodie.timeline.layout.version": "2",
-        "hoodie.archivelog.folder": "history",
-        "hoodie.timeline.path": "timeline",
-        "hoodie.timeline.history.path": "history",
         "hoodie.table.base.file.format": "HFILE",
         "hoodie.table.recordkey.fields": "key",
         "hoodie.populate.meta.fields": "false",
-        "hoodie.table.keygenerator.type": "HOODIE_TABLE_METADATA",
         "hoodie.compaction.payload.class": "org.apache.hudi.metadata.HoodieMetadataPayload",
-        "hoodie.record.merge.mode": "CUSTOM",
-        "hoodie.record.merge.strategy.id": "00000000-0000-0000-0000-000000000000",
         "hoodie.datasource.write.drop.partition.columns": "false",
+        **(_OF_LAYOUT_1 if config.layout == 1 else _OF_LAYOUT_2 | {"hoodie.table.initial.version": version}),
     }

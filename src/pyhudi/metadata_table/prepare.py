@@ -59,7 +59,7 @@ def prepare(
         found: what `find` found of it before, if that was called.
 
     Raises:
-        UnsupportedError: it has indexes that this release does not write, or is of version 6.
+        UnsupportedError: it has indexes that this release does not write.
         StorageError: the storage failed; the table is as it was, without a metadata table if that was being built.
     """
     refuse_unserved(storage, config)
@@ -67,6 +67,9 @@ def prepare(
         return (drop_metadata_table(storage, config, sources) if config.metadata_partitions else config), None
     found = found or find(storage, config, timeline, sources)
     own = None if found.trouble else found.own
+    if own is None and (pending := _must_complete_first(config, timeline)):
+        _log.warning("the metadata table of %s is built when %s is complete: %s", storage.uri, pending, found.trouble)
+        return (drop_metadata_table(storage, config, sources) if config.metadata_partitions else config), None
     if own is None:
         in_step = _built_anew(found, config, schema, sources, settings)
         return in_step.config, in_step
@@ -97,11 +100,9 @@ def refuse_unserved(storage: Storage, config: TableConfig) -> None:
     """Refuse a table whose metadata table this release cannot keep in step.
 
     Raises:
-        UnsupportedError: names the partition, or the version.
+        UnsupportedError: names the partition.
     """
     names = {*config.metadata_partitions, *config.metadata_partitions_inflight}
-    if names and config.version < TableVersion.EIGHT:
-        raise UnsupportedError(f"table {storage.uri} has version {config.version}; metadata tables are written for 8 and 9")
     strange = sorted(name for name in names if kind_of(name) is None)
     if strange:
         raise UnsupportedError(
@@ -110,9 +111,16 @@ def refuse_unserved(storage: Storage, config: TableConfig) -> None:
 
 
 def _shall_be(config: TableConfig, settings: MetadataSettings) -> bool:
-    if config.version < TableVersion.EIGHT:
-        return False
     return bool(config.metadata_partitions) if settings.enabled is None else settings.enabled
+
+
+def _must_complete_first(config: TableConfig, timeline: Timeline) -> str:
+    """Return the time of a pending write or service that a build must wait for, `""` for none.
+
+    An instant of version 6 does not tell whether it completed before the metadata table was built or afterwards; Apache Hudi waits, too.
+    """
+    pending = timeline.pending() if config.layout == 1 else ()
+    return next((instant.requested for instant in pending if instant.comparable_action.writes_data), "")
 
 
 def _built_anew(found: Found, config: TableConfig, schema: pa.Schema | None, sources: Sources, settings: MetadataSettings) -> InStep:
@@ -138,7 +146,7 @@ def _complete(table: DataTable, wanted: Collection[str], settings: MetadataSetti
             config = changed
             table = table.reopened(FileSystemView(storage, config, timeline) if changed is not table.view.config else table.view, own)
         if not is_there:
-            own = build_partition(own, name, kind.initial(table, name), after=timeline.greatest_time())
+            own = build_partition(own, name, kind.initial(table, name), data=timeline)
             built.append(name)
     if built:
         config = _with_partitions(storage, config, (*config.metadata_partitions, *built), sources)
@@ -165,7 +173,7 @@ def _define(table: DataTable, partition: str, kind: PartitionKind, sources: Sour
 
 
 def _write_definitions(storage: Storage, config: TableConfig, definitions: dict[str, IndexDefinition]) -> None:
-    storage.replace(PATH, render_definitions(definitions, with_version=config.version >= TableVersion.NINE))
+    storage.replace(PATH, render_definitions(definitions, with_version=config.version != TableVersion.EIGHT))
 
 
 def _without_unwanted(storage: Storage, config: TableConfig, sources: Sources, settings: MetadataSettings) -> TableConfig:

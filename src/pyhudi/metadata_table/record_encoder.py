@@ -31,6 +31,7 @@ from pyhudi.spec.table_version import TableVersion
 _UUID_ID = re.compile(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:-(\d{1,9}))?")
 _SIGN = 1 << 63
 _LOW = (1 << 64) - 1
+_SCHEMAS = {TableVersion.SIX: "HoodieMetadataRecordV6", TableVersion.EIGHT: "HoodieMetadataRecordV8"}
 
 
 class RecordEncoder:
@@ -41,7 +42,7 @@ class RecordEncoder:
 
     def __init__(self, version: int) -> None:
         self._with_type = version >= TableVersion.NINE
-        self.schema = schema_text("HoodieMetadataRecord" if self._with_type else "HoodieMetadataRecordV8")
+        self.schema = schema_text(_SCHEMAS.get(TableVersion(version), "HoodieMetadataRecord"))
         self.file_schema = _file_schema(self.schema)
         self._parsed = parsed_schema(self.file_schema)
 

@@ -53,7 +53,7 @@ class RecordIndexKind:
     def definition(self, table: DataTable, partition: str) -> IndexDefinition | None:
         """Return the definition of an index over the whole table, or by partition when options say so.
 
-        Tables of version 8 define no record index, which is global then.
+        Tables of version 8 define no record index, which is global then; so it is in version 6.
 
         Raises:
             UnsupportedError: there is one that is not as options say, or the table can have none by partition.
@@ -67,11 +67,12 @@ class RecordIndexKind:
                     " drop it to get another one"
                 )
             return known
-        is_new = table.view.config.version >= TableVersion.NINE
+        version = table.view.config.version
+        is_new = version >= TableVersion.NINE
         if by_partition and not (is_new and table.view.config.partition_fields):
-            why = "has no partitions" if is_new else "is of version 8"
+            why = "has no partitions" if is_new else f"is of version {version}"
             raise UnsupportedError(f"table {table.view.storage.uri} {why}; it can have a global record index")
-        if not is_new:
+        if version == TableVersion.EIGHT:
             return None
         return IndexDefinition(partition, partition, "", (), {"isPartitioned": str(by_partition).lower()}, 1)
 

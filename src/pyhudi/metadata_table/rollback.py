@@ -1,63 +1,99 @@
 """Taking back what an action of the data table wrote to the metadata table, when that action is rolled back.
 
-Rules: `HoodieBackedTableMetadataWriter.update(HoodieRollbackMetadata)`; format notes (metadata table) 2.4. The rollback
-has the time of the data table's rollback. It deletes the log files and the instant, which no reader has seen: the data
-table never completed it.
+Rules: `HoodieBackedTableMetadataWriter.update(HoodieRollbackMetadata)`, `HoodieBackedTableMetadataWriterTableVersionSix`; format notes
+(metadata table) 2.4. The instant goes, which no reader has seen: the data table never completed it. So do its log files; those of version 6
+stay, as in the data table: a block in the next log file of the slice takes back what is in them.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 
 from pyhudi.codec.rollback import encode_rollback_metadata, encode_rollback_plan
 from pyhudi.errors import CorruptTableError
+from pyhudi.fsview.partitions import walk_partitions
+from pyhudi.kernels.rollback_blocks import instants_in, take_back_blocks
+from pyhudi.metadata_table.commit import write_changes
+from pyhudi.metadata_table.files_kind import files_of_rollback
 from pyhudi.metadata_table.own import OwnTable
+from pyhudi.metadata_table.own_times import rollback_time
+from pyhudi.metadata_table.partitions import FILES
 from pyhudi.spec.file_group import join_path
-from pyhudi.spec.file_names import PARTITION_METAFILE, parse_log_file_name
+from pyhudi.spec.file_names import parse_log_file_name
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.spec.rollback import InstantInfo, RollbackMetadata, RollbackPartition, RollbackPlan, RollbackRequest
+from pyhudi.storage.protocol import Storage
 from pyhudi.timeline.payload import instant_path
 
 
-def roll_back(own: OwnTable, rollback_time: str, failed: str) -> OwnTable:
+def roll_back_with(own: OwnTable, storage: Storage, done: RollbackMetadata) -> OwnTable:
+    """Take back the delta commit of an action that the data table on `storage` rolls back, and return the metadata table as it is then.
+
+    In version 6 a rollback leaves log files, and makes new ones, which are listed from then on. It may be repeated after a cut.
+
+    Raises:
+        CorruptTableError: as of `roll_back`.
+    """
+    if own.config.layout == 1:
+        own = _list_logs(own, storage, done)
+    return roll_back(own, done.commits[0], done.start)
+
+
+def roll_back(own: OwnTable, failed: str, reason: str = "") -> OwnTable:
     """Take back the delta commit of a failed action and return the metadata table as it is then.
 
-    Nothing happens when there is none. It may be repeated with the same time after a cut.
+    Nothing happens when there is none. It may be repeated after a cut. `reason` is the time of the data table's rollback, if there is one.
 
     Raises:
         CorruptTableError: a compaction has put its records into base files, so that they cannot be taken back.
     """
     ours = [instant for instant in own.timeline.find(failed) if instant.action is Action.DELTA_COMMIT]
-    begun = next((instant for instant in own.timeline.find(rollback_time) if instant.action is Action.ROLLBACK), None)
+    at = rollback_time(own, failed, reason)
+    begun = next((instant for instant in own.timeline.find(at) if instant.action is Action.ROLLBACK), None)
     if not ours and (begun is None or begun.is_completed):
         return own
     _refuse_compacted(own, failed, completed=any(instant.is_completed for instant in ours))
     started = time.perf_counter()
-    files = _log_files(own, failed)
     info = InstantInfo(failed, Action.DELTA_COMMIT.value)
+    requests = tuple(_of_files(own, failed) if own.config.layout > 1 else _of_blocks(own, failed))
     if begun is None:
-        begun = own.writer.request(Action.ROLLBACK, rollback_time, _plan(own, info, files))
+        plan = encode_rollback_plan(RollbackPlan(info, requests), sync=own.sources.sync_marker())
+        begun = own.writer.request(Action.ROLLBACK, at, plan)
     if begun.state is State.REQUESTED:
         begun = own.writer.start(begun)
-    for partition, names in files.items():
-        for name in names:
-            own.storage.delete(join_path(partition, name))
+    partitions: dict[str, RollbackPartition] = {}
+    for request in requests:
+        known = partitions.get(request.partition_path, RollbackPartition(request.partition_path))
+        partitions[request.partition_path] = _carried_out(own, at, failed, request, known)
     for instant in ours:
         _forget(own, instant)
     metadata = RollbackMetadata(
-        start=rollback_time,
+        start=at,
         time_taken_ms=int((time.perf_counter() - started) * 1000),
-        files_deleted=sum(map(len, files.values())),
+        files_deleted=sum(len(request.files_to_delete) for request in requests),
         commits=(failed,),
-        partitions={name: RollbackPartition(name, deleted=_absolute(own, name, logs)) for name, logs in files.items()},
+        partitions=partitions,
         instants=(info,),
     )
-    own.writer.complete(begun, own.next_time(rollback_time), encode_rollback_metadata(metadata, sync=own.sources.sync_marker()))
+    own.writer.complete(begun, own.next_time(at), encode_rollback_metadata(metadata, sync=own.sources.sync_marker()))
+    return own.reloaded()
+
+
+def _list_logs(own: OwnTable, storage: Storage, done: RollbackMetadata) -> OwnTable:
+    """List the log files of a rollback of the data table: those by which it takes back, and those that it leaves."""
+    known = [instant for instant in own.timeline.find(done.start) if instant.action is Action.DELTA_COMMIT]
+    changes = files_of_rollback(storage, done)
+    if any(instant.is_completed for instant in known) or not changes.records:
+        return own
+    if known:
+        own = roll_back(own, done.start)
+    write_changes(own, done.start, {FILES: changes})
     return own.reloaded()
 
 
 def _refuse_compacted(own: OwnTable, failed: str, *, completed: bool) -> None:
-    done = own.timeline.completion_time(failed) if completed else None
+    done = None if not completed else failed if own.config.layout == 1 else own.timeline.completion_time(failed)
     for instant in own.timeline.completed():
         if done is not None and instant.action is Action.COMMIT and instant.requested >= done:
             raise CorruptTableError(
@@ -66,34 +102,43 @@ def _refuse_compacted(own: OwnTable, failed: str, *, completed: bool) -> None:
             )
 
 
-def _log_files(own: OwnTable, failed: str) -> dict[str, tuple[str, ...]]:
-    found = {}
-    for folder in own.storage.list(""):
-        if folder.is_dir and own.storage.stat(join_path(folder.path, PARTITION_METAFILE)) is not None:
-            parsed = ((status.name, parse_log_file_name(status.name)) for status in own.storage.list(folder.path))
-            names = tuple(name for name, log in parsed if log is not None and log.instant == failed)
-            if names:
-                found[folder.path] = names
-    return found
+def _of_files(own: OwnTable, failed: str) -> Iterator[RollbackRequest]:
+    """Yield what to delete: log files with the failed instant's time in their names."""
+    for partition, listing in walk_partitions(own.storage):
+        for name in sorted(status.name for status in listing):
+            parsed = parse_log_file_name(name)
+            if parsed is not None and parsed.instant == failed:
+                path = _absolute(own, partition, name)
+                yield RollbackRequest(partition, parsed.file_id, latest_base_instant=failed, files_to_delete=(path,))
 
 
-def _plan(own: OwnTable, info: InstantInfo, files: dict[str, tuple[str, ...]]) -> bytes:
-    requests = tuple(
-        RollbackRequest(
-            partition_path=partition,
-            file_id=parsed.file_id,
-            latest_base_instant=info.time,
-            files_to_delete=_absolute(own, partition, (name,)),
-        )
-        for partition, names in files.items()
-        for name in names
-        if (parsed := parse_log_file_name(name))
+def _of_blocks(own: OwnTable, failed: str) -> Iterator[RollbackRequest]:
+    """Yield what to take back in log files that stay: those of slices with blocks of the failed instant, whole or cut off."""
+    for partition, _ in walk_partitions(own.storage):
+        for slice_ in own.slices(partition):
+            found = {log for log in slice_.logs if not {failed, None}.isdisjoint(instants_in(own.storage, log.path, log.size))}
+            if found:
+                sizes = {str(log.name): log.size for log in slice_.logs if log in found}
+                yield RollbackRequest(partition, slice_.group.file_id, latest_base_instant=slice_.base_instant, log_blocks_to_delete=sizes)
+
+
+def _carried_out(own: OwnTable, at: str, failed: str, request: RollbackRequest, known: RollbackPartition) -> RollbackPartition:
+    """Do what a request says, and return what was done in its partition by now."""
+    partition, deleted = request.partition_path, request.files_to_delete
+    for path in deleted:
+        own.storage.delete(join_path(partition, path.rpartition("/")[2]))
+    if not request.log_blocks_to_delete:
+        return RollbackPartition(partition, deleted=(*known.deleted, *deleted))
+    written = take_back_blocks(own.storage, at, failed, partition, request.file_id or "", request.latest_base_instant or "")
+    return RollbackPartition(
+        partition,
+        rollback_log_files={**(known.rollback_log_files or {}), f"{own.storage.uri}/{written.path}": written.size},
+        failed_log_files={**(known.failed_log_files or {}), **request.log_blocks_to_delete},
     )
-    return encode_rollback_plan(RollbackPlan(info, requests), sync=own.sources.sync_marker())
 
 
-def _absolute(own: OwnTable, partition: str, names: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(f"{own.storage.uri}/{partition}/{name}" for name in names)
+def _absolute(own: OwnTable, partition: str, name: str) -> str:
+    return f"{own.storage.uri}/{partition}/{name}"
 
 
 def _forget(own: OwnTable, instant: Instant) -> None:

@@ -10,6 +10,7 @@ from pyhudi.metadata_table import partitions
 from pyhudi.metadata_table.index_definitions import IndexDefinition
 from pyhudi.spec.options import Options
 from pyhudi.spec.table_config import TableConfig
+from pyhudi.spec.table_version import TableVersion
 
 _GLOBAL = "hoodie.metadata.global.record.level.index"
 _BY_PARTITION = "hoodie.metadata.record.level.index"
@@ -69,8 +70,9 @@ class MetadataSettings:
         """Return the partitions that there shall be; those that the table has and no option speaks of stay beside them."""
         said = {} if self.enabled is None else self._said(bool(config.partition_fields))
         said |= dict.fromkeys(self.created, True) | dict.fromkeys(self.dropped, False)
-        if config.is_merge_on_read:
-            # Apache Hudi takes a partition without statistics for one without matching rows, as soon as another one has some.
+        if config.is_merge_on_read or config.version < TableVersion.EIGHT:
+            # Apache Hudi takes a partition without statistics for one without matching rows, as soon as another one has some. Version 6
+            # has none at all.
             said[partitions.PARTITION_STATS] = False
         others = (name for name in config.metadata_partitions if name not in said)
         return (*(name for name, is_wanted in said.items() if is_wanted), *others)

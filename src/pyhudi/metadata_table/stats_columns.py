@@ -27,8 +27,10 @@ _SLACK = 16
 _MOST_VARINT_BYTES = 10
 _FIELDS = [
     *("fileName", "columnName", "minValue", "maxValue", "valueCount", "nullCount"),
-    *("totalSize", "totalUncompressedSize", "isDeleted", "isTightBound"),
+    *("totalSize", "totalUncompressedSize", "isDeleted"),
 ]
+#: What newer versions add, each after the one before.
+_ADDED = ["isTightBound", "valueType"]
 _META_FIELDS = 5
 _BEFORE = ["key", "type", "filesystemMetadata", "BloomFilterMetadata", "ColumnStatsMetadata"]
 
@@ -37,10 +39,11 @@ _BEFORE = ["key", "type", "filesystemMetadata", "BloomFilterMetadata", "ColumnSt
 class Layout:
     """What of a schema decides how its records lie in bytes.
 
-    The wrappers in the union of bounds, if a type follows, and how many kinds of content may come behind the statistics.
+    The wrappers in the union of bounds, if tightness and a type follow, and how many kinds of content may come behind the statistics.
     """
 
     wrappers: tuple[str, ...]
+    with_tightness: bool
     with_type: bool
     kinds_behind: int
 
@@ -56,9 +59,10 @@ def layout_of(schema: str) -> Layout | None:
         as_known = [field["name"] for field in fields[_META_FIELDS : _META_FIELDS + len(_BEFORE)]] == _BEFORE
     except (ValueError, KeyError, IndexError, TypeError):
         return None
-    if not as_known or names not in (_FIELDS, [*_FIELDS, "valueType"]) or len(stats[3]["type"]) != 1 + len(wrappers):
+    added = names[len(_FIELDS) :]
+    if not as_known or names != [*_FIELDS, *_ADDED[: len(added)]] or len(stats[3]["type"]) != 1 + len(wrappers):
         return None
-    return Layout(wrappers, "valueType" in names, len(fields) - _META_FIELDS - len(_BEFORE))
+    return Layout(wrappers, len(added) > 0, len(added) > 1, len(fields) - _META_FIELDS - len(_BEFORE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +137,8 @@ def _decode(values: Sequence[bytes], layout: Layout) -> StatsColumns:
     value_counts, null_counts = at.optional_number(), at.optional_number()
     at.optional_number()
     at.optional_number()
-    is_deleted, is_tight = at.flag(), at.flag()
+    is_deleted = at.flag()
+    is_tight = at.flag() if layout.with_tightness else np.zeros(len(values), bool)
     kinds, info = np.full(len(values), -1), (np.zeros(len(values), np.int64), np.zeros(len(values), np.int64))
     if layout.with_type:
         typed = at.branch(2) == 1

@@ -14,7 +14,6 @@ from pyhudi.fsview.view import FileSystemView
 from pyhudi.metadata_table.partitions import FILES
 from pyhudi.metadata_table.table import MetadataTable
 from pyhudi.spec.table_config import TableConfig
-from pyhudi.spec.table_version import TableVersion
 from pyhudi.storage.protocol import FileStatus, Storage
 from pyhudi.timeline.timeline import Timeline
 
@@ -27,8 +26,7 @@ def open_view(storage: Storage, config: TableConfig, timeline: Timeline, *, use_
     Example:
         >>> open_view(storage, config, timeline).latest_slices("region=us")                   # doctest: +SKIP
     """
-    # Those of version 6 tell otherwise which of their records count; nothing has shown yet that they are read right.
-    if not use_metadata_table or FILES not in config.metadata_partitions or config.version < TableVersion.EIGHT:
+    if not use_metadata_table or FILES not in config.metadata_partitions:
         return FileSystemView(storage, config, timeline)
     try:
         table = MetadataTable.open(storage, config, timeline)

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from pyhudi.metadata_table.own_times import is_built, is_own
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.timeline.timeline import Timeline
-
-#: Instants of the commits that built the metadata table begin so: they count from the year 0 on.
-_BUILT = "0" * 14
 
 
 def visible_timeline(metadata: Timeline, data: Timeline) -> Timeline:
@@ -35,10 +33,10 @@ def missing_instants(metadata: Timeline, data: Timeline) -> tuple[str, ...]:
     """Return the completed writes of the data table that the metadata table does not know of.
 
     It knows of those that were complete when it was built, of those among its own completed instants, and of those
-    older than its active timeline.
+    older than its active timeline. That of version 6 begins with the build, whose time follows on the last one's before it.
     """
     known = {instant.requested for instant in metadata.completed()}
-    built = min((instant.completed or "" for instant in metadata.completed() if instant.requested.startswith(_BUILT)), default="")
+    built = min((instant.completed or "" for instant in metadata.completed() if is_built(instant.requested)), default="")
     start = metadata.origin or ""
     return tuple(
         instant.requested
@@ -55,7 +53,7 @@ def unknown_instants(metadata: Timeline, data: Timeline) -> tuple[str, ...]:
         instant.requested
         for instant in metadata.completed()
         if instant.action is Action.DELTA_COMMIT
-        and not instant.requested.startswith(_BUILT)
+        and not is_own(instant.requested)
         and instant.requested >= start
         and instant.requested not in known
     )

@@ -14,10 +14,11 @@ from pyhudi.metadata_table.found import Found, find
 from pyhudi.metadata_table.in_step import InStep
 from pyhudi.metadata_table.own import Sources, open_own
 from pyhudi.metadata_table.prepare import drop_metadata_table, prepare, rebuilt
-from pyhudi.metadata_table.rollback import roll_back
+from pyhudi.metadata_table.rollback import roll_back_with
 from pyhudi.metadata_table.settings import AS_IT_IS, MetadataSettings
 from pyhudi.schema.avro_arrow import avro_to_arrow
 from pyhudi.spec.commit import CommitMetadata
+from pyhudi.spec.rollback import RollbackMetadata
 from pyhudi.txn.locked import LockedTable
 
 _log = logging.getLogger(__name__)
@@ -63,8 +64,8 @@ def record_commit(in_step: InStep, instant: str, metadata: CommitMetadata) -> In
     return in_step
 
 
-def take_back(table: LockedTable, rollback_time: str, failed: str) -> None:
-    """Take back what a failed action recorded, before its instant leaves the table's timeline. It may be repeated.
+def take_back(table: LockedTable, done: RollbackMetadata) -> None:
+    """Take back what an action recorded that is rolled back, before its instant leaves the table's timeline. It may be repeated.
 
     Raises:
         StorageError: the storage failed; the rollback stays pending.
@@ -75,7 +76,7 @@ def take_back(table: LockedTable, rollback_time: str, failed: str) -> None:
     try:
         own = open_own(table.storage, sources)
         if own is not None:
-            roll_back(own, rollback_time, failed)
+            roll_back_with(own, table.storage, done)
     except CorruptTableError as error:
         _log.warning("the metadata table of %s is deleted, the next write builds it anew: %s", table.storage.uri, error)
         drop_metadata_table(table.storage, table.config, sources)

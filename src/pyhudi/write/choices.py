@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pyhudi.errors import OptionError, UnsupportedError
+from pyhudi.errors import OptionError
 from pyhudi.index.choose import provisional_index
 from pyhudi.index.options import GLOBAL_SIMPLE, IndexOptions, index_options
 from pyhudi.index.options import TYPE as _INDEX
@@ -18,7 +18,6 @@ from pyhudi.spec.key_generator import KeyGeneratorType, parse_key_generator
 from pyhudi.spec.log_block import BlockType
 from pyhudi.spec.options import Options
 from pyhudi.spec.table_config import TableConfig
-from pyhudi.spec.table_version import TableVersion
 from pyhudi.write.agree import check_agreement
 from pyhudi.write.tag import Tagging
 
@@ -59,7 +58,6 @@ def choose(options: Options, config: TableConfig, operation: Operation) -> Choic
     if operation is Operation.DELETE:
         options = _everywhere(options, config)
     check_agreement(options, config)
-    _check_metadata_table(options, config)
     combine_option = _COMBINE.get(operation, "hoodie.combine.before.insert")
     policy = _policy(options) if operation is Operation.INSERT else "none"
     drop_known, fail_known = policy == "drop", policy == "fail"
@@ -136,12 +134,3 @@ def writer_settings(options: Options) -> WriterSettings:
             positions=options.flag("hoodie.write.record.positions"),
         ),
     )
-
-
-def _check_metadata_table(options: Options, config: TableConfig) -> None:
-    """Refuse to keep a metadata table where none is written; without the option such a table just has none."""
-    if config.version < TableVersion.EIGHT and options.get("hoodie.metadata.enable") and options.flag("hoodie.metadata.enable"):
-        raise UnsupportedError(
-            f"hoodie.metadata.enable=true: table {config.name} is of version {config.version}, and metadata tables are written for"
-            " versions 8 and 9; leave the option out"
-        )

@@ -101,12 +101,12 @@ def ride(number: int, city: str, value: int) -> dict[str, Any]:
 STORED = [ride(1, "oslo", 10), ride(2, "oslo", 20), ride(3, "rome", 30), ride(4, "rome", 40)]
 
 
-def stored_table() -> tuple[MemoryStorage, Oracle]:
+def stored_table(driver: Driver = DRIVER) -> tuple[MemoryStorage, Oracle]:
     """A table with two partitions, one of them written twice, and the oracle of its rows."""
     storage, oracle = MemoryStorage(), Oracle("id", "city")
-    DRIVER.create(storage)
+    driver.create(storage)
     for operation, rows in ((Operation.INSERT, STORED), (Operation.UPSERT, [ride(1, "oslo", 11)])):
-        DRIVER.write(storage, operation, rows)
+        driver.write(storage, operation, rows)
         oracle = oracle.after(operation, rows)
     return storage, oracle
 

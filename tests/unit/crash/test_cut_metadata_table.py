@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -16,23 +17,16 @@ from pyhudi.testing.crash import CrashPoint, CrashRun, calls_of, cut
 from pyhudi.testing.faults import Fault
 from pyhudi.testing.intercepted import CHANGING_CALLS, Call
 from pyhudi.testing.oracle import Oracle, Row
-from tests.unit.crash.tables import STORED, Driver, check_at_rest, check_rows, ride
+from tests.unit.crash.tables import STORED, Driver, check_at_rest, check_rows, ride, stored_table
 
 DRIVER = Driver(metadata_table=True)
 MERGED = Driver(metadata_table=True, table_type="MERGE_ON_READ", written_with={"hoodie.compact.inline": "false"})
+OLD = {"hoodie.write.table.version": "6"}
+OLD_MERGED = replace(MERGED, created_with=OLD)
 NEXT = (Operation.UPSERT, [ride(4, "rome", 41), ride(20, "oslo", 200)])
 WRITE = (Operation.UPSERT, [ride(1, "oslo", 99), ride(7, "bern", 70)])
 Action = Callable[[Storage], object]
 Write = tuple[Operation, list[Row]]
-
-
-def stored(driver: Driver) -> tuple[MemoryStorage, Oracle]:
-    storage, oracle = MemoryStorage(), Oracle("id", "city")
-    driver.create(storage)
-    for write in ((Operation.INSERT, STORED), (Operation.UPSERT, [ride(1, "oslo", 11)])):
-        driver.write(storage, *write)
-        oracle = oracle.after(*write)
-    return storage, oracle
 
 
 def cuts(action: Action, storage: MemoryStorage, *faults: Fault) -> Iterator[CrashRun]:
@@ -63,52 +57,54 @@ def check(run: CrashRun, driver: Driver, before: Oracle, after: Oracle) -> None:
     assert wrong == [], run.point
 
 
-def test_building_it_before_a_write_cut_anywhere_loses_nothing() -> None:
-    without = Driver()
-    storage, before = stored(without)
+@pytest.mark.parametrize("created_with", [{}, OLD], ids=["version 9", "version 6"])
+def test_building_it_before_a_write_cut_anywhere_loses_nothing(created_with: dict[str, str]) -> None:
+    storage, before = stored_table(Driver(created_with=created_with))
     for run in cuts(lambda cut: DRIVER.write(cut, *WRITE), storage):
         check(run, DRIVER, before, before.after(*WRITE))
 
 
-@pytest.mark.parametrize("driver", [DRIVER, MERGED], ids=["copy on write", "merge on read"])
+@pytest.mark.parametrize("driver", [DRIVER, MERGED, OLD_MERGED], ids=["copy on write", "merge on read", "version 6"])
 def test_write_cut_between_metadata_table_and_table_is_whole_or_not_at_all(driver: Driver) -> None:
-    storage, before = stored(driver)
+    storage, before = stored_table(driver)
     for run in cuts(lambda cut: driver.write(cut, *WRITE), storage, Fault.AFTER, Fault.ERROR_NOT_DONE):
         check(run, driver, before, before.after(*WRITE))
 
 
 def test_dropping_it_cut_anywhere_loses_nothing() -> None:
-    storage, before = stored(DRIVER)
+    storage, before = stored_table(DRIVER)
     for run in cuts(lambda cut: Driver().write(cut, *WRITE), storage):
         check(run, DRIVER, before, before.after(*WRITE))
 
 
-def test_compaction_cut_anywhere_is_recorded_once() -> None:
-    storage, _ = stored(MERGED)
-    MERGED.write(storage, *WRITE)
+@pytest.mark.parametrize("driver", [MERGED, OLD_MERGED], ids=["version 9", "version 6"])
+def test_compaction_cut_anywhere_is_recorded_once(driver: Driver) -> None:
+    storage, _ = stored_table(driver)
+    driver.write(storage, *WRITE)
     before = Oracle("id", "city")
     for write in ((Operation.INSERT, STORED), (Operation.UPSERT, [ride(1, "oslo", 11)]), WRITE):
         before = before.after(*write)
-    for run in cuts(lambda cut: MERGED.compact(cut, "both"), storage):
+    for run in cuts(lambda cut: driver.compact(cut, "both"), storage):
         check_rows(run.storage, before, run.point)
-        MERGED.compact(run.storage, "both")
-        check(run, MERGED, before, before)
+        driver.compact(run.storage, "both")
+        check(run, driver, before, before)
 
 
-def died(storage: MemoryStorage, write: Write) -> MemoryStorage:
+def died(storage: MemoryStorage, write: Write, driver: Driver = DRIVER) -> MemoryStorage:
     """What a writer left that died after it told the metadata table, before the write was complete."""
-    for run in cuts(lambda cut: DRIVER.write(cut, *write), storage):
+    for run in cuts(lambda cut: driver.write(cut, *write), storage):
         call = run.point.call
         if call.path.startswith(".hoodie/metadata") and call.path.endswith(".deltacommit"):
             return run.storage.copy()
     raise AssertionError("the metadata table was not told")
 
 
-def test_recovery_cut_anywhere_converges() -> None:
-    storage, before = stored(DRIVER)
-    first = died(storage, WRITE)
-    for run in cuts(lambda cut: DRIVER.write(cut, *NEXT), first):
-        check(run, DRIVER, before, before.after(*NEXT))
+@pytest.mark.parametrize("driver", [DRIVER, OLD_MERGED], ids=["version 9", "version 6"])
+def test_recovery_cut_anywhere_converges(driver: Driver) -> None:
+    storage, before = stored_table(driver)
+    first = died(storage, WRITE, driver)
+    for run in cuts(lambda cut: driver.write(cut, *NEXT), first):
+        check(run, driver, before, before.after(*NEXT))
 
 
 def statistics_problems(storage: MemoryStorage) -> list[str]:
@@ -117,7 +113,7 @@ def statistics_problems(storage: MemoryStorage) -> list[str]:
 
 
 def test_record_of_a_failed_write_is_taken_back_and_a_rollback_that_does_not_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    storage, _ = stored(DRIVER)
+    storage, _ = stored_table(DRIVER)
     lower = died(storage, (Operation.UPSERT, [ride(4, "rome", 5)]))
     assert statistics_problems(lower.copy()) == []
     monkeypatch.setattr(execute, "take_back", lambda *_: None)
@@ -126,7 +122,7 @@ def test_record_of_a_failed_write_is_taken_back_and_a_rollback_that_does_not_is_
 
 
 def test_compaction_that_is_cancelled_leaves_no_record() -> None:
-    storage, oracle = stored(MERGED)
+    storage, oracle = stored_table(MERGED)
     MERGED.write(storage, *WRITE)
     for run in cuts(lambda cut: MERGED.compact(cut, "both"), storage):
         call = run.point.call

@@ -14,6 +14,7 @@ from pyhudi.metadata_table.compact import compact_if_due
 from pyhudi.metadata_table.file_stats import file_stats, partition_stats
 from pyhudi.metadata_table.own import FOLDER, open_own
 from pyhudi.metadata_table.prepare import prepare
+from pyhudi.metadata_table.rollback import roll_back
 from pyhudi.schema.avro_arrow import avro_to_arrow
 from pyhudi.spec.instant import Action
 from pyhudi.spec.table_config import TableConfig
@@ -126,7 +127,7 @@ def test_rolled_back_commit_leaves_no_trace(tmp_path) -> None:
     assert own is not None
     time = own.next_time()
     for _ in range(2):  # a rollback that is repeated finds nothing to do
-        in_step.__class__(storage, in_step.config, in_step.view, own.reloaded()).record_rollback(time, last.requested)
+        roll_back(own.reloaded(), last.requested, time)
     assert contents(storage) == before
     assert not any(last.requested in file.name for file in storage.list(f"{FOLDER}/files"))
     assert [one.action for one in own.reloaded().timeline.completed()][-1] is Action.ROLLBACK
@@ -181,10 +182,14 @@ def test_table_with_an_index_that_is_not_written_is_refused_by_its_name(tmp_path
         prepared(storage, timeline_of(storage))
 
 
-def test_table_of_version_6_gets_none(tmp_path) -> None:
+def test_metadata_table_of_version_6_waits_for_what_is_pending(tmp_path, caplog) -> None:
     storage = table_of("cow/v6_nonpartitioned", tmp_path)
-    config = TableConfig(load_properties(storage))
-    assert prepare(storage, config, timeline_of(storage), None, sources()) == (config, None)
+    config, timeline = TableConfig(load_properties(storage)), timeline_of(storage)
+    storage.create(f"{config.timeline_path}/20991231000000000.compaction.requested", b"")
+    with caplog.at_level(logging.WARNING):
+        assert prepare(storage, config, timeline_of(storage), None, sources()) == (config, None)
+    assert "is built when 20991231000000000 is complete" in caplog.text
+    assert prepare(storage, config, timeline, None, sources())[0].metadata_partitions == ("column_stats", "files")
 
 
 def test_cleaned_files_and_their_statistics_go(tmp_path) -> None:

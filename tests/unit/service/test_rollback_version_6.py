@@ -8,7 +8,7 @@ from pyhudi.codec.log_file import scan_blocks
 from pyhudi.engine.local import LocalEngine
 from pyhudi.errors import CorruptTableError
 from pyhudi.kernels.write_task import TaskResult
-from pyhudi.service.rollback.log_blocks import take_back_blocks
+from pyhudi.service.rollback.log_blocks import take_back
 from pyhudi.spec.instant import Action
 from pyhudi.spec.log_block import BlockType
 from pyhudi.spec.rollback import RollbackMetadata, RollbackRequest
@@ -88,8 +88,9 @@ def test_what_was_taken_back_stays_so_when_the_timeline_begins_later() -> None:
     """The instants before the first active one count as archived, so as completed."""
     table = table_with_failed_updates(MemoryStorage())
     table.upsert([ride(2, "rome", 7)])
-    newest = max(path for path in files_of(table.storage, ".hoodie") if path.endswith(".deltacommit"))
-    for path in files_of(table.storage, ".hoodie"):
+    timeline = [status.path for status in table.storage.list(".hoodie") if not status.is_dir]
+    newest = max(path for path in timeline if path.endswith(".deltacommit"))
+    for path in timeline:
         if path.rpartition("/")[2][0].isdigit() and not path.startswith(newest.partition(".delta")[0]):
             table.storage.delete(path)
     assert rows_of(HudiTable(table.storage)) == [ride(1, "oslo", 5), ride(2, "rome", 7)]
@@ -124,4 +125,4 @@ def test_markers_of_hudi_0_x_name_the_base_file() -> None:
 def test_plan_that_does_not_say_which_slice_is_refused() -> None:
     table = table_with_failed_updates(MemoryStorage())
     with pytest.raises(CorruptTableError, match="without their file slice"):
-        take_back_blocks(table, "20260101000000000", "20250101000000000", RollbackRequest("oslo", log_blocks_to_delete={"a": 1}))  # type: ignore[arg-type]
+        take_back(table.storage, "20260101000000000", "20250101000000000", RollbackRequest("oslo", log_blocks_to_delete={"a": 1}))

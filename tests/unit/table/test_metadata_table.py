@@ -9,7 +9,6 @@ import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
-from pyhudi.errors import UnsupportedError
 from pyhudi.metadata_table.own import FOLDER
 from pyhudi.metadata_table.table import MetadataTable
 from pyhudi.storage.memory import MemoryStorage
@@ -167,12 +166,17 @@ def test_log_files_and_their_compaction_are_recorded() -> None:
     assert values(table) == sorted([7, ride(2)["value"]])
 
 
-def test_table_of_version_6_is_written_without_it() -> None:
+def test_table_of_version_6_has_one_in_its_own_layout_without_statistics_of_partitions() -> None:
     table = make_table(options={"hoodie.write.table.version": "6"})
     table.insert([ride(1)])
-    assert parts_of(table) == ""
-    with pytest.raises(UnsupportedError, match="version 6"):
-        table.upsert([ride(1, value=2)], options={"hoodie.metadata.enable": "true"})
+    table.upsert([ride(1, value=2)])
+    assert parts_of(table) == "column_stats,files"
+    names = {file.name for file in table.storage.list(".hoodie/metadata/.hoodie") if file.name.endswith(".deltacommit")}
+    commits = [f"{row['requested']}.deltacommit" for row in table.history().to_pylist()]
+    assert names == {"00000000000000010.deltacommit", "00000000000000011.deltacommit", *commits}
+    logs = sorted(file.name for file in table.storage.list(".hoodie/metadata/files") if file.name.startswith(".files"))
+    assert [name.split("_")[1] for name in logs] == [f"00000000000000010.log.{number}" for number in (1, 2, 3)]
+    check(table)
 
 
 def test_statistics_of_an_arrow_table_are_those_of_its_rows() -> None:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from pyhudi.codec.log_file import scan_blocks
 from pyhudi.errors import UnsupportedError
 from pyhudi.fsview.pending import read_plan
+from pyhudi.kernels.rollback_blocks import instants_in
 from pyhudi.service.rollback.heartbeat import check_dead, heartbeat_path
 from pyhudi.spec.compaction import CompactionPlan
 from pyhudi.spec.file_names import LogFileName, parse_base_file_name, parse_log_file_name
@@ -92,9 +92,7 @@ def _own_logs(table: LockedTable, instant: Instant, ids: Collection[str]) -> set
         name, status = parse_log_file_name(path.rpartition("/")[2]), table.storage.stat(path)
         if name is None or name.file_id not in ids or status is None:
             continue
-        with table.storage.open_input(path) as source:
-            instants = {block.header.instant for block in scan_blocks(source, path, status.size)}
-        if instants <= {instant.requested, None}:
+        if instants_in(table.storage, path, status.size) <= {instant.requested, None}:
             found.add(path)
     return found
 

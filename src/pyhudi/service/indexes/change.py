@@ -22,7 +22,6 @@ from pyhudi.metadata_table.settings import MetadataSettings
 from pyhudi.read.schema import StoredSchema, table_schema
 from pyhudi.service.indexes.define import SECONDARY_INDEX, IndexRequest, definition_of, partition_of
 from pyhudi.service.rollback import roll_back_failed_writes
-from pyhudi.spec.table_version import TableVersion
 from pyhudi.storage.protocol import Storage
 from pyhudi.timeline.clock import Clock
 from pyhudi.txn.ids import Ids
@@ -67,7 +66,7 @@ def create_index(
     Raises:
         UsageError: the request does not fit the table, or there is such an index already.
         SchemaError: a column does not exist, or its type cannot be served.
-        UnsupportedError: the table is of version 6, or has no meta columns.
+        UnsupportedError: tables of that version have no such index, or the table has no meta columns.
     """
     started = time.perf_counter()
     with _locked(storage, wait_s, clock, ids) as (table, stored):
@@ -78,7 +77,7 @@ def create_index(
             raise UsageError(f"table {storage.uri} has the index {definition.name} already")
         created = _with_what_it_needs(definition, table)
         if not dry_run:
-            prepare_metadata_table(table, stored.avro_json, _settings(table, created))
+            _prepare(table, stored, _settings(table, created))
     return IndexChange(built=tuple(created), seconds=time.perf_counter() - started)
 
 
@@ -125,16 +124,29 @@ def rebuild_indexes(storage: Storage, clock: Clock, ids: Ids, *, dry_run: bool =
         built = settings.wanted(table.config)
         if not dry_run:
             view = FileSystemView(storage, table.config, table.timeline)
-            prepare_metadata_table(table, stored.avro_json, settings, Found(None, "that was asked for", view))
+            _prepare(table, stored, settings, Found(None, "that was asked for", view))
     return IndexChange(built=built, seconds=time.perf_counter() - started)
+
+
+def _prepare(table: LockedTable, stored: StoredSchema, settings: MetadataSettings, found: Found | None = None) -> None:
+    """Make the metadata table what is wanted.
+
+    Raises:
+        UsageError: it cannot be built yet.
+    """
+    _, in_step = prepare_metadata_table(table, stored.avro_json, settings, found)
+    if in_step is None:
+        pending = ", ".join(f"{instant.action} {instant.requested}" for instant in table.timeline.pending())
+        raise UsageError(
+            f"the metadata table of {table.storage.uri}, a table of version {table.config.version}, is built when nothing is pending; "
+            f"pending is {pending}: run or cancel it first"
+        )
 
 
 @contextmanager
 def _locked(storage: Storage, wait_s: float, clock: Clock, ids: Ids) -> Iterator[tuple[LockedTable, StoredSchema]]:
     """Hold the lock of a table that can have indexes; failed writes are rolled back."""
     with locked_table(storage, wait_s, clock, ids) as found:
-        if found.config.version < TableVersion.EIGHT:
-            raise UnsupportedError(f"table {storage.uri} has version {found.config.version}; indexes are written for 8 and 9")
         table = roll_back_failed_writes(found)
         yield table, table_schema(storage, table.config, table.timeline)
 

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.types as pt
 
-from pyhudi.errors import OptionError, SchemaError, UsageError, nearest
+from pyhudi.errors import OptionError, SchemaError, UnsupportedError, UsageError, nearest
 from pyhudi.metadata_table import partitions
 from pyhudi.metadata_table.column_types import type_at, value_type
 from pyhudi.metadata_table.expressions import FUNCTIONS, IDENTITY, Expression
@@ -82,6 +82,7 @@ def definition_of(request: IndexRequest, config: TableConfig, schema: pa.Schema)
 
     Raises:
         UsageError: its name, type or options are wrong.
+        UnsupportedError: tables of that version have no such index.
         SchemaError: a column does not exist, or has a type that the index cannot be made of.
     """
     if not _NAME.fullmatch(request.name):
@@ -90,6 +91,9 @@ def definition_of(request: IndexRequest, config: TableConfig, schema: pa.Schema)
         raise UsageError(f"an index of type '{request.using}' is unknown.{nearest(request.type, _TYPES)}")
     if request.type == partitions.RECORD_INDEX:
         return _record_index(request, config)
+    if config.version < TableVersion.EIGHT:
+        kind_text = "secondary" if request.type == SECONDARY_INDEX else "expression"
+        raise UnsupportedError(f"table {config.name} has version {config.version}, whose tables have no {kind_text} indexes; 8 and 9 have")
     if len(request.columns) != 1:
         raise UsageError(f"index '{request.name}' is of {len(request.columns)} columns; {request.type} indexes are of one")
     field_name = _as_the_table_has_it(request.columns[0], schema)
@@ -126,7 +130,7 @@ def _record_index(request: IndexRequest, config: TableConfig) -> IndexDefinition
     if by_partition == "true" and not config.partition_fields:
         raise UsageError("a table without partitions has no record index by partition")
     if by_partition == "true" and config.version < TableVersion.NINE:
-        raise UsageError("tables of version 8 have no record index by partition")
+        raise UsageError(f"tables of version {config.version} have no record index by partition")
     _refuse_strange(request, (_BY_PARTITION,))
     return IndexDefinition(partitions.RECORD_INDEX, partitions.RECORD_INDEX, "", (), {_BY_PARTITION: by_partition}, 1)
 

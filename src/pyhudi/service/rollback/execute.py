@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from pyhudi.codec.rollback import encode_rollback_metadata
 from pyhudi.errors import CorruptTableError
+from pyhudi.service.rollback import log_blocks
 from pyhudi.service.rollback.heartbeat import heartbeat_path
-from pyhudi.service.rollback.log_blocks import take_back_blocks
 from pyhudi.service.rollback.plan import absolute, planned_files
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.spec.rollback import RollbackMetadata, RollbackPartition, RollbackPlan
@@ -44,8 +44,6 @@ def execute_rollback(table: LockedTable, rollback: Instant, plan: RollbackPlan) 
             table.storage.delete(path)
     taken_back = _take_back_blocks(table, rollback, plan)
     remove_left_overs(table.storage, files)
-    take_back(table, rollback.requested, failed.requested)
-    _forget(table, failed)
     metadata = RollbackMetadata(
         start=rollback.requested,
         time_taken_ms=int((time.perf_counter() - started) * 1000),
@@ -59,6 +57,8 @@ def execute_rollback(table: LockedTable, rollback: Instant, plan: RollbackPlan) 
         },
         instants=(plan.instant,),
     )
+    take_back(table, metadata)
+    _forget(table, failed)
     content = encode_rollback_metadata(metadata, sync=table.ids.sync_marker())
     table.writer.complete(rollback, table.times.next(), content)
     delete_markers(table.storage, failed.requested)
@@ -73,7 +73,7 @@ def _take_back_blocks(table: LockedTable, rollback: Instant, plan: RollbackPlan)
     for request in plan.requests or ():
         if not request.log_blocks_to_delete:
             continue
-        written = take_back_blocks(table, rollback.requested, plan.instant.time, request)
+        written = log_blocks.take_back(table.storage, rollback.requested, plan.instant.time, request)
         before = done.get(request.partition_path, RollbackPartition(request.partition_path))
         done[request.partition_path] = replace(
             before,

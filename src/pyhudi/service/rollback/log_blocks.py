@@ -1,8 +1,6 @@
 """Log files of version 6 outlive the write that made them: what a failed write put there is taken back by a block that says so.
 
-Rules: `MarkerBasedRollbackStrategy`, `BaseRollbackHelper`; format notes 1.1, 1.8. The block goes to a log file of its own, the next
-version of the slice, since readers take back what stands before it. A second such block, of a rollback that was cut and
-taken up again, takes back nothing more.
+Rules: `MarkerBasedRollbackStrategy`, `BaseRollbackHelper`; format notes 1.1, 1.8.
 """
 
 from __future__ import annotations
@@ -10,19 +8,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterator
 
-from pyhudi.codec.log_file import scan_blocks
-from pyhudi.codec.log_writer import rollback_block
 from pyhudi.errors import CorruptTableError
-from pyhudi.spec.file_group import FileGroupId, join_path
-from pyhudi.spec.file_names import LogFileName, next_log_name, parse_base_file_name, parse_log_file_name
+from pyhudi.kernels.rollback_blocks import instants_in, logs_of, take_back_blocks
+from pyhudi.spec.file_group import FileGroupId
+from pyhudi.spec.file_names import parse_base_file_name, parse_log_file_name
 from pyhudi.spec.instant import Instant, State
 from pyhudi.spec.rollback import RollbackRequest
 from pyhudi.storage.protocol import FileStatus, Storage
 from pyhudi.timeline.payload import read_commit
 from pyhudi.txn.locked import LockedTable
 from pyhudi.txn.markers import marked_appends
-
-_NO_TASK = "0-0-0"
 
 
 def log_requests(table: LockedTable, failed: Instant) -> list[RollbackRequest]:
@@ -38,8 +33,8 @@ def log_requests(table: LockedTable, failed: Instant) -> list[RollbackRequest]:
     requests = []
     for partition, file_ids in sorted(by_partition.items()):
         found: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
-        for status, name in _logs_of(table.storage, partition, file_ids):
-            if status.path in marked or _holds_blocks_of(table.storage, status, failed.requested):
+        for status, name in logs_of(table.storage, partition, file_ids):
+            if status.path in marked or failed.requested in instants_in(table.storage, status.path, status.size):
                 found[name.file_id, name.instant][status.name] = status.size
         requests += [
             RollbackRequest(partition, file_id, latest_base_instant=base, log_blocks_to_delete=logs)
@@ -48,7 +43,7 @@ def log_requests(table: LockedTable, failed: Instant) -> list[RollbackRequest]:
     return requests
 
 
-def take_back_blocks(table: LockedTable, rollback: str, target: str, request: RollbackRequest) -> FileStatus:
+def take_back(storage: Storage, rollback: str, target: str, request: RollbackRequest) -> FileStatus:
     """Write the block by which the rollback takes back what `target` wrote to one slice, and return its file.
 
     Raises:
@@ -57,11 +52,7 @@ def take_back_blocks(table: LockedTable, rollback: str, target: str, request: Ro
     file_id, base = request.file_id, request.latest_base_instant
     if not file_id or not base:
         raise CorruptTableError(f"The plan to roll back {target} names log blocks in '{request.partition_path}' without their file slice.")
-    taken = (name for _, name in _logs_of(table.storage, request.partition_path, {file_id}))
-    path = join_path(request.partition_path, str(next_log_name(file_id, base, taken, _NO_TASK)))
-    content = rollback_block(rollback, target)
-    table.storage.create(path, content)
-    return FileStatus(path, len(content), 0)
+    return take_back_blocks(storage, rollback, target, request.partition_path, file_id, base)
 
 
 def _touched_groups(table: LockedTable, failed: Instant, marked: Collection[str]) -> Iterator[FileGroupId]:
@@ -73,15 +64,3 @@ def _touched_groups(table: LockedTable, failed: Instant, marked: Collection[str]
     if failed.state is State.INFLIGHT:
         for partition, stats in read_commit(table.storage, table.config, failed).stats.items():
             yield from (FileGroupId(partition, stat.file_id) for stat in stats if stat.file_id)
-
-
-def _logs_of(storage: Storage, partition: str, file_ids: Collection[str]) -> Iterator[tuple[FileStatus, LogFileName]]:
-    for status in storage.list(partition):
-        name = None if status.is_dir else parse_log_file_name(status.name)
-        if name is not None and name.file_id in file_ids and not name.is_cdc:
-            yield status, name
-
-
-def _holds_blocks_of(storage: Storage, status: FileStatus, instant: str) -> bool:
-    with storage.open_input(status.path) as source:
-        return any(block.header.instant == instant for block in scan_blocks(source, status.path, status.size))

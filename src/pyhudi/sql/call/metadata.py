@@ -93,7 +93,7 @@ def _settle(table: HudiTable, settings: MetadataSettings) -> None:
     """Make or delete the metadata table under the table's lock.
 
     Raises:
-        UnsupportedError: the table has version 6, or an index that this release does not write.
+        UnsupportedError: the table has an index that this release does not write.
         LockTimeoutError: a writer holds the table.
     """
     with locked_table(table.storage, _WAIT_S, table.clock, table.ids) as found:
