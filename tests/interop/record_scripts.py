@@ -18,7 +18,7 @@ from tests.interop.judge import Judge, JudgeError
 def recorded(judge: Judge, theme: str, folder: Path) -> list[Step]:
     """Return a script's steps with the answers that Apache Hudi gives now."""
     steps = read_script(theme)
-    answers = play(judge.sql, steps, folder, f"conformance_{theme}", (JudgeError,))
+    answers = list(play(judge.sql, steps, folder, f"conformance_{theme}", (JudgeError,)))
     return [step.answered(answer) for step, answer in zip(steps, answers, strict=True)]
 
 

@@ -23,7 +23,7 @@ def test_a_script_is_answered_as_by_apache_hudi(theme: str, spark: SparkSession,
         return spark.sql(statement).toArrow()
 
     steps = read_script(theme)
-    answers = play(engine, steps, tmp_path / "db", f"conformance_{theme}", (HudiError, AnalysisException))
+    answers = list(play(engine, steps, tmp_path / "db", f"conformance_{theme}", (HudiError, AnalysisException)))
     wanted = {difference.statement: difference for difference in listed(theme)}
     problems = []
     for step, answer in zip(steps, answers, strict=True):
