@@ -7,7 +7,7 @@ from typing import Final
 
 from pyhudi.errors import UnsupportedError
 from pyhudi.spark import catalog_table
-from pyhudi.sql import functions
+from pyhudi.sql import functions, indirect
 from pyhudi.sql.statement import Statement
 
 #: Spark's plan class -> what the user wrote.
@@ -31,6 +31,7 @@ def check(statement: Statement) -> None:
 
     Raises:
         UnsupportedError: naming the statement, the table, and the way there is today.
+        UsageError: it would change a view.
     """
     if (label := _ON_TABLE.get(statement.kind)) is not None:
         _refuse_on(statement, label)
@@ -40,6 +41,7 @@ def check(statement: Statement) -> None:
             f" SELECT with TIMESTAMP AS OF, and"
             " pyhudi.HudiTable.open(path) with history(), inspect and to_arrow(as_of=...)."
         )
+    indirect.check(statement)
     if (script := _SCRIPTS.get(statement.kind)) is not None:
         for found in _WRITES.finditer(statement.shown):
             table = catalog_table.find(statement.session, tuple(found.group(1).split(", ")))
