@@ -59,6 +59,15 @@ def test_builder_of_a_spark_connect_client_is_refused(monkeypatch: pytest.Monkey
         pyhudi.enable(builder).getOrCreate()
 
 
+def test_session_of_a_spark_connect_client_is_refused_with_what_works_there() -> None:
+    class Remote:
+        pass
+
+    Remote.__module__ = "pyspark.sql.connect.session"
+    with pytest.raises(UnsupportedError, match=r"HudiTable works in this process"):
+        pyhudi.enable(Remote())  # type: ignore[type-var]
+
+
 @pytest.mark.parametrize("target", [None, "local[*]", SparkSession])
 def test_anything_else_is_refused(target: Any) -> None:
     with pytest.raises(UsageError, match=r"SparkSession\.builder"):

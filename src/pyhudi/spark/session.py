@@ -31,7 +31,8 @@ from pyhudi.spark.patches import Hook, replace_method
 _ENABLED = "spark.pyhudi.enabled"
 _CONNECT = (
     "pyhudi needs a classic Spark session, not a Spark Connect client, whose parser, catalog and planner live in a server."
-    " Leave out remote(...) and SPARK_REMOTE, and start Spark in this process: SparkSession.builder.master('local[*]')."
+    " Leave out remote(...) and SPARK_REMOTE, and start Spark in this process: SparkSession.builder.master('local[*]'). With Spark Connect,"
+    " pyhudi.HudiTable works in this process: table.upsert(df) takes its DataFrames, spark.createDataFrame(table.to_arrow()) gives them."
 )
 
 #: Runs one statement: gets the session, the plain `SparkSession.sql` bound to it, and the arguments of the call.

@@ -19,7 +19,8 @@ def to_table(data: object, schema: Callable[[], pa.Schema] | None = None) -> pa.
 
     Args:
         data: an Arrow table, record batch or reader; a pandas or polars frame; a list of dicts, one a row, in which a
-            missing entry is null; or any object with `__arrow_c_stream__`.
+            missing entry is null; a DataFrame of Spark Connect, whose rows come to this process; or any object with
+            `__arrow_c_stream__`.
         schema: gives the table's columns; dicts in a column of maps are taken for maps.
 
     Raises:
@@ -35,6 +36,8 @@ def to_table(data: object, schema: Callable[[], pa.Schema] | None = None) -> pa.
             return data
         if isinstance(data, pa.RecordBatch):
             return pa.Table.from_batches([data])
+        if type(data).__module__.startswith("pyspark.sql.connect."):
+            return data.toArrow()  # type: ignore[attr-defined]
         if _is_pandas(data):
             return pa.Table.from_pandas(data, preserve_index=False).replace_schema_metadata(None)
         if hasattr(data, "__arrow_c_stream__"):

@@ -38,6 +38,15 @@ def test_every_kind_of_data_gives_the_same_rows(data) -> None:
     assert to_table(data).to_pylist() == ROWS.to_pylist()
 
 
+def test_rows_of_a_spark_connect_frame_are_fetched() -> None:
+    class Remote:
+        def toArrow(self) -> pa.Table:  # noqa: N802 - Spark's name
+            return pa.table({"a": [1]})
+
+    Remote.__module__ = "pyspark.sql.connect.dataframe"
+    assert to_table(Remote()) == pa.table({"a": [1]})
+
+
 def test_arrow_table_is_handed_on_as_it_is() -> None:
     assert to_table(ROWS) is ROWS
 

@@ -68,22 +68,14 @@ def _type(kind: FieldType) -> Any:
     if isinstance(kind, RecordType):
         return {"type": "record", "fields": [_field(field) for field in kind.fields]}
     if isinstance(kind, ListType):
-        return {
-            "type": "array",
-            "element_id": kind.element.id,
-            "element": _type(kind.element.type),
-            "element_optional": kind.element.optional,
-        }
+        return {"type": "array", **_part("element", kind.element)}
     if isinstance(kind, MapType):
-        return {
-            "type": "map",
-            "key_id": kind.key.id,
-            "key": _type(kind.key.type),
-            "value_id": kind.value.id,
-            "value": _type(kind.value.type),
-            "value_optional": kind.value.optional,
-        }
+        return {"type": "map", "key_id": kind.key.id, "key": _type(kind.key.type), **_part("value", kind.value)}
     return kind
+
+
+def _part(name: str, field: Field) -> dict[str, Any]:
+    return {f"{name}_id": field.id, name: _type(field.type), f"{name}_optional": field.optional}
 
 
 def _field(field: Field) -> dict[str, Any]:
