@@ -7,6 +7,7 @@ late row moves nothing.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -47,8 +48,12 @@ class GlobalIndex:
 
     def tag(self, parts: Sequence[PartitionRows], lookup: Lookup) -> list[TaggedRows]:
         """Return the rows by where they go; see the protocol."""
-        found = self.finder.find([Wanted(key_array(part.rows)) for part in parts], lookup)
-        return self.routed(list(zip(parts, found, strict=True)), self.facts(lookup), positions=lookup.positions)
+        keys = [key_array(part.rows) for part in parts]
+        # Every file is asked for the keys of all partitions at once.
+        (found,) = self.finder.find([Wanted(pa.concat_arrays(keys))], lookup)
+        counts = itertools.accumulate(map(len, keys), initial=0)
+        hits = [_hits_of(found, begin, len(part)) for begin, part in zip(counts, keys, strict=False)]
+        return self.routed(list(zip(parts, hits, strict=True)), self.facts(lookup), positions=lookup.positions)
 
     def facts(self, lookup: Lookup) -> StoredFacts:
         """Return what the table's files say of records."""
@@ -93,6 +98,12 @@ class GlobalIndex:
             settled = pc.or_(settled, mask)
         new = pc.invert(pc.or_(settled, late))
         routes.insert(part.partition_path, part.rows.filter(new), late=pc.sum(late).as_py() or 0)
+
+
+def _hits_of(found: Sequence[Hits], begin: int, count: int) -> list[Hits]:
+    """Return the hits of some consecutive ones of the keys that were looked for."""
+    sliced = (Hits(hits.piece, hits.rows.slice(begin, count)) for hits in found)
+    return [hits for hits in sliced if hits.rows.null_count < count]
 
 
 class Facts(Protocol):
