@@ -13,7 +13,7 @@ from pyhudi.errors import UnsupportedError, UsageError
 from pyhudi.service.archival import ArchivalResult
 from pyhudi.service.compaction import CompactionResult
 from pyhudi.service.compaction.execute import Progress
-from pyhudi.service.indexes import IndexChange, IndexRequest, create_index, drop_index, rebuild_indexes
+from pyhudi.service.indexes import IndexChange, Indexing, IndexRequest
 from pyhudi.service.rollback import failed_writes, plan_rollback, roll_back_failed_writes
 from pyhudi.spec.instant import Action
 from pyhudi.spec.rollback import RollbackPlan
@@ -190,17 +190,18 @@ class Services:
             >>> table.services.index("by_rider", "rider")  # doctest: +SKIP
             >>> table.services.index("by_day", "ts", using="column_stats", options={"expr": "from_unixtime"})  # doctest: +SKIP
         """
+        indexing = Indexing(self.storage, self.clock, self.ids, self.wait_s)
         if rebuild:
             if name is not None or drop:
                 raise UsageError("index(rebuild=True) builds all indexes anew: give it no name, and nothing to drop")
-            return rebuild_indexes(self.storage, self.clock, self.ids, dry_run=dry_run, wait_s=self.wait_s)
+            return indexing.rebuild(dry_run=dry_run)
         if name is None:
             raise UsageError("index() needs the name of an index to make or to drop, or rebuild=True")
         if drop:
-            return drop_index(self.storage, self.clock, self.ids, name, if_exists=lenient, dry_run=dry_run, wait_s=self.wait_s)
+            return indexing.drop(name, if_exists=lenient, dry_run=dry_run)
         named = (columns,) if isinstance(columns, str) else tuple(columns)
         request = IndexRequest(name, named, using, options or {})
-        return create_index(self.storage, self.clock, self.ids, request, if_not_exists=lenient, dry_run=dry_run, wait_s=self.wait_s)
+        return indexing.create(request, if_not_exists=lenient, dry_run=dry_run)
 
     def upgrade(self, **_: Any) -> NoReturn:
         """Not served yet."""

@@ -8,7 +8,7 @@ from pyhudi.engine import local
 from pyhudi.kernels.history import load_full_timeline
 from pyhudi.metadata_table.keys import split_secondary_key
 from pyhudi.metadata_table.table import MetadataTable
-from pyhudi.service.indexes import IndexRequest, create_index, drop_index
+from pyhudi.service.indexes import Indexing, IndexRequest
 from pyhudi.spec.commit import Operation
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.memory import MemoryStorage
@@ -28,11 +28,11 @@ def _one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def make(storage: Storage) -> None:
-    create_index(storage, StoppedClock(), CountedIds(), BY_VALUE, if_not_exists=True)
+    Indexing(storage, StoppedClock(), CountedIds()).create(BY_VALUE, if_not_exists=True)
 
 
 def drop(storage: Storage) -> None:
-    drop_index(storage, StoppedClock(), CountedIds(), "by_value", if_exists=True)
+    Indexing(storage, StoppedClock(), CountedIds()).drop("by_value", if_exists=True)
 
 
 def pairs(storage: Storage) -> set[tuple[str | None, str]] | None:

@@ -40,92 +40,84 @@ class IndexChange:
     seconds: float = 0.0
 
 
-def create_index(
-    storage: Storage,
-    clock: Clock,
-    ids: Ids,
-    request: IndexRequest,
-    *,
-    if_not_exists: bool = False,
-    dry_run: bool = False,
-    wait_s: float = 60.0,
-) -> IndexChange:
-    """Build an index from what the table holds; from then on each write keeps it in step.
+@dataclass(frozen=True, slots=True)
+class Indexing:
+    """Makes and drops the indexes of the table on `storage`; `wait_s` is how long to wait for its lock, in seconds."""
 
-    A secondary index needs the record index, which is built beside it where there is none.
+    storage: Storage
+    clock: Clock
+    ids: Ids
+    wait_s: float = 60.0
 
-    Args:
-        storage: the table's storage.
-        clock: tells the time.
-        ids: gives ids.
-        request: the index.
-        if_not_exists: do nothing when there is an index of that name.
-        dry_run: only say what would be built.
-        wait_s: how long to wait for the table's lock, in seconds.
+    def create(self, request: IndexRequest, *, if_not_exists: bool = False, dry_run: bool = False) -> IndexChange:
+        """Build an index from what the table holds; from then on each write keeps it in step.
 
-    Raises:
-        UsageError: the request does not fit the table, or there is such an index already.
-        SchemaError: a column does not exist, or its type cannot be served.
-        UnsupportedError: tables of that version have no such index, or the table has no meta columns.
-    """
-    started = time.perf_counter()
-    with _locked(storage, wait_s, clock, ids) as (table, stored):
-        definition = definition_of(request, table.config, stored.columns)
-        if definition.name in table.config.metadata_partitions:
-            if if_not_exists:
-                return IndexChange()
-            raise UsageError(f"table {storage.uri} has the index {definition.name} already")
-        created = _with_what_it_needs(definition, table)
-        if not dry_run:
-            _prepare(table, stored, _settings(table, created))
-    return IndexChange(built=tuple(created), seconds=time.perf_counter() - started)
+        A secondary index needs the record index, which is built beside it where there is none.
 
+        Args:
+            request: the index.
+            if_not_exists: do nothing when there is an index of that name.
+            dry_run: only say what would be built.
 
-def drop_index(
-    storage: Storage,
-    clock: Clock,
-    ids: Ids,
-    name: str,
-    *,
-    if_exists: bool = False,
-    dry_run: bool = False,
-    wait_s: float = 60.0,
-) -> IndexChange:
-    """Drop an index by the name it was made with, or by that of its partition; arguments as of `create_index`.
+        Raises:
+            UsageError: the request does not fit the table, or there is such an index already.
+            SchemaError: a column does not exist, or its type cannot be served.
+            UnsupportedError: tables of that version have no such index, or the table has no meta columns.
+        """
+        started = time.perf_counter()
+        with self._locked() as (table, stored):
+            definition = definition_of(request, table.config, stored.columns)
+            if definition.name in table.config.metadata_partitions:
+                if if_not_exists:
+                    return IndexChange()
+                raise UsageError(f"table {self.storage.uri} has the index {definition.name} already")
+            created = _with_what_it_needs(definition, table)
+            if not dry_run:
+                _prepare(table, stored, _settings(table, created))
+        return IndexChange(built=tuple(created), seconds=time.perf_counter() - started)
 
-    Raises:
-        UsageError: there is no such index, or another one needs it.
-    """
-    started = time.perf_counter()
-    with _locked(storage, wait_s, clock, ids) as (table, stored):
-        known = [found for found in table.config.metadata_partitions if found != partitions.FILES]
-        try:
-            dropped = partition_of(name, known)
-        except UsageError:
-            if if_exists:
-                return IndexChange()
-            raise
-        names = (dropped, partitions.PARTITION_STATS) if dropped == partitions.COLUMN_STATS else (dropped,)
-        settings = MetadataSettings(enabled=None, dropped=frozenset(names))
-        if not dry_run:
-            prepare_metadata_table(table, stored.avro_json, settings)
-    return IndexChange(dropped=tuple(found for found in names if found in known), seconds=time.perf_counter() - started)
+    def drop(self, name: str, *, if_exists: bool = False, dry_run: bool = False) -> IndexChange:
+        """Drop an index by the name it was made with, or by that of its partition; arguments as of `create`.
 
+        Raises:
+            UsageError: there is no such index, or another one needs it.
+        """
+        started = time.perf_counter()
+        with self._locked() as (table, stored):
+            known = [found for found in table.config.metadata_partitions if found != partitions.FILES]
+            try:
+                dropped = partition_of(name, known)
+            except UsageError:
+                if if_exists:
+                    return IndexChange()
+                raise
+            names = (dropped, partitions.PARTITION_STATS) if dropped == partitions.COLUMN_STATS else (dropped,)
+            settings = MetadataSettings(enabled=None, dropped=frozenset(names))
+            if not dry_run:
+                prepare_metadata_table(table, stored.avro_json, settings)
+        return IndexChange(dropped=tuple(found for found in names if found in known), seconds=time.perf_counter() - started)
 
-def rebuild_indexes(storage: Storage, clock: Clock, ids: Ids, *, dry_run: bool = False, wait_s: float = 60.0) -> IndexChange:
-    """Build the metadata table anew, with all partitions that it has; arguments as of `create_index`.
+    def rebuild(self, *, dry_run: bool = False) -> IndexChange:
+        """Build the metadata table anew, with all partitions that it has; arguments as of `create`.
 
-    Raises:
-        UnsupportedError: it has a partition that this release does not write.
-    """
-    started = time.perf_counter()
-    with _locked(storage, wait_s, clock, ids) as (table, stored):
-        settings = _settings(table, {})
-        built = settings.wanted(table.config)
-        if not dry_run:
-            view = FileSystemView(storage, table.config, table.timeline)
-            _prepare(table, stored, settings, Found(None, "that was asked for", view))
-    return IndexChange(built=built, seconds=time.perf_counter() - started)
+        Raises:
+            UnsupportedError: it has a partition that this release does not write.
+        """
+        started = time.perf_counter()
+        with self._locked() as (table, stored):
+            settings = _settings(table, {})
+            built = settings.wanted(table.config)
+            if not dry_run:
+                view = FileSystemView(self.storage, table.config, table.timeline)
+                _prepare(table, stored, settings, Found(None, "that was asked for", view))
+        return IndexChange(built=built, seconds=time.perf_counter() - started)
+
+    @contextmanager
+    def _locked(self) -> Iterator[tuple[LockedTable, StoredSchema]]:
+        """Hold the lock of a table that can have indexes; failed writes are rolled back."""
+        with locked_table(self.storage, self.wait_s, self.clock, self.ids) as found:
+            table = roll_back_failed_writes(found)
+            yield table, table_schema(self.storage, table.config, table.timeline)
 
 
 def _prepare(table: LockedTable, stored: StoredSchema, settings: MetadataSettings, found: Found | None = None) -> None:
@@ -141,14 +133,6 @@ def _prepare(table: LockedTable, stored: StoredSchema, settings: MetadataSetting
             f"the metadata table of {table.storage.uri}, a table of version {table.config.version}, is built when nothing is pending; "
             f"pending is {pending}: run or cancel it first"
         )
-
-
-@contextmanager
-def _locked(storage: Storage, wait_s: float, clock: Clock, ids: Ids) -> Iterator[tuple[LockedTable, StoredSchema]]:
-    """Hold the lock of a table that can have indexes; failed writes are rolled back."""
-    with locked_table(storage, wait_s, clock, ids) as found:
-        table = roll_back_failed_writes(found)
-        yield table, table_schema(storage, table.config, table.timeline)
 
 
 def _with_what_it_needs(definition: IndexDefinition, table: LockedTable) -> dict[str, IndexDefinition]:

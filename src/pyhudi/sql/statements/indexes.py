@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from pyspark.sql import DataFrame, SparkSession
 
-from pyhudi.service.indexes import IndexRequest, create_index, drop_index, list_indexes
+from pyhudi.service.indexes import Indexing, IndexRequest, list_indexes
 from pyhudi.spark import catalog_table, jvm
 from pyhudi.spark.catalog_table import CatalogTable
 from pyhudi.spark.relation_cache import refresh
@@ -42,9 +42,7 @@ def create(statement: Statement) -> DataFrame | None:
     )
     return _run(
         statement,
-        lambda entry, wait_s: create_index(
-            open_storage(entry.location), SystemClock(), SystemIds(), request, if_not_exists=bool(plan.ignoreIfExists()), wait_s=wait_s
-        ),
+        lambda entry, wait_s: _indexing(entry, wait_s).create(request, if_not_exists=bool(plan.ignoreIfExists())),
     )
 
 
@@ -54,10 +52,12 @@ def drop(statement: Statement) -> DataFrame | None:
     name, if_exists = str(plan.indexName()), bool(plan.ignoreIfNotExists())
     return _run(
         statement,
-        lambda entry, wait_s: drop_index(
-            open_storage(entry.location), SystemClock(), SystemIds(), name, if_exists=if_exists, wait_s=wait_s
-        ),
+        lambda entry, wait_s: _indexing(entry, wait_s).drop(name, if_exists=if_exists),
     )
+
+
+def _indexing(entry: CatalogTable, wait_s: float) -> Indexing:
+    return Indexing(open_storage(entry.location), SystemClock(), SystemIds(), wait_s)
 
 
 def show(session: SparkSession, plain: PlainSql, text: str) -> DataFrame | None:
