@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 
 import click
 
+from pyhudi.cli.pairs import pairs
 from pyhudi.engine.local import LocalEngine
 from pyhudi.engine.protocol import Engine
-from pyhudi.errors import OptionError
 from pyhudi.service.compaction import CompactionResult
 from pyhudi.table.compact import MODES
 from pyhudi.table.table import HudiTable
@@ -49,10 +49,10 @@ def compact(
     progress: bool | None,
 ) -> None:
     """Merge the log files of the table at PATH into base files. Writers may go on meanwhile."""
-    given = _pairs(options)
+    given = pairs(options)
     if strategy is not None:
         given["hoodie.compaction.strategy"] = strategy
-    table = HudiTable.open(path, _pairs(storage_options))
+    table = HudiTable.open(path, pairs(storage_options))
     run = table.services.log_compact if log_only else table.services.compact
     show = sys.stderr.isatty() if progress is None else progress
     results = run(
@@ -72,16 +72,6 @@ def _engine(name: str, threads: int | None) -> Engine:
     # Imported by name, so that the command works without PySpark.
     engine: Engine = importlib.import_module("pyhudi.spark.own_session").own_engine()
     return engine
-
-
-def _pairs(texts: Sequence[str]) -> dict[str, str]:
-    pairs = {}
-    for text in texts:
-        key, equals, value = text.partition("=")
-        if not equals:
-            raise OptionError(f"'{text}' is no option: write KEY=VALUE.")
-        pairs[key] = value
-    return pairs
 
 
 def _show_progress(done: int, count: int) -> None:

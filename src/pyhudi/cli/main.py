@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from pyhudi.cli.archive import archive
 from pyhudi.cli.compact import compact
 from pyhudi.cli.log import log
 from pyhudi.errors import HudiError, UsageError
@@ -35,5 +36,6 @@ def main(*, verbose: bool) -> None:
     logging.basicConfig(level=logging.INFO if verbose else logging.WARNING, format="%(levelname)s %(message)s")
 
 
+main.add_command(archive)
 main.add_command(compact)
 main.add_command(log)

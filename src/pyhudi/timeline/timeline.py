@@ -100,10 +100,13 @@ class Timeline:
         return replace(kept, until=max((instant.requested for instant in kept.instants), default=time))
 
     def before(self, instant: Instant) -> Timeline:
-        """Return the timeline of the actions that were completed before a completed one was; in layout 1 requested before it."""
+        """Return the timeline of the actions that were completed before a completed one was; in layout 1 requested before it.
+
+        What was archived belongs to it.
+        """
         at = self._effect(instant)
         kept = self._where(lambda one: one.is_completed and self._effect(one) < at)
-        return replace(kept, until=max((one.requested for one in kept.instants), default="0"))
+        return replace(kept, until=max((one.requested for one in kept.instants), default=self.origin or "0"))
 
     def through(self, instant: Instant) -> Timeline:
         """Return the timeline of the actions that were completed before a completed one, and that one."""

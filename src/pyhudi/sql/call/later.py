@@ -9,7 +9,6 @@ _REASONS: Final = {
         "create_savepoint delete_savepoint show_savepoints rollback_to_savepoint rollback_to_instant restore_to_instant"
     ),
     "cleaning comes with a later release": "run_clean show_cleans show_clean_plans show_cleans_metadata repair_corrupted_clean_files",
-    "archiving comes with a later release": "archive_commits run_timeline_compaction",
     "clustering comes with a later release": (
         "run_clustering show_clustering run_rollback_inflight_tableservice partition_bucket_index_manager repair_clustering_plan"
     ),

@@ -1,0 +1,22 @@
+"""Options of the form KEY=VALUE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pyhudi.errors import OptionError
+
+
+def pairs(texts: Iterable[str]) -> dict[str, str]:
+    """Return the options that texts state.
+
+    Raises:
+        OptionError: a text is none.
+    """
+    found = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise OptionError(f"'{text}' is no option: write KEY=VALUE.")
+        found[key] = value
+    return found

@@ -1,0 +1,45 @@
+"""The procedure that archives old instants. Rules: `ArchiveCommitsProcedure`, `ArchivalUtils.getMinAndMaxInstantsToKeep`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from pyhudi.errors import UnsupportedError
+from pyhudi.sql.call.procedure import Call, Column, Parameter, Procedure, Row
+
+_ARCHIVED: Final = 0
+
+
+def _archive(call: Call) -> Iterator[Row]:
+    table = call.open()
+    if not call.flag("enable_metadata") and table.config.metadata_partitions:
+        raise UnsupportedError(
+            f"CALL {call.procedure.name}: {table.config.name} has a metadata table, which tells by the commits of the table whether it"
+            " knows all of them: it cannot be left out."
+        )
+    fewest, most = call.number("min_commits"), call.number("max_commits")
+    behind_cleaning = call.number("retain_commits") + 1
+    if fewest < behind_cleaning:
+        fewest, most = behind_cleaning, most + behind_cleaning - fewest
+    limits = {"hoodie.keep.min.commits": str(fewest), "hoodie.keep.max.commits": str(most)}
+    table.services.archive(options={**call.options(), **limits})
+    yield (_ARCHIVED,)
+
+
+PROCEDURES: Final = (
+    Procedure(
+        "archive_commits",
+        "Moves old instants from the active timeline to the archive.",
+        (
+            Parameter("table"),
+            Parameter("path"),
+            Parameter("min_commits", "int", 20),
+            Parameter("max_commits", "int", 30),
+            Parameter("retain_commits", "int", 10),
+            Parameter("enable_metadata", "boolean", True),
+        ),
+        (Column("result", "int"),),
+        _archive,
+    ),
+)
