@@ -61,6 +61,18 @@ def test_run_compaction_plans_and_runs(trips):
     assert trips("SELECT id, name FROM trips") == [(1, "amy")]
 
 
+def test_archived_commits_are_shown_and_read(trips):
+    first = dicts(trips, "CALL show_commits(table => 'trips')")[-1]["commit_time"]
+    settings = {"hoodie.metadata.compact.max.delta.commits": "1"}  # archival waits for a compaction of the metadata table
+    trips.table("trips").upsert([{"id": 3, "name": "eve", "ts": 30, "city": "oslo"}], options=settings)
+    trips.session.conf.set("hoodie.compact.inline.max.delta.commits", "1")  # and keeps what the trigger of compaction counts
+    assert trips("CALL archive_commits(table => 'trips', min_commits => 1, max_commits => 2, retain_commits => 0)") == [(0,)]
+    trips.session.conf.unset("hoodie.compact.inline.max.delta.commits")
+    assert first in {row["commit_time"] for row in dicts(trips, "CALL show_archived_commits(table => 'trips', start_ts => '0')")}
+    assert trips(f"SELECT id FROM trips TIMESTAMP AS OF '{first}' ORDER BY id") == [(1,), (2,)]
+    assert trips("SELECT id, name FROM trips ORDER BY id") == [(1, "amy"), (3, "eve")]
+
+
 def test_copies_and_dropped_partitions(trips):
     trips("CALL copy_to_temp_view(table => 'trips', view_name => 'seen')")
     trips("CALL copy_to_table(table => 'trips', new_table => 'plain', columns => 'id,name')")
