@@ -21,8 +21,7 @@ from tests.unit.crash.tables import STORED, Driver, check_at_rest, check_rows, r
 
 DRIVER = Driver(metadata_table=True)
 MERGED = Driver(metadata_table=True, table_type="MERGE_ON_READ", written_with={"hoodie.compact.inline": "false"})
-OLD = {"hoodie.write.table.version": "6"}
-OLD_MERGED = replace(MERGED, created_with=OLD)
+OLD_MERGED = replace(MERGED, created_with={"hoodie.write.table.version": "6"})
 NEXT = (Operation.UPSERT, [ride(4, "rome", 41), ride(20, "oslo", 200)])
 WRITE = (Operation.UPSERT, [ride(1, "oslo", 99), ride(7, "bern", 70)])
 Action = Callable[[Storage], object]
@@ -57,9 +56,8 @@ def check(run: CrashRun, driver: Driver, before: Oracle, after: Oracle) -> None:
     assert wrong == [], run.point
 
 
-@pytest.mark.parametrize("created_with", [{}, OLD], ids=["version 9", "version 6"])
-def test_building_it_before_a_write_cut_anywhere_loses_nothing(created_with: dict[str, str]) -> None:
-    storage, before = stored_table(Driver(created_with=created_with))
+def test_building_it_before_a_write_cut_anywhere_loses_nothing() -> None:
+    storage, before = stored_table()
     for run in cuts(lambda cut: DRIVER.write(cut, *WRITE), storage):
         check(run, DRIVER, before, before.after(*WRITE))
 

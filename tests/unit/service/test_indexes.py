@@ -217,3 +217,29 @@ def test_time_zone_of_an_expression_is_not_among_the_options_that_apache_hudi_ch
     entry = json.loads(table.storage.read(PATH))["indexDefinitions"]["expr_index_day"]
     assert (entry["indexOptions"], entry["timeZone"]) == ({"expr": "from_unixtime"}, "UTC")
     assert load_definitions(table.storage, config_of(table))["expr_index_day"].options["timeZone"] == "UTC"
+
+
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_table_of_version_6_has_a_record_index_and_none_of_the_newer_ones(tmp_path, kind) -> None:
+    table = HudiTable.create(
+        str(tmp_path / "t"),
+        SCHEMA,
+        name="t",
+        keys=("id",),
+        partition_by=("city",),
+        order_by=("ts",),
+        table_type=kind,
+        options={"hoodie.write.table.version": "6"},
+    )
+    table.insert(rows(0, 20))
+    for refused, options in (("secondary", {}), ("expression", {"using": "column_stats", "options": {"expr": "lower"}})):
+        with pytest.raises(UnsupportedError, match=f"version 6, whose tables have no {refused} indexes"):
+            table.services.index("by_name", "name", **options)
+    with pytest.raises(UsageError, match="version 6 have no record index by partition"):
+        table.services.index("record_index", options={"isPartitioned": "true"})
+    table.services.index("record_index")
+    check(table)
+    change(table)
+    table.services.index(rebuild=True)
+    check(table)
+    assert table.inspect.health().to_pylist() == []

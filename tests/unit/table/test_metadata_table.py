@@ -74,9 +74,12 @@ def test_reads_find_their_files_by_it() -> None:
     assert listed == []
 
 
+@pytest.mark.parametrize("version", ["9", "6"])
 @pytest.mark.parametrize("damage", ["gone", "base files gone", "cut", "behind"])
-def test_reader_lists_where_it_cannot_be_trusted_and_the_next_writer_builds_it_anew(damage: str, caplog: pytest.LogCaptureFixture) -> None:
-    table = make_table()
+def test_reader_lists_where_it_cannot_be_trusted_and_the_next_writer_builds_it_anew(
+    damage: str, version: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    table = make_table(options={"hoodie.write.table.version": version})
     table.insert([ride(1, value=1)])
     expected = [1]
     if damage == "gone":
