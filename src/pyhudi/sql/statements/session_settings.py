@@ -1,0 +1,27 @@
+"""SET of a `hoodie.*` key: Spark keeps it, and it is told at once what the statements that use it will say."""
+
+from __future__ import annotations
+
+import logging
+import re
+from typing import Final
+
+from pyspark.sql import DataFrame
+
+from pyhudi.errors import HudiError
+from pyhudi.spec.options import resolve
+from pyhudi.sql.statement import Statement
+
+_log = logging.getLogger("pyhudi.options")
+_HUDI: Final = re.compile(r"\s*SET\s+(?:spark\.)?(hoodie\.[\w.\-]+)\s*=\s*(.*?)\s*;?\s*", re.IGNORECASE | re.DOTALL)
+
+
+def warn_of_setting(statement: Statement) -> DataFrame | None:
+    """Log a warning when a key is unknown, not served, or cannot have the value; None, since Spark runs the statement."""
+    stated = _HUDI.fullmatch(statement.text)
+    if stated is not None:
+        try:
+            resolve({stated[1]: stated[2]})
+        except HudiError as error:
+            _log.warning("SET %s: statements that look at it will be refused: %s", stated[1], error)
+    return None
