@@ -110,9 +110,10 @@ def _processor_seconds() -> float:
 
 
 def _largest_python_process() -> int:
-    """Return the most bytes that a worker of Spark, or without one this process, has held at once."""
+    """Return the most bytes that a worker of Spark, or without one this process (the table to load included), has held at once."""
     own = _own_processes()
-    workers = [process for process in own[1:] if b"python" in Path(f"/proc/{process}/cmdline").read_bytes()]
+    programs = {process: Path(f"/proc/{process}/cmdline").read_bytes().partition(b"\0")[0] for process in own[1:]}
+    workers = [process for process, program in programs.items() if b"python" in program.rpartition(b"/")[2]]
     return max(_most_bytes(process) for process in workers or own[:1])
 
 
