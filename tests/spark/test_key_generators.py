@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
 from pyhudi import HudiTable
-from pyhudi.errors import KeyFieldError, UnsupportedError
+from pyhudi.errors import KeyFieldError
 from pyhudi.keygen.user import register_key_generator
 
 TIMES = "hoodie.keygen.timebased."
@@ -154,7 +155,32 @@ def test_virtual_keys_in_sql(spark: SparkSession, tmp_path: Path) -> None:
         assert sorted(map(repr, rows_of(spark, "id, n", "virtual_keys"))) == ["('a', 11)", "('c', 3)"]
         assert rows_of(spark, "id", "virtual_keys WHERE day = DATE'2024-01-15'") == [("a",)]
         assert (tmp_path / "t" / "2024" / "01" / "15").is_dir()
-        with pytest.raises(UnsupportedError, match="virtual keys"):
-            spark.sql("MERGE INTO virtual_keys t USING (SELECT 'a' AS id) s ON t.id = s.id WHEN MATCHED THEN DELETE")
+        spark.sql(
+            """MERGE INTO virtual_keys t USING
+            (SELECT * FROM VALUES ('a', 7, DATE'2024-03-15'), ('c', 8, NULL), ('d', 9, NULL) AS v(id, n, day)) s ON t.id = s.id
+            WHEN MATCHED AND s.n = 8 THEN DELETE WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"""
+        )
+        assert sorted(rows_of(spark, "id, n, day", "virtual_keys")) == [("a", 7, date(2024, 3, 15)), ("d", 9, None)]
     finally:
         spark.sql("DROP TABLE virtual_keys")
+
+
+@pytest.mark.parametrize("engine", ["local", "spark"])
+def test_dropped_partition_columns_in_sql(spark: SparkSession, tmp_path: Path, engine: str) -> None:
+    spark.sql(
+        f"""CREATE TABLE dropped (id STRING, v STRING, n INT) USING hudi PARTITIONED BY (n) LOCATION '{tmp_path}/t'
+            TBLPROPERTIES (primaryKey = 'id', 'hoodie.datasource.write.drop.partition.columns' = 'true', 'pyhudi.engine' = '{engine}')"""
+    )
+    try:
+        spark.sql("INSERT INTO dropped VALUES ('a', 'a1', 1), ('b', 'b1', 1), ('c', 'c1', NULL)")
+        spark.sql("UPDATE dropped SET v = 'a2' WHERE n = 1 AND id = 'a'")
+        spark.sql(
+            """MERGE INTO dropped t USING
+            (SELECT * FROM VALUES ('a', 'a3', 2), ('c', NULL, NULL), ('d', 'd3', 2) AS v(id, v, n)) s ON t.id = s.id
+            WHEN MATCHED AND s.v IS NULL THEN DELETE WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"""
+        )
+        assert rows_of(spark, "*", "(SELECT id, v, n FROM dropped)") == [("a", "a3", 2), ("b", "b1", 1), ("d", "d3", 2)]
+        assert rows_of(spark, "id", "dropped WHERE n = 2") == [("a",), ("d",)]
+        assert [set(pq.read_schema(file).names) & {"n"} for file in (tmp_path / "t").glob("n=*/*.parquet")] == [set()] * 4
+    finally:
+        spark.sql("DROP TABLE dropped")

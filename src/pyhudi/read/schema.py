@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
+import pyarrow.types as pt
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.fsview.view import FileSystemView
@@ -50,10 +51,17 @@ def table_schema(storage: Storage, config: TableConfig, timeline: Timeline) -> S
     stored = _stored_schema(storage, config, timeline)
     if not config.drop_partition_columns:
         return stored
-    # Files and commits leave these columns out; Hudi puts them last, as texts, because a path holds nothing else.
+    # Files and commits leave these columns out; Hudi puts them last, as texts, unless the table was made with a type for them.
     dropped = [name for name in config.partition_fields if name not in stored.columns.names]
-    columns = pa.schema([*stored.columns, *(pa.field(name, pa.string()) for name in dropped)], metadata=stored.columns.metadata)
-    return StoredSchema(columns, stored.avro_json)
+    in_paths = (pa.field(name, _type_in_paths(config, name)) for name in dropped)
+    return StoredSchema(pa.schema([*stored.columns, *in_paths], metadata=stored.columns.metadata), stored.avro_json)
+
+
+def _type_in_paths(config: TableConfig, name: str) -> pa.DataType:
+    """Return the type in which a column that only stands in paths is shown: that of the statement that made the table, if texts tell it."""
+    made = None if config.create_schema_json is None else avro_to_arrow(config.create_schema_json)
+    kind = made.field(name).type if made is not None and name in made.names else pa.string()
+    return kind if pt.is_integer(kind) or pt.is_date(kind) or pt.is_boolean(kind) else pa.string()
 
 
 def _stored_schema(storage: Storage, config: TableConfig, timeline: Timeline) -> StoredSchema:

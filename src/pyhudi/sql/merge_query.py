@@ -22,6 +22,7 @@ from pyhudi.sql.target import WriteTarget
 from pyhudi.sql.tokens import quote
 from pyhudi.write.changes import UNCHANGED_COLUMN
 from pyhudi.write.located import LOCATION_COLUMNS
+from pyhudi.write.virtual_location import OLD_PREFIX
 
 _CLAUSE = "_pyhudi_clause"
 
@@ -45,7 +46,7 @@ class MergeQuery:
         self._text = text
 
     def build(self) -> str:
-        """Return the query: location columns, `_pyhudi_delete`, `_pyhudi_unchanged`, and the target's columns.
+        """Return the query: location columns or what they follow from, `_pyhudi_delete`, `_pyhudi_unchanged`, and the target's columns.
 
         Raises:
             SchemaError: a clause assigns a column that does not exist, twice, or a value that cannot be stored.
@@ -58,7 +59,7 @@ class MergeQuery:
         by_source = [branch for branch in branches if branch.clause.rows is Rows.NOT_MATCHED_BY_SOURCE]
         if by_source:
             parts.append(self._select(by_source, f"{self._text.target} LEFT ANTI JOIN {self._text.source} ON {self._text.on}"))
-        columns = ", ".join(map(quote, (*LOCATION_COLUMNS, DELETE_COLUMN, UNCHANGED_COLUMN, *self._target.columns)))
+        columns = ", ".join(map(quote, (*self._location, DELETE_COLUMN, UNCHANGED_COLUMN, *self._target.columns)))
         changes = [f"SELECT {columns} FROM ({part}) WHERE {_CLAUSE} IS NOT NULL" for part in parts]  # noqa: S608
         return f"{self._text.with_clause} {' UNION ALL '.join(changes)}"
 
@@ -70,6 +71,24 @@ class MergeQuery:
         if any(branch.clause.deed is Deed.INSERT for branch in self._branches):
             return None
         return tuple(dict.fromkeys(name for branch in self._branches for name in branch.assigned))
+
+    @cached_property
+    def _location(self) -> dict[str, tuple[str, str]]:
+        """The columns that say where a record stands: the target's columns that they come from, and their types.
+
+        With virtual keys these are the columns of key and partition, by which the record is looked up.
+        """
+        if not self._target.has_virtual_keys:
+            return {name: (name, "STRING") for name in LOCATION_COLUMNS}
+        named = self._target.table.config.naming_columns
+        return {OLD_PREFIX + name: (name, self._target.schema[name].dataType.simpleString()) for name in named}
+
+    @cached_property
+    def _matched(self) -> str:
+        """The condition that a row of the join has a record of the target: one of the columns that name it has a value."""
+        fields = self._target.table.config.record_key_fields if self._target.has_virtual_keys else LOCATION_COLUMNS[:1]
+        named = (f"{self._text.target_name}.{'.'.join(map(quote, field.split('.')))} IS NOT NULL" for field in fields)
+        return f"({' OR '.join(named)})"
 
     @cached_property
     def _branches(self) -> list[_Branch]:
@@ -87,7 +106,8 @@ class MergeQuery:
     def _select(self, branches: Sequence[_Branch], relation: str) -> str:
         inserts_only = all(branch.clause.deed is Deed.INSERT for branch in branches)
         located = [
-            f"{'CAST(NULL AS STRING)' if inserts_only else f'{self._text.target_name}.{name}'} AS {name}" for name in LOCATION_COLUMNS
+            f"{f'CAST(NULL AS {kind})' if inserts_only else f'{self._text.target_name}.{quote(stored)}'} AS {quote(name)}"
+            for name, (stored, kind) in self._location.items()
         ]
         columns = [f"{self._case(branches, name)} AS {quote(name)}" for name in self._target.columns]
         chosen = " ".join(f"WHEN {self._applies(branch, branches)} THEN {branch.number}" for branch in branches)
@@ -104,8 +124,7 @@ class MergeQuery:
     def _applies(self, branch: _Branch, branches: Sequence[_Branch]) -> str:
         conditions = [f"({branch.clause.condition})"] if branch.clause.condition else []
         if len({one.clause.rows for one in branches}) > 1:
-            stands = "NOT NULL" if branch.clause.rows is Rows.MATCHED else "NULL"
-            conditions.insert(0, f"{self._text.target_name}.{LOCATION_COLUMNS[0]} IS {stands}")
+            conditions.insert(0, self._matched if branch.clause.rows is Rows.MATCHED else f"NOT {self._matched}")
         return " AND ".join(conditions) or "true"
 
     def _case(self, branches: Sequence[_Branch], column: str) -> str:

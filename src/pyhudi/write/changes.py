@@ -26,6 +26,7 @@ from pyhudi.write.located import Places
 from pyhudi.write.prepare import keyed_rows
 from pyhudi.write.split import split_by_partition
 from pyhudi.write.tag import Tagging, one_row_a_key, tag_rows, without_void_inserts
+from pyhudi.write.virtual_location import OLD_PREFIX
 
 #: A boolean column beside the data: true marks a new version that equals the stored one.
 UNCHANGED_COLUMN = "_pyhudi_unchanged"
@@ -38,7 +39,8 @@ def holds_changes(schema: pa.Schema) -> bool:
 
 def user_columns(schema: pa.Schema) -> pa.Schema:
     """Return the columns of the data alone, without those that say where rows stand and what happens to them."""
-    return pa.schema([field for field in without_meta_columns(schema) if field.name not in (DELETE_COLUMN, UNCHANGED_COLUMN)])
+    beside = (DELETE_COLUMN, UNCHANGED_COLUMN)
+    return pa.schema([one for one in without_meta_columns(schema) if one.name not in beside and not one.name.startswith(OLD_PREFIX)])
 
 
 def tag_changes(

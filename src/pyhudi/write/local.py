@@ -38,6 +38,7 @@ from pyhudi.write.settle import refined, settled
 from pyhudi.write.sizing import record_bytes
 from pyhudi.write.split import split_by_partition
 from pyhudi.write.tag import Tagging, one_row_a_key, placed, tag_rows, without_void_inserts
+from pyhudi.write.virtual_location import holds_old_names, with_location
 
 IN_THIS_PROCESS = "the rows were in this process already"
 
@@ -177,6 +178,8 @@ def _tagged_located(stage: Stage, request: WriteRequest, data: pa.Table, tagging
     places = Places(stage.view, request.seen)
     if request.operation is Operation.DELETE_PREPPED:
         return located_rows.tag_deletes(data, places)
+    if holds_old_names(data.schema):
+        data = with_location(data, lookup, stage.instant)
     if holds_changes(data.schema):
         return tag_changes(data, functools.partial(_rekeyed, stage, shape=lookup.shape), tagging, lookup, places, stage.instant)
     return without_void_inserts(located_rows.tag_updates(_rekeyed(stage, data, lookup.shape), data, places), lookup.shape)

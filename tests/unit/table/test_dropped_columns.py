@@ -11,7 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from pyhudi.errors import UnsupportedError
+from pyhudi.storage.table_properties import store_properties
 from pyhudi.table.table import HudiTable
+from pyhudi.timeline.clock import SystemClock
 from pyhudi.timeline.load import load_timeline
 from pyhudi.timeline.payload import read_commit
 from tests.unit.table.tables import make_table, ride, rows_of
@@ -55,12 +57,15 @@ def test_commits_have_the_schema_of_the_files_and_it_evolves() -> None:
     assert table.to_arrow().schema.names == ["id", "value", "at", "more", "city"]
 
 
-def test_a_number_in_the_path_comes_back_as_text_and_finds_its_partition() -> None:
+def test_a_number_in_the_path_comes_back_as_the_table_was_made_with_it() -> None:
     table = make_table(partition_by=["value"], options=DROP)
     table.upsert([ride(1, value=7), ride(2, value=8)])
     table.upsert(pa.Table.from_pylist([ride(1, "rome", 7)]))
     table.delete([{"id": 2, "value": 8}])
-    assert [(row["id"], row["city"], row["value"]) for row in table.to_arrow().to_pylist()] == [(1, "rome", "7")]
+    assert [(row["id"], row["city"], row["value"]) for row in table.to_arrow().to_pylist()] == [(1, "rome", 7)]
+    # Apache Hudi's writer of DataFrames notes no schema.
+    store_properties(table.storage, {}, SystemClock().now(), remove=["hoodie.table.create.schema"])
+    assert HudiTable(table.storage).to_arrow()["value"].to_pylist() == ["7"]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
-from pyhudi.errors import SchemaError, UnsupportedError
+from pyhudi.errors import SchemaError
 from pyhudi.spec.commit import Operation
 from pyhudi.sql.merge_query import MergeQuery
 from pyhudi.sql.merge_text import Deed, MergeText, merge_text
@@ -23,17 +23,12 @@ def merge(statement: Statement) -> DataFrame | None:
     if opened is None:
         return None
     target, seen = opened
-    if target.has_virtual_keys:
-        raise UnsupportedError(
-            f"MERGE INTO {target.name}: the table has virtual keys (hoodie.populate.meta.fields=false), so that its rows do not say"
-            " where they stand. UPDATE, DELETE and INSERT work, and so does an upsert of the changed rows."
-        )
     text = merge_text(statement.text)
     _check(text, target.name)
     query = MergeQuery(statement, target, text)
     rows = statement.ask(query.build())
     changed = query.changed_columns()
-    columns = None if changed is None else target.partial_columns(changed)
+    columns = None if changed is None or target.has_virtual_keys else target.partial_columns(changed)
     return target.write(Operation.UPSERT_PREPPED, rows, located=True, seen=seen, columns=columns)
 
 
