@@ -21,6 +21,7 @@ from pyhudi.sql.statement import Arguments, PlainSql, Statement
 from pyhudi.sql.statements import (
     alter,
     alter_table,
+    compaction,
     create,
     create_as,
     delete,
@@ -30,7 +31,9 @@ from pyhudi.sql.statements import (
     maintain,
     merge,
     partitions,
+    session_settings,
     show,
+    temporary_view,
     update,
 )
 
@@ -49,9 +52,11 @@ _HANDLERS: Final[dict[str, Callable[[Statement], DataFrame | None]]] = {
     "DropTable": maintain.drop_table,
     "TruncateTable": maintain.truncate_table,
     "RefreshTable": maintain.refresh_table,
+    "CreateViewCommand": temporary_view.create,
     "CreateIndex": indexes.create,
     "DropIndex": indexes.drop,
     "ShowPartitions": show.show_partitions,
+    "SetCommand": session_settings.warn_of_setting,
     **dict.fromkeys(alter.KINDS, alter.alter_columns),
     "Call": run_call.call,
     "RenameTable": alter_table.rename,
@@ -110,15 +115,22 @@ def _handled(session: SparkSession, plain: PlainSql, text: str, args: Arguments)
     except ParseException:
         if (listed := indexes.show(session, plain, text)) is not None:
             return listed
+        if (call := compaction.as_call(text)) is not None:
+            return _handled(session, plain, call, None)
         return plain(text, args) if args else plain(text)  # Spark's own error, or a syntax that only its full road accepts
     refused.check(parsed)
     handler = _HANDLERS.get(parsed.kind)
-    if handler is not None and parsed.kind in _WITH_A_QUERY and query.has_places(parsed):
-        with query.replaced(parsed) as (replaced, paths):
-            return _answer(handler, statement.read(session, plain, replaced, args, paths))
-    return query.run(parsed) if handler is None else _answer(handler, parsed)
+    if handler is None:
+        return query.run(parsed)
+    named = parsed.with_names()
+    if parsed.kind in _WITH_A_QUERY and query.has_places(named):
+        with query.replaced(named) as (replaced, paths):
+            made = statement.read(session, plain, replaced, named.args, paths)
+            return _answer(handler, made, made)
+    return _answer(handler, named, parsed)
 
 
-def _answer(handler: Callable[[Statement], DataFrame | None], parsed: Statement) -> DataFrame:
-    answer = handler(parsed)
-    return query.run(parsed) if answer is None else answer
+def _answer(handler: Callable[[Statement], DataFrame | None], asked: Statement, plainly: Statement) -> DataFrame:
+    """Return what the handler answers, or else what Spark does."""
+    answer = handler(asked)
+    return query.run(plainly) if answer is None else answer

@@ -1,7 +1,7 @@
 """Table-valued functions of Hudi as relations; those that look at a table instead of its rows stand in `view_functions`.
 
 Rules: `HoodieTableChanges`, `HoodieQuery` of Hudi's Spark extension. The first argument is a table's name or, when it holds a slash,
-a path; all arguments are text literals.
+a path; all arguments are texts.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
 from pyhudi.errors import TableNotFound, UsageError, about
@@ -18,6 +19,8 @@ from pyhudi.spark import catalog_table, jvm
 from pyhudi.spark.jvm import JavaObject
 from pyhudi.spark.read_frame import read_frame
 from pyhudi.sql import view_functions
+from pyhudi.sql.statement import Statement
+from pyhudi.sql.tokens import PLAIN_TEXT, slice_text, split, tokenize
 from pyhudi.storage.open import open_storage
 
 _CHANGES: Final = "hudi_table_changes"
@@ -39,26 +42,37 @@ def function_name(node: JavaObject) -> str | None:
     return name if name in SERVED else None
 
 
-def relation(session: SparkSession, name: str, node: JavaObject) -> DataFrame:
-    """Return the rows of a function call.
+def relation(statement: Statement, name: str, call: str) -> DataFrame:
+    """Return the rows of a function call, `call` being its text.
 
     Raises:
-        UsageError: an argument is missing, too many, or no text literal.
+        UsageError: an argument is missing, too many, or null.
         TableNotFound: there is no such table.
     """
-    arguments = _texts(name, jvm.items_of(node.functionArgs()))
+    session, arguments = statement.session, _texts(statement, name, call)
     if name in view_functions.NAMES:
         return session.createDataFrame(view_functions.rows_of(name, _location(session, arguments[0]), arguments[1:]))
     query = _changes(arguments) if name == _CHANGES else _snapshot(arguments)
     return read_frame(session, open_storage(_location(session, arguments[0])), query)
 
 
-def _texts(name: str, arguments: Sequence[JavaObject]) -> list[str]:
-    texts = [str(argument.value()) for argument in arguments if argument.nodeName() == "Literal"]
-    wanted = {_CHANGES: (3, 4), _QUERY: (2,)}.get(name, (1, 2))
-    if len(texts) != len(arguments) or len(texts) not in wanted:
-        raise about(UsageError(f"{name} takes text literals: {_USAGE[name]}."), name)
-    return texts
+def _texts(statement: Statement, name: str, call: str) -> list[str]:
+    """Return the arguments; one that is no plain literal is Spark's to evaluate."""
+    tokens = tokenize(call)
+    inside = call[next(token for token in tokens if token.text == "(").end : tokens[-1].start]
+    stated = [slice_text(inside, part) for part in split(tokenize(inside), ",") if part]
+    wrong = about(UsageError(f"{name} takes text literals: {_USAGE[name]}."), name)
+    if len(stated) not in {_CHANGES: (3, 4), _QUERY: (2,)}.get(name, (1, 2)):
+        raise wrong
+    if all(PLAIN_TEXT.fullmatch(text) for text in stated):
+        return [text[1:-1] for text in stated]
+    try:
+        texts = statement.ask(f"SELECT {', '.join(f'CAST({text} AS STRING)' for text in stated)}").collect()[0]
+    except AnalysisException as error:
+        raise wrong from error
+    if None in texts:
+        raise wrong
+    return list(texts)
 
 
 def _changes(arguments: Sequence[str]) -> ChangesQuery:

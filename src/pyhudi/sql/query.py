@@ -31,11 +31,10 @@ from pyhudi.spark.relations import refresh_all
 from pyhudi.spark.scan import scan
 from pyhudi.sql import functions
 from pyhudi.sql.statement import Statement
-from pyhudi.sql.tokens import quote, tokenize
+from pyhudi.sql.tokens import PLAIN_TEXT, quote, tokenize
 from pyhudi.storage.open import open_storage
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_PLAIN_TEXT: Final = re.compile(r"'[^'\\]*'")
 _NUMBERS: Final = itertools.count()
 #: Statements about an entry after which Spark resolves the table anew, which must not reach the provider.
 _FORGETS_RELATIONS = frozenset(
@@ -74,8 +73,9 @@ def run(statement: Statement) -> DataFrame:
     if _NAMED_LATER.search(statement.shown):
         refresh_known(statement.session)
     if has_places(statement):
-        with replaced(statement) as (text, _):
-            return statement.ask(text)
+        named = statement.with_names()
+        with replaced(named) as (text, _):
+            return named.ask(text)
     answer = statement.ask(statement.text)
     if statement.kind in _FORGETS_RELATIONS:
         refresh_all(statement.session, names)
@@ -126,7 +126,8 @@ def _places(statement: Statement, plan: JavaObject, *, aliased: bool = False) ->
     elif (function := functions.function_name(plan)) is not None:
         start, end = _span(plan)
         end = _call_end(statement.text, start, end)
-        yield _Place(start, end, functools.partial(functions.relation, statement.session, function, plan), function, aliased)
+        frame = functools.partial(functions.relation, statement, function, statement.text[start:end])
+        yield _Place(start, end, frame, function, aliased)
     elif kind == "ExplainCommand":
         yield from _places(statement, plan.logicalPlan())
     for nested in (plan.children(), plan.innerChildren(), plan.subqueries()):
@@ -191,7 +192,7 @@ def _instant(statement: Statement, node: JavaObject, parts: tuple[str, ...]) -> 
     clause = statement.text[start:end]
     tokens = tokenize(clause)
     stated = next(n for n, token in enumerate(tokens) if token.is_word("OF")) + 1
-    if len(tokens) == stated + 1 and _PLAIN_TEXT.fullmatch(tokens[stated].text):
+    if len(tokens) == stated + 1 and PLAIN_TEXT.fullmatch(tokens[stated].text):
         return tokens[stated].text[1:-1]
     frame = statement.ask(f"SELECT {clause[tokens[stated].start :]} AS t")
     is_time = isinstance(frame.schema[0].dataType, TimestampType)

@@ -86,6 +86,17 @@ class Statement:
         if len(name) == 1 and name[0] in self.paths:
             frame().createOrReplaceTempView(name[0])
 
+    def with_names(self) -> Statement:
+        """Return the statement with names for its positional parameters, so that parts of it can be asked in any order."""
+        if not self.args or isinstance(self.args, Mapping):
+            return self
+        names = [f"_pyhudi_{number}" for number in range(len(self.args))]
+        marks = [token for token in self.tokens if token.text == "?"]
+        text = self.text
+        for name, mark in reversed(list(zip(names, marks, strict=False))):
+            text = f"{text[: mark.start]}:{name}{text[mark.end :]}"
+        return read(self.session, self.plain, text, dict(zip(names, self.args, strict=True)), self.paths)
+
     def ask(self, text: str) -> DataFrame:
         """Run a text made from parts of this one, with this statement's parameters."""
         return self.plain(text, self.args) if self.args else self.plain(text)

@@ -11,6 +11,7 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from pyhudi.errors import UsageError
 
@@ -21,6 +22,8 @@ _STRING = re.compile(r"'(?:\\.|''|[^'\\])*'" + "|" + r'"(?:\\.|""|[^"\\])*"', re
 _RAW_STRING = re.compile(r"[rR](?:'[^']*'|\"[^\"]*\")")
 _QUOTED_NAME = re.compile(r"`(?:[^`]|``)*`")
 _WORD = re.compile(r"\w+")
+#: A text literal that says what stands in it, without escapes.
+PLAIN_TEXT: Final = re.compile(r"'[^'\\]*'")
 _OPEN, _CLOSE = "([", ")]"
 
 

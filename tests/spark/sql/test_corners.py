@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from pyspark.errors import AnalysisException
 
 from pyhudi.errors import HudiError, UnsupportedError, UsageError
 
@@ -146,3 +147,36 @@ def test_a_cached_frame_keeps_its_rows_and_the_table_shows_the_new_ones(folk):
     finally:
         cached.unpersist()
         folk.sql("UNCACHE TABLE IF EXISTS people")
+
+
+def test_positional_parameters_reach_the_places_where_they_stand(folk):
+    folk.sql("UPDATE people SET name = ?, age = ? WHERE id = ? AND age < ?", ["zed", 60, 3, 99])
+    assert folk.sql("SELECT name, age FROM people WHERE id = 3").collect() == [("zed", 60)]
+    folk.sql("UPDATE people SET age = ?, name = ? WHERE id = ?", [53, "cid", 3])  # not the order of the table's columns
+    assert folk.sql("SELECT name, age FROM people WHERE id = 3").collect() == [("cid", 53)]
+    found = folk.sql("SELECT ? AS said, count(*) AS n FROM people TIMESTAMP AS OF ? WHERE id < ?", ["'?'", "2099-01-01", 3])
+    assert found.collect() == [("'?'", 2)]
+    since = folk.sql("SELECT ? AS said, count(DISTINCT id) AS n FROM hudi_table_changes(?, 'latest_state', ?)", ["x", "people", "earliest"])
+    assert since.collect() == [("x", 3)]
+    merged = folk.sql(
+        "MERGE INTO people t USING (SELECT ? AS id, ? AS name) s ON t.id = s.id"
+        " WHEN MATCHED AND t.age < ? THEN UPDATE SET age = ?, name = s.name",
+        [3, "cid", 60, 53],
+    )
+    assert merged.collect()[0].num_deleted_rows == 0
+    assert folk.sql("SELECT name, age FROM people WHERE id = 3").collect() == [("cid", 53)]
+
+
+def test_a_temporary_view_over_time_travel_paths_and_functions_keeps_the_rows_of_its_moment(folk):
+    folk.sql("CREATE TEMP VIEW past (number COMMENT 'of whom', who) AS SELECT id, name FROM people TIMESTAMP AS OF '2099-01-01'")
+    folk.sql("CREATE GLOBAL TEMP VIEW changed AS SELECT id FROM hudi_table_changes('people', 'latest_state', 'earliest')")
+    try:
+        assert folk.sql("SELECT who FROM past WHERE number = 1").collect() == [("ann",)]
+        assert folk.sql("SELECT count(DISTINCT id) FROM global_temp.changed").collect() == [(3,)]
+        with pytest.raises(AnalysisException, match="ALREADY_EXISTS"):
+            folk.sql("CREATE TEMP VIEW past AS SELECT id FROM people TIMESTAMP AS OF '2099-01-01'")
+        folk.sql("CREATE OR REPLACE TEMP VIEW past AS SELECT count(*) AS n FROM people TIMESTAMP AS OF '2000-01-01'")
+        assert folk.sql("SELECT n FROM past").collect() == [(0,)]
+    finally:
+        folk.sql("DROP VIEW past")
+        folk.sql("DROP VIEW global_temp.changed")
