@@ -158,3 +158,14 @@ def test_an_index_of_another_time_zone_is_not_asked(spark: SparkSession, indexed
         assert "ruled out" not in explained_scans(load(spark, indexed).where(condition))[0]
     finally:
         spark.conf.set("spark.sql.session.timeZone", "UTC")
+
+
+def test_buckets_of_other_keys_are_left_out_without_a_metadata_table(spark: SparkSession, tmp_path) -> None:
+    made = HudiTable.create(tmp_path / "t", SCHEMA, name="t", keys=["id"], options={"hoodie.metadata.enable": "false"})
+    options = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "4", "hoodie.metadata.enable": "false"}
+    made.upsert(pa.concat_tables([rows(group) for group in range(GROUPS)]), options=options)
+    found = load(spark, made).where("id IN (301, 501)")
+    assert sorted(row.id for row in found.collect()) == [301, 501]
+    (line,) = explained_scans(found)
+    assert "1 of 4 file slices" in line or "2 of 4 file slices" in line
+    assert "by bucket index" in line

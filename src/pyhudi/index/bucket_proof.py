@@ -62,7 +62,7 @@ def derived_count(lookup: Lookup, fields: Sequence[str], recent: Sequence[FileGr
             greatest = max(greatest, bucket)
             hashes = list_hashes(pa.array(read(lookup, piece), pa.string()), fields)
             divisor = math.gcd(divisor, *(hashes - bucket).tolist())
-        possible = [number for number in _divisors(divisor) if number > greatest]
+        possible = [number for number in divisors(divisor) if number > greatest]
         if len(possible) == 1:
             return possible[0]
     raise OptionError(
@@ -117,7 +117,8 @@ def _all_keys(lookup: Lookup, piece: FileSlice) -> list[str]:
     return [key for batch in batches for key in batch.column(0).to_pylist()]
 
 
-def _divisors(number: int) -> Iterator[int]:
+def divisors(number: int) -> Iterator[int]:
+    """Yield the numbers that divide a number, in no order."""
     for least in range(1, math.isqrt(number) + 1):
         if number % least == 0:
             yield least

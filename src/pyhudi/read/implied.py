@@ -7,7 +7,7 @@ without each of its fields being one of some values.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from math import prod
 from typing import Final
 
@@ -54,11 +54,23 @@ def implied_keys(condition: Condition, schema: pa.Schema, key: KeyFields | None)
     return None if key is None else _made(condition, schema, key)
 
 
-def _made(condition: Condition, schema: pa.Schema, key: KeyFields) -> set[str] | None:
+def keys_by_fields(condition: Condition, schema: pa.Schema, key: KeyFields, fields: Collection[str]) -> set[str] | None:
+    """Return record keys, one of which agrees in some fields with that of each row for which the condition is true; None when any may.
+
+    `fields` are key fields; what the keys have in the others does not matter.
+    """
+    whole = implied_keys(condition, schema, key)
+    return _made(condition, schema, key, fields) if whole is None else whole
+
+
+def _made(condition: Condition, schema: pa.Schema, key: KeyFields, fields: Collection[str] | None = None) -> set[str] | None:
     choices: list[list[pa.Scalar]] = []
     for name in key.key_fields:
         if name not in schema.names or not _has_one_text(schema.field(name).type):
             return None
+        if fields is not None and name not in fields:
+            choices.append([pa.scalar(0, pa.int32()).cast(schema.field(name).type)])
+            continue
         values = implied_values(condition, Column((name,), schema.field(name).type))
         if values is None:
             return None

@@ -22,6 +22,7 @@ from pyhudi.metadata_table import partitions
 from pyhudi.metadata_table.index_definitions import IndexDefinition
 from pyhudi.metadata_table.table import MetadataTable
 from pyhudi.read.bounds import Bounds, Mask, may_match
+from pyhudi.read.buckets import BUCKET_INDEX, Buckets
 from pyhudi.read.call_bounds import bounds_of_call, keeps_order
 from pyhudi.read.condition import Call, Column, Condition, Operand, operands
 from pyhudi.read.file_statistics import partition_bounds, slice_bounds
@@ -92,13 +93,27 @@ class Skipping:
             return self._at(located, paths)
         partitions_out = self._partitions_out(paths)
         left = [piece for path in paths if path not in partitions_out for piece in self.snapshot.slices(path)]
-        out: list[tuple[FileSlice, str]] = []
+        out = [(piece, BUCKET_INDEX) for piece in self._other_buckets(left)]
+        if out:
+            gone = {piece.group for piece, _ in out}
+            left = [piece for piece in left if piece.group not in gone]
         for index, test in self._tests():
             stays = self._asked(index, test, left)
             if stays is not None and not stays.all():
                 out.extend((left[place], index) for place in np.flatnonzero(~stays))
                 left = [left[place] for place in np.flatnonzero(stays)]
         return Chosen(left, partitions_out, out)
+
+    def _other_buckets(self, slices: Sequence[FileSlice]) -> list[FileSlice]:
+        """Return the slices that are buckets of other records than those that can match."""
+        key = key_fields_of(self.snapshot.config)
+        if key is None or not self.snapshot.config.populate_meta_fields:
+            return []
+        try:
+            return Buckets(self.snapshot.storage, self.condition, self.snapshot.schema, key).ruled_out(slices)
+        except CorruptTableError as error:
+            self._warn(BUCKET_INDEX, error)
+            return []
 
     def _tests(self) -> Iterator[tuple[str, _Test]]:
         """Yield the indexes of files that can say something of the filter, each with the test of file slices by it."""

@@ -162,7 +162,7 @@ class SnapshotFileIndex:
     def _skipping(self, data_filters: JavaObject) -> Skipping | None:
         """Return what can be asked for these filters; None when they rule nothing out."""
         is_of_today = self._part is None or self._part.is_today
-        if not self._snapshot.query.skips_data or not is_of_today or data_filters.isEmpty() or self._snapshot.metadata_table is None:
+        if not self._snapshot.query.skips_data or not is_of_today or data_filters.isEmpty():
             return None
         condition = condition_of(data_filters, with_meta_columns(self._snapshot.schema))
         return Skipping(self._snapshot, condition, nan_is_greatest=True) if any(operands(condition)) else None
