@@ -8,12 +8,13 @@ what a delete does is not in its header.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.kernels.base_file import TableShape
-from pyhudi.kernels.positions import has_positions_in, positions_of
+from pyhudi.kernels.positions import has_positions_in, last_position, positions_of
 from pyhudi.schema.avro_arrow import avro_to_arrow
 from pyhudi.schema.meta_columns import IS_DELETED, OPERATION
 from pyhudi.spec.file_group import BaseFile
@@ -34,15 +35,17 @@ def count_by_headers(shape: TableShape, base: BaseFile, base_rows: int, blocks: 
     """
     if shape.merger is not None or not all(_is_provable(shape, base, block) for block in blocks):
         return None
-    counts = np.ones(base_rows, bool)
     for block in blocks:
-        positions = positions_of(block)
-        if len(positions) and int(positions[-1]) >= base_rows:
+        if (last := last_position(block)) >= base_rows:
             raise CorruptTableError(
-                f"Log file '{block.path}', block at byte {block.offset}, speaks of row {positions[-1]} of base file '{base.path}', "
+                f"Log file '{block.path}', block at byte {block.offset}, speaks of row {last} of base file '{base.path}', "
                 f"which has {base_rows} rows."
             )
-        counts[positions] = block.type is not BlockType.DELETE
+    if not any(block.type is BlockType.DELETE for block in blocks):
+        return base_rows
+    counts = np.ones(base_rows, bool)
+    for block in blocks:
+        counts[positions_of(block)] = block.type is not BlockType.DELETE
     return int(counts.sum())
 
 
@@ -54,5 +57,10 @@ def _is_provable(shape: TableShape, base: BaseFile, block: LogBlock) -> bool:
         return not shape.compared_fields
     if header.schema_json is None:
         return False
-    marks = {IS_DELETED, OPERATION, shape.delete_field}
-    return marks.isdisjoint(avro_to_arrow(header.schema_json).names)
+    return _columns(header.schema_json).isdisjoint((IS_DELETED, OPERATION, shape.delete_field))
+
+
+@lru_cache(maxsize=64)
+def _columns(schema_json: str) -> frozenset[str]:
+    """Return the columns of a schema; the blocks of a table have the same one as a rule."""
+    return frozenset(avro_to_arrow(schema_json).names)

@@ -26,3 +26,13 @@ def positions_of(block: LogBlock) -> Places:
     if (np.diff(found) <= 0).any():
         raise CorruptTableError(NOT_IN_ORDER)
     return found
+
+
+def last_position(block: LogBlock) -> int:
+    """Return the greatest position that the header of a block tells, -1 when there is none.
+
+    Raises:
+        CorruptTableError: they are damaged; whether they ascend is looked at where they are used.
+    """
+    containers = iter_containers(block.header.positions or "")
+    return max((start + int(np.frombuffer(values, np.uint16).max()) for start, values in containers if values), default=-1)
