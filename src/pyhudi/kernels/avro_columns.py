@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from pyhudi.errors import CorruptTableError
+from pyhudi.kernels.varints import read_varints
 from pyhudi.schema.avro_arrow import avro_to_arrow
 
 Json: TypeAlias = Any
@@ -30,7 +31,6 @@ _REALS: dict[str, np.dtype[Any]] = {"float": np.dtype("<f4"), "double": np.dtype
 _TEXTS = frozenset({"string", "bytes"})
 #: Bytes that may be read behind the last one of a content: a number has at most so many.
 _SLACK = 16
-_MOST_VARINT_BYTES = 10
 _MOST_DECIMAL_BYTES = 16
 
 
@@ -151,23 +151,11 @@ class ColumnDecoder:
         return np.minimum(self._at[places], len(self._data) - _SLACK)
 
     def _varints(self, places: Places | slice) -> Places:
-        at = self._clipped(places)
-        first = self._data[at].astype(np.int64)
-        value = first & 0x7F
-        more = np.flatnonzero(first > 0x7F)
-        lengths = np.ones(len(at), np.int64)
-        shift = 7
-        while len(more):
-            if shift == 7 * _MOST_VARINT_BYTES:
-                raise CorruptTableError("an overlong number in an Avro record")
-            byte = self._data[at[more] + shift // 7].astype(np.int64)
-            value[more] |= (byte & 0x7F) << shift
-            lengths[more] += 1
-            more = more[byte > 0x7F]
-            shift += 7
+        try:
+            decoded, lengths = read_varints(self._data, self._clipped(places))
+        except ValueError:
+            raise CorruptTableError("an overlong number in an Avro record") from None
         self._at[places] += lengths
-        unsigned = value.view(np.uint64)
-        decoded: Places = (unsigned >> np.uint64(1)).view(np.int64) ^ -(value & 1)
         return decoded
 
     def _texts(self, field: PlannedField, places: Places | slice, nulls: Mask | None, *, wanted: bool) -> pa.Array | None:

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyhudi.errors import CorruptTableError
+from pyhudi.kernels.varints import read_varints
 from pyhudi.metadata_table.record import RecordType
 
 Numbers: TypeAlias = npt.NDArray[np.int64]
@@ -24,7 +25,6 @@ Mask: TypeAlias = npt.NDArray[np.bool_]
 
 #: Bytes that may be read behind the last record: a number has at most ten, a real eight.
 _SLACK = 16
-_MOST_VARINT_BYTES = 10
 _FIELDS = [
     *("fileName", "columnName", "minValue", "maxValue", "valueCount", "nullCount"),
     *("totalSize", "totalUncompressedSize", "isDeleted"),
@@ -158,22 +158,8 @@ class _Cursors:
         self._everyone = np.ones(len(at), dtype=bool)
 
     def number(self, mask: Mask | None = None) -> Numbers:
-        at = self._places(mask)
-        first = self._data[at].astype(np.int64)
-        value = first & 0x7F
-        more = np.flatnonzero(first > 0x7F)
-        sizes = np.ones(len(at), np.int64)
-        shift = 7
-        while len(more):
-            if shift == 7 * _MOST_VARINT_BYTES:
-                raise ValueError("it has an overlong number")
-            byte = self._data[at[more] + shift // 7].astype(np.int64)
-            value[more] |= (byte & 0x7F) << shift
-            sizes[more] += 1
-            more = more[byte > 0x7F]
-            shift += 7
+        decoded, sizes = read_varints(self._data, self._places(mask))
         self._move(mask, sizes)
-        decoded: Numbers = (value.view(np.uint64) >> np.uint64(1)).view(np.int64) ^ -(value & 1)
         return decoded
 
     def branch(self, count: int) -> Numbers:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -144,7 +144,14 @@ def _overwrite_properties(call: Call) -> Iterator[Row]:
 
 
 _TABLE: Final = Parameter("table", default=REQUIRED)
-_COPY: Final = (Parameter("begin_instance_time"), Parameter("end_instance_time"), Parameter("as_of_instant"))
+
+
+def _copy(name: str, about: str, target: str, run: Callable[[Call], Iterator[Row]], *more: Parameter) -> Procedure:
+    """Return a procedure that copies what a query gives of a table to what `target` names."""
+    query = (_TABLE, Parameter("query_type", "string", "snapshot"), Parameter(target, default=REQUIRED))
+    times = (Parameter("begin_instance_time"), Parameter("end_instance_time"), Parameter("as_of_instant"))
+    return Procedure(name, about, (*query, *times, *more), (Column("status", "int"),), run)
+
 
 PROCEDURES: Final = (
     Procedure(
@@ -168,33 +175,21 @@ PROCEDURES: Final = (
         (Column("result"), Column("time_cost", "bigint")),
         _truncate,
     ),
-    Procedure(
+    _copy(
         "copy_to_temp_view",
         "Makes a temporary view of a table's rows.",
-        (
-            _TABLE,
-            Parameter("query_type", "string", "snapshot"),
-            Parameter("view_name", default=REQUIRED),
-            *_COPY,
-            Parameter("replace", "boolean", default=False),
-            Parameter("global", "boolean", default=False),
-        ),
-        (Column("status", "int"),),
+        "view_name",
         _copy_to_view,
+        Parameter("replace", "boolean", default=False),
+        Parameter("global", "boolean", default=False),
     ),
-    Procedure(
+    _copy(
         "copy_to_table",
         "Copies a table's rows into another table.",
-        (
-            _TABLE,
-            Parameter("query_type", "string", "snapshot"),
-            Parameter("new_table", default=REQUIRED),
-            *_COPY,
-            Parameter("save_mode", "string", "overwrite"),
-            Parameter("columns"),
-        ),
-        (Column("status", "int"),),
+        "new_table",
         _copy_to_table,
+        Parameter("save_mode", "string", "overwrite"),
+        Parameter("columns"),
     ),
     Procedure(
         "repair_add_partition_meta",
