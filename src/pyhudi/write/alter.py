@@ -25,6 +25,7 @@ from pyhudi.schema.meta_columns import is_meta_column
 from pyhudi.schema.storable import storable_type
 from pyhudi.schema.widen import widened
 from pyhudi.spec.table_config import TableConfig
+from pyhudi.spec.table_keys import DROP_PARTITION_COLUMNS
 from pyhudi.write.prepare import TableSchema
 
 SCHEMA_ON_READ = "hoodie.schema.on.read.enable"
@@ -96,8 +97,13 @@ def altered(stored: TableSchema, changes: Sequence[Change], config: TableConfig,
 
     Raises:
         SchemaError: a column does not exist, or exists already, or cannot become what it shall.
-        UnsupportedError: the change needs `hoodie.schema.on.read.enable`.
+        UnsupportedError: the change needs `hoodie.schema.on.read.enable`, or the table leaves partition columns out of its files.
     """
+    if config.drop_partition_columns:
+        raise UnsupportedError(
+            f"ALTER of table {config.name} is not served: its files leave the partition columns out ({DROP_PARTITION_COLUMNS}=true)."
+            " A write that brings a new column adds it."
+        )
     history = history_of(stored.columns)
     numbered = schema_on_read or history is not None
     if history is None:

@@ -16,6 +16,8 @@ from pyhudi.table.table import HudiTable
 from pyhudi.timeline.clock import SystemClock
 from pyhudi.timeline.load import load_timeline
 from pyhudi.timeline.payload import read_commit
+from pyhudi.write.alter import AddColumn, altered
+from pyhudi.write.prepare import TableSchema
 from tests.unit.table.tables import make_table, ride, rows_of
 
 DROP = {"hoodie.datasource.write.drop.partition.columns": "true"}
@@ -82,6 +84,12 @@ def test_a_number_in_the_path_comes_back_as_the_table_was_made_with_it() -> None
 def test_what_paths_cannot_tell_is_refused(more: dict[str, Any], why: str) -> None:
     with pytest.raises(UnsupportedError, match=why):
         make_table(**{"partition_by": ["city"], "options": DROP, **more})
+
+
+def test_alter_is_refused_and_a_write_adds_the_column() -> None:
+    table = make_table(partition_by=["city"], options=DROP)
+    with pytest.raises(UnsupportedError, match="A write that brings a new column adds it"):
+        altered(TableSchema(table.schema, ""), [AddColumn(("more",), pa.int64())], table.config, schema_on_read=False)
 
 
 def rows(*wanted: dict[str, Any]) -> list[dict[str, Any]]:
