@@ -45,7 +45,7 @@ def committed_files(partition_path: str, listing: Iterable[FileStatus], timeline
 
     Logs of changes are left out: no reader of rows merges them.
     """
-    found, is_committed = PartitionFiles(), timeline.visibility.shows
+    found, is_committed, names_tell = PartitionFiles(), timeline.visibility.shows, timeline.layout > 1
     for status in listing:
         if status.is_dir:
             continue
@@ -57,16 +57,14 @@ def committed_files(partition_path: str, listing: Iterable[FileStatus], timeline
                 found.base[base.file_id].append(file)
             continue
         log = parse_log_file_name(name)
-        if log is not None and not log.is_cdc and _log_may_count(log, timeline):
+        if log is not None and not log.suffix and (is_committed(log.instant) if names_tell else _log_may_count(log, timeline)):
             found.logs[log.file_id].append(LogFile(partition_path, log, status.size))
     return found
 
 
 def _log_may_count(log: LogFileName, timeline: Timeline) -> bool:
     """In layout 1 the name tells the slice, and each block its own instant, which is later than the slice's."""
-    if timeline.layout == 1:
-        return timeline.until is None or log.instant <= timeline.until
-    return timeline.is_committed(log.instant)
+    return timeline.until is None or log.instant <= timeline.until
 
 
 def build_groups(

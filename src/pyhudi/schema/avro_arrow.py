@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection
+from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
@@ -67,6 +68,7 @@ def only_fields(avro_json: str, names: Collection[str]) -> str:
     return _dump({**record, "fields": kept})
 
 
+@lru_cache(maxsize=64)
 def avro_to_arrow(avro_json: str) -> pa.Schema:
     """Return the Arrow schema of a table's Avro schema, meta fields included where it has them.
 

@@ -53,6 +53,8 @@ class History(Mapping[str, str]):
         self._config = config
         self._rows = rows
         self._read: dict[HistoryFile, _Names] = {}
+        #: The times of the file that had the last one: logs are asked for in their order.
+        self._lately: Mapping[str, str] = {}
         self._files: tuple[HistoryFile, ...] | None = None
 
     @property
@@ -101,8 +103,11 @@ class History(Mapping[str, str]):
         """Return the completion time of an archived instant, or the default: asked for each log file of old instants."""
         if (known := self._times.get(requested)) is not None:
             return known
+        if (found := self._lately.get(requested)) is not None:
+            return found
         for file in self._all_files():
             if file.first <= requested <= file.last and (found := self._names_of(file).times.get(requested)) is not None:
+                self._lately = self._names_of(file).times
                 return found
         return default
 
