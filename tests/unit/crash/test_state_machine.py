@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from hypothesis import HealthCheck, settings
 
+from pyhudi.merge.custom import register_merger
+from pyhudi.merge.partial import Record
 from pyhudi.testing.state_machine import table_machine
 from tests.unit.crash.tables import Driver
 
@@ -25,3 +29,31 @@ TestLateRidesMergedOnRead = table_machine(
     Driver(table_type="MERGE_ON_READ", order_by=("value",), written_with=BY_HAND, metadata_table=True), ordering="value"
 ).TestCase
 TestLateRidesMergedOnRead.settings = SETTINGS
+
+
+@dataclass(frozen=True)
+class Greatest:
+    """Keeps the row of the greater value, the newer of two equal ones: what event time does, said by a class of the owner's."""
+
+    def merge(self, older: Record, newer: Record) -> Record | None:
+        return newer if newer["value"] >= older["value"] else older
+
+
+register_merger("com.example.Greatest", Greatest())
+CUSTOM = {"hoodie.record.merge.mode": "CUSTOM", "hoodie.datasource.write.payload.class": "com.example.Greatest"}
+#: Every merge mode with every block format that is written; those above have the others.
+SHORTER = settings(SETTINGS, max_examples=8)
+TestRidesInParquetBlocks = table_machine(Driver(table_type="MERGE_ON_READ", written_with=BY_HAND)).TestCase
+TestRidesInParquetBlocks.settings = SHORTER
+TestLateRidesInAvroBlocks = table_machine(
+    Driver(table_type="MERGE_ON_READ", order_by=("value",), written_with=AVRO), ordering="value"
+).TestCase
+TestLateRidesInAvroBlocks.settings = SHORTER
+TestMergersRidesInParquetBlocks = table_machine(
+    Driver(table_type="MERGE_ON_READ", order_by=("value",), created_with=CUSTOM, written_with=BY_HAND), ordering="value"
+).TestCase
+TestMergersRidesInParquetBlocks.settings = SHORTER
+TestMergersRidesInAvroBlocks = table_machine(
+    Driver(table_type="MERGE_ON_READ", order_by=("value",), created_with=CUSTOM, written_with=AVRO), ordering="value"
+).TestCase
+TestMergersRidesInAvroBlocks.settings = SHORTER
