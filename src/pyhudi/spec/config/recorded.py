@@ -6,10 +6,10 @@ hold, so that a process with known options never reads it.
 
 from __future__ import annotations
 
+import pkgutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Final
 
 _LIST: Final = "hudi_keys.tsv"
@@ -37,8 +37,9 @@ class RecordedKey:
 @cache
 def recorded_keys() -> Mapping[str, RecordedKey]:
     """Return every key by its name."""
-    lines = resources.files(__package__).joinpath(_LIST).read_text(encoding="utf-8").splitlines()
-    keys = (_parse(line) for line in lines if not line.startswith(_COMMENT))
+    data = pkgutil.get_data(__package__, _LIST)
+    assert data is not None, "the package's loader has no files"
+    keys = (_parse(line) for line in data.decode().splitlines() if not line.startswith(_COMMENT))
     return {key.name: key for key in keys}
 
 
