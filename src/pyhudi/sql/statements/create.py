@@ -14,7 +14,7 @@ from typing import Final
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StringType, StructField, StructType
 
-from pyhudi.errors import OptionError, SchemaError, TableExists, TableNotFound, UnsupportedError, UsageError
+from pyhudi.errors import OptionError, SchemaError, TableExists, TableNotFound, UnsupportedError, UsageError, about
 from pyhudi.schema.meta_columns import META_COLUMNS
 from pyhudi.spark import catalog_table, jvm
 from pyhudi.spark.catalog_table import CatalogTable
@@ -165,9 +165,10 @@ def _column_names(definition: Definition, schema: StructType, options: Options, 
     names = {name.lower(): name for name in schema.names}
     stated = [name.strip() for name in options.text(key, default="").split(",") if name.strip()]
     if missing := [name for name in stated if name.lower() not in names]:
-        raise SchemaError(
+        problem = (
             f"CREATE TABLE {definition.qualified_name}: {missing[0]} of {key} is no column; the columns are {', '.join(schema.names)}."
         )
+        raise about(SchemaError(problem), next((text for text in definition.properties.values() if missing[0] in text), missing[0]))
     return tuple(names[name.lower()] for name in stated)
 
 
