@@ -19,6 +19,7 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 
 SERVER = Path(__file__).with_name("judge_server.py")
+CONF = "conf"
 PYTHON_VARIABLE = "PYHUDI_JUDGE_PYTHON"
 JAR_VARIABLE = "PYHUDI_JUDGE_JAR"
 
@@ -52,9 +53,12 @@ class Judge:
             raise JudgeError(problem)
         self.scratch.mkdir(parents=True, exist_ok=True)
         command = [os.environ[PYTHON_VARIABLE], str(SERVER), os.environ[JAR_VARIABLE], str(self.scratch)]
+        (self.scratch / CONF).mkdir()
         # pyhudi's own Spark must not leak into the judge's.
         foreign = ("SPARK_HOME", "PYTHONPATH", "PYSPARK_PYTHON", "PYSPARK_SUBMIT_ARGS")
         environment = {key: value for key, value in os.environ.items() if key not in foreign}
+        environment["HUDI_CONF_DIR"] = str(self.scratch / CONF)
+        (self.scratch / CONF / "hudi-defaults.conf").touch()
         with (self.scratch / "judge.log").open("w") as log:
             self._process = subprocess.Popen(
                 command,
@@ -98,6 +102,11 @@ class Judge:
         self._call("write", path=str(path), source=str(source), mode=mode, options=dict(options or {}))
         source.unlink()
 
+    def defaults(self, text: str) -> None:
+        """Has `hudi-defaults.conf` say this, instead of nothing, from now on."""
+        (self.scratch / CONF / "hudi-defaults.conf").write_text(text)
+        self._ask("defaults")
+
     def key_texts(self, rows: pa.Table, generators: Sequence[Mapping[str, Any]]) -> list[list[list[str]] | str]:
         """For each key generator (`class`, `options`) record key and partition path of every row, or what it raised."""
         source = self.scratch / f"rows-{next(self._numbers)}.parquet"
@@ -105,6 +114,11 @@ class Judge:
         texts: list[list[list[str]] | str] = self._ask("key_texts", source=str(source), generators=list(generators))["texts"]
         source.unlink()
         return texts
+
+    def kept(self, path: Path | str, conditions: Sequence[str], **options: str) -> dict[str, list[str]]:
+        """For each condition the files of the table at `path` that a read would open; dots of an option's name are written `__`."""
+        found: dict[str, list[str]] = self._ask("kept", path=str(path), conditions=list(conditions), options=_dotted(options))["kept"]
+        return found
 
     def _call(self, operation: str, **request: Any) -> pa.Table:
         target = self.scratch / f"answer-{next(self._numbers)}.arrow"

@@ -104,6 +104,13 @@ def write(session: SparkSession, request: dict[str, Any]) -> dict[str, Any]:
     return {"rows": False}
 
 
+def defaults(session: SparkSession, request: dict[str, Any]) -> dict[str, Any]:
+    """Has Apache Hudi read its defaults file again, which it does once a process."""
+    del request
+    session._jvm.org.apache.hudi.common.config.DFSPropertiesConfiguration.refreshGlobalProps()
+    return {}
+
+
 def key_texts(session: SparkSession, request: dict[str, Any]) -> dict[str, Any]:
     """What Apache Hudi's key generators make of rows, without writing a table for each: they are given the Avro records of its writes."""
     hudi = session._jvm.org.apache.hudi
@@ -123,11 +130,33 @@ def texts_of(hudi: Any, wanted: dict[str, Any], records: Any) -> list[list[str]]
         return reason(error)
 
 
+def kept(session: SparkSession, request: dict[str, Any]) -> dict[str, Any]:
+    """For each condition the files that Hudi's index keeps of a table; a file slice with logs shows by one of them."""
+    frame = session.read.format("hudi").options(**request["options"]).load(request["path"])
+    return {"kept": {condition: kept_for(frame, condition) for condition in request["conditions"]}}
+
+
+def kept_for(frame: DataFrame, condition: str) -> list[str]:
+    leaves = frame.where(condition)._jdf.queryExecution().sparkPlan().collectLeaves()
+    return [name for place in range(leaves.size()) for name in files_of(leaves.apply(place))]
+
+
+def files_of(scan: Any) -> Iterator[str]:
+    if scan.getClass().getSimpleName() != "FileSourceScanExec":
+        return
+    folders = scan.relation().location().listFiles(scan.partitionFilters(), scan.dataFilters())
+    for number in range(folders.size()):
+        files = folders.apply(number).files()
+        yield from (files.apply(place).getPath().getName() for place in range(files.size()))
+
+
 OPERATIONS: dict[str, Callable[[SparkSession, dict[str, Any]], dict[str, Any]]] = {
     "sql": run_sql,
     "read": read,
     "write": write,
+    "defaults": defaults,
     "key_texts": key_texts,
+    "kept": kept,
 }
 
 

@@ -10,7 +10,9 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 
 from pyhudi.metadata_table.record import ValueType
+from pyhudi.schema.internal.history import history_of
 from pyhudi.schema.meta_columns import COMMIT_TIME, PARTITION_PATH, RECORD_KEY
+from pyhudi.spec.table_config import TableConfig
 from pyhudi.spec.table_version import TableVersion
 
 #: `hoodie.metadata.index.column.stats.max.columns.to.index`
@@ -55,6 +57,13 @@ def bound_types(schema: pa.Schema, columns: tuple[str, ...], version: int) -> Ma
         if field.name in columns and kind is not None:
             types[field.name] = kind, type_info(field.type)
     return types
+
+
+def null_where_absent(schema: pa.Schema, config: TableConfig) -> frozenset[str]:
+    """Return the columns that hold nulls in files without them: they have no other name there, nor are their values in the path."""
+    if history_of(schema) is not None:
+        return frozenset()
+    return frozenset(schema.names) - frozenset(config.partition_fields if config.drop_partition_columns else ())
 
 
 def value_type(arrow: pa.DataType, version: int) -> ValueType | None:

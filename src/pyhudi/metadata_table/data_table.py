@@ -13,7 +13,7 @@ from pyhudi.fsview.view import FileSystemView
 from pyhudi.kernels.base_file import TableShape
 from pyhudi.kernels.table_shape import shape_of
 from pyhudi.metadata_table import keys, partitions
-from pyhudi.metadata_table.column_types import bound_types
+from pyhudi.metadata_table.column_types import bound_types, null_where_absent
 from pyhudi.metadata_table.file_stats import BoundTypes, file_stats
 from pyhudi.metadata_table.index_definitions import IndexDefinition, load_definitions
 from pyhudi.metadata_table.own import OwnTable
@@ -88,6 +88,11 @@ class DataTable:
             return {}
         return bound_types(self.schema, definition.source_fields, self.view.config.version)
 
+    @cached_property
+    def null_where_absent(self) -> frozenset[str]:
+        """The columns that hold nulls in files without them."""
+        return frozenset() if self.schema is None else null_where_absent(self.schema, self.view.config)
+
     def partition(self, name: str, within: str = "") -> MetadataPartition | None:
         """Return a partition of the metadata table as it was before the action, None when there is no such one.
 
@@ -105,7 +110,7 @@ class DataTable:
     def stats_of(self, path: str) -> Mapping[str, ColumnStats] | None:
         """Return the statistics of a base file by column, from its footer; None when it has no rows."""
         if path not in self._stats:
-            self._stats[path] = file_stats(self.view.storage, path, self.types)
+            self._stats[path] = file_stats(self.view.storage, path, self.types, self.null_where_absent)
         return self._stats[path]
 
     def stats_of_all(self, paths: Collection[str]) -> list[Mapping[str, ColumnStats]]:

@@ -8,7 +8,7 @@ where the footer does not tell, reals are read, and all others get bounds that h
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
@@ -38,8 +38,10 @@ _WIDER: Final[Mapping[tuple[ValueType, ValueType], Callable[[Any], object]]] = {
 }
 
 
-def file_stats(storage: Storage, path: str, types: BoundTypes) -> dict[str, ColumnStats] | None:
-    """Return the statistics of a base file by column, of those that it has; None for a file without rows.
+def file_stats(storage: Storage, path: str, types: BoundTypes, nulls: Collection[str] = ()) -> dict[str, ColumnStats] | None:
+    """Return the statistics of a base file by column; None for a file without rows.
+
+    `nulls` are the columns that hold nulls in a file without them.
 
     Raises:
         CorruptTableError: the file is no whole Parquet file, or it is not there.
@@ -50,7 +52,12 @@ def file_stats(storage: Storage, path: str, types: BoundTypes) -> dict[str, Colu
         if not footer.num_rows:
             return None
         places = {footer.schema.column(place).path: place for place in range(footer.num_columns)}
-        return {column: _column_stats(file, places[column], name, column, kind) for column, kind in types.items() if column in places}
+        return {
+            column: _column_stats(file, places[column], name, column, kind)
+            if column in places
+            else _absent(name, column, kind, footer.num_rows, is_null=column in nulls)
+            for column, kind in types.items()
+        }
 
 
 def partition_stats(partition_path: str, files: Sequence[Mapping[str, ColumnStats]], types: BoundTypes) -> list[ColumnStats]:
@@ -70,6 +77,14 @@ def partition_stats(partition_path: str, files: Sequence[Mapping[str, ColumnStat
         else:
             result.append(_united(name, parts))
     return result
+
+
+def _absent(name: str, column: str, kind: tuple[ValueType, str | None], rows: int, *, is_null: bool) -> ColumnStats:
+    """Return the statistics of a column that a file does not have: all nulls, or some values that nobody knows here."""
+    if is_null:
+        return ColumnStats(RecordType.COLUMN_STATS, name, column, None, None, None, rows, rows, 0, 0)
+    least, greatest = widest_bounds(*kind)
+    return ColumnStats(RecordType.COLUMN_STATS, name, column, kind[0], least, greatest, max(rows, 2), 1, 0, 0, type_info=kind[1])
 
 
 def _unknown(name: str, column: str, kind: ValueType, info: str | None) -> ColumnStats:

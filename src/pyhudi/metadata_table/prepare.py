@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from pyhudi.errors import UnsupportedError, UsageError
 from pyhudi.fsview.view import FileSystemView
+from pyhudi.metadata_table.added_columns import record_added_columns
 from pyhudi.metadata_table.data_table import DataTable
 from pyhudi.metadata_table.found import Found, find
 from pyhudi.metadata_table.in_step import InStep
@@ -22,8 +23,8 @@ from pyhudi.metadata_table.index_definitions import PATH, PATH_PROPERTY, IndexDe
 from pyhudi.metadata_table.initialise import build_partition
 from pyhudi.metadata_table.kind import PartitionKind
 from pyhudi.metadata_table.kinds import kind_of, with_kinds
-from pyhudi.metadata_table.own import FOLDER, Sources, create_own
-from pyhudi.metadata_table.partitions import RECORD_INDEX, SECONDARY_PREFIX
+from pyhudi.metadata_table.own import FOLDER, OwnTable, Sources, create_own
+from pyhudi.metadata_table.partitions import COLUMN_STATS, RECORD_INDEX, SECONDARY_PREFIX
 from pyhudi.metadata_table.settings import DEFAULTS, MetadataSettings
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.spec.table_keys import METADATA_PARTITIONS, METADATA_PARTITIONS_INFLIGHT
@@ -141,6 +142,8 @@ def _complete(table: DataTable, wanted: Collection[str], settings: MetadataSetti
     built: list[str] = []
     for name, kind in with_kinds(wanted).items():
         is_there = name in config.metadata_partitions
+        if is_there and settings.enabled is not None:
+            own = _with_added_columns(table.reopened(table.view, own), name, kind)
         changed = _define(table, name, kind, sources, again=is_there and settings.enabled is not None)
         if changed is not config or not is_there:
             config = changed
@@ -151,6 +154,13 @@ def _complete(table: DataTable, wanted: Collection[str], settings: MetadataSetti
     if built:
         config = _with_partitions(storage, config, (*config.metadata_partitions, *built), sources)
     return InStep(storage, config, view.with_config(config), own, settings)
+
+
+def _with_added_columns(table: DataTable, partition: str, kind: PartitionKind) -> OwnTable:
+    """Return the metadata table with statistics of columns that are about to come into the index."""
+    known = table.definitions.get(partition)
+    wanted = kind.definition(table, partition) if partition == COLUMN_STATS and known is not None else None
+    return table.own if known is None or wanted is None else record_added_columns(table, known, wanted)
 
 
 def _define(table: DataTable, partition: str, kind: PartitionKind, sources: Sources, *, again: bool) -> TableConfig:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import logging
+import math
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
+from pyhudi import HudiTable
 from pyhudi.errors import UnsupportedError
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.metadata_table.column_types import bound_types, indexed_columns
@@ -204,3 +207,29 @@ def test_cleaned_files_and_their_statistics_go(tmp_path) -> None:
     check_files(storage)
     named = {stats.file_name for stats in metadata_table(storage).column_stats(["_hoodie_record_key"])}
     assert named <= {file for files in listed(storage, TableConfig(load_properties(storage))).values() for file in files}
+
+
+def test_a_column_that_comes_has_statistics_in_files_written_before(tmp_path) -> None:
+    """Apache Hudi would take files and partitions without a record for such without a matching row."""
+    table = HudiTable.create(tmp_path / "t", pa.schema({"id": pa.string(), "p": pa.string()}), name="t", keys=["id"], partition_by=["p"])
+    table.insert([{"id": "a", "p": "x"}, {"id": "b", "p": "y"}, {"id": "c", "p": "y"}])
+    table.upsert([{"id": "a", "p": "x", "n": 7}])
+    storage = LocalStorage(str(tmp_path / "t"))
+    found = contents(storage)
+    files = {(stats.null_count, stats.value_count, stats.minimum) for stats in found["column_stats"].values() if stats.column == "n"}
+    assert files == {(1, 1, None), (2, 2, None), (0, 1, 7)}
+    of_partitions = {
+        stats.file_name: (stats.null_count, stats.maximum) for stats in found["partition_stats"].values() if stats.column == "n"
+    }
+    assert of_partitions == {"x": (0, 7), "y": (2, None)}
+    assert [row for row in table.inspect.health().to_pylist() if row["check"] != "nothing pending"] == []
+
+
+def test_a_column_that_options_bring_into_the_index_has_statistics_of_all_files(tmp_path) -> None:
+    schema, only = pa.schema({"id": pa.string(), "v": pa.int64(), "f": pa.float64()}), "hoodie.metadata.index.column.stats.column.list"
+    table = HudiTable.create(tmp_path / "t", schema, name="t", keys=["id"])
+    options = {"hoodie.parquet.small.file.limit": "0"}
+    table.insert([{"id": "a", "v": 1, "f": math.nan}], options={**options, only: "v"})
+    table.insert([{"id": "b", "v": 2, "f": 2.0}], options={**options, only: "v,f"})
+    found = contents(LocalStorage(str(tmp_path / "t")))["column_stats"].values()
+    assert {(stats.minimum, stats.maximum) for stats in found if stats.column == "f"} == {(-math.inf, math.inf), (2.0, 2.0)}

@@ -14,7 +14,7 @@ from pyhudi.metadata_table.commit import write_changes
 from pyhudi.metadata_table.own import FOLDER, open_own
 from pyhudi.metadata_table.record import ColumnStats, FileEntry, FileList, MetadataRecord, RecordType
 from pyhudi.storage.protocol import Storage
-from tests.unit.metadata_table.replays import metadata_table, sources
+from tests.unit.metadata_table.replays import contents, metadata_table, sources
 from tests.unit.metadata_table.tables import WITH_METADATA_TABLE
 
 ROWS = pa.table({"id": [1, 2, 3, 4], "city": ["oslo", "oslo", "rome", "rome"], "value": [10, 20, 30, 40]})
@@ -104,3 +104,18 @@ def test_rebuilding_mends_what_is_found(table) -> None:
     assert checks(table) != []
     assert set(table.services.index(rebuild=True).built) == {"column_stats", "files", "partition_stats"}
     assert checks(table) == []
+
+
+def test_bounds_that_hold_everything_are_right_and_narrower_ones_are_not(tmp_path) -> None:
+    schema = pa.schema({"id": pa.string(), "f": pa.float64(), "t": pa.string()})
+    made = HudiTable.create(tmp_path / "t", schema, name="t", keys=["id"])
+    made.insert([{"id": "a", "f": float("nan"), "t": "z" * 5000}, {"id": "b", "f": 1.5, "t": "a"}])
+    assert checks(made) == []
+    found = contents(made.storage)["column_stats"]
+    by_column = {stats.column: (key, stats) for key, stats in found.items()}
+    key, stats = by_column["f"]
+    assert (stats.minimum, stats.maximum) == (1.5, float("inf"))
+    for forged, problems in ((replace(stats, minimum=float("-inf")), 0), (replace(stats, maximum=1.5), 1)):
+        forge(made.storage, "column_stats", {key: replace(stats, is_deleted=True)})  # else the two would be united
+        forge(made.storage, "column_stats", {key: forged})
+        assert checks(made) == ["column statistics are those of the file"] * problems

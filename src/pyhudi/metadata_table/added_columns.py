@@ -1,0 +1,53 @@
+"""Statistics of columns that are new in the index, for the files that were written before.
+
+Apache Hudi takes a file, or a partition, without a record of a column for one that has no row, as soon as it asks about other columns, too
+(`n IS NULL OR id = 'x'`, seen with 1.2.0). So the records of a new column are there before its definition names it.
+"""
+
+from __future__ import annotations
+
+from pyhudi.engine.local import LocalEngine
+from pyhudi.metadata_table import keys, partitions
+from pyhudi.metadata_table.changes import Changes
+from pyhudi.metadata_table.column_types import bound_types
+from pyhudi.metadata_table.commit import write_changes
+from pyhudi.metadata_table.data_table import DataTable
+from pyhudi.metadata_table.file_stats import file_stats, partition_stats
+from pyhudi.metadata_table.index_definitions import IndexDefinition
+from pyhudi.metadata_table.own import OwnTable
+from pyhudi.metadata_table.own_times import build_time
+from pyhudi.metadata_table.record import MetadataRecord
+
+
+def record_added_columns(table: DataTable, known: IndexDefinition, wanted: IndexDefinition) -> OwnTable:
+    """Record what the latest base files say of columns that only the wanted definition has; return the metadata table as it is then.
+
+    Raises:
+        CorruptTableError: a base file has no whole footer.
+        StorageError: the storage failed; the columns are not in the index.
+    """
+    added = tuple(name for name in wanted.source_fields if name not in known.source_fields)
+    if table.schema is None or not added:
+        return table.own
+    types = bound_types(table.schema, added, table.view.config.version)
+    files: dict[str, MetadataRecord] = {}
+    of_partitions: dict[str, MetadataRecord] = {}
+    for path in table.view.partition_paths():
+        bases = table.view.latest_base_files(path)
+        found = LocalEngine().run(lambda base: file_stats(table.view.storage, base.path, types, table.null_where_absent), list(bases))
+        told = [stats for stats in found if stats is not None]
+        for stats in (one for file in told for one in file.values()):
+            files[keys.column_stats_key(stats.column, path, stats.file_name)] = stats
+        if told and not any(piece.logs for piece in table.view.latest_slices(path)):
+            of_partitions |= {keys.partition_stats_key(stats.column, path): stats for stats in partition_stats(path, told, types)}
+    index = table.partition(partitions.COLUMN_STATS)
+    # A run that was cut off, or an earlier definition, may have left some: two records of a file would be united.
+    known_files = set() if index is None else {key for key, _ in index.get_many(files)}
+    files = {key: stats for key, stats in files.items() if key not in known_files}
+    changes = {partitions.COLUMN_STATS: Changes(files)}
+    if partitions.PARTITION_STATS in table.view.config.metadata_partitions:
+        changes[partitions.PARTITION_STATS] = Changes(of_partitions)
+    if not files:
+        return table.own
+    write_changes(table.own, build_time(table.own, table.view.timeline), changes)
+    return table.own.reloaded()
