@@ -16,12 +16,12 @@ from pyhudi.engine.local import LocalEngine
 from pyhudi.fsview.build import _slice_start as slice_start
 from pyhudi.spec.commit import Operation
 from pyhudi.spec.compaction import CompactionPlan
+from pyhudi.spec.visibility import Visibility
 from pyhudi.storage.memory import MemoryStorage
 from pyhudi.table.table import HudiTable
 from pyhudi.testing.crash import CrashPoint, calls_of, cut
 from pyhudi.testing.faults import Fault
 from pyhudi.testing.oracle import Oracle
-from pyhudi.timeline.timeline import Timeline
 from tests.tables import unpack
 from tests.unit.crash.tables import check_rows, ride
 from tests.unit.crash.test_cut_compaction import DELETE, DRIVER, LATER, NEXT, UPDATE, compact, execute, schedule, table_with_logs
@@ -144,7 +144,7 @@ def logs_are_sliced_by_their_names(monkeypatch) -> None:
 
 def rollback_keeps_files(monkeypatch) -> None:
     monkeypatch.setattr(rollback, "planned_files", lambda plan: {})
-    monkeypatch.setattr(Timeline, "is_committed", lambda self, requested: True)
+    monkeypatch.setattr(Visibility, "shows", lambda self, requested: True)
 
 
 def replaced_groups_are_compacted(monkeypatch) -> None:

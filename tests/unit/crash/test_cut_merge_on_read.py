@@ -14,13 +14,13 @@ from pyhudi.fsview.view import FileSystemView
 from pyhudi.kernels.write_task import TaskResult
 from pyhudi.spec.commit import Operation
 from pyhudi.spec.table_config import TableConfig
+from pyhudi.spec.visibility import Visibility
 from pyhudi.storage.memory import MemoryStorage
 from pyhudi.storage.protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.testing.crash import crash_points
 from pyhudi.testing.oracle import Oracle
 from pyhudi.timeline.load import load_timeline
-from pyhudi.timeline.timeline import Timeline
 from tests.unit.crash.tables import STORED, Driver, ride
 from tests.unit.crash.test_cut_writes import WRITES, Write, check_answer, check_recovery
 
@@ -80,7 +80,7 @@ def test_update_of_known_keys_writes_log_files_only() -> None:
 
 
 def logs_of_pending_commits_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Timeline, "is_committed", lambda self, requested: True)
+    monkeypatch.setattr(Visibility, "shows", lambda self, requested: True)
 
 
 def rollback_leaves_log_files(monkeypatch: pytest.MonkeyPatch) -> None:

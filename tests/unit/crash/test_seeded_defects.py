@@ -10,7 +10,7 @@ import pyhudi.kernels.write_task as write_task
 import pyhudi.service.rollback.execute as execute
 import pyhudi.txn.transaction as transaction
 from pyhudi.errors import HudiError
-from pyhudi.timeline.timeline import Timeline
+from pyhudi.spec.visibility import Visibility
 from pyhudi.timeline.write import TimelineWriter
 from tests.unit.crash.tables import stored_table
 from tests.unit.crash.test_cut_writes import run_all_cuts
@@ -21,7 +21,7 @@ failed_writes = importlib.import_module("pyhudi.service.rollback.failed_writes")
 
 def visible_before_completion(monkeypatch) -> None:
     """Files of pending writes are shown to readers."""
-    monkeypatch.setattr(Timeline, "is_committed", lambda self, requested: True)
+    monkeypatch.setattr(Visibility, "shows", lambda self, requested: True)
 
 
 def lost_answer_is_taken_for_failure(monkeypatch) -> None:
