@@ -41,5 +41,6 @@ def record_bytes(latest: CommitMetadata | None, tagged: Iterable[TaggedRows], se
     if rows is None or not rows.num_rows:
         return _LEAST_BYTES
     if rows.num_rows < _FEW_ROWS:
-        return max(_LEAST_BYTES, byte_size(rows) / rows.num_rows + _META_BYTES)
+        in_memory: float = byte_size(rows) / rows.num_rows
+        return max(_LEAST_BYTES, in_memory + _META_BYTES)
     return max(_LEAST_BYTES, row_bytes(rows, settings))
