@@ -35,6 +35,7 @@ def test_the_answer_counts_the_rows(people):
         "INSERT INTO people SELECT 4L, 'dee', CAST(64 AS TINYINT), 'oslo'",
     ],
 )
+@pytest.mark.parametrize("people", ["cow"], indirect=True)  # what the clauses say is the same for both types
 def test_values_reach_their_columns(people, statement):
     people(statement)
     assert people(READ) == [*STORED, (4, "dee", 64, "oslo")]
@@ -128,6 +129,7 @@ def test_many_rows_of_another_table_are_inserted(people):
         ("INSERT INTO people BY NAME SELECT 4 AS id, 'dee' AS nme, 'oslo' AS city", "nme"),
     ],
 )
+@pytest.mark.parametrize("people", ["cow"], indirect=True)  # what the clauses say is the same for both types
 def test_what_does_not_fit_is_refused_and_nothing_is_written(people, statement, says):
     with pytest.raises(SchemaError, match=says):
         people(statement)
@@ -142,7 +144,7 @@ def test_a_null_key_is_refused_and_nothing_is_written(people):
 
 def test_a_write_past_the_front_door_is_refused_by_spark(people):
     with pytest.raises(Exception, match="UNSUPPORTED_INSERT"):
-        people("EXECUTE IMMEDIATE 'INSERT INTO people VALUES (4, 1, 2, 3, 4, 5, 6, 7, 8)'")
+        people.session._jsparkSession.sql("INSERT INTO people VALUES (4, 1, 2, 3, 4, 5, 6, 7, 8)")
     assert people(READ) == STORED
 
 

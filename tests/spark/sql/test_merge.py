@@ -108,6 +108,7 @@ def test_a_row_can_move_to_another_partition(people):
         ("WHEN NOT MATCHED THEN INSERT (id, name) VALUES (s.id, t.name)", AnalysisException, "t`.`name"),
     ],
 )
+@pytest.mark.parametrize("people", ["cow"], indirect=True)  # what the clauses say is the same for both types
 def test_a_merge_that_does_not_fit_is_refused_and_changes_nothing(people, clauses, error, named):
     before, commits = people(READ), people.commits("people")
     with pytest.raises(error, match=named):

@@ -33,6 +33,7 @@ READ = "SELECT id, name, age, city FROM people ORDER BY id"
         ("UPDATE people SET name = NULL, age = age + 1 WHERE id = 1", [None, "bob", "cid"]),
     ],
 )
+@pytest.mark.parametrize("people", ["cow"], indirect=True)  # what the clauses say is the same for both types
 def test_update_gives_new_values_to_the_matching_rows(people, statement, names):
     people(statement)
     assert [row[1] for row in people(READ)] == names
