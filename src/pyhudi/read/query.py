@@ -6,6 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal, TypeAlias
 
+from pyhudi.spec.options import Options
+
+QUERY_TYPE: Final = "hoodie.datasource.query.type"
+AS_OF: Final = "as.of.instant"
+METADATA_TABLE: Final = "hoodie.metadata.enable"
+DATA_SKIPPING: Final = "hoodie.enable.data.skipping"
+MERGE_SIZE: Final = "hoodie.memory.merge.max.size"
+
 Mode: TypeAlias = Literal["snapshot", "read_optimized"]
 
 #: Default of `hoodie.memory.merge.max.size`.
@@ -34,3 +42,14 @@ class SnapshotQuery:
     def slice_bytes(self) -> int:
         """The bytes of logs of one slice that are merged at once: a slice with more is merged in parts."""
         return max(1, self.merge_bytes // THREADS)
+
+
+def snapshot_query(options: Options) -> SnapshotQuery:
+    """Return what options say of reading one state of a table; the query type incremental is not asked for here."""
+    return SnapshotQuery(
+        "read_optimized" if options.text(QUERY_TYPE).strip().lower() == "read_optimized" else "snapshot",
+        options.get(AS_OF),
+        use_metadata_table=options.flag(METADATA_TABLE),
+        skips_data=options.flag(DATA_SKIPPING),
+        merge_bytes=options.integer(MERGE_SIZE),
+    )

@@ -15,7 +15,7 @@ from pyspark.sql.streaming.readwriter import DataStreamReader
 
 from pyhudi.errors import OptionError, UsageError
 from pyhudi.read.changes import ChangesQuery
-from pyhudi.read.query import SnapshotQuery
+from pyhudi.read.query import AS_OF, QUERY_TYPE, SnapshotQuery, snapshot_query
 from pyhudi.spark.delta_files import MERGE_FOLDER
 from pyhudi.spark.patches import Hook
 from pyhudi.spark.writer_state import option_text
@@ -25,8 +25,6 @@ Reader: TypeAlias = DataFrameReader | DataStreamReader
 
 _ATTRIBUTE = "_pyhudi_request"
 _FORMATS = frozenset({"hudi", "org.apache.hudi"})
-_QUERY_TYPE = "hoodie.datasource.query.type"
-_AS_OF = "as.of.instant"
 _GLOB = frozenset("*?[]{}")
 _BEGIN = "hoodie.datasource.read.begin.instanttime"
 _END = "hoodie.datasource.read.end.instanttime"
@@ -83,27 +81,21 @@ class ReadRequest:
 
         Raises:
             OptionError: an option is unknown or has a bad value.
-            UnsupportedError: the query type is not served.
         """
         given = {name: value for name, value in self.options.items() if name.lower() != "path"}
         options = resolve(overruled(defaults or {}, given))
-        merge_bytes = options.integer("hoodie.memory.merge.max.size")
-        by_metadata_table, skips_data = options.flag("hoodie.metadata.enable"), options.flag("hoodie.enable.data.skipping")
-        match (options.get(_QUERY_TYPE) or "snapshot").lower():
-            case "snapshot":
-                return SnapshotQuery("snapshot", options.get(_AS_OF), by_metadata_table, skips_data, merge_bytes)
-            case "read_optimized":
-                return SnapshotQuery("read_optimized", options.get(_AS_OF), by_metadata_table, skips_data)
-            case "incremental":
-                return _changes(options)
-            case other:
-                raise OptionError(f"{_QUERY_TYPE} is '{other}'; it can be snapshot, read_optimized or incremental.")
+        return _changes(options) if is_incremental(options) else snapshot_query(options)
+
+
+def is_incremental(options: Options) -> bool:
+    """Tell whether options ask for changes, and not for a state of the table."""
+    return options.text(QUERY_TYPE).strip().lower() == "incremental"
 
 
 def _changes(options: Options) -> ChangesQuery:
     """Return the query of an incremental read."""
-    if options.get(_AS_OF) is not None:
-        raise OptionError(f"{_AS_OF} is for snapshots; an incremental read ends at {_END}.")
+    if options.get(AS_OF) is not None:
+        raise OptionError(f"{AS_OF} is for snapshots; an incremental read ends at {_END}.")
     since = options.get(_BEGIN)
     if since is None:
         raise OptionError(f"an incremental read needs {_BEGIN}: an instant, a date or time, or 'earliest'.")

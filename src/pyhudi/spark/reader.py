@@ -22,9 +22,7 @@ from pyhudi.spark.read_frame import read_frame
 from pyhudi.spark.read_request import ReadRequest, noting_hooks, refuse_glob, request_of
 from pyhudi.spark.relation_cache import catalog_order, refresh
 from pyhudi.spark.relations import refresh_all
-from pyhudi.spark.session_options import session_options
-from pyhudi.spec.options import overruled
-from pyhudi.storage.defaults_file import default_write_options
+from pyhudi.spark.session_options import read_defaults
 from pyhudi.storage.open import open_storage
 
 IsEnabled = Callable[[SparkSession], bool]
@@ -72,7 +70,7 @@ def _reading_hooks(is_enabled: IsEnabled) -> dict[str, Hook]:
         if not (request.is_hudi and is_enabled(session)):
             return original(reader, path, format, schema, **options)
         request = request.with_options(options)
-        return load(session, request.location(path), request.query(_defaults(session)), request.merge_folder)
+        return load(session, request.location(path), request.query(read_defaults(session)), request.merge_folder)
 
     def table_hook(reader: DataFrameReader, original: Hook, tableName: str) -> Any:  # noqa: N803
         session = reader._spark  # noqa: SLF001
@@ -97,17 +95,12 @@ def read_with(session: SparkSession, path: str, request: ReadRequest, last: Sequ
         TableNotFound: there is no table.
         OptionError: an option is unknown or has a bad value.
     """
-    query = request.query(_defaults(session))
+    query = request.query(read_defaults(session))
     frame = load(session, path, query, request.merge_folder)
     if isinstance(query, ChangesQuery) and query.change_data:
         return frame
     ordered = catalog_order(frame.columns, last)
     return frame if ordered == frame.columns else frame.select(*(frame[f"`{name}`"] for name in ordered))
-
-
-def _defaults(session: SparkSession) -> dict[str, str]:
-    """Return what holds for reads that do not say otherwise: the defaults file, then the session's settings."""
-    return overruled(default_write_options(), session_options(session))
 
 
 def _session_table(is_enabled: IsEnabled) -> Hook:

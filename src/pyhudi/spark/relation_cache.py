@@ -42,13 +42,14 @@ _SHOWN: WeakKeyDictionary[SparkSession, dict[tuple[str, str], _Shown]] = WeakKey
 
 
 def refresh(session: SparkSession, table: CatalogTable, opened: Snapshot | None = None) -> None:
-    """Let the session's analyzer resolve the table to its current snapshot, or to one that was just opened.
+    """Let the session's analyzer resolve the table to its current snapshot, or to one that was just opened: all rows of a table that a
+    statement changes, however the session reads.
 
     Costs one listing of the timeline; a new plan is made only when the timeline has changed.
     """
     shown = _SHOWN.setdefault(session, {})
     name = (table.database, table.name)
-    query = table_query(session)
+    query = table_query(session, whole=opened is not None)
     snapshot = opened if opened is not None and opened.query == query else open_snapshot(open_storage(table.location), query)
     catalog = jvm.session_catalog(session)
     known = shown.get(name)

@@ -15,17 +15,17 @@ from pyhudi.errors import OptionError, TableExists, TableNotFound, UnsupportedEr
 from pyhudi.spark import catalog_table
 from pyhudi.spark.frame_schema import arrow_schema
 from pyhudi.spark.new_table import TableDefinition, definition_of, same_definition
-from pyhudi.spark.session_options import session_options
+from pyhudi.spark.session_options import note_settings_of_session, session_options
 from pyhudi.spark.writer_state import WriterState
 from pyhudi.spec.commit import Operation
 from pyhudi.spec.config_keys import concerns_table
-from pyhudi.spec.options import overruled
+from pyhudi.spec.options import overruled, same_key
 from pyhudi.storage.defaults_file import default_options, default_write_options
 from pyhudi.table.remove import delete_unused_table
 from pyhudi.table.table import HudiTable
 from pyhudi.table.write import write
+from pyhudi.write.agree import OPERATION
 
-OPERATION: Final = "hoodie.datasource.write.operation"
 #: Operations by the names that Hudi's option has for them.
 _OPERATIONS: Final = {
     "upsert": Operation.UPSERT,
@@ -47,12 +47,12 @@ def save_to_path(frame: DataFrame, state: WriterState, path: str | None = None) 
         UsageError: no path, unknown or contradicting options, columns that the table needs and the data lacks.
         TableExists: mode errorifexists and a table stands there, or files that are no table.
     """
-    given = overruled(session_options(frame.sparkSession), state.options)
-    location = path or given.get("path")
+    location = path or state.options.get("path")
     if not location:
         raise UsageError('df.write.format("hudi").save() needs the path of the table: save("/data/trips").')
     _refuse_unserved(state)
-    options = {name: value for name, value in given.items() if name != "path"}
+    options = {name: value for name, value in state.options.items() if name != "path"}
+    note_settings_of_session(frame.sparkSession, options)
     _write(frame, state, location, options)
 
 
@@ -62,7 +62,8 @@ def save_as_table(frame: DataFrame, state: WriterState, name: str) -> None:
     session = frame.sparkSession
     entry = catalog_table.find(session, name)
     if entry is not None:
-        options = overruled(entry.properties, session_options(session), state.options)
+        settings = {name: value for name, value in session_options(session).items() if not same_key(name, OPERATION)}
+        options = overruled(entry.properties, settings, state.options)
         hudi = {key: value for key, value in options.items() if key.startswith("hoodie.") or key in state.options}
         for key in ("path", _TABLE_NAME):  # the catalog's entry says both
             hudi.pop(key, None)

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
 from pyspark.sql import SparkSession
 
-from pyhudi.read.query import SnapshotQuery
+from pyhudi.errors import UnsupportedError
+from pyhudi.read.query import DATA_SKIPPING, MERGE_SIZE, METADATA_TABLE, QUERY_TYPE, SnapshotQuery, snapshot_query
 from pyhudi.spark import jvm
-from pyhudi.spec.options import resolve
+from pyhudi.spark.read_request import is_incremental
+from pyhudi.spec.options import note_without_effect, overruled, resolve, same_key
+from pyhudi.storage.defaults_file import default_write_options
 
-_PREFIX = "hoodie."
-_SPARK_PREFIX = "spark.hoodie."
-_BY_METADATA_TABLE = "hoodie.metadata.enable"
-_SKIPS_DATA = "hoodie.enable.data.skipping"
+_PREFIX: Final = "hoodie."
+_SPARK_PREFIX: Final = "spark.hoodie."
+_OF_READS: Final = (QUERY_TYPE, METADATA_TABLE, DATA_SKIPPING, MERGE_SIZE)
 
 
 def session_options(session: SparkSession) -> dict[str, str]:
@@ -21,12 +27,32 @@ def session_options(session: SparkSession) -> dict[str, str]:
     return {**spark, **{key: value for key, value in found.items() if key.startswith(_PREFIX)}}
 
 
-def table_query(session: SparkSession) -> SnapshotQuery:
-    """Return how tables of the catalog are read: as they are now, with the indexes that the session's settings allow.
+def read_defaults(session: SparkSession) -> dict[str, str]:
+    """Return what holds for reads that do not say otherwise: the defaults file, then the session's settings."""
+    return overruled(default_write_options(), session_options(session))
+
+
+def table_query(session: SparkSession, *, whole: bool = False) -> SnapshotQuery:
+    """Return how SQL reads tables of the catalog: as they are now, in the way that file and session ask for; `whole` for all their rows
+    whatever these say.
 
     Raises:
         OptionError: one of the settings has a bad value.
+        UnsupportedError: they ask for changes.
     """
-    found = session_options(session)
-    options = resolve({name: found[name] for name in (_BY_METADATA_TABLE, _SKIPS_DATA) if name in found})
-    return SnapshotQuery(use_metadata_table=options.flag(_BY_METADATA_TABLE), skips_data=options.flag(_SKIPS_DATA))
+    options = resolve({name: value for name, value in read_defaults(session).items() if any(same_key(name, key) for key in _OF_READS)})
+    if whole:
+        return replace(snapshot_query(options), mode="snapshot")
+    if is_incremental(options):
+        raise UnsupportedError(
+            f"{QUERY_TYPE}=incremental is not served as a setting of a session: ask hudi_table_changes('table', 'latest_state', '<begin>')"
+            " for changes, or give it as option of one read."
+        )
+    return snapshot_query(options)
+
+
+def note_settings_of_session(session: SparkSession, options: Mapping[str, str]) -> None:
+    """Log, once for each, the settings that a DataFrame's write does not look at: it goes by its options, as in Apache Hudi."""
+    for name in session_options(session):
+        if not any(same_key(name, given) for given in options):
+            note_without_effect(name, "is a setting of the session, and a DataFrame is written by its own options: give it as one of these")

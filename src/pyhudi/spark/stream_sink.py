@@ -17,9 +17,9 @@ from pyspark.sql import DataFrame
 from pyhudi.errors import ConflictError, HudiError, OptionError, StorageError, TableNotFound, UsageError
 from pyhudi.spark import catalog_table
 from pyhudi.spark.save import save_as_table, save_to_path
-from pyhudi.spark.session_options import session_options
 from pyhudi.spark.writer_state import WriterState
-from pyhudi.spec.options import Options, resolve
+from pyhudi.spec.options import Options, overruled, resolve
+from pyhudi.storage.defaults_file import default_options
 from pyhudi.storage.open import open_storage
 from pyhudi.table.stream_batches import IDENTIFIER, StreamBatch, is_written
 
@@ -56,7 +56,7 @@ class StreamSink:
 
     def __call__(self, frame: DataFrame, number: int) -> None:
         """Write a batch, unless the table has it."""
-        options = resolve({**session_options(frame.sparkSession), **self._given})
+        options = resolve(overruled(default_options(), self._given))
         query = frame.sparkSession.sparkContext.getLocalProperty(_QUERY_ID) or ""
         batch = StreamBatch(options.text(IDENTIFIER), query, number)
         frame = frame.persist()  # what writing looks at twice must be the same both times

@@ -17,8 +17,9 @@ from pyhudi.errors import TableExists, TableNotFound, UnsupportedError
 from pyhudi.spark import catalog_table
 from pyhudi.spark.expressions import sql_of
 from pyhudi.spark.patches import Hook, replace_method
-from pyhudi.spark.save import OPERATION, save_as_table
+from pyhudi.spark.save import save_as_table
 from pyhudi.spark.writer_state import WriterState, option_text
+from pyhudi.write.agree import OPERATION
 
 IsEnabled = Callable[[SparkSession], bool]
 _ATTRIBUTE: Final = "_pyhudi_target"

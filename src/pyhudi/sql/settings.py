@@ -11,13 +11,26 @@ from pyspark.sql import SparkSession
 
 from pyhudi.spark.catalog_table import CatalogTable
 from pyhudi.spark.session_options import session_options
-from pyhudi.spec.options import overruled
+from pyhudi.spec.config_keys import find_key
+from pyhudi.spec.options import note_without_effect, overruled
 from pyhudi.storage.defaults_file import default_write_options
 
 OVERWRITE_MODE: Final = "hoodie.datasource.overwrite.mode"
 _PREFIX = "hoodie."
-#: SQL states its operation itself; a forgotten `SET` of this key must not turn an INSERT into a DELETE.
-_IGNORED: Final = frozenset({"hoodie.datasource.write.operation"})
+#: What a statement does not take from settings, under any of its names, and why.
+_IGNORED: Final = {
+    "hoodie.datasource.write.operation": "is for DataFrames: a statement says itself what it does",
+    **dict.fromkeys(
+        (
+            "hoodie.table.name",
+            "hoodie.datasource.write.table.type",
+            "hoodie.datasource.write.partitionpath.field",
+            "hoodie.datasource.write.hive_style_partitioning",
+            "hoodie.datasource.write.partitionpath.urlencode",
+        ),
+        "is said by the table itself",
+    ),
+}
 
 
 def call_options(session: SparkSession, entry: CatalogTable | None) -> dict[str, str]:
@@ -29,4 +42,12 @@ def write_options(session: SparkSession, entry: CatalogTable) -> Mapping[str, st
     """Return the options of a write to a table of the session catalog, by their names as they were given."""
     stated = {key: value for key, value in entry.properties.items() if key.startswith(_PREFIX)}
     chosen = overruled(default_write_options(), stated, session_options(session))
-    return {key: value for key, value in chosen.items() if key not in _IGNORED}
+    return {key: value for key, value in chosen.items() if not _is_ignored(key)}
+
+
+def _is_ignored(name: str) -> bool:
+    key = find_key(name)
+    if key is None or key.name not in _IGNORED:
+        return False
+    note_without_effect(name, _IGNORED[key.name])
+    return True

@@ -15,7 +15,7 @@ from typing import Final
 
 from pyhudi.errors import HudiError, OptionError
 from pyhudi.spec.config_keys import concerns_table
-from pyhudi.spec.options import resolve
+from pyhudi.spec.options import resolve, same_key
 
 VARIABLE: Final = "HUDI_CONF_DIR"
 _FOLDER: Final = "/etc/hudi/conf"
@@ -44,9 +44,12 @@ def default_write_options() -> dict[str, str]:
     return {name: value for name, value in default_options().items() if not concerns_table(name)}
 
 
-def default_table_options() -> dict[str, str]:
-    """Return the default options of a new table: those that concern it and not a single write."""
-    return {name: value for name, value in default_options().items() if concerns_table(name)}
+def default_table_options(*stated: str) -> dict[str, str]:
+    """Return the default options of a new table: those that concern it and not a single write, but for the keys `stated`, which the caller
+    knows by other means.
+    """
+    options = {name: value for name, value in default_options().items() if concerns_table(name)}
+    return {name: value for name, value in options.items() if not any(same_key(name, key) for key in stated)}
 
 
 @lru_cache(maxsize=8)

@@ -8,6 +8,7 @@ table: it can be done again.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 import pyarrow as pa
 
@@ -33,6 +34,15 @@ from pyhudi.storage.table_properties import BACKUP, PROPERTIES, create_propertie
 from pyhudi.timeline.clock import Clock
 from pyhudi.write.agree import check_agreement
 
+TABLE_TYPE: Final = "hoodie.datasource.write.table.type"
+#: Options that arguments of a creation state.
+ARGUMENTS: Final = (
+    TABLE_TYPE,
+    "hoodie.table.name",
+    "hoodie.datasource.write.recordkey.field",
+    "hoodie.datasource.write.partitionpath.field",
+    "hoodie.table.ordering.fields",
+)
 #: Stands for the instants of writes to come, where settings are tried out.
 _ANY_INSTANT = "20260101000000000"
 _FOLDERS = (

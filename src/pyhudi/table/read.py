@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 import pyarrow.compute as pc
 
 from pyhudi.errors import OptionError
 from pyhudi.read.execute import Selection, select
-from pyhudi.read.query import Mode, SnapshotQuery
+from pyhudi.read.query import AS_OF, QUERY_TYPE, Mode, snapshot_query
 from pyhudi.read.snapshot import open_snapshot
-from pyhudi.spec.options import resolve
+from pyhudi.spec.options import overruled, resolve
+from pyhudi.storage.defaults_file import default_write_options
 from pyhudi.storage.protocol import Storage
 
 
@@ -32,13 +34,10 @@ def selection(
     """
     if mode not in ("snapshot", "read_optimized"):
         raise OptionError(f"mode is {mode!r}; it can be 'snapshot' or 'read_optimized'.")
-    chosen = resolve(options or {})
-    query = SnapshotQuery(
-        mode,
-        as_of,
-        chosen.flag("hoodie.metadata.enable"),
-        chosen.flag("hoodie.enable.data.skipping"),
-        chosen.integer("hoodie.memory.merge.max.size"),
-    )
+    for name, argument in ((QUERY_TYPE, "mode"), (AS_OF, "as_of")):
+        if resolve(options or {}).get(name) is not None:
+            raise OptionError(f"{name} is the argument {argument} here: leave it out of the options.")
+    chosen = snapshot_query(resolve(overruled(default_write_options(), options or {})))
+    query = replace(chosen, mode=mode, as_of=as_of)
     snapshot = open_snapshot(storage, query)
     return select(snapshot, columns, filter, meta_columns=meta_columns)

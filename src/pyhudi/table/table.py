@@ -17,7 +17,7 @@ from pyhudi.read.query import Mode, SnapshotQuery
 from pyhudi.read.snapshot import open_snapshot
 from pyhudi.schema.meta_columns import FILE_NAME, PARTITION_PATH, RECORD_KEY
 from pyhudi.spec.commit import Operation
-from pyhudi.spec.options import overruled
+from pyhudi.spec.options import overruled, resolve
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.spec.table_features import check_readable
 from pyhudi.spec.visibility import Visibility
@@ -26,7 +26,7 @@ from pyhudi.storage.open import open_storage
 from pyhudi.storage.protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.table.changes import ChangesFormat, changes
-from pyhudi.table.create import create_table
+from pyhudi.table.create import ARGUMENTS, TABLE_TYPE, create_table
 from pyhudi.table.history import history
 from pyhudi.table.inspect import Inspect
 from pyhudi.table.read import selection
@@ -34,6 +34,7 @@ from pyhudi.table.services import Services
 from pyhudi.table.write import write
 from pyhudi.timeline.clock import Clock, SystemClock
 from pyhudi.txn.ids import Ids, SystemIds
+from pyhudi.write.agree import check_operation
 from pyhudi.write.result import WriteResult
 
 Options = Mapping[str, str]
@@ -82,7 +83,7 @@ class HudiTable:
         keys: Sequence[str] = (),
         partition_by: Sequence[str] = (),
         order_by: Sequence[str] = (),
-        table_type: str = "COPY_ON_WRITE",
+        table_type: str | None = None,
         options: Options | None = None,
         storage_options: Options | None = None,
     ) -> HudiTable:
@@ -95,7 +96,8 @@ class HudiTable:
             keys: record key fields; without any, keys are generated and rows can only be added.
             partition_by: partition fields.
             order_by: ordering fields: of two records with one key the one with the greater value stays.
-            table_type: COPY_ON_WRITE, or MERGE_ON_READ, whose updates go to log files.
+            table_type: COPY_ON_WRITE, or MERGE_ON_READ, whose updates go to log files; by default what `hudi-defaults.conf` says, else the
+                first.
             options: `hoodie.*` options.
             storage_options: options of the storage.
 
@@ -112,8 +114,8 @@ class HudiTable:
             keys=keys,
             partition_by=partition_by,
             order_by=order_by,
-            table_type=table_type,
-            options=overruled(default_table_options(), options or {}),
+            table_type=table_type or resolve(default_table_options()).text(TABLE_TYPE),
+            options=overruled(default_table_options(*ARGUMENTS), options or {}),
             clock=SystemClock(),
         )
         return cls(storage)
@@ -316,5 +318,6 @@ class HudiTable:
         partitions: Sequence[str] | None = None,
         seen: Visibility | None = None,
     ) -> WriteResult:
+        check_operation(options or {}, operation)
         chosen = overruled(default_write_options(), options or {})
         return write(self, operation, data, options=chosen, located=located, partitions=partitions, seen=seen, engine=self._engine)

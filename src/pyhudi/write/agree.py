@@ -5,16 +5,20 @@ Rules: `HoodieWriterUtils.validateTableConfig`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pyhudi.errors import OptionError
 from pyhudi.spec import table_keys as keys
 from pyhudi.spec import timestamp_keys
 from pyhudi.spec.cdc import logging_mode
+from pyhudi.spec.commit import Operation
 from pyhudi.spec.key_generator import parse_key_generator
 from pyhudi.spec.key_settings import CLASS_OPTION, FLAG_LINES, stored_key_lines
-from pyhudi.spec.options import Options
+from pyhudi.spec.options import Options, resolve, same_key
 from pyhudi.spec.payload import MERGE_SETTINGS, PAYLOADS
 from pyhudi.spec.table_config import TableConfig
 
+OPERATION = "hoodie.datasource.write.operation"
 #: Options by the line of hoodie.properties that they would have to agree with.
 _OPTIONS = {
     keys.NAME: "hoodie.table.name",
@@ -59,6 +63,18 @@ def check_agreement(options: Options, config: TableConfig) -> None:
                 f"{option}={stated} contradicts table {config.name}, whose .hoodie/hoodie.properties says"
                 f" {line}={stored[line]}. Leave the option out or set {option}={stored[line]}."
             )
+
+
+def check_operation(options: Mapping[str, str], operation: Operation) -> None:
+    """Refuse an option that asks for another operation than the method that it was given to.
+
+    Raises:
+        OptionError: names both.
+    """
+    done = operation.value.lower().removesuffix("_prepped")
+    asked = resolve({name: value for name, value in options.items() if same_key(name, OPERATION)}).get(OPERATION)
+    if asked is not None and asked.strip().lower() != done:
+        raise OptionError(f"{OPERATION}={asked} contradicts the method, which is {done}: call the method for it, and leave the option out.")
 
 
 def _stored(config: TableConfig) -> dict[str, str]:

@@ -69,5 +69,26 @@ def test_defaults_about_tables_do_not_contradict_a_table_that_stands(conf: Path)
     assert table.upsert([{"id": 1, "ts": 1, "part": "a"}]).inserted == 1
 
 
+def test_arguments_of_a_creation_go_before_the_file(conf: Path) -> None:
+    conf.write_text(
+        "hoodie.datasource.write.recordkey.field=ts\nhoodie.table.partition.fields=id\nhoodie.table.name=other\n"
+        "hoodie.datasource.write.table.type=MERGE_ON_READ\n"
+    )
+    table = HudiTable.create("memory://defaults_arguments", SCHEMA, name="t", keys=["id"])
+    assert (table.config.name, table.config.record_key_fields, table.config.partition_fields) == ("t", ("id",), ())
+    assert table.config.is_merge_on_read
+    assert not HudiTable.create("memory://defaults_type", SCHEMA, name="t", table_type="COPY_ON_WRITE").config.is_merge_on_read
+
+
+def test_reads_look_at_the_file(conf: Path) -> None:
+    conf.touch()
+    table = HudiTable.create("memory://defaults_read", SCHEMA, name="t", keys=["id"])
+    conf.write_text("hoodie.memory.merge.max.size=none\n")
+    with pytest.raises(OptionError, match=r"hudi-defaults\.conf, line 1"):
+        table.to_arrow()
+    conf.write_text("hoodie.memory.merge.max.size=1000\n")
+    assert table.to_arrow(options={"hoodie.memory.merge.max.size": "2000"}).num_rows == 0
+
+
 def test_later_level_goes_before_earlier_ones_under_any_name() -> None:
     assert overruled({"hoodie.table.ordering.fields": "a"}, {"preCombineField": "b"}) == {"preCombineField": "b"}

@@ -64,6 +64,7 @@ def test_data_that_do_not_fit_are_refused(data, kind, says) -> None:
         ({"hoodie.datasource.write.table.type": "MERGE_ON_READ"}, OptionError, "hoodie.table.type=COPY_ON_WRITE"),
         ({"hoodie.datasource.write.hive_style_partitioning": "true"}, OptionError, "hive_style_partitioning=false"),
         ({"hoodie.write.table.version": "8"}, OptionError, "hoodie.table.version=9"),
+        ({"hoodie.datasource.write.operation": "delete"}, OptionError, "contradicts the method, which is upsert"),
     ],
 )
 def test_options_that_are_unknown_or_contradict_the_table_are_refused(options, kind, says) -> None:

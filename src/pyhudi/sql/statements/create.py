@@ -114,7 +114,9 @@ def create_storage(definition: Definition, location: str) -> HudiTable:
         SchemaError: a type cannot be stored, or a key column does not exist.
     """
     given = {key: value for key, value in definition.properties.items() if definitions.is_option(key)}
-    options = spec_options.resolve(spec_options.overruled({_HIVE_STYLE: "true"}, default_table_options(), given))
+    options = spec_options.resolve(
+        spec_options.overruled({_HIVE_STYLE: "true"}, default_table_options("hoodie.table.name", _PARTITIONS), given)
+    )
     schema = definition.ordered(definitions.without_meta_columns(definition.schema))
     if not schema.names:
         raise SchemaError(
