@@ -87,6 +87,10 @@ format: $(READY) ## Format the code and mend what ruff can mend
 floors: $(READY) ## Draw the packages and their imports again (docs/design/floors.svg)
 	$(BIN)/python -m scripts.draw_floors
 
+.PHONY: tutorial
+tutorial: $(READY) $(JAVA) ## Run the examples and write docs/tutorial.md again
+	@$(WITH_JAVA) $(BIN)/python -m scripts.write_tutorial
+
 .PHONY: options
 options: $(READY) ## List the options again (docs/options.md)
 	$(BIN)/python -m scripts.list_options

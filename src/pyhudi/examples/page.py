@@ -13,10 +13,26 @@ from pathlib import Path
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
+import pyhudi
+
 WIDTH = 110
+_SETTINGS: dict[str, bool | float | int | str | None] = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.shuffle.partitions": "4",
+    "spark.sql.session.timeZone": "UTC",
+}
 #: Columns of a table's history that tell its story.
 HISTORY = ("operation", "requested", "completed", "inserted", "updated", "deleted", "files_written", "bytes_written")
 _INDENT = "  "
+
+
+def session(name: str, folder: Path) -> SparkSession:
+    """Start Spark in this process, able to speak Hudi; its managed tables stand in `folder`."""
+    builder = SparkSession.builder.appName(name).master("local[*]").config(map=_SETTINGS)
+    started: SparkSession = pyhudi.enable(builder.config("spark.sql.warehouse.dir", str(folder / "warehouse"))).getOrCreate()
+    started.sparkContext.setLogLevel("ERROR")
+    return started
 
 
 def title(text: str) -> None:
@@ -37,19 +53,30 @@ def timed(what: str) -> Iterator[None]:
     print(f"{_INDENT}[{what}: {time.perf_counter() - began:.2f} s]")
 
 
-def sql(spark: SparkSession, text: str, *, show: int = 20) -> list[Mapping[str, object]]:
-    """Print a statement, run it, print its answer and its time; return the answer's rows."""
+def sql(spark: SparkSession, text: str, *, show: int = 20, names: Mapping[str, str] | None = None) -> list[Mapping[str, object]]:
+    """Print a statement, run it, print its answer and its time; return the answer's rows.
+
+    Args:
+        spark: A session that speaks Hudi.
+        text: The statement.
+        show: How many rows are printed at most.
+        names: What to print in the places of texts that differ from run to run; then neither times nor the commit's instant are printed.
+    """
     statement = textwrap.dedent(text).strip()
-    print("\n" + textwrap.indent(statement, _INDENT + "| "))
+    shown = statement
+    for text_of_run, name in (names or {}).items():
+        shown = shown.replace(text_of_run, name)
+    print("\n" + textwrap.indent(shown, _INDENT + "| "))
     began = time.perf_counter()
     frame: DataFrame = spark.sql(statement)
     rows: list[Mapping[str, object]] = [row.asDict() for row in frame.collect()]
     seconds = time.perf_counter() - began
     if rows:
-        names = [name for name in frame.columns if not _is_idle_count(name, rows)]
-        table(names, [[row[name] for name in names] for row in rows[:show]])
+        columns = [name for name in frame.columns if not _is_idle_count(name, rows) and not (names and name == "instant")]
+        table(columns, [[row[name] for name in columns] for row in rows[:show]])
     more = f", the first {show} of {len(rows):,} rows shown" if len(rows) > show else ""
-    print(f"{_INDENT}[{seconds:.2f} s{more}]")
+    if not names:
+        print(f"{_INDENT}[{seconds:.2f} s{more}]")
     return rows
 
 

@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 import pyhudi
 from pyhudi.examples import flights
 from pyhudi.examples.folder import made_anew
-from pyhudi.examples.page import HISTORY, arrow, say, sql, timed, title, tree
+from pyhudi.examples.page import HISTORY, arrow, say, session, sql, timed, title, tree
 
 _SLICES = ("partition_path", "file_id", "base_instant", "latest", "base_bytes")
 _MARK = ".made-by-pyhudi-quickstart"
@@ -36,7 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"{folder} exists and was not made by this program: name another folder.", file=sys.stderr)
         return 1
     with timed("Spark started"):
-        spark = _session(folder)
+        spark = session("pyhudi quickstart", folder)
     try:
         _purchases(spark, folder / "purchase")
         _rides(spark, folder / "spark_hudi_table")
@@ -45,21 +45,6 @@ def main(arguments: list[str] | None = None) -> int:
         spark.stop()
     _what_next(folder)
     return 0
-
-
-def _session(folder: Path) -> SparkSession:
-    builder = (
-        SparkSession.builder.appName("pyhudi quickstart")
-        .master("local[*]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.sql.shuffle.partitions", "4")
-        .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.sql.warehouse.dir", str(folder / "warehouse"))
-    )
-    session: SparkSession = pyhudi.enable(builder).getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    return session
 
 
 def _purchases(spark: SparkSession, path: Path) -> None:
