@@ -43,20 +43,27 @@ _NOT_IN_VERSION_8 = frozenset({ValueType.BYTES, ValueType.FIXED, ValueType.DECIM
 
 
 def indexed_columns(schema: pa.Schema, version: int, limit: int = MAX_COLUMNS, named: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the columns that have statistics: some meta columns, and those `named` or the first `limit` ones, of a fitting type."""
-    fitting = [field.name for field in schema if value_type(field.type, version) is not None]
-    chosen = [name for name in dict.fromkeys(named) if name in fitting] if named else fitting[:limit]
-    return (*_META_COLUMNS, *chosen)
+    """Return the columns that have statistics: some meta columns, and those `named` or the first `limit` ones, of a fitting type.
+
+    Names with dots are of fields of structs.
+    """
+    fitting = [name for name in dict.fromkeys(named or schema.names) if _kind_of(schema, name, version) is not None]
+    return (*_META_COLUMNS, *(fitting if named else fitting[:limit]))
 
 
 def bound_types(schema: pa.Schema, columns: tuple[str, ...], version: int) -> Mapping[str, tuple[ValueType, str | None]]:
     """Return the type of each column's bounds and what is said of it; columns without order or unknown are left out."""
     types: dict[str, tuple[ValueType, str | None]] = {name: (ValueType.STRING, None) for name in columns if name in _META_COLUMNS}
-    for field in schema:
-        kind = value_type(field.type, version)
-        if field.name in columns and kind is not None:
-            types[field.name] = kind, type_info(field.type)
+    for name in columns:
+        arrow, kind = type_at(schema, name), _kind_of(schema, name, version)
+        if arrow is not None and kind is not None:
+            types[name] = kind, type_info(arrow)
     return types
+
+
+def _kind_of(schema: pa.Schema, name: str, version: int) -> ValueType | None:
+    arrow = type_at(schema, name)
+    return None if arrow is None else value_type(arrow, version)
 
 
 def null_where_absent(schema: pa.Schema, config: TableConfig) -> frozenset[str]:
@@ -82,7 +89,7 @@ def _value_type(arrow: pa.DataType) -> ValueType | None:
 
 def type_at(schema: pa.Schema, name: str) -> pa.DataType | None:
     """Return the type of a column, which a dotted name finds in structs; None when there is none."""
-    head, *path = name.split(".")
+    head, *path = (name,) if name in schema.names else name.split(".")
     kind = schema.field(head).type if head in schema.names else None
     for part in path:
         inner = -1 if kind is None or not pa.types.is_struct(kind) else kind.get_field_index(part)

@@ -196,3 +196,16 @@ def test_bounds_that_rule_nothing_out_can_be_stored(kind) -> None:
     for bound in (stats.minimum, stats.maximum):
         encoded = encode_bound(bound, kind, stats.type_info, with_type=True)
         assert repr(decode_bound(encoded, kind, stats.type_info)) == repr((kind, bound))
+
+
+def test_fields_of_structs_have_statistics_when_they_are_named() -> None:
+    schema = pa.schema({"spot": pa.struct({"x": pa.int32(), "tags": pa.list_(pa.string())}), "v": pa.int64()})
+    assert indexed_columns(schema, 9)[3:] == ("v",)
+    assert indexed_columns(schema, 9, named=("spot.x", "spot.tags", "spot.y", "v"))[3:] == ("spot.x", "v")
+    rows = pa.Table.from_pylist([{"spot": {"x": 3}, "v": 1}, {"spot": None, "v": 2}, {"spot": {"x": 7}, "v": 3}], schema=schema)
+    sink, storage = io.BytesIO(), MemoryStorage()
+    pq.write_table(rows, sink)
+    storage.create("f.parquet", sink.getvalue())
+    found = file_stats(storage, "f.parquet", bound_types(schema, ("spot.x",), 9))
+    assert found is not None
+    assert (found["spot.x"].minimum, found["spot.x"].maximum, found["spot.x"].null_count) == (3, 7, 1)
