@@ -1,6 +1,7 @@
 """Bounds of a function's values from those of its column, for functions that keep order.
 
-Rules: `HoodieCatalystExpressionUtils.OrderPreservingTransformation`. `lower` and `upper` are none: 'B' < 'a', and 'b' > 'a'. Where clocks are set back, local times do not keep order: bounds are taken a day further out, which no clock ever went back.
+Rules: `HoodieCatalystExpressionUtils.OrderPreservingTransformation`. `lower` and `upper` are none: 'B' < 'a', and 'b' > 'a'. Where
+clocks are set back, local times keep no order: bounds are taken a day further out, which no clock ever went back.
 """
 
 from __future__ import annotations
