@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from pyhudi.errors import SchemaError
-from pyhudi.schema.hidden_nulls import has_required_fields, without_hidden_nulls
+from pyhudi.schema.hidden_nulls import has_required_fields, optional_within, without_hidden_nulls
 from pyhudi.schema.meta_columns import without_meta_columns
 from pyhudi.schema.storable import storable_schema
 from pyhudi.schema.widen import new_field, widened
@@ -99,11 +99,11 @@ def conform_column(column: pa.ChunkedArray, target: pa.DataType, name: str) -> p
         return column
     if pt.is_dictionary(column.type):
         column = _plain_dictionary(column)
-    options = pc.CastOptions(target, allow_time_truncate=True)
+    options = pc.CastOptions(optional_within(target), allow_time_truncate=True)
     try:
         if pt.is_integer(column.type) and pt.is_decimal(target):
             column = pc.cast(column, pa.decimal128(38, 0))
-        return pc.cast(column, options=options)
+        return without_hidden_nulls(pc.cast(column, options=options), target, name)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise SchemaError(f"Column '{name}' of type {column.type} does not fit the table's type {target}: {error}") from error
 
@@ -143,5 +143,5 @@ def _checked(table: pa.Table) -> pa.Table:
             raise SchemaError(f"Column '{field.name}' holds a null, which the table does not allow in it.")
     if not any(has_required_fields(field.type) for field in table.schema):
         return table
-    columns = [without_hidden_nulls(table.column(place), field.name) for place, field in enumerate(table.schema)]
+    columns = [without_hidden_nulls(table.column(place), field.type, field.name) for place, field in enumerate(table.schema)]
     return pa.Table.from_arrays(columns, schema=table.schema)

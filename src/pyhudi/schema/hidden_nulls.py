@@ -13,15 +13,20 @@ import pyarrow.types as pt
 from pyhudi.errors import SchemaError
 
 
-def without_hidden_nulls(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-    """Return the column with some value in place of each hidden null; `name` is its dotted path, for messages.
+def without_hidden_nulls(column: pa.ChunkedArray, target: pa.DataType, name: str) -> pa.ChunkedArray:
+    """Return the column as `target`, with some value in place of each hidden null; `name` is its dotted path, for messages.
+
+    Args:
+        column: Its type is `target` or `optional_within(target)`.
+        target: The type wanted.
+        name: Its path.
 
     Raises:
         SchemaError: a required field is null in a row whose struct is not.
     """
-    if not has_required_fields(column.type):
+    if not has_required_fields(target):
         return column
-    return pa.chunked_array([_filled(chunk, name) for chunk in column.chunks], column.type)
+    return pa.chunked_array([_filled(chunk, target, name) for chunk in column.chunks], target)
 
 
 def has_required_fields(arrow: pa.DataType) -> bool:
@@ -32,33 +37,44 @@ def has_required_fields(arrow: pa.DataType) -> bool:
     return any((pt.is_struct(arrow) and not part.nullable) or has_required_fields(part.type) for part in parts)
 
 
-def _filled(values: pa.Array, name: str) -> pa.Array:
-    if not has_required_fields(values.type):
+def optional_within(arrow: pa.DataType) -> pa.DataType:
+    """Return the type without required fields, at any depth."""
+    if pt.is_struct(arrow):
+        return pa.struct([pa.field(field.name, optional_within(field.type)) for field in arrow])
+    if pt.is_list(arrow):
+        return pa.list_(arrow.value_field.with_type(optional_within(arrow.value_type)))
+    if pt.is_map(arrow):
+        return pa.map_(arrow.key_type, arrow.item_field.with_type(optional_within(arrow.item_type)))
+    return arrow
+
+
+def _filled(values: pa.Array, target: pa.DataType, name: str) -> pa.Array:
+    if not has_required_fields(target):
         return values
-    if pt.is_struct(values.type):
-        return _filled_struct(values, name)
+    if pt.is_struct(target):
+        return _filled_struct(values, target, name)
     if values.offset:
         values = values.take(pa.array(np.arange(len(values))))
-    if pt.is_map(values.type):
-        fields = [values.type.key_field, values.type.item_field]
-        entries = pa.StructArray.from_arrays([values.keys, _filled(values.items, f"{name}.value")], fields=fields)
-        return pa.Array.from_buffers(values.type, len(values), values.buffers()[:2], values.null_count, children=[entries])
-    elements = _filled(values.values, f"{name}.element")
-    return pa.Array.from_buffers(values.type, len(values), values.buffers()[:2], values.null_count, children=[elements])
+    if pt.is_map(target):
+        items = _filled(values.items, target.item_type, f"{name}.value")
+        child = pa.StructArray.from_arrays([values.keys, items], fields=[target.key_field, target.item_field])
+    else:
+        child = _filled(values.values, target.value_type, f"{name}.element")
+    return pa.Array.from_buffers(target, len(values), values.buffers()[:2], values.null_count, children=[child])
 
 
-def _filled_struct(values: pa.StructArray, name: str) -> pa.Array:
+def _filled_struct(values: pa.StructArray, target: pa.StructType, name: str) -> pa.Array:
     gone = values.is_null()
     parts = []
-    for place, field in enumerate(values.type):
-        part = _filled(values.field(place), f"{name}.{field.name}")
+    for place, field in enumerate(target):
+        part = _filled(values.field(place), field.type, f"{name}.{field.name}")
         if not field.nullable and part.null_count:
             if pc.any(pc.and_not(part.is_null(), gone)).as_py():
                 raise SchemaError(f"Column '{name}.{field.name}' holds a null, which its type does not allow.")
             whole = pa.concat_arrays([part, _some_value(field.type)])
             part = whole.take(pc.if_else(part.is_null(), len(part), pa.array(np.arange(len(part)))))
         parts.append(part)
-    return pa.StructArray.from_arrays(parts, fields=list(values.type), mask=gone)
+    return pa.StructArray.from_arrays(parts, fields=list(target), mask=gone)
 
 
 def _some_value(arrow: pa.DataType) -> pa.Array:

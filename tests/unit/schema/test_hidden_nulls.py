@@ -64,6 +64,14 @@ def test_values_beside_hidden_nulls_stay_as_they_are() -> None:
     assert found["s"].chunk(0).field(0).null_count == 0
 
 
+def test_a_column_whose_fields_may_be_null_fits_one_whose_fields_may_not() -> None:
+    wanted = pa.map_(pa.string(), pa.struct([pa.field("a", pa.int32(), nullable=False)]))
+    rows = pa.table({"m": pa.array([[("k", {"a": 1}), ("l", None)], None], pa.map_(pa.string(), pa.struct([("a", pa.int32())])))})
+    found = conform(rows, pa.schema({"m": wanted}))
+    assert found.schema.field("m").type == wanted
+    assert found["m"].to_pylist() == [[("k", {"a": 1}), ("l", None)], None]
+
+
 def test_a_null_that_shows_is_refused_by_the_path_of_its_field() -> None:
     kind = pa.struct([pa.field("a", pa.int32(), nullable=False)])
     structs = pa.Array.from_buffers(kind, 1, [None], children=[pa.nulls(1, pa.int32())])
