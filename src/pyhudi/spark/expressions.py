@@ -86,13 +86,6 @@ class Expressions:
         types, propagates_null, nullable, deterministic = self.seq([]), True, True, True
         return self._new("objects.Invoke")(target, method, result, self.seq(arguments), types, propagates_null, nullable, deterministic)
 
-    def invoke_static(self, class_name: str, method: str, arguments: Sequence[JavaObject], result: JavaObject) -> JavaObject:
-        """Return a call of a static method; null arguments give null."""
-        types, propagates_null, nullable, deterministic = self.seq([]), True, True, True
-        return self._new("objects.StaticInvoke")(
-            self._class(class_name), result, method, self.seq(arguments), types, propagates_null, nullable, deterministic, self._none
-        )
-
     def new(self, class_name: str, arguments: Sequence[JavaObject]) -> JavaObject:
         """Return a call of a constructor that takes exactly these arguments."""
         types = self.seq([argument.dataType() for argument in arguments])

@@ -18,11 +18,13 @@ from urllib.parse import unquote
 
 from pyspark.errors.exceptions import captured
 
-from pyhudi.errors import CorruptTableError, HudiError, UnsupportedError
+from pyhudi.errors import CorruptTableError, HudiError, UnsupportedError, UsageError
+from pyhudi.merge.custom import merger_of_module
 from pyhudi.spark.jvm import JavaObject
 
 _MARK = "_pyhudi_original"
 _NUMBER = re.compile(r"pyhudi failure #(\d+)")
+_NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([^']+)'")
 _KEPT = 100  # a planner that swallows an error must not make this grow for ever
 _MOST_CAUSES = 20
 _READ_FAILED = "FAILED_READ_FILE"
@@ -78,9 +80,7 @@ def install() -> None:
 
 
 def _error_of(exception: JavaObject) -> HudiError | None:
-    """Return pyhudi's error for a Java exception that carries one, or that says a table's file cannot be read."""
-    if not (_failures or _tables):
-        return None
+    """Return pyhudi's error for a Java exception that carries one, or that says a table's file or a registered class cannot be read."""
     for cause in _causes(exception):
         message = cause.getMessage() or ""
         found = _NUMBER.search(message)
@@ -88,6 +88,12 @@ def _error_of(exception: JavaObject) -> HudiError | None:
             return _failures.pop(int(found[1]))
         if message.startswith(f"[{_READ_FAILED}"):
             return _explained(cause)
+        if (missing := _NO_MODULE.search(message)) and (name := merger_of_module(missing[1])):
+            return UsageError(
+                f"Spark's Python workers cannot import module {missing[1]}, where the class registered as {name} stands. Put it where they"
+                " find it: spark.sparkContext.addPyFile(path), --py-files, or PYTHONPATH before Spark starts. A class that the script or"
+                " notebook itself defines travels without."
+            )
     return None
 
 

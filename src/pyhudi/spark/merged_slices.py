@@ -56,7 +56,7 @@ _CACHES: weakref.WeakKeyDictionary[SparkSession, Kept[_Identity, MergedSlice]] =
 
 
 def merge_slices(session: SparkSession, snapshot: Snapshot, slices: Sequence[FileSlice], folder: DeltaFolder) -> list[MergedSlice]:
-    """Return the slices, which have logs, merged, in their order.
+    """Return the slices, which have logs, merged, in their order; what a merger of the owner's makes of them is not kept.
 
     Raises:
         CorruptTableError: a log or base file is damaged or missing.
@@ -67,7 +67,8 @@ def merge_slices(session: SparkSession, snapshot: Snapshot, slices: Sequence[Fil
     found = {identity: merged for identity in identities if (merged := cache.get(identity)) is not None}
     missing = {identity: one for identity, one in zip(identities, slices, strict=True) if identity not in found}
     for identity, merged in zip(missing, _merged(session, snapshot, list(missing.values()), folder), strict=True):
-        cache.put(identity, merged)
+        if snapshot.shape.merger is None:
+            cache.put(identity, merged)
         found[identity] = merged
     return [found[identity] for identity in identities]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pyspark.sql import SparkSession
 
 from pyhudi.engine.protocol import Result, Task
-from pyhudi.errors import HudiError
+from pyhudi.errors import HudiError, UsageError
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,14 @@ class SparkEngine:
             except HudiError as error:
                 return _Failed(error)
 
-        answers = self.session.sparkContext.parallelize(tasks, len(tasks)).map(answered).collect()
+        try:
+            answers = self.session.sparkContext.parallelize(tasks, len(tasks)).map(answered).collect()
+        except Exception as error:
+            if type(error).__name__ != "PicklingError":  # by name: its module is one that nothing here may import
+                raise
+            raise UsageError(
+                f"The work cannot be sent to Spark's tasks, since an object that was registered does not pickle: {error}"
+            ) from error
         results: list[Result] = []
         for answer in answers:
             if isinstance(answer, _Failed):
