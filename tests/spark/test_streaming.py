@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -12,7 +14,9 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
 from pyhudi import HudiTable
-from pyhudi.errors import OptionError, UsageError
+from pyhudi.errors import OptionError, UnsupportedError, UsageError
+from pyhudi.schema.meta_columns import META_COLUMNS
+from pyhudi.service.compaction.inline import wait_for_background
 from pyhudi.spark.stream_sink import StreamSink
 
 pytestmark = pytest.mark.spark
@@ -35,7 +39,9 @@ class Pipe:
     def put(self, *rows: tuple[int, str, str]) -> None:
         number = len(list((self.folder / "in").iterdir()))
         lines = "\n".join(json.dumps(dict(zip(("id", "v", "p"), row, strict=True))) for row in rows)
-        (self.folder / "in" / f"{number:03}.json").write_text(lines)
+        file = self.folder / "in" / f"{number:03}.json"
+        file.write_text(lines)
+        os.utime(file, (number, 1_800_000_000 + number))  # Spark takes files by their times
 
     def source(self) -> DataFrame:
         return self.spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).json(str(self.folder / "in"))
@@ -147,3 +153,97 @@ class Follower:
         writer = writer.option("checkpointLocation", str(self.pipe.folder / self.name))
         writer.trigger(availableNow=True).start().awaitTermination()
         return sorted(found)
+
+
+def test_a_limited_stream_takes_so_many_commits_a_batch_also_after_a_restart(pipe: Pipe) -> None:
+    for number in range(4):
+        pipe.put((number, "a", "x"))
+    pipe.run()
+    limited = Limited(pipe, 1)
+    assert limited.batches() == [[0], [1], [2], [3]]
+    for number in range(4, 7):
+        pipe.put((number, "a", "y"))
+    pipe.run()
+    assert limited.batches() == [[4], [5], [6]]
+    with pytest.raises(UnsupportedError, match=r"max\.commits"):
+        limited.stream().writeStream.trigger(availableNow=True)
+    begin = HudiTable.open(pipe.table).history().column("completed")[4].as_py()
+    assert Limited(pipe, 5, **{"hoodie.datasource.streaming.startOffset": begin}).batches() == [[5, 6]]
+
+
+def test_a_stream_keeps_the_columns_it_began_with_and_a_restarted_one_has_new_ones(pipe: Pipe) -> None:
+    pipe.put((1, "a", "x"))
+    pipe.run()
+    seen: list[tuple[object, ...]] = []
+    stream = pipe.spark.readStream.format("hudi").load(str(pipe.table)).drop(*META_COLUMNS)
+    writer = stream.writeStream.foreachBatch(lambda frame, _: seen.extend(map(tuple, frame.collect())))
+    query = writer.option("checkpointLocation", str(pipe.folder / "wide")).start()
+    try:
+        query.processAllAvailable()
+        pipe.put((2, "b", "x"))
+        pipe.run(pipe.source().selectExpr("*", "id * 10 AS tens"))
+        query.processAllAvailable()
+    finally:
+        query.stop()
+    assert sorted(seen) == [(1, "a", "x"), (2, "b", "x")]
+    assert Follower(pipe, "anew").next("id", "tens") == [(1, None), (2, 20)]
+
+
+def test_streams_with_names_of_their_own_share_a_table_and_a_moved_checkpoint_goes_on(pipe: Pipe) -> None:
+    names = {one: {"hoodie.datasource.write.streaming.checkpoint.identifier": one} for one in ("left", "right")}
+    for number in (1, 2):
+        pipe.put((number, "a", "x"))
+        for one, options in names.items():
+            pipe.run(checkpoint=one, **options)
+    assert pipe.rows() == Counter({(1, "a"): 2, (2, "a"): 2})
+    shutil.move(pipe.folder / "left", pipe.folder / "elsewhere")
+    pipe.put((3, "a", "x"))
+    pipe.run(checkpoint="elsewhere", **names["left"])
+    assert pipe.rows() == Counter({(1, "a"): 2, (2, "a"): 2, (3, "a"): 1})
+
+
+def test_an_upserting_stream_whose_checkpoint_is_lost_doubles_nothing(pipe: Pipe) -> None:
+    upsert = {"hoodie.datasource.write.operation": "upsert"}
+    pipe.put((1, "a", "x"))
+    pipe.run(**upsert)
+    shutil.rmtree(pipe.folder / "cp")
+    pipe.put((2, "a", "x"))
+    pipe.run(**upsert)
+    assert pipe.rows() == Counter({(1, "a"): 1, (2, "a"): 1})
+
+
+def test_a_merge_on_read_table_is_compacted_between_batches(pipe: Pipe) -> None:
+    often = {
+        "hoodie.datasource.write.table.type": "MERGE_ON_READ",
+        "hoodie.datasource.write.operation": "upsert",
+        "hoodie.compact.inline.max.delta.commits": "2",
+    }
+    for number in range(5):
+        pipe.put((1, str(number), "x"))
+    pipe.run(**often)
+    wait_for_background()
+    history = HudiTable.open(pipe.table).history().to_pylist()
+    assert any(row["operation"] == "COMPACT" and row["state"] == "completed" for row in history)
+    assert pipe.rows() == Counter({(1, "4"): 1})
+
+
+class Limited:
+    """Reads the table of a pipe as a stream of a few commits a batch."""
+
+    def __init__(self, pipe: Pipe, commits: int, **options: str) -> None:
+        self.pipe, self.options = pipe, {"pyhudi.streaming.max.commits": str(commits), **options}
+
+    def stream(self) -> DataFrame:
+        return self.pipe.spark.readStream.format("hudi").options(**self.options).load(str(self.pipe.table))
+
+    def batches(self) -> list[list[int]]:
+        """The ids of each batch until there is no more; the next call goes on from its checkpoint."""
+        found: list[list[int]] = []
+        writer = self.stream().writeStream.foreachBatch(lambda frame, _: found.append(sorted(row.id for row in frame.collect())))
+        checkpoint = str(self.pipe.folder / f"limited{len(self.options)}")
+        query = writer.option("checkpointLocation", checkpoint).trigger(processingTime="0 seconds").start()
+        try:
+            query.processAllAvailable()
+        finally:
+            query.stop()
+        return found

@@ -148,10 +148,10 @@ def _is_archived(timeline: Timeline, time: str | None, *, by_requested: bool) ->
     return all((one.requested if by_requested else one.completed or "") > time for one in timeline.data_instants())
 
 
-def last_time(storage: Storage, *, by_requested: bool = False) -> str:
-    """Return the time of the newest commit that a span without end holds; `""` when there is none."""
+def commit_times(storage: Storage, since: str = "", *, by_requested: bool = False) -> list[str]:
+    """Return the times after `since` of the active commits that a span without end holds, the oldest first."""
     span = span_of(storage, TableConfig(load_properties(storage)), None, None, by_requested=by_requested)
-    return max(map(span.time_of, span.end.data_instants()), default="")
+    return sorted(time for time in map(span.time_of, span.end.data_instants()) if time > since)
 
 
 def _begin(time: str | datetime | None, config: TableConfig) -> str:

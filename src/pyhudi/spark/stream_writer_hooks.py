@@ -6,8 +6,8 @@ on Spark's class once per process; each passes on to Spark's own unless the sess
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -16,6 +16,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 from pyhudi.spark import catalog_table
 from pyhudi.spark.patches import Hook, replace_method
 from pyhudi.spark.stream_sink import StreamSink
+from pyhudi.spark.stream_source import check_limits
 from pyhudi.spark.writer_state import WriterState, option_text
 
 _ATTRIBUTE = "_pyhudi_state"
@@ -66,63 +67,69 @@ def _noting_hooks() -> dict[str, Hook]:
     }
 
 
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """A call that starts a stream: what was said in it, and of the writer before."""
+
+    state: WriterState
+    source: str | None
+    mode: str | None
+    query_name: str | None
+    options: Mapping[str, Any]
+
+    @classmethod
+    def of(
+        cls,
+        writer: DataStreamWriter,
+        format: str | None = None,  # noqa: A002 - Spark's name
+        outputMode: str | None = None,  # noqa: N803 - Spark's name
+        partitionBy: str | list[str] | None = None,  # noqa: N803 - Spark's name
+        queryName: str | None = None,  # noqa: N803 - Spark's name
+        **options: Any,
+    ) -> _Start:
+        """Return the call; arguments are those of Spark's methods, but for the first, which says where."""
+        return cls(_state(writer).with_call(format, outputMode, partitionBy, options), format, outputMode, queryName, options)
+
+    def pass_on(self, writer: DataStreamWriter, original: Hook, where: str | None) -> Any:
+        """Let Spark write another format."""
+        _give_partitions(writer, self.state)
+        return original(writer, where, self.source, self.mode, None, self.query_name, **self.options)
+
+    def write(self, writer: DataStreamWriter, *, path: str | None = None, table: str | None = None) -> Any:
+        """Start a stream whose batches go to a Hudi table; for Spark its format is no longer Hudi."""
+        sink = StreamSink(self.state, (self.state.mode or "append").lower(), path, table)
+        sink.check()
+        writer.options(**self.options).foreachBatch(sink)
+        writer.__dict__[_ATTRIBUTE] = WriterState()
+        return writer.start(outputMode=self.mode, queryName=self.query_name)
+
+
 def _starting_hooks(is_enabled: IsEnabled) -> dict[str, Hook]:
-    """Return the hooks of the calls that start a stream."""
+    """Return the hooks of the calls that start a stream, or say how it runs."""
 
-    def start(
-        writer: DataStreamWriter,
-        original: Hook,
-        path: str | None = None,
-        format: str | None = None,  # noqa: A002 - Spark's name
-        outputMode: str | None = None,  # noqa: N803 - Spark's name
-        partitionBy: str | list[str] | None = None,  # noqa: N803 - Spark's name
-        queryName: str | None = None,  # noqa: N803 - Spark's name
-        **options: Any,
-    ) -> Any:
-        state = _state(writer).with_call(format, outputMode, partitionBy, options)
-        if not (state.is_hudi and is_enabled(writer._spark)):  # noqa: SLF001 - a writer says it nowhere else
-            _give_partitions(writer, state)
-            return original(writer, path, format, outputMode, None, queryName, **options)
-        location = path or next((value for name, value in state.options.items() if name.lower() == "path"), None)
-        sink = StreamSink(state, _mode(state), path=location)
-        sink.check()
-        writer.options(**options).foreachBatch(sink)
-        return original(writer, None, None, outputMode, None, queryName)
+    def start(writer: DataStreamWriter, original: Hook, path: str | None = None, *said: Any, **named: Any) -> Any:
+        call = _Start.of(writer, *said, **named)
+        if not (call.state.is_hudi and is_enabled(writer._spark)):  # noqa: SLF001 - a writer says it nowhere else
+            return call.pass_on(writer, original, path)
+        stated = next((value for name, value in call.state.options.items() if name.lower() == "path"), None)
+        return call.write(writer, path=path or stated)
 
-    def to_table(
-        writer: DataStreamWriter,
-        original: Hook,
-        tableName: str,  # noqa: N803 - Spark's name
-        format: str | None = None,  # noqa: A002 - Spark's name
-        outputMode: str | None = None,  # noqa: N803 - Spark's name
-        partitionBy: str | list[str] | None = None,  # noqa: N803 - Spark's name
-        queryName: str | None = None,  # noqa: N803 - Spark's name
-        **options: Any,
-    ) -> Any:
-        state = _state(writer).with_call(format, outputMode, partitionBy, options)
-        session = writer._spark  # noqa: SLF001
+    def to_table(writer: DataStreamWriter, original: Hook, tableName: str, *said: Any, **named: Any) -> Any:  # noqa: N803
+        call = _Start.of(writer, *said, **named)
+        session, state = writer._spark, call.state  # noqa: SLF001
         if not (is_enabled(session) and (state.is_hudi or (state.source is None and catalog_table.find(session, tableName)))):
-            _give_partitions(writer, state)
-            return original(writer, tableName, format, outputMode, None, queryName, **options)
-        sink = StreamSink(state, _mode(state), table=tableName)
-        sink.check()
-        writer.options(**options).foreachBatch(sink)
-        return _plain_start(writer, outputMode, queryName)
+            return call.pass_on(writer, original, tableName)
+        return call.write(writer, table=tableName)
 
-    return {"start": start, "toTable": to_table}
+    def trigger(writer: DataStreamWriter, original: Hook, **named: Any) -> Any:
+        if (named.get("availableNow") or named.get("once")) and is_enabled(writer._spark):  # noqa: SLF001
+            check_limits(writer._df)  # noqa: SLF001
+        return original(writer, **named)
 
-
-def _plain_start(writer: DataStreamWriter, output_mode: str | None, query_name: str | None) -> Any:
-    """Start a stream whose batches go to a function; its format is no longer Hudi's to look at."""
-    writer.__dict__[_ATTRIBUTE] = WriterState()
-    return writer.start(outputMode=output_mode, queryName=query_name)
+    return {"start": start, "toTable": to_table, "trigger": trigger}
 
 
 def _give_partitions(writer: DataStreamWriter, state: WriterState) -> None:
     if state.partition_by:
         original = DataStreamWriter.partitionBy._pyhudi_original  # type: ignore[attr-defined]  # noqa: SLF001 - set by replace_method
         original(writer, *state.partition_by)
-
-
-def _mode(state: WriterState) -> str:
-    return (state.mode or "append").lower()

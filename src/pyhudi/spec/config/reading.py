@@ -69,6 +69,12 @@ READING: tuple[ConfigKey, ...] = (
         " own. A stream keeps to what it began with.",
         choices=("6", "8", "9"),
     ),
+    served(
+        "pyhudi.streaming.max.commits",
+        "Stream of a table: how many commits a batch holds at most; without it, all that are there. Not with the triggers `availableNow` and"
+        " `once`. The first batch from `earliest` holds everything archived besides.",
+        Kind.POSITIVE,
+    ),
     *harmless(
         "a commit that only moves rows is never read as a change",
         "hoodie.datasource.read.incr.skip_compact hoodie.datasource.read.incr.skip_cluster",
