@@ -82,6 +82,10 @@ def arrow_type(spark: DataType, column: str) -> pa.DataType:
         return pa.map_(arrow_type(spark.keyType, f"{column}.key"), value)
     if isinstance(spark, StructType):
         return pa.struct([pa.field(part.name, arrow_type(part.dataType, f"{column}.{part.name}"), part.nullable) for part in spark.fields])
+    if isinstance(spark, StringType) and not spark.isUTF8BinaryCollation():
+        raise SchemaError(
+            f"column '{column}' compares by the collation {spark.collation}, which a Hudi table cannot keep; cast it to STRING."
+        )
     found = _ATOMIC.get(type(spark))
     if found is None:
         raise SchemaError(f"column '{column}' has the type {spark.simpleString()}, which a Hudi table cannot store; cast it to another.")
