@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+import os
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,8 +13,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
 
 from pyhudi import HudiTable
+from pyhudi.errors import UsageError
 from pyhudi.write.result import WriteResult
 
 pytestmark = pytest.mark.spark
@@ -103,6 +106,16 @@ def test_a_damaged_record_index_is_told_of_and_the_files_are_asked(
         )
     assert "record index" in caplog.text
     assert (written.updated, written.inserted) == (1, 1)
+
+
+def test_rows_that_change_from_run_to_run_are_refused(spark: SparkSession, tmp_path: Path) -> None:
+    path = made(tmp_path / "t", "SIMPLE", "COPY_ON_WRITE", {}, "seen")
+    city = F.udf(lambda _: os.urandom(8).hex(), "string").asNondeterministic()
+    frame = spark.range(8).select("id", city("id").alias("city"), F.lit(1).cast("long").alias("seen"), F.lit("x").alias("note"))
+    before = content(path)
+    with pytest.raises(UsageError, match="cache\\(\\) it"):
+        HudiTable.open(str(path)).upsert(frame, options={**options("SIMPLE", {}), "pyhudi.engine": "spark"})
+    assert content(path) == before
 
 
 def compare(

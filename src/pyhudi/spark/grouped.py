@@ -10,7 +10,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
 
-from pyhudi.errors import KeyFieldError
+from pyhudi.errors import KeyFieldError, UsageError
 from pyhudi.index.protocol import Lookup
 from pyhudi.index.rows import TaggedRows, with_sure_positions
 from pyhudi.kernels.base_file import TableShape, WriterSettings
@@ -21,6 +21,7 @@ from pyhudi.kernels.write_task import TaskResult
 from pyhudi.keygen.choose import key_generator
 from pyhudi.schema.meta_columns import FILE_NAME, PARTITION_PATH, RECORD_KEY
 from pyhudi.spark.bulk import task_identity
+from pyhudi.spark.collect import fetched
 from pyhudi.spark.kept import kept_until
 from pyhudi.spark.key_columns import refuse_unmade, with_keys, with_table_types
 from pyhudi.spark.key_search import KeySearch
@@ -43,6 +44,10 @@ from pyhudi.write.profile import PartitionProfile, Profile
 from pyhudi.write.tag import Tagging, check_moves
 
 _SAMPLE_ROWS = 20_000
+_OTHER_ROWS = (
+    "the DataFrame gave rows of other partitions when it ran again, as one of a random function or of a limit without order may:"
+    " cache() it, then write it. Nothing was written."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +64,7 @@ class GroupedRows:
 
     def sample(self) -> list[TaggedRows]:
         """Return some rows without file id, to tell how large a record is."""
-        some = self.rows.drop(FILE_ID_COLUMN, PARTITION_PATH).limit(_SAMPLE_ROWS).toArrow()
+        some = fetched(self.rows.drop(FILE_ID_COLUMN, PARTITION_PATH).limit(_SAMPLE_ROWS))
         return [TaggedRows("", (), some)]
 
 
@@ -93,6 +98,8 @@ def group_rows(
         found = Located(_located(frame)) if located else search.found(_keyed(txn, frame, tagging, lookup.shape.incoming_schema))
         rows = kept_until(kept, _deletes(found.rows) if tagging.operation.deletes_rows else found.rows)
         profile = _profile(rows, places, begins=tagging.layout is not None and not located)
+        if found.paths is not None and not profile.partitions.keys() <= found.paths:
+            raise UsageError(_OTHER_ROWS)
         standing = rows
         if not located and tagging.layout is None and any(piece.logs for part in profile.partitions.values() for piece in part.updates):
             standing = without_deleted_twins(rows, lookup)
@@ -135,6 +142,8 @@ def _profile(rows: DataFrame, places: Places, *, begins: bool) -> Profile:
     """Return the counts of rows; `begins` when a file id that no file group has is how a new one begins."""
     counted = rows.groupBy(PARTITION_PATH, FILE_ID_COLUMN).agg(F.count("*"), F.count_if(F.col(RECORD_KEY).isNull())).collect()
     refuse_unmade(row[0] for row in counted)
+    if any(row[0] is None for row in counted):
+        raise UsageError(_OTHER_ROWS)
     if bad := sum(row[3] for row in counted):
         raise KeyFieldError(
             f"{bad} rows have no record key: every key field ({', '.join(places.view.config.record_key_fields)}) is null or empty there."

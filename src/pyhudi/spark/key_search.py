@@ -62,12 +62,15 @@ class KeySearch:
     def _located(self, keyed: DataFrame, paths: Sequence[str], *, positions: bool) -> Located:
         """Ask the index; a layout is asked as SIMPLE is."""
         index = self.tagging.index
+        if asks_record_index(index):
+            keyed = kept_until(self.kept, keyed)  # the keys that are asked for must be those that are written
         if isinstance(index, GlobalIndex):
             every = list(self.lookup.view.partition_paths())
             places = self._places(keyed, every, in_any_partition=True)
             joined = join_places(keyed, places, positions=positions, in_any_partition=True)
             return moved(joined, index, self.tagging, replace(self.lookup, positions=positions), self.kept)
-        return Located(join_places(keyed, self._places(keyed, paths, in_any_partition=False), positions=positions))
+        places = self._places(keyed, paths, in_any_partition=False)
+        return Located(join_places(keyed, places, positions=positions), paths=frozenset(paths))
 
     def _places(self, keyed: DataFrame, paths: Sequence[str], *, in_any_partition: bool) -> DataFrame | None:
         if asks_record_index(self.tagging.index):

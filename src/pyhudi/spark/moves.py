@@ -36,10 +36,13 @@ _ROWS_AT_ONCE = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """Rows with the file group they go to, null for a new record; `_pyhudi_delete` where some leave one. `late` rows were left out."""
+    """Rows with the file group they go to, null for a new record; `_pyhudi_delete` where some leave one. `late` rows were left out.
+    `paths` are the partitions that were looked into, None for all.
+    """
 
     rows: DataFrame
     late: int = 0
+    paths: frozenset[str] | None = None
 
 
 def moved(joined: DataFrame, index: GlobalIndex, tagging: Tagging, lookup: Lookup, kept: contextlib.ExitStack) -> Located:
