@@ -17,6 +17,7 @@ from tests.interop.failing import FAILS_BEFORE_COMMIT
 from tests.interop.judge import JAR_VARIABLE, PYTHON_VARIABLE, Judge, JudgeError
 from tests.interop.kinds import HIVE_STYLE, Kind, Model
 from tests.interop.rows import data, trips
+from tests.interop.test_metadata_table_version_6 import INDEXES, check
 from tests.interop.test_version_6 import kill_a_write, pending
 
 OLD_JAR = "PYHUDI_JUDGE_0_15_JAR"
@@ -131,3 +132,23 @@ def test_pyhudi_rolls_back_a_failed_write_of_hudi_0_15(markers: str, kind: Kind,
     assert_both_read(old_judge, tmp_path, model)
     old_writes(kind, old_judge, tmp_path, "upsert", model.upsert(trips(2, 9, amount=3)))
     assert_both_read(old_judge, tmp_path, model)
+
+
+@pytest.mark.parametrize("kind", [COPY_ON_WRITE, MERGE_ON_READ], ids=lambda kind: kind.name)
+def test_metadata_tables_are_continued_by_each_side(kind: Kind, old_judge: Judge, tmp_path: Path) -> None:
+    path, name, model = tmp_path / "t", f"indexed_{kind.name}", Model(kind.order_by)
+    kind.create(path).insert(model.upsert(trips(0, 8)), INDEXES)
+    for turn in range(4):
+        HudiTable.open(path).upsert(model.upsert(trips(turn, turn + 3, amount=turn + 1)), INDEXES)
+    old_judge.sql(f"CREATE TABLE {name} USING hudi LOCATION '{path}'")
+    old_writes(kind, old_judge, path, "upsert", model.upsert(trips(6, 12, amount=10)), **INDEXES)
+    HudiTable.open(path).delete(model.delete(trips(4, 5, amount=99)), options=INDEXES)
+    check(old_judge, path, name, model)
+    with pytest.raises(JudgeError, match="alidation"):
+        old_writes(kind, old_judge, path, "upsert", trips(2, 12, amount=60), **INDEXES, **FAILS_BEFORE_COMMIT)
+    HudiTable.open(path).upsert(model.upsert(trips(6, 8, amount=70)), INDEXES)
+    check(old_judge, path, name, model)
+    kill_a_write(path)
+    old_writes(kind, old_judge, path, "upsert", model.upsert(trips(5, 7, amount=80)), **INDEXES)
+    HudiTable.open(path).upsert(model.upsert(trips(0, 2, amount=90)), INDEXES)  # 0.15 reads no further than its rollback block till then
+    check(old_judge, path, name, model)
