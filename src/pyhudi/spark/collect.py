@@ -6,11 +6,13 @@ plan's own statistics, and where those only know an upper bound (a filter, a joi
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Final
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
+from pyspark.sql.types import DataType, StructType
 
 from pyhudi.spark.local_rows import local_rows
 
@@ -38,14 +40,28 @@ def collect_small(frame: DataFrame, max_bytes: int) -> Collected:
     size = int(plan.stats().sizeInBytes())
     if size <= max_bytes:
         local = local_rows(frame, plan)
-        return Collected(frame.toArrow() if local is None else local, f"the plan's estimate of {size:,} bytes is at most {max_bytes:,}")
+        return Collected(fetched(frame) if local is None else local, f"the plan's estimate of {size:,} bytes is at most {max_bytes:,}")
     if not _reduces(plan.toString()):
         return Collected(None, f"the plan's estimate of {size:,} bytes is above {max_bytes:,}")
     most = max_bytes // _row_bytes(frame)
-    rows = frame.limit(most + 1).toArrow()
+    rows = fetched(frame.limit(most + 1))
     if rows.num_rows <= most:
         return Collected(rows, f"{rows.num_rows:,} rows, at most {most:,}")
     return Collected(None, f"more than {most:,} rows")
+
+
+def fetched(frame: DataFrame) -> pa.Table:
+    """Return the rows; required fields of structs come as ones that may be null: Spark's `toArrow` fails on null structs in maps."""
+    if any(_has_required_fields(field.dataType) for field in frame.schema.fields):
+        frame = frame.to(StructType.fromJson(json.loads(frame._jdf.schema().asNullable().json())))  # noqa: SLF001 - no public name
+    return frame.toArrow()
+
+
+def _has_required_fields(spark: DataType) -> bool:
+    if isinstance(spark, StructType):
+        return any(not field.nullable or _has_required_fields(field.dataType) for field in spark.fields)
+    parts = (getattr(spark, name, None) for name in ("elementType", "valueType"))
+    return any(_has_required_fields(part) for part in parts if part is not None)
 
 
 def estimated_rows(frame: DataFrame) -> int:

@@ -13,7 +13,7 @@ from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 
-from pyhudi.spark.collect import collect_small
+from pyhudi.spark.collect import collect_small, fetched
 from pyhudi.spark.distributed import DistributedRequest, serves, write_distributed
 from pyhudi.spec.commit import Operation
 from pyhudi.spec.options import resolve
@@ -53,7 +53,7 @@ def write_frame(
         write, table, operation, options=hudi, located=located, partitions=partitions, seen=seen, columns=columns
     )
     if choice.engine == "local":
-        return in_this_process(data.toArrow(), reason=f"{ENGINE} is local")
+        return in_this_process(fetched(data), reason=f"{ENGINE} is local")
     if choice.engine == "spark":
         return write_distributed(table, request, hudi, f"{ENGINE} is spark")
     collected = collect_small(data, choice.max_bytes)
@@ -61,7 +61,7 @@ def write_frame(
         return in_this_process(collected.rows, reason=collected.reason)
     unserved = serves(table, request, hudi)
     if unserved is not None:
-        return in_this_process(data.toArrow(), reason=unserved)
+        return in_this_process(fetched(data), reason=unserved)
     return write_distributed(table, request, hudi, collected.reason)
 
 
