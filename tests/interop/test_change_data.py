@@ -30,11 +30,17 @@ def image(text: str | None) -> object:
 
 
 @pytest.mark.parametrize(
-    ("kind", "mode"),
-    [("COPY_ON_WRITE", "DATA_BEFORE"), ("MERGE_ON_READ", "OP_KEY_ONLY"), ("MERGE_ON_READ", "DATA_BEFORE_AFTER")],
+    ("kind", "mode", "more"),
+    [
+        ("COPY_ON_WRITE", "DATA_BEFORE", {}),
+        ("MERGE_ON_READ", "OP_KEY_ONLY", {}),
+        ("MERGE_ON_READ", "DATA_BEFORE_AFTER", {}),
+        ("COPY_ON_WRITE", "DATA_BEFORE", {"hoodie.populate.meta.fields": "false"}),
+        ("MERGE_ON_READ", "DATA_BEFORE_AFTER", {"hoodie.populate.meta.fields": "false"}),
+    ],
 )
-def test_apache_hudi_reads_what_we_capture_and_goes_on(kind: str, mode: str, judge: Judge, tmp_path: Path) -> None:
-    capture = {"hoodie.table.cdc.enabled": "true", "hoodie.table.cdc.supplemental.logging.mode": mode}
+def test_apache_hudi_reads_what_we_capture_and_goes_on(kind: str, mode: str, more: dict[str, str], judge: Judge, tmp_path: Path) -> None:
+    capture = {"hoodie.table.cdc.enabled": "true", "hoodie.table.cdc.supplemental.logging.mode": mode, **more}
     path = tmp_path / "t"
     table = HudiTable.create(path, SCHEMA, name="t", keys=["id"], partition_by=["city"], order_by=["ts"], table_type=kind, options=capture)
     table.upsert([row(number, 1, "a") for number in range(4)])
@@ -49,6 +55,7 @@ def test_apache_hudi_reads_what_we_capture_and_goes_on(kind: str, mode: str, jud
         "hoodie.datasource.write.partitionpath.field": "city",
         "hoodie.table.ordering.fields": "ts",
         "hoodie.datasource.write.table.type": kind,
+        **({**more, "hoodie.index.type": "SIMPLE"} if more else {}),
     }
     judge.write(path, pa.Table.from_pylist([row(0, 4, "d"), row(5, 4, "d")], SCHEMA), "append", options)
     table.overwrite([row(6, 5, "e")], partitions=["oslo"])
