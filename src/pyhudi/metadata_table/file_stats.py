@@ -151,7 +151,7 @@ def _nulls(chunks: Sequence[pq.ColumnChunkMetaData]) -> int | None:
     """Return how many values are null; None when a row group does not tell."""
     if any(not chunk.is_stats_set or chunk.statistics.null_count is None for chunk in chunks):
         return None
-    return sum(chunk.statistics.null_count for chunk in chunks)
+    return sum(int(chunk.statistics.null_count) for chunk in chunks)
 
 
 def _footer_bounds(

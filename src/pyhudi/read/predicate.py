@@ -278,7 +278,7 @@ class _Parser:
         return UsageError(f"The filter {self._text!r} has {found} at character {token.start + 1} where {expected} should be.")
 
 
-def _like(column: Column, pattern: str) -> Condition:
+def _like(column: Operand, pattern: str) -> Condition:
     """Return what a pattern says of how a text begins."""
     stem = pattern.rstrip("%")
     if _WILD & set(stem):
