@@ -6,7 +6,6 @@ plan's own statistics, and where those only know an upper bound (a filter, a joi
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,6 +14,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import DataType, StructType
 
 from pyhudi.spark.local_rows import local_rows
+from pyhudi.spark.types import nullable_schema
 
 #: Plan nodes after which Spark's size estimate is an upper bound only.
 _REDUCING: Final = ("Filter", "Join", "Aggregate", "Limit", "Sample", "Distinct", "Except", "Intersect")
@@ -53,7 +53,7 @@ def collect_small(frame: DataFrame, max_bytes: int) -> Collected:
 def fetched(frame: DataFrame) -> pa.Table:
     """Return the rows; required fields of structs come as ones that may be null: Spark's `toArrow` fails on null structs in maps."""
     if any(_has_required_fields(field.dataType) for field in frame.schema.fields):
-        frame = frame.to(StructType.fromJson(json.loads(frame._jdf.schema().asNullable().json())))  # noqa: SLF001 - no public name
+        frame = frame.to(nullable_schema(frame))
     return frame.toArrow()
 
 

@@ -5,8 +5,11 @@ Everything is nullable, as in every file source of Spark: a file written before 
 
 from __future__ import annotations
 
+import json
+
 import pyarrow as pa
 import pyarrow.types as pt
+from pyspark.sql import DataFrame
 from pyspark.sql.types import (
     ArrayType,
     BinaryType,
@@ -51,6 +54,11 @@ def spark_schema(schema: pa.Schema) -> StructType:
         UnsupportedError: a column has a type that Spark's Parquet scan does not read; names it.
     """
     return StructType([StructField(field.name, spark_type(field.type, field.name)) for field in schema])
+
+
+def nullable_schema(frame: DataFrame) -> StructType:
+    """Return the columns of a DataFrame, all of which may be null, at every depth."""
+    return StructType.fromJson(json.loads(frame._jdf.schema().asNullable().json()))  # noqa: SLF001 - no public name
 
 
 def described(schema: StructType, columns: pa.Schema) -> StructType:

@@ -85,6 +85,8 @@ def test_create_as_select_fills_the_table_in_one_commit(sql):
     sql("CREATE TABLE t USING hudi PARTITIONED BY (p) TBLPROPERTIES (primaryKey = 'id') AS SELECT id, 'x' AS p, id * 2 AS v FROM range(3)")
     assert sql("SELECT id, v, p FROM t ORDER BY id") == [(0, 0, "x"), (1, 2, "x"), (2, 4, "x")]
     assert sql.commits("t") == 1
+    sql("INSERT INTO t VALUES (3, NULL, 'x')")  # the query had no nulls; the table takes them
+    assert sql("SELECT v FROM t WHERE id = 3") == [(None,)]
 
 
 def test_a_failed_create_as_select_leaves_nothing(sql):

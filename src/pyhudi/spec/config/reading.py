@@ -71,8 +71,8 @@ READING: tuple[ConfigKey, ...] = (
     ),
     served(
         "pyhudi.streaming.max.commits",
-        "Stream of a table: how many commits a batch holds at most; without it, all that are there. Not with the triggers `availableNow` and"
-        " `once`. The first batch from `earliest` holds everything archived besides.",
+        "Stream of a table: how many commits a batch holds at most; without it, all that are there. Not with the triggers `availableNow`"
+        " and `once`. The first batch from `earliest` holds everything archived besides.",
         Kind.POSITIVE,
     ),
     *harmless(

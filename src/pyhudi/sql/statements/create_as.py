@@ -6,6 +6,7 @@ from pyspark.sql import DataFrame
 
 from pyhudi.errors import TableExists, TableNotFound, UsageError
 from pyhudi.spark import relations
+from pyhudi.spark.types import nullable_schema
 from pyhudi.spec.commit import Operation
 from pyhudi.sql import definition as definitions
 from pyhudi.sql.assign import Target, conform
@@ -24,7 +25,8 @@ def create_table_as_select(statement: Statement) -> DataFrame | None:
         return None
     relations.refresh_all(statement.session, statement.names())
     source = statement.ask(_query_text(statement))
-    definition = definitions.read_definition(statement, schema=source.schema)
+    # As everywhere in Spark, columns of a table made from a query take nulls, even if the query happens to have none.
+    definition = definitions.read_definition(statement, schema=nullable_schema(source))
     if not create.prepare(statement, definition):
         return statement.empty()
     location = create.location_of(statement, definition)
