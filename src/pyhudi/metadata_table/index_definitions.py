@@ -1,7 +1,7 @@
 """The definitions of a table's indexes, beside the metadata table in `.hoodie/.index_defs/index.json`.
 
-Rules: `HoodieIndexDefinition`, `HoodieIndexMetadata`; format notes (metadata table) 5. Tables of version 6 have none,
-those of version 8 name no version of an index, which means V1.
+Rules: `HoodieIndexDefinition`, `HoodieIndexMetadata`; format notes (metadata table) 5. Tables of Hudi 0.x have none,
+those of Hudi 1.0 name no version of an index, which means V1.
 """
 
 from __future__ import annotations
@@ -60,13 +60,13 @@ def load_definitions(storage: Storage, config: TableConfig) -> dict[str, IndexDe
         raise CorruptTableError(f"file {path} of table {storage.uri} is damaged ({type(error).__name__}: {error})") from None
 
 
-def render_definitions(definitions: Mapping[str, IndexDefinition], *, with_version: bool) -> bytes:
-    """Return the content of the file; `with_version` for tables of version 9."""
-    entries = {name: _entry(definition, with_version=with_version) for name, definition in definitions.items()}
+def render_definitions(definitions: Mapping[str, IndexDefinition]) -> bytes:
+    """Return the content of the file. Hudi 1.0 passes over versions of indexes, 1.2 fails where one of an expression is missing."""
+    entries = {name: _entry(definition) for name, definition in definitions.items()}
     return json.dumps({"indexDefinitions": entries}, indent=2, separators=(",", " : "), ensure_ascii=False).encode()
 
 
-def _entry(definition: IndexDefinition, *, with_version: bool) -> dict[str, object]:
+def _entry(definition: IndexDefinition) -> dict[str, object]:
     entry: dict[str, object] = {
         "indexName": definition.name,
         "indexType": definition.type,
@@ -76,7 +76,7 @@ def _entry(definition: IndexDefinition, *, with_version: bool) -> dict[str, obje
     }
     if ZONE_OPTION in definition.options:
         entry[ZONE_OPTION] = definition.options[ZONE_OPTION]
-    return entry | {"version": f"V{definition.version}"} if with_version else entry
+    return entry | {"version": f"V{definition.version}"}
 
 
 def _definition(name: str, entry: Mapping[str, Any]) -> IndexDefinition:

@@ -19,7 +19,7 @@ from pyhudi.metadata_table.added_columns import record_added_columns
 from pyhudi.metadata_table.data_table import DataTable
 from pyhudi.metadata_table.found import Found, find
 from pyhudi.metadata_table.in_step import InStep
-from pyhudi.metadata_table.index_definitions import PATH, PATH_PROPERTY, IndexDefinition, load_definitions, render_definitions
+from pyhudi.metadata_table.index_definitions import PATH, PATH_PROPERTY, load_definitions, render_definitions
 from pyhudi.metadata_table.initialise import build_partition
 from pyhudi.metadata_table.kind import PartitionKind
 from pyhudi.metadata_table.kinds import kind_of, with_kinds
@@ -28,7 +28,6 @@ from pyhudi.metadata_table.partitions import COLUMN_STATS, RECORD_INDEX, SECONDA
 from pyhudi.metadata_table.settings import DEFAULTS, MetadataSettings
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.spec.table_keys import METADATA_PARTITIONS, METADATA_PARTITIONS_INFLIGHT
-from pyhudi.spec.table_version import TableVersion
 from pyhudi.storage.folder import FolderStorage
 from pyhudi.storage.protocol import Storage
 from pyhudi.storage.table_properties import store_properties
@@ -178,12 +177,8 @@ def _define(table: DataTable, partition: str, kind: PartitionKind, sources: Sour
     )
     if found is None or is_known:
         return config
-    _write_definitions(storage, config, {**table.definitions, partition: found})
+    storage.replace(PATH, render_definitions({**table.definitions, partition: found}))
     return replace(config, properties=store_properties(storage, {PATH_PROPERTY: PATH}, sources.clock.now()))
-
-
-def _write_definitions(storage: Storage, config: TableConfig, definitions: dict[str, IndexDefinition]) -> None:
-    storage.replace(PATH, render_definitions(definitions, with_version=config.version != TableVersion.EIGHT))
 
 
 def _without_unwanted(storage: Storage, config: TableConfig, sources: Sources, settings: MetadataSettings) -> TableConfig:
@@ -197,7 +192,7 @@ def _without_unwanted(storage: Storage, config: TableConfig, sources: Sources, s
     config = _with_partitions(storage, config, [name for name in config.metadata_partitions if name in wanted], sources)
     definitions = load_definitions(storage, config)
     if not definitions.keys().isdisjoint(dropped):
-        _write_definitions(storage, config, {name: found for name, found in definitions.items() if name not in dropped})
+        storage.replace(PATH, render_definitions({name: found for name, found in definitions.items() if name not in dropped}))
     for name in dropped:
         FolderStorage(storage, FOLDER).delete_tree(name)
     return config
