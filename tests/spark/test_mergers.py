@@ -46,6 +46,12 @@ def total(spark: SparkSession, table: HudiTable) -> int:
     return int(row[0])
 
 
+def append(spark: SparkSession, table: HudiTable, rows: list[tuple[int, int]]) -> None:
+    frame = spark.createDataFrame(rows, "id long, amount long")
+    writer = frame.write.format("hudi").mode("append").option("hoodie.table.name", "t").option("pyhudi.engine", "spark")
+    writer.option("hoodie.datasource.write.recordkey.field", "id").save(table.storage.uri)
+
+
 def defined_in_a_notebook() -> Any:
     """As a cell of a notebook does it: in `__main__`, which is another module in the workers."""
     cell: dict[str, Any] = {"__name__": "__main__"}
@@ -56,9 +62,7 @@ def defined_in_a_notebook() -> Any:
 def test_merger_of_the_notebook_itself_goes_to_the_tasks(spark: SparkSession, table: HudiTable) -> None:
     register_merger(NAME, defined_in_a_notebook()())
     assert total(spark, table) == 10 + 25
-    frame = spark.createDataFrame([(0, 100), (99, 7)], "id long, amount long")
-    writer = frame.write.format("hudi").mode("append").option("hoodie.table.name", "t").option("pyhudi.engine", "spark")
-    writer.option("hoodie.datasource.write.recordkey.field", "id").save(table.storage.uri)
+    append(spark, table, [(0, 100), (99, 7)])
     assert total(spark, table) == 10 + 25 + 100 + 7
     (done,) = table.services.compact(engine=SparkEngine(spark))
     assert (done.engine, total(spark, table)) == ("spark", 142)
@@ -84,3 +88,6 @@ def test_merger_that_does_not_pickle_is_refused(spark: SparkSession, table: Hudi
     register_merger(NAME, merger)
     with pytest.raises(UsageError, match="pickle"):
         total(spark, table)
+    with pytest.raises(UsageError, match="pickle"):
+        append(spark, table, [(0, 100)])
+    assert sorted(table.history()["action"].to_pylist()) == ["deltacommit", "deltacommit", "rollback"]

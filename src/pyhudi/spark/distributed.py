@@ -23,6 +23,7 @@ from pyhudi.keygen.choose import key_generator
 from pyhudi.service.rollback import roll_back_failed_writes
 from pyhudi.spark.bulk import bulk_write
 from pyhudi.spark.collect import estimated_rows
+from pyhudi.spark.failures import pickling_explained
 from pyhudi.spark.frame_schema import arrow_schema
 from pyhudi.spark.grouped import GroupedRows, group_rows, write_groups
 from pyhudi.spec.commit import Operation
@@ -92,6 +93,7 @@ def _unserved_merge(table: OpenTable, choices: Choices) -> str | None:
     return None
 
 
+@pickling_explained()
 def write_distributed(table: OpenTable, request: DistributedRequest, options: Mapping[str, str], reason: str) -> WriteResult:
     """Write a DataFrame's rows in one commit, by Spark tasks.
 

@@ -12,6 +12,7 @@ import logging
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 from urllib.parse import unquote
@@ -56,6 +57,19 @@ def carried(callback: Callable[P, T]) -> Callable[P, T]:
             raise _CarriedError(f"pyhudi failure #{number}: {error}") from error
 
     return method
+
+
+@contextmanager
+def pickling_explained() -> Iterator[None]:
+    """Name what does not pickle where Python says so only on its own terms; also a decorator."""
+    try:
+        yield
+    except Exception as error:
+        if type(error).__name__ != "PicklingError":  # by name: its module is one that nothing here may import
+            raise
+        raise UsageError(
+            f"The work cannot be sent to Spark's tasks, since an object that was registered does not pickle: {error}"
+        ) from error
 
 
 def explain_reads_below(base: str) -> None:

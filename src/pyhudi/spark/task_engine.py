@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pyspark.sql import SparkSession
 
 from pyhudi.engine.protocol import Result, Task
-from pyhudi.errors import HudiError, UsageError
+from pyhudi.errors import HudiError
+from pyhudi.spark.failures import pickling_explained
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +44,8 @@ class SparkEngine:
             except HudiError as error:
                 return _Failed(error)
 
-        try:
+        with pickling_explained():
             answers = self.session.sparkContext.parallelize(tasks, len(tasks)).map(answered).collect()
-        except Exception as error:
-            if type(error).__name__ != "PicklingError":  # by name: its module is one that nothing here may import
-                raise
-            raise UsageError(
-                f"The work cannot be sent to Spark's tasks, since an object that was registered does not pickle: {error}"
-            ) from error
         results: list[Result] = []
         for answer in answers:
             if isinstance(answer, _Failed):
