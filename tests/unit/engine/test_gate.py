@@ -48,6 +48,8 @@ def test_a_ctrl_c_while_tasks_run_ends_after_those_that_have_begun() -> None:
         begun.acquire()
         os.kill(os.getpid(), signal.SIGINT)
 
+    # Libraries that other tests of this process import (polars) put handlers of their own before Python's.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     sender = threading.Thread(target=interrupt)
     sender.start()
     with pytest.raises(KeyboardInterrupt):
