@@ -49,19 +49,18 @@ class ExpressionRecords:
         if kind is None or (pt.is_floating(values.type) and pc.any(pc.is_nan(values)).as_py()):
             return None
         bounds = pc.min_max(_comparable(values)).as_py()
-        present = bounds["min"] is not None
         return ColumnStats(
             RecordType.COLUMN_STATS,
             str(file.name),
             self._field,
-            kind if present else None,
+            kind,
             bounds["min"],
             bounds["max"],
             len(values) - values.null_count,
             values.null_count,
             file.size,
             file.size * _UNPACKED,
-            type_info=type_info(values.type) if present else None,
+            type_info=type_info(values.type),
         )
 
     def _filter(self, file: BaseFile, values: pa.Array) -> BloomFilterRecord | None:

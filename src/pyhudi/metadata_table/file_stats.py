@@ -82,7 +82,7 @@ def partition_stats(partition_path: str, files: Sequence[Mapping[str, ColumnStat
 def _absent(name: str, column: str, kind: tuple[ValueType, str | None], rows: int, *, is_null: bool) -> ColumnStats:
     """Return the statistics of a column that a file does not have: all nulls, or some values that nobody knows here."""
     if is_null:
-        return ColumnStats(RecordType.COLUMN_STATS, name, column, None, None, None, rows, rows, 0, 0)
+        return ColumnStats(RecordType.COLUMN_STATS, name, column, kind[0], None, None, rows, rows, 0, 0, type_info=kind[1])
     least, greatest = widest_bounds(*kind)
     return ColumnStats(RecordType.COLUMN_STATS, name, column, kind[0], least, greatest, max(rows, 2), 1, 0, 0, type_info=kind[1])
 
@@ -101,7 +101,8 @@ def _of_type(stats: ColumnStats | None, kind: ValueType, info: str | None) -> Co
     convert = _WIDER.get((stats.value_type, kind))
     if convert is None:
         return None
-    return replace(stats, value_type=kind, type_info=info, minimum=convert(stats.minimum), maximum=convert(stats.maximum))
+    least, greatest = (None if bound is None else convert(bound) for bound in (stats.minimum, stats.maximum))
+    return replace(stats, value_type=kind, type_info=info, minimum=least, maximum=greatest)
 
 
 def _united(name: str, parts: Sequence[ColumnStats]) -> ColumnStats:
@@ -132,18 +133,18 @@ def _column_stats(file: pq.ParquetFile, place: int, file_name: str, column: str,
         nulls, bounds = stored.null_count, _bounds_of_reals(stored)
     if bounds is None:
         bounds = widest_bounds(*kind)
-    has_bounds = nulls < values
+    # A column of nulls has its type as well: Apache Hudi does not unite statistics of a partition whose types differ.
     return ColumnStats(
         RecordType.COLUMN_STATS,
         file_name,
         column,
-        kind[0] if has_bounds else None,
-        *(bounds if has_bounds else (None, None)),
+        kind[0],
+        *(bounds if nulls < values else (None, None)),
         values,
         nulls,
         sum(chunk.total_compressed_size for chunk in chunks),
         sum(chunk.total_uncompressed_size for chunk in chunks),
-        type_info=kind[1] if has_bounds else None,
+        type_info=kind[1],
     )
 
 

@@ -52,7 +52,7 @@ def _merge_lists(older: FileList, newer: FileList) -> FileList:
 def _merge_stats(older: ColumnStats, newer: ColumnStats) -> ColumnStats:
     if older.is_deleted or newer.is_deleted or newer.is_tight_bound:
         return newer
-    with_bounds = newer if newer.value_type is not None else older
+    with_bounds = older if newer.minimum is None and older.minimum is not None else newer
     return replace(
         newer,
         value_type=with_bounds.value_type,

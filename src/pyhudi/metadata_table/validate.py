@@ -111,7 +111,7 @@ def _column_problems(table: MetadataTable, view: FileSystemView, types: BoundTyp
             actual = file_stats(view.storage, file.path, types, nulls) or {}
             for column, stats in known.get(str(file.name), {}).items():
                 found = actual.get(column)
-                if found is None or found.value_type not in (stats.value_type, None):
+                if found is None or (found.minimum is not None and found.value_type != stats.value_type):
                     continue  # the file has no such column, or the column had another type then
                 for name in _COMPARED:
                     if getattr(stats, name) != getattr(found, name) and not _rules_nothing_out(name, stats, found):

@@ -77,7 +77,8 @@ def test_row_groups_are_united() -> None:
 def test_column_of_nulls_has_counts_and_no_bounds() -> None:
     found = stats_of(pa.table({"c": pa.array([None, None], pa.string())}))
     assert found is not None
-    assert (found["c"].value_type, found["c"].minimum, found["c"].null_count) == (None, None, 2)
+    # Apache Hudi refuses to unite statistics of one column whose types differ.
+    assert (found["c"].value_type, found["c"].minimum, found["c"].null_count) == (ValueType.STRING, None, 2)
 
 
 def test_file_without_rows_has_no_statistics() -> None:
