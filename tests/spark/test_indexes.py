@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 from pyhudi import HudiTable
 from pyhudi.index.bucket_numbers import bucket_of
 from pyhudi.kernels.bucket_hash import list_hashes
+from pyhudi.spark import distributed
 
 pytestmark = pytest.mark.spark
 
@@ -65,13 +66,18 @@ def test_records_that_only_logs_hold_are_updated_where_they_are(spark: SparkSess
     assert result.index == "SIMPLE"
 
 
-def test_record_index_that_nobody_named_gives_way_to_a_join_in_spark_tasks(spark: SparkSession, tmp_path: Path) -> None:
+def test_record_index_that_nobody_named_is_asked_in_spark_tasks_where_it_costs_less_than_a_join(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     records = {"hoodie.metadata.enable": "true", "hoodie.metadata.global.record.level.index.enable": "true"}
+    in_tasks = {**records, "pyhudi.engine": "spark"}
     table = HudiTable.create(tmp_path / "t", SCHEMA, name="t", keys=["id"], partition_by=["city"])
     table.upsert(rows(spark, 0, 6, 1).toArrow(), options=records)
-    result = table.upsert(rows(spark, 3, 9, 2), options={**records, "pyhudi.engine": "spark"})
-    assert (result.index, result.engine) == ("SIMPLE", "spark")
-    assert "join" in result.index_reason
-    again = table.upsert(rows(spark, 8, 10, 3).toArrow(), options=records)
-    assert again.index == "RECORD_LEVEL_INDEX"
+    asked = table.upsert(rows(spark, 3, 9, 2), options=in_tasks)
+    assert (asked.index, asked.engine) == ("RECORD_LEVEL_INDEX", "spark")
+    assert "ask its file groups" in asked.index_reason
+    monkeypatch.setattr(distributed, "lookup_pays", lambda _keys, _size: False)  # as for many rows
+    joined = table.upsert(rows(spark, 8, 10, 3), options=in_tasks)
+    assert (joined.index, joined.engine) == ("SIMPLE", "spark")
+    assert "join" in joined.index_reason
     assert values(table) == {f"ké{n}": 1 if n < 3 else 2 if n < 8 else 3 for n in range(10)}
