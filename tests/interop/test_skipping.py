@@ -105,9 +105,7 @@ def _group(file_name: str) -> str:
     return file_name.lstrip(".").split("_")[0]
 
 
-@pytest.mark.parametrize(
-    ("version", "table_type"), [(9, "COPY_ON_WRITE"), pytest.param(8, "MERGE_ON_READ", marks=pytest.mark.thorough)]
-)
+@pytest.mark.parametrize(("version", "table_type"), [(9, "COPY_ON_WRITE"), pytest.param(8, "MERGE_ON_READ", marks=pytest.mark.thorough)])
 def test_no_row_is_skipped_and_no_file_is_kept_in_vain(judge: Judge, tmp_path: Path, version: int, table_type: str) -> None:
     table = written(tmp_path / "t", version, table_type)
     asked = [condition for condition in SOME if version > 8 or "m " not in condition]
