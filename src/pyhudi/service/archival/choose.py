@@ -9,7 +9,7 @@ pending actions count here.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from pyhudi.service.archival.settings import ArchivalSettings
 from pyhudi.spec.instant import Action, Instant
@@ -46,7 +46,7 @@ class Facts:
     timeline: Timeline
     is_merge_on_read: bool
     cleaned: Cleaned | None = None
-    bounds: tuple[Stay, ...] = field(default=())
+    bounds: tuple[Stay, ...] = ()
 
 
 def choose(facts: Facts, settings: ArchivalSettings) -> tuple[tuple[Instant, ...], str]:

@@ -8,19 +8,21 @@ run deletes these first.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
 
 from pyhudi.kernels.history import read_rows
 from pyhudi.kernels.history_write import MergeLimits, add_to_history, merge_history
 from pyhudi.spec.instant import Action, Instant, State, parse_instant
 from pyhudi.spec.table_config import TableConfig
-from pyhudi.storage.protocol import FileStatus, Storage
+from pyhudi.storage.protocol import Storage
 from pyhudi.timeline.history import History
 from pyhudi.timeline.history_lsm import ArchivedRow
 from pyhudi.timeline.payload import read_bytes
 from pyhudi.timeline.timeline import Timeline
 
 #: Under which requested time and completed action all states of an instant meet.
-_Key = tuple[str, Action]
+_Key: TypeAlias = tuple[str, Action]
+_Files: TypeAlias = Mapping[_Key, list[tuple[Instant, str]]]
 _WITH_PLAN = frozenset({Action.CLEAN, Action.COMPACTION, Action.LOG_COMPACTION})
 _REPLACING = frozenset({Action.REPLACE_COMMIT, Action.CLUSTERING})
 
@@ -32,7 +34,8 @@ def drop_archived(storage: Storage, config: TableConfig, timeline: Timeline) -> 
         return False
     archived = {(one.requested, one.action) for one in History(storage, config, read_rows).instants(since=oldest)}
     both = [one for one in timeline.completed() if (one.requested, one.action) in archived]
-    _delete(storage, config, both)
+    if both:
+        _delete(storage, _files(storage, config), both)
     return bool(both)
 
 
@@ -42,9 +45,10 @@ def move_to_archive(storage: Storage, config: TableConfig, timeline: Timeline, i
     Raises:
         StorageError: the storage failed. Each instant is on the active timeline, in the archive, or in both.
     """
-    states = _states(config, storage.list(config.timeline_path))
-    add_to_history(storage, config, [_row(storage, config, timeline, one, states[_key(one)]) for one in instants])
-    _delete(storage, config, instants)
+    files = _files(storage, config)
+    rows = [_row(storage, config, timeline, one, [state for state, _ in files[_key(one)]]) for one in instants]
+    add_to_history(storage, config, rows)
+    _delete(storage, files, instants)
     merge_history(storage, config, merge)
 
 
@@ -63,27 +67,21 @@ def _plan(storage: Storage, config: TableConfig, states: Iterable[Instant]) -> b
     return plan
 
 
-def _delete(storage: Storage, config: TableConfig, instants: Sequence[Instant]) -> None:
+def _delete(storage: Storage, files: _Files, instants: Sequence[Instant]) -> None:
     """Delete all state files: the pending ones first, since without its completed file an instant would seem to be under way;
     the completed ones from the oldest on, so that a cut leaves no hole.
     """
-    if not instants:
-        return
-    paths = _paths(config, storage.list(config.timeline_path))
     for pending in (True, False):
         for instant in instants:
-            for state, path in paths[_key(instant)]:
+            for state, path in files[_key(instant)]:
                 if pending is not state.is_completed:
                     storage.delete(path)
 
 
-def _states(config: TableConfig, listing: Iterable[FileStatus]) -> Mapping[_Key, list[Instant]]:
-    return {key: [state for state, _ in found] for key, found in _paths(config, listing).items()}
-
-
-def _paths(config: TableConfig, listing: Iterable[FileStatus]) -> Mapping[_Key, list[tuple[Instant, str]]]:
+def _files(storage: Storage, config: TableConfig) -> _Files:
+    """Return the state files of all active instants; the table's lock is held, so they stay what they are."""
     found: dict[_Key, list[tuple[Instant, str]]] = {}
-    for status in listing:
+    for status in storage.list(config.timeline_path):
         state = None if status.is_dir else parse_instant(status.name, config.layout)
         if state is not None:
             found.setdefault(_key(state), []).append((state, status.path))
