@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pyhudi.errors import SchemaError, nearest
+from pyhudi.fsview.collector import collector_paused
 from pyhudi.kernels.delta import SliceTask
 from pyhudi.kernels.merge_slice import iter_merged
 from pyhudi.kernels.read_base import iter_base_file
@@ -43,6 +44,7 @@ class Selection:
         fields = {field.name: field for field in [*META_FIELDS, *self.snapshot.schema]}
         return pa.schema([fields[name] for name in self.columns])
 
+    @collector_paused()
     def slices(self) -> Sequence[FileSlice]:
         """Return the file slices to read; partitions that cannot match are not listed."""
         skipping = self._skipping

@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow.types as pt
 
 from pyhudi.errors import CorruptTableError, UnsupportedError
+from pyhudi.fsview.collector import collector_paused
 from pyhudi.kernels.aligned_rows import alignment_with
 from pyhudi.metadata_table import partitions
 from pyhudi.metadata_table.index_definitions import IndexDefinition
@@ -86,6 +87,7 @@ class Skipping:
     nan_is_greatest: bool = False
     at_any_price: bool = False
 
+    @collector_paused()
     def choose(self, paths: Sequence[str]) -> Chosen:
         """Return which file slices of these partitions are read; partitions that are left out are not listed."""
         located = self._located()
