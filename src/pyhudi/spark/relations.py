@@ -66,8 +66,10 @@ def _temporary_view(session: SparkSession, parts: tuple[str, ...]) -> JavaObject
 
 def options_of(relation: JavaObject) -> dict[str, str]:
     """Return the options of `t WITH (key = value)`, without those that Spark's parser adds for itself."""
-    found = {str(name): str(value) for name, value in relation.options().asCaseSensitiveMap().items()}
-    return {name: value for name, value in found.items() if not name.startswith("__")}
+    options = relation.options().asCaseSensitiveMap()
+    # As an array: the end of an iterator over a Java map is an exception, whose way into Python costs some thirty round trips.
+    names = [str(name) for name in options.keySet().toArray()]
+    return {name: str(options.get(name)) for name in names if not name.startswith("__")}
 
 
 def names_in(shown: str) -> Iterator[tuple[str, ...]]:

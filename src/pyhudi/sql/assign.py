@@ -46,34 +46,53 @@ def conform(source: DataFrame, targets: Sequence[Target], what: str) -> DataFram
     """
     session = source.sparkSession
     given = source.schema.fields
-    fed = [target for target in targets if target.position is not None]
+    fed = [(target, target.position) for target in targets if target.position is not None]
     if len(fed) != len(given):
         raise SchemaError(
             f"{what}: the query gives {len(given)} column(s) ({', '.join(field.name for field in given)}),"
-            f" the table takes {len(fed)} ({', '.join(target.name for target in fed)})."
+            f" the table takes {len(fed)} ({', '.join(target.name for target, _ in fed)})."
         )
     if [(field.name, field.dataType) for field in given] == [(target.name, target.type) for target in targets]:
         return source
-    numbered = source.toDF(*(f"_{i}" for i in range(len(given))))
-    return numbered.selectExpr(*(_expression(session, target, given, what) for target in targets))
+    for target, position in fed:
+        require_storable(session, given[position].dataType, target, what)
+    names = [field.name for field in given]
+    if len({name.lower() for name in names}) < len(names):  # each must be named by itself below
+        names = [f"_{i}" for i in range(len(given))]
+        source = source.toDF(*names)
+    return source.selectExpr(*(_expression(target, names, given) for target in targets))
 
 
-def _expression(session: SparkSession, target: Target, given: Sequence[StructField], what: str) -> str:
-    wanted = target.type.simpleString()
+def _expression(target: Target, names: Sequence[str], given: Sequence[StructField]) -> str:
     if target.position is None:
         literal = "NULL" if target.text is None else text_literal(target.text)
         return f"{cast_text(literal, target.type)} AS {quote(target.name)}"
-    found = given[target.position].dataType
-    if found == target.type:
-        return f"`_{target.position}` AS {quote(target.name)}"
-    if not _storable(session, found, target.type):
+    value = quote(names[target.position])
+    if given[target.position].dataType != target.type:
+        value = cast_text(value, target.type)
+    return f"{value} AS {quote(target.name)}"
+
+
+def require_storable(session: SparkSession, found: DataType, target: Target, what: str) -> None:
+    """Check that a value may be stored in a column, by Spark's store-assignment policy.
+
+    Args:
+        session: The session, whose policy it is.
+        found: The value's type.
+        target: The column.
+        what: The statement for messages, such as `INSERT into sales.orders`.
+
+    Raises:
+        SchemaError: the cast could change what the value means.
+    """
+    wanted = target.type.simpleString()
+    if found != target.type and not _storable(session, found, target.type):
         problem = (
             f"{what}: column {target.name} is {wanted} and the query gives {found.simpleString()}, which cannot be"
             f" stored there safely."
             f" Write CAST(... AS {wanted}) in the query if that is what you mean."
         )
         raise about(SchemaError(problem), target.name)
-    return f"{cast_text(f'`_{target.position}`', target.type)} AS {quote(target.name)}"
 
 
 def cast_text(value: str, data_type: DataType) -> str:

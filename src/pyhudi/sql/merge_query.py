@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from pyspark.sql.types import DataType, MapType, VariantType
+from pyspark.sql.types import DataType, MapType, StructField, VariantType
 
 from pyhudi.errors import SchemaError, about
 from pyhudi.kernels.incoming import DELETE_COLUMN
-from pyhudi.sql.assign import Target, cast_text, conform
+from pyhudi.sql.assign import Target, cast_text, require_storable
 from pyhudi.sql.assignments import Assignment, column_of
 from pyhudi.sql.merge_text import Clause, Deed, MergeText, Rows
 from pyhudi.sql.statement import Statement
@@ -168,9 +168,14 @@ class MergeQuery:
             seen.add(name)
             yield name, one.value
 
-    def _by_name(self, clause: Clause) -> list[Assignment]:
+    @cached_property
+    def _source(self) -> dict[str, StructField]:
+        """The source's columns by their names in lower case."""
         source = self._statement.ask(f"{self._text.with_clause} SELECT * FROM {self._text.source}")  # noqa: S608
-        given = {name.lower(): name for name in source.columns}
+        return {field.name.lower(): field for field in source.schema.fields}
+
+    def _by_name(self, clause: Clause) -> list[Assignment]:
+        given = self._source
         missing = [name for name in self._target.columns if name.lower() not in given]
         if missing:
             problem = (
@@ -179,20 +184,25 @@ class MergeQuery:
             )
             raise about(SchemaError(problem), "*")
         source_name = self._text.source_name
-        return [Assignment((name,), f"{source_name}.{quote(given[name.lower()])}") for name in self._target.columns]
+        return [Assignment((name,), f"{source_name}.{quote(given[name.lower()].name)}") for name in self._target.columns]
 
     def _typed(self, assigned: dict[str, str], clause: Clause) -> dict[str, str]:
         """Return the values cast to the types of their columns, after Spark has said that they can be stored there."""
+        fields = [self._target.schema[name] for name in assigned]
+        given = [self._source[name.lower()] for name in assigned] if clause.assignments is None else self._asked(assigned, clause)
+        for field, value in zip(fields, given, strict=True):
+            require_storable(self._statement.session, value.dataType, Target.of(field), f"MERGE INTO {self._target.name}")
+        return {field.name: cast_text(assigned[field.name], field.dataType) for field in fields}
+
+    def _asked(self, assigned: dict[str, str], clause: Clause) -> list[StructField]:
+        """Return what Spark says of the values that a clause assigns."""
         relation = {
             Rows.MATCHED: f"{self._text.target} JOIN {self._text.source}",
             Rows.NOT_MATCHED: self._text.source,
             Rows.NOT_MATCHED_BY_SOURCE: self._text.target,
         }[clause.rows]
         listed = ", ".join(f"{value} AS {quote(name)}" for name, value in assigned.items())
-        probe = self._statement.ask(f"{self._text.with_clause} SELECT {listed} FROM {relation}")  # noqa: S608
-        fields = [self._target.schema[name] for name in assigned]
-        conform(probe, [Target.of(field, position=place) for place, field in enumerate(fields)], f"MERGE INTO {self._target.name}")
-        return {field.name: cast_text(assigned[field.name], field.dataType) for field in fields}
+        return self._statement.ask(f"{self._text.with_clause} SELECT {listed} FROM {relation}").schema.fields  # noqa: S608
 
 
 def _comparable(kind: DataType) -> bool:
