@@ -12,7 +12,10 @@ from pyhudi.kernels.base_file_writer import BaseFileWriter
 from pyhudi.kernels.stamp import Stamp
 from pyhudi.schema.meta_columns import without_meta_columns
 
+#: Of many rows the sample is large enough to be exact to some hundredths; of few it is a share, or estimating would cost what writing does.
 _SAMPLE_ROWS = 20_000
+_SAMPLE_SHARE = 2
+_LEAST_ROWS = 2_000
 _SAMPLE_PLACES = 4
 #: Texts as long as those that a real file holds in its meta columns.
 _INSTANT = "2" * 17
@@ -39,9 +42,10 @@ def row_bytes(rows: pa.Table, settings: WriterSettings) -> float:
 
 
 def _sample(rows: pa.Table) -> pa.Table:
-    if rows.num_rows <= _SAMPLE_ROWS:
+    wanted = min(_SAMPLE_ROWS, max(_LEAST_ROWS, rows.num_rows // _SAMPLE_SHARE))
+    if rows.num_rows <= wanted:
         return rows
-    count = _SAMPLE_ROWS // _SAMPLE_PLACES
+    count = wanted // _SAMPLE_PLACES
     last = rows.num_rows - count
     starts = [last * place // (_SAMPLE_PLACES - 1) for place in range(_SAMPLE_PLACES)]
     return pa.concat_tables([rows.slice(start, count) for start in starts])

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from pyhudi.errors import CorruptTableError, HudiError
@@ -42,6 +43,17 @@ def open_parquet(storage: Storage, path: str) -> Iterator[pq.ParquetFile]:
         yield pq.ParquetFile(source)
 
 
-def footer_entries(file: pq.ParquetFile) -> dict[str, str]:
+@contextmanager
+def open_fragment(storage: Storage, path: str) -> Iterator[ds.ParquetFileFragment]:
+    """Open a Parquet file for scans, which read row groups side by side; only its footer is read at once.
+
+    Raises:
+        CorruptTableError: the file is no whole Parquet file, or it is not there.
+    """
+    with corrupt_as_error(storage, path), storage.open_input(path) as source:
+        yield ds.ParquetFileFormat().make_fragment(source)
+
+
+def footer_entries(file: pq.ParquetFile | ds.ParquetFileFragment) -> dict[str, str]:
     """Return the key-value entries of the footer."""
     return {key.decode(): value.decode() for key, value in (file.metadata.metadata or {}).items()}

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
+import pyarrow.dataset as ds
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.kernels.base_file import FOOTER_MAX_KEY, FOOTER_MIN_KEY
 from pyhudi.kernels.bloom_probe import may_hold_keys
 from pyhudi.kernels.keys import record_keys
-from pyhudi.kernels.parquet_input import footer_entries, open_parquet
+from pyhudi.kernels.parquet_input import footer_entries, open_fragment
 from pyhudi.kernels.versions import Places
 from pyhudi.keygen.protocol import KeyFields
 from pyhudi.schema.meta_columns import RECORD_KEY
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 #: What `find_keys` says of a key that stands in several rows.
 SEVERAL = -1
 _ABSENT = -2
-#: A table of the wanted keys is made for each batch: few batches, and yet not all keys of a large file at once.
+#: A table of the wanted keys is made for each search: few searches, and yet not all keys of a large file at once.
 _ROWS_AT_ONCE = 1 << 21
 #: Java orders text by UTF-16 units, Parquet by bytes; below this character both orders are one.
 _FIRST_DIFFERENT = "\ud800"
@@ -85,35 +85,46 @@ def rows_of_keys(
     if not len(wanted):
         return nothing, nothing
     found = [(nothing, nothing)]
-    with open_parquet(storage, file.path) as parquet:
-        if _may_hold(footer_entries(parquet), wanted, parquet.metadata.num_rows, precheck):
-            begin = 0
-            for stored in _stored_keys(storage, file, parquet, virtual_key):
-                places = pc.index_in(stored, value_set=wanted)
-                rows = np.flatnonzero(pc.is_valid(places).to_numpy(zero_copy_only=False))
-                found.append((rows + begin, places.drop_null().to_numpy().astype(np.int64)))
-                begin += len(stored)
+    with open_fragment(storage, file.path) as fragment:
+        asked = _possible(footer_entries(fragment), wanted, fragment.metadata.num_rows, precheck)
+        values = wanted if len(asked) == len(wanted) else wanted.take(pa.array(asked))
+        begin = 0
+        for stored in _stored_keys(storage, file, fragment, virtual_key) if len(asked) else ():
+            places = pc.index_in(stored, value_set=values)
+            rows = np.flatnonzero(pc.is_valid(places).to_numpy(zero_copy_only=False))
+            found.append((rows + begin, asked[places.drop_null().to_numpy()]))
+            begin += len(stored)
     return np.concatenate([rows for rows, _ in found]), np.concatenate([numbers for _, numbers in found])
 
 
-def _stored_keys(storage: Storage, file: BaseFile, parquet: pq.ParquetFile, virtual_key: KeyFields | None) -> Iterator[pa.StringArray]:
-    """Yield the keys of a file, some row groups at a time."""
+def _stored_keys(
+    storage: Storage, file: BaseFile, fragment: ds.ParquetFileFragment, virtual_key: KeyFields | None
+) -> Iterator[pa.ChunkedArray]:
+    """Yield the keys of a file, in their order, about `_ROWS_AT_ONCE` at a time."""
     columns = [RECORD_KEY] if virtual_key is None else sorted({field.split(".")[0] for field in virtual_key.key_fields})
     for name in columns:
-        if name not in parquet.schema_arrow.names:
+        if name not in fragment.physical_schema.names:
             raise CorruptTableError(f"Base file '{file.path}' of the table at {storage.uri} has no column '{name}'.")
-    for batch in parquet.iter_batches(_ROWS_AT_ONCE, columns=columns):
-        yield batch.column(0) if virtual_key is None else record_keys(pa.Table.from_batches([batch]), virtual_key)
+    waiting: list[pa.Array] = []
+    rows = 0
+    # The batches of a scan are small enough to stay in the processor's cache, and read ahead by other threads.
+    for batch in fragment.scanner(columns=columns).to_batches():
+        waiting.append(batch.column(0) if virtual_key is None else record_keys(pa.Table.from_batches([batch]), virtual_key))
+        rows += batch.num_rows
+        if rows >= _ROWS_AT_ONCE:
+            yield pa.chunked_array(waiting)
+            waiting, rows = [], 0
+    if waiting:
+        yield pa.chunked_array(waiting)
 
 
-def _may_hold(footer: dict[str, str], wanted: pa.StringArray, rows: int, precheck: Precheck) -> bool:
-    """False when none of the keys can be in a file of so many rows with this footer."""
-    if precheck.ranges:
-        least, greatest = (bound.as_py() for bound in pc.min_max(wanted).values())
-        lower, upper = footer.get(FOOTER_MIN_KEY), footer.get(FOOTER_MAX_KEY)
-        if lower is not None and upper is not None and max(lower + upper, default="") < _FIRST_DIFFERENT:
-            if lower.encode() > greatest.encode() or upper.encode() < least.encode():
-                return False
-            if precheck.bloom:
-                wanted = wanted.filter(pc.and_(pc.greater_equal(wanted, lower), pc.less_equal(wanted, upper)))
-    return not precheck.bloom or may_hold_keys(footer, wanted, rows)
+def _possible(footer: dict[str, str], wanted: pa.StringArray, rows: int, precheck: Precheck) -> Places:
+    """Return the numbers of the wanted keys that can be in a file of so many rows with this footer; the fewer, the faster is the search."""
+    asked = np.arange(len(wanted))
+    lower, upper = footer.get(FOOTER_MIN_KEY), footer.get(FOOTER_MAX_KEY)
+    if precheck.ranges and lower is not None and upper is not None and max(lower + upper, default="") < _FIRST_DIFFERENT:
+        within = pc.and_(pc.greater_equal(wanted, lower), pc.less_equal(wanted, upper))
+        asked = np.flatnonzero(within.to_numpy(zero_copy_only=False))
+    if precheck.bloom and not may_hold_keys(footer, wanted.take(pa.array(asked)), rows):
+        return asked[:0]
+    return asked

@@ -18,8 +18,8 @@ from pyhudi.write.assign import small_files
 from pyhudi.write.profile import Profile
 
 #: Up to this size, or this many times the bytes of the new records, a base file below a merge-on-read table is written anew for them.
-_CHEAP_BYTES: Final = 8 << 20
-_MOST_AMPLIFIED: Final = 16
+_CHEAP_BYTES: Final = 4 << 20
+_MOST_AMPLIFIED: Final = 8
 
 
 def insert_candidates(

@@ -151,8 +151,9 @@ def sizing_of(stage: Stage, profile: Profile, row_bytes: float, choices: Choices
 
 
 def run_tasks(storage: Storage, write: LocalWrite, settings: WriterSettings, engine: Engine) -> list[TaskResult]:
-    """Write the files of a planned write."""
-    results = engine.run(functools.partial(_run, storage, write.shape, settings), write.tasks)
+    """Write the files of a planned write; the largest task begins first, or all others would wait for it at the end."""
+    tasks = sorted(write.tasks, key=lambda loaded: loaded.size, reverse=True)
+    results = engine.run(functools.partial(_run, storage, write.shape, settings), tasks)
     return [result for of_task in results for result in of_task]
 
 

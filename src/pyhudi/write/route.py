@@ -9,7 +9,9 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from pyhudi.index.rows import TaggedRows, join_rows
+from pyhudi.kernels.byte_size import byte_size
 from pyhudi.kernels.run_task import GroupTask
+from pyhudi.kernels.write_task import WriteTask
 from pyhudi.write.plan import Bucket, WritePlan
 
 
@@ -19,6 +21,12 @@ class LoadedTask:
 
     task: GroupTask
     rows: pa.Table
+
+    @property
+    def size(self) -> int:
+        """About how many bytes pass by: those of the rows, and those of a base file that is written anew."""
+        base = self.task.base if isinstance(self.task, WriteTask) else None
+        return byte_size(self.rows) + (0 if base is None else base.size)
 
 
 def load_tasks(plan: WritePlan, tagged: Iterable[TaggedRows]) -> list[LoadedTask]:

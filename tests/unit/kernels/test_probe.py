@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 
 from pyhudi.errors import CorruptTableError
+from pyhudi.kernels import probe
 from pyhudi.kernels.probe import SEVERAL, find_keys
 from pyhudi.kernels.write_task import WriteTask, run_write_task
 from pyhudi.spec.file_group import BaseFile
@@ -44,6 +45,21 @@ def test_key_that_stands_in_several_rows_has_no_row_of_its_own() -> None:
     storage = MemoryStorage()
     (file,) = files_with(storage, ["a", "b", "a", "c"])
     assert found(storage, file, ["c", "a", "b", "d"]) == [3, SEVERAL, 1, None]
+
+
+def test_keys_outside_the_range_of_the_file_leave_the_answers_for_others_in_their_places() -> None:
+    storage = MemoryStorage()
+    (file,) = files_with(storage, ["m", "n", "o"])
+    assert found(storage, file, ["z", "o", "a", "m", "zz", "n"]) == [None, 2, None, 0, None, 1]
+
+
+def test_rows_are_counted_through_all_batches_of_a_large_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probe, "_ROWS_AT_ONCE", 150_000)
+    storage = MemoryStorage()
+    keys = [f"{number:06d}" for number in range(300_000)]
+    (file,) = files_with(storage, keys)
+    asked = [0, 131_071, 131_072, 149_999, 150_000, 262_144, 299_999]
+    assert found(storage, file, [keys[place] for place in asked]) == asked
 
 
 def test_no_keys_and_an_empty_file_are_fine() -> None:
