@@ -17,6 +17,8 @@ from pyhudi.spec.savepoint import SavepointMetadata
 
 _COMPACTION_PLAN = "HoodieCompactionPlan"
 _REQUESTED_REPLACE = "HoodieRequestedReplaceMetadata"
+_INDEX_PLAN = "HoodieIndexPlan"
+_INDEX_COMMIT = "HoodieIndexCommitMetadata"
 
 
 def decode_savepoint(data: bytes) -> SavepointMetadata:
@@ -135,12 +137,30 @@ def _slice(record: Record) -> ClusteringSlice:
 
 def decode_indexing(data: bytes) -> Indexing:
     """Decode a requested or completed indexing action."""
-    _, record = decode_record(data, "HoodieIndexPlan", "HoodieIndexCommitMetadata")
+    _, record = decode_record(data, _INDEX_PLAN, _INDEX_COMMIT)
     partitions = tuple(
         IndexedPartition(info["metadataPartitionPath"], info["indexUptoInstant"], info["version"])
         for info in record["indexPartitionInfos"] or ()
     )
     return Indexing(partitions, record["version"])
+
+
+def encode_indexing_plan(plan: Indexing, *, sync: bytes) -> bytes:
+    """Encode a requested indexing action; `sync` are the container's 16 random bytes."""
+    return encode_record(_INDEX_PLAN, _indexing_record(plan), sync=sync)
+
+
+def encode_indexing_done(done: Indexing, *, sync: bytes) -> bytes:
+    """Encode a completed indexing action; `sync` as above."""
+    return encode_record(_INDEX_COMMIT, _indexing_record(done) | {"operationType": None}, sync=sync)
+
+
+def _indexing_record(indexing: Indexing) -> Record:
+    infos: list[Record] = [
+        {"version": one.version, "metadataPartitionPath": one.metadata_partition, "indexUptoInstant": one.upto, "extraMetadata": {}}
+        for one in indexing.partitions
+    ]
+    return {"version": indexing.version, "indexPartitionInfos": infos}
 
 
 def _strategy(record: Record | None, class_field: str) -> Strategy | None:

@@ -12,7 +12,7 @@ from pyhudi.engine.local import LocalEngine
 from pyhudi.kernels.base_file import FOOTER_BLOOM_FILTER, FOOTER_BLOOM_TYPE, OLD_FOOTER_BLOOM_FILTER
 from pyhudi.kernels.parquet_input import footer_entries, open_parquet
 from pyhudi.metadata_table import keys, partitions
-from pyhudi.metadata_table.changes import Changes, InitialGroup, spread
+from pyhudi.metadata_table.changes import Changes, InitialGroup, numbered_file_ids, spread
 from pyhudi.metadata_table.data_table import DataTable
 from pyhudi.metadata_table.index_definitions import IndexDefinition
 from pyhudi.metadata_table.record import BloomFilterRecord, MetadataRecord
@@ -34,6 +34,10 @@ class BloomFiltersKind:
     def definition(self, table: DataTable, partition: str) -> IndexDefinition | None:  # noqa: ARG002 - one protocol for all kinds
         """Return None: Apache Hudi defines it nowhere."""
         return None
+
+    def file_ids(self, table: DataTable, partition: str) -> Iterable[str]:
+        """Return the file ids of the groups that `initial` returns."""
+        return numbered_file_ids(partition, table.settings.bloom_filters_groups)
 
     def initial(self, table: DataTable, partition: str) -> Iterable[InitialGroup]:
         """Return the filters of all base files that a snapshot reads."""

@@ -139,5 +139,10 @@ def spread(
     return [InitialGroup(file_id(partition, number), _cells(sorted(keys), records, encoder)) for number, keys in enumerate(groups)]
 
 
+def numbered_file_ids(partition: str, count: int) -> list[str]:
+    """Return the file ids of a partition of `count` file groups."""
+    return [file_id(partition, number) for number in range(count)]
+
+
 def _cells(keys: Iterable[str], records: Mapping[str, MetadataRecord], encoder: RecordEncoder) -> Iterable[tuple[bytes, bytes]]:
     return ((key.encode(), encoder.encode(records[key])) for key in keys)

@@ -8,7 +8,7 @@ by the next one.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from pyhudi.codec.clean import encode_clean_metadata, encode_clean_plan
 from pyhudi.errors import CorruptTableError
@@ -28,8 +28,8 @@ AFTER_COMPACTION = 3
 _POLICY = "KEEP_LATEST_COMMITS"
 
 
-def clean_if_due(own: OwnTable, retained: int = RETAINED) -> OwnTable:
-    """Clean the metadata table once after each compaction, and return it as it is then.
+def clean_if_due(own: OwnTable, inflight: Collection[str] = (), retained: int = RETAINED) -> OwnTable:
+    """Clean the metadata table once after each compaction, and return it as it is then; partitions that are being built stay as they are.
 
     Raises:
         CorruptTableError: a clean that was cut off has no plan.
@@ -43,11 +43,11 @@ def clean_if_due(own: OwnTable, retained: int = RETAINED) -> OwnTable:
     compacted = any(instant.action is Action.COMMIT for instant in done)
     if not compacted or len(done) <= retained or delta_commits(own) != AFTER_COMPACTION:
         return own
-    return _clean(own, done[-retained], done[-1])
+    return _clean(own, inflight, done[-retained], done[-1])
 
 
-def _clean(own: OwnTable, earliest: Instant, last: Instant) -> OwnTable:
-    files = {partition: paths for partition, paths in _unneeded(own, earliest.requested) if paths}
+def _clean(own: OwnTable, inflight: Collection[str], earliest: Instant, last: Instant) -> OwnTable:
+    files = {partition: paths for partition, paths in _unneeded(own, earliest.requested) if paths and partition not in inflight}
     if not files:
         return own
     plan = CleanPlan(

@@ -6,39 +6,46 @@ data table's action and completes before that does; a reader does not see it unt
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from pyhudi.codec.commit_metadata import commit_content
 from pyhudi.errors import CorruptTableError
 from pyhudi.metadata_table.changes import ChangesByPartition, PartitionChanges
 from pyhudi.metadata_table.files_of_groups import write_initial_log, write_log
+from pyhudi.metadata_table.inflight import laid_out
 from pyhudi.metadata_table.own import OwnTable
 from pyhudi.spec.commit import CommitMetadata, WriteStat
 from pyhudi.spec.file_group import FileGroupId, FileSlice
 from pyhudi.spec.instant import Action
 
 
-def write_changes(own: OwnTable, instant: str, changes: Mapping[str, PartitionChanges]) -> None:
-    """Commit the changes of an action of the data table, by partition of the metadata table.
+def write_changes(own: OwnTable, instant: str, changes: Mapping[str, PartitionChanges], inflight: Collection[str] = ()) -> None:
+    """Commit the changes of an action of the data table, by partition of the metadata table; `inflight` ones are being built.
 
     Raises:
         CorruptTableError: one of the partitions has no file groups.
         StorageError: the storage failed; nothing of the commit is visible.
     """
     requested = own.writer.request(Action.DELTA_COMMIT, instant)
-    inflight = own.writer.start(requested)
-    stats = {partition: _write_partition(own, instant, partition, change) for partition, change in changes.items()}
+    begun = own.writer.start(requested)
+    groups = {name: laid_out(own, name, instant) if name in inflight else _slices(own, name) for name in changes}
+    stats = {name: _write_partition(own, instant, name, groups[name], change) for name, change in changes.items()}
     metadata = CommitMetadata(
         stats={partition: written for partition, written in stats.items() if written},
         extra={"schema": own.encoder.schema},
         operation="UPSERT_PREPPED",
     )
     content = commit_content(metadata, own.config.layout, sync=own.sources.sync_marker())
-    own.writer.complete(inflight, own.next_time(instant), content)
+    own.writer.complete(begun, own.next_time(instant), content)
 
 
-def _write_partition(own: OwnTable, instant: str, partition: str, changes: PartitionChanges) -> tuple[WriteStat, ...]:
-    slices = {slice_.group.file_id: slice_ for slice_ in own.slices(partition)}
+def _slices(own: OwnTable, partition: str) -> Mapping[str, FileSlice]:
+    return {slice_.group.file_id: slice_ for slice_ in own.slices(partition)}
+
+
+def _write_partition(
+    own: OwnTable, instant: str, partition: str, slices: Mapping[str, FileSlice], changes: PartitionChanges
+) -> tuple[WriteStat, ...]:
     if not slices and not isinstance(changes, ChangesByPartition):
         raise CorruptTableError(f"the partition {partition} of the metadata table {own.storage.uri} has no files")
     numbers = {file_id: number for number, file_id in enumerate(slices)}

@@ -8,6 +8,8 @@ do; there it also waits for actions of the data table that began before the last
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from pyhudi.codec.commit_metadata import commit_content
 from pyhudi.codec.plans import encode_compaction_plan
 from pyhudi.engine.local import LocalEngine
@@ -31,16 +33,17 @@ _EXPECTED_BASE_BYTES = 120 << 20
 _LARGE_BYTES = 8 << 20
 
 
-def compact_if_due(own: OwnTable, max_delta_commits: int = MAX_DELTA_COMMITS) -> OwnTable:
+def compact_if_due(own: OwnTable, max_delta_commits: int = MAX_DELTA_COMMITS, inflight: Collection[str] = ()) -> OwnTable:
     """Compact the metadata table if so many delta commits were made since the last time, and return it as it is then.
 
-    The data table must have no action under way that is recorded already: it could not be rolled back any more.
+    The data table must have no action under way that is recorded already: it could not be rolled back any more. Partitions that are being
+    built stay out: a base file of what writers told them would hide the one that is being written.
 
     Raises:
         CorruptTableError: as of `without_cut_compactions`.
     """
     own = without_cut_compactions(own)
-    return _compact(own) if delta_commits(own) >= max_delta_commits else own
+    return _compact(own, inflight) if delta_commits(own) >= max_delta_commits else own
 
 
 def without_cut_compactions(own: OwnTable) -> OwnTable:
@@ -68,14 +71,15 @@ def may_compact(own: OwnTable, data: Timeline) -> bool:
     return own.config.layout > 1 or not any(instant.requested <= last_delta_commit(own) for instant in data.pending())
 
 
-def _compact(own: OwnTable) -> OwnTable:
-    slices = [slice_ for partition, _ in walk_partitions(own.storage) for slice_ in own.slices(partition) if slice_.logs]
+def _compact(own: OwnTable, inflight: Collection[str]) -> OwnTable:
+    partitions = (partition for partition, _ in walk_partitions(own.storage) if partition not in inflight)
+    slices = [slice_ for partition in partitions for slice_ in own.slices(partition) if slice_.logs]
     plan = CompactionPlan(
         tuple(operation_of(slice_, _EXPECTED_BASE_BYTES) for slice_ in slices), extra={}, preserve_meta_columns=False, missing_partitions=()
     )
     time = service_time(own, Service.COMPACTION)
     requested = own.writer.request(Action.COMPACTION, time, encode_compaction_plan(plan, sync=own.sources.sync_marker()))
-    inflight = own.writer.start(requested)
+    begun = own.writer.start(requested)
     # Small slices are done before threads have begun.
     is_large = sum(slice_.base.size for slice_ in slices if slice_.base is not None) > _LARGE_BYTES
     engine = LocalEngine() if is_large else LocalEngine(threads=1)
@@ -84,7 +88,7 @@ def _compact(own: OwnTable) -> OwnTable:
         stats=stats_by_partition(written), extra={"schema": own.encoder.schema}, operation=Operation.COMPACT, compacted=True
     )
     content = commit_content(metadata, own.config.layout, sync=own.sources.sync_marker())
-    own.writer.complete(inflight, own.next_time(time), content)
+    own.writer.complete(begun, own.next_time(time), content)
     return own.reloaded()
 
 

@@ -8,9 +8,11 @@ from functools import cached_property
 
 import pyarrow as pa
 
+from pyhudi.engine.local import LocalEngine
 from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.kernels.base_file import TableShape
+from pyhudi.kernels.read_base import row_count
 from pyhudi.kernels.table_shape import shape_of
 from pyhudi.metadata_table import keys, partitions
 from pyhudi.metadata_table.column_types import bound_types, null_where_absent
@@ -23,7 +25,7 @@ from pyhudi.metadata_table.settings import MetadataSettings
 from pyhudi.metadata_table.slice_changes import SliceRows
 from pyhudi.schema.avro_arrow import arrow_to_avro, with_meta_fields
 from pyhudi.spec.commit import CommitMetadata
-from pyhudi.spec.file_group import FileSlice, join_path
+from pyhudi.spec.file_group import BaseFile, FileSlice, join_path
 from pyhudi.spec.file_names import parse_base_file_name, parse_log_file_name
 
 
@@ -51,11 +53,13 @@ class DataTable:
         self.schema = schema
         self.settings = settings
         self._stats: dict[str, Mapping[str, ColumnStats] | None] = {}
+        self._row_counts: dict[str, int] = {}
 
     def reopened(self, view: FileSystemView, own: OwnTable) -> DataTable:
         """Return the same table with another view of it and another state of its metadata table; footers stay known."""
         table = DataTable(view, own, self.schema, self.settings)
         table._stats = self._stats
+        table._row_counts = self._row_counts
         return table
 
     @cached_property
@@ -112,6 +116,13 @@ class DataTable:
         if path not in self._stats:
             self._stats[path] = file_stats(self.view.storage, path, self.types, self.null_where_absent)
         return self._stats[path]
+
+    def row_counts(self, files: Sequence[BaseFile]) -> list[int]:
+        """Return how many rows base files have, by their footers, each of which is read once."""
+        unknown = [file for file in files if file.path not in self._row_counts]
+        counts = LocalEngine().run(lambda file: row_count(self.view.storage, file), unknown)
+        self._row_counts.update((file.path, count) for file, count in zip(unknown, counts, strict=True))
+        return [self._row_counts[file.path] for file in files]
 
     def stats_of_all(self, paths: Collection[str]) -> list[Mapping[str, ColumnStats]]:
         """Return the statistics of the base files that have rows, as far as possible without opening them."""

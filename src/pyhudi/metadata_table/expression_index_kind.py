@@ -15,7 +15,7 @@ import pyarrow as pa
 from pyhudi.engine.local import LocalEngine
 from pyhudi.errors import UnsupportedError
 from pyhudi.metadata_table import keys, partitions
-from pyhudi.metadata_table.changes import Changes, InitialGroup, spread
+from pyhudi.metadata_table.changes import Changes, InitialGroup, numbered_file_ids, spread
 from pyhudi.metadata_table.data_table import DataTable
 from pyhudi.metadata_table.expression_records import ExpressionRecords
 from pyhudi.metadata_table.index_definitions import IndexDefinition
@@ -39,6 +39,10 @@ class ExpressionIndexKind:
     def definition(self, table: DataTable, partition: str) -> IndexDefinition | None:  # noqa: ARG002 - one protocol for all kinds
         """Return None: who creates the index says of what it is."""
         return None
+
+    def file_ids(self, table: DataTable, partition: str) -> Iterable[str]:  # noqa: ARG002 - one protocol for all kinds
+        """Return the file ids of the groups that `initial` returns."""
+        return numbered_file_ids(partition, _GROUPS)
 
     def initial(self, table: DataTable, partition: str) -> Iterable[InitialGroup]:
         """Return the records of all base files that a snapshot reads."""
@@ -77,12 +81,14 @@ class _Index:
         return {key: record for key, record in found if record is not None}
 
     def of_partitions(self) -> tuple[str, ...]:
-        """Return the keys of the bounds of partitions that there are."""
-        index = self._table.partition(self._partition)
-        if self._is_bloom or index is None:
+        """Return the keys of the bounds of partitions that there are; of all that there may be while the index is being built."""
+        if self._is_bloom:
             return ()
-        paths = self._table.view.partition_paths()
-        return tuple(key for key, _ in index.get_many(keys.expression_partition_stats_key(self._field, path) for path in paths))
+        wanted = [keys.expression_partition_stats_key(self._field, path) for path in self._table.view.partition_paths()]
+        if self._partition in self._table.view.config.metadata_partitions_inflight:
+            return tuple(wanted)
+        index = self._table.partition(self._partition)
+        return () if index is None else tuple(key for key, _ in index.get_many(wanted))
 
     def gone(self, path: str, name: str, instant: str) -> tuple[str, MetadataRecord]:
         """Return key and tombstone of a base file."""

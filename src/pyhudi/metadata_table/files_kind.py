@@ -11,7 +11,7 @@ from itertools import chain
 
 from pyhudi.fsview.build import committed_files
 from pyhudi.metadata_table import keys, partitions
-from pyhudi.metadata_table.changes import Changes, InitialGroup, spread
+from pyhudi.metadata_table.changes import Changes, InitialGroup, numbered_file_ids, spread
 from pyhudi.metadata_table.data_table import DataTable
 from pyhudi.metadata_table.index_definitions import IndexDefinition
 from pyhudi.metadata_table.record import FileEntry, FileList, MetadataRecord, RecordType
@@ -34,6 +34,10 @@ class FilesKind:
     def definition(self, table: DataTable, partition: str) -> IndexDefinition | None:  # noqa: ARG002 - one protocol for all kinds
         """Return None: it is no index."""
         return None
+
+    def file_ids(self, table: DataTable, partition: str) -> Iterable[str]:  # noqa: ARG002 - one protocol for all kinds
+        """Return the file ids of the groups that `initial` returns."""
+        return numbered_file_ids(partition, 1)
 
     def initial(self, table: DataTable, partition: str) -> Iterable[InitialGroup]:
         """Return the one file group, with the committed files of all partitions."""

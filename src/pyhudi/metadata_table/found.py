@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pyhudi.errors import CorruptTableError
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.metadata_table.compact import without_cut_compactions
+from pyhudi.metadata_table.inflight import is_under_way
 from pyhudi.metadata_table.own import OwnTable, Sources, open_own
 from pyhudi.metadata_table.partitions import FILES
 from pyhudi.metadata_table.rollback import roll_back
@@ -83,6 +84,10 @@ def _usable(storage: Storage, config: TableConfig, timeline: Timeline, sources: 
 
 
 def _dead(own: OwnTable, timeline: Timeline) -> Iterator[Instant]:
-    """Yield the delta commits of actions that are not complete: pending here, or pending in the data table."""
+    """Yield the delta commits of actions that are not complete: pending here, or pending in the data table.
+
+    Those of partitions that are built beside writers stay.
+    """
     shown = visible_timeline(own.timeline, timeline)
-    yield from (instant for instant in shown.pending() if instant.action is Action.DELTA_COMMIT)
+    pending = (instant for instant in shown.pending() if instant.action is Action.DELTA_COMMIT)
+    yield from (instant for instant in pending if not is_under_way(instant, timeline))

@@ -50,13 +50,15 @@ class InStep:
         """
         schema = avro_to_arrow(metadata.schema_json) if metadata.schema_json else None
         table = DataTable(self.view, self.own, schema, self.settings)
-        write_changes(self.own, instant, {name: kind.of_commit(table, name, instant, metadata) for name, kind in self._kinds.items()})
+        changes = {name: kind.of_commit(table, name, instant, metadata) for name, kind in self._kinds.items()}
+        write_changes(self.own, instant, changes, self.config.metadata_partitions_inflight)
 
     def record_clean(self, instant: str, metadata: CleanMetadata, schema: pa.Schema) -> None:
         """Record a clean that has deleted its files and is about to complete; errors as of `record_commit`."""
         table = DataTable(self.view, self.own, schema, self.settings)
         changes = {name: kind.of_clean(table, name, instant, metadata) for name, kind in self._kinds.items()}
-        write_changes(self.own, instant, {name: change for name, change in changes.items() if change is not None})
+        told = {name: change for name, change in changes.items() if change is not None}
+        write_changes(self.own, instant, told, self.config.metadata_partitions_inflight)
 
     def maintain(self) -> None:
         """Compact and clean the metadata table if that is due; after the action completed, while the lock is still held.
@@ -67,10 +69,10 @@ class InStep:
         waiting = any(instant.action is not Action.DELTA_COMMIT for instant in self.own.timeline.pending())
         now = delta_commits(self.own) + 1  # that of the action; read again is the timeline only for something to do
         if waiting or now == AFTER_COMPACTION or now >= self.settings.max_delta_commits:
-            own = self.own.reloaded()
+            own, inflight = self.own.reloaded(), self.config.metadata_partitions_inflight
             if may_compact(own, self.view.timeline):
-                own = compact_if_due(own, self.settings.max_delta_commits)
-            clean_if_due(own)
+                own = compact_if_due(own, self.settings.max_delta_commits, inflight)
+            clean_if_due(own, inflight)
 
     @property
     def _kinds(self) -> Mapping[str, PartitionKind]:

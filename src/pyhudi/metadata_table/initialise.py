@@ -7,7 +7,7 @@ then goes into the data table's properties, and from there on it is read.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 
 from pyhudi.codec.commit_metadata import commit_content
@@ -20,7 +20,7 @@ from pyhudi.metadata_table.own_times import build_time
 from pyhudi.spec.commit import CommitMetadata, WriteStat
 from pyhudi.spec.file_group import join_path
 from pyhudi.spec.file_names import PARTITION_METAFILE
-from pyhudi.spec.instant import Action
+from pyhudi.spec.instant import Action, Instant
 from pyhudi.timeline.timeline import Timeline
 
 
@@ -31,33 +31,53 @@ def build_partition(own: OwnTable, partition: str, groups: Iterable[InitialGroup
     which it was built, the metadata table is known to hold all that was done before.
     """
     own.storage.delete_tree(partition)
-    instant = build_time(own, data)
-    requested = own.writer.request(Action.DELTA_COMMIT, instant)
-    inflight = own.writer.start(requested)
-    own.storage.create(join_path(partition, PARTITION_METAFILE), render(instant, 1, own.sources.clock.now()))
-    written = list(_write_groups(own, partition, instant, groups))
-    metadata = CommitMetadata(
-        stats={partition: tuple(stat for stat in written if stat is not None)},
-        extra={"schema": own.encoder.schema},
-        operation="BULK_INSERT_PREPPED",
-    )
+    inflight = begin_build(own, build_time(own, data))
+    lay_out(own, inflight, partition, ())
+    return complete_build(own, inflight, {partition: fill(own, inflight, partition, groups, is_laid_out=False)}, data)
+
+
+def begin_build(own: OwnTable, instant: str) -> Instant:
+    """Begin the delta commit of a build."""
+    return own.writer.start(own.writer.request(Action.DELTA_COMMIT, instant))
+
+
+def lay_out(own: OwnTable, build: Instant, partition: str, file_ids: Iterable[str]) -> None:
+    """Begin a partition and these file groups of it."""
+    own.storage.create(join_path(partition, PARTITION_METAFILE), render(build.requested, 1, own.sources.clock.now()))
+    for file_id in file_ids:
+        write_initial_log(own, partition, file_id, build.requested)
+
+
+def fill(own: OwnTable, build: Instant, partition: str, groups: Iterable[InitialGroup], *, is_laid_out: bool) -> tuple[WriteStat, ...]:
+    """Write what is in the file groups of a partition, which are begun here unless they are laid out."""
+    return tuple(stat for stat in _write_groups(own, partition, build.requested, groups, is_laid_out) if stat is not None)
+
+
+def complete_build(own: OwnTable, build: Instant, stats: Mapping[str, tuple[WriteStat, ...]], data: Timeline) -> OwnTable:
+    """Complete the delta commit of a build, and return the metadata table as it is then."""
+    metadata = CommitMetadata(stats=stats, extra={"schema": own.encoder.schema}, operation="BULK_INSERT_PREPPED")
     content = commit_content(metadata, own.config.layout, sync=own.sources.sync_marker())
-    own.writer.complete(inflight, own.next_time(data.greatest_time()), content)
+    own.writer.complete(build, own.next_time(data.greatest_time()), content)
     return own.reloaded()
 
 
-def _write_groups(own: OwnTable, partition: str, instant: str, groups: Iterable[InitialGroup]) -> Iterator[WriteStat | None]:
+def _write_groups(
+    own: OwnTable, partition: str, instant: str, groups: Iterable[InitialGroup], is_laid_out: bool
+) -> Iterator[WriteStat | None]:
     """Write the file groups, some at a time: what those take that come later is not in memory yet."""
     engine = LocalEngine()
     numbered = enumerate(groups)
     while some := tuple(islice(numbered, engine.threads)):
         by_threads = any(group.columns is not None for _, group in some)
-        yield from (engine if by_threads else LocalEngine(threads=1)).run(lambda one: _write_group(own, partition, instant, *one), some)
+        yield from (engine if by_threads else LocalEngine(threads=1)).run(
+            lambda one: _write_group(own, partition, instant, is_laid_out, *one), some
+        )
 
 
-def _write_group(own: OwnTable, partition: str, instant: str, number: int, group: InitialGroup) -> WriteStat | None:
-    """Begin a file group, with a base file if it has cells; an empty one stands for itself by its first log file."""
-    write_initial_log(own, partition, group.file_id, instant)
+def _write_group(own: OwnTable, partition: str, instant: str, is_laid_out: bool, number: int, group: InitialGroup) -> WriteStat | None:
+    """Write a file group, with a base file if it has cells; an empty one stands for itself by its first log file."""
+    if not is_laid_out:
+        write_initial_log(own, partition, group.file_id, instant)
     token = f"{number}-0-0"
     if group.columns is not None:
         columns = group.columns()

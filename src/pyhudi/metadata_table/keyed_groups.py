@@ -18,7 +18,6 @@ import pyarrow.compute as pc
 
 from pyhudi.engine.local import LocalEngine
 from pyhudi.errors import UnsupportedError
-from pyhudi.kernels.read_base import row_count
 from pyhudi.metadata_table import partitions
 from pyhudi.metadata_table.cell_blocks import CellColumns, cell_columns
 from pyhudi.metadata_table.changes import InitialGroup
@@ -60,14 +59,20 @@ def initial_groups(
         keyed: reads the keys of a slice.
         within: the partition of the data table that these file groups are of, in an index by partition.
     """
-    records = rows_expected(table, slices)
-    count = group_count(records, table.settings.record_index_groups)
-    width = math.ceil(count / max(1, math.ceil(records / _KEYS_AT_ONCE)))
+    file_ids = group_file_ids(table, partition, slices, within)
+    count = len(file_ids)
+    width = math.ceil(count / max(1, math.ceil(rows_expected(table, slices) / _KEYS_AT_ONCE)))
     for first in range(0, count, width):
         groups = range(first, min(first + width, count))
         lot = _Lot(slices, keyed, groups, count)
         for number in groups:
-            yield InitialGroup(partitions.file_id(partition, number, within), columns=partial(lot.columns, number, values))
+            yield InitialGroup(file_ids[number], columns=partial(lot.columns, number, values))
+
+
+def group_file_ids(table: DataTable, partition: str, slices: Sequence[FileSlice], within: str = "") -> list[str]:
+    """Return the file ids of the groups that an index of records gets; arguments as of `initial_groups`."""
+    count = group_count(rows_expected(table, slices), table.settings.record_index_groups)
+    return [partitions.file_id(partition, number, within) for number in range(count)]
 
 
 def standing_slices(table: DataTable) -> list[FileSlice]:
@@ -78,8 +83,7 @@ def standing_slices(table: DataTable) -> list[FileSlice]:
 
 def rows_expected(table: DataTable, slices: Sequence[FileSlice]) -> int:
     """Return about how many rows slices have: those of the base files."""
-    files = [slice_.base for slice_ in slices if slice_.base is not None]
-    return sum(LocalEngine().run(lambda file: row_count(table.view.storage, file), files))
+    return sum(table.row_counts([slice_.base for slice_ in slices if slice_.base is not None]))
 
 
 def group_count(records: int, limits: GroupLimits) -> int:

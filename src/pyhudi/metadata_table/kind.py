@@ -36,6 +36,10 @@ class PartitionKind(Protocol):
         """
         ...
 
+    def file_ids(self, table: DataTable, partition: str) -> Iterable[str]:
+        """Return the file ids of the groups that `initial` returns for the same state of the table."""
+        ...
+
     def initial(self, table: DataTable, partition: str) -> Iterable[InitialGroup]:
         """Return the file groups that hold the table as it is, all that the partition shall have, the empty ones too.
 

@@ -20,6 +20,7 @@ from pyhudi.metadata_table.data_table import DataTable
 from pyhudi.metadata_table.found import Found, find
 from pyhudi.metadata_table.in_step import InStep
 from pyhudi.metadata_table.index_definitions import PATH, PATH_PROPERTY, load_definitions, render_definitions
+from pyhudi.metadata_table.inflight import check_laid_out, pending_builds
 from pyhudi.metadata_table.initialise import build_partition
 from pyhudi.metadata_table.kind import PartitionKind
 from pyhudi.metadata_table.kinds import kind_of, with_kinds
@@ -59,10 +60,11 @@ def prepare(
         found: what `find` found of it before, if that was called.
 
     Raises:
-        UnsupportedError: it has indexes that this release does not write.
+        UnsupportedError: it has indexes that this release does not write, or one that somebody else has begun to build just now.
         StorageError: the storage failed; the table is as it was, without a metadata table if that was being built.
     """
     refuse_unserved(storage, config)
+    config = _without_stale(storage, config, timeline, sources)
     if not _shall_be(config, settings):
         return (drop_metadata_table(storage, config, sources) if config.metadata_partitions else config), None
     found = found or find(storage, config, timeline, sources)
@@ -89,9 +91,24 @@ def rebuilt(in_step: InStep, reason: str, schema: pa.Schema | None) -> InStep:
     return _built_anew(Found(None, reason, view), in_step.config, schema, in_step.own.sources, in_step.settings)
 
 
+def _without_stale(storage: Storage, config: TableConfig, timeline: Timeline, sources: Sources) -> TableConfig:
+    """Look after partitions that are being built: writers tell them what they do, unless nobody builds them any more; then they go."""
+    if not config.metadata_partitions_inflight:
+        return config
+    if pending_builds(timeline):
+        check_laid_out(storage, config)
+        return config
+    stale = config.metadata_partitions_inflight
+    _log.warning("what was left of builds in the metadata table of %s goes: %s", storage.uri, ", ".join(stale))
+    config = with_partitions(storage, config, config.metadata_partitions, sources)
+    for name in stale:
+        FolderStorage(storage, FOLDER).delete_tree(name)
+    return config
+
+
 def drop_metadata_table(storage: Storage, config: TableConfig, sources: Sources) -> TableConfig:
     """Delete the metadata table, and return the table's properties, which do not name it any more."""
-    config = _with_partitions(storage, config, (), sources)
+    config = with_partitions(storage, config, (), sources)
     storage.delete_tree(FOLDER)
     return config
 
@@ -128,7 +145,7 @@ def _built_anew(found: Found, config: TableConfig, schema: pa.Schema | None, sou
     wanted = settings.wanted(config)
     if config.metadata_partitions:
         _log.warning("the metadata table of %s is built anew: %s", storage.uri, found.trouble)
-        config = _with_partitions(storage, config, (), sources)
+        config = with_partitions(storage, config, (), sources)
     own = create_own(storage, config, sources)
     view = FileSystemView(storage, config, found.view.timeline)
     return _complete(DataTable(view, own, schema, settings), wanted, settings, sources)
@@ -140,6 +157,8 @@ def _complete(table: DataTable, wanted: Collection[str], settings: MetadataSetti
     storage, config, timeline = view.storage, view.config, view.timeline
     built: list[str] = []
     for name, kind in with_kinds(wanted).items():
+        if name in config.metadata_partitions_inflight:
+            continue
         is_there = name in config.metadata_partitions
         if is_there and settings.enabled is not None:
             own = _with_added_columns(table.reopened(table.view, own), name, kind)
@@ -151,7 +170,8 @@ def _complete(table: DataTable, wanted: Collection[str], settings: MetadataSetti
             own = build_partition(own, name, kind.initial(table, name), data=timeline)
             built.append(name)
     if built:
-        config = _with_partitions(storage, config, (*config.metadata_partitions, *built), sources)
+        names, inflight = (*config.metadata_partitions, *built), config.metadata_partitions_inflight
+        config = with_partitions(storage, config, names, sources, inflight)
     return InStep(storage, config, view.with_config(config), own, settings)
 
 
@@ -189,7 +209,8 @@ def _without_unwanted(storage: Storage, config: TableConfig, sources: Sources, s
         return config
     _refuse_to_drop_what_is_needed(storage, dropped, wanted)
     _log.info("partitions of the metadata table of %s that are switched off go: %s", storage.uri, ", ".join(dropped))
-    config = _with_partitions(storage, config, [name for name in config.metadata_partitions if name in wanted], sources)
+    names, inflight = [name for name in config.metadata_partitions if name in wanted], config.metadata_partitions_inflight
+    config = with_partitions(storage, config, names, sources, inflight)
     definitions = load_definitions(storage, config)
     if not definitions.keys().isdisjoint(dropped):
         storage.replace(PATH, render_definitions({name: found for name, found in definitions.items() if name not in dropped}))
@@ -204,6 +225,9 @@ def _refuse_to_drop_what_is_needed(storage: Storage, dropped: Collection[str], k
         raise UsageError(f"the record index of table {storage.uri} cannot be dropped: {needy[0]} needs it; drop that first")
 
 
-def _with_partitions(storage: Storage, config: TableConfig, names: Collection[str], sources: Sources) -> TableConfig:
-    changes = {METADATA_PARTITIONS: ",".join(sorted(names)), METADATA_PARTITIONS_INFLIGHT: ""}
+def with_partitions(
+    storage: Storage, config: TableConfig, names: Collection[str], sources: Sources, inflight: Collection[str] = ()
+) -> TableConfig:
+    """Say in the properties which partitions the metadata table has and which are being built, and return them as they are then."""
+    changes = {METADATA_PARTITIONS: ",".join(sorted(names)), METADATA_PARTITIONS_INFLIGHT: ",".join(sorted(inflight))}
     return replace(config, properties=store_properties(storage, changes, sources.clock.now()))

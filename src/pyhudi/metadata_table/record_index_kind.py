@@ -25,6 +25,7 @@ from pyhudi.metadata_table.index_definitions import IndexDefinition
 from pyhudi.metadata_table.keyed_groups import (
     NO_TEXTS,
     KeyedRows,
+    group_file_ids,
     initial_groups,
     joined,
     refuse_virtual_keys,
@@ -76,6 +77,14 @@ class RecordIndexKind:
             return None
         return IndexDefinition(partition, partition, "", (), {"isPartitioned": str(by_partition).lower()}, 1)
 
+    def file_ids(self, table: DataTable, partition: str) -> Iterable[str]:
+        """Return the file ids of the groups that `initial` returns."""
+        slices = standing_slices(table)
+        if not _is_by_partition(table, partition):
+            return group_file_ids(table, partition, slices)
+        by_path = _by_path(slices)
+        return chain.from_iterable(group_file_ids(table, partition, by_path[path], path) for path in sorted(by_path))
+
     def initial(self, table: DataTable, partition: str) -> Iterable[InitialGroup]:
         """Return the file groups with where each record is.
 
@@ -93,10 +102,10 @@ class RecordIndexKind:
         """Return the keys that came, went or moved."""
         changes = slice_changes(table.view, metadata)
         if not _is_by_partition(table, partition):
-            return _changes(table, table.partition(partition), changes, instant)
+            return _changes(table, _Entries(table, partition), changes, instant)
         return ChangesByPartition(
             partition,
-            {path: _changes(table, table.partition(partition, within=path), some, instant) for path, some in _by_path(changes).items()},
+            {path: _changes(table, _Entries(table, partition, path), some, instant) for path, some in _by_path(changes).items()},
         )
 
     def of_clean(self, table: DataTable, partition: str, instant: str, metadata: CleanMetadata) -> None:  # noqa: ARG002
@@ -137,7 +146,27 @@ def _initial(table: DataTable, partition: str, slices: Sequence[FileSlice], with
     return initial_groups(table, partition, slices, values, keyed, within)
 
 
-def _changes(table: DataTable, index: MetadataPartition | None, changes: Sequence[SliceChange], instant: str) -> ColumnChanges:
+class _Entries:
+    """What the index says before a commit, of the whole table or `within` a partition of it; nothing while it is being built."""
+
+    def __init__(self, table: DataTable, partition: str, within: str = "") -> None:
+        self._index = table.partition(partition, within)
+        self._is_being_built = partition in table.view.config.metadata_partitions_inflight
+        self._rows = table.rows
+
+    def standing(self, change: SliceChange, keys: pa.StringArray) -> pa.StringArray:
+        """Return those of the keys that stood in a file group before a change."""
+        return self._rows.keys(change.before, keys) if self._is_being_built else _located(self._index, keys, change.group)
+
+    def to_delete(self, change: SliceChange, keys: pa.StringArray) -> pa.StringArray:
+        """Return those of the keys that left a file group whose entries go.
+
+        All of them while the index is being built: an entry too few is looked for among the rows, one too many would stand for a row.
+        """
+        return keys if self._is_being_built else _located(self._index, keys, change.group)
+
+
+def _changes(table: DataTable, index: _Entries, changes: Sequence[SliceChange], instant: str) -> ColumnChanges:
     """Return what some file groups of the data table change in an index.
 
     A key that left one and came into another is moved. One that left, and that the index has elsewhere, stands there, too: so it stays.
@@ -148,7 +177,7 @@ def _changes(table: DataTable, index: MetadataPartition | None, changes: Sequenc
     moves = LocalEngine().run(lambda change: _moved(rows, index, change), changes)
     added = joined(moved.added for moved in moves)
     which = np.repeat(np.arange(len(moves)), [len(moved.added) for moved in moves])
-    gone = joined(_located(index, without(moved.removed, added), change.group) for change, moved in zip(changes, moves, strict=True))
+    gone = joined(index.to_delete(change, without(moved.removed, added)) for change, moved in zip(changes, moves, strict=True))
     return ColumnChanges(added, [_location(table, change.group, instant) for change in changes], which, gone)
 
 
@@ -157,7 +186,7 @@ def _location(table: DataTable, group: FileGroupId, instant: str) -> bytes:
     return table.own.encoder.encode(RecordLocation(group.partition_path, group.file_id, millis))
 
 
-def _moved(rows: SliceRows, index: MetadataPartition | None, change: SliceChange) -> _Moved:
+def _moved(rows: SliceRows, index: _Entries, change: SliceChange) -> _Moved:
     if change.keeps_keys:
         return _NOBODY
     if change.appended:
@@ -166,13 +195,13 @@ def _moved(rows: SliceRows, index: MetadataPartition | None, change: SliceChange
     return _Moved(without(after, before), without(before, after))
 
 
-def _moved_by_logs(rows: SliceRows, index: MetadataPartition | None, change: SliceChange) -> _Moved:
+def _moved_by_logs(rows: SliceRows, index: _Entries, change: SliceChange) -> _Moved:
     """Look at the keys that the new logs speak of: those that the index has here were here before."""
     counted = any(stat.num_inserts or stat.num_deletes for stat in change.stats)
     if not (counted or rows.marks_deletes or rows.may_hold_deletes(change.before)):
         return _NOBODY
     keys, has_deletes = rows.logged(change)
-    here = _located(index, keys, change.group)
+    here = index.standing(change, keys)
     if not has_deletes and len(here) == len(keys):
         return _NOBODY
     after = rows.keys(change.after, keys)

@@ -20,7 +20,15 @@ from pyhudi.metadata_table.changes import ColumnChanges, InitialGroup
 from pyhudi.metadata_table.column_types import type_at
 from pyhudi.metadata_table.data_table import DataTable
 from pyhudi.metadata_table.index_definitions import IndexDefinition
-from pyhudi.metadata_table.keyed_groups import NO_TEXTS, KeyedRows, initial_groups, joined, refuse_virtual_keys, standing_slices
+from pyhudi.metadata_table.keyed_groups import (
+    NO_TEXTS,
+    KeyedRows,
+    group_file_ids,
+    initial_groups,
+    joined,
+    refuse_virtual_keys,
+    standing_slices,
+)
 from pyhudi.metadata_table.record import SecondaryEntry
 from pyhudi.metadata_table.secondary_keys import SecondaryKeys, same_texts, secondary_keys
 from pyhudi.metadata_table.slice_changes import SliceChange, slice_changes
@@ -45,6 +53,10 @@ class SecondaryIndexKind:
     def definition(self, table: DataTable, partition: str) -> IndexDefinition | None:  # noqa: ARG002 - one protocol for all kinds
         """Return None: who creates the index says which column it is of."""
         return None
+
+    def file_ids(self, table: DataTable, partition: str) -> Iterable[str]:
+        """Return the file ids of the groups that `initial` returns."""
+        return group_file_ids(table, partition, standing_slices(table))
 
     def initial(self, table: DataTable, partition: str) -> Iterable[InitialGroup]:
         """Return the file groups with the pairs of all rows.

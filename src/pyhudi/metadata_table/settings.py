@@ -45,7 +45,7 @@ class MetadataSettings:
         record_index_groups: how many file groups a new index of records gets.
         bloom_filters: whether there shall be bloom filters by file; None leaves them as they are.
         bloom_filters_groups: file groups of a new partition `bloom_filters`.
-        created: indexes that are made now, by their partition.
+        created: indexes that are made now, by their partition; None for one whose definition these settings say.
         dropped: partitions that are dropped now.
     """
 
@@ -63,7 +63,7 @@ class MetadataSettings:
     record_index_groups: GroupLimits = GroupLimits()
     bloom_filters: bool | None = None
     bloom_filters_groups: int = 4
-    created: Mapping[str, IndexDefinition] = field(default_factory=dict)
+    created: Mapping[str, IndexDefinition | None] = field(default_factory=dict)
     dropped: frozenset[str] = frozenset()
 
     def wanted(self, config: TableConfig) -> tuple[str, ...]:

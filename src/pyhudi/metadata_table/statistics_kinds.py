@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pyhudi.metadata_table import keys, partitions
-from pyhudi.metadata_table.changes import Changes, InitialGroup, spread
+from pyhudi.metadata_table.changes import Changes, InitialGroup, numbered_file_ids, spread
 from pyhudi.metadata_table.column_types import indexed_columns
 from pyhudi.metadata_table.data_table import DataTable
 from pyhudi.metadata_table.file_stats import partition_stats
@@ -40,6 +40,10 @@ class ColumnStatsKind:
             return None
         fields = indexed_columns(table.schema, version, settings.max_columns, settings.columns)
         return IndexDefinition(partition, partition, partition, fields, {}, 2 if version >= TableVersion.NINE else 1)
+
+    def file_ids(self, table: DataTable, partition: str) -> Iterable[str]:
+        """Return the file ids of the groups that `initial` returns."""
+        return numbered_file_ids(partition, table.settings.column_stats_groups)
 
     def initial(self, table: DataTable, partition: str) -> Iterable[InitialGroup]:
         """Return the statistics of all base files that a snapshot reads."""
@@ -80,6 +84,10 @@ class PartitionStatsKind:
     def definition(self, table: DataTable, partition: str) -> IndexDefinition | None:  # noqa: ARG002 - one protocol for all kinds
         """Return None: the columns are those of `column_stats`."""
         return None
+
+    def file_ids(self, table: DataTable, partition: str) -> Iterable[str]:
+        """Return the file ids of the groups that `initial` returns."""
+        return numbered_file_ids(partition, table.settings.partition_stats_groups)
 
     def initial(self, table: DataTable, partition: str) -> Iterable[InitialGroup]:
         """Return the statistics of all partitions with rows."""

@@ -18,7 +18,12 @@ from pyhudi.timeline.payload import read_commit
 #: `check`, `subject`, `problem`.
 Problem: TypeAlias = dict[str, str]
 
-_WAITING = frozenset({Action.COMPACTION, Action.LOG_COMPACTION, Action.CLUSTERING})
+_WAITING = {
+    Action.COMPACTION: "compact()",
+    Action.LOG_COMPACTION: "compact()",
+    Action.CLUSTERING: "compact()",
+    Action.INDEXING: "index(mode='execute')",
+}
 
 
 def problems(view: FileSystemView) -> Iterator[Problem]:
@@ -49,7 +54,7 @@ def _damage(view: FileSystemView, piece: FileSlice) -> Iterator[Problem]:
 
 def _unfinished(instant: Instant) -> Problem:
     if instant.action in _WAITING:
-        reason = "planned, and to be run by table.services.compact() or whoever planned it"
+        reason = f"planned, and to be run by table.services.{_WAITING[instant.action]} or whoever planned it"
     else:
         reason = "running, or left by a writer that died"
     return _problem("nothing pending", instant.requested, f"{instant.action} is {instant.state.name.lower()}: {reason}")

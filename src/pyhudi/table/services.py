@@ -13,13 +13,13 @@ from pyhudi.errors import UnsupportedError, UsageError
 from pyhudi.service.archival import ArchivalResult
 from pyhudi.service.compaction import CompactionResult
 from pyhudi.service.compaction.execute import Progress
-from pyhudi.service.indexes import IndexChange, Indexing, IndexRequest
+from pyhudi.service.indexes import IndexChange, Indexing, IndexRequest, is_pending_build
 from pyhudi.service.rollback import failed_writes, plan_rollback, roll_back_failed_writes
 from pyhudi.spec.instant import Action
-from pyhudi.spec.rollback import RollbackPlan
+from pyhudi.spec.rollback import InstantInfo, RollbackPlan
 from pyhudi.storage.protocol import Storage
 from pyhudi.table.archive import archive_timelines
-from pyhudi.table.compact import CompactionRequest, Mode, cancel_compaction, compact, is_pending_compaction
+from pyhudi.table.compact import MODES, CompactionRequest, Mode, cancel_compaction, compact, is_pending_compaction
 from pyhudi.timeline.clock import Clock
 from pyhudi.txn.ids import Ids
 from pyhudi.txn.locked import locked_table
@@ -45,17 +45,21 @@ class Services:
     def rollback(self, instant: str | None = None, *, dry_run: bool = False) -> tuple[RollbackPlan, ...]:
         """Take back what failed writes left, and return the plans that did; the next write does the same by itself.
 
-        A pending compaction or log compaction is taken back when its instant is given: its plan and what its runs left go.
+        A pending compaction, log compaction or build of indexes is taken back when its instant is given: its plan goes, and what its runs
+        left.
 
         Args:
-            instant: the requested time of the failed write or pending compaction; None means all failed writes.
+            instant: the requested time of the failed write or pending service; None means all failed writes.
             dry_run: only return the plans.
 
         Raises:
             UsageError: the instant is not on the timeline.
             UnsupportedError: the instant is completed: taking back commits is restore.
-            ConflictError: another process is running the compaction.
+            ConflictError: another process is running the compaction or the build.
         """
+        if instant is not None and is_pending_build(self.storage, instant):
+            self._indexing.cancel(instant, dry_run=dry_run)
+            return (RollbackPlan(InstantInfo(instant, Action.INDEXING.value), ()),)
         if instant is not None and is_pending_compaction(self.storage, instant):
             return (cancel_compaction(self.storage, self.clock, self.ids, instant, dry_run=dry_run),)
         with locked_table(self.storage, self.wait_s, self.clock, self.ids) as table:
@@ -167,11 +171,17 @@ class Services:
         rebuild: bool = False,
         lenient: bool = False,
         dry_run: bool = False,
+        mode: Mode = "both",
+        instant: str | None = None,
     ) -> IndexChange:
         """Make an index, drop one, or build the whole metadata table anew.
 
+        Writers go on while an index is built. A build that was killed is run by `mode="execute"`, by asking for the same index again, or
+        taken back by `rollback`.
+
         Args:
-            name: of the index; `record_index` is that of the record keys.
+            name: of the index; `record_index` is that of the record keys, `column_stats` and `bloom_filters` without columns are those that
+                options of writes ask for as well.
             columns: what it is of, one column for all but the record index.
             using: `column_stats` or `bloom_filters` of an expression; a secondary index without it.
             options: `expr` and its arguments (`format`, `pos`, `len`, `days`, `timeZone`), options of bloom filters, or `isPartitioned` for
@@ -180,17 +190,26 @@ class Services:
             rebuild: build the metadata table and all indexes anew; without a name.
             lenient: do nothing when the index to make is there, or the one to drop is not.
             dry_run: only return what would be done.
+            mode: `schedule` (plan the index and leave that on the timeline), `execute` (run what is planned; without a name) or `both`.
+            instant: run the pending build of this requested time, and no other.
 
         Raises:
             UsageError: the arguments do not fit each other or the table, or there is such an index already, or none.
             SchemaError: a column does not exist, or its type cannot be served.
             UnsupportedError: the table cannot have indexes.
+            ConflictError: another process builds indexes of the table.
 
         Example:
             >>> table.services.index("by_rider", "rider")  # doctest: +SKIP
             >>> table.services.index("by_day", "ts", using="column_stats", options={"expr": "from_unixtime"})  # doctest: +SKIP
         """
-        indexing = Indexing(self.storage, self.clock, self.ids, self.wait_s)
+        if mode not in MODES:
+            raise UsageError(f"mode is '{mode}'; it can be {', '.join(MODES)}")
+        indexing = self._indexing
+        if mode == "execute" or instant is not None:
+            if name is not None or drop or rebuild or mode == "schedule":
+                raise UsageError("index(mode='execute') runs what is planned: give it no name, and nothing to drop, plan or rebuild")
+            return _together(indexing.run_pending(instant, dry_run=dry_run))
         if rebuild:
             if name is not None or drop:
                 raise UsageError("index(rebuild=True) builds all indexes anew: give it no name, and nothing to drop")
@@ -201,7 +220,11 @@ class Services:
             return indexing.drop(name, if_exists=lenient, dry_run=dry_run)
         named = (columns,) if isinstance(columns, str) else tuple(columns)
         request = IndexRequest(name, named, using, options or {})
-        return indexing.create(request, if_not_exists=lenient, dry_run=dry_run)
+        return indexing.create(request, if_not_exists=lenient, dry_run=dry_run, only_plan=mode == "schedule")
+
+    @property
+    def _indexing(self) -> Indexing:
+        return Indexing(self.storage, self.clock, self.ids, self.wait_s)
 
     def upgrade(self, **_: Any) -> NoReturn:
         """Not served yet."""
@@ -210,6 +233,15 @@ class Services:
     def downgrade(self, **_: Any) -> NoReturn:
         """Not served yet."""
         raise _later("downgrade", _VERSIONS)
+
+
+def _together(changes: Sequence[IndexChange]) -> IndexChange:
+    return IndexChange(
+        built=tuple(name for change in changes for name in change.built),
+        planned=tuple(name for change in changes for name in change.planned),
+        seconds=sum(change.seconds for change in changes),
+        instant=changes[-1].instant if changes else None,
+    )
 
 
 def _later(name: str, release: str) -> UnsupportedError:

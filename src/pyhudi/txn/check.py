@@ -12,19 +12,21 @@ from pyhudi.timeline.clustering import pending_clustering
 from pyhudi.txn.locked import LockedTable
 
 #: Pending actions of other writers whose plans name files that a write would change below them.
-_PLANS_IN_THE_WAY = frozenset({Action.CLUSTERING, Action.INDEXING, Action.RESTORE})
+_PLANS_IN_THE_WAY = frozenset({Action.CLUSTERING, Action.RESTORE})
 
 
 def check_nothing_planned(table: LockedTable) -> None:
     """Refuse to write while a table service of another writer is pending that only Apache Hudi can finish.
 
-    A pending compaction is none: what is written beside it goes to log files, which stand on top of it.
+    A pending compaction is none: what is written beside it goes to log files, which stand on top of it. Nor is a build of indexes, whose
+    partitions of the metadata table are told what is written; in version 6 names of log files there would depend on it.
 
     Raises:
         UnsupportedError: names the instant.
     """
     for instant in table.timeline.pending():
-        if instant.action in _PLANS_IN_THE_WAY or pending_clustering(table.storage, table.config, instant) is not None:
+        is_in_the_way = instant.action in _PLANS_IN_THE_WAY or (instant.action is Action.INDEXING and table.config.layout == 1)
+        if is_in_the_way or pending_clustering(table.storage, table.config, instant) is not None:
             raise UnsupportedError(
                 f"{instant.action} {instant.requested} of table {table.storage.uri} is pending; this release cannot write beside it. "
                 "Let Apache Hudi finish it or take it back, then write."

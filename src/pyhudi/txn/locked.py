@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from pyhudi.errors import ConflictError, LockTimeoutError
 from pyhudi.kernels.history import load_full_timeline
 from pyhudi.metadata_table.prepare import refuse_unserved
 from pyhudi.spec.table_config import TableConfig
@@ -59,6 +60,26 @@ def locked_table(storage: Storage, wait_s: float, clock: Clock, ids: Ids) -> Ite
         timeline, files = _load(storage, config)
         times = InstantClock(clock, config.timeline_zone, timeline.greatest_time())
         yield LockedTable(storage, config, timeline, files, clock, times, ids)
+
+
+@contextlib.contextmanager
+def running_alone(storage: Storage, name: str, doing: str) -> Iterator[None]:
+    """Hold a lock by which the long-running services of one kind exclude each other, writers not.
+
+    Args:
+        storage: the table's.
+        name: of the lock.
+        doing: what one is doing that holds it, for the error.
+
+    Raises:
+        ConflictError: another one holds it.
+    """
+    with contextlib.ExitStack() as held:
+        try:
+            held.enter_context(storage.lock(0, name))
+        except LockTimeoutError as error:
+            raise ConflictError(f"another process or thread is {doing} table {storage.uri}; wait for it and try again.") from error
+        yield
 
 
 def _load(storage: Storage, config: TableConfig) -> tuple[Timeline, frozenset[str]]:

@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 def find_metadata_table(table: LockedTable) -> Found:
     """Open the metadata table, and take back what dead writers left in it; failed writes are rolled back already."""
-    return find(table.storage, table.config, table.timeline, _sources(table))
+    return find(table.storage, table.config, table.timeline, sources_of(table))
 
 
 def prepare_metadata_table(
@@ -44,7 +44,7 @@ def prepare_metadata_table(
         StorageError: the storage failed; the action must not begin.
     """
     schema = avro_to_arrow(schema_json) if schema_json else None
-    config, in_step = prepare(table.storage, table.config, table.timeline, schema, _sources(table), settings, found)
+    config, in_step = prepare(table.storage, table.config, table.timeline, schema, sources_of(table), settings, found)
     return replace(table, config=config), in_step
 
 
@@ -72,7 +72,7 @@ def take_back(table: LockedTable, done: RollbackMetadata) -> None:
     """
     if not table.config.metadata_partitions:
         return
-    sources = _sources(table)
+    sources = sources_of(table)
     try:
         own = open_own(table.storage, sources)
         if own is not None:
@@ -95,5 +95,6 @@ def maintain(in_step: InStep | None) -> None:
         _log.warning("the metadata table of %s was not compacted, the next write tries again: %s", in_step.storage.uri, error)
 
 
-def _sources(table: LockedTable) -> Sources:
+def sources_of(table: LockedTable) -> Sources:
+    """Return where the metadata table of a locked table takes time and chance from."""
     return Sources(table.clock, table.config.timeline_zone, table.ids.sync_marker)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pyhudi import HudiTable
 from pyhudi.engine import local
 from pyhudi.kernels.history import load_full_timeline
 from pyhudi.metadata_table.keys import split_secondary_key
@@ -81,5 +82,25 @@ def test_write_that_was_cut_leaves_indexes_that_say_what_the_rows_say(driver) ->
     make(storage)
     for run in crash_points(lambda cut: driver.write(cut, *CHANGE), storage.copy, (Fault.AFTER,)):
         driver.write(run.storage, *NEXT)
+        rows = {(str(row["value"]), str(row["id"])) for row in driver.read(run.storage)}
+        assert pairs(run.storage) == rows, run.point
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("driver", INDEXED, ids=lambda driver: driver.table_type)
+def test_writers_go_on_after_a_build_that_was_cut_and_it_is_taken_up_and_right(driver) -> None:
+    storage = MemoryStorage()
+    driver.create(storage)
+    driver.write(storage, Operation.INSERT, STORED)
+    for run in crash_points(make, storage.copy, (Fault.AFTER, Fault.ERROR_NOT_DONE)):
+        driver.write(run.storage, *CHANGE)
+        expected = {(str(row["value"]), str(row["id"])) for row in driver.read(run.storage)}
+        assert pairs(run.storage) in (None, expected), run.point
+        driver.write(run.storage, *NEXT)
+        make(run.storage)
+        rows = {(str(row["value"]), str(row["id"])) for row in driver.read(run.storage)}
+        assert pairs(run.storage) == rows, run.point
+        assert not HudiTable(run.storage).config.metadata_partitions_inflight, run.point
+        driver.write(run.storage, *CHANGE)
         rows = {(str(row["value"]), str(row["id"])) for row in driver.read(run.storage)}
         assert pairs(run.storage) == rows, run.point

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from pyhudi.engine.local import LocalEngine
 from pyhudi.engine.protocol import Engine
-from pyhudi.errors import ConflictError, HudiError, LockTimeoutError, UnknownOutcomeError
+from pyhudi.errors import HudiError, UnknownOutcomeError
 from pyhudi.fsview.pending import read_plan
 from pyhudi.kernels.base_file import WriterSettings
 from pyhudi.kernels.write_task import TaskResult
@@ -29,7 +29,7 @@ from pyhudi.service.compaction.take_back import take_back_run
 from pyhudi.storage.protocol import Storage
 from pyhudi.timeline.clock import Clock
 from pyhudi.txn.ids import Ids
-from pyhudi.txn.locked import LockedTable, locked_table
+from pyhudi.txn.locked import LockedTable, locked_table, running_alone
 
 _log = logging.getLogger(__name__)
 
@@ -71,13 +71,7 @@ class CompactionRunner:
         Raises:
             ConflictError: another process runs a compaction of the table.
         """
-        with contextlib.ExitStack() as held:
-            try:
-                held.enter_context(self.storage.lock(0, LOCK))
-            except LockTimeoutError as error:
-                raise ConflictError(
-                    f"another process or thread is compacting table {self.storage.uri}; wait for it and try again."
-                ) from error
+        with running_alone(self.storage, LOCK, "compacting"):
             yield
 
 

@@ -26,6 +26,8 @@ SECONDARY_INDEX = "secondary_index"
 _EXPRESSION_TYPES = (partitions.COLUMN_STATS, partitions.BLOOM_FILTERS)
 _TYPES = (SECONDARY_INDEX, partitions.RECORD_INDEX, *_EXPRESSION_TYPES)
 _BY_PARTITION = "isPartitioned"
+#: Partitions that are asked for by their own names alone; options of writes make them as well.
+_WHOLE = (partitions.COLUMN_STATS, partitions.BLOOM_FILTERS)
 #: Options of the expression types beside the function's own arguments, and how their values are read.
 _BLOOM_OPTIONS = {"filtertype": str, "numentries": int, "fpp": float, "maxentries": int}
 _ARGUMENTS = ("format", "pos", "len", "days", ZONE_OPTION)
@@ -51,6 +53,11 @@ class IndexRequest:
     zone: str = "UTC"
 
     @property
+    def is_whole(self) -> bool:
+        """True for statistics or bloom filters of all columns that have some."""
+        return self.name in _WHOLE and not self.columns and self.using is None and not self.options
+
+    @property
     def type(self) -> str:
         """The type of the index."""
         if self.using:
@@ -60,8 +67,8 @@ class IndexRequest:
     @property
     def partition(self) -> str:
         """Its partition of the metadata table."""
-        if self.type == partitions.RECORD_INDEX:
-            return partitions.RECORD_INDEX
+        if self.is_whole or self.type == partitions.RECORD_INDEX:
+            return self.name if self.is_whole else partitions.RECORD_INDEX
         return _with_prefix(self.name, partitions.SECONDARY_PREFIX if self.type == SECONDARY_INDEX else partitions.EXPRESSION_PREFIX)
 
 

@@ -1,0 +1,73 @@
+"""Takes back what a build of indexes left that did not come to its end. The caller holds the lock of builds and that of the table.
+
+The plan stays requested, to be run again from the beginning; `cancel` removes it as well. Every step may be repeated: first nobody is to
+write into the partitions any more, the state files go last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from pyhudi.metadata_table.index_definitions import load_definitions
+from pyhudi.metadata_table.own import FOLDER, OwnTable, open_own
+from pyhudi.metadata_table.prepare import with_partitions
+from pyhudi.service.indexes.plan import complete_instant, planned_partitions, with_definitions
+from pyhudi.spec.file_group import join_path
+from pyhudi.spec.instant import Action, Instant, State
+from pyhudi.timeline.payload import instant_path
+from pyhudi.txn.locked import LockedTable
+from pyhudi.txn.metadata_table import sources_of
+
+
+def take_back_run(table: LockedTable, build: Instant) -> LockedTable:
+    """Delete what a dead run of a build wrote and return the table as it is then; a run that had written everything is left as it is."""
+    own = open_own(table.storage, sources_of(table))
+    if is_built(own, build):
+        return table
+    names = [name for name in planned_partitions(table.storage, table.config, build) if name not in table.config.metadata_partitions]
+    table = _without(table, names, table.config.metadata_partitions)
+    _forget(own, build)
+    table.storage.delete(instant_path(table.config, Instant(build.requested, Action.INDEXING, State.INFLIGHT)))
+    return table.reloaded()
+
+
+def cancel(table: LockedTable, build: Instant) -> tuple[str, ...]:
+    """Take a pending build off the timeline with all that it made, and return the partitions that there will not be.
+
+    One that had written everything is completed, and its partitions are dropped: the metadata table knows its time.
+    """
+    own = open_own(table.storage, sources_of(table))
+    planned = planned_partitions(table.storage, table.config, build)
+    names = [name for name in planned if is_built(own, build) or name not in table.config.metadata_partitions]
+    table = _without(table, names, [name for name in table.config.metadata_partitions if name not in names])
+    definitions = load_definitions(table.storage, table.config)
+    if not definitions.keys().isdisjoint(names):
+        table = with_definitions(table, {name: found for name, found in definitions.items() if name not in names})
+    if is_built(own, build):
+        complete_instant(table, build, planned)
+    else:
+        _forget(own, build)
+        table.writer.remove(build)
+    return tuple(names)
+
+
+def is_built(own: OwnTable | None, build: Instant) -> bool:
+    """Tell whether a run has written all that it was to write, and was cut off before it said so."""
+    return own is not None and any(one.is_completed for one in own.timeline.find(build.requested))
+
+
+def _without(table: LockedTable, names: Collection[str], kept: Collection[str]) -> LockedTable:
+    inflight = [name for name in table.config.metadata_partitions_inflight if name not in names]
+    if (set(kept), set(inflight)) != (set(table.config.metadata_partitions), set(table.config.metadata_partitions_inflight)):
+        table = replace(table, config=with_partitions(table.storage, table.config, kept, sources_of(table), inflight))
+    for name in names:
+        table.storage.delete_tree(join_path(FOLDER, name))
+    return table
+
+
+def _forget(own: OwnTable | None, build: Instant) -> None:
+    if own is not None:
+        for instant in own.timeline.find(build.requested):
+            if not instant.is_completed:
+                own.writer.remove(instant)

@@ -1,0 +1,234 @@
+"""Indexes are built while writers go on: what they write meanwhile is in the index, and readers see it when it is whole."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from pyhudi import HudiTable
+from pyhudi.errors import ConflictError, UnsupportedError, UsageError
+from pyhudi.service.indexes import run
+from pyhudi.spec.table_keys import METADATA_PARTITIONS_INFLIGHT
+from pyhudi.storage.table_properties import store_properties
+from pyhudi.timeline.clock import SystemClock
+from tests.unit.service.test_indexes import check, config_of, new_table, opened, rows
+
+KINDS = (pytest.param("COPY_ON_WRITE", marks=pytest.mark.thorough), "MERGE_ON_READ")
+QUIET = {"hoodie.compact.inline": "false"}
+FAST = QUIET | {"hoodie.metadata.compact.max.delta.commits": "2"}
+NAME = "secondary_index_by_name"
+Change = Callable[[HudiTable], object]
+
+
+class KilledError(BaseException):
+    """What ends a run that is killed."""
+
+
+def first(table: HudiTable) -> None:
+    """Update, insert, move nothing, delete: every kind of entry changes. The metadata table is compacted in between."""
+    table.upsert(pa.concat_tables([rows(0, 6, ts=50), rows(20, 24)]), FAST)
+    table.delete(where="id in ('k004', 'k005', 'k023')", options=FAST)
+    table.upsert(rows(5, 6, ts=99), FAST)
+
+
+def second(table: HudiTable) -> None:
+    table.insert(rows(30, 32, city="new"), FAST)
+    table.overwrite(rows(40, 43, city="c1"), options=FAST)
+    table.upsert(rows(8, 12, ts=77), FAST)
+    table.delete(where="id in ('k010', 'k040')", options=FAST)
+
+
+def beside(monkeypatch: pytest.MonkeyPatch, before: Change, after: Change, table: HudiTable) -> None:
+    """Has writers commit while builds run: after the start, and once all is written."""
+    write = run._write
+
+    def interrupted(work: run.Started) -> object:
+        before(table)
+        stats = write(work)
+        after(table)
+        return stats
+
+    monkeypatch.setattr(run, "_write", interrupted)
+
+
+def killed(monkeypatch: pytest.MonkeyPatch, table: HudiTable, name: str, *args: object, **kwargs: object) -> str:
+    """Return the instant of a build that was killed in the middle."""
+
+    def die(*_: object) -> None:
+        raise KilledError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(run, "_write", die)
+        patch.setattr(run, "_give_up", lambda *_, **__: None)
+        with pytest.raises(KilledError):
+            table.services.index(name, *args, **kwargs)
+    [build] = [row["requested"] for row in table.history().to_pylist() if row["action"] == "indexing" and row["state"] == "inflight"]
+    return build
+
+
+def problems(table: HudiTable) -> list[dict[str, str]]:
+    return table.inspect.health().to_pylist()
+
+
+def indexed(tmp_path: Path, kind: str) -> HudiTable:
+    table = new_table(tmp_path, kind)
+    table.insert(rows(0, 20), QUIET)
+    return table
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_writers_commit_while_an_index_is_built_is_in_it(tmp_path, monkeypatch, kind) -> None:
+    table = indexed(tmp_path, kind)
+    beside(monkeypatch, first, second, table)
+    assert table.services.index("by_name", "name").built == ("record_index", NAME)
+    check(table)
+    monkeypatch.undo()
+    assert config_of(table).metadata_partitions_inflight == ()
+    assert problems(table) == []
+    table.upsert(rows(8, 14, ts=88), FAST)
+    table.delete(where="id in ('k011', 'k041')", options=FAST)
+    check(table)
+    table.services.index(rebuild=True)
+    check(table)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_record_index_by_partition_is_built_beside_writers(tmp_path, monkeypatch, kind) -> None:
+    table = indexed(tmp_path, kind)
+    beside(monkeypatch, first, second, table)
+    table.services.index("record_index", "id", options={"isPartitioned": "true"})
+    check(table)
+
+
+def test_column_statistics_are_built_beside_writers(tmp_path, monkeypatch) -> None:
+    table = new_table(tmp_path, "COPY_ON_WRITE")
+    without = FAST | {"hoodie.metadata.index.column.stats.enable": "false"}
+    table.insert(rows(0, 20), without)
+    beside(
+        monkeypatch, lambda one: one.upsert(rows(0, 6, ts=50), without), lambda one: one.insert(rows(30, 32, city="new"), without), table
+    )
+    assert table.services.index("column_stats").built == ("column_stats",)
+    assert problems(table) == []
+    stats = {found.file_name for found in opened(table).column_stats(["ts"])}
+    assert stats >= {row["path"].rpartition("/")[2] for row in table.inspect.files().to_pylist()}
+
+
+def test_writers_in_threads_and_a_build_do_not_wait_for_each_other(tmp_path) -> None:
+    table = indexed(tmp_path, "COPY_ON_WRITE")
+    failures: list[BaseException] = []
+
+    def write(number: int) -> None:
+        try:
+            for turn in range(4):
+                HudiTable.open(table.storage.uri).upsert(rows(6 * number, 6 * number + 8, ts=10 * turn + number), QUIET)
+        except BaseException as error:  # noqa: BLE001 - shown by the test
+            failures.append(error)
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in (1, 2)]
+    for thread in threads:
+        thread.start()
+    table.services.index("by_name", "name")
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    check(table)
+    assert problems(table) == []
+
+
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", pytest.param("MERGE_ON_READ", marks=pytest.mark.thorough)])
+def test_build_that_was_killed_is_taken_up_and_right(tmp_path, monkeypatch, kind) -> None:
+    table = indexed(tmp_path, kind)
+    build = killed(monkeypatch, table, "by_name", "name")
+    first(table)
+    assert NAME not in opened(table).partitions
+    assert [row["check"] for row in problems(table)] == ["nothing pending"]
+    second(table)
+    assert table.services.index(mode="execute").instant == build
+    check(table)
+    assert problems(table) == []
+
+
+def test_asking_again_for_an_index_whose_build_was_killed_runs_it_and_another_one_of_that_name_is_refused(tmp_path, monkeypatch) -> None:
+    table = indexed(tmp_path, "COPY_ON_WRITE")
+    build = killed(monkeypatch, table, "by_name", "name")
+    with pytest.raises(UsageError, match="builds another index"):
+        table.services.index("by_name", "ts")
+    assert table.services.index("by_name", "name").instant == build
+    check(table)
+
+
+def test_planned_index_is_run_later(tmp_path) -> None:
+    table = indexed(tmp_path, "COPY_ON_WRITE")
+    change = table.services.index("by_name", "name", mode="schedule")
+    assert (change.planned, change.built) == (("record_index", NAME), ())
+    first(table)
+    assert table.services.index(mode="execute", dry_run=True).planned == change.planned
+    assert table.services.index(instant=change.instant).built == change.planned
+    check(table)
+
+
+@pytest.mark.parametrize("how", ["rollback", pytest.param("drop", marks=pytest.mark.thorough)])
+def test_build_that_is_taken_back_leaves_nothing(tmp_path, monkeypatch, how) -> None:
+    table = indexed(tmp_path, "COPY_ON_WRITE")
+    build = killed(monkeypatch, table, "by_name", "name")
+    first(table)
+    if how == "rollback":
+        table.services.rollback(build)
+    else:
+        table.services.index("by_name", drop=True)
+    assert config_of(table).metadata_partitions_inflight == ()
+    assert not any("index" in file.name for file in table.storage.list(".hoodie/metadata"))
+    second(table)
+    assert problems(table) == []
+    assert table.services.index("by_name", "ts").built == ("record_index", NAME)
+
+
+def test_build_that_fails_leaves_nothing(tmp_path, monkeypatch) -> None:
+    table = indexed(tmp_path, "COPY_ON_WRITE")
+
+    def fail(_: run.Started) -> None:
+        raise UnsupportedError("no")
+
+    monkeypatch.setattr(run, "_write", fail)
+    with pytest.raises(UnsupportedError):
+        table.services.index("by_name", "name")
+    assert problems(table) == []
+    assert config_of(table).metadata_partitions_inflight == ()
+
+
+def test_two_builds_at_once_are_refused(tmp_path) -> None:
+    table = indexed(tmp_path, "COPY_ON_WRITE")
+    with table.storage.lock(0, run.LOCK), pytest.raises(ConflictError, match="building indexes"):
+        table.services.index("by_name", "name")
+
+
+def test_build_whose_metadata_table_was_dropped_meanwhile_is_not_completed(tmp_path, monkeypatch) -> None:
+    table = indexed(tmp_path, "COPY_ON_WRITE")
+    beside(monkeypatch, lambda one: one.upsert(rows(0, 2), {"hoodie.metadata.enable": "false"}), lambda one: one.upsert(rows(0, 3)), table)
+    with pytest.raises(ConflictError, match="built anew"):
+        table.services.index("by_name", "name")
+    assert problems(table) == []
+
+
+def test_write_beside_a_build_that_has_not_begun_its_files_is_refused(tmp_path, monkeypatch) -> None:
+    table = indexed(tmp_path, "COPY_ON_WRITE")
+    killed(monkeypatch, table, "by_name", "name")
+    table.storage.delete_tree(f".hoodie/metadata/{NAME}")
+    with pytest.raises(UnsupportedError, match="not laid out"):
+        table.upsert(rows(0, 2))
+    assert table.services.index(mode="execute").built
+    check(table)
+
+
+def test_partition_that_nobody_builds_any_more_goes(tmp_path) -> None:
+    table = indexed(tmp_path, "COPY_ON_WRITE")
+    store_properties(table.storage, {METADATA_PARTITIONS_INFLIGHT: NAME}, SystemClock().now())
+    table.storage.create(f".hoodie/metadata/{NAME}/left", b"")
+    table.upsert(rows(0, 2))
+    assert config_of(table).metadata_partitions_inflight == ()
+    assert table.storage.list(f".hoodie/metadata/{NAME}") == []
