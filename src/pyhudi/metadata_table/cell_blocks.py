@@ -1,7 +1,7 @@
 """Cells of many keys and few values as blocks of an HFile, made column by column.
 
 An index of records has millions of keys, and as many values as the table has files: a cell is put together from a head of ten bytes,
-the key, and one of a few tails. Rules: format notes (metadata table) 1.3; `pyhudi.codec.hfile.data_block` states them cell by cell.
+the key, and one of a few tails. Rules: format notes (metadata table) 1.3; `pyhudi.codec.hfile.cells` states them cell by cell.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pyhudi.codec.hfile import CellBlock
-from pyhudi.codec.hfile.data_block import CELL_END, KEY_TAIL, MAX_ROW_BYTES
+from pyhudi.codec.hfile.cells import CELL_END, KEY_TAIL
+from pyhudi.codec.hfile.data_block import MAX_ROW_BYTES
 from pyhudi.errors import UsageError
 from pyhudi.metadata_table.shards import Places
 

@@ -1,0 +1,127 @@
+"""Where the cells of a data block are. Here they are found one after the other, which serves any block; `cell_arrays` finds many at once.
+
+Rules: format notes (metadata table) 1.3. A cell is `int32 key length | int32 value length | key | value | version`; the key begins with
+the row after its length in two bytes, and ends with what HBase wants: no family, the latest timestamp, type Put.
+"""
+
+from __future__ import annotations
+
+import struct
+from abc import ABC, abstractmethod
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+
+from pyhudi.errors import CorruptTableError
+
+HEAD = struct.Struct(">IIH")
+LENGTHS = 8
+ROW = HEAD.size
+#: What follows the row in a cell's key, and the value in a cell.
+KEY_TAIL = bytes.fromhex("007fffffffffffffff04")
+CELL_END = b"\0"
+
+
+class Cells(ABC):
+    """The cells of one block; `what` names it in errors."""
+
+    def __init__(self, payload: bytes, what: str) -> None:
+        self._payload = payload
+        self._what = what
+        self._is_ordered = False  # not yet looked at
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.starts)
+
+    @property
+    @abstractmethod
+    def rows(self) -> Sequence[bytes]:
+        """The rows, in the order of the block."""
+
+    @property
+    @abstractmethod
+    def starts(self) -> Sequence[int]:
+        """Where each cell begins."""
+
+    @abstractmethod
+    def values(self, places: range) -> tuple[list[int], list[int]]:
+        """Return where the values at some places begin, and where they end."""
+
+    def between(self, start: bytes, end: bytes | None) -> range:
+        """Return the places of the rows from `start` on, to before `end`; errors as of `find`, when only a part is wanted."""
+        if not start and end is None:
+            return range(len(self.rows))
+        self.check_order()
+        return range(bisect_left(self.rows, start), len(self.rows) if end is None else bisect_left(self.rows, end))
+
+    def find(self, rows: Sequence[bytes]) -> Iterator[tuple[bytes, bytes]]:
+        """Yield (row, value) for those of the sorted rows that are here, each once; of equal rows in the block the first.
+
+        Raises:
+            CorruptTableError: the rows of the block do not ascend, so that a search could miss some.
+        """
+        self.check_order()
+        place, count, last = 0, len(self.rows), None
+        for row in rows:
+            place = bisect_left(self.rows, row, place)
+            if place == count:
+                return
+            if self.rows[place] == row and row != last:
+                (start,), (end,) = self.values(range(place, place + 1))
+                yield row, self._payload[start:end]
+                last = row
+
+    def check_order(self) -> None:
+        """Refuse rows that do not ascend."""
+        if not self._is_ordered and not self._ascends():
+            raise CorruptTableError(f"the rows of {self._what} are not in the order of their bytes, so they cannot be looked up")
+        self._is_ordered = True
+
+    def _ascends(self) -> bool:
+        return all(map(bytes.__le__, self.rows, self.rows[1:]))
+
+
+class ListedCells(Cells):
+    """Cells found by visiting each one; `suffix` is the number of bytes behind each value.
+
+    Raises:
+        CorruptTableError: they do not fill the payload exactly.
+    """
+
+    def __init__(self, payload: bytes, suffix: int, what: str) -> None:
+        super().__init__(payload, what)
+        self._rows: list[bytes] = []
+        self._starts: list[int] = []
+        self._value_starts: list[int] = []
+        self._value_ends: list[int] = []
+        at = 0
+        try:
+            while at < len(payload):
+                at = self._visit(at) + suffix
+        except struct.error:
+            at = -1
+        if at != len(payload):
+            raise CorruptTableError(f"{what} ends within a cell")
+
+    def _visit(self, at: int) -> int:
+        """Note one cell, and return where its value ends."""
+        key_size, value_size, row_size = HEAD.unpack_from(self._payload, at)
+        if row_size + 2 > key_size:
+            raise CorruptTableError(f"{self._what} holds a row that is longer than its key")
+        value = at + LENGTHS + key_size
+        self._rows.append(self._payload[at + ROW : at + ROW + row_size])
+        self._starts.append(at)
+        self._value_starts.append(value)
+        self._value_ends.append(value + value_size)
+        return int(value + value_size)
+
+    @property
+    def rows(self) -> Sequence[bytes]:
+        return self._rows
+
+    @property
+    def starts(self) -> Sequence[int]:
+        return self._starts
+
+    def values(self, places: range) -> tuple[list[int], list[int]]:
+        return self._value_starts[places.start : places.stop], self._value_ends[places.start : places.stop]
