@@ -59,8 +59,17 @@ def test_write_cut_anywhere_is_whole_or_not_at_all(name: str) -> None:
     run_all_cuts(DRIVER, storage, oracle, WRITES[name])
 
 
-@pytest.mark.parametrize("version", ["6", "8", "9"])
-@pytest.mark.parametrize("blocks", ["avro", "parquet"])
+@pytest.mark.parametrize(
+    ("version", "blocks"),
+    [
+        ("6", "avro"),
+        ("8", "parquet"),
+        ("9", "avro"),
+        pytest.param("6", "parquet", marks=pytest.mark.thorough),
+        pytest.param("8", "avro", marks=pytest.mark.thorough),
+        pytest.param("9", "parquet", marks=pytest.mark.thorough),
+    ],
+)
 def test_late_and_current_rows_cut_anywhere_are_all_seen_or_none(version: str, blocks: str) -> None:
     driver = Driver(
         table_type="MERGE_ON_READ",

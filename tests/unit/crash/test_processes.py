@@ -80,14 +80,16 @@ def stop_again_and_again(storage, times: int, sign: signal.Signals, seed: int) -
     check_at_rest(storage, "after the last stop")
 
 
-def test_writer_killed_at_twenty_moments_loses_nothing_it_told_of(storage) -> None:
-    stop_again_and_again(storage, 20, signal.SIGKILL, seed=1)
+@pytest.mark.parametrize("times", [8, pytest.param(40, marks=pytest.mark.thorough)])
+def test_writer_killed_at_many_moments_loses_nothing_it_told_of(storage, times: int) -> None:
+    stop_again_and_again(storage, times, signal.SIGKILL, seed=1)
     actions = HudiTable(storage).history().column("action").to_pylist()
     assert "rollback" in actions, "no kill hit a write, so nothing was tested"
 
 
-def test_writer_interrupted_by_the_keyboard_leaves_whole_writes(storage) -> None:
-    stop_again_and_again(storage, 6, signal.SIGINT, seed=2)
+@pytest.mark.parametrize("times", [4, pytest.param(20, marks=pytest.mark.thorough)])
+def test_writer_interrupted_by_the_keyboard_leaves_whole_writes(storage, times: int) -> None:
+    stop_again_and_again(storage, times, signal.SIGINT, seed=2)
 
 
 def test_two_processes_writing_at_once_wait_for_each_other(storage) -> None:
