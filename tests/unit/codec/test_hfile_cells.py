@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pyhudi.codec.hfile.cell_arrays import cell_arrays
@@ -28,6 +28,7 @@ def told(cells: Cells) -> list[object]:
 
 
 @given(_CELLS)
+@example([(b"a", b""), (b"c", encode_cell(b"b", b""))])
 @settings(max_examples=100)
 def test_cells_found_at_once_are_those_that_a_loop_visits(cells: list[tuple[bytes, bytes]]) -> None:
     found = cell_arrays(block_of(cells), 1, "it")
