@@ -1,0 +1,66 @@
+"""Known bug of Apache Hudi's cleaner (reliability notes, R05) where pyhudi cleans: what a pending compaction needs stays."""
+
+from __future__ import annotations
+
+import pytest
+
+import pyhudi.fsview.build as build
+from pyhudi.codec.plans import encode_compaction_plan
+from pyhudi.errors import CorruptTableError
+from pyhudi.metadata_table.clean import AFTER_COMPACTION, clean_if_due
+from pyhudi.metadata_table.own import OwnTable, open_own
+from pyhudi.spec.compaction import CompactionPlan, operation_of
+from pyhudi.spec.instant import Action
+from pyhudi.storage.memory import MemoryStorage
+from tests.unit.metadata_table.replays import contents, sources
+from tests.unit.table.tables import make_table, ride
+
+LIMIT = "hoodie.metadata.compact.max.delta.commits"
+
+
+def opened(storage: MemoryStorage) -> OwnTable:
+    own = open_own(storage, sources())
+    assert own is not None
+    return own
+
+
+def table_under_compaction() -> MemoryStorage:
+    """A table whose metadata table was compacted once, has a second compaction planned, and a log file written on top of the plan."""
+    storage = MemoryStorage()
+    table = make_table(storage, partition_by=["city"], options={"hoodie.write.table.version": "6"})
+    table.upsert([ride(0)], {LIMIT: "3"})
+    written = [table.upsert([ride(number)], {LIMIT: "30"}).instant for number in range(AFTER_COMPACTION)]
+    own = opened(storage)
+    assert sum(instant.action is Action.COMMIT for instant in own.timeline.completed()) == 1
+    (slice_,) = own.slices("files")
+    plan = CompactionPlan((operation_of(slice_, 0),), extra={}, preserve_meta_columns=False, missing_partitions=())
+    planned = str(int(written[-1]) - 1)
+    own.writer.request(Action.COMPACTION, planned, encode_compaction_plan(plan, sync=b"0" * 16))
+    newest = slice_.logs[-1].path
+    with own.storage.open_input(newest) as source:  # as writers of version 6 name it that know the plan
+        own.storage.create(newest.replace(slice_.base_instant, planned), source.read())
+    own.storage.delete(newest)
+    return storage
+
+
+def clean_all_but_the_newest(storage: MemoryStorage) -> None:
+    clean_if_due(opened(storage), retained=1)
+    cleans = [instant for instant in opened(storage).timeline.completed() if instant.action is Action.CLEAN]
+    assert len(cleans) == 1, "there was something to clean"
+
+
+def test_what_a_pending_compaction_needs_stays() -> None:
+    storage = table_under_compaction()
+    before = contents(storage)
+    clean_all_but_the_newest(storage)
+    assert contents(storage) == before
+
+
+def test_defect_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A log file on top of the plan begins a slice: the one that is to be compacted then counts as an older version."""
+    storage = table_under_compaction()
+    monkeypatch.setattr(build, "_start_by_name", lambda at, starts, timeline: at)
+    clean_all_but_the_newest(storage)
+    monkeypatch.undo()
+    with pytest.raises(CorruptTableError, match="has no files"):
+        contents(storage)
