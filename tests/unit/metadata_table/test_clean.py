@@ -34,7 +34,7 @@ def table_under_compaction() -> MemoryStorage:
     assert sum(instant.action is Action.COMMIT for instant in own.timeline.completed()) == 1
     (slice_,) = own.slices("files")
     plan = CompactionPlan((operation_of(slice_, 0),), extra={}, preserve_meta_columns=False, missing_partitions=())
-    planned = str(int(written[-1]) - 1)
+    planned = str(int(str(written[-1])) - 1)
     own.writer.request(Action.COMPACTION, planned, encode_compaction_plan(plan, sync=b"0" * 16))
     newest = slice_.logs[-1].path
     with own.storage.open_input(newest) as source:  # as writers of version 6 name it that know the plan
