@@ -89,7 +89,7 @@ def main() -> None:
     for name, all_seconds in seconds.items():
         took, work = statistics.median(all_seconds), statistics.median(processor[name])
         print(f"{name:14} {took:6.2f} s {took / base:5.2f} x floor; processor {work:6.2f} s {work / used:5.2f} x")
-    print(f"goal {GOALS[arguments.engine]} x; largest Python process {_largest_python_process() >> 20} MiB")
+    print(f"goal {GOALS[arguments.engine]} x; largest Python process {largest_python_process() >> 20} MiB")
 
 
 def _arguments() -> argparse.Namespace:
@@ -109,7 +109,7 @@ def _processor_seconds() -> float:
     return sum(sum(map(int, _stat(process)[11:15])) for process in _own_processes()) / _TICKS
 
 
-def _largest_python_process() -> int:
+def largest_python_process() -> int:
     """Return the most bytes that a worker of Spark, or without one this process (the table to load included), has held at once."""
     own = _own_processes()
     programs = {process: Path(f"/proc/{process}/cmdline").read_bytes().partition(b"\0")[0] for process in own[1:]}

@@ -29,7 +29,7 @@ CONDITIONS = (
 )
 
 
-def judge_upserts(judge: Judge, path: Path, data, kind: str, operation: str = "upsert") -> None:
+def judge_upserts(judge: Judge, path: Path, data, kind: str, operation: str = "upsert", **more: str) -> None:
     options = {
         **ON,
         "hoodie.table.name": "t",
@@ -39,7 +39,7 @@ def judge_upserts(judge: Judge, path: Path, data, kind: str, operation: str = "u
         "hoodie.datasource.write.table.type": kind,
         "hoodie.datasource.write.operation": operation,
     }
-    judge.write(path, data, options=options)
+    judge.write(path, data, options=options | more)
 
 
 def judge_finds_what_we_find(judge: Judge, path: Path, name: str) -> None:

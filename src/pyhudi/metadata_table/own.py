@@ -12,6 +12,7 @@ from functools import cached_property
 from pyhudi.errors import TableNotFound
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.kernels.history import load_full_timeline
+from pyhudi.metadata_table.partitions import own_slices
 from pyhudi.metadata_table.record_encoder import RecordEncoder
 from pyhudi.spec.file_group import FileSlice
 from pyhudi.spec.table_config import TableConfig
@@ -80,7 +81,7 @@ class OwnTable:
 
     def slices(self, partition: str) -> tuple[FileSlice, ...]:
         """Return the newest slice of each file group of a partition, by file id."""
-        return tuple(sorted(self.view.latest_slices(partition), key=lambda slice_: slice_.group.file_id))
+        return own_slices(partition, self.view.latest_slices(partition))
 
     @cached_property
     def view(self) -> FileSystemView:

@@ -5,6 +5,9 @@ Rules: `MetadataPartitionType`; format notes (metadata table) 2.2.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from pyhudi.spec.file_group import FileSlice
 from pyhudi.spec.partition_path import escape_value, unescape_value
 
 FILES = "files"
@@ -33,11 +36,27 @@ def file_id(partition: str, number: int, within: str = "") -> str:
         >>> file_id("record_index", 0, "region=us/day=1")
         'record-index-region%3Dus%2Fday%3D1-0000-0'
     """
-    prefix = _FILE_ID_PREFIXES.get(partition) or partition.replace("_", "-") + "-"
+    prefix = _prefix(partition)
     return f"{prefix}{escape_value(within)}-{number:04d}-0" if within else f"{prefix}{number:04d}-0"
+
+
+def own_slices(partition: str, slices: Iterable[FileSlice]) -> tuple[FileSlice, ...]:
+    """Return the file slices of a partition that are its own, by file id.
+
+    A clean of Apache Hudi 1.2.0 puts what it deletes from expression indexes of bounds into log files in the folder of `column_stats`,
+    named by file ids of the other partition: no record of a file that is there. Where no id is as it should be, all are returned, to be
+    refused.
+    """
+    found = sorted(slices, key=lambda slice_: slice_.group.file_id)
+    prefix = _prefix(partition)
+    return tuple([slice_ for slice_ in found if slice_.group.file_id.startswith(prefix)] or found)
 
 
 def within_of(partition: str, group: str) -> str:
     """Return the data table's partition whose keys a file group of a record index by partition holds; empty for other file groups."""
     inner = group.removeprefix(_FILE_ID_PREFIXES.get(partition, ""))[: -len("-0000-0")]
     return unescape_value(inner)
+
+
+def _prefix(partition: str) -> str:
+    return _FILE_ID_PREFIXES.get(partition) or partition.replace("_", "-") + "-"

@@ -23,7 +23,7 @@ from pyhudi.metadata_table.partition import MetadataPartition, slices_by_data_pa
 from pyhudi.metadata_table.record import BloomFilterRecord, ColumnStats, FileList, MetadataRecord, RecordLocation
 from pyhudi.metadata_table.record_groups import RecordIndexGroups
 from pyhudi.metadata_table.visible import missing_instants, unknown_instants, visible_timeline
-from pyhudi.spec.file_group import join_path
+from pyhudi.spec.file_group import FileSlice, join_path
 from pyhudi.spec.partition_path import check
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.folder import FolderStorage
@@ -100,11 +100,11 @@ class MetadataTable:
 
     def count_keys(self, name: str) -> int | None:
         """Return how many keys a partition holds; None when counting takes too long. Errors as in `partition`."""
-        return count_keys(self._view.storage, self._view.latest_slices(self._readable(name)), self._view.timeline)
+        return count_keys(self._view.storage, self._slices(name), self._view.timeline)
 
     def files_to_open(self, name: str) -> int:
         """Return how many files of a partition a question to all of its file groups opens; errors as in `partition`."""
-        return sum(len(slice_.logs) + (slice_.base is not None) for slice_ in self._view.latest_slices(self._readable(name)))
+        return sum(len(slice_.logs) + (slice_.base is not None) for slice_ in self._slices(name))
 
     @cached_property
     def definitions(self) -> dict[str, IndexDefinition]:
@@ -117,7 +117,7 @@ class MetadataTable:
         Raises:
             UnsupportedError: there is no such partition, it is still being built, or its layout is not served.
         """
-        slices = self._view.latest_slices(self._readable(name))
+        slices = self._slices(name)
         if not slices:
             raise CorruptTableError(f"the partition {name} of the metadata table {self._view.storage.uri} has no files")
         definition = self.definitions.get(name)
@@ -182,13 +182,13 @@ class MetadataTable:
     def _record_indexes(self) -> dict[str, MetadataPartition]:
         """The record index of each partition of the data table."""
         name, storage, timeline = partitions.RECORD_INDEX, self._view.storage, self._view.timeline
-        slices = slices_by_data_partition(name, self._view.latest_slices(self._readable(name)))
+        slices = slices_by_data_partition(name, self._slices(name))
         return {path: MetadataPartition(storage, name, found, timeline, within=path) for path, found in slices.items()}
 
-    def _readable(self, name: str) -> str:
+    def _slices(self, name: str) -> tuple[FileSlice, ...]:
         if name not in self.partitions:
             raise UnsupportedError(f"table {self._data_storage.uri} has no index {name}; it has {', '.join(self.partitions)}")
-        return name
+        return partitions.own_slices(name, self._view.latest_slices(name))
 
     def column_stats(self, columns: Iterable[str], partition_path: str | None = None) -> Iterator[ColumnStats]:
         """Yield the statistics of files for these columns, in one partition or in all."""

@@ -243,3 +243,21 @@ def test_table_of_version_6_has_a_record_index_and_none_of_the_newer_ones(tmp_pa
     table.services.index(rebuild=True)
     check(table)
     assert table.inspect.health().to_pylist() == []
+
+
+def test_file_groups_of_another_partition_in_its_folder_are_left_alone(tmp_path) -> None:
+    """A clean of Apache Hudi 1.2.0 leaves them: deletes from an expression index, in the folder of the column statistics."""
+    table = new_table(tmp_path, "COPY_ON_WRITE")
+    often = {"hoodie.metadata.compact.max.delta.commits": "2"}
+    table.insert(rows(0, 20), often)
+    table.services.index("low", "name", using="column_stats", options={"expr": "lower"})
+    table.upsert(rows(0, 2, ts=1), often)
+    folder = ".hoodie/metadata"
+    [log, *_] = [file.path for file in table.storage.list(f"{folder}/expr_index_low") if "log.1_0" in file.name or "log.1_1" in file.name]
+    table.storage.create(f"{folder}/column_stats/{log.rpartition('/')[2]}", table.storage.read(log))
+    for turn in range(2, 6):
+        table.upsert(rows(0, turn, ts=turn), often)
+        assert table.inspect.health().to_pylist() == []
+        assert table.to_arrow(columns=["id"], filter=f"ts = {turn}").num_rows == turn
+    names = [file.name for file in table.storage.list(f"{folder}/column_stats")]
+    assert [name for name in names if "expr" in name] == [log.rpartition("/")[2]]

@@ -19,6 +19,7 @@ from pyhudi.metadata_table.index_definitions import load_definitions
 from pyhudi.metadata_table.initialise import begin_build, complete_build, fill, lay_out
 from pyhudi.metadata_table.kinds import with_kinds
 from pyhudi.metadata_table.own import OwnTable, open_own
+from pyhudi.metadata_table.own_times import build_time
 from pyhudi.metadata_table.prepare import with_partitions
 from pyhudi.metadata_table.settings import AS_IT_IS
 from pyhudi.read.schema import StoredSchema
@@ -90,12 +91,18 @@ def start(table: LockedTable, stored: StoredSchema, build: Instant) -> Started:
     for path in data.view.partition_paths():
         data.view.latest_slices(path)  # known from here on: the files that are listed later are those of writers
     inflight = table.writer.start(Instant(build.requested, Action.INDEXING, State.REQUESTED))
-    delta = begin_build(data.own, build.requested)
-    for name, groups in file_ids.items():
-        lay_out(data.own, delta, name, groups)
+    delta = begin_build(_laid_out(table, data.own, file_ids), build.requested)
     config = table.config
     with_partitions(table.storage, config, config.metadata_partitions, sources_of(table), {*config.metadata_partitions_inflight, *missing})
     return Started(inflight, delta, data, names)
+
+
+def _laid_out(table: LockedTable, own: OwnTable, file_ids: Mapping[str, tuple[str, ...]]) -> OwnTable:
+    """Begin all file groups by a delta commit of their own, which completes: Apache Hudi's writers want to see them."""
+    laid = begin_build(own, build_time(own, table.timeline))
+    for name, groups in file_ids.items():
+        lay_out(own, laid, name, groups)
+    return complete_build(own, laid, dict.fromkeys(file_ids, ()), table.timeline)
 
 
 def _defined(table: LockedTable, data: DataTable, names: tuple[str, ...]) -> tuple[LockedTable, DataTable]:

@@ -11,9 +11,11 @@ from dataclasses import replace
 
 from pyhudi.metadata_table.index_definitions import load_definitions
 from pyhudi.metadata_table.own import FOLDER, OwnTable, open_own
+from pyhudi.metadata_table.own_times import is_built as is_built_time
 from pyhudi.metadata_table.prepare import with_partitions
 from pyhudi.service.indexes.plan import complete_instant, planned_partitions, with_definitions
 from pyhudi.spec.file_group import join_path
+from pyhudi.spec.file_names import parse_log_file_name
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.timeline.payload import instant_path
 from pyhudi.txn.locked import LockedTable
@@ -26,8 +28,9 @@ def take_back_run(table: LockedTable, build: Instant) -> LockedTable:
     if is_built(own, build):
         return table
     names = [name for name in planned_partitions(table.storage, table.config, build) if name not in table.config.metadata_partitions]
+    begun = _begun(own, build, names)
     table = _without(table, names, table.config.metadata_partitions)
-    _forget(own, build)
+    _forget(own, begun)
     table.storage.delete(instant_path(table.config, Instant(build.requested, Action.INDEXING, State.INFLIGHT)))
     return table.reloaded()
 
@@ -40,6 +43,7 @@ def cancel(table: LockedTable, build: Instant) -> tuple[str, ...]:
     own = open_own(table.storage, sources_of(table))
     planned = planned_partitions(table.storage, table.config, build)
     names = [name for name in planned if is_built(own, build) or name not in table.config.metadata_partitions]
+    begun = _begun(own, build, names)
     table = _without(table, names, [name for name in table.config.metadata_partitions if name not in names])
     definitions = load_definitions(table.storage, table.config)
     if not definitions.keys().isdisjoint(names):
@@ -47,7 +51,7 @@ def cancel(table: LockedTable, build: Instant) -> tuple[str, ...]:
     if is_built(own, build):
         complete_instant(table, build, planned)
     else:
-        _forget(own, build)
+        _forget(own, begun)
         table.writer.remove(build)
     return tuple(names)
 
@@ -66,8 +70,16 @@ def _without(table: LockedTable, names: Collection[str], kept: Collection[str]) 
     return table
 
 
-def _forget(own: OwnTable | None, build: Instant) -> None:
+def _begun(own: OwnTable | None, build: Instant, names: Collection[str]) -> list[Instant]:
+    """Return the pending delta commits of a build: that of its time, and that by which its file groups were begun."""
+    if own is None:
+        return []
+    logs = (parse_log_file_name(status.name) for name in names for status in own.storage.list(name))
+    times = {build.requested} | {log.instant for log in logs if log is not None and is_built_time(log.instant)}
+    return [instant for instant in own.timeline.pending() if instant.requested in times]
+
+
+def _forget(own: OwnTable | None, begun: Collection[Instant]) -> None:
     if own is not None:
-        for instant in own.timeline.find(build.requested):
-            if not instant.is_completed:
-                own.writer.remove(instant)
+        for instant in begun:
+            own.writer.remove(instant)
