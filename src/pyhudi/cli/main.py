@@ -9,6 +9,7 @@ import click
 
 from pyhudi.cli.archive import archive
 from pyhudi.cli.compact import compact
+from pyhudi.cli.index import index
 from pyhudi.cli.log import log
 from pyhudi.errors import HudiError, UsageError
 
@@ -38,4 +39,5 @@ def main(*, verbose: bool) -> None:
 
 main.add_command(archive)
 main.add_command(compact)
+main.add_command(index)
 main.add_command(log)

@@ -45,6 +45,7 @@ class MetadataSettings:
         record_index_groups: how many file groups a new index of records gets.
         bloom_filters: whether there shall be bloom filters by file; None leaves them as they are.
         bloom_filters_groups: file groups of a new partition `bloom_filters`.
+        left_to_builds: whether a write builds nothing but the list of files: what else is missing is built beside writers.
         created: indexes that are made now, by their partition; None for one whose definition these settings say.
         dropped: partitions that are dropped now.
     """
@@ -63,12 +64,16 @@ class MetadataSettings:
     record_index_groups: GroupLimits = GroupLimits()
     bloom_filters: bool | None = None
     bloom_filters_groups: int = 4
+    left_to_builds: bool = False
     created: Mapping[str, IndexDefinition | None] = field(default_factory=dict)
     dropped: frozenset[str] = frozenset()
 
     def wanted(self, config: TableConfig) -> tuple[str, ...]:
         """Return the partitions that there shall be; those that the table has and no option speaks of stay beside them."""
         said = {} if self.enabled is None else self._said(bool(config.partition_fields))
+        if self.left_to_builds:
+            known = (partitions.FILES, *config.metadata_partitions)
+            said = {name: is_wanted for name, is_wanted in said.items() if name in known or not is_wanted}
         said |= dict.fromkeys(self.created, True) | dict.fromkeys(self.dropped, False)
         if config.is_merge_on_read or config.version < TableVersion.EIGHT:
             # Apache Hudi takes a partition without statistics for one without matching rows, as soon as another one has some. Version 6
@@ -107,6 +112,7 @@ def metadata_settings(options: Options) -> MetadataSettings:
         record_index_groups=_limits(options, _BY_PARTITION if options.flag(f"{_BY_PARTITION}.enable") else _GLOBAL),
         bloom_filters=_said(options, f"{_BLOOM}.enable"),
         bloom_filters_groups=options.integer(f"{_BLOOM}.file.group.count"),
+        left_to_builds=options.flag("hoodie.metadata.index.async"),
     )
 
 

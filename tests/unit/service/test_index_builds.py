@@ -118,6 +118,18 @@ def test_column_statistics_are_built_beside_writers(tmp_path, monkeypatch) -> No
     assert stats >= {row["path"].rpartition("/")[2] for row in table.inspect.files().to_pylist()}
 
 
+def test_write_that_leaves_indexes_to_builds_waits_for_none(tmp_path) -> None:
+    table = new_table(tmp_path, "COPY_ON_WRITE")
+    options = {"hoodie.metadata.index.async": "true", "hoodie.metadata.record.index.enable": "true"}
+    table.insert(rows(0, 4), options)
+    assert config_of(table).metadata_partitions == ("files",)
+    for name in ("column_stats", "record_index"):
+        table.services.index(name)
+    table.insert(rows(4, 6), options)
+    assert set(config_of(table).metadata_partitions) == {"files", "column_stats", "record_index"}
+    check(table)
+
+
 def test_writers_in_threads_and_a_build_do_not_wait_for_each_other(tmp_path) -> None:
     table = indexed(tmp_path, "COPY_ON_WRITE")
     failures: list[BaseException] = []

@@ -101,6 +101,12 @@ METADATA_TABLE: tuple[ConfigKey, ...] = (
         Kind.POSITIVE,
         "4",
     ),
+    served(
+        "hoodie.metadata.index.async",
+        "Build no index that is missing within a write, which waits for it: table.services.index() builds it beside writers.",
+        Kind.FLAG,
+        "false",
+    ),
     *harmless(
         "indexes that CREATE INDEX has made are kept in step with each write until DROP INDEX",
         "hoodie.metadata.index.expression.enable hoodie.metadata.index.secondary.parallelism hoodie.metadata.index.expression.parallelism",
@@ -129,7 +135,7 @@ METADATA_TABLE: tuple[ConfigKey, ...] = (
     *refused(
         f"this setting of the metadata table {_LATER}",
         """
-        hoodie.metadata.index.secondary.enable=true hoodie.metadata.index.async=false hoodie.metadata.metrics.enable=false
+        hoodie.metadata.index.secondary.enable=true hoodie.metadata.metrics.enable=false
         hoodie.metadata.log.compaction.enable=false hoodie.metadata.auto.initialize=true hoodie.metadata.auto.delete.partitions=true
         hoodie.metadata.compact.trigger.strategy=num_commits hoodie.metadata.record.index.enable.validation.on.initialization=false
         hoodie.metadata.record.level.index.defer.init=false hoodie.metadata.table.service.manager.enabled=false
