@@ -23,6 +23,8 @@ BY_JUDGE = INDEXES | {
     "hoodie.datasource.write.partitionpath.field": "city",
     "hoodie.table.ordering.fields": "ts",
     "hoodie.datasource.write.operation": "upsert",
+    # Once Apache Hudi has cleaned a table that has an expression index its own writes fail, on tables of its own as well (0071).
+    "hoodie.clean.automatic": "false",
 }
 CONDITIONS = (
     "id = 'k003'",
@@ -139,9 +141,6 @@ def test_apache_hudi_agrees_with_every_index_after_thirty_commits_and_goes_on(
     check(told.table)
     wanted = {"files", "column_stats", "bloom_filters", "record_index", "secondary_index_by_name", "expr_index_low"}
     assert set(told.table.config.metadata_partitions) == wanted | (set() if told.is_merge_on_read else {"partition_stats"})
-    # Apache Hudi's writes with it fail here: in version 8 it puts its records into column_stats, in version 9 it does not merge
-    # bounds of two types.
-    table.services.index("low", drop=True)
     for turn in range(3):
         theirs = told.note(rows(10 * turn, 10 * turn + 3, ts=100 + turn))
         judge.write(told.path, theirs, options=BY_JUDGE | options | {"hoodie.datasource.write.table.type": kind})
