@@ -51,6 +51,10 @@ class ReadRequest:
         texts = {name: option_text(value) for name, value in given.items() if value is not None}
         return replace(self, options={**self.options, **texts})
 
+    def with_arguments(self, source: str | None, schema: object | None, given: Mapping[str, object]) -> ReadRequest:
+        """Return the request with what `load` itself was told: a format, a schema and options."""
+        return replace(self, source=source or self.source, has_schema=self.has_schema or schema is not None).with_options(given)
+
     def location(self, path: str | list[str] | None) -> str:
         """Return the one path to load.
 

@@ -7,7 +7,6 @@ session was enabled and the reader's format, or the table's provider in the cata
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -65,11 +64,9 @@ def _reading_hooks(is_enabled: IsEnabled) -> dict[str, Hook]:
         **options: Any,
     ) -> Any:
         session = reader._spark  # noqa: SLF001 - a reader says it nowhere else
-        known = request_of(reader)
-        request = replace(known, source=format or known.source, has_schema=known.has_schema or schema is not None)
+        request = request_of(reader).with_arguments(format, schema, options)
         if not (request.is_hudi and is_enabled(session)):
             return original(reader, path, format, schema, **options)
-        request = request.with_options(options)
         return load(session, request.location(path), request.query(read_defaults(session)), request.merge_folder)
 
     def table_hook(reader: DataFrameReader, original: Hook, tableName: str) -> Any:  # noqa: N803

@@ -17,6 +17,7 @@ from pyspark.sql.sql_formatter import SQLStringFormatter
 from pyhudi.errors import HudiError
 from pyhudi.sql import places, query, refused, statement
 from pyhudi.sql.call import run as run_call
+from pyhudi.sql.explained import explained_statement
 from pyhudi.sql.statement import Arguments, PlainSql, Statement
 from pyhudi.sql.statements import (
     alter,
@@ -119,18 +120,18 @@ def _handled(session: SparkSession, plain: PlainSql, text: str, args: Arguments)
             return _handled(session, plain, call, None)
         return plain(text, args) if args else plain(text)  # Spark's own error, or a syntax that only its full road accepts
     refused.check(parsed)
-    handler = _HANDLERS.get(parsed.kind)
-    if handler is None:
-        return query.run(parsed)
-    named = parsed.with_names()
-    if parsed.kind in _WITH_A_QUERY and query.has_places(named):
-        with query.replaced(named) as (replaced, paths):
-            made = statement.read(session, plain, replaced, named.args, paths)
-            return _answer(handler, made, made)
-    return _answer(handler, named, parsed)
+    asked = explained_statement(parsed) or parsed
+    handler = _HANDLERS.get(asked.kind)
+    answer = None if handler is None else _answer(handler, asked)
+    return query.run(parsed) if answer is None else answer
 
 
-def _answer(handler: Callable[[Statement], DataFrame | None], asked: Statement, plainly: Statement) -> DataFrame:
-    """Return what the handler answers, or else what Spark does."""
-    answer = handler(asked)
-    return query.run(plainly) if answer is None else answer
+def _answer(handler: Callable[[Statement], DataFrame | None], asked: Statement) -> DataFrame | None:
+    """Return what the handler answers; None leaves the statement to Spark."""
+    named = asked.with_names()
+    if asked.kind not in _WITH_A_QUERY or not query.has_places(named):
+        return handler(named)
+    with query.replaced(named) as (replaced, paths):
+        made = statement.read(asked.session, asked.plain, replaced, named.args, paths).explaining(asked.explain)
+        answer = handler(made)
+        return query.run(made) if answer is None and made.explain is None else answer

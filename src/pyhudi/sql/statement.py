@@ -5,7 +5,7 @@ it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, TypeAlias
@@ -33,6 +33,7 @@ class Statement:
     args: Arguments
     outer: JavaObject  # the whole plan: the statement itself, or the WITH around it
     paths: Mapping[str, str]  # temporary views that stand in the text for tables named by path
+    explain: str | None = None  # Spark's mode of EXPLAIN, when the statement is to be explained and not run
 
     @cached_property
     def plan(self) -> JavaObject:
@@ -95,7 +96,11 @@ class Statement:
         text = self.text
         for name, mark in reversed(list(zip(names, marks, strict=False))):
             text = f"{text[: mark.start]}:{name}{text[mark.end :]}"
-        return read(self.session, self.plain, text, dict(zip(names, self.args, strict=True)), self.paths)
+        return read(self.session, self.plain, text, dict(zip(names, self.args, strict=True)), self.paths).explaining(self.explain)
+
+    def explaining(self, mode: str | None) -> Statement:
+        """Return the statement as one to be explained in a mode of Spark's EXPLAIN; None is for running it."""
+        return replace(self, explain=mode)
 
     def ask(self, text: str) -> DataFrame:
         """Run a text made from parts of this one, with this statement's parameters."""

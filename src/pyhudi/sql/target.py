@@ -25,6 +25,7 @@ from pyhudi.spec.commit import Operation
 from pyhudi.spec.options import overruled
 from pyhudi.spec.visibility import Visibility
 from pyhudi.sql import settings
+from pyhudi.sql.explained import explained_write
 from pyhudi.sql.result import result_row
 from pyhudi.sql.statement import Statement
 from pyhudi.sql.tokens import quote, text_literal
@@ -117,8 +118,13 @@ class WriteTarget:
         columns: Sequence[str] | None = None,
         options: Mapping[str, str] | None = None,
     ) -> DataFrame:
-        """Write the rows and return the statement's result; arguments as in `pyhudi.table.write.write`, `options` overrule the table's."""
+        """Write the rows and return the statement's result; arguments as in `pyhudi.table.write.write`, `options` overrule the table's.
+
+        A statement to be explained writes nothing, its result is the explanation.
+        """
         chosen = overruled(self.options, options or {})
+        if self.statement.explain is not None:
+            return explained_write(self.statement, self.snapshot, operation, rows, chosen, partitions=partitions, columns=columns)
         result = write(self.table, operation, rows, options=chosen, located=located, partitions=partitions, seen=seen, columns=columns)
         return result_row(self.statement, self.name, result)
 

@@ -130,11 +130,20 @@ def _slices(table: HudiTable, arguments: Sequence[str]) -> Iterator[dict[str, An
                 }
 
 
+def metadata_of(table: HudiTable, asked: str) -> MetadataTable:
+    """Open the metadata table of a table; `asked` says for messages what wants it.
+
+    Raises:
+        UsageError: it has none.
+    """
+    if not table.config.metadata_partitions:
+        raise UsageError(f"{asked}: {table.config.name} has no metadata table.")
+    return MetadataTable.open(table.storage, table.config, load_timeline(table.storage, table.config))
+
+
 def _metadata(table: HudiTable, _: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Yield the records of the metadata table, partition by partition."""
-    if not table.config.metadata_partitions:
-        raise UsageError(f"hudi_metadata: {table.config.name} has no metadata table.")
-    metadata = MetadataTable.open(table.storage, table.config, load_timeline(table.storage, table.config))
+    metadata = metadata_of(table, "hudi_metadata")
     for name in metadata.partitions:
         for key, record in metadata.partition(name).scan():
             yield {"key": key, **_record_row(record)}

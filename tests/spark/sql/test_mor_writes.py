@@ -47,6 +47,20 @@ def test_update_writes_the_columns_it_changes(wide: Sql) -> None:
     assert wide(READ) == [(1, "ann", 32, "oslo"), (2, "bob", 43, "oslo"), (3, "cid", 53, "rome")]
 
 
+def test_partial_rows_leave_out_unchanged_columns_that_may_not_be_null(sql: Sql) -> None:
+    columns = "id INT NOT NULL, name STRING NOT NULL, age INT NOT NULL, city STRING"
+    sql(f"CREATE TABLE strict ({columns}) USING hudi TBLPROPERTIES (primaryKey = 'id', type = 'mor')")
+    sql("INSERT INTO strict VALUES (1, 'ann', 31, 'oslo'), (2, 'bob', 42, 'oslo')")
+    sql("UPDATE strict SET city = 'rome' WHERE id = 1")
+    sql("MERGE INTO strict t USING (SELECT 2 AS id, 7 AS age) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET age = s.age")
+    named = [[field["name"] for field in json.loads(block.header.schema_json or "")["fields"]] for block in blocks(sql.table("strict"))]
+    assert [[name for name in names if not name.startswith("_hoodie_")] for names in named] == [["id", "city"], ["id", "age"]]
+    expected = [(1, "ann", 31, "rome"), (2, "bob", 7, "oslo")]
+    assert sql("SELECT id, name, age, city FROM strict ORDER BY id") == expected
+    sql.table("strict").services.compact()
+    assert sql("SELECT id, name, age, city FROM strict ORDER BY id") == expected
+
+
 def test_second_partial_update_keeps_what_the_first_changed(wide: Sql) -> None:
     wide("UPDATE wide SET age = 1 WHERE id < 3")
     wide("UPDATE wide SET name = upper(name) WHERE age = 1")

@@ -19,6 +19,7 @@ from pyhudi.read.schema import table_schema
 from pyhudi.service.rollback import roll_back_failed_writes
 from pyhudi.spec.options import resolve
 from pyhudi.sql.call.procedure import REQUIRED, Call, Column, Parameter, Procedure, Row
+from pyhudi.sql.view_functions import metadata_of
 from pyhudi.table.table import HudiTable
 from pyhudi.timeline.load import load_timeline
 from pyhudi.txn.locked import locked_table
@@ -34,9 +35,7 @@ def _opened(call: Call) -> tuple[HudiTable, MetadataTable]:
         UsageError: it has none.
     """
     table = call.open()
-    if not table.config.metadata_partitions:
-        raise UsageError(f"CALL {call.procedure.name}: {table.config.name} has no metadata table.")
-    return table, MetadataTable.open(table.storage, table.config, load_timeline(table.storage, table.config))
+    return table, metadata_of(table, f"CALL {call.procedure.name}")
 
 
 def _partitions(call: Call) -> Iterator[Row]:

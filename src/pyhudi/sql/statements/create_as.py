@@ -10,6 +10,7 @@ from pyhudi.spark.types import nullable_schema
 from pyhudi.spec.commit import Operation
 from pyhudi.sql import definition as definitions
 from pyhudi.sql.assign import Target, conform
+from pyhudi.sql.explained import explained_rows
 from pyhudi.sql.statement import Statement
 from pyhudi.sql.statements import create
 from pyhudi.sql.target import WriteTarget
@@ -27,6 +28,9 @@ def create_table_as_select(statement: Statement) -> DataFrame | None:
     source = statement.ask(_query_text(statement))
     # As everywhere in Spark, columns of a table made from a query take nulls, even if the query happens to have none.
     definition = definitions.read_definition(statement, schema=nullable_schema(source))
+    if statement.explain is not None:
+        made = f"{Operation.BULK_INSERT.value} into the new table {definition.qualified_name}"
+        return explained_rows(statement, [made], source)
     if not create.prepare(statement, definition):
         return statement.empty()
     location = create.location_of(statement, definition)

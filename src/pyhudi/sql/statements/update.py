@@ -43,7 +43,9 @@ def update(statement: Statement) -> DataFrame | None:
     assigned = _assigned(target, clauses)
     location = () if target.has_virtual_keys else LOCATION_COLUMNS
     brought = None if target.has_virtual_keys else target.partial_columns(assigned)
-    names = [name for name in target.columns if brought is None or name in brought]
+    # Columns that may not be null are read, since rows without them are refused, though what is written may leave them out.
+    needed = target.columns if brought is None else {*brought, *(field.name for field in target.snapshot.schema if not field.nullable)}
+    names = [name for name in target.columns if name in needed]
     values = ", ".join([*location, *(f"{assigned.get(name, quote(name))} AS {quote(name)}" for name in names)])
     text = f"{clauses.with_clause} SELECT {values} FROM {clauses.table} {clauses.where}"  # noqa: S608 - the user's own
     source = statement.ask(text)

@@ -1,0 +1,114 @@
+"""A stream that dies at any call to the storage, and is started again: every row is in the table once.
+
+Deaths are those of `pyhudi.testing.faults` in this process, so that a restart costs a query and no JVM; `test_stream_kills` kills
+processes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
+
+from pyhudi import HudiTable
+from pyhudi.service.compaction.inline import wait_for_background
+from pyhudi.spark import stream_sink
+from pyhudi.spark.stream_sink import StreamSink
+from pyhudi.storage.local import LocalStorage
+from pyhudi.storage.open import open_storage
+from pyhudi.storage.protocol import Storage
+from pyhudi.table import table as tables
+from pyhudi.testing.faults import Crashed, Fault, FaultStorage
+
+pytestmark = pytest.mark.spark
+
+DEATHS = (Fault.BEFORE, Fault.AFTER, Fault.TORN)
+
+
+class Deaths:
+    """Lets the process of a stream die, as far as a table's storage can tell, at a call of a number."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, table: Path) -> None:
+        self.table, self.faulty = table, FaultStorage(LocalStorage(str(table)), 1 << 60, Fault.BEFORE)
+        for module in (tables, stream_sink):
+            monkeypatch.setattr(module, "open_storage", self._open)
+        original = StreamSink.__call__
+
+        def dying(sink: StreamSink, frame: DataFrame, number: int) -> None:
+            try:
+                original(sink, frame, number)
+            except Crashed as death:  # what is no Exception never leaves py4j's thread
+                raise RuntimeError(str(death)) from None
+
+        monkeypatch.setattr(StreamSink, "__call__", dying)
+
+    def at(self, call: int, fault: Fault) -> None:
+        self.faulty = FaultStorage(LocalStorage(str(self.table)), call, fault)
+
+    def _open(self, path: str, *args: object) -> Storage:
+        return self.faulty if str(path) == str(self.table) else open_storage(path, *args)  # type: ignore[arg-type]
+
+
+def run_stream(spark: SparkSession, folder: Path, kind: str) -> bool:
+    """Run until all files are taken; False when the stream died."""
+    source = spark.readStream.schema("id long, p string").option("maxFilesPerTrigger", 1).json(str(folder / "in"))
+    options = {
+        "hoodie.table.name": "t",
+        "hoodie.datasource.write.recordkey.field": "id",
+        "hoodie.datasource.write.operation": "insert",  # a batch that were written twice would show twice
+        "hoodie.datasource.write.table.type": kind,
+        "checkpointLocation": str(folder / "cp"),
+    }
+    query = source.writeStream.format("hudi").partitionBy("p").options(**options).trigger(availableNow=True).start(str(folder / "t"))
+    try:
+        query.awaitTermination()
+    except StreamingQueryException:
+        return False
+    finally:
+        wait_for_background()
+    return True
+
+
+def put(folder: Path, number: int) -> None:
+    lines = [json.dumps({"id": 2 * number + place, "p": "xy"[place]}) for place in range(2)]
+    file = folder / "in" / f"{number:04}.json"
+    file.write_text("\n".join(lines))
+    os.utime(file, (number, 1_800_000_000 + number))  # Spark takes files by their times
+
+
+def check_cuts(spark: SparkSession, folder: Path, monkeypatch: pytest.MonkeyPatch, kind: str, cuts: int) -> None:
+    (folder / "in").mkdir()
+    deaths, chosen, died = Deaths(monkeypatch, folder / "t"), random.Random(f"{kind} {cuts}"), 0
+    put(folder, 0)
+    assert run_stream(spark, folder, kind)
+    for number in range(1, cuts + 1):
+        put(folder, number)
+        deaths.at(chosen.randrange(90), chosen.choice(DEATHS))
+        died += not run_stream(spark, folder, kind)
+        deaths.at(1 << 60, Fault.BEFORE)
+        found = Counter(HudiTable.open(folder / "t").to_arrow()["id"].to_pylist())
+        assert set(found.values()) == {1}, f"after {number} files: {found.most_common(1)}"
+    assert run_stream(spark, folder, kind)
+    assert died >= cuts // 2
+    assert Counter(HudiTable.open(folder / "t").to_arrow()["id"].to_pylist()) == Counter(range(2 * cuts + 2))
+    assert HudiTable.open(folder / "t").inspect.health().to_pylist() == []
+
+
+def test_a_stream_that_dies_and_is_started_again_writes_every_row_once(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check_cuts(spark, tmp_path, monkeypatch, "COPY_ON_WRITE", 3)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_a_stream_that_dies_at_many_calls_writes_every_row_once(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    check_cuts(spark, tmp_path, monkeypatch, kind, 25)
