@@ -11,10 +11,15 @@ import pytest
 
 from pyhudi import HudiTable
 from pyhudi.errors import ConflictError, UnsupportedError, UsageError
+from pyhudi.metadata_table.settings import MetadataSettings
+from pyhudi.read.schema import table_schema
 from pyhudi.service.indexes import run
 from pyhudi.spec.table_keys import METADATA_PARTITIONS_INFLIGHT
 from pyhudi.storage.table_properties import store_properties
 from pyhudi.timeline.clock import SystemClock
+from pyhudi.txn.ids import SystemIds
+from pyhudi.txn.locked import locked_table
+from pyhudi.txn.metadata_table import prepare_metadata_table
 from tests.unit.service.test_indexes import check, config_of, new_table, opened, rows
 
 KINDS = (pytest.param("COPY_ON_WRITE", marks=pytest.mark.thorough), "MERGE_ON_READ")
@@ -225,6 +230,25 @@ def test_build_whose_metadata_table_was_dropped_meanwhile_is_not_completed(tmp_p
     with pytest.raises(ConflictError, match="built anew"):
         table.services.index("by_name", "name")
     assert problems(table) == []
+
+
+def test_files_of_a_build_whose_partition_somebody_else_built_meanwhile_go(tmp_path, monkeypatch) -> None:
+    table = indexed(tmp_path, "COPY_ON_WRITE")
+
+    def built_by_another(one: HudiTable) -> None:
+        """As Apache Hudi's writers do that are to have such an index, and are not told that it is built beside them."""
+        store_properties(one.storage, {METADATA_PARTITIONS_INFLIGHT: ""}, SystemClock().now())
+        prepared = MetadataSettings(record_index=True)
+        with locked_table(one.storage, 1, SystemClock(), SystemIds()) as found:
+            prepare_metadata_table(found, table_schema(one.storage, found.config, found.timeline).avro_json, prepared)
+
+    beside(monkeypatch, built_by_another, lambda _: None, table)
+    with pytest.raises(ConflictError):
+        table.services.index("record_index")
+    times = {file.name.rpartition("_")[2] for file in table.storage.list(".hoodie/metadata/record_index") if file.name.endswith(".hfile")}
+    assert len(times) == 1
+    table.upsert(rows(0, 3, ts=9))
+    check(table)
 
 
 def test_write_beside_a_build_that_has_not_begun_its_files_is_refused(tmp_path, monkeypatch) -> None:

@@ -15,7 +15,7 @@ from pyhudi.metadata_table.own_times import is_built as is_built_time
 from pyhudi.metadata_table.prepare import with_partitions
 from pyhudi.service.indexes.plan import complete_instant, planned_partitions, with_definitions
 from pyhudi.spec.file_group import join_path
-from pyhudi.spec.file_names import parse_log_file_name
+from pyhudi.spec.file_names import parse_base_file_name, parse_log_file_name
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.timeline.payload import instant_path
 from pyhudi.txn.locked import LockedTable
@@ -27,8 +27,10 @@ def take_back_run(table: LockedTable, build: Instant) -> LockedTable:
     own = open_own(table.storage, sources_of(table))
     if is_built(own, build):
         return table
-    names = [name for name in planned_partitions(table.storage, table.config, build) if name not in table.config.metadata_partitions]
+    planned = planned_partitions(table.storage, table.config, build)
+    names = [name for name in planned if name not in table.config.metadata_partitions]
     begun = _begun(own, build, names)
+    _delete_files(own, build, set(planned) - set(names))
     table = _without(table, names, table.config.metadata_partitions)
     _forget(own, begun)
     table.storage.delete(instant_path(table.config, Instant(build.requested, Action.INDEXING, State.INFLIGHT)))
@@ -40,18 +42,17 @@ def cancel(table: LockedTable, build: Instant) -> tuple[str, ...]:
 
     One that had written everything is completed, and its partitions are dropped: the metadata table knows its time.
     """
-    own = open_own(table.storage, sources_of(table))
+    built = is_built(open_own(table.storage, sources_of(table)), build)
     planned = planned_partitions(table.storage, table.config, build)
-    names = [name for name in planned if is_built(own, build) or name not in table.config.metadata_partitions]
-    begun = _begun(own, build, names)
+    names = [name for name in planned if built or name not in table.config.metadata_partitions]
+    table = take_back_run(table, build)
     table = _without(table, names, [name for name in table.config.metadata_partitions if name not in names])
     definitions = load_definitions(table.storage, table.config)
     if not definitions.keys().isdisjoint(names):
         table = with_definitions(table, {name: found for name, found in definitions.items() if name not in names})
-    if is_built(own, build):
+    if built:
         complete_instant(table, build, planned)
     else:
-        _forget(own, begun)
         table.writer.remove(build)
     return tuple(names)
 
@@ -68,6 +69,17 @@ def _without(table: LockedTable, names: Collection[str], kept: Collection[str]) 
     for name in names:
         table.storage.delete_tree(join_path(FOLDER, name))
     return table
+
+
+def _delete_files(own: OwnTable | None, build: Instant, built_by_others: Collection[str]) -> None:
+    """Delete what a run wrote into partitions that somebody else has built meanwhile: the instant goes that tells that nobody reads it."""
+    if own is None:
+        return
+    for name in built_by_others:
+        for status in own.storage.list(name):
+            parsed = parse_base_file_name(status.name)
+            if parsed is not None and parsed.instant == build.requested:
+                own.storage.delete(join_path(name, status.name))
 
 
 def _begun(own: OwnTable | None, build: Instant, names: Collection[str]) -> list[Instant]:
