@@ -8,6 +8,7 @@ from typing import TypeAlias
 from pyhudi.errors import CorruptTableError
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.kernels.parquet_input import open_parquet
+from pyhudi.metadata_table.inflight import pending_builds
 from pyhudi.metadata_table.validate import metadata_table_problems
 from pyhudi.read.schema import table_schema
 from pyhudi.spec.file_group import FileSlice
@@ -36,6 +37,11 @@ def problems(view: FileSystemView) -> Iterator[Problem]:
         except CorruptTableError as error:
             yield _problem("base file is there", path, str(error))
     yield from (_unfinished(instant) for instant in view.timeline.pending())
+    if not pending_builds(view.timeline):
+        left = view.config.metadata_partitions_inflight
+        yield from (
+            _problem("nothing pending", name, "left of a build that nobody runs any more; the next write removes it") for name in left
+        )
     yield from _not_as_committed(view)
     schema = table_schema(view.storage, view.config, view.timeline).columns
     yield from (_problem(*problem) for problem in metadata_table_problems(view, schema))

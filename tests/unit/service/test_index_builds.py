@@ -265,6 +265,7 @@ def test_partition_that_nobody_builds_any_more_goes(tmp_path) -> None:
     table = indexed(tmp_path, "COPY_ON_WRITE")
     store_properties(table.storage, {METADATA_PARTITIONS_INFLIGHT: NAME}, SystemClock().now())
     table.storage.create(f".hoodie/metadata/{NAME}/left", b"")
+    assert [row["subject"] for row in problems(table)] == [NAME]
     table.upsert(rows(0, 2))
     assert config_of(table).metadata_partitions_inflight == ()
     assert table.storage.list(f".hoodie/metadata/{NAME}") == []
