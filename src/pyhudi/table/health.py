@@ -38,10 +38,8 @@ def problems(view: FileSystemView) -> Iterator[Problem]:
             yield _problem("base file is there", path, str(error))
     yield from (_unfinished(instant) for instant in view.timeline.pending())
     if not pending_builds(view.timeline):
-        left = view.config.metadata_partitions_inflight
-        yield from (
-            _problem("nothing pending", name, "left of a build that nobody runs any more; the next write removes it") for name in left
-        )
+        for name in view.config.metadata_partitions_inflight:
+            yield _problem("nothing pending", name, "left of a build that nobody runs any more; the next write removes it")
     yield from _not_as_committed(view)
     schema = table_schema(view.storage, view.config, view.timeline).columns
     yield from (_problem(*problem) for problem in metadata_table_problems(view, schema))
