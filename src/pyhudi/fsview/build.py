@@ -12,9 +12,12 @@ import bisect
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from operator import itemgetter
 
-from pyhudi.spec.file_group import BaseFile, FileGroup, FileGroupId, FileSlice, LogFile
-from pyhudi.spec.file_names import LogFileName, parse_base_file_name, parse_log_file_name
+from pyhudi.fsview.slice_list import ListedBase, SliceList, base_file
+from pyhudi.spec.file_group import FileGroup, FileGroupId, FileSlice, LogFile
+from pyhudi.spec.file_names import LogFileName, file_and_instant, parse_log_file_name
 from pyhudi.storage.protocol import FileStatus
 from pyhudi.timeline.timeline import Timeline
 
@@ -23,21 +26,22 @@ from pyhudi.timeline.timeline import Timeline
 class PartitionFiles:
     """Committed base and log files of one partition, by file id."""
 
-    base: dict[str, list[BaseFile]] = field(default_factory=lambda: defaultdict(list))
+    base: dict[str, list[ListedBase]] = field(default_factory=lambda: defaultdict(list))
     logs: dict[str, list[LogFile]] = field(default_factory=lambda: defaultdict(list))
 
-    def repeated_base_files(self) -> list[BaseFile]:
-        """Return base files that share their file id and instant with another: attempts of one task."""
+    def repeated_base_files(self) -> list[tuple[str, ListedBase]]:
+        """Return base files that share their file id, which stands before each, and instant with another: attempts of one task."""
         found = []
-        for files in self.base.values():
-            instants = [file.name.instant for file in files]
-            if len(set(instants)) < len(instants):
-                found += [file for file in files if instants.count(file.name.instant) > 1]
+        for file_id, files in self.base.items():
+            if len(files) > 1:
+                instants = [instant for _, instant, _, _ in files]
+                found += [(file_id, file) for file in files if instants.count(file[1]) > 1]
         return found
 
-    def drop(self, file: BaseFile) -> None:
-        """Leave a base file out."""
-        self.base[file.name.file_id].remove(file)
+    def sizes(self) -> dict[str, int]:
+        """Return the sizes of all files by their names."""
+        base = {name: size for files in self.base.values() for name, _, size, _ in files}
+        return base | {str(file.name): file.size for files in self.logs.values() for file in files}
 
 
 def committed_files(partition_path: str, listing: Iterable[FileStatus], timeline: Timeline) -> PartitionFiles:
@@ -45,16 +49,16 @@ def committed_files(partition_path: str, listing: Iterable[FileStatus], timeline
 
     Logs of changes are left out: no reader of rows merges them.
     """
-    found, is_committed, names_tell = PartitionFiles(), timeline.visibility.shows, timeline.layout > 1
+    found, is_committed, names_tell = PartitionFiles(), lru_cache(timeline.visibility.shows), timeline.layout > 1
     for status in listing:
         if status.is_dir:
             continue
         name = status.name
-        base = parse_base_file_name(name)
+        base = file_and_instant(name)
         if base is not None:
-            if is_committed(base.instant):
-                file = BaseFile(partition_path, base, status.size, status.modified_ms)
-                found.base[base.file_id].append(file)
+            file_id, instant = base
+            if is_committed(instant):
+                found.base[file_id].append((name, instant, status.size, status.modified_ms))
             continue
         log = parse_log_file_name(name)
         if log is not None and not log.suffix and (is_committed(log.instant) if names_tell else _log_may_count(log, timeline)):
@@ -79,16 +83,28 @@ def build_groups(
         group_id = FileGroupId(partition_path, file_id)
         if group_id in replaced:
             continue
-        slices = _slices(group_id, files.base.get(file_id, []), files.logs.get(file_id, []), timeline)
+        slices = _slices(group_id, files.base.get(file_id, ()), files.logs.get(file_id, ()), timeline)
         if slices:
             groups.append(FileGroup(group_id, slices))
     return tuple(groups)
 
 
-def _slices(group: FileGroupId, base_files: Sequence[BaseFile], logs: Sequence[LogFile], timeline: Timeline) -> tuple[FileSlice, ...]:
-    if len(base_files) == 1 and not logs:  # nearly all file groups of large tables
-        return (FileSlice(group, base_files[0].name.instant, base_files[0]),)
-    base_by_instant = {file.name.instant: file for file in base_files}
+def latest_slices(partition_path: str, files: PartitionFiles, timeline: Timeline, replaced: Mapping[FileGroupId, str]) -> SliceList:
+    """Return the newest slice of each file group that `build_groups` returns, in the same order."""
+    left_out = {group.file_id for group in replaced if group.partition_path == partition_path}
+    file_ids: list[str] = []
+    found: list[ListedBase | FileSlice] = []
+    for file_id in sorted((files.base.keys() | files.logs.keys()) - left_out):
+        base, logs = files.base.get(file_id, ()), files.logs.get(file_id, ())
+        slices = _slices(FileGroupId(partition_path, file_id), base, logs, timeline) if logs else ()
+        if slices or base:
+            file_ids.append(file_id)
+            found.append(slices[0] if slices else max(base, key=itemgetter(1)))
+    return SliceList([partition_path] * len(found), file_ids, found)
+
+
+def _slices(group: FileGroupId, listed: Sequence[ListedBase], logs: Sequence[LogFile], timeline: Timeline) -> tuple[FileSlice, ...]:
+    base_by_instant = {one[1]: base_file(group.partition_path, one) for one in listed}
     if not logs:
         return tuple(FileSlice(group, instant, base_by_instant[instant]) for instant in sorted(base_by_instant, reverse=True))
     logs_by_instant: dict[str, list[LogFile]] = {instant: [] for instant in base_by_instant}

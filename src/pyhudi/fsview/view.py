@@ -8,11 +8,12 @@ from functools import cached_property
 from typing import Self
 
 from pyhudi.errors import CorruptTableError
-from pyhudi.fsview.build import PartitionFiles, build_groups, committed_files
+from pyhudi.fsview.build import PartitionFiles, build_groups, committed_files, latest_slices
 from pyhudi.fsview.collector import collector_paused
 from pyhudi.fsview.partitions import folders_at_depth, walk_partitions
 from pyhudi.fsview.pending import PendingCompaction, pending_compactions
 from pyhudi.fsview.replaced import replaced_groups
+from pyhudi.fsview.slice_list import SliceList
 from pyhudi.spec.commit import WriteStat
 from pyhudi.spec.file_group import BaseFile, FileGroup, FileGroupId, FileSlice, join_path
 from pyhudi.spec.file_names import parse_base_file_name
@@ -36,7 +37,9 @@ class FileSystemView:
         self.config = config
         self.timeline = timeline
         self._listings: dict[str, list[FileStatus]] = {}
+        self._by_id: dict[str, PartitionFiles] = {}
         self._groups: dict[str, tuple[FileGroup, ...]] = {}
+        self._latest: dict[str, SliceList] = {}
         self._below: dict[str, tuple[str, ...]] = {}
         self._stats: dict[str, tuple[WriteStat, ...] | None] = {}
 
@@ -67,21 +70,28 @@ class FileSystemView:
             return ("",)
         if folder not in self._below:
             found = dict(walk_partitions(self.storage, folder))
-            self._listings |= {path: listing for path, listing in found.items() if path not in self._groups}
+            self._listings |= {path: listing for path, listing in found.items() if path not in self._by_id}
             self._below[folder] = tuple(sorted(found))
         return self._below[folder]
 
     def groups(self, partition_path: str) -> tuple[FileGroup, ...]:
         """Return the file groups of a partition with their committed slices; empty when there is no such partition."""
         if partition_path not in self._groups:
-            listing = self._listings.pop(partition_path, None)
-            if listing is None:
-                listing = self._list(partition_path)
             with collector_paused():
-                files = committed_files(partition_path, listing, self.timeline)
-                self._tell_attempts_apart(files)
+                files = self._committed(partition_path)
                 self._groups[partition_path] = build_groups(partition_path, files, self.timeline, self.replaced)
         return self._groups[partition_path]
+
+    def slice_list(self, partition_path: str) -> SliceList:
+        """Return the same as `latest_slices`, for who asks many partitions and looks at few of the slices; errors as there."""
+        if partition_path not in self._latest:
+            with collector_paused():
+                found = latest_slices(partition_path, self._committed(partition_path), self.timeline, self.replaced)
+            for piece in found.made:
+                if piece.base is None:
+                    self._check_never_had_a_base(piece)
+            self._latest[partition_path] = found
+        return self._latest[partition_path]
 
     def latest_slices(self, partition_path: str) -> tuple[FileSlice, ...]:
         """Return the newest slice of each file group, as a snapshot reads it.
@@ -139,23 +149,33 @@ class FileSystemView:
         """The file groups that are left out, with the requested time of the replacecommit."""
         return replaced_groups(self.storage, self.config, self.timeline)
 
-    def _tell_attempts_apart(self, files: PartitionFiles) -> None:
+    def _committed(self, partition_path: str) -> PartitionFiles:
+        if partition_path not in self._by_id:
+            listing = self._listings.pop(partition_path, None)
+            if listing is None:
+                listing = self._list(partition_path)
+            files = committed_files(partition_path, listing, self.timeline)
+            self._tell_attempts_apart(partition_path, files)
+            self._by_id[partition_path] = files
+        return self._by_id[partition_path]
+
+    def _tell_attempts_apart(self, partition_path: str, files: PartitionFiles) -> None:
         """Keep, of several attempts at one base file, the one that its commit names.
 
         A task that outlives its commit can leave another attempt behind; only the commit says which one is whole.
         """
         repeated = files.repeated_base_files()
-        for requested in sorted({file.name.instant for file in repeated}):
+        for requested in sorted({file[1] for _, file in repeated}):
             named = self._files_named_by_commit(requested)
-            attempts = [file for file in repeated if file.name.instant == requested]
+            attempts = [(file_id, file, join_path(partition_path, file[0])) for file_id, file in repeated if file[1] == requested]
             if named is None:
                 raise CorruptTableError(
                     f"table {self.storage.uri} holds several files for one file group and instant, and the commit "
-                    f"{requested} that could tell them apart is archived: {', '.join(file.path for file in attempts)}"
+                    f"{requested} that could tell them apart is archived: {', '.join(path for _, _, path in attempts)}"
                 )
-            for file in attempts:
-                if file.path not in named:
-                    files.drop(file)
+            for file_id, file, path in attempts:
+                if path not in named:
+                    files.base[file_id].remove(file)
 
     def _files_named_by_commit(self, requested: str) -> set[str] | None:
         stats = self._stats_of_commit(requested)

@@ -7,7 +7,6 @@ commit are added, those that it replaces stay listed until a clean deletes them.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import chain
 
 from pyhudi.fsview.build import committed_files
 from pyhudi.metadata_table import keys, partitions
@@ -93,10 +92,4 @@ def files_of_rollback(storage: Storage, done: RollbackMetadata) -> Changes:
 def _partitions_with_files(table: DataTable) -> dict[str, dict[str, int]]:
     """Return the committed data files of each partition with their sizes, those of replaced file groups among them."""
     view = table.view
-    found = {}
-    for path in view.partition_paths():
-        files = committed_files(path, view.storage.list(path), view.timeline)
-        base = {str(file.name): file.size for file in chain.from_iterable(files.base.values())}
-        logs = {str(file.name): file.size for file in chain.from_iterable(files.logs.values())}
-        found[path] = base | logs
-    return found
+    return {path: committed_files(path, view.storage.list(path), view.timeline).sizes() for path in view.partition_paths()}

@@ -14,7 +14,7 @@ from pyhudi.metadata_table.keys import shard
 from pyhudi.metadata_table.partitions import file_id, within_of
 from pyhudi.metadata_table.record import MetadataRecord
 from pyhudi.metadata_table.slice_reader import SliceReader
-from pyhudi.metadata_table.stored_cells import Cell, get_cells, scan_cells
+from pyhudi.metadata_table.stored_cells import StoredCells, get_cells, scan_cells
 from pyhudi.spec.file_group import FileSlice
 from pyhudi.storage.protocol import Storage
 from pyhudi.timeline.timeline import Timeline
@@ -77,12 +77,12 @@ class MetadataPartition:
         if self.slices:
             yield from self._reader(shard(prefix, len(self.slices))).scan(prefix)
 
-    def scan_cells(self, prefixes: Collection[str]) -> Iterator[Cell]:
+    def scan_cells(self, prefixes: Collection[str]) -> Iterator[StoredCells]:
         """Yield the cells of the keys that begin with one of the prefixes, see `stored_cells`; each file is opened once."""
         for slice_ in self.slices:
             yield from scan_cells(self._storage, slice_, self._timeline, prefixes)
 
-    def get_cells(self, keys: Iterable[str]) -> Iterator[Cell]:
+    def get_cells(self, keys: Iterable[str]) -> Iterator[StoredCells]:
         """Yield the cells of those of the keys that the partition holds."""
         for number, part in self._parts(keys) if self.slices else ():
             yield from get_cells(self._storage, self.slices[number], self._timeline, part)

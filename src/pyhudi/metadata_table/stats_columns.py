@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from pyhudi.codec.hfile import CellPart
 from pyhudi.errors import CorruptTableError
 from pyhudi.kernels.varints import read_varints
 from pyhudi.metadata_table.record import RecordType
@@ -95,35 +95,34 @@ class StatsColumns:
     info_starts: Numbers
     info_sizes: Numbers
 
-    def name(self, place: int) -> bytes:
-        """Return the name of the file (or partition) that a record is about."""
-        start = int(self.name_starts[place])
-        return self.data[start : start + int(self.name_sizes[place])]
+    def names(self) -> list[bytes]:
+        """Return the name of the file (or partition) that each record is about."""
+        ends = self.name_starts + self.name_sizes
+        return [self.data[start:end] for start, end in zip(self.name_starts.tolist(), ends.tolist(), strict=True)]
 
 
 class ManyValuedBound(ValueError):
     """A bound is a list of values: such records are for `record_codec`."""
 
 
-def decode_stats(values: Sequence[bytes], layout: Layout, what: str) -> StatsColumns:
-    """Return records of column or partition statistics, which all have the layout.
+def decode_stats(part: CellPart, layout: Layout, what: str) -> StatsColumns:
+    """Return records of column or partition statistics, which all have the layout; `part` holds them as its values.
 
     Raises:
         ManyValuedBound: one of them has no single bound.
         CorruptTableError: one of them is no such record, or damaged; `what` names the file.
     """
     try:
-        return _decode(values, layout)
+        return _decode(part, layout)
     except ManyValuedBound:
         raise
     except (ValueError, IndexError) as error:
         raise CorruptTableError(f"a record of {what} is damaged: {error}") from None
 
 
-def _decode(values: Sequence[bytes], layout: Layout) -> StatsColumns:
-    data = b"".join(values)
-    ends = np.cumsum(np.fromiter(map(len, values), np.int64, len(values)))
-    at = _Cursors(data, np.concatenate([np.zeros(1, np.int64), ends])[: len(values)], ends)
+def _decode(part: CellPart, layout: Layout) -> StatsColumns:
+    data, count = part.payload, len(part.rows)
+    at = _Cursors(data, np.array(part.value_starts, np.int64), np.array(part.value_ends, np.int64))
     for _ in range(_META_FIELDS):
         at.optional_text()
     at.text()
@@ -138,8 +137,8 @@ def _decode(values: Sequence[bytes], layout: Layout) -> StatsColumns:
     at.optional_number()
     at.optional_number()
     is_deleted = at.flag()
-    is_tight = at.flag() if layout.with_tightness else np.zeros(len(values), bool)
-    kinds, info = np.full(len(values), -1), (np.zeros(len(values), np.int64), np.zeros(len(values), np.int64))
+    is_tight = at.flag() if layout.with_tightness else np.zeros(count, bool)
+    kinds, info = np.full(count, -1), (np.zeros(count, np.int64), np.zeros(count, np.int64))
     if layout.with_type:
         typed = at.branch(2) == 1
         kinds[typed] = at.number(typed)

@@ -8,7 +8,7 @@ character from U+E000 on, whatever the values are.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
@@ -18,16 +18,17 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.types as pt
 
+from pyhudi.codec.hfile import CellPart
 from pyhudi.metadata_table.record import ColumnStats, ValueType
 from pyhudi.metadata_table.record_codec import RecordDecoder
 from pyhudi.metadata_table.record_encoder import RecordEncoder
 from pyhudi.metadata_table.stats_columns import ManyValuedBound, Numbers, RawBounds, StatsColumns, decode_stats, layout_of
-from pyhudi.metadata_table.stored_cells import Cell
+from pyhudi.metadata_table.stored_cells import StoredCells
 from pyhudi.spec.table_version import TableVersion
 
 Mask = npt.NDArray[np.bool_]
-#: Tells from the row of a record and the name in it which entry of the result it is about; None when it is none of them.
-Placing = Callable[[bytes, bytes], int | None]
+#: Tells from the rows of records and the names in them which entries of the result they are about; -1 is none of them.
+Placing = Callable[[Sequence[bytes], Sequence[bytes]], list[int]]
 
 _WHOLE: Final = frozenset({"IntWrapper", "LongWrapper", "DateWrapper", "LocalDateWrapper", "TimeMicrosWrapper", "TimestampMicrosWrapper"})
 _BY_WRAPPER: Final[Mapping[str, ValueType]] = {
@@ -72,7 +73,7 @@ class ColumnBounds:
     is_tight: Mask
 
 
-def read_bounds(cells: Iterable[Cell], place_of: Placing, count: int, arrow_type: pa.DataType, what: str) -> ColumnBounds:
+def read_bounds(cells: Iterable[StoredCells], place_of: Placing, count: int, arrow_type: pa.DataType, what: str) -> ColumnBounds:
     """Return what records of column (or partition) statistics say, for `count` files.
 
     Args:
@@ -86,38 +87,34 @@ def read_bounds(cells: Iterable[Cell], place_of: Placing, count: int, arrow_type
         CorruptTableError: a record is damaged.
     """
     found = _Found(count, arrow_type)
-    by_schema: dict[str, list[tuple[bytes, bytes]]] = {}
-    for row, value, schema in cells:
-        by_schema.setdefault(schema, []).append((row, value))
-    for schema, stored in by_schema.items():
-        for rows, stats in _decoded(schema, stored, what):
+    for stored in cells:
+        for rows, stats in _decoded(stored, what):
             found.add(rows, stats, place_of)
     return found.bounds()
 
 
-def _decoded(schema: str, stored: list[tuple[bytes, bytes]], what: str) -> Iterable[tuple[list[bytes], StatsColumns]]:
-    rows = [row for row, _ in stored]
-    layout = layout_of(schema)
+def _decoded(stored: StoredCells, what: str) -> Iterable[tuple[Sequence[bytes], StatsColumns]]:
+    layout = layout_of(stored.schema)
     if layout is not None:
         try:
-            yield rows, decode_stats([value for _, value in stored], layout, what)
+            yield stored.part.rows, decode_stats(stored.part, layout, what)
         except ManyValuedBound:
             pass
         else:
             return
-    yield from _one_by_one(schema, stored, what)
+    yield from _one_by_one(stored, what)
 
 
-def _one_by_one(schema: str, stored: list[tuple[bytes, bytes]], what: str) -> Iterable[tuple[list[bytes], StatsColumns]]:
+def _one_by_one(stored: StoredCells, what: str) -> Iterable[tuple[list[bytes], StatsColumns]]:
     """Bring records of another layout into one of ours."""
-    decoder = RecordDecoder(schema, what)
+    decoder = RecordDecoder(stored.schema, what)
     encoder = RecordEncoder(TableVersion.EIGHT)
     layout = layout_of(encoder.file_schema)
     assert layout is not None
-    for row, value in stored:
+    for row, value in stored.part.cells():
         record = decoder.decode(value)
         if isinstance(record, ColumnStats):
-            yield [row], decode_stats([encoder.encode(record)], layout, what)
+            yield [row], decode_stats(CellPart.of([(row, encoder.encode(record))]), layout, what)
 
 
 class _Found:
@@ -132,10 +129,10 @@ class _Found:
         self._rows = np.full(count, -1)
         self._is_tight = np.zeros(count, dtype=bool)
 
-    def add(self, rows: list[bytes], stats: StatsColumns, place_of: Placing) -> None:
-        placed = [place_of(row, stats.name(number)) for number, row in enumerate(rows)]
-        entries = np.array([number for number, place in enumerate(placed) if place is not None and not stats.is_deleted[number]], np.int64)
-        places = np.array([placed[int(number)] for number in entries], np.int64)
+    def add(self, rows: Sequence[bytes], stats: StatsColumns, place_of: Placing) -> None:
+        placed = np.array(place_of(rows, stats.names()), np.int64)
+        entries = np.flatnonzero((placed >= 0) & ~stats.is_deleted)
+        places = placed[entries]
         values, nulls = stats.value_counts[entries], stats.null_counts[entries]
         is_bare = (stats.low.branch[entries] == 0) & (stats.high.branch[entries] == 0)
         self._has_values[places] = ~(is_bare & (values > 0) & (values == nulls))

@@ -99,9 +99,7 @@ def _counts(view: FileSystemView, path: str, size: int) -> bool:
 
 
 def _committed(view: FileSystemView, path: str, listing: list[FileStatus]) -> dict[str, int]:
-    files = committed_files(path, listing, view.timeline)
-    base = {str(file.name): file.size for group in files.base.values() for file in group}
-    return base | {str(file.name): file.size for group in files.logs.values() for file in group}
+    return committed_files(path, listing, view.timeline).sizes()
 
 
 def _column_problems(table: MetadataTable, view: FileSystemView, types: BoundTypes, nulls: Collection[str]) -> Iterator[Problem]:

@@ -13,14 +13,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as pt
 
+from pyhudi.fsview.slice_list import FileColumns
 from pyhudi.kernels.read_base import row_count
 from pyhudi.metadata_table import keys, partitions
-from pyhudi.metadata_table.stored_cells import Cell
+from pyhudi.metadata_table.stored_cells import StoredCells
 from pyhudi.metadata_table.table import MetadataTable
-from pyhudi.metadata_table.typed_bounds import ColumnBounds, read_bounds
+from pyhudi.metadata_table.typed_bounds import ColumnBounds, Placing, read_bounds
 from pyhudi.read.bounds import Bounds
 from pyhudi.schema.meta_columns import RECORD_KEY
-from pyhudi.spec.file_group import BaseFile, FileSlice, LogFile
+from pyhudi.spec.file_group import FileSlice
 from pyhudi.storage.protocol import Storage
 
 Types: TypeAlias = Mapping[str, pa.DataType]
@@ -35,7 +36,7 @@ _MOST_FOOTERS: Final = 8
 
 
 def slice_bounds(
-    table: MetadataTable, partition: str, types: Types, slices: Sequence[FileSlice], is_known: Callable[[str], bool]
+    table: MetadataTable, partition: str, types: Types, files: FileColumns, is_known: Callable[[str], bool]
 ) -> dict[str, Bounds]:
     """Return the bounds of columns (or of an expression) in file slices, by the names that the records have.
 
@@ -43,17 +44,15 @@ def slice_bounds(
         table: where the statistics are.
         partition: of the metadata table: `column_stats` or an expression index.
         types: of the values, by the names of the columns.
-        slices: the file slices.
+        files: those of the file slices.
         is_known: tells by a file's instant whether the names in it are those of today.
     """
-    files = [file for piece in slices for file in _files(piece)]
-    sizes = [len(_files(piece)) for piece in slices]
     places = _places(files, is_known)
-    if places is None or not all(sizes):
+    if places is None or not all(files.counts):
         return {}
     cells = _by_column(_cells(table, partition, types, files), types)
-    found = {name: read_bounds(cells[name], _placing(places), len(files), kind, partition) for name, kind in types.items()}
-    return {name: _of_slices(bounds, sizes) for name, bounds in found.items()}
+    found = {name: read_bounds(cells[name], _placing(places), len(files.names), kind, partition) for name, kind in types.items()}
+    return {name: _of_slices(bounds, files.counts) for name, bounds in found.items()}
 
 
 def partition_bounds(table: MetadataTable, types: Types, paths: Sequence[str]) -> dict[str, Bounds]:
@@ -71,16 +70,22 @@ def partition_bounds(table: MetadataTable, types: Types, paths: Sequence[str]) -
     everywhere = np.ones(len(paths), dtype=bool)
     bounds = {}
     for name, kind in told.items():
-        found = read_bounds(cells[name], lambda row, _: places.get(row[_HASH:]), len(paths), kind, index)
+        found = read_bounds(cells[name], lambda rows, _: [places.get(row[_HASH:], -1) for row in rows], len(paths), kind, index)
         bounds[name] = Bounds(found.low, found.high, everywhere, everywhere)
     return bounds
 
 
-def _by_column(cells: Iterable[Cell], names: Iterable[str]) -> dict[str, list[Cell]]:
+def _by_column(cells: Iterable[StoredCells], names: Iterable[str]) -> dict[str, list[StoredCells]]:
     hashed = {_hash(name): name for name in names}
-    found: dict[str, list[Cell]] = {name: [] for name in hashed.values()}
-    for cell in cells:
-        found[hashed[cell[0][:_HASH]]].append(cell)
+    found: dict[str, list[StoredCells]] = {name: [] for name in hashed.values()}
+    for stored in cells:
+        columns = [row[:_HASH] for row in stored.part.rows]
+        several = set(columns)
+        for column in several:
+            part = stored.part
+            if len(several) > 1:
+                part = part.take([place for place, one in enumerate(columns) if one == column])
+            found[hashed[column]].append(StoredCells(part, stored.schema))
     return found
 
 
@@ -93,28 +98,28 @@ def base_rows(storage: Storage, table: MetadataTable, slices: Sequence[FileSlice
     if partitions.COLUMN_STATS not in table.partitions:
         return None
     files = [piece.base for piece in slices if piece.base is not None]
-    places = _places(files, lambda _: True)
+    columns = FileColumns.of([file] for file in files)
+    places = _places(columns, lambda _: True)
     if places is None:
         return None
-    found = read_bounds(_cells(table, partitions.COLUMN_STATS, [RECORD_KEY], files), _placing(places), len(files), pa.string(), RECORD_KEY)
+    found = read_bounds(
+        _cells(table, partitions.COLUMN_STATS, [RECORD_KEY], columns), _placing(places), len(files), pa.string(), RECORD_KEY
+    )
     silent = [files[place] for place in np.flatnonzero(found.rows < 0)]
     if len(silent) > _MOST_FOOTERS:
         return None
     return int(found.rows[found.rows > 0].sum()) + sum(row_count(storage, file) for file in silent)
 
 
-def _files(piece: FileSlice) -> tuple[BaseFile | LogFile, ...]:
-    return piece.logs if piece.base is None else (piece.base, *piece.logs)
-
-
-def _places(files: Sequence[BaseFile | LogFile], is_known: Callable[[str], bool]) -> dict[bytes, int] | None:
+def _places(files: FileColumns, is_known: Callable[[str], bool]) -> dict[bytes, int] | None:
     """Return the place of each file by the hash of its partition and its name, of those that are known; None when two are the same."""
-    hashes = {path: _hash(path) for path in {file.partition_path for file in files}}
-    places = {hashes[file.partition_path] + str(file.name).encode(): place for place, file in enumerate(files)}
-    if len(places) < len(files):
+    hashes = {path: _hash(path) for path in set(files.paths)}
+    named = [hashes[path] + name.encode() for path, name in zip(files.paths, files.names, strict=True)]
+    places = dict(zip(named, range(len(named)), strict=True))
+    if len(places) < len(named):
         return None
-    known = {instant for instant in {file.name.instant for file in files} if is_known(instant)}
-    return {key: place for key, place in places.items() if files[place].name.instant in known}
+    unknown = {instant for instant in set(files.instants) if not is_known(instant)}
+    return {key: place for key, place in places.items() if files.instants[place] not in unknown} if unknown else places
 
 
 def _hash(name: str) -> bytes:
@@ -122,19 +127,20 @@ def _hash(name: str) -> bytes:
     return keys.column_stats_prefix(keys.partition_name(name)).encode()
 
 
-def _placing(places: Mapping[bytes, int]) -> Callable[[bytes, bytes], int | None]:
-    def place_of(row: bytes, name: bytes) -> int | None:
-        return places.get(row[_HASH : 2 * _HASH] + name) if len(row) == _FILE_KEY else None
+def _placing(places: Mapping[bytes, int]) -> Placing:
+    def place_of(rows: Sequence[bytes], names: Sequence[bytes]) -> list[int]:
+        of_files = zip(rows, names, strict=True)
+        return [places.get(row[_HASH : 2 * _HASH] + name, -1) if len(row) == _FILE_KEY else -1 for row, name in of_files]
 
     return place_of
 
 
-def _cells(table: MetadataTable, partition: str, columns: Collection[str], files: Sequence[BaseFile | LogFile]) -> Iterable[Cell]:
+def _cells(table: MetadataTable, partition: str, columns: Collection[str], files: FileColumns) -> Iterable[StoredCells]:
     stored = table.partition(partition)
-    if len(files) <= _FEW:
-        named = [(file.partition_path, str(file.name)) for file in files]
+    if len(files.names) <= _FEW:
+        named = list(zip(files.paths, files.names, strict=True))
         return stored.get_cells(keys.column_stats_key(column, path, name) for column in columns for path, name in named)
-    paths = {file.partition_path for file in files}
+    paths = set(files.paths)
     only = next(iter(paths)) if len(paths) == 1 else None
     return stored.scan_cells([keys.column_stats_prefix(column, only) for column in columns])
 

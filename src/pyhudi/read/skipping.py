@@ -18,6 +18,7 @@ import pyarrow.types as pt
 
 from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.fsview.collector import collector_paused
+from pyhudi.fsview.slice_list import SliceList
 from pyhudi.kernels.aligned_rows import alignment_with
 from pyhudi.metadata_table import partitions
 from pyhudi.metadata_table.index_definitions import IndexDefinition
@@ -36,7 +37,7 @@ from pyhudi.spec.file_group import FileSlice
 
 _log = logging.getLogger(__name__)
 #: Tells by an index which of some file slices stay.
-_Test: TypeAlias = Callable[[MetadataTable, Sequence[FileSlice]], Mask]
+_Test: TypeAlias = Callable[[MetadataTable, SliceList], Mask]
 #: What rules out a partition whose path alone says that none of its rows matches.
 BY_PATH: Final = "partition path"
 
@@ -47,7 +48,7 @@ class Chosen:
 
     slices: Sequence[FileSlice]
     partitions_out: Mapping[str, str] = field(default_factory=dict)
-    slices_out: Sequence[tuple[FileSlice, str]] = ()
+    slices_out: Sequence[tuple[Sequence[FileSlice], str]] = ()
 
 
 def explained(
@@ -63,7 +64,7 @@ def explained(
     """
     by_path = set(found)
     chosen = Chosen(()) if skipping is None else skipping.choose(found)
-    out = {piece.group: index for piece, index in chosen.slices_out}
+    out = {piece.group: index for pieces, index in chosen.slices_out for piece in pieces}
     reasons: list[tuple[FileSlice, str | None]] = []
     for path in everything:
         of_path = chosen.partitions_out.get(path) if path in by_path else BY_PATH
@@ -94,17 +95,18 @@ class Skipping:
         if located is not None:
             return self._at(located, paths)
         partitions_out = self._partitions_out(paths)
-        left = [piece for path in paths if path not in partitions_out for piece in self.snapshot.slices(path)]
-        out = [(piece, BUCKET_INDEX) for piece in self._other_buckets(left)]
-        if out:
-            gone = {piece.group for piece, _ in out}
-            left = [piece for piece in left if piece.group not in gone]
+        left = SliceList.joined(self.snapshot.slice_list(path) for path in paths if path not in partitions_out)
+        out: list[tuple[Sequence[FileSlice], str]] = []
+        if others := self._other_buckets(left):
+            out.append((others, BUCKET_INDEX))
+            gone = {piece.group for piece in others}
+            left = left.take(place for place, piece in enumerate(left) if piece.group not in gone)
         for index, test in self._tests():
             stays = self._asked(index, test, left)
             if stays is not None and not stays.all():
-                out.extend((left[place], index) for place in np.flatnonzero(~stays))
-                left = [left[place] for place in np.flatnonzero(stays)]
-        return Chosen(left, partitions_out, out)
+                out.append((left.take(np.flatnonzero(~stays).tolist()), index))
+                left = left.take(np.flatnonzero(stays).tolist())
+        return Chosen(list(left), partitions_out, out)
 
     def _other_buckets(self, slices: Sequence[FileSlice]) -> list[FileSlice]:
         """Return the slices that are buckets of other records than those that can match."""
@@ -128,7 +130,7 @@ class Skipping:
         if partitions.BLOOM_FILTERS in self._table.partitions:
             yield partitions.BLOOM_FILTERS, self._by_filters_of_keys
 
-    def _asked(self, index: str, test: _Test, slices: Sequence[FileSlice]) -> Mask | None:
+    def _asked(self, index: str, test: _Test, slices: SliceList) -> Mask | None:
         """Return which slices stay; None when the index does not tell, or asking it does not pay."""
         if self._table is None or not self._pays(index, len(slices)):
             return None
@@ -171,7 +173,7 @@ class Skipping:
         return Chosen(
             [piece for piece in slices if piece.group in located.groups],
             {path: located.index for path in paths if path not in there},
-            [(piece, located.index) for piece in slices if piece.group not in located.groups],
+            [([piece for piece in slices if piece.group not in located.groups], located.index)],
         )
 
     def _partitions_out(self, paths: Sequence[str]) -> dict[str, str]:
@@ -189,23 +191,23 @@ class Skipping:
             return {}
         return {paths[int(place)]: index for place in np.flatnonzero(~stays)}
 
-    def _by_column_stats(self, table: MetadataTable, slices: Sequence[FileSlice]) -> Mask:
+    def _by_column_stats(self, table: MetadataTable, slices: SliceList) -> Mask:
         index = partitions.COLUMN_STATS
         asked = self._indexed(index)
-        bounds = slice_bounds(table, index, {one.name: one.type for one in asked}, slices, self._has_names_of_today)
+        bounds = slice_bounds(table, index, {one.name: one.type for one in asked}, slices.files(), self._has_names_of_today)
         return self._judged_columns(len(slices), asked, bounds) | self._unclear(slices)
 
-    def _by_expression(self, definition: IndexDefinition, operand: Operand, table: MetadataTable, slices: Sequence[FileSlice]) -> Mask:
+    def _by_expression(self, definition: IndexDefinition, operand: Operand, table: MetadataTable, slices: SliceList) -> Mask:
         if definition.type == partitions.BLOOM_FILTERS:
             values = implied_values(self.condition, operand) if pt.is_string(operand.type) else None
             return self._by_filters(
                 table, definition.name, slices, None if values is None else {one.as_py() for one in values if one.is_valid}
             )
         field = definition.source_fields[0]
-        found = slice_bounds(table, definition.name, {field: operand.type}, slices, self._has_names_of_today)
+        found = slice_bounds(table, definition.name, {field: operand.type}, slices.files(), self._has_names_of_today)
         return self._judged(len(slices), {operand: found[field]} if found else {}) | self._unclear(slices)
 
-    def _by_filters_of_keys(self, table: MetadataTable, slices: Sequence[FileSlice]) -> Mask:
+    def _by_filters_of_keys(self, table: MetadataTable, slices: SliceList) -> Mask:
         wanted = implied_keys(self.condition, self.snapshot.schema, key_fields_of(self.snapshot.config))
         return self._by_filters(table, partitions.BLOOM_FILTERS, slices, wanted)
 
@@ -229,8 +231,9 @@ class Skipping:
 
     def _unclear(self, slices: Sequence[FileSlice]) -> Mask:
         """Return where merging may make values that are in none of a slice's files."""
-        mixes = self._mixes_versions
-        return np.array([mixes and bool(piece.logs) for piece in slices], dtype=bool)
+        if not self._mixes_versions:
+            return np.zeros(len(slices), dtype=bool)
+        return np.array([bool(piece.logs) for piece in slices], dtype=bool)
 
     @cached_property
     def _expression_indexes(self) -> list[tuple[IndexDefinition, Operand]]:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pyhudi.errors import CorruptTableError, UsageError
+from pyhudi.fsview.slice_list import SliceList
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.kernels.base_file import TableShape
 from pyhudi.kernels.history import load_full_timeline
@@ -106,6 +107,10 @@ class Snapshot:
             bases = self._view.latest_base_files(partition_path)
             return tuple(FileSlice(FileGroupId(partition_path, base.name.file_id), base.name.instant, base) for base in bases)
         return self._view.latest_slices(partition_path)
+
+    def slice_list(self, partition_path: str) -> SliceList:
+        """Return the same slices, made when they are looked at."""
+        return SliceList.of(self.slices(partition_path)) if self.query.mode == "read_optimized" else self._view.slice_list(partition_path)
 
     def files(self, partition_path: str) -> tuple[BaseFile, ...]:
         """Return the base files of a partition of which every row counts and that hold all rows; lists this partition only.

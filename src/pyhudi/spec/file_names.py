@@ -72,6 +72,17 @@ def next_log_name(file_id: str, slice_instant: str, taken: Iterable[LogFileName]
     return LogFileName(file_id, slice_instant, 1 + max(versions, default=0), write_token)
 
 
+def file_and_instant(name: str) -> tuple[str, str] | None:
+    """Return file id and instant of a base file's name, or None when the name is not one; for who sees many names once.
+
+    Example:
+        >>> file_and_instant("a1-0_0-1-2_20260101000000000.parquet")
+        ('a1-0', '20260101000000000')
+    """
+    match = _BASE.fullmatch(name)
+    return None if match is None or match[4] not in BASE_FILE_EXTENSIONS else (match[1], match[3])
+
+
 @lru_cache(maxsize=_MOST_NAMES)
 def parse_base_file_name(name: str) -> BaseFileName | None:
     """Return the parts of a base file's name, or None when the name is not one.

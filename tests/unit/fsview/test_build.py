@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyhudi.fsview.build import build_groups, committed_files
+from pyhudi.fsview.build import build_groups, committed_files, latest_slices
+from pyhudi.fsview.slice_list import FileColumns, SliceList
 from pyhudi.spec.file_group import FileGroupId
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.storage.protocol import FileStatus
@@ -240,3 +241,17 @@ def test_groups_do_not_depend_on_the_order_of_the_listing_and_hold_the_committed
     assert found == groups(names, *instants)
     visible = {(file_id, day) for file_id, slices in found.items() for day, _, _ in slices}
     assert visible == {(file_id, day) for file_id, day in files if day in days}
+
+
+_NAMES = st.builds(lambda make, file_id, day: make(file_id, day), st.sampled_from([base, log]), st.sampled_from("abc"), st.integers(1, 9))
+
+
+@given(st.sets(_NAMES), st.sets(st.integers(1, 9)), st.sets(st.sampled_from("abc"), max_size=1), st.sampled_from([1, 2]))
+def test_list_of_latest_slices_holds_the_newest_slice_of_each_group(names, days, replaced, layout) -> None:
+    timeline = Timeline(fold(map(commit, days)), layout)
+    files = committed_files("p", [FileStatus(f"p/{name}", 10, 0) for name in sorted(names)], timeline)
+    gone = {FileGroupId("p", file_id): at(9) for file_id in replaced}
+    found = latest_slices("p", files, timeline, gone)
+    assert list(found) == [group.slices[0] for group in build_groups("p", files, timeline, gone)]
+    assert list(SliceList.joined([found, found]).take(range(len(found)))) == list(found)
+    assert found.files() == FileColumns.of(piece.logs if piece.base is None else (piece.base, *piece.logs) for piece in found)

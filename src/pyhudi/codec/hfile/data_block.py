@@ -8,6 +8,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from pyhudi.codec.hfile.cell_arrays import cell_arrays
 from pyhudi.codec.hfile.cells import CELL_END, HEAD, KEY_TAIL, ROW, Cells, ListedCells
@@ -33,6 +34,26 @@ class CellPart:
     rows: Sequence[bytes]
     value_starts: Sequence[int]
     value_ends: Sequence[int]
+
+    @classmethod
+    def of(cls, cells: Sequence[tuple[bytes, bytes]]) -> CellPart:
+        """Put cells of a row and a value together."""
+        ends = list(accumulate(len(value) for _, value in cells))
+        return cls(b"".join(value for _, value in cells), [row for row, _ in cells], [0, *ends[:-1]] if ends else [], ends)
+
+    def cells(self) -> Iterator[tuple[bytes, bytes]]:
+        """Yield (row, value)."""
+        for row, start, end in zip(self.rows, self.value_starts, self.value_ends, strict=True):
+            yield row, self.payload[start:end]
+
+    def take(self, places: Sequence[int]) -> CellPart:
+        """Return the cells at some places."""
+        return CellPart(
+            self.payload,
+            [self.rows[place] for place in places],
+            [self.value_starts[place] for place in places],
+            [self.value_ends[place] for place in places],
+        )
 
 
 class DataBlock:
@@ -62,12 +83,10 @@ class DataBlock:
             CorruptTableError: the cells do not fill the payload exactly, or a part was asked for and the rows do not
                 ascend.
         """
-        part = self.part(start, end)
-        for row, value_start, value_end in zip(part.rows, part.value_starts, part.value_ends, strict=True):
-            yield row, self._payload[value_start:value_end]
+        return self.part(start, end).cells()
 
     def part(self, start: bytes = b"", end: bytes | None = None) -> CellPart:
-        """Return the cells of the rows from `start` on, to before `end`, for who decodes many values at once; errors as of `cells`."""
+        """Return the same cells together, for who decodes many values at once."""
         places = self._cells.between(start, end)
         return CellPart(self._payload, self._cells.rows[places.start : places.stop], *self._cells.values(places))
 

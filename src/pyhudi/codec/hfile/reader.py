@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from pyhudi.codec.hfile.block import Magic
 from pyhudi.codec.hfile.block_source import BlockSource
-from pyhudi.codec.hfile.data_block import DataBlock
+from pyhudi.codec.hfile.data_block import CellPart, DataBlock
 from pyhudi.codec.hfile.data_blocks import DataBlocks
 from pyhudi.codec.hfile.file_info import cell_suffix_size, parse_file_info
 from pyhudi.codec.hfile.index import parse_root
@@ -91,9 +91,14 @@ class HFileReader:
 
     def scan(self, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
         """Yield (row, value) of the rows that begin with `prefix`, in order; only blocks that may hold such are read."""
+        for part in self.scan_parts(prefix):
+            yield from part.cells()
+
+    def scan_parts(self, prefix: bytes) -> Iterator[CellPart]:
+        """Yield the same cells, those of a block together."""
         end = _after_prefix(prefix)
         for block in self._data.load(self._index.entries(prefix, end)):
-            yield from block.cells(prefix, end)
+            yield block.part(prefix, end)
 
     def get(self, row: bytes) -> bytes | None:
         """Return the value of a row, or None when it is not in the file; of equal rows the first counts."""

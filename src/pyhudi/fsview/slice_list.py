@@ -1,0 +1,109 @@
+"""File slices of large tables, most of which nobody looks at twice: what they are told apart by lies in columns, and a slice is made
+when it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Self, TypeAlias, overload
+
+from pyhudi.spec.file_group import BaseFile, FileGroupId, FileSlice, LogFile
+from pyhudi.spec.file_names import parse_base_file_name
+
+#: A base file as a listing shows it: its name, the instant in it, its size in bytes, and when it was modified (epoch milliseconds).
+ListedBase: TypeAlias = tuple[str, str, int, int]
+
+
+def base_file(partition_path: str, listed: ListedBase) -> BaseFile:
+    """Return a base file of a partition."""
+    name, _, size, modified_ms = listed
+    parsed = parse_base_file_name(name)
+    assert parsed is not None  # an instant was found in it
+    return BaseFile(partition_path, parsed, size, modified_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class FileColumns:
+    """Files of several slices, one slice after the other: their partitions, names and instants; `counts` has the files of each slice."""
+
+    paths: Sequence[str]
+    names: Sequence[str]
+    instants: Sequence[str]
+    counts: Sequence[int]
+
+    @classmethod
+    def of(cls, slices: Iterable[Sequence[BaseFile | LogFile]]) -> Self:
+        """Return the files of slices."""
+        by_slice = list(slices)
+        files = list(chain.from_iterable(by_slice))
+        paths = [file.partition_path for file in files]
+        return cls(paths, [str(file.name) for file in files], [file.name.instant for file in files], list(map(len, by_slice)))
+
+
+class SliceList(Sequence[FileSlice]):
+    """File slices of some partitions, which never change.
+
+    Args:
+        paths: the partition of each slice.
+        file_ids: the file group of each slice.
+        found: each slice; or its base file, when that is all of it.
+    """
+
+    def __init__(self, paths: list[str], file_ids: list[str], found: list[ListedBase | FileSlice]) -> None:
+        self.paths = paths
+        self.file_ids = file_ids
+        self.found = found
+
+    @classmethod
+    def of(cls, slices: Iterable[FileSlice]) -> Self:
+        """Return a list of slices that are made already."""
+        found: list[ListedBase | FileSlice] = list(slices)
+        groups = [piece.group for piece in found if isinstance(piece, FileSlice)]
+        return cls([group.partition_path for group in groups], [group.file_id for group in groups], found)
+
+    @classmethod
+    def joined(cls, lists: Iterable[SliceList]) -> Self:
+        """Return the slices of several lists."""
+        paths: list[str] = []
+        file_ids: list[str] = []
+        found: list[ListedBase | FileSlice] = []
+        for one in lists:
+            paths += one.paths
+            file_ids += one.file_ids
+            found += one.found
+        return cls(paths, file_ids, found)
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    @overload
+    def __getitem__(self, place: int) -> FileSlice: ...
+    @overload
+    def __getitem__(self, place: slice) -> SliceList: ...
+    def __getitem__(self, place: int | slice) -> FileSlice | SliceList:
+        if isinstance(place, slice):
+            return SliceList(self.paths[place], self.file_ids[place], self.found[place])
+        found, path = self.found[place], self.paths[place]
+        if isinstance(found, FileSlice):
+            return found
+        return FileSlice(FileGroupId(path, self.file_ids[place]), found[1], base_file(path, found))
+
+    @property
+    def made(self) -> list[FileSlice]:
+        """The slices that are more than a base file."""
+        return [found for found in self.found if isinstance(found, FileSlice)]
+
+    def take(self, places: Iterable[int]) -> SliceList:
+        """Return the slices at some places."""
+        chosen = list(places)
+        paths, file_ids = ([column[place] for place in chosen] for column in (self.paths, self.file_ids))
+        return SliceList(paths, file_ids, [self.found[place] for place in chosen])
+
+    def files(self) -> FileColumns:
+        """Return the files of all slices, of each its base file before its log files."""
+        bases = [found for found in self.found if isinstance(found, tuple)]
+        if len(bases) == len(self.found):
+            return FileColumns(self.paths, [base[0] for base in bases], [base[1] for base in bases], [1] * len(bases))
+        return FileColumns.of(piece.logs if piece.base is None else (piece.base, *piece.logs) for piece in self)
