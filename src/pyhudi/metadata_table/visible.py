@@ -47,8 +47,11 @@ def missing_instants(metadata: Timeline, data: Timeline) -> tuple[str, ...]:
 
 
 def unknown_instants(metadata: Timeline, data: Timeline) -> tuple[str, ...]:
-    """Return the writes that the metadata table shows and that the data table's timeline, read before or ended earlier, lacks."""
-    known = {instant.requested for instant in data.completed()}
+    """Return the writes that the metadata table shows and that the data table's timeline, read before or ended earlier, lacks.
+
+    A build of indexes is none.
+    """
+    known = {instant.requested for instant in data.instants if instant.is_completed or instant.action is Action.INDEXING}
     start = data.origin or ""
     return tuple(
         instant.requested

@@ -60,17 +60,17 @@ def beside(monkeypatch: pytest.MonkeyPatch, before: Change, after: Change, table
     monkeypatch.setattr(run, "_write", interrupted)
 
 
-def killed(monkeypatch: pytest.MonkeyPatch, table: HudiTable, name: str, *args: object, **kwargs: object) -> str:
+def killed(monkeypatch: pytest.MonkeyPatch, table: HudiTable, name: str, *args: object, at: str = "_write") -> str:
     """Return the instant of a build that was killed in the middle."""
 
     def die(*_: object) -> None:
         raise KilledError
 
     with monkeypatch.context() as patch:
-        patch.setattr(run, "_write", die)
+        patch.setattr(run, at, die)
         patch.setattr(run, "_give_up", lambda *_, **__: None)
         with pytest.raises(KilledError):
-            table.services.index(name, *args, **kwargs)
+            table.services.index(name, *args)
     [build] = [row["requested"] for row in table.history().to_pylist() if row["action"] == "indexing" and row["state"] == "inflight"]
     return build
 
@@ -269,3 +269,22 @@ def test_partition_that_nobody_builds_any_more_goes(tmp_path) -> None:
     table.upsert(rows(0, 2))
     assert config_of(table).metadata_partitions_inflight == ()
     assert table.storage.list(f".hoodie/metadata/{NAME}") == []
+
+
+def test_readers_believe_indexes_beside_a_build_that_was_cut_in_its_last_step(tmp_path, monkeypatch) -> None:
+    table = indexed(tmp_path, "COPY_ON_WRITE")
+    killed(monkeypatch, table, "by_name", "name", at="complete_instant")
+    assert not opened(table).is_ahead
+    check(table)
+    assert table.services.index(mode="execute").built
+    assert problems(table) == []
+
+
+def test_build_that_was_cut_in_its_last_step_and_is_taken_back_leaves_no_index(tmp_path, monkeypatch) -> None:
+    table = indexed(tmp_path, "COPY_ON_WRITE")
+    build = killed(monkeypatch, table, "by_name", "name", at="complete_instant")
+    table.services.rollback(build)
+    assert problems(table) == []
+    assert not opened(table).is_ahead
+    table.upsert(rows(0, 3, ts=9))
+    assert table.services.index("by_name", "ts").built == ("record_index", NAME)
