@@ -27,7 +27,7 @@ from pyhudi.service.indexes.plan import find_pending, planned_partitions, schedu
 from pyhudi.service.indexes.run import LOCK, run
 from pyhudi.service.indexes.take_back import cancel
 from pyhudi.service.rollback import roll_back_failed_writes
-from pyhudi.spec.instant import Instant
+from pyhudi.spec.instant import Instant, State
 from pyhudi.storage.protocol import Storage
 from pyhudi.timeline.clock import Clock
 from pyhudi.txn.ids import Ids
@@ -84,14 +84,15 @@ class Indexing:
                 held.enter_context(self._alone())
             with self._locked() as (table, stored):
                 definition = None if request.is_whole else definition_of(request, table.config, stored.columns)
-                if request.partition in table.config.metadata_partitions:
+                planned = _planned(table, request.partition, definition)
+                is_cut = planned is not None and planned.state is State.INFLIGHT
+                if request.partition in table.config.metadata_partitions and not is_cut:
                     if if_not_exists:
                         return IndexChange()
                     raise UsageError(f"table {self.storage.uri} has the index {request.partition} already")
                 created = {request.partition: None} if definition is None else _with_what_it_needs(definition, table)
                 if dry_run:
                     return IndexChange(built=tuple(created))
-                planned = _planned(table, request.partition, definition)
                 if planned is None and (table.config.layout == 1 or not table.timeline.data_instants()):
                     _prepare(table, stored, _settings(table, created))
                     return IndexChange(built=tuple(created), seconds=time.perf_counter() - started)
