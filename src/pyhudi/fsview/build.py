@@ -9,14 +9,14 @@ reader needs it.
 from __future__ import annotations
 
 import bisect
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from operator import itemgetter
 
 from pyhudi.fsview.slice_list import ListedBase, SliceList, base_file
-from pyhudi.spec.file_group import FileGroup, FileGroupId, FileSlice, LogFile
+from pyhudi.spec.file_group import BaseFile, FileGroup, FileGroupId, FileSlice, LogFile
 from pyhudi.spec.file_names import LogFileName, file_and_instant, parse_log_file_name
 from pyhudi.storage.protocol import FileStatus
 from pyhudi.timeline.timeline import Timeline
@@ -34,8 +34,8 @@ class PartitionFiles:
         found = []
         for file_id, files in self.base.items():
             if len(files) > 1:
-                instants = [instant for _, instant, _, _ in files]
-                found += [(file_id, file) for file in files if instants.count(file[1]) > 1]
+                counts = Counter(instant for _, instant, _, _ in files)
+                found += [(file_id, file) for file in files if counts[file[1]] > 1]
         return found
 
     def sizes(self) -> dict[str, int]:
@@ -91,16 +91,25 @@ def build_groups(
 
 def latest_slices(partition_path: str, files: PartitionFiles, timeline: Timeline, replaced: Mapping[FileGroupId, str]) -> SliceList:
     """Return the newest slice of each file group that `build_groups` returns, in the same order."""
-    left_out = {group.file_id for group in replaced if group.partition_path == partition_path}
     file_ids: list[str] = []
     found: list[ListedBase | FileSlice] = []
-    for file_id in sorted((files.base.keys() | files.logs.keys()) - left_out):
+    for file_id in sorted((files.base.keys() | files.logs.keys()) - _ids_of(replaced, partition_path)):
         base, logs = files.base.get(file_id, ()), files.logs.get(file_id, ())
         slices = _slices(FileGroupId(partition_path, file_id), base, logs, timeline) if logs else ()
         if slices or base:
             file_ids.append(file_id)
             found.append(slices[0] if slices else max(base, key=itemgetter(1)))
     return SliceList([partition_path] * len(found), file_ids, found)
+
+
+def latest_base_files(partition_path: str, files: PartitionFiles, replaced: Mapping[FileGroupId, str]) -> tuple[BaseFile, ...]:
+    """Return the newest base file of each file group that has one."""
+    file_ids = sorted(files.base.keys() - _ids_of(replaced, partition_path))
+    return tuple(base_file(partition_path, max(found, key=itemgetter(1))) for file_id in file_ids if (found := files.base[file_id]))
+
+
+def _ids_of(groups: Iterable[FileGroupId], partition_path: str) -> set[str]:
+    return {group.file_id for group in groups if group.partition_path == partition_path}
 
 
 def _slices(group: FileGroupId, listed: Sequence[ListedBase], logs: Sequence[LogFile], timeline: Timeline) -> tuple[FileSlice, ...]:

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Self
 
 from pyhudi.errors import CorruptTableError
-from pyhudi.fsview.build import PartitionFiles, build_groups, committed_files, latest_slices
+from pyhudi.fsview.build import PartitionFiles, build_groups, committed_files, latest_base_files, latest_slices
 from pyhudi.fsview.collector import collector_paused
 from pyhudi.fsview.partitions import folders_at_depth, walk_partitions
 from pyhudi.fsview.pending import PendingCompaction, pending_compactions
@@ -40,6 +40,7 @@ class FileSystemView:
         self._by_id: dict[str, PartitionFiles] = {}
         self._groups: dict[str, tuple[FileGroup, ...]] = {}
         self._latest: dict[str, SliceList] = {}
+        self._slices: dict[str, tuple[FileSlice, ...]] = {}
         self._below: dict[str, tuple[str, ...]] = {}
         self._stats: dict[str, tuple[WriteStat, ...] | None] = {}
 
@@ -77,21 +78,10 @@ class FileSystemView:
     def groups(self, partition_path: str) -> tuple[FileGroup, ...]:
         """Return the file groups of a partition with their committed slices; empty when there is no such partition."""
         if partition_path not in self._groups:
+            files = self._committed(partition_path)
             with collector_paused():
-                files = self._committed(partition_path)
                 self._groups[partition_path] = build_groups(partition_path, files, self.timeline, self.replaced)
         return self._groups[partition_path]
-
-    def slice_list(self, partition_path: str) -> SliceList:
-        """Return the same as `latest_slices`, for who asks many partitions and looks at few of the slices; errors as there."""
-        if partition_path not in self._latest:
-            with collector_paused():
-                found = latest_slices(partition_path, self._committed(partition_path), self.timeline, self.replaced)
-            for piece in found.made:
-                if piece.base is None:
-                    self._check_never_had_a_base(piece)
-            self._latest[partition_path] = found
-        return self._latest[partition_path]
 
     def latest_slices(self, partition_path: str) -> tuple[FileSlice, ...]:
         """Return the newest slice of each file group, as a snapshot reads it.
@@ -101,16 +91,23 @@ class FileSystemView:
         Raises:
             CorruptTableError: a slice's base file is missing.
         """
-        slices = tuple(group.slices[0] for group in self.groups(partition_path))
-        for piece in slices:
-            if piece.base is None:
-                self._check_never_had_a_base(piece)
-        return slices
+        if partition_path not in self._slices:
+            self._slices[partition_path] = tuple(self.slice_list(partition_path))
+        return self._slices[partition_path]
+
+    def slice_list(self, partition_path: str) -> SliceList:
+        """Return the same slices, for who asks many partitions and looks at few of them; errors as of `latest_slices`."""
+        if partition_path not in self._latest:
+            found = latest_slices(partition_path, self._committed(partition_path), self.timeline, self.replaced)
+            for piece in found.made:
+                if piece.base is None:
+                    self._check_never_had_a_base(piece)
+            self._latest[partition_path] = found
+        return self._latest[partition_path]
 
     def latest_base_files(self, partition_path: str) -> tuple[BaseFile, ...]:
         """Return the newest base file of each file group that has one: the read-optimised view."""
-        newest = (next((piece.base for piece in group.slices if piece.base), None) for group in self.groups(partition_path))
-        return tuple(base for base in newest if base is not None)
+        return latest_base_files(partition_path, self._committed(partition_path), self.replaced)
 
     @cached_property
     def pending_compaction(self) -> Mapping[FileGroupId, PendingCompaction]:
@@ -154,7 +151,8 @@ class FileSystemView:
             listing = self._listings.pop(partition_path, None)
             if listing is None:
                 listing = self._list(partition_path)
-            files = committed_files(partition_path, listing, self.timeline)
+            with collector_paused():
+                files = committed_files(partition_path, listing, self.timeline)
             self._tell_attempts_apart(partition_path, files)
             self._by_id[partition_path] = files
         return self._by_id[partition_path]

@@ -19,7 +19,7 @@ _CELLS = st.lists(st.tuples(st.one_of(_TEXT, st.tuples(_TEXT, _PART).map(b"".joi
 
 def block_of(cells: list[tuple[bytes, bytes]]) -> bytes:
     """Return the cells in a payload that is large enough not to be visited one by one."""
-    return b"".join(encode_cell(row, value) for row, value in [*cells, (b"\xff" * 5, bytes(1 << 12))])
+    return b"".join(encode_cell(row, value) for row, value in [*cells, (b"\xff" * 5, bytes(1 << 15))])
 
 
 def told(cells: Cells) -> list[object]:

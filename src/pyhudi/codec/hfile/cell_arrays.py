@@ -21,7 +21,7 @@ Numbers: TypeAlias = npt.NDArray[np.int64]
 _Table: TypeAlias = npt.NDArray[np.bytes_]
 
 #: For fewer bytes the loop is faster.
-_SMALL: Final = 1 << 12
+_SMALL: Final = 1 << 15
 #: Rows of more lengths than that are for the loop.
 _MOST_LENGTHS: Final = 32
 #: The table of rows takes at most so many bytes for each byte of the block.

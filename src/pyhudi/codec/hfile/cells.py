@@ -90,30 +90,7 @@ class ListedCells(Cells):
 
     def __init__(self, payload: bytes, suffix: int, what: str) -> None:
         super().__init__(payload, what)
-        self._rows: list[bytes] = []
-        self._starts: list[int] = []
-        self._value_starts: list[int] = []
-        self._value_ends: list[int] = []
-        at = 0
-        try:
-            while at < len(payload):
-                at = self._visit(at) + suffix
-        except struct.error:
-            at = -1
-        if at != len(payload):
-            raise CorruptTableError(f"{what} ends within a cell")
-
-    def _visit(self, at: int) -> int:
-        """Note one cell, and return where its value ends."""
-        key_size, value_size, row_size = HEAD.unpack_from(self._payload, at)
-        if row_size + 2 > key_size:
-            raise CorruptTableError(f"{self._what} holds a row that is longer than its key")
-        value = at + LENGTHS + key_size
-        self._rows.append(self._payload[at + ROW : at + ROW + row_size])
-        self._starts.append(at)
-        self._value_starts.append(value)
-        self._value_ends.append(value + value_size)
-        return int(value + value_size)
+        self._rows, self._starts, self._value_starts, self._value_ends = _visited(payload, suffix, what)
 
     @property
     def rows(self) -> Sequence[bytes]:
@@ -125,3 +102,29 @@ class ListedCells(Cells):
 
     def values(self, places: range) -> tuple[list[int], list[int]]:
         return self._value_starts[places.start : places.stop], self._value_ends[places.start : places.stop]
+
+
+def _visited(payload: bytes, suffix: int, what: str) -> tuple[list[bytes], list[int], list[int], list[int]]:
+    """Return the rows, where each cell begins, and where its value begins and ends."""
+    rows: list[bytes] = []
+    starts: list[int] = []
+    value_starts: list[int] = []
+    value_ends: list[int] = []
+    unpack, end = HEAD.unpack_from, len(payload)
+    at = 0
+    try:
+        while at < end:
+            key_size, value_size, row_size = unpack(payload, at)
+            if row_size + 2 > key_size:
+                raise CorruptTableError(f"{what} holds a row that is longer than its key")
+            rows.append(payload[at + ROW : at + ROW + row_size])
+            starts.append(at)
+            value = at + LENGTHS + key_size
+            value_starts.append(value)
+            value_ends.append(value + value_size)
+            at = value + value_size + suffix
+    except struct.error:
+        at = -1
+    if at != end:
+        raise CorruptTableError(f"{what} ends within a cell")
+    return rows, starts, value_starts, value_ends

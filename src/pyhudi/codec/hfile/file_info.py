@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
 
 from pyhudi.codec.cursor import Cursor
 from pyhudi.codec.hfile.protobuf import read_fields, read_varint, sized, write_field
@@ -21,9 +23,12 @@ CELL_VERSION = "KEY_VALUE_VERSION"
 MAX_MVCC = "MAX_MEMSTORE_TS_KEY"
 _MAX_TAGS_SIZE = "hfile.MAX_TAGS_LEN"
 _MAGIC = b"PBUF"
+#: Of so many files the last info is kept: each commit opens the same log blocks of the metadata table until they are compacted.
+_KEPT = 64
 
 
-def parse_file_info(payload: bytes, what: str) -> dict[str, bytes]:
+@lru_cache(maxsize=_KEPT)
+def parse_file_info(payload: bytes, what: str) -> Mapping[str, bytes]:
     """Return the values by their names.
 
     Raises:
@@ -41,7 +46,7 @@ def parse_file_info(payload: bytes, what: str) -> dict[str, bytes]:
         if not isinstance(key, bytes) or not isinstance(value, bytes):
             raise CorruptTableError(f"{cursor.what} holds an entry that is no bytes")
         values[key.decode(errors="replace")] = value
-    return values
+    return MappingProxyType(values)
 
 
 def render_file_info(values: Mapping[str, bytes]) -> bytes:

@@ -8,7 +8,6 @@ meta blocks.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from types import MappingProxyType
 from typing import BinaryIO
 
 from pyhudi.codec.hfile.block import Magic
@@ -55,8 +54,7 @@ class HFileReader:
         payload, _ = file.payload_at(end, Magic.ROOT_INDEX, trailer.codec)
         self._meta = parse_root(payload, trailer.meta_index_count, f"the meta index of {what}", of_rows=False)
         payload, _ = file.payload_at(trailer.file_info_offset, Magic.FILE_INFO, trailer.codec)
-        info = parse_file_info(payload, what)
-        self._info = MappingProxyType(info)
+        self._info = info = parse_file_info(payload, what)
         self._data = DataBlocks(file, trailer.codec, cell_suffix_size(info, what), cache_bytes)
 
     def __len__(self) -> int:
