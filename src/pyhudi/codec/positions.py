@@ -17,6 +17,7 @@ from base64 import b64decode, b64encode
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
+from typing import NamedTuple
 
 from pyhudi.codec.cursor import Cursor
 from pyhudi.errors import CorruptTableError, UsageError
@@ -61,6 +62,34 @@ def iter_containers(text: str, most: int = MOST_POSITIONS) -> Iterator[tuple[int
 
     Arguments and errors as of `decode_positions`.
     """
+    room = most
+    for high, cursor in _bitmaps(text):
+        for start, values in _bitmap(cursor, room):
+            room -= len(values)
+            yield (high << 32) + start, values
+
+
+def last_position(text: str) -> int:
+    """Return the greatest position, -1 when there is none. Of each bitmap only the last container is looked into.
+
+    Raises:
+        CorruptTableError: the text is no such bitmap, or its containers do not ascend.
+    """
+    last = -1
+    for high, cursor in _bitmaps(text):
+        containers = _containers(cursor)
+        starts = [container.start for container in containers]
+        if not _ascending(starts):
+            raise CorruptTableError(NOT_IN_ORDER)
+        for container in containers[:-1]:
+            cursor.take(container.size if container.size is not None else 4 * _shorts(cursor, 1)[0])
+        for container in containers[-1:]:
+            last = max(last, (high << 32) + container.start + max(_values(cursor, container)))
+    return last
+
+
+def _bitmaps(text: str) -> Iterator[tuple[int, Cursor]]:
+    """Yield the upper bits of each bucket with the place where its bitmap stands; whoever takes them steps over the bitmap."""
     try:
         data = b64decode(text, validate=True)
     except (binascii.Error, ValueError):
@@ -70,14 +99,11 @@ def iter_containers(text: str, most: int = MOST_POSITIONS) -> Iterator[tuple[int
     # A bucket takes more than 8 bytes.
     if not 0 <= buckets <= cursor.left // 8:
         raise CorruptTableError(f"the positions of a log block have {buckets} buckets in {cursor.left} bytes")
-    room = most
     for _ in range(buckets):
         high = _word(cursor)
         if high >= _MOST_BUCKETS:
             raise CorruptTableError("the positions of a log block are negative")
-        for start, values in _bitmap(cursor, room):
-            room -= len(values)
-            yield (high << 32) + start, values
+        yield high, cursor
     if cursor.left:
         raise CorruptTableError(NOT_IN_ORDER)
 
@@ -112,8 +138,26 @@ def _shorts(cursor: Cursor, count: int) -> array[int]:
     return values
 
 
+class _Container(NamedTuple):
+    """What the head of a bitmap says of a container: where its values begin, their number, and their bytes, None for runs."""
+
+    start: int
+    length: int
+    size: int | None
+
+
 def _bitmap(cursor: Cursor, most: int) -> Iterator[tuple[int, array[int]]]:
     """Yield the containers of one 32-bit bitmap."""
+    found = 0
+    for container in _containers(cursor):
+        found += container.length
+        if found > most:
+            raise CorruptTableError(f"a log block has more positions than the {most} it can have")
+        yield container.start, _values(cursor, container)
+
+
+def _containers(cursor: Cursor) -> list[_Container]:
+    """Return what a bitmap says of its containers, and step to the first."""
     cookie = _word(cursor)
     if cookie & 0xFFFF == _RUNS_COOKIE:
         containers = (cookie >> 16) + 1
@@ -128,21 +172,25 @@ def _bitmap(cursor: Cursor, most: int) -> Iterator[tuple[int, array[int]]]:
     described = _shorts(cursor, 2 * containers)
     if not flags or containers >= _OFFSETS_FROM:
         cursor.take(4 * containers)
-    found = 0
-    for place in range(containers):
-        count = described[2 * place + 1] + 1
-        if found + count > most:
-            raise CorruptTableError(f"a log block has more positions than the {most} it can have")
-        if flags and flags[place // 8] >> place % 8 & 1:
-            values = _runs(cursor, count)
-        elif count <= _MOST_ARRAY:
-            values = _shorts(cursor, count)
-        else:
-            values = array("H", _set_bits(cursor.take(_BITMAP_BYTES)))
-        if len(values) != count:
-            raise CorruptTableError(f"the positions of a log block are {len(values)} where {count} are announced")
-        found += count
-        yield described[2 * place] << 16, values
+    counts = [count + 1 for count in described[1::2]]
+    sizes: list[int | None] = [2 * count if count <= _MOST_ARRAY else _BITMAP_BYTES for count in counts]
+    for place in range(containers if flags else 0):
+        if flags[place // 8] >> place % 8 & 1:
+            sizes[place] = None
+    return [_Container(high << 16, count, size) for high, count, size in zip(described[::2], counts, sizes, strict=True)]
+
+
+def _values(cursor: Cursor, container: _Container) -> array[int]:
+    """Return the lower bits of a container's positions."""
+    if container.size is None:
+        values = _runs(cursor, container.length)
+    elif container.length <= _MOST_ARRAY:
+        values = _shorts(cursor, container.length)
+    else:
+        values = array("H", _set_bits(cursor.take(container.size)))
+    if len(values) != container.length:
+        raise CorruptTableError(f"the positions of a log block are {len(values)} where {container.length} are announced")
+    return values
 
 
 def _runs(cursor: Cursor, most: int) -> array[int]:

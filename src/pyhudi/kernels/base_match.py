@@ -71,15 +71,16 @@ def match_positions(storage: Storage, base: BaseFile, positions: Places) -> tupl
     Raises:
         CorruptTableError: the base file is damaged or missing, or a position is behind its end.
     """
-    count = row_count(storage, base)
-    _check_end(storage, base, int(positions.max(initial=-1)), count)
-    spoken_of = np.zeros(count, bool)
-    spoken_of[positions] = True
-    rows = np.flatnonzero(spoken_of)
-    numbers = np.arange(len(rows))
-    number_of = np.empty(count, np.int64)
-    number_of[rows] = numbers
-    return BaseMatch(rows, numbers), number_of[positions]
+    _check_end(storage, base, int(positions.max(initial=-1)), row_count(storage, base))
+    # The blocks ascend, and a stable sort joins them. Tables with a place for each base row would cost a first read their pages.
+    order = np.argsort(positions, kind="stable")
+    in_order = positions[order]
+    is_first = np.ones(len(in_order), bool)
+    np.not_equal(in_order[1:], in_order[:-1], out=is_first[1:])
+    numbers = np.empty(len(in_order), np.int64)
+    numbers[order] = np.cumsum(is_first) - 1
+    rows = in_order[is_first]
+    return BaseMatch(rows, np.arange(len(rows))), numbers
 
 
 def _check_end(storage: Storage, base: BaseFile, last: int, count: int) -> None:

@@ -112,7 +112,7 @@ class _Fold:
         self._ordered_by = {name: targets.start.copy() for name in shape.compared_fields}
         self.sources = {name: targets.start.copy() for name in versions.schema.names}
         self.empty = ~targets.has_base
-        self.dead, self._hard, self.changed, self.reborn = (np.zeros(count, bool) for _ in range(4))
+        self.dead, self._hard, self._gone, self.changed, self.reborn = (np.zeros(count, bool) for _ in range(5))
 
     def apply(self, places: Places, versions: Places) -> None:
         """Apply a version to each of some targets."""
@@ -124,9 +124,10 @@ class _Fold:
         for name, source in self._ordered_by.items():
             takes = wins & (self._brings(name, versions) | self.empty[places])
             source[places[takes]] = versions[takes]
-        self.reborn[places] |= wins & self._hard[places] & ~dies
+        self.reborn[places] |= wins & self._gone[places] & ~dies
         self.dead[places] = np.where(wins, dies, self.dead[places])
         self._hard[places] = np.where(wins, is_hard, self._hard[places])
+        self._gone[places] |= is_hard
         self.empty[places] = False
         self.changed[places] |= wins | filled
 

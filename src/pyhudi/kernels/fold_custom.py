@@ -25,7 +25,7 @@ def fold_records(
     """
     records = versions.to_pylist(maps_as_pydicts="strict")
     count = len(targets.start)
-    changed, reborn = np.zeros(count, bool), np.zeros(count, bool)
+    changed, gone, reborn = (np.zeros(count, bool) for _ in range(3))
     state: list[RecordVersion | None] = [
         RecordVersion(records[start], _ordering(shape, records[start], None)) if start >= 0 else None for start in targets.start
     ]
@@ -38,7 +38,8 @@ def fold_records(
             stored = state[place]
             found = applied(stored, _version(shape, log, records[number], number), shape.merge_mode, shape.gaps, shape.merger)
             changed[place] |= found is not stored
-            reborn[place] |= stored is not None and stored.by_commit_time and not found.deletes
+            gone[place] |= stored is not None and stored.by_commit_time
+            reborn[place] |= gone[place] and not found.deletes
             state[place] = found
     dead = np.array([found is None or found.deletes for found in state], bool)
     return Folded(changed, dead, reborn), [{} if found is None else dict(found.record) for found in state]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pyhudi.codec.positions import NOT_IN_ORDER, iter_containers
+from pyhudi.codec.positions import last_position as greatest
 from pyhudi.errors import CorruptTableError
 from pyhudi.kernels.versions import Places
 from pyhudi.spec.log_block import LogBlock
@@ -32,7 +33,6 @@ def last_position(block: LogBlock) -> int:
     """Return the greatest position that the header of a block tells, -1 when there is none.
 
     Raises:
-        CorruptTableError: they are damaged; whether they ascend is looked at where they are used.
+        CorruptTableError: they are damaged; whether all ascend is looked at where they are used.
     """
-    containers = iter_containers(block.header.positions or "")
-    return max((start + int(np.frombuffer(values, np.uint16).max()) for start, values in containers if values), default=-1)
+    return greatest(block.header.positions or "")

@@ -167,7 +167,9 @@ def _without(batch: pa.RecordBatch, begin: int, places: Places) -> pa.RecordBatc
     keep[places[first:last] - begin] = False
     if not batch.num_columns:
         return batch.slice(0, int(keep.sum()))
-    return batch.filter(pa.array(keep))
+    # Column by column: a batch is filtered by gathering its rows one by one, a column by copying the stretches that stay.
+    mask = pa.array(keep)
+    return pa.RecordBatch.from_arrays([column.filter(mask) for column in batch.columns], schema=batch.schema)
 
 
 def _typed(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyhudi.codec.positions import decode_positions, encode_positions
+from pyhudi.codec.positions import decode_positions, encode_positions, last_position
 from pyhudi.errors import CorruptTableError, UsageError
 from tests.tables import FIXTURES
 
@@ -64,6 +64,18 @@ def test_large_containers_are_written_as_by_apache_hudi(values: range | list[int
 @given(positions)
 def test_positions_survive_writing_and_reading(values: set[int]) -> None:
     assert set(decode_positions(encode_positions(sorted(values)))) == values
+
+
+@given(positions)
+def test_last_position_is_the_greatest_of_all(values: set[int]) -> None:
+    assert last_position(encode_positions(sorted(values))) == max(values, default=-1)
+
+
+def test_containers_in_descending_order_have_no_last_one() -> None:
+    raw = b64decode(encode_positions([1, 70_000]))
+    swapped = raw[:20] + raw[24:28] + raw[20:24] + raw[28:]
+    with pytest.raises(CorruptTableError, match="not in order"):
+        last_position(b64encode(swapped).decode())
 
 
 @pytest.mark.parametrize("values", [[1, 1], [2, 1], [-1, 0]])

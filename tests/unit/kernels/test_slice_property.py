@@ -122,11 +122,11 @@ def expected(base: list[Row], blocks: list[Block], shape: TableShape) -> list[Ro
         stored = [RecordVersion(entry, tuple(entry[name] for name in ordering)) for entry in base if entry[KEY] == key]
         new: list[Row] = []
         for start in stored or [None]:
-            state, again = start, False
+            state, gone, again = start, False, False
             for version in history.get(key, []):
-                after = applied(state, version, mode, shape.gaps, shape.merger)
-                again |= state is not None and state.by_commit_time and not after.deletes
-                state = after
+                gone |= state is not None and state.by_commit_time
+                state = applied(state, version, mode, shape.gaps, shape.merger)
+                again |= gone and not state.deletes
             if state is not None and not state.deletes:
                 (new if again else found).append(dict(state.record))
         found += new[:1]
