@@ -8,7 +8,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 
 class RecordType(enum.IntEnum):
@@ -52,9 +52,8 @@ class ValueType(enum.IntEnum):
     LOCAL_TIMESTAMP_NANOS = 20
 
 
-@dataclass(frozen=True, slots=True)
-class FileEntry:
-    """A file's size in bytes, or that it is gone."""
+class FileEntry(NamedTuple):
+    """A file's size in bytes, or that it is gone. A tuple for the same reason as `FileStatus`."""
 
     size: int
     is_deleted: bool = False

@@ -236,7 +236,7 @@ class MetadataTable:
     def _listing(self, partition_path: str, found: FileList | None) -> list[FileStatus]:
         if found is None:
             return []
-        live = {name: entry.size for name, entry in found.entries.items() if not entry.is_deleted}
+        live = {name: size for name, (size, is_deleted) in found.entries.items() if not is_deleted}
         for name, size in live.items():
             if "/" in name or "\\" in name or name in ("", ".", "..") or size < 0:
                 raise CorruptTableError(f"the metadata table {self._view.storage.uri} lists the file {name!r} of {size} bytes")

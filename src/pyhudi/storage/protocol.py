@@ -8,14 +8,14 @@ began.
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, NamedTuple, Protocol
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class FileStatus:
+class FileStatus(NamedTuple):
     """One entry of a listing; `path` is relative to the table's base, `size` in bytes, `modified_ms` in epoch
     milliseconds.
+
+    A tuple takes a third of the time of a frozen dataclass to be made: a commit lists some hundred files, a plan ten thousands.
     """
 
     path: str
