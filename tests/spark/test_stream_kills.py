@@ -18,8 +18,8 @@ from pyhudi import HudiTable
 
 pytestmark = [pytest.mark.spark, pytest.mark.thorough]
 
-KILLS = 12
-FILES = 60
+KILLS = 4
+FILES = 30
 STREAM = """
 import sys
 import pyhudi
@@ -49,7 +49,7 @@ def test_a_stream_that_is_killed_again_and_again_writes_every_row_once(kind: str
     pauses = random.Random(20261121)
     for _ in range(KILLS):
         process = _start(tmp_path, kind)
-        time.sleep(pauses.uniform(0.5, 8))
+        time.sleep(pauses.uniform(0.5, 6))
         if process.poll() is not None:
             break
         os.killpg(process.pid, signal.SIGKILL)
