@@ -95,8 +95,7 @@ def merges(spark: SparkSession, report: Report, rows: int, folder: Path) -> None
     """The same merge again, and three of a hundred columns on merge-on-read."""
     columns = ", ".join(f"id * {number} AS c{number}" for number in range(100))
     properties = "TBLPROPERTIES (primaryKey = 'id', type = 'mor', hoodie.compact.inline = 'false')"
-    # Columns that may not be null are brought by every update; those of a query often may not.
-    definition = ", ".join(f"c{number} BIGINT" for number in range(100))
+    definition = ", ".join(f"c{number} BIGINT NOT NULL" for number in range(100))
     spark.sql(f"CREATE TABLE wide (id BIGINT, {definition}) USING hudi {properties}")
     spark.sql(f"INSERT INTO wide SELECT id, {columns} FROM range({rows})")
     spark.sql(f"CREATE OR REPLACE TEMP VIEW source AS SELECT id, {columns} FROM range({rows // 10})")
