@@ -162,18 +162,20 @@ class Skipping:
 
     def _check_are_there(self, located: Located) -> None:
         for path in {group.partition_path for group in located.groups}:
-            known = {piece.group for piece in self.snapshot.slices(path)}
-            if gone := {group for group in located.groups if group.partition_path == path} - known:
-                raise CorruptTableError(f"it names file group {gone.pop().file_id} in partition '{path}', which is not there")
+            known = set(self.snapshot.slice_list(path).file_ids)
+            if gone := {group.file_id for group in located.groups if group.partition_path == path} - known:
+                raise CorruptTableError(f"it names file group {gone.pop()} in partition '{path}', which is not there")
 
     def _at(self, located: Located, paths: Sequence[str]) -> Chosen:
         """Return the slices of the file groups that were found, as far as they are in these partitions."""
-        there = {group.partition_path for group in located.groups}
-        slices = [piece for path in paths if path in there for piece in self.snapshot.slices(path)]
+        groups = {(group.partition_path, group.file_id) for group in located.groups}
+        there = {path for path, _ in groups}
+        slices = SliceList.joined(self.snapshot.slice_list(path) for path in paths if path in there)
+        stays = [group in groups for group in zip(slices.paths, slices.file_ids, strict=True)]
         return Chosen(
-            [piece for piece in slices if piece.group in located.groups],
+            list(slices.take(np.flatnonzero(stays).tolist())),
             {path: located.index for path in paths if path not in there},
-            [([piece for piece in slices if piece.group not in located.groups], located.index)],
+            [(slices.take(np.flatnonzero(np.logical_not(stays)).tolist()), located.index)],
         )
 
     def _partitions_out(self, paths: Sequence[str]) -> dict[str, str]:
