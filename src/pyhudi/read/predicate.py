@@ -149,7 +149,10 @@ class _Parser:
         while self._take(","):
             values.append(self._literal())
         self._expect(")")
-        known = pa.array([self._scalar(value, column.type).as_py() for value in values if value is not None], column.type)
+        listed = [self._scalar(value, column.type).as_py() for value in values if value is not None]
+        if pt.is_floating(column.type) and 0.0 in listed:
+            listed += [0.0, -0.0]  # one number in SQL; Arrow looks for each by its bits
+        known = pa.array(listed, column.type)
         # SQL: nothing is known of a null, nor of what is outside a list that holds null.
         unknown = pa.scalar(None, pa.bool_())
         rows = rows_of(column)

@@ -94,6 +94,13 @@ def test_conditions_select_rows(text: str, expected: list[int]) -> None:
     assert ids(text) == expected
 
 
+@pytest.mark.parametrize(("text", "expected"), [("x IN (0, 7)", [0, 1]), ("x IN (-0.0)", [0, 1]), ("x NOT IN (0)", [2]), ("x = 0", [0, 1])])
+@pytest.mark.parametrize("kind", [pa.float64(), pa.float32()])
+def test_both_zeros_are_one_number(text: str, expected: list[int], kind: pa.DataType) -> None:
+    zeros = pa.table({"row": [0, 1, 2], "x": pa.array([-0.0, 0.0, 1.0], kind)})
+    assert zeros.filter(parse_predicate(text, zeros.schema).expression)["row"].to_pylist() == expected
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
