@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from pyhudi import HudiTable
 from pyhudi.errors import KeyFieldError, OptionError, SchemaError, TableExists, UnsupportedError, UsageError
+from pyhudi.spark.collect import collect_small
 
 pytestmark = pytest.mark.spark
 
@@ -165,3 +166,18 @@ def test_save_without_path_says_how_to_give_one(spark: SparkSession) -> None:
 def test_other_formats_are_written_as_ever(spark: SparkSession, tmp_path: Path) -> None:
     trips(spark, 1).write.mode("overwrite").format("parquet").save(str(tmp_path / "plain"))
     assert spark.read.parquet(str(tmp_path / "plain")).count() == 1
+
+
+@pytest.mark.parametrize("engine", ["local", "spark"])
+def test_data_without_the_ordering_field_are_refused(spark: SparkSession, tmp_path: Path, engine: str) -> None:
+    options = {**OPTIONS, "hoodie.datasource.write.precombine.field": "fare", "pyhudi.engine": engine}
+    trips(spark, 1).write.format("hudi").options(**options).mode("append").save(str(tmp_path))
+    with pytest.raises(KeyFieldError, match="lack the column 'fare', an ordering field"):
+        trips(spark, 1).drop("fare").write.format("hudi").options(**options).mode("append").save(str(tmp_path))
+
+
+def test_few_rows_of_python_values_are_brought_to_the_driver(spark: SparkSession) -> None:
+    few = collect_small(trips(spark, 1, 2), 1 << 20).rows
+    assert few is not None
+    assert few.num_rows == 2
+    assert collect_small(trips(spark, *range(40)), 1 << 10).rows is None

@@ -18,6 +18,9 @@ from pyhudi.spark.types import nullable_schema
 
 #: Plan nodes after which Spark's size estimate is an upper bound only.
 _REDUCING: Final = ("Filter", "Join", "Aggregate", "Limit", "Sample", "Distinct", "Except", "Intersect")
+#: An RDD, as `createDataFrame` makes one of Python rows: Spark takes it for the largest there can be, unless it was made of a plan.
+_RDD: Final = "LogicalRDD"
+_UNKNOWN_BYTES: Final = 1 << 50
 _BYTES_PER_ROW_MIN: Final = 64
 
 
@@ -41,7 +44,7 @@ def collect_small(frame: DataFrame, max_bytes: int) -> Collected:
     if size <= max_bytes:
         local = local_rows(frame, plan)
         return Collected(fetched(frame) if local is None else local, f"the plan's estimate of {size:,} bytes is at most {max_bytes:,}")
-    if not _reduces(plan.toString()):
+    if not _may_be_small(plan.toString(), size):
         return Collected(None, f"the plan's estimate of {size:,} bytes is above {max_bytes:,}")
     most = max_bytes // _row_bytes(frame)
     rows = fetched(frame.limit(most + 1))
@@ -74,7 +77,8 @@ def _row_bytes(frame: DataFrame) -> int:
     return max(_BYTES_PER_ROW_MIN, int(frame._jdf.schema().defaultSize()))  # noqa: SLF001 - no public name
 
 
-def _reduces(plan_text: str) -> bool:
-    """Tell whether a plan has a node whose output may be much smaller than its estimate."""
+def _may_be_small(plan_text: str, size: int) -> bool:
+    """Tell whether a plan's output may be much smaller than its estimate."""
+    doubtful = (*_REDUCING, _RDD) if size >= _UNKNOWN_BYTES else _REDUCING
     nodes = (line.lstrip(" :+-") for line in plan_text.splitlines())
-    return any(node.startswith(_REDUCING) for node in nodes)
+    return any(node.startswith(doubtful) for node in nodes)

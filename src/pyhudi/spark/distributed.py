@@ -118,7 +118,10 @@ def write_distributed(table: OpenTable, request: DistributedRequest, options: Ma
     ) as txn:
         stored, latest = state_before(txn.table)
         schema = _schema_after(stored, request, txn, wants_all=choices.wants_all_columns and not request.located)
-        lookup = Lookup(txn.table.storage, txn.view, LocalEngine(), table_shape(schema, txn.table.config))
+        shape = table_shape(schema, txn.table.config)
+        if not request.located and (choices.tagging.looks_up or choices.tagging.combine) and not request.operation.deletes_rows:
+            require_columns(arrow_schema(request.frame), shape.ordering_fields, "an ordering field", txn.table.config)
+        lookup = Lookup(txn.table.storage, txn.view, LocalEngine(), shape)
         choices = _for_tasks(settled(choices, lookup, latest), lookup, request.frame)
         layout = choices.tagging.layout
         if request.operation is Operation.BULK_INSERT and layout is None:

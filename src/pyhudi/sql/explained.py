@@ -60,7 +60,7 @@ def explained_write(
     config = snapshot.config
     lines = [
         f"{operation.value} into {config.name}, {config.table_type}, table version {config.version}, {snapshot.storage.uri}",
-        _finds(operation, config, options),
+        _finds(statement, operation, config, options),
         _writes(operation, config, partitions, columns),
         _stands(snapshot),
     ]
@@ -75,12 +75,12 @@ def explained_rows(statement: Statement, lines: Sequence[str], rows: DataFrame) 
     return statement.rows(["plan"], [[text_literal(text)]])
 
 
-def _finds(operation: Operation, config: TableConfig, options: Mapping[str, str]) -> str:
+def _finds(statement: Statement, operation: Operation, config: TableConfig, options: Mapping[str, str]) -> str:
     hudi = {name: value for name, value in options.items() if not name.startswith(_ENGINE_PREFIX)}
     tagging = choose(resolve(hudi), config, operation).tagging
     by_index = f"looked up by the index {tagging.index.name}, unless the number of rows and files suggests another"
     if operation in (Operation.UPSERT_PREPPED, Operation.DELETE_PREPPED):
-        new = f"; new rows of a MERGE are {by_index}" if operation is Operation.UPSERT_PREPPED else ""
+        new = f"; new rows are {by_index}" if statement.kind == "MergeIntoTable" else ""
         return f"stored rows come with the file that they stand in, no index is asked{new}"
     return f"keys are {by_index}" if tagging.looks_up else "keys are not looked up"
 

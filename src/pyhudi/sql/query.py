@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -23,10 +23,12 @@ from pyhudi.errors import UnsupportedError, UsageError
 from pyhudi.read.query import SnapshotQuery
 from pyhudi.read.snapshot import open_snapshot
 from pyhudi.spark import catalog_table, jvm, relations
+from pyhudi.spark.catalog_table import CatalogTable
+from pyhudi.spark.counted import counted_rows
 from pyhudi.spark.jvm import JavaObject
 from pyhudi.spark.read_request import ReadRequest
 from pyhudi.spark.reader import read_with
-from pyhudi.spark.relation_cache import refresh_known
+from pyhudi.spark.relation_cache import refresh_known, shown_snapshot
 from pyhudi.spark.relations import refresh_all
 from pyhudi.spark.scan import scan
 from pyhudi.sql import functions
@@ -36,6 +38,10 @@ from pyhudi.storage.open import open_storage
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _NUMBERS: Final = itertools.count()
+#: `SELECT count(*) [AS name] FROM t`, and nothing else.
+_COUNT = re.compile(
+    r"'Project \[(?:unresolvedalias\('(?i:count)\(1\)\)|'(?i:count)\(1\) AS (?P<alias>\w+)#\d+)\]\s*\+- 'UnresolvedRelation \[[^\]]*\], \[\], false"
+)
 #: Statements about an entry after which Spark resolves the table anew, which must not reach the provider.
 _FORGETS_RELATIONS = frozenset(
     {
@@ -69,7 +75,9 @@ class _Place:
 def run(statement: Statement) -> DataFrame:
     """Run a statement that Spark itself can run once the Hudi tables in it are prepared."""
     names = list(statement.names())
-    refresh_all(statement.session, names)
+    tables = refresh_all(statement.session, names)
+    if (counted := _counted(statement, names, tables)) is not None:
+        return counted
     if _NAMED_LATER.search(statement.shown):
         refresh_known(statement.session)
     if has_places(statement):
@@ -80,6 +88,21 @@ def run(statement: Statement) -> DataFrame:
     if statement.kind in _FORGETS_RELATIONS:
         refresh_all(statement.session, names)
     return answer
+
+
+def _counted(statement: Statement, names: Sequence[tuple[str, ...]], tables: Sequence[CatalogTable]) -> DataFrame | None:
+    """Return the answer to `SELECT count(*) FROM t`, where `DataFrame.count` would need no job either; None for all that asks for more.
+
+    The plan says that nothing stands beside the count and the name: no filter, no other column, no alias or option of the table. A view
+    has a plan of its own, and what is cached is Spark's to count.
+    """
+    asked = _COUNT.fullmatch(statement.shown.strip())
+    if asked is None or len(tables) != 1 or not jvm.jvm_session(statement.session).sharedState().cacheManager().isEmpty():
+        return None
+    if catalog_table.find(statement.session, names[0]) != tables[0]:
+        return None
+    rows = counted_rows(shown_snapshot(statement.session, tables[0]))
+    return None if rows is None else statement.rows([quote(asked["alias"] or "count(1)")], [[f"{rows}L"]])
 
 
 def has_places(statement: Statement) -> bool:

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from pyspark.sql import DataFrame, SparkSession
 
+from pyhudi.schema.meta_columns import META_COLUMNS
 from pyhudi.spark import catalog_table, jvm
 from pyhudi.spark.catalog_table import CatalogTable
 from pyhudi.spark.jvm import JavaObject
@@ -105,6 +106,11 @@ class Statement:
     def ask(self, text: str) -> DataFrame:
         """Run a text made from parts of this one, with this statement's parameters."""
         return self.plain(text, self.args) if self.args else self.plain(text)
+
+    def ask_for_data(self, text: str) -> DataFrame:
+        """Run a query for rows to write; meta columns, which `SELECT *` brings along from a Hudi table, are left out as in Apache Hudi."""
+        frame = self.ask(text)
+        return frame.drop(*META_COLUMNS) if not set(META_COLUMNS).isdisjoint(frame.columns) else frame
 
     def empty(self) -> DataFrame:
         """Return what Spark returns for a command without rows."""

@@ -18,7 +18,7 @@ MERGE = "MERGE INTO people t USING (SELECT 2 AS id, 'rob' AS name) s ON t.id = s
         ("DELETE FROM people WHERE city = 'oslo'", "DELETE_PREPPED into people"),
         ("INSERT INTO people SELECT id + 10, name, age, city FROM people", "rows fill up small base files"),
         ("INSERT OVERWRITE people PARTITION (city = 'rome') SELECT 1, 'x', 1", "partition 'city=rome'"),
-        (MERGE, "no index is asked; new rows of a MERGE are looked up by the index"),
+        (MERGE, "no index is asked; new rows are looked up by the index"),
     ],
 )
 @pytest.mark.parametrize("people", ["mor"], indirect=True)

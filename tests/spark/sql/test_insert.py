@@ -194,3 +194,16 @@ def test_insert_modes_and_options_of_the_statement_say_what_happens_to_known_key
     finally:
         people.session.conf.unset("hoodie.sql.insert.mode")
     assert (ages(), people("SELECT count(*) FROM people WHERE id = 8")) == ([51, 52], [(1,)])
+
+
+@pytest.mark.parametrize("people", ["cow"], indirect=True)
+def test_rows_of_another_hudi_table_leave_their_meta_columns_behind(people):
+    people("CREATE TABLE copy USING hudi TBLPROPERTIES (primaryKey = 'id') AS SELECT * FROM people WHERE id < 3")
+    people("INSERT INTO copy SELECT * FROM people WHERE id = 3")
+    people("INSERT OVERWRITE people PARTITION (city = 'rome') SELECT * EXCEPT (city) FROM copy WHERE id = 1")
+    assert people("SELECT id, name, age, city FROM copy ORDER BY id") == [
+        (1, "ann", 31, "oslo"),
+        (2, "bob", 42, "oslo"),
+        (3, "cid", 53, "rome"),
+    ]
+    assert people("SELECT id, city FROM people ORDER BY id, city") == [(1, "oslo"), (1, "rome"), (2, "oslo")]

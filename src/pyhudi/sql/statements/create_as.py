@@ -25,7 +25,7 @@ def create_table_as_select(statement: Statement) -> DataFrame | None:
     if not definitions.is_hudi(statement.plan):
         return None
     relations.refresh_all(statement.session, statement.names())
-    source = statement.ask(_query_text(statement))
+    source = statement.ask_for_data(_query_text(statement))
     # As everywhere in Spark, columns of a table made from a query take nulls, even if the query happens to have none.
     definition = definitions.read_definition(statement, schema=nullable_schema(source))
     if statement.explain is not None:

@@ -56,7 +56,7 @@ def insert(statement: Statement) -> DataFrame | None:
         raise SchemaError(f"INSERT ... IF NOT EXISTS is not served on the Hudi table {entry.qualified_name}: leave it out.")
     relations.refresh_all(statement.session, statement.names_read(name))
     target = open_target(statement, entry)
-    source = statement.ask(_query_text(statement, stated))
+    source = statement.ask_for_data(_query_text(statement, stated))
     rows = conform(source, _targets(target, stated, source), f"INSERT into {entry.qualified_name}")
     own = relations.options_of(plan.table())
     options = resolve(overruled(target.options, own))
