@@ -87,7 +87,7 @@ CREATE TABLE bad USING hudi TBLPROPERTIES (primaryKey = 'uid') AS SELECT 1 AS id
 
 -- [bad_partition]
 CREATE TABLE bad2 USING hudi PARTITIONED BY (day) AS SELECT 1 AS id;
---> error org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 261.0 failed 1 times, most recent failure: Lost task 0.0 in stage 261.0
+--> error org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 26.0 failed 1 times, most recent failure: Lost task 0.0 in stage 26.0 (
 
 CREATE TABLE bad3 USING hudi AS SELECT id FROM nowhere;
 --> error [TABLE_OR_VIEW_NOT_FOUND] The table or view `nowhere` cannot be found. Verify the spelling and correctness of the schema and catalog.
@@ -102,3 +102,15 @@ CREATE TABLE bad5 USING hudi AS SELECT 1 AS id, NULL AS nothing;
 
 SHOW TABLES LIKE 'bad*';
 --> namespace string, tableName string, isTemporary boolean
+
+-- Columns of a table made from a query take nulls, its keys do not.
+INSERT INTO from_cte VALUES (2, NULL);
+--> ok
+
+SELECT id, name FROM from_cte;
+--> id int, name string
+--> 1 | ann
+--> 2 | NULL
+
+INSERT INTO keyed VALUES (NULL, 'nobody');
+--> error org.apache.hudi.exception.HoodieUpsertException: Failed to upsert for commit time <time 1>

@@ -84,6 +84,28 @@ SELECT id, name FROM virtual;
 CREATE TABLE special (id INT, `a b` STRING, `order` INT) USING hudi TBLPROPERTIES (primaryKey = 'id');
 --> error org.apache.avro.SchemaParseException: Illegal character in: a b
 
+CREATE TABLE nine (id INT) USING hudi TBLPROPERTIES (primaryKey = 'id');
+--> ok
+
+INSERT INTO nine VALUES (1);
+--> ok
+
+SET hoodie.write.table.version = 8;
+--> ok
+
+-- [insert_under_lower_version]
+INSERT INTO nine VALUES (2);
+--> ok
+
+RESET hoodie.write.table.version;
+--> ok
+
+-- [after_lower_version]
+SELECT id FROM nine;
+--> id int
+--> 1
+--> 2
+
 -- [operation_delete]
 SET hoodie.datasource.write.operation = delete;
 --> ok
