@@ -28,7 +28,7 @@ from pyhudi.storage.open import open_storage
 from pyhudi.storage.protocol import Storage
 from pyhudi.table import table as tables
 from pyhudi.testing.faults import Crashed, Fault, FaultStorage
-from pyhudi.testing.intercepted import Call
+from pyhudi.testing.intercepted import CHANGING_CALLS, Call
 
 pytestmark = pytest.mark.spark
 
@@ -42,7 +42,7 @@ class DiesAtCommit(FaultStorage):
     """Dies as soon as a commit is complete: the table has the batch, and Spark does not know."""
 
     def _pass(self, call: Call, effect: Callable[[], T], torn: Callable[[], object] | None = None) -> T:
-        if COMPLETED.search(call.path):
+        if call.method in CHANGING_CALLS and COMPLETED.search(call.path):
             self._at = self._count
         return super()._pass(call, effect, torn)
 
