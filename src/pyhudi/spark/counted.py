@@ -1,4 +1,4 @@
-"""`count()` of a whole merge-on-read snapshot: from the footers of base files and the keys in the logs, without a Spark job.
+"""`count()` of a whole merge-on-read snapshot, and SQL's `count(*)`, from the footers of base files and the keys in the logs: no job.
 
 To count, Spark's scan would number every base row and test its bit, and the logs' rows would be merged whole. That the
 answer stays cheap is worth one replaced method; frames that are cached, and every other query, are Spark's to answer.
@@ -35,9 +35,18 @@ def with_count(frame: DataFrame, snapshot: Snapshot) -> DataFrame:
 
     That is so for merge-on-read snapshots all of whose rows count; the changes of a span are some of the rows.
     """
-    if merges(snapshot) and snapshot.condition is None:
+    if _is_counted_here(snapshot):
         frame.__dict__[_ATTRIBUTE] = snapshot
     return frame
+
+
+def counted_rows(snapshot: Snapshot) -> int | None:
+    """Return the rows of a merge-on-read snapshot; None where counting them is Spark's."""
+    return _rows(snapshot) if _is_counted_here(snapshot) else None
+
+
+def _is_counted_here(snapshot: Snapshot) -> bool:
+    return merges(snapshot) and snapshot.condition is None
 
 
 def _count(frame: DataFrame, original: Hook) -> Any:

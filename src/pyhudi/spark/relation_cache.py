@@ -35,6 +35,7 @@ class _Shown:
     query: SnapshotQuery
     timeline: Timeline
     schema: pa.Schema
+    snapshot: Snapshot = field(repr=False)
     key: JavaObject = field(repr=False)
 
 
@@ -63,7 +64,12 @@ def refresh(session: SparkSession, table: CatalogTable, opened: Snapshot | None 
     if known is None or known.schema != snapshot.schema:
         show_columns(session, table, described(frame.schema, snapshot.schema))
     catalog.cacheTable(key, jvm.analyzed_plan(frame))
-    shown[name] = _Shown(*_state(table, snapshot), key)
+    shown[name] = _Shown(*_state(table, snapshot), snapshot, key)
+
+
+def shown_snapshot(session: SparkSession, table: CatalogTable) -> Snapshot:
+    """Return the snapshot that the session's analyzer resolves a table to; it was refreshed before."""
+    return _SHOWN[session][table.database, table.name].snapshot
 
 
 def _state(table: CatalogTable, snapshot: Snapshot) -> tuple[str, SnapshotQuery, Timeline, pa.Schema]:

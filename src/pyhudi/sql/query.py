@@ -40,7 +40,8 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _NUMBERS: Final = itertools.count()
 #: `SELECT count(*) [AS name] FROM t`, and nothing else.
 _COUNT = re.compile(
-    r"'Project \[(?:unresolvedalias\('(?i:count)\(1\)\)|'(?i:count)\(1\) AS (?P<alias>\w+)#\d+)\]\s*\+- 'UnresolvedRelation \[[^\]]*\], \[\], false"
+    r"'Project \[(?:unresolvedalias\('(?i:count)\(1\)\)|'(?i:count)\(1\) AS (?P<alias>\w+)#\d+)\]"
+    r"\s*\+- 'UnresolvedRelation \[[^\]]*\], \[\], false"
 )
 #: Statements about an entry after which Spark resolves the table anew, which must not reach the provider.
 _FORGETS_RELATIONS = frozenset(

@@ -46,6 +46,49 @@ def test_delete_of_a_row_that_stands_in_a_log_is_seen(spark: SparkSession, order
     assert amounts(spark) == [(1, 10), (3, 30)]
 
 
+def test_count_of_all_rows_needs_no_job(spark: SparkSession, orders: str) -> None:
+    spark.sql("DELETE FROM orders WHERE id = 2")
+    spark.sql("INSERT INTO orders VALUES (4, 40, DATE'2026-01-02'), (5, 50, DATE'2026-01-03')")
+    jobs = spark.sparkContext.statusTracker()
+    spark.sparkContext.setJobGroup("counting in SQL", "no job is to run")
+    counted = spark.sql("SELECT count(*) FROM orders")
+    assert (counted.collect(), counted.columns, counted.schema[0].dataType.simpleString()) == ([(4,)], ["count(1)"], "bigint")
+    assert spark.sql("select COUNT(1) AS n from default.orders").first().asDict() == {"n": 4}
+    assert list(jobs.getJobIdsForGroup("counting in SQL")) == []
+    (shown,), (own,) = counted.schema, spark.sql("SELECT count(*) FROM VALUES (1)").schema
+    assert (shown.name, shown.dataType, shown.nullable) == (own.name, own.dataType, own.nullable)
+
+
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [
+        ("SELECT count(*) FROM orders WHERE id > 1", 1),
+        ("SELECT count(amount) FROM orders", 2),
+        ("SELECT count(*) FROM orders AS o", 2),
+        ("SELECT count(*) FROM large", 1),
+        ("SELECT count(*) FROM orders LIMIT 0", None),
+        ("SELECT count(*) FROM orders HAVING count(*) > 2", None),
+        ("SELECT count(*) FILTER (WHERE id = 1) FROM orders", 1),
+        ("SELECT count(DISTINCT day) FROM orders", 1),
+        ("SELECT count(*) FROM orders TABLESAMPLE (0 ROWS)", 0),
+    ],
+)
+def test_count_of_anything_else_is_that_of_its_rows(spark: SparkSession, orders: str, query: str, count: int | None) -> None:
+    spark.sql("DELETE FROM orders WHERE id = 3")
+    spark.sql("UPDATE orders SET amount = 21 WHERE id = 2")
+    spark.sql("CREATE OR REPLACE TEMPORARY VIEW large AS SELECT * FROM orders WHERE amount >= 20")
+    assert spark.sql(query).collect() == ([] if count is None else [(count,)])
+
+
+def test_count_of_a_cached_table_is_that_of_its_cache(spark: SparkSession, orders: str) -> None:
+    spark.sql("CACHE TABLE orders")
+    try:
+        plan = spark.sql("SELECT count(*) FROM orders")._jdf.queryExecution().withCachedData().toString()
+        assert "InMemoryRelation" in plan
+    finally:
+        spark.sql("UNCACHE TABLE orders")
+
+
 def test_views_and_subqueries_read_merged_rows(spark: SparkSession, orders: str) -> None:
     spark.sql("CREATE OR REPLACE TEMPORARY VIEW large AS SELECT * FROM orders WHERE amount >= 20")
     spark.sql("UPDATE orders SET amount = 25 WHERE id = 1")
