@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import TimestampType
 
 from pyhudi.errors import UnsupportedError, UsageError
@@ -98,12 +98,18 @@ def _counted(statement: Statement, names: Sequence[tuple[str, ...]], tables: Seq
     has a plan of its own, and what is cached is Spark's to count.
     """
     asked = _COUNT.fullmatch(statement.shown.strip())
-    if asked is None or len(tables) != 1 or not jvm.jvm_session(statement.session).sharedState().cacheManager().isEmpty():
+    if asked is None or len(tables) != 1 or catalog_table.find(statement.session, names[0]) != tables[0]:
         return None
-    if catalog_table.find(statement.session, names[0]) != tables[0]:
+    if _is_cached(statement.session, tables[0]):
         return None
     rows = counted_rows(shown_snapshot(statement.session, tables[0]))
     return None if rows is None else statement.rows([quote(asked["alias"] or "count(1)")], [[f"{rows}L"]])
+
+
+def _is_cached(session: SparkSession, table: CatalogTable) -> bool:
+    cached = jvm.jvm_session(session).sharedState().cacheManager()
+    # Nothing is cached in most sessions: only else is the relation worth resolving.
+    return not cached.isEmpty() and bool(cached.lookupCachedData(session.table(table.quoted_name)._jdf).isDefined())  # noqa: SLF001 - no public name
 
 
 def has_places(statement: Statement) -> bool:
