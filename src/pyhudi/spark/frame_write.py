@@ -46,7 +46,7 @@ def write_frame(
     """Write a DataFrame's rows to a table; arguments and errors as in `pyhudi.table.write.write`."""
     assert isinstance(data, DataFrame), "registered for DataFrames"
     choice = _engine_choice(data.sparkSession, options)
-    hudi = {name: value for name, value in options.items() if name not in (ENGINE, LOCAL_MAX_BYTES)}
+    hudi = without_engine(options)
     paths, names = (None if texts is None else tuple(texts) for texts in (partitions, columns))
     request = DistributedRequest(operation, data, located, paths, seen, names)
     in_this_process = functools.partial(
@@ -63,6 +63,11 @@ def write_frame(
     if unserved is not None:
         return in_this_process(fetched(data), reason=unserved)
     return write_distributed(table, request, hudi, collected.reason)
+
+
+def without_engine(options: Mapping[str, str]) -> dict[str, str]:
+    """Return the options without those that choose the engine: what is left says what to write."""
+    return {name: value for name, value in options.items() if name not in (ENGINE, LOCAL_MAX_BYTES)}
 
 
 def _engine_choice(session: SparkSession, options: Mapping[str, str]) -> _EngineChoice:

@@ -32,9 +32,6 @@ class _Shown:
     """What of a table the session's relation cache holds: the plan is good as long as the timeline is the same."""
 
     location: str
-    query: SnapshotQuery
-    timeline: Timeline
-    schema: pa.Schema
     snapshot: Snapshot = field(repr=False)
     key: JavaObject = field(repr=False)
 
@@ -54,17 +51,17 @@ def refresh(session: SparkSession, table: CatalogTable, opened: Snapshot | None 
     snapshot = opened if opened is not None and opened.query == query else open_snapshot(open_storage(table.location), query)
     catalog = jvm.session_catalog(session)
     known = shown.get(name)
-    if known is not None and (known.location, known.query, known.timeline, known.schema) == _state(table, snapshot):
+    if known is not None and known.location == table.location and _state(known.snapshot) == _state(snapshot):
         if catalog.getCachedTable(known.key) is not None:
             return
         key = known.key
     else:
         key = _key(session, table)
     frame = _in_catalog_order(scan(session, snapshot), snapshot)
-    if known is None or known.schema != snapshot.schema:
+    if known is None or known.snapshot.schema != snapshot.schema:
         show_columns(session, table, described(frame.schema, snapshot.schema))
     catalog.cacheTable(key, jvm.analyzed_plan(frame))
-    shown[name] = _Shown(*_state(table, snapshot), snapshot, key)
+    shown[name] = _Shown(table.location, snapshot, key)
 
 
 def shown_snapshot(session: SparkSession, table: CatalogTable) -> Snapshot:
@@ -72,8 +69,8 @@ def shown_snapshot(session: SparkSession, table: CatalogTable) -> Snapshot:
     return _SHOWN[session][table.database, table.name].snapshot
 
 
-def _state(table: CatalogTable, snapshot: Snapshot) -> tuple[str, SnapshotQuery, Timeline, pa.Schema]:
-    return table.location, snapshot.query, snapshot.timeline, snapshot.schema
+def _state(snapshot: Snapshot) -> tuple[SnapshotQuery, Timeline, pa.Schema]:
+    return snapshot.query, snapshot.timeline, snapshot.schema
 
 
 def refresh_known(session: SparkSession) -> None:

@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame
 from pyhudi.errors import UnsupportedError
 from pyhudi.read.snapshot import Snapshot
 from pyhudi.spark import jvm
+from pyhudi.spark.frame_write import without_engine
 from pyhudi.spec.commit import Operation
 from pyhudi.spec.options import resolve
 from pyhudi.spec.table_config import TableConfig
@@ -24,7 +25,6 @@ from pyhudi.write.choices import choose
 #: By their plan in Spark: the statements that are explained here.
 _EXPLAINED: Final = frozenset({"InsertIntoStatement", "UpdateTable", "DeleteFromTable", "MergeIntoTable", "CreateTableAsSelect"})
 _MODES: Final = ("EXTENDED", "CODEGEN", "COST", "FORMATTED", "LOGICAL")
-_ENGINE_PREFIX: Final = "pyhudi.engine"
 
 
 def explained_statement(statement: Statement) -> Statement | None:
@@ -76,8 +76,7 @@ def explained_rows(statement: Statement, lines: Sequence[str], rows: DataFrame) 
 
 
 def _finds(statement: Statement, operation: Operation, config: TableConfig, options: Mapping[str, str]) -> str:
-    hudi = {name: value for name, value in options.items() if not name.startswith(_ENGINE_PREFIX)}
-    tagging = choose(resolve(hudi), config, operation).tagging
+    tagging = choose(resolve(without_engine(options)), config, operation).tagging
     by_index = f"looked up by the index {tagging.index.name}, unless the number of rows and files suggests another"
     if operation in (Operation.UPSERT_PREPPED, Operation.DELETE_PREPPED):
         new = f"; new rows are {by_index}" if statement.kind == "MergeIntoTable" else ""
