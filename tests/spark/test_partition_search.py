@@ -120,13 +120,34 @@ def test_several_fields_are_pruned_each_by_its_own_filter(spark: SparkSession, t
     assert scanned.ids("p like 'x%' and q = '1'") == [0, 3]
 
 
-def test_path_that_has_no_value_for_each_field_is_an_error_and_no_lost_row(spark: SparkSession, tmp_path: Path) -> None:
+FIELDS = {"hoodie.table.partition.fields": "p,q", "hoodie.table.keygenerator.class": COMPLEX}
+
+
+def test_paths_that_cannot_be_taken_apart_leave_the_columns_to_the_files(spark: SparkSession, tmp_path: Path) -> None:
     schema = pa.schema([("id", pa.int64()), ("p", pa.string()), ("q", pa.string())])
-    rows = {path: pa.table([[1], ["?"], ["?"]], schema=schema) for path in ("x/1", "x/y/1")}
-    fields = {"hoodie.table.partition.fields": "p,q", "hoodie.table.keygenerator.class": COMPLEX}
-    scanned = Recorded(spark, make_table(tmp_path, schema, rows, fields))
+    rows = {"x/1": pa.table([[1], ["x"], ["1"]], schema=schema), "x/y/1": pa.table([[2], ["x/y"], ["1"]], schema=schema)}
+    scanned = Recorded(spark, make_table(tmp_path, schema, rows, FIELDS))
+    assert scanned.ids("p = 'x/y'") == [2]
+    assert scanned.ids("p = 'x' and q = '1'") == [1]
+
+
+def test_path_that_alone_could_tell_the_columns_and_does_not_is_an_error(spark: SparkSession, tmp_path: Path) -> None:
+    schema = pa.schema([("id", pa.int64())])
+    rows = {path: pa.table([[1]], schema=schema) for path in ("x/1", "x/y/1")}
+    scanned = Recorded(spark, make_table(tmp_path, schema, rows, {**FIELDS, "hoodie.datasource.write.drop.partition.columns": "true"}))
     with pytest.raises(CorruptTableError, match="x/y/1"):
         scanned.ids("p = 'x/y'")
+
+
+def test_what_a_users_own_generator_wrote_is_not_taken_for_the_value(spark: SparkSession, tmp_path: Path) -> None:
+    schema = pa.schema([("id", pa.int64()), ("p", pa.string())])
+    rows = {"hash-7": pa.table([[1], ["oslo"]], schema=schema)}
+    own = {"hoodie.table.partition.fields": "p", "hoodie.table.keygenerator.class": "com.acme.Hashes"}
+    assert Recorded(spark, make_table(tmp_path, schema, rows, own)).ids("p = 'oslo'") == [1]
+
+
+def test_default_is_a_value_like_any_other(spark: SparkSession, tmp_path: Path) -> None:
+    assert Recorded(spark, table(tmp_path, ["default", "x"])).ids("p = 'default'") == [0]
 
 
 def test_text_that_is_no_value_of_the_type_is_an_error(spark: SparkSession, tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def _layout(config: TableConfig, kind: KeyGeneratorType, year_now: int) -> Parti
         PartitionField(name, moments if part == _TIMESTAMP_PART else None, config.timestamps_as_text)
         for name, part in zip(names, parts, strict=True)
     )
-    return PartitionLayout(fields, config.hive_style, config.url_encode, config.slash_dates)
+    return PartitionLayout(fields, config.hive_style, config.url_encode, config.slash_dates, config.drop_partition_columns)
 
 
 def _parts(config: TableConfig, kind: KeyGeneratorType) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from typing import Any
 from pyhudi.errors import KeyFieldError
 from pyhudi.keygen.text import value_text
 from pyhudi.keygen.timestamp import TimestampText
-from pyhudi.spec.partition_path import build
+from pyhudi.spec.partition_path import build, parse
 
 NULL_PART = "__null__"
 EMPTY_PART = "__empty__"
@@ -65,12 +65,16 @@ class PartitionField:
 
 @dataclass(frozen=True, slots=True)
 class PartitionLayout:
-    """Partition fields and how the texts of their values become a path."""
+    """Partition fields and how the texts of their values become a path.
+
+    With `alone` the path is all that tells the values: the files leave the partition columns out.
+    """
 
     fields: tuple[PartitionField, ...] = ()
     hive_style: bool = False
     url_encode: bool = False
     slash_dates: bool = False
+    alone: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -81,12 +85,21 @@ class PartitionLayout:
         """Return the partition path of one record.
 
         Raises:
-            KeyFieldError: the path would not be a place inside the table.
+            KeyFieldError: the path would not be a place inside the table, or would not tell the values though nothing else does.
         """
         if not self.fields:
             return ""
         slashed = [field.name for field in self.fields if field.timestamp is None] if self.slash_dates else ()
-        return build(self.names, values, hive_style=self.hive_style, url_encode=self.url_encode, slashed=slashed)
+        path = build(self.names, values, hive_style=self.hive_style, url_encode=self.url_encode, slashed=slashed)
+        if self.alone:
+            self._check_told(path, values)
+        return path
+
+    def _check_told(self, path: str, values: Texts) -> None:
+        """Refuse a path from which the values could not be read again."""
+        told = parse(path, self.names, hive_style=self.hive_style, url_encode=self.url_encode)
+        if told != tuple(value or None for value in values):
+            raise KeyFieldError(f"partition path '{path}' tells other values than these, and the files leave the partition columns out")
 
 
 def bare_key(field: str, value: str | None, *, row: int) -> str:

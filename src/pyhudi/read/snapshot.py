@@ -8,7 +8,7 @@ from functools import cached_property
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pyhudi.errors import CorruptTableError, UsageError
+from pyhudi.errors import CorruptTableError, KeyFieldError, UsageError
 from pyhudi.fsview.slice_list import SliceList
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.kernels.base_file import TableShape
@@ -22,6 +22,7 @@ from pyhudi.schema.avro_arrow import with_meta_fields
 from pyhudi.spec.clean import CleanMetadata
 from pyhudi.spec.file_group import BaseFile, FileGroupId, FileSlice
 from pyhudi.spec.instant import Action
+from pyhudi.spec.key_generator import KeyGeneratorType
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.spec.table_features import check_readable
 from pyhudi.storage.protocol import Storage
@@ -88,6 +89,24 @@ class Snapshot:
         """Paths of the partitions without those that were dropped: all their file groups were replaced, and none is new."""
         touched = {group.partition_path for group in self._view.replaced}
         return tuple(path for path in self.partition_paths if path not in touched or self._view.latest_slices(path))
+
+    @cached_property
+    def paths_hold_values(self) -> bool:
+        """Whether the partition columns can be taken from the paths: each path can be taken apart into one text for each field.
+
+        A value with slashes makes more folders than there are fields, as the dates of a custom generator do (`yyyy/MM/dd`), and what a
+        user's own generator writes need not be the value at all. The columns of the files are right in any case.
+        """
+        if self.config.key_generator.family is KeyGeneratorType.USER_PROVIDED:
+            return False
+        return not self.config.paths_may_blur or all(map(self._holds_values, self.partition_paths))
+
+    def _holds_values(self, path: str) -> bool:
+        try:
+            self.config.partition_values(path)
+        except KeyFieldError:
+            return False
+        return True
 
     @cached_property
     def partition_folders(self) -> tuple[str, ...]:

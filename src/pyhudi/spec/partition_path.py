@@ -14,8 +14,6 @@ from pyhudi.errors import KeyFieldError
 
 #: Stands for a null or empty value.
 DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
-#: The same in tables of Hudi before 0.12; only read.
-OLD_DEFAULT_PARTITION = "default"
 
 _ESCAPED = frozenset(map(chr, range(0x20))) | frozenset("\x7f\"#%'*/:=?\\{[]^")
 _ESCAPE_SEQUENCE = re.compile(r"%([0-9A-Fa-f]{2})")
@@ -95,7 +93,7 @@ def _split_hive(path: str, fields: Sequence[str]) -> list[str]:
 
 
 def _value(text: str, *, url_encode: bool) -> str | None:
-    if text in {DEFAULT_PARTITION, OLD_DEFAULT_PARTITION, ""}:
+    if text in {DEFAULT_PARTITION, ""}:
         return None
     return unescape_value(text) if url_encode else text
 

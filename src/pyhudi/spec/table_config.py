@@ -174,6 +174,11 @@ class TableConfig:
         return parse(path, fields, hive_style=self.hive_style, url_encode=self.url_encode, slash_dates=self.slash_dates)
 
     @property
+    def paths_may_blur(self) -> bool:
+        """True when a value may make several folders, so that not every path of several fields can be taken apart."""
+        return len(self.partition_fields) > 1 and not self.hive_style and not self.url_encode
+
+    @property
     def populate_meta_fields(self) -> bool:
         """False for tables with virtual keys, whose files have no `_hoodie_*` columns."""
         return self._flag(keys.POPULATE_META_FIELDS, default=True)

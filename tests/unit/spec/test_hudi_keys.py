@@ -62,7 +62,6 @@ OTHER_SPELLINGS = {
 #: Where the values are not those of Apache Hudi's list, with what pyhudi has besides or leaves out.
 OTHER_VALUES = {
     "hoodie.datasource.write.table.type": {"cow", "mor"},
-    "hoodie.write.table.version": {"7"},
     "hoodie.datasource.write.operation": {
         *("bootstrap", "cluster", "compact", "alter_schema"),
         *("insert_prepped", "upsert_prepped", "bulk_insert_prepped", "delete_prepped"),

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pyhudi.errors import UnsupportedError
+from pyhudi.errors import KeyFieldError, UnsupportedError
 from pyhudi.storage.table_properties import store_properties
 from pyhudi.table.table import HudiTable
 from pyhudi.timeline.clock import SystemClock
@@ -46,6 +46,13 @@ def test_values_come_back_from_the_paths_through_every_operation(style: dict[str
     assert rows_of(table) == rows(ride(1, "oslo", 5, 1), nowhere(3), ride(5, "rome"))
     assert table.to_arrow(filter="city = 'rome'")["id"].to_pylist() == [5]
     assert columns_of_files(table) == {("id", "value", "at")}
+
+
+def test_values_that_the_path_would_not_tell_are_refused_before_anything_is_written() -> None:
+    table = make_table(partition_by=["city", "value"], options=DROP)
+    with pytest.raises(KeyFieldError, match=r"Row 0 \(city='oslo/east'.*3 segments"):
+        table.insert([ride(1, "oslo/east")])
+    assert rows_of(table) == []
 
 
 def test_commits_have_the_schema_of_the_files_and_it_evolves() -> None:

@@ -107,7 +107,7 @@ TABLES: tuple[ConfigKey, ...] = (
         Kind.POSITIVE,
         "9",
         aliases=("hoodie.table.version",),
-        choices=("8", "9", "6", "7"),
+        choices=("6", "8", "9"),
     ),
     served(
         "hoodie.table.timeline.timezone",
