@@ -249,7 +249,7 @@ class SnapshotFileIndex:
         versions = "" if self._part is None else f", schema {sorted(self._part.versions)}"
         skipping = "" if snapshot.query.skips_data else ", no skipping"
         timeline = hashlib.sha256(repr(snapshot.timeline.completed()).encode()).hexdigest()[:16]
-        return f"HudiFiles({self._base}, {snapshot.instant}, {snapshot.query.mode}, {timeline}{snapshot.scope}{versions}{skipping})"
+        return f"{scans_of(snapshot.storage)}{snapshot.instant}, {snapshot.query.mode}, {timeline}{snapshot.scope}{versions}{skipping})"
 
     @cached_property
     def _root_paths(self) -> JavaObject:
@@ -265,6 +265,11 @@ class SnapshotFileIndex:
 def merges(snapshot: Snapshot) -> bool:
     """Tell whether a scan of the snapshot may meet slices with log files that count."""
     return snapshot.config.is_merge_on_read and snapshot.query.mode == "snapshot"
+
+
+def scans_of(storage: Storage) -> str:
+    """Return how the texts of all file indexes of a table begin."""
+    return f"HudiFiles({hadoop_base(storage)}, "
 
 
 def hadoop_base(storage: Storage) -> str:

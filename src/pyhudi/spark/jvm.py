@@ -49,6 +49,7 @@ class _State:
     parser: JavaObject
     catalog: JavaObject
     catalog_manager: JavaObject
+    cache_manager: JavaObject
 
 
 _STATES: WeakKeyDictionary[SparkSession, _State] = WeakKeyDictionary()
@@ -57,8 +58,9 @@ _STATES: WeakKeyDictionary[SparkSession, _State] = WeakKeyDictionary()
 def _state(session: SparkSession) -> _State:
     found = _STATES.get(session)
     if found is None:
-        state = jvm_session(session).sessionState()
-        found = _STATES[session] = _State(state.sqlParser(), state.catalog(), state.catalogManager())
+        java = jvm_session(session)
+        state = java.sessionState()
+        found = _STATES[session] = _State(state.sqlParser(), state.catalog(), state.catalogManager(), java.sharedState().cacheManager())
     return found
 
 
@@ -75,6 +77,11 @@ def parse(session: SparkSession, text: str) -> JavaObject:
 def session_catalog(session: SparkSession) -> JavaObject:
     """Return the catalog of databases, tables and views of this session."""
     return _state(session).catalog
+
+
+def cache_manager(session: SparkSession) -> JavaObject:
+    """Return what knows the cached plans of all sessions."""
+    return _state(session).cache_manager
 
 
 def current_catalog(session: SparkSession) -> str:

@@ -17,11 +17,12 @@ from pyspark.sql import DataFrame, SparkSession
 
 from pyhudi.read.query import SnapshotQuery
 from pyhudi.read.snapshot import Snapshot, open_snapshot
-from pyhudi.spark import jvm
+from pyhudi.spark import cached_tables, jvm
 from pyhudi.spark.catalog_table import SESSION_CATALOG, CatalogTable, find, show_columns
+from pyhudi.spark.file_index import scans_of
 from pyhudi.spark.jvm import JavaObject
 from pyhudi.spark.scan import scan
-from pyhudi.spark.session_options import table_query
+from pyhudi.spark.session_options import shows_whole, table_query
 from pyhudi.spark.types import described
 from pyhudi.storage.open import open_storage
 from pyhudi.timeline.timeline import Timeline
@@ -43,7 +44,8 @@ def refresh(session: SparkSession, table: CatalogTable, opened: Snapshot | None 
     """Let the session's analyzer resolve the table to its current snapshot, or to one that was just opened: all rows of a table that a
     statement changes, however the session reads.
 
-    Costs one listing of the timeline; a new plan is made only when the timeline has changed.
+    Costs one listing of the timeline; a new plan is made only when the timeline has changed. What is cached by name over the table
+    then follows (`cached_tables`).
     """
     shown = _SHOWN.setdefault(session, {})
     name = (table.database, table.name)
@@ -62,6 +64,9 @@ def refresh(session: SparkSession, table: CatalogTable, opened: Snapshot | None 
         show_columns(session, table, described(frame.schema, snapshot.schema))
     catalog.cacheTable(key, jvm.analyzed_plan(frame))
     shown[name] = _Shown(table.location, snapshot, key)
+    # Not to what a statement reads otherwise than the session does: the next query of the session comes here again.
+    if cached_tables.any_cached(session) and (opened is None or shows_whole(session)):
+        cached_tables.follow(session, scans_of(snapshot.storage))
 
 
 def shown_snapshot(session: SparkSession, table: CatalogTable) -> Snapshot:
@@ -86,6 +91,15 @@ def forget(session: SparkSession, table: CatalogTable) -> None:
     known = _SHOWN.setdefault(session, {}).pop((table.database, table.name), None)
     if known is not None:
         jvm.session_catalog(session).invalidateCachedTable(known.key)
+
+
+def forget_cached(session: SparkSession, table: CatalogTable) -> JavaObject | None:
+    """Drop the table's plan, and the rows that are cached of it or by it; returns Spark's storage level of its own, None if it has none."""
+    known = _SHOWN.get(session, {}).get((table.database, table.name))
+    resolves = known is not None and jvm.session_catalog(session).getCachedTable(known.key) is not None
+    level = cached_tables.dropped(session, table.quoted_name) if resolves and cached_tables.any_cached(session) else None
+    forget(session, table)
+    return level
 
 
 def _in_catalog_order(frame: DataFrame, snapshot: Snapshot) -> DataFrame:

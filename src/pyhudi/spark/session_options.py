@@ -12,7 +12,7 @@ from pyhudi.errors import UnsupportedError
 from pyhudi.read.query import DATA_SKIPPING, MERGE_SIZE, METADATA_TABLE, QUERY_TYPE, SnapshotQuery, snapshot_query
 from pyhudi.spark import jvm
 from pyhudi.spark.read_request import is_incremental
-from pyhudi.spec.options import note_without_effect, overruled, resolve, same_key
+from pyhudi.spec.options import Options, note_without_effect, overruled, resolve, same_key
 from pyhudi.storage.defaults_file import default_write_options
 
 _PREFIX: Final = "hoodie."
@@ -40,7 +40,7 @@ def table_query(session: SparkSession, *, whole: bool = False) -> SnapshotQuery:
         OptionError: one of the settings has a bad value.
         UnsupportedError: they ask for changes.
     """
-    options = resolve({name: value for name, value in read_defaults(session).items() if any(same_key(name, key) for key in _OF_READS)})
+    options = _of_reads(session)
     if whole:
         return replace(snapshot_query(options), mode="snapshot")
     if is_incremental(options):
@@ -49,6 +49,16 @@ def table_query(session: SparkSession, *, whole: bool = False) -> SnapshotQuery:
             " for changes, or give it as option of one read."
         )
     return snapshot_query(options)
+
+
+def shows_whole(session: SparkSession) -> bool:
+    """Tell whether the session's own reads of tables show all rows, too."""
+    options = _of_reads(session)
+    return not is_incremental(options) and snapshot_query(options).mode == "snapshot"
+
+
+def _of_reads(session: SparkSession) -> Options:
+    return resolve({name: value for name, value in read_defaults(session).items() if any(same_key(name, key) for key in _OF_READS)})
 
 
 def note_settings_of_session(session: SparkSession, options: Mapping[str, str]) -> None:

@@ -65,14 +65,6 @@ def test_table_properties_can_be_set_afterwards(people):
     assert people("SELECT count(*) FROM people") == [(3,)]
 
 
-def test_refresh_and_cache_work(people):
-    people("REFRESH TABLE people")
-    people("CACHE TABLE people")
-    people("INSERT INTO people VALUES (4, 'dee', 64, 'oslo')")
-    assert people("SELECT count(*) FROM people") == [(4,)]
-    people("UNCACHE TABLE people")
-
-
 def test_sparks_catalog_functions_know_the_table(people):
     catalog = people.session.catalog
     assert catalog.tableExists("people")

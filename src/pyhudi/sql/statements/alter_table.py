@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from pyspark.sql import DataFrame
 
 from pyhudi.errors import OptionError, TableExists, UnsupportedError, UsageError
-from pyhudi.spark import catalog_table, jvm
-from pyhudi.spark.relation_cache import forget, refresh
+from pyhudi.spark import cached_tables, catalog_table, jvm
+from pyhudi.spark.relation_cache import forget_cached, refresh
 from pyhudi.spec import options as spec_options
 from pyhudi.spec.config_keys import concerns_table, find_key
 from pyhudi.sql import query
@@ -38,12 +38,14 @@ def rename(statement: Statement) -> DataFrame | None:
     if catalog_table.raw_entry(session, database, name) is not None:
         raise TableExists(f"ALTER TABLE {entry.qualified_name} RENAME TO {name}: {database}.{name} exists already.")
     target = open_target(statement, entry)
-    forget(session, entry)
+    level = forget_cached(session, entry)
     catalog_table.rename(session, entry, name)
     renamed = catalog_table.find(session, (catalog_table.SESSION_CATALOG, database, name))
     assert renamed is not None, "the entry was just renamed"
     rename_table(open_target(statement, renamed).table if entry.managed else target.table, name)
     refresh(session, renamed)
+    if level is not None:
+        cached_tables.cache(session, renamed.quoted_name, level)
     return statement.empty()
 
 

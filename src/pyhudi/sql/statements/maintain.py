@@ -10,7 +10,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 
 from pyhudi.spark import catalog_table
-from pyhudi.spark.relation_cache import forget, refresh
+from pyhudi.spark.relation_cache import forget, forget_cached, refresh
 from pyhudi.spec.commit import Operation
 from pyhudi.sql.statement import Statement
 from pyhudi.sql.target import open_target
@@ -23,7 +23,7 @@ def drop_table(statement: Statement) -> DataFrame | None:
     entry = statement.hudi_table()
     if entry is None:
         return None
-    forget(statement.session, entry)
+    forget_cached(statement.session, entry)
     catalog_table.unregister(statement.session, entry)
     if entry.managed or statement.plan.purge():
         delete_table(open_storage(entry.location))
