@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Self
 
@@ -98,7 +98,7 @@ class FileSystemView:
     def slice_list(self, partition_path: str) -> SliceList:
         """Return the same slices, for who asks many partitions and looks at few of them; errors as of `latest_slices`."""
         if partition_path not in self._latest:
-            found = latest_slices(partition_path, self._committed(partition_path), self.timeline, self.replaced)
+            found = latest_slices(partition_path, self._newest(partition_path), self.timeline, self.replaced)
             for piece in found.made:
                 if piece.base is None:
                     self._check_never_had_a_base(piece)
@@ -107,7 +107,7 @@ class FileSystemView:
 
     def latest_base_files(self, partition_path: str) -> tuple[BaseFile, ...]:
         """Return the newest base file of each file group that has one: the read-optimised view."""
-        return latest_base_files(partition_path, self._committed(partition_path), self.replaced)
+        return latest_base_files(partition_path, self._newest(partition_path), self.replaced)
 
     @cached_property
     def pending_compaction(self) -> Mapping[FileGroupId, PendingCompaction]:
@@ -151,11 +151,18 @@ class FileSystemView:
             listing = self._listings.pop(partition_path, None)
             if listing is None:
                 listing = self._list(partition_path)
-            with collector_paused():
-                files = committed_files(partition_path, listing, self.timeline)
-            self._tell_attempts_apart(partition_path, files)
-            self._by_id[partition_path] = files
+            self._by_id[partition_path] = self._visible(partition_path, listing)
         return self._by_id[partition_path]
+
+    def _newest(self, partition_path: str) -> PartitionFiles:
+        """Return committed files of a partition, among them all of the newest slices."""
+        return self._committed(partition_path)
+
+    def _visible(self, partition_path: str, listing: Iterable[FileStatus]) -> PartitionFiles:
+        with collector_paused():
+            files = committed_files(partition_path, listing, self.timeline)
+        self._tell_attempts_apart(partition_path, files)
+        return files
 
     def _tell_attempts_apart(self, partition_path: str, files: PartitionFiles) -> None:
         """Keep, of several attempts at one base file, the one that its commit names.

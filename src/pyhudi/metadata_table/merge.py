@@ -6,6 +6,7 @@ table) 2.8. A delete block's key removes whatever is older; that is the reader's
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -30,14 +31,37 @@ def merge(older: MetadataRecord | None, newer: MetadataRecord) -> MetadataRecord
     return newer
 
 
+def merge_all(older: MetadataRecord | None, changes: Iterable[MetadataRecord | None]) -> MetadataRecord | None:
+    """Return what stands for a key after changes one after the other, None among them being deletes; errors as of `merge`.
+
+    Lists of files, which may be long, are copied once for all changes.
+    """
+    stands = older
+    entries: dict[str, FileEntry] | None = None
+    for change in changes:
+        if isinstance(stands, FileList) and isinstance(change, FileList) and stands.type is change.type:
+            if entries is None:
+                entries = dict(stands.entries)
+                stands = FileList(stands.type, entries)
+            _add(entries, change.entries)
+        else:
+            stands, entries = None if change is None else merge(stands, change), None
+    return stands
+
+
 def _kind(record: MetadataRecord) -> str:
     return record.type.name if isinstance(record, FileList | ColumnStats) else type(record).__name__
 
 
 def _merge_lists(older: FileList, newer: FileList) -> FileList:
-    """A deletion removes the live entry it meets; one that meets none is kept, for older records still to come."""
     entries = dict(older.entries)
-    for name, entry in newer.entries.items():
+    _add(entries, newer.entries)
+    return FileList(newer.type, entries)
+
+
+def _add(entries: dict[str, FileEntry], newer: Mapping[str, FileEntry]) -> None:
+    """A deletion removes the live entry it meets; one that meets none is kept, for older records still to come."""
+    for name, entry in newer.items():
         known = entries.get(name)
         if known is None or known.is_deleted == entry.is_deleted:
             size = entry.size if known is None or entry.is_deleted else max(known.size, entry.size)
@@ -46,7 +70,6 @@ def _merge_lists(older: FileList, newer: FileList) -> FileList:
             del entries[name]
         else:
             entries[name] = entry
-    return FileList(newer.type, entries)
 
 
 def _merge_stats(older: ColumnStats, newer: ColumnStats) -> ColumnStats:

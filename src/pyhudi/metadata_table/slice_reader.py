@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import BinaryIO, TypeAlias
 
 from pyhudi.codec.hfile import CellBlock, DataBlock, HFileReader
 from pyhudi.errors import CorruptTableError
-from pyhudi.metadata_table.merge import merge
+from pyhudi.metadata_table.merge import merge, merge_all
 from pyhudi.metadata_table.record import MetadataRecord
 from pyhudi.metadata_table.record_codec import RecordDecoder
 from pyhudi.metadata_table.record_encoder import RecordEncoder
@@ -147,5 +146,4 @@ def _cell(row: bytes, record: MetadataRecord | None, encoder: RecordEncoder) -> 
 
 def _after(record: MetadataRecord | None, changes: Iterable[MetadataRecord | None]) -> MetadataRecord | None:
     """Return what a base record (None: there is none) becomes through the changes."""
-    start = None if record is None else merge(None, record)
-    return reduce(lambda older, newer: None if newer is None else merge(older, newer), changes, start)
+    return merge_all(None if record is None else merge(None, record), changes)

@@ -32,6 +32,8 @@ from pyhudi.storage.table_properties import load_properties
 from pyhudi.timeline.timeline import Timeline
 
 R = TypeVar("R", bound=MetadataRecord)
+#: What no file is named.
+_NO_NAMES = frozenset({"", ".", ".."})
 
 
 class MetadataTable:
@@ -137,8 +139,18 @@ class MetadataTable:
 
     def files_of(self, partition_paths: Collection[str]) -> dict[str, list[FileStatus]]:
         """Return the data files of several partitions with one look-up; those without files map to `[]`."""
+        found = self._sizes_of(partition_paths)
+        return {
+            path: [FileStatus(join_path(path, name), size, 0) for name, size in sorted(found[path].items())] for path in partition_paths
+        }
+
+    def sizes(self, partition_path: str) -> dict[str, int]:
+        """Return the same files of a partition by name, with their sizes in bytes."""
+        return self._sizes_of([partition_path])[partition_path]
+
+    def _sizes_of(self, partition_paths: Collection[str]) -> dict[str, dict[str, int]]:
         found = dict(self._get(partitions.FILES, map(keys.partition_name, partition_paths), FileList))
-        return {path: self._listing(path, found.get(keys.partition_name(path))) for path in partition_paths}
+        return {path: self._live(found.get(keys.partition_name(path))) for path in partition_paths}
 
     def lookup_record_keys(self, record_keys: Iterable[str], partition_path: str | None = None) -> dict[str, RecordLocation]:
         """Return where each of the record keys lives, by the record index; keys that it does not hold are left out.
@@ -233,15 +245,14 @@ class MetadataTable:
             raise CorruptTableError(f"the partition {partition} of {self._view.storage.uri} holds a {type(record).__name__}")
         return record
 
-    def _listing(self, partition_path: str, found: FileList | None) -> list[FileStatus]:
-        if found is None:
-            return []
-        live = {name: size for name, (size, is_deleted) in found.entries.items() if not is_deleted}
-        for name, size in live.items():
-            if "/" in name or "\\" in name or name in ("", ".", "..") or size < 0:
-                raise CorruptTableError(f"the metadata table {self._view.storage.uri} lists the file {name!r} of {size} bytes")
-        folder = join_path(partition_path, "")
-        return [FileStatus(folder + name, size, 0) for name, size in sorted(live.items())]
+    def _live(self, found: FileList | None) -> dict[str, int]:
+        """Return the sizes of the files that are there by their names."""
+        live = {} if found is None else {name: size for name, (size, is_deleted) in found.entries.items() if not is_deleted}
+        # All at once, since each commit asks, and there may be thousands.
+        if live and (not _NO_NAMES.isdisjoint(live) or "/" in (text := "".join(live)) or "\\" in text or min(live.values()) < 0):
+            name, size = next(one for one in live.items() if one[0] in _NO_NAMES or "/" in one[0] or "\\" in one[0] or one[1] < 0)
+            raise CorruptTableError(f"the metadata table {self._view.storage.uri} lists the file {name!r} of {size} bytes")
+        return live
 
     def _checked(self, path: str) -> str:
         """Refuse a path that leads out of the table."""

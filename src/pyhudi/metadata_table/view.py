@@ -7,9 +7,13 @@ cannot be trusted the view lists, as its parent does, and a warning says why.
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
+from typing import TypeVar
 
 from pyhudi.errors import CorruptTableError, UnsupportedError
+from pyhudi.fsview.build import PartitionFiles
 from pyhudi.fsview.collector import collector_paused
+from pyhudi.fsview.newest import newest_files
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.metadata_table.partitions import FILES
 from pyhudi.metadata_table.table import MetadataTable
@@ -18,6 +22,7 @@ from pyhudi.storage.protocol import FileStatus, Storage
 from pyhudi.timeline.timeline import Timeline
 
 _log = logging.getLogger(__name__)
+_Answer = TypeVar("_Answer")
 
 
 def open_view(storage: Storage, config: TableConfig, timeline: Timeline, *, use_metadata_table: bool = True) -> FileSystemView:
@@ -46,6 +51,7 @@ class MetadataView(FileSystemView):
         """Show the table as `timeline` makes it visible; `table` must know all of the timeline."""
         super().__init__(storage, config, timeline)
         self._table: MetadataTable | None = table
+        self._candidates: dict[str, PartitionFiles] = {}
         #: Why the metadata table is not asked any more; empty while it is.
         self.distrusted = ""
 
@@ -61,13 +67,26 @@ class MetadataView(FileSystemView):
         return tuple(path for path in self.partition_paths() if path == folder or path.startswith(f"{folder}/") or not folder)
 
     def _list(self, partition_path: str) -> list[FileStatus]:
-        found = None if self._table is None else self._ask(self._table, partition_path)
+        found = self._ask(lambda table: table.files(partition_path))
         return super()._list(partition_path) if found is None else found
 
-    def _ask(self, table: MetadataTable, partition_path: str) -> list[FileStatus] | None:
-        """Return the files of a partition, None when the metadata table turns out to be damaged."""
+    def _newest(self, partition_path: str) -> PartitionFiles:
+        if partition_path in self._by_id or partition_path in self._listings:
+            return super()._newest(partition_path)
+        if partition_path not in self._candidates:
+            sizes = self._ask(lambda table: table.sizes(partition_path))
+            if sizes is None:
+                return super()._newest(partition_path)
+            found = newest_files(self.storage.uri, partition_path, sizes, self.timeline)
+            self._candidates[partition_path] = self._visible(partition_path, found)
+        return self._candidates[partition_path]
+
+    def _ask(self, question: Callable[[MetadataTable], _Answer]) -> _Answer | None:
+        """Return what the metadata table answers, None when it turns out to be damaged."""
+        if self._table is None:
+            return None
         try:
-            return table.files(partition_path)
+            return question(self._table)
         except (CorruptTableError, UnsupportedError) as error:
             self._distrust(error)
             return None

@@ -24,10 +24,11 @@ _CONTENT = COLUMNS[:4]
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """The instants of one file, and their completion times by requested time."""
+    """The instants of one file, their completion times by requested time, and the latest of these."""
 
     rows: tuple[ArchivedRow, ...]
     times: Mapping[str, str]
+    latest: str
 
 
 #: Names of the instants in files that were read, the latest last: files never change, and each commit asks for some.
@@ -111,6 +112,12 @@ class History(Mapping[str, str]):
                 return found
         return default
 
+    def latest_completion(self, first: str, last: str) -> str:
+        """Return a time at which or before which all instants requested from `first` to `last` were completed; `""` when it knows none."""
+        files = (file for file in self._all_files() if file.first <= last and file.last >= first)
+        known = (time for requested, time in self._times.items() if first <= requested <= last)
+        return max((*known, *(self._names_of(file).latest for file in files)), default="")
+
     def __iter__(self) -> Iterator[str]:
         """Yield the requested times of all archived instants whose completion time is known."""
         return iter(dict.fromkeys((*self._times, *(time for file in self._all_files() for time in self._names_of(file).times))))
@@ -142,7 +149,8 @@ class History(Mapping[str, str]):
         if found is None:
             rows = self._rows(self._storage, file.path, _NAMES)
             instants = tuple(ArchivedRow(*(row[name] for name in _NAMES)) for row in rows)
-            found = _Names(instants, {one.requested: one.completed for one in instants if one.completed})
+            times = {one.requested: one.completed for one in instants if one.completed}
+            found = _Names(instants, times, max(times.values(), default=""))
         with _known_guard:
             _known[key] = found
             while len(_known) > _MOST_FILES:

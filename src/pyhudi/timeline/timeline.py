@@ -76,6 +76,18 @@ class Timeline:
                 return (instant.completed or self.completion.get(requested)) if instant.is_completed else None
         return self.completion.get(requested)
 
+    def completed_late(self, first: str, last: str, bound: str) -> bool:
+        """Tell whether an instant requested from `first` to `last` may have been completed at `bound` or later.
+
+        False is sure; archived instants are answered for file by file.
+        """
+        for one in self.instants:
+            if first <= one.requested <= last and one.is_completed and (self.completion_time(one.requested) or "") >= bound:
+                return True
+        if self.archive is not None:
+            return self.archive.latest_completion(first, last) >= bound
+        return any(first <= requested <= last and time >= bound for requested, time in self.completion.items())
+
     def is_committed(self, requested: str) -> bool:
         """Tell whether files of that requested time are visible: its instant is completed, or older than all active
         ones.

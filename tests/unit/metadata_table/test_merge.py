@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pyhudi.errors import CorruptTableError
-from pyhudi.metadata_table.merge import merge
+from pyhudi.metadata_table.merge import merge, merge_all
 from pyhudi.metadata_table.record import (
     BloomFilterRecord,
     ColumnStats,
@@ -73,6 +77,19 @@ def test_of_locations_and_filters_the_newer_counts() -> None:
     assert merge(RecordLocation("a", "f-0"), RecordLocation("b", "g-0")) == RecordLocation("b", "g-0")
     tombstone = BloomFilterRecord("", "2", b"", is_deleted=True)
     assert merge(BloomFilterRecord("SIMPLE", "1", b"x"), tombstone) == tombstone
+
+
+_LISTS = st.dictionaries(st.sampled_from("abc"), st.none() | st.integers(0, 9)).map(lambda entries: files(**entries))
+
+
+@given(st.none() | _LISTS, st.lists(st.none() | _LISTS, max_size=5))
+def test_changes_one_after_the_other_come_to_what_each_does_and_stay_what_they_are(older, changes) -> None:
+    before = copy.deepcopy((older, changes))
+    stepwise = older
+    for change in changes:
+        stepwise = None if change is None else merge(stepwise, change)
+    assert merge_all(older, changes) == stepwise
+    assert (older, changes) == before
 
 
 def test_deleted_secondary_entry_leaves_nothing() -> None:

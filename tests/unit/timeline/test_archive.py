@@ -54,6 +54,16 @@ def test_completion_times_of_archived_commits_are_after_their_requests(fixture_t
         assert completed > commit.instant.requested
 
 
+def test_archive_tells_whether_an_instant_completed_late(fixture_table) -> None:
+    storage, config = opened(fixture_table("judge/cleaned_and_archived_v9"))
+    timeline = load_timeline(storage, config, read_rows)
+    times = [commit.instant.requested for commit in archived_commits(storage, config)]
+    last = max(timeline.completion_time(time) for time in times)
+    assert timeline.completed_late(times[0], times[-1], last)
+    assert not timeline.completed_late(times[0], times[-1], f"{last}0")
+    assert not timeline.completed_late("0", "1", "0")
+
+
 def test_archive_of_14_commits_is_complete_in_version_6(fixture_table) -> None:
     storage, config = opened(fixture_table("archives/archived_v6"))
     archived = archived_commits(storage, config)
