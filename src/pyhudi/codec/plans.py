@@ -101,6 +101,44 @@ def encode_requested_replace(operation: Operation, *, sync: bytes) -> bytes:
     return encode_record(_REQUESTED_REPLACE, record, sync=sync)
 
 
+def encode_clustering_plan(plan: ClusteringPlan, *, sync: bytes) -> bytes:
+    """Encode the request of a clustering; `sync` are the container's 16 random bytes."""
+    strategy = plan.strategy
+    content: Record = {
+        "inputGroups": None if plan.groups is None else [_group_record(group) for group in plan.groups],
+        "strategy": None
+        if strategy is None
+        else {"strategyClassName": strategy.class_name, "strategyParams": strategy.params, "version": strategy.version},
+        "extraMetadata": None if plan.extra is None else dict(plan.extra),
+        "version": plan.version,
+        "preserveHoodieMetadata": plan.preserve_meta_columns,
+        "missingSchedulePartitions": None if plan.missing_partitions is None else list(plan.missing_partitions),
+    }
+    record: Record = {"operationType": Operation.CLUSTER.value, "clusteringPlan": content, "extraMetadata": {}, "version": 1}
+    return encode_record(_REQUESTED_REPLACE, record, sync=sync)
+
+
+def _group_record(group: ClusteringGroup) -> Record:
+    return {
+        "slices": None if group.slices is None else [_slice_record(one) for one in group.slices],
+        "metrics": None if group.metrics is None else dict(group.metrics),
+        "numOutputFileGroups": group.output_file_groups,
+        "extraMetadata": None if group.extra is None else dict(group.extra),
+        "version": group.version,
+    }
+
+
+def _slice_record(one: ClusteringSlice) -> Record:
+    return {
+        "dataFilePath": one.data_file,
+        "deltaFilePaths": None if one.delta_files is None else list(one.delta_files),
+        "fileId": one.file_id,
+        "partitionPath": one.partition_path,
+        "bootstrapFilePath": one.bootstrap_file,
+        "version": one.version,
+    }
+
+
 def _plan(record: Record) -> ClusteringPlan:
     groups = record["inputGroups"]
     return ClusteringPlan(

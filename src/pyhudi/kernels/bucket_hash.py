@@ -6,7 +6,7 @@ Rules: `BucketIdentifier` (Java's hash of a list of texts), `ConsistentBucketIde
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -49,6 +49,16 @@ def ring_hashes(keys: pa.StringArray, fields: Collection[str]) -> npt.NDArray[np
     for places, block in equal_length_blocks(keys):
         found[places] = _xxh32(block)
     return (found & _NOT_NEGATIVE).astype(np.int64)
+
+
+def ring_places(ends: Sequence[int], hashes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return the number of the stretch that each hash belongs to: the first that ends at it or behind it, else the first of all.
+
+    Example:
+        >>> ring_places([10, 20], np.array([10, 11, 21])).tolist()
+        [0, 1, 0]
+    """
+    return np.searchsorted(np.array(ends), hashes) % len(ends)
 
 
 def hash_values(key: str, fields: Collection[str]) -> tuple[str | None, ...]:

@@ -31,6 +31,7 @@ from pyhudi.spec.key_generator import KeyGeneratorType
 from pyhudi.spec.options import resolve
 from pyhudi.spec.visibility import Visibility
 from pyhudi.table.archive import archive_after
+from pyhudi.table.cluster import cluster_after, cluster_before
 from pyhudi.table.compact import compact_after
 from pyhudi.table.open_table import OpenTable
 from pyhudi.table.write import commit, create_layout_files, state_before
@@ -106,6 +107,7 @@ def write_distributed(table: OpenTable, request: DistributedRequest, options: Ma
         raise UnsupportedError(f"this write cannot be done by Spark tasks: {unserved}; leave pyhudi.engine at auto.")
     resolved = resolve(options)
     choices = choose(resolved, table.config, request.operation)
+    cluster_before(table.storage, table.config, table.clock, table.ids, resolved)
     with begin(
         table.storage,
         request.operation,
@@ -132,6 +134,7 @@ def write_distributed(table: OpenTable, request: DistributedRequest, options: Ma
         committed = None if nothing else commit(txn, plan, results, schema, new_in_logs=layout is not None)
     archive_after(txn, committed, resolved)
     compact_after(txn, committed, resolved)
+    cluster_after(txn, committed, resolved)
     return write_result(committed, plan, count_results(results, late), choices.tagging, time.perf_counter() - started)
 
 

@@ -25,6 +25,7 @@ class Operation(enum.StrEnum):
     DELETE_PARTITION = "DELETE_PARTITION"
     COMPACT = "COMPACT"
     LOG_COMPACT = "LOG_COMPACT"
+    CLUSTER = "CLUSTER"
     ALTER_SCHEMA = "ALTER_SCHEMA"
 
     @property

@@ -11,6 +11,7 @@ from functools import cache
 
 from pyhudi.errors import nearest
 from pyhudi.spec.config.archival import ARCHIVAL
+from pyhudi.spec.config.clustering import CLUSTERING
 from pyhudi.spec.config.compaction import COMPACTION
 from pyhudi.spec.config.engine import ENGINE
 from pyhudi.spec.config.indexes import INDEXES
@@ -22,7 +23,18 @@ from pyhudi.spec.config.services import SERVICES
 from pyhudi.spec.config.tables import TABLES
 from pyhudi.spec.config.writing import WRITING
 
-KEYS: tuple[ConfigKey, ...] = (*TABLES, *WRITING, *INDEXES, *READING, *COMPACTION, *ARCHIVAL, *METADATA_TABLE, *SERVICES, *ENGINE)
+KEYS: tuple[ConfigKey, ...] = (
+    *TABLES,
+    *WRITING,
+    *INDEXES,
+    *READING,
+    *COMPACTION,
+    *CLUSTERING,
+    *ARCHIVAL,
+    *METADATA_TABLE,
+    *SERVICES,
+    *ENGINE,
+)
 
 _ABOUT_TABLES = frozenset(TABLES)
 _OF_HUDI = "hoodie."

@@ -19,10 +19,10 @@ from pyhudi.service.compaction import (
     find_pending,
     pending_compactions,
 )
-from pyhudi.service.compaction.execute import Progress
 from pyhudi.service.compaction.inline import after_commit
 from pyhudi.service.compaction.modes import run_one, run_pending, schedule_and_run, schedule_one, show_pending, show_schedule
 from pyhudi.service.compaction.take_back import written_files
+from pyhudi.service.runner import Progress
 from pyhudi.spec.instant import Action
 from pyhudi.spec.options import Options, resolve
 from pyhudi.spec.rollback import InstantInfo, RollbackPlan, RollbackRequest

@@ -22,7 +22,7 @@ Problem: TypeAlias = dict[str, str]
 _WAITING = {
     Action.COMPACTION: "compact()",
     Action.LOG_COMPACTION: "compact()",
-    Action.CLUSTERING: "compact()",
+    Action.CLUSTERING: "cluster()",
     Action.INDEXING: "index(mode='execute')",
 }
 

@@ -1,5 +1,5 @@
-"""`table.services`: what keeps a table in shape. This release serves rollback, compaction and indexes; the others say which
-release brings them.
+"""`table.services`: what keeps a table in shape. This release serves rollback, compaction, indexes, archival and the
+resizing of hash rings; the others say which release brings them.
 """
 
 from __future__ import annotations
@@ -11,20 +11,22 @@ from typing import Any, NoReturn
 from pyhudi.engine.protocol import Engine
 from pyhudi.errors import UnsupportedError, UsageError
 from pyhudi.service.archival import ArchivalResult
+from pyhudi.service.clustering import ClusteringResult
 from pyhudi.service.compaction import CompactionResult
-from pyhudi.service.compaction.execute import Progress
 from pyhudi.service.indexes import IndexChange, Indexing, IndexRequest, is_pending_build
 from pyhudi.service.rollback import failed_writes, plan_rollback, roll_back_failed_writes
+from pyhudi.service.runner import Progress
 from pyhudi.spec.instant import Action
 from pyhudi.spec.rollback import InstantInfo, RollbackPlan
 from pyhudi.storage.protocol import Storage
 from pyhudi.table.archive import archive_timelines
+from pyhudi.table.cluster import ClusteringRequest, cancel_clustering, cluster, is_pending_clustering
 from pyhudi.table.compact import MODES, CompactionRequest, Mode, cancel_compaction, compact, is_pending_compaction
 from pyhudi.timeline.clock import Clock
 from pyhudi.txn.ids import Ids
 from pyhudi.txn.locked import locked_table
 
-_TABLE_SERVICES = "the release that serves clustering and cleaning"
+_TABLE_SERVICES = "the release that serves cleaning, savepoints and restore"
 _VERSIONS = "the release that moves tables between versions"
 
 
@@ -45,8 +47,8 @@ class Services:
     def rollback(self, instant: str | None = None, *, dry_run: bool = False) -> tuple[RollbackPlan, ...]:
         """Take back what failed writes left, and return the plans that did; the next write does the same by itself.
 
-        A pending compaction, log compaction or build of indexes is taken back when its instant is given: its plan goes, and what its runs
-        left.
+        A pending compaction, log compaction, clustering or build of indexes is taken back when its instant is given: its plan goes, and
+        what its runs left.
 
         Args:
             instant: the requested time of the failed write or pending service; None means all failed writes.
@@ -55,13 +57,15 @@ class Services:
         Raises:
             UsageError: the instant is not on the timeline.
             UnsupportedError: the instant is completed: taking back commits is restore.
-            ConflictError: another process is running the compaction or the build.
+            ConflictError: another process is running the compaction, the clustering or the build.
         """
         if instant is not None and is_pending_build(self.storage, instant):
             self._indexing.cancel(instant, dry_run=dry_run)
             return (RollbackPlan(InstantInfo(instant, Action.INDEXING.value), ()),)
         if instant is not None and is_pending_compaction(self.storage, instant):
             return (cancel_compaction(self.storage, self.clock, self.ids, instant, dry_run=dry_run),)
+        if instant is not None and is_pending_clustering(self.storage, instant):
+            return (cancel_clustering(self.storage, self.clock, self.ids, instant, dry_run=dry_run),)
         with locked_table(self.storage, self.wait_s, self.clock, self.ids) as table:
             failed = failed_writes(table)
             if instant is not None and instant not in {one.requested for one in failed}:
@@ -124,9 +128,42 @@ class Services:
         arguments = CompactionRequest(Action.LOG_COMPACTION, instant, mode, dry_run, options or {}, engine, progress)
         return compact(self.storage, self.clock, self.ids, arguments)
 
-    def cluster(self, **_: Any) -> NoReturn:
-        """Not served yet."""
-        raise _later("cluster", _TABLE_SERVICES)
+    def cluster(
+        self,
+        instant: str | None = None,
+        *,
+        mode: Mode = "both",
+        dry_run: bool = False,
+        options: Mapping[str, str] | None = None,
+        engine: Engine | None = None,
+        progress: Progress | None = None,
+    ) -> tuple[ClusteringResult, ...]:
+        """Split the large buckets of a table that is laid out by consistent hashing, and merge small neighbours; readers go on meanwhile.
+
+        Writes are refused from the plan on, until it has run or is taken back (`rollback`). Other clustering is not served yet.
+
+        Args:
+            instant: run the pending clustering of this requested time, and no other.
+            mode: `schedule` (plan and leave it on the timeline), `execute` (run what is planned) or `both`.
+            dry_run: only return what would be done.
+            options: `hoodie.*` options, such as `hoodie.bucket.index.max.num.buckets` and `hoodie.bucket.index.split.threshold`.
+            engine: runs the tasks; threads of this process by default.
+            progress: is told how many tasks of how many are done.
+
+        Returns:
+            One result for each clustering; none when there is nothing to resize.
+
+        Raises:
+            UsageError: the instant is no pending clustering, or an option is wrong.
+            UnsupportedError: the table has no hash rings, or what is planned does not resize them.
+            ConflictError: another process is clustering the table, a writer held it for too long, or a bucket was changed since the plan.
+            CorruptTableError: the plan, a ring or a file is damaged.
+
+        Example:
+            >>> table.services.cluster(options={"hoodie.bucket.index.max.num.buckets": "64"})  # doctest: +SKIP
+        """
+        arguments = ClusteringRequest(instant, mode, dry_run, options or {}, engine, progress)
+        return cluster(self.storage, self.clock, self.ids, arguments)
 
     def clean(self, **_: Any) -> NoReturn:
         """Not served yet."""

@@ -23,6 +23,7 @@ from pyhudi.spec.options import resolve
 from pyhudi.spec.visibility import Visibility
 from pyhudi.storage.protocol import Storage
 from pyhudi.table.archive import archive_after
+from pyhudi.table.cluster import cluster_after, cluster_before
 from pyhudi.table.compact import compact_after
 from pyhudi.table.open_table import OpenTable
 from pyhudi.timeline.payload import read_commit
@@ -118,9 +119,11 @@ def write(
         seen=seen,
         columns=None if columns is None else tuple(columns),
     )
+    cluster_before(table.storage, table.config, table.clock, table.ids, resolved, engine)
     txn, work, results, committed = _commit_local(table, request, choices, engine, reason)
     archive_after(txn, committed, resolved)
     compact_after(txn, committed, resolved, engine)
+    cluster_after(txn, committed, resolved, engine)
     counts = count_results(results, work.late)
     return write_result(committed, work.plan, counts, work.tagging, time.perf_counter() - started)
 

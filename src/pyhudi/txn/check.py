@@ -25,8 +25,14 @@ def check_nothing_planned(table: LockedTable) -> None:
         UnsupportedError: names the instant.
     """
     for instant in table.timeline.pending():
+        if pending_clustering(table.storage, table.config, instant) is not None:
+            raise UnsupportedError(
+                f"{instant.action} {instant.requested} of table {table.storage.uri} is pending; this release cannot write beside it. "
+                f"Run it, table.services.cluster('{instant.requested}'), or take it back, table.services.rollback('{instant.requested}'),"
+                " or let Apache Hudi do so; then write."
+            )
         is_in_the_way = instant.action in _PLANS_IN_THE_WAY or (instant.action is Action.INDEXING and table.config.layout == 1)
-        if is_in_the_way or pending_clustering(table.storage, table.config, instant) is not None:
+        if is_in_the_way:
             raise UnsupportedError(
                 f"{instant.action} {instant.requested} of table {table.storage.uri} is pending; this release cannot write beside it. "
                 "Let Apache Hudi finish it or take it back, then write."

@@ -46,6 +46,8 @@ class Choices:
     #: Whether data that lack columns of the table are refused, and not filled with nulls.
     wants_all_columns: bool = False
     notes: Mapping[str, str] = field(default_factory=dict)
+    #: Whether the table is clustered after the write.
+    clusters: bool = False
 
 
 def choose(options: Options, config: TableConfig, operation: Operation) -> Choices:
@@ -80,6 +82,7 @@ def choose(options: Options, config: TableConfig, operation: Operation) -> Choic
         metadata_table=metadata_settings(options),
         wants_all_columns=not options.flag("hoodie.write.set.null.for.missing.columns"),
         notes=options.notes,
+        clusters=options.flag("hoodie.clustering.inline"),
     )
 
 

@@ -61,7 +61,13 @@ def settled(choices: Choices, lookup: Lookup, latest: CommitMetadata | None) -> 
     index = chosen.index
     if choices.tagging.drop_known and isinstance(index, GlobalIndex):
         index = replace(index, move=False)  # a key that is known in another partition is known
-    if choices.tagging.operation.replaces and isinstance(index, BucketIndex) and isinstance(index.hashing, ConsistentBuckets):
+    has_ring = isinstance(index, BucketIndex) and isinstance(index.hashing, ConsistentBuckets)
+    if choices.clusters and not has_ring:
+        raise UnsupportedError(
+            f"hoodie.clustering.inline=true: table {lookup.view.config.name} is not laid out by consistent hashing, and clustering of other"
+            " tables comes with a later release; leave the option out"
+        )
+    if choices.tagging.operation.replaces and has_ring:
         raise UnsupportedError(
             f"{choices.tagging.operation.value} of table {lookup.view.config.name} is not served: consistent hashing names file groups by"
             " their buckets, so that rows written later would be taken for those that were replaced. Delete the rows and insert others."

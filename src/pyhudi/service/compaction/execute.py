@@ -12,57 +12,28 @@ import contextlib
 import functools
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pyhudi.engine.local import LocalEngine
-from pyhudi.engine.protocol import Engine
 from pyhudi.errors import HudiError, UnknownOutcomeError
 from pyhudi.fsview.pending import read_plan
-from pyhudi.kernels.base_file import WriterSettings
-from pyhudi.kernels.write_task import TaskResult
 from pyhudi.service.compaction.complete import complete
 from pyhudi.service.compaction.pending import find_pending
 from pyhudi.service.compaction.result import CompactionResult, completed_result
 from pyhudi.service.compaction.start import StartedCompaction, run_task, start
 from pyhudi.service.compaction.take_back import take_back_run
-from pyhudi.storage.protocol import Storage
-from pyhudi.timeline.clock import Clock
-from pyhudi.txn.ids import Ids
-from pyhudi.txn.locked import LockedTable, locked_table, running_alone
+from pyhudi.service.runner import ServiceRunner
+from pyhudi.txn.locked import running_alone
 
 _log = logging.getLogger(__name__)
 
 #: Name of the lock that a process holds while it runs compactions of a table.
 LOCK = "compaction"
 
-#: Tasks between two reports of progress.
-_ROUND = 8
-
-#: Is told how many tasks of how many are done.
-Progress = Callable[[int, int], None]
-
 
 @dataclass(frozen=True, slots=True)
-class CompactionRunner:
-    """Where and how compactions of one table run. `wait_s` is how long to wait for the table's lock, `merge_bytes` how many bytes of a
-    slice's logs a task holds at once.
-    """
-
-    storage: Storage
-    clock: Clock
-    ids: Ids
-    engine: Engine
-    writer: WriterSettings
-    merge_bytes: int
-    wait_s: float = 60.0
-    progress: Progress | None = None
-
-    @contextlib.contextmanager
-    def locked(self) -> Iterator[LockedTable]:
-        """Hold the table's lock; errors as in `locked_table`."""
-        with locked_table(self.storage, self.wait_s, self.clock, self.ids) as table:
-            yield table
+class CompactionRunner(ServiceRunner):
+    """Runs compactions of one table."""
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
@@ -89,7 +60,8 @@ def execute(runner: CompactionRunner, requested: str) -> CompactionResult:
         instant = find_pending(table.timeline, requested, runner.storage.uri)
         work = start(table, instant, read_plan(table.storage, table.config, instant), runner.merge_bytes)
     try:
-        results = _run(runner, work)
+        function = functools.partial(run_task, runner.storage, work.shape, runner.writer)
+        results = [result for done in runner.run(function, work.tasks) for result in done]
         with runner.locked() as table:
             done, kept = complete(table, work, results, runner.engine.name)
     except UnknownOutcomeError:
@@ -98,24 +70,6 @@ def execute(runner: CompactionRunner, requested: str) -> CompactionResult:
         _give_up(runner, work, error)
         raise
     return completed_result(work, done, kept, runner.engine.name, time.perf_counter() - started_at)
-
-
-def _run(runner: CompactionRunner, work: StartedCompaction) -> list[TaskResult]:
-    """Run the tasks, all at once, or in rounds when somebody wants to see how far it is; an engine with many workers is not held up."""
-    function = functools.partial(run_task, runner.storage, work.shape, runner.writer)
-    count = len(work.tasks)
-    step = _ROUND if runner.progress is not None and isinstance(runner.engine, LocalEngine) else max(1, count)
-    results: list[TaskResult] = []
-    for begin in range(0, count, step):
-        _tell(runner, begin, count)
-        results += [result for done in runner.engine.run(function, work.tasks[begin : begin + step]) for result in done]
-    _tell(runner, count, count)
-    return results
-
-
-def _tell(runner: CompactionRunner, done: int, count: int) -> None:
-    if runner.progress is not None:
-        runner.progress(done, count)
 
 
 def _give_up(runner: CompactionRunner, work: StartedCompaction, error: BaseException) -> None:

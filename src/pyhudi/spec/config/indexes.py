@@ -36,10 +36,27 @@ INDEXES: tuple[ConfigKey, ...] = (
         "hoodie.bucket.index.partition.expressions",
         "BUCKET: numbers of buckets by partition path, `regular expression,number;...`; the first that is found in the path counts.",
     ),
-    *refused(
-        "resizing buckets comes with clustering, in a later release; resized tables are written as they are",
-        "hoodie.bucket.index.split.threshold hoodie.bucket.index.merge.threshold hoodie.bucket.index.max.num.buckets"
-        " hoodie.bucket.index.min.num.buckets",
+    served(
+        "hoodie.bucket.index.max.num.buckets",
+        "Resizing: no partition gets more buckets than this. When not given, or fewer than it began with: as many as those.",
+        Kind.POSITIVE,
+    ),
+    served(
+        "hoodie.bucket.index.min.num.buckets",
+        "Resizing: no partition gets fewer buckets than this. When not given, or more than it began with: as many as those.",
+        Kind.POSITIVE,
+    ),
+    served(
+        "hoodie.bucket.index.split.threshold",
+        "Resizing: a bucket of more than so many times `hoodie.parquet.max.file.size` is split.",
+        Kind.NUMBER,
+        "2.0",
+    ),
+    served(
+        "hoodie.bucket.index.merge.threshold",
+        "Resizing: neighbouring buckets of not more than so many times `hoodie.parquet.max.file.size` are merged.",
+        Kind.NUMBER,
+        "0.2",
     ),
     *refused("expressions of another kind are not served", "hoodie.bucket.index.partition.rule.type=regex"),
     *harmless(

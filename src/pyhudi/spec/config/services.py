@@ -20,13 +20,7 @@ SERVICES: tuple[ConfigKey, ...] = (
         """,
     ),
     *harmless("sizes new records in log files, where pyhudi puts none", "hoodie.logfile.to.parquet.compression.ratio"),
-    *refused(
-        f"clustering {_LATER}",
-        """
-        hoodie.clustering.inline=false hoodie.clustering.async.enabled=false hoodie.clustering.schedule.inline=false
-        hoodie.clustering.* hoodie.layout.optimize.* hoodie.storage.layout.*
-        """,
-    ),
+    *refused(f"clustering of other tables than those of hash rings {_LATER}", "hoodie.layout.optimize.* hoodie.storage.layout.*"),
     *refused(f"partition lifetimes {_LATER}", "hoodie.partition.ttl.inline=false hoodie.partition.ttl.*"),
     *refused(
         f"the table service manager {_LATER}",

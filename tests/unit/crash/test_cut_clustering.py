@@ -1,0 +1,159 @@
+"""The resizing of a hash ring, cut at every storage call: the old ring or the new one, never a mix; the next run brings it to its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
+
+from pyhudi.engine.local import LocalEngine
+from pyhudi.errors import UnknownOutcomeError, UnsupportedError
+from pyhudi.fsview.view import FileSystemView
+from pyhudi.index.ring import load_ring
+from pyhudi.kernels.bucket_hash import ring_hashes, ring_places
+from pyhudi.spec.commit import Operation
+from pyhudi.storage.memory import MemoryStorage
+from pyhudi.storage.protocol import Storage
+from pyhudi.table.services import Services
+from pyhudi.table.table import HudiTable
+from pyhudi.testing.crash import CrashRun, calls_of, crash_points
+from pyhudi.testing.faults import Fault
+from pyhudi.testing.invariants import garbage
+from pyhudi.testing.oracle import Oracle
+from pyhudi.timeline.load import load_timeline
+from tests.unit.crash.tables import CountedIds, Driver, StoppedClock, check_at_rest, check_rows, check_sound, ride
+
+RING = {"hoodie.index.type": "BUCKET", "hoodie.index.bucket.engine": "CONSISTENT_HASHING", "hoodie.bucket.index.num.buckets": "1"}
+DRIVER = Driver(table_type="MERGE_ON_READ", written_with={**RING, "hoodie.compact.inline": "false"})
+OF_VERSION_6 = replace(DRIVER, created_with={"hoodie.write.table.version": "6"})
+WITH_METADATA = replace(DRIVER, metadata_table=True)
+SPLIT = {"hoodie.bucket.index.max.num.buckets": "2", "hoodie.parquet.max.file.size": "1"}
+MERGE = {"hoodie.bucket.index.min.num.buckets": "1"}
+ROWS = (Operation.INSERT, [ride(number, "oslo", number) for number in range(6)])
+UPDATE = (Operation.UPSERT, [ride(1, "oslo", 11), ride(3, "oslo", 31)])
+NEXT = (Operation.UPSERT, [ride(3, "oslo", 33), ride(9, "rome", 90)])
+ONE_THREAD = LocalEngine(threads=1)
+
+
+def services(storage: Storage) -> Services:
+    return Services(storage, StoppedClock(), CountedIds())
+
+
+def split(storage: Storage) -> object:
+    return services(storage).cluster(options=SPLIT, engine=ONE_THREAD)
+
+
+def schedule(storage: Storage) -> object:
+    return services(storage).cluster(options=SPLIT, mode="schedule", engine=ONE_THREAD)
+
+
+def execute(storage: Storage) -> object:
+    return services(storage).cluster(mode="execute", engine=ONE_THREAD)
+
+
+def merge(storage: Storage) -> object:
+    return services(storage).cluster(options=MERGE, engine=ONE_THREAD)
+
+
+def table_to_split(driver: Driver = DRIVER) -> tuple[MemoryStorage, Oracle]:
+    storage, oracle = MemoryStorage(), Oracle("id", "city")
+    driver.create(storage)
+    for write in (ROWS, UPDATE):
+        driver.write(storage, *write)
+        oracle = oracle.after(*write)
+    return storage, oracle
+
+
+def table_to_merge(driver: Driver = DRIVER) -> tuple[MemoryStorage, Oracle]:
+    storage, oracle = table_to_split(driver)
+    split(storage)
+    return storage, oracle
+
+
+def planned_table(driver: Driver = DRIVER) -> tuple[MemoryStorage, Oracle]:
+    storage, oracle = table_to_split(driver)
+    schedule(storage)
+    return storage, oracle
+
+
+def check_recovery(run: CrashRun, oracle: Oracle, driver: Driver) -> None:
+    """Rows are as they were; what is planned keeps writers out, is run, and the next writer writes to the ring that holds."""
+    check_rows(run.storage, oracle, run.point)
+    check_sound(run.storage, run.point)
+    table = HudiTable(run.storage)
+    if any(row["state"] != "completed" for row in table.history().to_pylist()):
+        with pytest.raises(UnsupportedError, match=r"services\.cluster"):
+            driver.write(run.storage, *NEXT)
+        execute(run.storage)
+        check_rows(run.storage, oracle, run.point)
+    driver.write(run.storage, *NEXT)
+    after = oracle.after(*NEXT)
+    check_rows(run.storage, after, run.point)
+    check_places(run.storage)
+    check_at_rest(run.storage, run.point)
+
+
+def check_places(storage: MemoryStorage) -> None:
+    table = HudiTable(storage)
+    view = FileSystemView(storage, table.config, load_timeline(storage, table.config))
+    found = table.to_arrow(meta_columns=True)
+    for path in set(found["city"].to_pylist()):
+        ring, held = load_ring(view, path), found.filter(pa.compute.field("city") == path)
+        assert ring is not None
+        places = ring_places(ring.values, ring_hashes(held["_hoodie_record_key"].combine_chunks(), ["id"])).tolist()
+        assert [name.partition("_")[0] for name in held["_hoodie_file_name"].to_pylist()] == [ring.file_ids[place] for place in places]
+
+
+@pytest.mark.parametrize(
+    ("action", "make", "driver", "faults"),
+    [
+        (split, table_to_split, DRIVER, (Fault.AFTER,)),
+        pytest.param(split, table_to_split, DRIVER, tuple(Fault), marks=pytest.mark.thorough),
+        pytest.param(merge, table_to_merge, DRIVER, tuple(Fault), marks=pytest.mark.thorough),
+        pytest.param(execute, planned_table, DRIVER, tuple(Fault), marks=pytest.mark.thorough),
+        pytest.param(split, table_to_split, OF_VERSION_6, (Fault.AFTER,), marks=pytest.mark.thorough),
+        pytest.param(merge, table_to_merge, OF_VERSION_6, (Fault.AFTER,), marks=pytest.mark.thorough),
+        pytest.param(split, table_to_split, WITH_METADATA, (Fault.AFTER,), marks=pytest.mark.thorough),
+    ],
+)
+def test_cut_anywhere_changes_no_row_and_is_made_up_for(
+    action: Callable[[Storage], object],
+    make: Callable[[Driver], tuple[MemoryStorage, Oracle]],
+    driver: Driver,
+    faults: tuple[Fault, ...],
+) -> None:
+    storage, oracle = make(driver)
+    for run in crash_points(action, storage.copy, faults):
+        check_recovery(run, oracle, driver)
+
+
+def test_a_run_that_failed_without_a_crash_leaves_nothing_behind() -> None:
+    storage, _ = table_to_split()
+    for run in crash_points(split, storage.copy, (Fault.ERROR_NOT_DONE,)):
+        if run.returned or isinstance(run.error, UnknownOutcomeError):
+            continue
+        assert [path for path in garbage(run.storage) if path.endswith(".parquet")] == [], run.point
+
+
+@pytest.mark.thorough
+def test_a_planned_resizing_is_taken_back_wherever_that_is_cut() -> None:
+    storage, oracle = planned_table()
+    (instant,) = (one.instant for one in services(storage).cluster(mode="execute", dry_run=True))
+
+    def take_back(cut: Storage) -> object:
+        return services(cut).rollback(instant)
+
+    for run in crash_points(take_back, storage.copy):
+        check_recovery(run, oracle, DRIVER)
+
+
+def test_the_new_ring_stands_before_the_step_that_makes_it_hold() -> None:
+    """A crash between them would leave writers with the old ring and replaced buckets."""
+    storage, _ = planned_table()
+    calls = [str(call) for call in calls_of(execute, storage.copy)]
+    ring, done = (
+        next(i for i, call in enumerate(calls) if text in call and "create" in call) for text in (".hashing_meta", ".replacecommit")
+    )
+    assert ring < done

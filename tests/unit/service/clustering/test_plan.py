@@ -1,0 +1,105 @@
+"""Which buckets are split and which are merged."""
+
+from __future__ import annotations
+
+import itertools
+import uuid
+from dataclasses import replace
+
+import pytest
+
+from pyhudi.errors import UnsupportedError
+from pyhudi.index.ring import Ring, file_id_of
+from pyhudi.index.ring_change import Tag
+from pyhudi.service.clustering.plan import resizings
+from pyhudi.service.clustering.settings import ClusteringSettings, clustering_settings
+from pyhudi.spec.file_group import BaseFile, FileGroupId, FileSlice
+from pyhudi.spec.file_names import BaseFileName
+from pyhudi.spec.options import resolve
+
+SETTINGS = ClusteringSettings(
+    inline_commits=4,
+    most_buckets=8,
+    least_buckets=1,
+    split_bytes=200,
+    merge_bytes=20,
+    most_groups=30,
+    default_base_bytes=100,
+    hash_fields=None,
+)
+
+
+def ring_of(count: int) -> Ring:
+    return Ring(tuple(range(1000, 1000 * count + 1, 1000)), tuple(str(uuid.UUID(int=place)) for place in range(count)), first_count=count)
+
+
+def planned(sizes: list[int | None], settings: ClusteringSettings = SETTINGS) -> list[tuple[list[int], list[tuple[int, Tag]]]]:
+    """What becomes of buckets of these sizes, None for one without rows: places on the ring, and nodes."""
+    ring, numbers = ring_of(len(sizes)), itertools.count(100)
+    slices = []
+    for prefix, size in zip(ring.prefixes, sizes, strict=True):
+        if size is not None:
+            name = BaseFileName(file_id_of(prefix), "0-0-0", "20260101000000000")
+            slices.append(FileSlice(FileGroupId("p", file_id_of(prefix)), name.instant, BaseFile("p", name, size)))
+    found = resizings(ring, slices, settings, lambda: str(uuid.UUID(int=next(numbers))))
+    places = {file_id_of(prefix): place for place, prefix in enumerate(ring.prefixes)}
+    return [([places[piece.group.file_id] for piece in one.slices], [(node.value, node.tag) for node in one.nodes]) for one in found]
+
+
+def test_a_bucket_above_the_threshold_is_split() -> None:
+    assert [places for places, _ in planned([201, 200])] == [[0]]
+    assert planned([200, 100]) == []
+
+
+def test_no_more_buckets_than_allowed_and_the_largest_come_first() -> None:
+    three = replace(SETTINGS, most_buckets=4)
+    assert [places for places, _ in planned([300, 500, 400], three)] == [[1]]
+    assert [places for places, _ in planned([300, 500, 400], replace(SETTINGS, most_buckets=5))] == [[1], [2]]
+    for most in (None, 2):
+        assert planned([300, 500, 400], replace(SETTINGS, most_buckets=most)) == []
+
+
+def test_small_neighbours_are_merged_and_the_last_one_of_a_run_gives_the_end() -> None:
+    assert planned([50, 5, 6, 50]) == [([1, 2], [(2000, Tag.DELETE), (3000, Tag.REPLACE)])]
+    assert planned([5, 50, 6, 50]) == []
+
+
+def test_a_run_goes_over_the_seam_of_the_ring() -> None:
+    assert planned([5, 50, 50, 6]) == [([3, 0], [(4000, Tag.DELETE), (1000, Tag.REPLACE)])]
+
+
+def test_a_run_may_take_the_whole_ring_but_not_twice() -> None:
+    assert planned([5, 5]) == [([1, 0], [(2000, Tag.DELETE), (1000, Tag.REPLACE)])]
+    assert planned([5]) == []
+
+
+def test_a_run_ends_once_it_is_larger_than_the_threshold() -> None:
+    assert [places for places, _ in planned([50, 15, 15, 15, 15, 50])] == [[1, 2], [3, 4]]
+
+
+def test_no_fewer_buckets_than_allowed() -> None:
+    assert [places for places, _ in planned([50, 1, 1, 1, 1, 50], replace(SETTINGS, least_buckets=4))] == [[1, 2, 3]]
+    assert planned([50, 1, 1, 1, 1, 50], replace(SETTINGS, least_buckets=None)) == []
+
+
+def test_splits_make_room_for_merges() -> None:
+    found = planned([300, 1, 1, 1, 50], replace(SETTINGS, least_buckets=5))
+    assert [places for places, _ in found] == [[0], [1, 2]]
+
+
+def test_buckets_without_rows_part_runs() -> None:
+    assert planned([50, 5, None, 5, 50]) == []
+
+
+def test_sizes_go_by_the_largest_file() -> None:
+    options = {"hoodie.parquet.max.file.size": "1000", "hoodie.bucket.index.split.threshold": "1.5"}
+    settings = clustering_settings(resolve(options))
+    assert (settings.split_bytes, settings.merge_bytes, settings.most_groups) == (1500, 200, 30)
+
+
+def test_other_clustering_is_refused_by_name() -> None:
+    name = "org.apache.hudi.client.clustering.plan.strategy.SparkSizeBasedClusteringPlanStrategy"
+    with pytest.raises(UnsupportedError, match=r"SparkSizeBasedClusteringPlanStrategy.* is not served"):
+        clustering_settings(resolve({"hoodie.clustering.plan.strategy.class": name}))
+    with pytest.raises(UnsupportedError, match="other tables than those of hash rings"):
+        resolve({"hoodie.clustering.plan.strategy.sort.columns": "id"})

@@ -1,0 +1,257 @@
+"""Resizing hash rings: rows stay as they are, and are found where the new ring says."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from pyhudi.codec.plans import encode_clustering_plan
+from pyhudi.errors import ConflictError, CorruptTableError, OptionError, UnsupportedError, UsageError
+from pyhudi.fsview.view import FileSystemView
+from pyhudi.index.ring import Ring, load_ring, render_ring, ring_file
+from pyhudi.kernels.bucket_hash import ring_hashes, ring_places
+from pyhudi.service.clustering import plan
+from pyhudi.spec.clustering import ClusteringPlan, ClusteringSlice, Strategy
+from pyhudi.spec.file_group import FileSlice
+from pyhudi.spec.instant import Action
+from pyhudi.storage.memory import MemoryStorage
+from pyhudi.table.create import create_table
+from pyhudi.table.table import HudiTable
+from pyhudi.timeline.clock import SystemClock
+from pyhudi.timeline.load import load_timeline
+from pyhudi.timeline.write import TimelineWriter
+
+SCHEMA = pa.schema({"id": pa.int64(), "kind": pa.string(), "value": pa.int64(), "day": pa.string()})
+RING = {"hoodie.index.type": "BUCKET", "hoodie.index.bucket.engine": "CONSISTENT_HASHING", "hoodie.bucket.index.num.buckets": "2"}
+QUIET = {"hoodie.compact.inline": "false"}
+SPLIT = {"hoodie.bucket.index.max.num.buckets": "4", "hoodie.parquet.max.file.size": "2000"}
+MERGE = {"hoodie.bucket.index.min.num.buckets": "1"}
+
+
+def rows(first: int, end: int, value: int) -> pa.Table:
+    numbers = range(first, end)
+    columns = {"id": list(numbers), "kind": [f"k{n % 3}" for n in numbers], "value": [value] * len(numbers)}
+    return pa.table({**columns, "day": ["d1" if n % 2 else "d2" for n in numbers]}, schema=SCHEMA)
+
+
+def empty(keys: tuple[str, ...] = ("id",), by: tuple[str, ...] = (), table_type: str = "MERGE_ON_READ", version: str = "9") -> HudiTable:
+    storage, options = MemoryStorage(), {"hoodie.write.table.version": version}
+    create_table(
+        storage,
+        SCHEMA,
+        name="t",
+        keys=keys,
+        partition_by=by,
+        order_by=["value"],
+        table_type=table_type,
+        options=options,
+        clock=SystemClock(),
+    )
+    return HudiTable(storage)
+
+
+def make(version: str = "9", **options: str) -> HudiTable:
+    table = empty(by=("day",), version=version)
+    given = {**QUIET, **{name.replace("__", "."): value for name, value in options.items()}}
+    table.upsert(rows(0, 60, 1), {**RING, **given})
+    table.upsert(rows(5, 25, 2), given)
+    table.delete(rows(7, 9, 3), options=given)
+    return table
+
+
+def state(table: HudiTable) -> list[dict[str, Any]]:
+    """The rows with commit times, sequence numbers and keys, which a resizing keeps."""
+    kept = ["_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", *SCHEMA.names]
+    return table.to_arrow(meta_columns=True).select(kept).sort_by("id").to_pylist()
+
+
+def ring(table: HudiTable, path: str) -> Ring:
+    found = load_ring(FileSystemView(table.storage, table.config, load_timeline(table.storage, table.config)), path)
+    assert found is not None
+    return found
+
+
+def check_places(table: HudiTable) -> None:
+    found = table.to_arrow(meta_columns=True)
+    for path in set(found["_hoodie_partition_path"].to_pylist()):
+        held = found.filter(pa.compute.field("_hoodie_partition_path") == path)
+        now = ring(table, path)
+        places = ring_places(now.values, ring_hashes(held["_hoodie_record_key"].combine_chunks(), ["id"])).tolist()
+        groups = [name.partition("_")[0] for name in held["_hoodie_file_name"].to_pylist()]
+        assert groups == [now.file_ids[place] for place in places]
+
+
+@pytest.mark.parametrize("version", ["9", "8", "6"])
+def test_rows_stay_as_they_are_through_split_and_merge(version: str) -> None:
+    table = make(version, hoodie__metadata__record__index__enable="true")
+    before, commits = state(table), len(table.history())
+    (done,) = table.services.cluster(options=SPLIT)
+    assert (done.state, done.partitions, done.splits, done.merged, done.rows) == ("completed", 2, 4, 0, 58)
+    assert state(table) == before
+    assert [len(ring(table, path).values) for path in ("d1", "d2")] == [4, 4]
+    check_places(table)
+    assert table.inspect.health().to_pylist() == []
+    assert table.upsert(rows(55, 65, 4), QUIET).index == "BUCKET"
+    before = state(table)
+    (done,) = table.services.cluster(options=MERGE)
+    assert (done.splits, done.merged) == (0, 8)
+    assert state(table) == before
+    check_places(table)
+    assert table.inspect.health().to_pylist() == []
+    assert table.services.cluster(options=MERGE) == ()
+    assert len(table.history()) == commits + 3
+    assert table.history()["action"].to_pylist()[-1] == "replacecommit"
+
+
+def test_changes_and_the_past_know_nothing_of_it() -> None:
+    table = make()
+    first, second = table.history()["completed"].to_pylist()[:2]
+    past, changed = table.to_arrow(as_of=first).sort_by("id"), table.changes(since=first).sort_by("id")
+    table.services.cluster(options=SPLIT)
+    assert table.to_arrow(as_of=first).sort_by("id") == past
+    assert table.changes(since=first).sort_by("id") == changed
+    assert len(table.changes(since=second)) == 0
+    table.upsert(rows(0, 3, 9), QUIET)
+    assert sorted(table.changes(since=second)["id"].to_pylist()) == [0, 1, 2]
+
+
+def test_nothing_is_resized_without_limits_beyond_those_it_began_with() -> None:
+    table = make()
+    assert table.services.cluster(options={"hoodie.parquet.max.file.size": "2000"}) == ()
+    assert table.services.cluster(mode="execute") == ()
+
+
+def test_writers_wait_for_a_planned_resizing_and_it_can_be_taken_back() -> None:
+    table = make()
+    before, files = state(table), _paths(table.storage)
+    (shown,) = table.services.cluster(options=SPLIT, dry_run=True)
+    assert (shown.state, shown.instant) == ("planned", None)
+    (planned,) = table.services.cluster(options=SPLIT, mode="schedule")
+    assert planned.instant is not None
+    assert table.services.cluster(options=SPLIT, mode="schedule") == ()  # one at a time in a partition
+    with pytest.raises(UnsupportedError, match=rf"services\.cluster\('{planned.instant}'\)"):
+        table.upsert(rows(0, 1, 5), QUIET)
+    assert state(table) == before
+    assert table.services.cluster(mode="execute", dry_run=True) == (planned,)
+    assert table.services.rollback(planned.instant, dry_run=True)[0].requests == ()
+    table.services.rollback(planned.instant)
+    assert _paths(table.storage) == files
+    assert table.services.cluster(options=SPLIT, mode="both")[0].splits == 4
+    with pytest.raises(UsageError, match="there is no pending clustering"):
+        table.services.cluster(planned.instant)
+
+
+def _paths(storage: MemoryStorage) -> set[str]:
+    found, waiting = set(), [""]
+    while waiting:
+        for status in storage.list(waiting.pop()):
+            if status.is_dir:
+                waiting.append(status.path)
+            else:
+                found.add(status.path)
+    return found
+
+
+def test_other_hash_fields_than_the_table_was_written_by_change_nothing() -> None:
+    table = empty(keys=("id", "kind"))
+    storage = table.storage
+    table.upsert(rows(0, 40, 1), {**RING, "hoodie.bucket.index.hash.field": "id"})
+    before, files = state(table), _paths(storage)
+    with pytest.raises(OptionError, match=r"hoodie\.bucket\.index\.hash\.field must name the fields"):
+        table.services.cluster(options=SPLIT)
+    with pytest.raises(OptionError, match="names 'value', which is no record key field"):
+        table.services.cluster(options={**SPLIT, "hoodie.bucket.index.hash.field": "value"})
+    assert _paths(storage) == files
+    assert table.services.cluster(options={**SPLIT, "hoodie.bucket.index.hash.field": "id"})[0].splits == 2
+    assert state(table) == before
+
+
+def test_a_bucket_that_somebody_changed_meanwhile_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = make()
+    (planned,) = table.services.cluster(options=SPLIT, mode="schedule")
+    monkeypatch.setattr("pyhudi.txn.transaction.check_nothing_planned", lambda _: None)  # as a writer that knows nothing of plans
+    table.upsert(rows(0, 60, 7), QUIET)
+    before = state(table)
+    with pytest.raises(ConflictError, match="not to the buckets that take its place"):
+        table.services.cluster(planned.instant)
+    assert planned.instant is not None
+    table.services.rollback(planned.instant)
+    assert table.services.cluster(options=SPLIT)[0].splits == 4
+    assert state(table) == before
+
+
+def test_a_ring_that_was_taken_back_does_not_count() -> None:
+    table = make()
+    table.services.cluster(options=SPLIT)
+    path, now = "d1", ring(table, "d1")
+    # Apache Hudi leaves such files: all buckets but one are those that hold rows.
+    left = Ring(now.values, ("00000000-0000-0000-0000-000000000001", *now.prefixes[1:]), "20990101000000000", 2, 2)
+    table.storage.create(ring_file(path, left.instant), render_ring(left, path))
+    assert ring(table, path).prefixes == now.prefixes
+
+
+@pytest.mark.parametrize(
+    ("strategy", "text"),
+    [
+        (
+            Strategy("org.apache.hudi.client.clustering.run.strategy.SparkSortAndSizeExecutionStrategy", {}),
+            "SparkSortAndSizeExecutionStrategy",
+        ),
+        (None, "a class that it does not name"),
+        (
+            Strategy("x.SparkConsistentBucketClusteringExecutionStrategy", {"hoodie.clustering.plan.strategy.sort.columns": "value"}),
+            "sorts rows by value",
+        ),
+    ],
+)
+def test_what_another_clustering_plans_is_left_to_apache_hudi(strategy: Strategy | None, text: str) -> None:
+    table = make()
+    content = encode_clustering_plan(ClusteringPlan((), strategy), sync=bytes(16))
+    TimelineWriter(table.storage, table.config).request(Action.CLUSTERING, "20990101000000000", content)
+    for act in (lambda: table.services.cluster(mode="execute"), lambda: table.services.rollback("20990101000000000")):
+        with pytest.raises(UnsupportedError, match=text):
+            act()
+
+
+@pytest.mark.parametrize("changed", [{"partition_path": "../x"}, {"partition_path": "d2"}, {"file_id": None}])
+def test_a_plan_that_leads_elsewhere_is_damaged(changed: Mapping[str, object], monkeypatch: pytest.MonkeyPatch) -> None:
+    table, original = make(), plan._slice
+
+    def forged(piece: FileSlice, uri: str) -> ClusteringSlice:
+        return dataclasses.replace(original(piece, uri), **changed)
+
+    monkeypatch.setattr(plan, "_slice", forged)
+    monkeypatch.setattr("pyhudi.service.clustering.modes.bucket_groups", lambda *_: ())
+    table.services.cluster(options=SPLIT, mode="schedule")
+    monkeypatch.undo()
+    with pytest.raises(CorruptTableError):
+        table.services.cluster(mode="execute")
+
+
+def test_inline_it_comes_after_so_many_commits_and_before_a_write_that_finds_a_plan() -> None:
+    inline = {**QUIET, **SPLIT, "hoodie.clustering.inline": "true", "hoodie.clustering.inline.max.commits": "2"}
+    table = empty()
+    table.upsert(rows(0, 40, 1), {**RING, **inline})
+    assert table.history()["action"].to_pylist() == ["deltacommit"]
+    table.upsert(rows(0, 40, 2), inline)
+    assert table.history()["action"].to_pylist() == ["deltacommit", "deltacommit", "replacecommit"]
+    table.services.cluster(options={**MERGE}, mode="schedule")
+    table.upsert(rows(0, 40, 3), inline)
+    assert table.history()["action"].to_pylist() == [*["deltacommit"] * 2, *["replacecommit"] * 2, "deltacommit"]
+    assert set(table.to_arrow()["value"].to_pylist()) == {3}
+
+
+def test_other_tables_are_not_clustered_yet() -> None:
+    table = empty(table_type="COPY_ON_WRITE")
+    for options in ({}, RING):
+        with pytest.raises(UnsupportedError, match=r"CONSISTENT_HASHING|consistent hashing"):
+            table.upsert(rows(0, 3, 1), {**options, "hoodie.clustering.inline": "true"})
+    table.upsert(rows(0, 3, 1))
+    for act in (table.services.cluster, lambda: table.upsert(rows(0, 3, 1), {"hoodie.clustering.inline": "true"})):
+        with pytest.raises(UnsupportedError, match="not laid out by consistent hashing"):
+            act()
+    assert len(table.history()) == 1
