@@ -33,19 +33,31 @@ _UUID_ENCODING = 0
 _LONG = 1 << 64
 #: Indexes of records have few values for many keys: so many are kept once they are decoded.
 _MOST_KNOWN = 4096
+#: Of so many files what they hold is kept for the next time, of those with so few records.
+_KEPT_DECODERS, _FEW_RECORDS = 128, 256
 #: Records of so many bytes are kept for the next time, so many of them.
 _LONG_LIST, _LONG_LISTS = 4096, 32
 
 
+def decoder_of(schema: str, what: str, count: int) -> RecordDecoder:
+    """Return a decoder for a file or block of so many records; each commit reads small ones again until they are compacted.
+
+    Raises:
+        CorruptTableError: the schema is damaged.
+    """
+    return _kept_decoder(schema, what) if count <= _FEW_RECORDS else RecordDecoder(schema, what)
+
+
 class RecordDecoder:
-    """Decodes the records that were written with one schema; `what` names their file in errors.
+    """Decodes the records that were written with one schema; `what` names their file in errors, `keep` is for those of few records.
 
     Raises:
         CorruptTableError: the schema is damaged.
     """
 
-    def __init__(self, schema: str, what: str) -> None:
+    def __init__(self, schema: str, what: str, *, keep: bool = False) -> None:
         self.schema = schema
+        self._keep = keep
         self._schema = parsed_schema(schema)
         self._what = what
         self._known: dict[bytes, MetadataRecord] = {}
@@ -62,9 +74,14 @@ class RecordDecoder:
         if len(value) >= _LONG_LIST:
             return _long_list(self.schema, self._what, value)
         record = _decoded(self._schema, self._what, value)
-        if isinstance(record, RecordLocation | SecondaryEntry) and len(self._known) < _MOST_KNOWN:
+        if (self._keep or isinstance(record, RecordLocation | SecondaryEntry)) and len(self._known) < _MOST_KNOWN:
             self._known[value] = record
         return record
+
+
+@lru_cache(maxsize=_KEPT_DECODERS)
+def _kept_decoder(schema: str, what: str) -> RecordDecoder:
+    return RecordDecoder(schema, what, keep=True)
 
 
 @lru_cache(maxsize=_LONG_LISTS)

@@ -6,8 +6,10 @@ keys.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import io
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from functools import lru_cache
 from typing import BinaryIO, Self
 
 from pyhudi.codec.hfile import HFileReader
@@ -21,6 +23,9 @@ from pyhudi.spec.log_block import BlockType, LogBlock
 from pyhudi.storage.protocol import Storage
 from pyhudi.timeline.timeline import Timeline
 
+#: Each commit opens the same files of the partitions that it asks, until they are compacted. What files and blocks of up to so many bytes
+#: hold is kept by their bytes, so that nothing can be out of date; so many of them, and of each at most so many bytes unpacked.
+_SMALL_BYTES, _KEPT, _KEPT_BYTES = 64 << 10, 128, 1 << 20
 _ADVICE = "pyhudi lists instead, and its next write builds the metadata table anew."
 
 
@@ -47,7 +52,10 @@ class SliceFiles:
         base = self._slice.base
         if base is None:
             return None
-        file = HFileReader(self._open(base.path), base.size, base.path)
+        source = self._open(base.path)
+        if base.size <= _SMALL_BYTES:
+            return *_small_records(source.read(base.size), base.size, base.path, None), base.path
+        file = HFileReader(source, base.size, base.path)
         return file, _schema(file, None, base.path), base.path
 
     def blocks(self) -> Iterator[tuple[BinaryIO, LogBlock]]:
@@ -55,8 +63,14 @@ class SliceFiles:
         sources: dict[str, BinaryIO] = {}
         found: list[LogBlock] = []
         for log in self._slice.logs:
-            sources[log.path] = self._open(log.path)
-            found += self._scanned(sources[log.path], log)
+            source = self._open(log.path)
+            if log.size <= _SMALL_BYTES:
+                content = source.read(log.size)
+                sources[log.path], blocks = io.BytesIO(content), _small_log(content, log.size, log.path)
+            else:
+                sources[log.path], blocks = source, tuple(scan_blocks(source, log.path, log.size))
+            self._check(log, blocks)
+            found += blocks
         if self._timeline.layout < OWN_LOG_FILES:
             _check_no_damage(found)
         for block in choose_blocks(found, self._timeline.visibility, self._timeline.layout):
@@ -66,11 +80,9 @@ class SliceFiles:
                 )
             yield sources[block.path], block
 
-    def _scanned(self, source: BinaryIO, log: LogFile) -> list[LogBlock]:
-        blocks = list(scan_blocks(source, log.path, log.size))
+    def _check(self, log: LogFile, blocks: Sequence[LogBlock]) -> None:
         if self._timeline.layout >= OWN_LOG_FILES and log.name.instant != self._slice.base_instant:
             check_own_blocks(self._storage, log, blocks, _ADVICE)
-        return blocks
 
     def _open(self, path: str) -> BinaryIO:
         try:
@@ -81,6 +93,8 @@ class SliceFiles:
 
 def records_of_block(source: BinaryIO, block: LogBlock) -> tuple[HFileReader, str]:
     """Return the records of a block with the schema of their values."""
+    if block.content_size <= _SMALL_BYTES:
+        return _small_records(read_content(source, block), block.content_size, block.path, block.header.schema_json)
     file = HFileReader(source, block.content_size, block.path, start=block.content_offset)
     return file, _schema(file, block.header.schema_json, block.path)
 
@@ -89,6 +103,18 @@ def deleted_keys(source: BinaryIO, block: LogBlock) -> Iterator[str]:
     """Yield the keys of a delete block; they are not all in memory as Python values at once."""
     for part in iter_deletes(read_content(source, block)):
         yield from part.keys
+
+
+@lru_cache(_KEPT)
+def _small_log(content: bytes, size: int, path: str) -> tuple[LogBlock, ...]:
+    return tuple(scan_blocks(io.BytesIO(content), path, size))
+
+
+@lru_cache(_KEPT)
+def _small_records(content: bytes, size: int, path: str, schema: str | None) -> tuple[HFileReader, str]:
+    """Return the records of a file or block. Its bytes are all in memory, so that several threads may read them."""
+    file = HFileReader(io.BytesIO(content), size, path, cache_bytes=_KEPT_BYTES)
+    return file, _schema(file, schema, path)
 
 
 def _check_no_damage(blocks: Iterable[LogBlock]) -> None:

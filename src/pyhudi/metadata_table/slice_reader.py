@@ -14,7 +14,7 @@ from pyhudi.codec.hfile import CellBlock, DataBlock, HFileReader
 from pyhudi.errors import CorruptTableError
 from pyhudi.metadata_table.merge import merge, merge_all
 from pyhudi.metadata_table.record import MetadataRecord
-from pyhudi.metadata_table.record_codec import RecordDecoder
+from pyhudi.metadata_table.record_codec import RecordDecoder, decoder_of
 from pyhudi.metadata_table.record_encoder import RecordEncoder
 from pyhudi.metadata_table.slice_files import SliceFiles, deleted_keys, records_of_block
 from pyhudi.spec.file_group import FileSlice
@@ -130,7 +130,7 @@ def _block_changes(source: BinaryIO, block: LogBlock, fetch: _Fetch, wants: _Wan
 
 
 def _records(file: HFileReader, schema: str, fetch: _Fetch, path: str) -> Iterator[tuple[str, MetadataRecord]]:
-    decoder = RecordDecoder(schema, path)
+    decoder = decoder_of(schema, path, len(file))
     for row, value in fetch(file):
         try:
             key = row.decode()

@@ -22,7 +22,7 @@ from pyhudi.storage.local import LocalStorage
 from pyhudi.storage.memory import MemoryStorage
 from pyhudi.storage.table_properties import store_properties
 from tests.tables import unpack
-from tests.unit.crash.tables import stored_table
+from tests.unit.crash.tables import StoppedClock, stored_table
 from tests.unit.metadata_table.replays import contents, metadata_table, prepared, sources, timeline_of
 
 ENCODER = RecordEncoder(9)
@@ -173,3 +173,18 @@ def test_damaged_block_of_a_committed_log_file_is_refused(storage) -> None:
     for ask in asked:
         with pytest.raises(CorruptTableError, match="are damaged, and with them rows of commit"):
             ask()
+
+
+def test_file_replaced_by_another_of_its_name_and_size_is_read_anew(storage) -> None:
+    other = storage.copy()
+    for table, name in ((storage, "a.parquet"), (other, "b.parquet")):
+        own = open_own(table, sources(StoppedClock()))
+        assert own is not None
+        write_changes(own, own.next_time(), {"files": Changes({"oslo": FileList(RecordType.FILES, {name: FileEntry(7)})})})
+    logs = [max(status.path for status in table.list(f"{FOLDER}/files") if ".log." in status.path) for table in (storage, other)]
+    before, after = storage.read(logs[0]), other.read(logs[1])
+    assert logs[0] == logs[1]
+    assert len(before) == len(after)
+    assert "a.parquet" in metadata_table(storage).sizes("oslo")
+    storage.replace(logs[0], after)
+    assert {"a.parquet", "b.parquet"} & metadata_table(storage).sizes("oslo").keys() == {"b.parquet"}
