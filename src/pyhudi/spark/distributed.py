@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame
 from pyhudi.engine.local import LocalEngine
 from pyhudi.errors import UnsupportedError
 from pyhudi.index.choose import asks_record_index
+from pyhudi.index.key_encoding import with_key_encoding
 from pyhudi.index.protocol import Lookup
 from pyhudi.index.simple import PartitionIndex
 from pyhudi.kernels.incoming import DELETE_COLUMN
@@ -67,7 +68,7 @@ def serves(table: OpenTable, request: DistributedRequest, options: Mapping[str, 
     """Return why Spark tasks cannot do this write, or None when they can."""
     if request.operation is Operation.DELETE_PARTITION:
         return "a delete of partitions writes no rows"
-    choices = choose(resolve(options), table.config, request.operation)
+    choices = choose(resolve(options), with_key_encoding(table.storage, table.config), request.operation)
     if DELETE_COLUMN in request.frame.columns:
         return _unserved_merge(table, choices)
     if choices.tagging.operation is Operation.UPSERT and choices.tagging.index.is_global and not choices.tagging.combine:

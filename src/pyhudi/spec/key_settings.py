@@ -18,7 +18,7 @@ from pyhudi.spec.table_version import TableVersion
 from pyhudi.spec.timestamp_keys import NAMES, setting
 
 CLASS_OPTION = "hoodie.datasource.write.keygenerator.class"
-_BARE_VALUE = "hoodie.write.complex.keygen.new.encoding"
+BARE_VALUE = "hoodie.write.complex.keygen.new.encoding"
 FLAG_LINES = (keys.LOGICAL_TIMESTAMPS, keys.SLASH_DATES, keys.DROP_PARTITION_COLUMNS, keys.POPULATE_META_FIELDS)
 _VIRTUAL_COPY_ON_WRITE = (
     KeyGeneratorType.SIMPLE,
@@ -48,17 +48,22 @@ def key_lines(options: Options, version: int) -> dict[str, str]:
 
 def _encoding(options: Options, version: int) -> dict[str, str]:
     """Before version 9 a table must say how the generator COMPLEX writes the key of one field."""
-    stated, bare = options.get(keys.COMPLEX_KEY_ENCODING), options.get(_BARE_VALUE)
+    stated, bare = options.get(keys.COMPLEX_KEY_ENCODING), options.get(BARE_VALUE)
     if version >= TableVersion.NINE:
         if (stated or "").upper() == "VALUE_ONLY":
             raise OptionError(f"{keys.COMPLEX_KEY_ENCODING}={stated} is for tables before version 9; version 9 always names the field.")
         return {}
     if stated is None and bare is None:
         return {}
-    wanted = "VALUE_ONLY" if options.flag(_BARE_VALUE) else "FIELD_PREFIXED"
+    wanted = encoding_of(options)
     if stated is not None and bare is not None and stated.upper() != wanted:
-        raise OptionError(f"{keys.COMPLEX_KEY_ENCODING}={stated} and {_BARE_VALUE}={bare} contradict each other: give one of them.")
+        raise OptionError(f"{keys.COMPLEX_KEY_ENCODING}={stated} and {BARE_VALUE}={bare} contradict each other: give one of them.")
     return {keys.COMPLEX_KEY_ENCODING: wanted if stated is None else stated.upper()}
+
+
+def encoding_of(options: Options) -> str:
+    """Return the encoding of single-field complex keys by Hudi's own option for it."""
+    return "VALUE_ONLY" if options.flag(BARE_VALUE) else "FIELD_PREFIXED"
 
 
 def check_keys(config: TableConfig) -> None:

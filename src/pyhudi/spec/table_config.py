@@ -174,6 +174,16 @@ class TableConfig:
         return parse(path, fields, hive_style=self.hive_style, url_encode=self.url_encode, slash_dates=self.slash_dates)
 
     @property
+    def key_encoding_is_open(self) -> bool:
+        """True when the keys may be `field:value` or the bare value, and the table does not say which.
+
+        Hudi 0.14.1 to 1.0.2 wrote the bare value with the generator COMPLEX and one field, others `field:value`; from version 9 on it is
+        always the latter.
+        """
+        is_one = self.key_generator.family is KeyGeneratorType.COMPLEX and len(self.record_key_fields) == 1
+        return is_one and self.version < TableVersion.NINE and keys.COMPLEX_KEY_ENCODING not in self.properties
+
+    @property
     def paths_may_blur(self) -> bool:
         """True when a value may make several folders, so that not every path of several fields can be taken apart."""
         return len(self.partition_fields) > 1 and not self.hive_style and not self.url_encode

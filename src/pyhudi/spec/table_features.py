@@ -13,7 +13,7 @@ from pyhudi.spec.key_settings import check_keys
 from pyhudi.spec.merge_mode import MergeMode
 from pyhudi.spec.payload import MERGE_SETTINGS
 from pyhudi.spec.table_config import TableConfig
-from pyhudi.spec.table_version import TableVersion, check_served
+from pyhudi.spec.table_version import check_served
 
 _WRITTEN_GENERATORS = frozenset(
     {
@@ -66,9 +66,7 @@ def _check_keys(config: TableConfig) -> None:
     generator = config.key_generator
     if generator.family not in _WRITTEN_GENERATORS:
         raise _refusal(config, f"the key generator {generator}", "it comes with a later release")
-    # Hudi 0.14.1 to 1.0.2 wrote the bare value, others `field:value`; the wrong choice would double rows.
-    is_ambiguous = config.version < TableVersion.NINE and keys.COMPLEX_KEY_ENCODING not in config.properties
-    if generator.family is KeyGeneratorType.COMPLEX and len(config.record_key_fields) == 1 and is_ambiguous:
+    if config.key_encoding_is_open:  # the wrong choice would double rows
         raise _refusal(
             config,
             f"the key generator COMPLEX with the one field {config.record_key_fields[0]}",

@@ -27,7 +27,7 @@ from pyhudi.spec.options import Options, resolve
 from pyhudi.spec.payload import MERGE_SETTINGS, parse_partial_mode
 from pyhudi.spec.table_config import TableConfig, new_table_properties, parse_table_type
 from pyhudi.spec.table_features import check_writable
-from pyhudi.spec.table_keys import CDC_ENABLED, CDC_MODE
+from pyhudi.spec.table_keys import CDC_ENABLED, CDC_MODE, COMPLEX_KEY_ENCODING
 from pyhudi.storage.left_overs import is_left_over
 from pyhudi.storage.protocol import FileStatus, Storage
 from pyhudi.storage.table_properties import BACKUP, PROPERTIES, create_properties
@@ -83,6 +83,8 @@ def create_table(
     columns = evolve(None, schema)
     _check_fields(columns, {"keys": keys, "partition_by": partition_by, "order_by": order_by})
     properties = _properties(columns, name, parse_table_type(table_type), keys, partition_by, order_by, resolved)
+    if TableConfig(properties).key_encoding_is_open:
+        properties |= {COMPLEX_KEY_ENCODING: "FIELD_PREFIXED"}  # what Apache Hudi writes by default
     config = TableConfig(properties)
     check_writable(config)
     key_columns(columns.empty_table(), key_generator(config, instant=_ANY_INSTANT))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from pyhudi.engine.local import LocalEngine
+from pyhudi.index.key_encoding import with_key_encoding
 from pyhudi.kernels.history import load_full_timeline
 from pyhudi.kernels.write_task import WriteTask
 from pyhudi.metadata_table.view import open_view
@@ -58,7 +59,7 @@ def explain_upsert(table: OpenTable, data: object, options: Mapping[str, str]) -
         UsageError: the data or the options do not fit the table.
     """
     storage = table.storage
-    config = TableConfig(load_properties(storage))
+    config = with_key_encoding(storage, TableConfig(load_properties(storage)))
     check_writable(config)
     timeline = load_full_timeline(storage, config)
     times = InstantClock(table.clock, config.timeline_zone, timeline.greatest_time())

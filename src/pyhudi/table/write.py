@@ -13,6 +13,7 @@ from typing import Protocol
 
 from pyhudi.engine.local import LocalEngine
 from pyhudi.engine.protocol import Engine
+from pyhudi.index.key_encoding import with_key_encoding
 from pyhudi.errors import AlreadyExistsError
 from pyhudi.index.log_born import NEW_IN_LOGS_NOTE, WRITER_NOTE
 from pyhudi.kernels.write_task import TaskResult
@@ -109,7 +110,7 @@ def write(
     started = time.perf_counter()
     engine = engine or LocalEngine()
     resolved = resolve(options or {})
-    choices = choose(resolved, table.config, operation)
+    choices = choose(resolved, with_key_encoding(table.storage, table.config), operation)
     rows = None if data is None else to_table(data, lambda: table.schema)
     request = WriteRequest(
         operation,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from pyhudi.errors import ConflictError, LockTimeoutError
+from pyhudi.index.key_encoding import with_key_encoding
 from pyhudi.kernels.history import load_full_timeline
 from pyhudi.metadata_table.prepare import refuse_unserved
 from pyhudi.spec.table_config import TableConfig
@@ -54,7 +55,7 @@ def locked_table(storage: Storage, wait_s: float, clock: Clock, ids: Ids) -> Ite
     """
     with storage.lock(wait_s):
         recover_properties(storage)
-        config = TableConfig(load_properties(storage))
+        config = with_key_encoding(storage, TableConfig(load_properties(storage)))
         check_writable(config)
         refuse_unserved(storage, config)
         timeline, files = _load(storage, config)

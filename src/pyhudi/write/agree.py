@@ -13,7 +13,7 @@ from pyhudi.spec import timestamp_keys
 from pyhudi.spec.cdc import logging_mode
 from pyhudi.spec.commit import Operation
 from pyhudi.spec.key_generator import parse_key_generator
-from pyhudi.spec.key_settings import CLASS_OPTION, FLAG_LINES, stored_key_lines
+from pyhudi.spec.key_settings import BARE_VALUE, CLASS_OPTION, FLAG_LINES, encoding_of, stored_key_lines
 from pyhudi.spec.options import Options, resolve, same_key
 from pyhudi.spec.payload import MERGE_SETTINGS, PAYLOADS
 from pyhudi.spec.table_config import TableConfig
@@ -53,6 +53,7 @@ def check_agreement(options: Options, config: TableConfig) -> None:
     Raises:
         OptionError: names the option, the line of hoodie.properties and the value to give.
     """
+    _check_encoding(options, config)
     stored = _stored(config)
     for line, option in _OPTIONS.items():
         stated = options.get(option)
@@ -63,6 +64,16 @@ def check_agreement(options: Options, config: TableConfig) -> None:
                 f"{option}={stated} contradicts table {config.name}, whose .hoodie/hoodie.properties says"
                 f" {line}={stored[line]}. Leave the option out or set {option}={stored[line]}."
             )
+
+
+def _check_encoding(options: Options, config: TableConfig) -> None:
+    """Hudi's option for single-field complex keys would make other keys than the stored ones; from version 9 on it says nothing."""
+    written = config.properties.get(keys.COMPLEX_KEY_ENCODING)
+    if written is not None and options.get(BARE_VALUE) is not None and encoding_of(options) != written:
+        raise OptionError(
+            f"{BARE_VALUE}={options.get(BARE_VALUE)} contradicts table {config.name}, whose keys are {written}: with others the write"
+            " would double records. Leave the option out."
+        )
 
 
 def check_operation(options: Mapping[str, str], operation: Operation) -> None:
