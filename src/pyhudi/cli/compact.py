@@ -5,16 +5,14 @@ Rules: `HoodieCompactor` (modes schedule, execute, scheduleAndExecute).
 
 from __future__ import annotations
 
-import importlib
 import json
 import sys
 from collections.abc import Callable, Sequence
 
 import click
 
+from pyhudi.cli.engines import chosen_engine, show_progress
 from pyhudi.cli.pairs import pairs
-from pyhudi.engine.local import LocalEngine
-from pyhudi.engine.protocol import Engine
 from pyhudi.service.compaction import CompactionResult
 from pyhudi.table.compact import MODES
 from pyhudi.table.table import HudiTable
@@ -60,22 +58,10 @@ def compact(
         mode="execute" if instant is not None and mode == "both" else mode,  # type: ignore[arg-type]  # click has checked it
         dry_run=dry_run,
         options=given,
-        engine=_engine(engine, threads),
-        progress=_show_progress if show else None,
+        engine=chosen_engine(engine, threads),
+        progress=show_progress if show else None,
     )
     _print(results, as_json=as_json)
-
-
-def _engine(name: str, threads: int | None) -> Engine:
-    if name == "local":
-        return LocalEngine() if threads is None else LocalEngine(threads)
-    # Imported by name, so that the command works without PySpark.
-    engine: Engine = importlib.import_module("pyhudi.spark.own_session").own_engine()
-    return engine
-
-
-def _show_progress(done: int, count: int) -> None:
-    click.echo(f"\r{done} of {count} file groups", nl=done == count, err=True)
 
 
 def _print(results: Sequence[CompactionResult], *, as_json: bool) -> None:

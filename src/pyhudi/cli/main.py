@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from pyhudi.cli.archive import archive
+from pyhudi.cli.cluster import cluster
 from pyhudi.cli.compact import compact
 from pyhudi.cli.index import index
 from pyhudi.cli.log import log
@@ -38,6 +39,7 @@ def main(*, verbose: bool) -> None:
 
 
 main.add_command(archive)
+main.add_command(cluster)
 main.add_command(compact)
 main.add_command(index)
 main.add_command(log)

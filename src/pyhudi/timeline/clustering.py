@@ -1,4 +1,4 @@
-"""Pending clusterings, which are table services and no writes. Rules: `ClusteringUtils`."""
+"""What clusterings plan, which are table services and no writes. Rules: `ClusteringUtils`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pyhudi.spec.clustering import ClusteringPlan, RequestedReplace
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.protocol import Storage
-from pyhudi.timeline.payload import read_action
+from pyhudi.timeline.payload import instant_path, read_action
 
 #: The actions by which clusterings are filed; in layout 1 they share the one of writes that replace files.
 _ACTIONS = (Action.CLUSTERING, Action.REPLACE_COMMIT)
@@ -26,3 +26,19 @@ def pending_clustering(storage: Storage, config: TableConfig, instant: Instant) 
     except FileNotFoundError as error:
         raise CorruptTableError(f"{instant.action} {instant.requested} of table {storage.uri} has no plan.") from error
     return request.plan if isinstance(request, RequestedReplace) else None
+
+
+def clustering_plan(storage: Storage, config: TableConfig, instant: Instant) -> ClusteringPlan | None:
+    """Return what an instant of the active timeline clusters or has clustered; None of any other action, and when its request is gone.
+
+    Raises:
+        CorruptTableError: the plan is not readable.
+    """
+    if not instant.is_completed:
+        return pending_clustering(storage, config, instant)
+    for action in _ACTIONS if instant.action in _ACTIONS else ():
+        requested = Instant(instant.requested, action, State.REQUESTED)
+        if storage.stat(instant_path(config, requested)) is not None:
+            request = read_action(storage, config, requested)
+            return request.plan if isinstance(request, RequestedReplace) else None
+    return None

@@ -9,8 +9,8 @@ _REASONS: Final = {
         "create_savepoint delete_savepoint show_savepoints rollback_to_savepoint rollback_to_instant restore_to_instant"
     ),
     "cleaning comes with a later release": "run_clean show_cleans show_clean_plans show_cleans_metadata repair_corrupted_clean_files",
-    "clustering comes with a later release": (
-        "run_clustering show_clustering run_rollback_inflight_tableservice partition_bucket_index_manager repair_clustering_plan"
+    "clustering of other tables than those of hash rings comes with a later release": (
+        "run_rollback_inflight_tableservice partition_bucket_index_manager repair_clustering_plan"
     ),
     "partition lifetimes come with a later release": "run_ttl",
     "upgrading tables comes with a later release": "upgrade_table downgrade_table",
