@@ -15,22 +15,25 @@ from pyhudi.codec.plans import encode_compaction_plan
 from pyhudi.engine.local import LocalEngine
 from pyhudi.errors import CorruptTableError
 from pyhudi.fsview.partitions import walk_partitions
+from pyhudi.kernels.rollback_blocks import instants_in
 from pyhudi.metadata_table.files_of_groups import write_base
 from pyhudi.metadata_table.own import OwnTable
-from pyhudi.metadata_table.own_times import Service, last_delta_commit, service_time
+from pyhudi.metadata_table.own_times import Service, delta_commits_since, last_delta_commit, service_time
 from pyhudi.metadata_table.slice_reader import SliceReader
 from pyhudi.spec.commit import CommitMetadata, Operation, WriteStat, stats_by_partition
 from pyhudi.spec.compaction import CompactionPlan, operation_of
 from pyhudi.spec.file_group import FileSlice, join_path
 from pyhudi.spec.file_names import parse_base_file_name, parse_log_file_name
 from pyhudi.spec.instant import Action, Instant
+from pyhudi.storage.protocol import FileStatus
 from pyhudi.timeline.timeline import Timeline
 
 #: `hoodie.metadata.compact.max.delta.commits`
 MAX_DELTA_COMMITS = 10
 #: What Hudi's plans take for the size of a base file that does not exist yet.
-_EXPECTED_BASE_BYTES = 120 << 20
-_LARGE_BYTES = 8 << 20
+EXPECTED_BASE_BYTES = 120 << 20
+#: Small slices are done before threads have begun.
+LARGE_BYTES = 8 << 20
 
 
 def compact_if_due(own: OwnTable, max_delta_commits: int = MAX_DELTA_COMMITS, inflight: Collection[str] = ()) -> OwnTable:
@@ -47,7 +50,7 @@ def compact_if_due(own: OwnTable, max_delta_commits: int = MAX_DELTA_COMMITS, in
 
 
 def without_cut_compactions(own: OwnTable) -> OwnTable:
-    """Throw away compactions that were cut off, and return the metadata table as it is then.
+    """Throw away compactions and log compactions that were cut off, and return the metadata table as it is then.
 
     Raises:
         CorruptTableError: log files of version 6 lie on top of one; only a metadata table built anew helps.
@@ -61,9 +64,12 @@ def without_cut_compactions(own: OwnTable) -> OwnTable:
 
 def delta_commits(own: OwnTable) -> int:
     """Return how many delta commits were completed since the last compaction began: the log files on top of its files."""
-    done = own.timeline.completed()
-    last = max((instant.requested for instant in done if instant.action is Action.COMMIT), default="")
-    return sum(instant.action is Action.DELTA_COMMIT and (instant.completed or instant.requested) > last for instant in done)
+    return delta_commits_since(own, last_compaction(own))
+
+
+def last_compaction(own: OwnTable) -> str:
+    """Return when the last completed compaction began, `""` when there is none."""
+    return max((instant.requested for instant in own.timeline.completed() if instant.action is Action.COMMIT), default="")
 
 
 def may_compact(own: OwnTable, data: Timeline) -> bool:
@@ -75,13 +81,12 @@ def _compact(own: OwnTable, inflight: Collection[str]) -> OwnTable:
     partitions = (partition for partition, _ in walk_partitions(own.storage) if partition not in inflight)
     slices = [slice_ for partition in partitions for slice_ in own.slices(partition) if slice_.logs]
     plan = CompactionPlan(
-        tuple(operation_of(slice_, _EXPECTED_BASE_BYTES) for slice_ in slices), extra={}, preserve_meta_columns=False, missing_partitions=()
+        tuple(operation_of(slice_, EXPECTED_BASE_BYTES) for slice_ in slices), extra={}, preserve_meta_columns=False, missing_partitions=()
     )
     time = service_time(own, Service.COMPACTION)
     requested = own.writer.request(Action.COMPACTION, time, encode_compaction_plan(plan, sync=own.sources.sync_marker()))
     begun = own.writer.start(requested)
-    # Small slices are done before threads have begun.
-    is_large = sum(slice_.base.size for slice_ in slices if slice_.base is not None) > _LARGE_BYTES
+    is_large = sum(slice_.base.size for slice_ in slices if slice_.base is not None) > LARGE_BYTES
     engine = LocalEngine() if is_large else LocalEngine(threads=1)
     written = engine.run(lambda one: _compact_slice(own, one[1], time, f"{one[0]}-0-0"), list(enumerate(slices)))
     metadata = CommitMetadata(
@@ -98,11 +103,19 @@ def _compact_slice(own: OwnTable, slice_: FileSlice, instant: str, token: str) -
 
 
 def _throw_away(own: OwnTable, instant: Instant) -> None:
+    """Delete what a compaction or log compaction wrote that is not complete, then its instant."""
     for partition, listing in walk_partitions(own.storage):
         for status in listing:
-            name, log = parse_base_file_name(status.name), parse_log_file_name(status.name)
-            if own.config.layout == 1 and log is not None and log.instant == instant.requested:
-                raise CorruptTableError(f"compaction {instant.requested} of {own.storage.uri} was cut off; '{status.path}' is on top of it")
-            if name is not None and name.instant == instant.requested:
+            if _wrote(own, instant, status):
                 own.storage.delete(join_path(partition, status.name))
     own.writer.remove(instant)
+
+
+def _wrote(own: OwnTable, instant: Instant, status: FileStatus) -> bool:
+    base, log = parse_base_file_name(status.name), parse_log_file_name(status.name)
+    if log is None or own.config.layout > 1:
+        name = base or log
+        return name is not None and name.instant == instant.requested
+    if log.instant == instant.requested:
+        raise CorruptTableError(f"compaction {instant.requested} of {own.storage.uri} was cut off; '{status.path}' is on top of it")
+    return instant.action is Action.LOG_COMPACTION and instants_in(own.storage, status.path, status.size) == {instant.requested}

@@ -6,7 +6,7 @@ Rules: `HoodieHFileDataBlock`, `HoodieAvroHFileWriter`; format notes (metadata t
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import pyarrow as pa
 
@@ -17,13 +17,14 @@ from pyhudi.codec.log_writer import encode_block
 from pyhudi.kernels.bloom import KeyFilter
 from pyhudi.metadata_table.cell_blocks import CellColumns
 from pyhudi.metadata_table.changes import GroupChanges
+from pyhudi.metadata_table.merge import Joined
 from pyhudi.metadata_table.own import OwnTable
 from pyhudi.metadata_table.slice_reader import KeptBlock, Piece
 from pyhudi.spec.commit import WriteStat
 from pyhudi.spec.delete_record import COMMIT_TIME_DELETE, DeletedKeys
 from pyhudi.spec.file_group import FileSlice, join_path
 from pyhudi.spec.file_names import BaseFileName, LogFileName, next_log_name
-from pyhudi.spec.log_block import BlockHeader, BlockType
+from pyhudi.spec.log_block import BlockHeader, BlockType, LogBlock
 
 INITIAL_TOKEN = "0-0-0"  # noqa: S105 - a write token
 _BLOOM_FILTER = "bloomFilter"
@@ -122,6 +123,44 @@ def write_log(own: OwnTable, piece: FileSlice, instant: str, token: str, change:
     )
 
 
+def write_joined_log(
+    own: OwnTable, piece: FileSlice, instant: str, token: str, blocks: Sequence[LogBlock], joined: Mapping[str, Joined]
+) -> WriteStat:
+    """Write the log file of a log compaction, which stands for `blocks`: the deletes, then the records, which may come after one.
+
+    It is there whole or not at all.
+    """
+    log = _log_name(own, piece, instant, token)
+    name, partition = str(log), piece.group.partition_path
+    records = {key: one.record for key, one in joined.items() if one.record is not None}
+    deleted = [key for key, one in joined.items() if one.wipes]
+    replaces = tuple(dict.fromkeys(block.header.instant or "" for block in blocks))
+    header = BlockHeader(instant=instant, schema_json=own.encoder.file_schema, replaces=replaces)
+    change = GroupChanges(records, deleted)
+    content = b"".join((*_deletes(partition, header, change, always=not records), *_records(own, header, change)))
+    own.storage.create(join_path(partition, name), content)
+    is_own_file = own.config.layout > 1
+    return WriteStat(
+        file_id=piece.group.file_id,
+        path=join_path(partition, name),
+        prev_commit=piece.base_instant,
+        partition_path=partition,
+        num_writes=len(records),
+        num_deletes=len(deleted),
+        num_update_writes=len(records),
+        total_write_bytes=len(content),
+        file_size_in_bytes=len(content),
+        log_version=log.version,
+        log_offset=0,
+        base_file="" if is_own_file or piece.base is None else str(piece.base.name),
+        log_files=(*(() if is_own_file else (str(one.name) for one in piece.logs)), name),
+        total_log_files_compacted=len(piece.logs),
+        total_log_size_compacted=sum(block.content_size for block in blocks if block.type.holds_rows),
+        total_log_blocks=len(blocks),
+        total_updated_records_compacted=len(records),
+    )
+
+
 def _log_name(own: OwnTable, piece: FileSlice, instant: str, token: str) -> LogFileName:
     """Return the name of a delta commit's log file: it holds the commit's own time, in version 6 the slice's."""
     if own.config.layout > 1:
@@ -131,9 +170,17 @@ def _log_name(own: OwnTable, piece: FileSlice, instant: str, token: str) -> LogF
 
 def _blocks(own: OwnTable, partition: str, instant: str, change: GroupChanges) -> Iterable[bytes]:
     header = BlockHeader(instant=instant, schema_json=own.encoder.file_schema)
+    yield from _records(own, header, change)
+    yield from _deletes(partition, header, change)
+
+
+def _records(own: OwnTable, header: BlockHeader, change: GroupChanges) -> Iterable[bytes]:
     if change.records or (change.columns is not None and len(change.columns.rows)):
         yield encode_block(BlockType.HFILE, header, _hfile(own, change))
-    if change.deleted:
+
+
+def _deletes(partition: str, header: BlockHeader, change: GroupChanges, *, always: bool = False) -> Iterable[bytes]:
+    if change.deleted or always:
         keys = tuple(sorted(change.deleted))
         deletes = DeletedKeys(keys, (partition,) * len(keys), (COMMIT_TIME_DELETE,) * len(keys))
         yield encode_block(BlockType.DELETE, header, encode_deletes(deletes))

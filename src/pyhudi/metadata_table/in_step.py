@@ -21,6 +21,7 @@ from pyhudi.metadata_table.compact import compact_if_due, delta_commits, may_com
 from pyhudi.metadata_table.data_table import DataTable
 from pyhudi.metadata_table.kind import PartitionKind
 from pyhudi.metadata_table.kinds import with_kinds
+from pyhudi.metadata_table.log_compact import log_compact_if_due, unjoined_delta_commits
 from pyhudi.metadata_table.own import OwnTable
 from pyhudi.metadata_table.settings import DEFAULTS, MetadataSettings
 from pyhudi.schema.avro_arrow import avro_to_arrow
@@ -61,18 +62,22 @@ class InStep:
         write_changes(self.own, instant, told, self.config.metadata_partitions_inflight)
 
     def maintain(self) -> None:
-        """Compact and clean the metadata table if that is due; after the action completed, while the lock is still held.
+        """Compact, clean and log compact the metadata table if that is due; after the action completed, while the lock is still held.
 
         Raises:
             StorageError: the storage failed; the metadata table is as good as before.
         """
         waiting = any(instant.action is not Action.DELTA_COMMIT for instant in self.own.timeline.pending())
         now = delta_commits(self.own) + 1  # that of the action; read again is the timeline only for something to do
-        if waiting or now == AFTER_COMPACTION or now >= self.settings.max_delta_commits:
-            own, inflight = self.own.reloaded(), self.config.metadata_partitions_inflight
-            if may_compact(own, self.view.timeline):
+        blocks = self.settings.log_compaction_blocks
+        joins = blocks is not None and unjoined_delta_commits(self.own) + 1 >= blocks
+        if waiting or joins or now == AFTER_COMPACTION or now >= self.settings.max_delta_commits:
+            own, inflight, data = self.own.reloaded(), self.config.metadata_partitions_inflight, self.view.timeline
+            if may_compact(own, data):
                 own = compact_if_due(own, self.settings.max_delta_commits, inflight)
-            clean_if_due(own, inflight)
+            own = clean_if_due(own, inflight)
+            if blocks is not None:
+                log_compact_if_due(own, data, blocks, inflight)
 
     @property
     def _kinds(self) -> Mapping[str, PartitionKind]:

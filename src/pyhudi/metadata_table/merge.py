@@ -7,11 +7,19 @@ table) 2.8. A delete block's key removes whatever is older; that is the reader's
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.metadata_table.record import ColumnStats, FileEntry, FileList, MetadataRecord, SecondaryEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """What the changes of a key come to, whatever record they meet: first the key goes, if it `wipes`, then comes the record, if any."""
+
+    record: MetadataRecord | None
+    wipes: bool
 
 
 def merge(older: MetadataRecord | None, newer: MetadataRecord) -> MetadataRecord | None:
@@ -29,6 +37,46 @@ def merge(older: MetadataRecord | None, newer: MetadataRecord) -> MetadataRecord
     if isinstance(older, ColumnStats) and isinstance(newer, ColumnStats):
         return _merge_stats(older, newer)
     return newer
+
+
+def join(changes: Iterable[MetadataRecord | None]) -> Joined:
+    """Return what changes of a key do to any record before them, None among them being deletes; oldest first.
+
+    That is more than `merge` says of two of them: what was deleted stays deleted in what comes before.
+
+    Raises:
+        CorruptTableError: as of `merge`.
+
+    Example:
+        >>> join([SecondaryEntry(), None])
+        Joined(record=None, wipes=True)
+    """
+    record: MetadataRecord | None = None
+    wipes = False
+    for change in changes:
+        if change is None:
+            record, wipes = None, True
+        elif record is None:
+            record = change
+        else:
+            wipes = wipes or _hides_older(record)
+            record = _joined(record, change)
+    return Joined(record, record is None or (wipes and not _hides_older(record)))
+
+
+def _joined(older: MetadataRecord, newer: MetadataRecord) -> MetadataRecord:
+    merged = merge(older, newer)
+    if isinstance(merged, FileList) and isinstance(newer, FileList):
+        gone = {name: entry for name, entry in newer.entries.items() if entry.is_deleted}
+        return FileList(merged.type, {**merged.entries, **gone})
+    return newer if merged is None else merged
+
+
+def _hides_older(record: MetadataRecord) -> bool:
+    """Tell whether nothing of an older record is left once this one has come."""
+    return not isinstance(record, FileList | ColumnStats) or (
+        isinstance(record, ColumnStats) and (record.is_deleted or record.is_tight_bound)
+    )
 
 
 def merge_all(older: MetadataRecord | None, changes: Iterable[MetadataRecord | None]) -> MetadataRecord | None:

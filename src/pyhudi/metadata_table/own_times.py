@@ -1,4 +1,4 @@
-"""Which times the metadata table gives its own actions: builds, compactions, cleans and rollbacks.
+"""Which times the metadata table gives its own actions: builds, compactions, log compactions, cleans and rollbacks.
 
 Rules: `HoodieBackedTableMetadataWriter`, `HoodieBackedTableMetadataWriterTableVersionSix`; format notes (metadata table) 2.3 and 2.5.
 From version 8 on they are fresh ones, and builds count from the year 0 on. Instants of version 6 do not tell when they completed:
@@ -27,6 +27,7 @@ class Service(enum.StrEnum):
 
     COMPACTION = "001"
     CLEAN = "002"
+    LOG_COMPACTION = "005"
     ROLLBACK = "006"
 
 
@@ -51,6 +52,12 @@ def build_time(own: OwnTable, data: Timeline) -> str:
 def service_time(own: OwnTable, service: Service) -> str:
     """Return the time of a compaction or clean that begins now."""
     return own.next_time() if own.config.layout > 1 else _unused(own, _longer(last_delta_commit(own), service))
+
+
+def delta_commits_since(own: OwnTable, time: str) -> int:
+    """Return how many delta commits were completed after a time: log compactions, which tell nothing new, are none."""
+    done = (instant for instant in own.timeline.completed() if instant.action is Action.DELTA_COMMIT)
+    return sum((one.completed or one.requested) > time and one.requested not in own.timeline.log_compactions for one in done)
 
 
 def rollback_time(own: OwnTable, failed: str, reason: str = "") -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
+from pyhudi.codec.log_file import scan_blocks
 from pyhudi.codec.rollback import encode_rollback_metadata, encode_rollback_plan
 from pyhudi.errors import CorruptTableError
 from pyhudi.fsview.partitions import walk_partitions
@@ -19,7 +20,7 @@ from pyhudi.metadata_table.files_kind import files_of_rollback
 from pyhudi.metadata_table.own import OwnTable
 from pyhudi.metadata_table.own_times import rollback_time
 from pyhudi.metadata_table.partitions import FILES
-from pyhudi.spec.file_group import join_path
+from pyhudi.spec.file_group import LogFile, join_path
 from pyhudi.spec.file_names import parse_log_file_name
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.spec.rollback import InstantInfo, RollbackMetadata, RollbackPartition, RollbackPlan, RollbackRequest
@@ -93,13 +94,32 @@ def _list_logs(own: OwnTable, storage: Storage, done: RollbackMetadata) -> OwnTa
 
 
 def _refuse_compacted(own: OwnTable, failed: str, *, completed: bool) -> None:
+    """Refuse what was put into a base file, or into a log file together with others."""
     done = None if not completed else failed if own.config.layout == 1 else own.timeline.completion_time(failed)
     for instant in own.timeline.completed():
         if done is not None and instant.action is Action.COMMIT and instant.requested >= done:
-            raise CorruptTableError(
-                f"{failed} cannot be rolled back: the metadata table {own.storage.uri} was compacted at {instant.requested} with its"
-                " records. Delete the metadata table (drop its partitions from hoodie.properties); it is built anew"
-            )
+            raise _too_late(own, failed, instant.requested)
+    for log in _joined_logs(own):
+        with own.storage.open_input(log.path) as source:
+            replaced = (block.header for block in scan_blocks(source, log.path, log.size))
+            found = next((header.instant for header in replaced if failed in header.replaces), None)
+        if found is not None:
+            raise _too_late(own, failed, found)
+
+
+def _too_late(own: OwnTable, failed: str, compaction: str) -> CorruptTableError:
+    return CorruptTableError(
+        f"{failed} cannot be rolled back: the metadata table {own.storage.uri} was compacted at {compaction} with its records. Delete the "
+        "metadata table (drop its partitions from hoodie.properties); it is built anew"
+    )
+
+
+def _joined_logs(own: OwnTable) -> Iterator[LogFile]:
+    """Yield the log files that a log compaction may have written."""
+    if own.timeline.log_compactions:
+        for partition, _ in walk_partitions(own.storage):
+            logs = (log for slice_ in own.slices(partition) for log in slice_.logs)
+            yield from (log for log in logs if own.config.layout == 1 or log.name.instant in own.timeline.log_compactions)
 
 
 def _of_files(own: OwnTable, failed: str) -> Iterator[RollbackRequest]:

@@ -14,6 +14,7 @@ from pyhudi.spec.table_version import TableVersion
 
 _GLOBAL = "hoodie.metadata.global.record.level.index"
 _BY_PARTITION = "hoodie.metadata.record.level.index"
+_JOINS = "hoodie.metadata.log.compaction"
 _BLOOM = "hoodie.metadata.index.bloom.filter"
 
 
@@ -40,6 +41,7 @@ class MetadataSettings:
         column_stats_groups: file groups of a new partition `column_stats`.
         partition_stats_groups: file groups of a new partition `partition_stats`.
         max_delta_commits: delta commits of the metadata table after which it is compacted.
+        log_compaction_blocks: delta commits, log files or blocks from which on log files are joined; None leaves them as they are.
         record_index: whether there shall be a record index; None leaves it as it is.
         record_index_by_partition: whether a new one has file groups of its own for each partition of the table.
         record_index_groups: how many file groups a new index of records gets.
@@ -58,6 +60,7 @@ class MetadataSettings:
     column_stats_groups: int = 2
     partition_stats_groups: int = 1
     max_delta_commits: int = 10
+    log_compaction_blocks: int | None = None
 
     record_index: bool | None = None
     record_index_by_partition: bool = False
@@ -107,6 +110,7 @@ def metadata_settings(options: Options) -> MetadataSettings:
         column_stats_groups=options.integer("hoodie.metadata.index.column.stats.file.group.count"),
         partition_stats_groups=options.integer("hoodie.metadata.index.partition.stats.file.group.count"),
         max_delta_commits=options.integer("hoodie.metadata.compact.max.delta.commits"),
+        log_compaction_blocks=options.integer(f"{_JOINS}.blocks.threshold") if options.flag(f"{_JOINS}.enable") else None,
         record_index=_record_index(options),
         record_index_by_partition=options.flag(f"{_BY_PARTITION}.enable"),
         record_index_groups=_limits(options, _BY_PARTITION if options.flag(f"{_BY_PARTITION}.enable") else _GLOBAL),

@@ -25,7 +25,10 @@ from pyhudi.spec.commit import CommitMetadata, Operation, WriteStat
 from pyhudi.spec.file_group import BaseFile, FileGroupId, FileSlice, LogFile
 from pyhudi.spec.file_names import parse_base_file_name, parse_log_file_name
 from pyhudi.spec.log_block import BlockType
+from pyhudi.spec.visibility import Visibility
 
+#: In version 6 log files do not tell which of them are the commit's own, which is not complete yet; failed writes are rolled back by then.
+_EVERYTHING = Visibility(frozenset(), origin="9" * 17)
 _KEEPS_ROWS = frozenset({Operation.COMPACT.value, Operation.LOG_COMPACT.value})
 
 
@@ -100,7 +103,8 @@ class SliceRows:
     def __init__(self, view: FileSystemView, shape: TableShape) -> None:
         self._storage = view.storage
         self._shape = shape
-        self._visibility = view.timeline.visibility
+        self._layout = view.config.layout
+        self._visibility = view.timeline.visibility if self._layout >= OWN_LOG_FILES else _EVERYTHING
 
     def keys(self, slice_: FileSlice | None, among: pa.Array | None = None) -> pa.StringArray:
         """Return the record keys of a slice's rows, or those of them that are `among` some."""
@@ -114,7 +118,7 @@ class SliceRows:
     def batches(self, slice_: FileSlice | None, columns: Sequence[str], among: pa.Array | None = None) -> Iterator[pa.RecordBatch]:
         """Yield record key and columns of a slice's rows in batches of bounded size."""
         if slice_ is not None:
-            task = SliceTask(slice_, self._visibility, OWN_LOG_FILES, tuple(self._schema(columns).names))
+            task = SliceTask(slice_, self._visibility, self._layout, tuple(self._schema(columns).names))
             only = None if among is None else pc.field(RECORD_KEY).isin(among)
             yield from iter_merged(self._storage, self._shape, task, only)
 
@@ -128,7 +132,7 @@ class SliceRows:
         """Return the keys, each once, that the log files of a change speak of, and whether deletes are among them."""
         assert change.after is not None
         appended = replace(change.after, base=None, logs=change.appended)
-        found = read_log_rows(self._storage, self._shape, slice_blocks(self._storage, appended, OWN_LOG_FILES), ())
+        found = read_log_rows(self._storage, self._shape, slice_blocks(self._storage, appended, self._layout), ())
         return pc.unique(found.keys), bool(found.deletes.any())
 
     def may_hold_deletes(self, slice_: FileSlice | None) -> bool:
@@ -138,7 +142,7 @@ class SliceRows:
             return False
         if shape.merger is not None or self.marks_deletes:
             return True
-        return any(block.type is BlockType.DELETE for block in slice_blocks(self._storage, slice_, OWN_LOG_FILES))
+        return any(block.type is BlockType.DELETE for block in slice_blocks(self._storage, slice_, self._layout))
 
     @property
     def marks_deletes(self) -> bool:

@@ -12,7 +12,7 @@ from typing import BinaryIO, TypeAlias
 
 from pyhudi.codec.hfile import CellBlock, DataBlock, HFileReader
 from pyhudi.errors import CorruptTableError
-from pyhudi.metadata_table.merge import merge, merge_all
+from pyhudi.metadata_table.merge import Joined, join, merge, merge_all
 from pyhudi.metadata_table.record import MetadataRecord
 from pyhudi.metadata_table.record_codec import RecordDecoder, decoder_of
 from pyhudi.metadata_table.record_encoder import RecordEncoder
@@ -64,7 +64,7 @@ class SliceReader:
     def pieces(self, encoder: RecordEncoder) -> Iterator[Piece]:
         """Yield all cells in order of rows, as a new base file holds them: blocks that no log changes stay as they are."""
         with self._files() as files:
-            changes = {key.encode(): records for key, records in _changes(files, HFileReader.entries, _everything).items()}
+            changes = {key.encode(): records for key, records in _changes(files.blocks(), HFileReader.entries, _everything).items()}
             waiting = sorted(changes, reverse=True)
             for block, decoder in _base_blocks(files):
                 rows = block.rows
@@ -84,12 +84,24 @@ class SliceReader:
             while waiting:
                 yield from _cell(waiting[-1], _after(None, changes[waiting.pop()]), encoder)
 
+    def blocks(self) -> tuple[LogBlock, ...]:
+        """Return the blocks of the logs that count, in the order in which they apply."""
+        with self._files() as files:
+            return tuple(block for _, block in files.blocks())
+
+    def joined(self) -> tuple[tuple[LogBlock, ...], dict[str, Joined]]:
+        """Return these blocks, and what they do together to each key, whatever the base file says of it."""
+        with self._files() as files:
+            found = tuple(files.blocks())
+            changes = _changes(found, HFileReader.entries, _everything)
+        return tuple(block for _, block in found), {key: join(records) for key, records in changes.items()}
+
     def _files(self) -> SliceFiles:
         return SliceFiles(self._storage, self._slice, self._timeline)
 
     def _merged(self, fetch: _Fetch, wants: _Wants) -> Iterator[tuple[str, MetadataRecord]]:
         with self._files() as files:
-            changes = _changes(files, fetch, wants)
+            changes = _changes(files.blocks(), fetch, wants)
             if (base := files.base()) is not None:
                 file, schema, path = base
                 for key, record in _records(file, schema, fetch, path):
@@ -113,9 +125,9 @@ def _base_blocks(files: SliceFiles) -> Iterator[tuple[DataBlock, RecordDecoder]]
         yield from ((block, decoder) for block in file.blocks())
 
 
-def _changes(files: SliceFiles, fetch: _Fetch, wants: _Wants) -> _Changes:
+def _changes(blocks: Iterable[tuple[BinaryIO, LogBlock]], fetch: _Fetch, wants: _Wants) -> _Changes:
     changes: _Changes = {}
-    for source, block in files.blocks():
+    for source, block in blocks:
         for key, record in _block_changes(source, block, fetch, wants):
             changes.setdefault(key, []).append(record)
     return changes

@@ -49,7 +49,7 @@ def missing_instants(metadata: Timeline, data: Timeline) -> tuple[str, ...]:
 def unknown_instants(metadata: Timeline, data: Timeline) -> tuple[str, ...]:
     """Return the writes that the metadata table shows and that the data table's timeline, read before or ended earlier, lacks.
 
-    A build of indexes is none.
+    A build of indexes is none, and no log compaction of the metadata table.
     """
     known = {instant.requested for instant in data.instants if instant.is_completed or instant.action is Action.INDEXING}
     start = data.origin or ""
@@ -60,4 +60,5 @@ def unknown_instants(metadata: Timeline, data: Timeline) -> tuple[str, ...]:
         and not is_own(instant.requested)
         and instant.requested >= start
         and instant.requested not in known
+        and instant.requested not in metadata.log_compactions
     )

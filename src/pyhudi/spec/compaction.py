@@ -19,6 +19,8 @@ TOTAL_IO_READ_MB = "TOTAL_IO_READ_MB"
 TOTAL_LOG_FILES_SIZE = "TOTAL_LOG_FILES_SIZE"
 TOTAL_IO_WRITE_MB = "TOTAL_IO_WRITE_MB"
 _MEGABYTE = 1 << 20
+#: By this class Apache Hudi knows that a plan is one of log compaction.
+LOG_COMPACTION_STRATEGY = Strategy("org.apache.hudi.table.action.compact.LogCompactionExecutionHelper", {})
 
 
 @dataclass(frozen=True, slots=True)

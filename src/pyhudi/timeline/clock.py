@@ -72,7 +72,17 @@ class InstantClock:
         last = _naive(self._last)
         if last - _naive(now) > _TOLERATED_LAG:
             _log.warning("the clock says %s but the timeline is at %s already; new instants continue from there", now, self._last)
-        return _text(last + _STEP)
+        return following(self._last)
+
+
+def following(instant: str) -> str:
+    """Return the instant time that follows on another one.
+
+    Example:
+        >>> following("20261231235959999")
+        '20270101000000000'
+    """
+    return _text(_naive(instant) + _STEP)
 
 
 def zone_of(name: str) -> tzinfo | None:

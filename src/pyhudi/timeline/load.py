@@ -42,7 +42,14 @@ def load_timeline(
     times = _times_of_files(found, config)
     archive = None if rows is None or config.layout == 1 else History(storage, config, rows, times)
     instants = fold(instant for instant, _ in found)
-    return Timeline(instants, config.layout, times if archive is None else archive, _origin(storage, config, instants), archive=archive)
+    return Timeline(
+        instants,
+        config.layout,
+        times if archive is None else archive,
+        _origin(storage, config, instants),
+        archive=archive,
+        log_compactions=frozenset(instant.requested for instant, _ in found if instant.action is Action.LOG_COMPACTION),
+    )
 
 
 def _instants(files: Iterable[FileStatus], layout: int) -> list[tuple[Instant, FileStatus]]:

@@ -21,6 +21,7 @@ class Timeline:
     1 and, read when asked for, archived ones. `origin` is the time below which everything counts as archived: by
     default that of the first action that is still active, `""` when nothing was ever archived. `until` is the time
     that an `as_of` view ends at. `archive` tells about archived instants, where the timeline was read to know them.
+    `log_compactions` are the requested times of log compactions, pending or not: completed they are delta commits.
     """
 
     instants: tuple[Instant, ...]
@@ -30,6 +31,7 @@ class Timeline:
     origin: str | None = None
     until: str | None = None
     archive: History | None = field(default=None, repr=False, compare=False)
+    log_compactions: frozenset[str] = frozenset()
     visibility: Visibility = field(init=False, repr=False, compare=False)
     _by_time: Mapping[str, tuple[Instant, ...]] = field(init=False, repr=False, compare=False)
 

@@ -41,7 +41,7 @@ def prepared(storage: Storage, timeline: Timeline, clock: Clock | None = None) -
     return in_step
 
 
-def record(storage: Storage, instant: Instant, max_delta_commits: int = 10) -> None:
+def record(storage: Storage, instant: Instant, max_delta_commits: int = 10, log_compaction_blocks: int | None = None) -> None:
     """Record one completed action, over the table as it was before it."""
     config = TableConfig(load_properties(storage))
     timeline = timeline_of(storage)
@@ -49,7 +49,8 @@ def record(storage: Storage, instant: Instant, max_delta_commits: int = 10) -> N
     own = open_own(storage, sources())
     assert own is not None
     view = FileSystemView(storage, config, timeline.as_of(before))
-    in_step = InStep(storage, config, view, own, MetadataSettings(max_delta_commits=max_delta_commits))
+    settings = MetadataSettings(max_delta_commits=max_delta_commits, log_compaction_blocks=log_compaction_blocks)
+    in_step = InStep(storage, config, view, own, settings)
     if instant.action is Action.CLEAN:
         metadata = decode(instant.action, instant.state, read_bytes(storage, config, instant))
         assert isinstance(metadata, CleanMetadata)
@@ -60,13 +61,13 @@ def record(storage: Storage, instant: Instant, max_delta_commits: int = 10) -> N
     in_step.maintain()
 
 
-def replay(storage: Storage, max_delta_commits: int = 10) -> None:
+def replay(storage: Storage, max_delta_commits: int = 10, log_compaction_blocks: int | None = None) -> None:
     """Build a metadata table before the first action, then record each."""
     timeline = timeline_of(storage)
     prepared(storage, timeline.as_of("0"))
     for instant in timeline.completed():
         if instant.action.writes_data or instant.action is Action.CLEAN:
-            record(storage, instant, max_delta_commits)
+            record(storage, instant, max_delta_commits, log_compaction_blocks)
 
 
 def metadata_table(storage: Storage) -> MetadataTable:

@@ -156,3 +156,23 @@ def test_compaction_that_was_cut_loses_nothing_and_is_done_again(stored, recorde
         compact(run.storage)
         assert contents(run.storage) == records, run.point
         assert in_step(run.storage).own.timeline.pending() == (), run.point
+
+
+def test_log_compaction_that_was_cut_loses_nothing_and_is_done_again(stored, recorded) -> None:
+    done = recorded.copy()
+    complete_last(stored, done)
+    records = contents(done)
+
+    def join(storage: Storage) -> None:
+        step = in_step(storage)
+        replace(step, settings=MetadataSettings(max_delta_commits=30, log_compaction_blocks=1)).maintain()
+
+    for run in cuts(join, done):
+        assert contents(run.storage) == records, run.point
+        join(run.storage)
+        assert contents(run.storage) == records, run.point
+        timeline = in_step(run.storage).own.timeline
+        assert timeline.pending() == (), run.point
+        assert len([one for one in timeline.completed() if one.requested in timeline.log_compactions]) == 1, run.point
+        files = {log.name for slice_ in in_step(run.storage).own.slices("files") for log in slice_.logs}
+        assert len(files) == 3, run.point  # that of the build, that of the commit, and the one that joins them

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterable
+from itertools import product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pyhudi.errors import CorruptTableError
-from pyhudi.metadata_table.merge import merge, merge_all
+from pyhudi.metadata_table.merge import Joined, join, merge, merge_all
 from pyhudi.metadata_table.record import (
     BloomFilterRecord,
     ColumnStats,
     FileEntry,
     FileList,
+    MetadataRecord,
     RecordLocation,
     RecordType,
     SecondaryEntry,
@@ -108,3 +111,39 @@ def test_records_of_different_kinds_under_one_key_are_refused() -> None:
 def test_bounds_that_do_not_compare_are_refused() -> None:
     with pytest.raises(CorruptTableError, match="int and str"):
         merge(stats(1, 2), ColumnStats(RecordType.COLUMN_STATS, "f", "c", ValueType.STRING, "a", "b"))
+
+
+CHANGES = {
+    "files": (None, files(a=7), files(a=None)),
+    "statistics": (None, stats(3, 5, count=2, nulls=1), stats(1, 4, count=3), stats(6, 9, tight=True), stats(deleted=True)),
+    "locations": (None, RecordLocation("p", "f"), RecordLocation("q", "g")),
+    "secondary entries": (None, SecondaryEntry(), SecondaryEntry(is_deleted=True)),
+}
+
+
+def applied(record: MetadataRecord | None, changes: Iterable[MetadataRecord | None]) -> MetadataRecord | None:
+    """What a reader makes of a record and changes. Nobody asks for files that are gone, and a list without files is as good as none."""
+    for change in changes:
+        record = None if change is None else merge(record, change)
+    if not isinstance(record, FileList):
+        return record
+    entries = {name: entry for name, entry in record.entries.items() if not entry.is_deleted}
+    return FileList(record.type, entries) if entries else None
+
+
+@pytest.mark.parametrize("kind", CHANGES)
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_joined_changes_do_to_every_record_what_they_did_one_by_one(kind, count) -> None:
+    for before, *changes, after in product(CHANGES[kind], repeat=count + 2):
+        joined = join(changes)
+        steps = [*([None] if joined.wipes else []), *([] if joined.record is None else [joined.record])]
+        for later in ([], [after]):
+            assert applied(before, [*steps, *later]) == applied(before, [*changes, *later]), changes
+
+
+def test_file_that_came_and_went_stays_gone_in_what_comes_before() -> None:
+    assert merge(files(a=3), files(a=None)) == files()
+    assert join([files(a=3), files(a=None)]).record == files(a=None)
+    assert join([stats(1, 2, deleted=True), stats(3, 4)]).wipes
+    assert join([RecordLocation("p", "f"), None]) == Joined(None, wipes=True)
+    assert join([None, RecordLocation("p", "f")]) == Joined(RecordLocation("p", "f"), wipes=False)

@@ -29,20 +29,25 @@ def take_back_run(table: LockedTable, instant: Instant, groups: Sequence[BucketG
         ConflictError: the run is alive: it is one of Apache Hudi, whose heartbeat is fresh.
     """
     requested = Instant(instant.requested, instant.action, State.REQUESTED)
+    partitions = sorted({group.partition_path for group in groups})
     if instant.state is State.REQUESTED and marked_files(table.storage, instant.requested) is None:
+        _delete_rings(table, instant, partitions)  # Apache Hudi leaves those of a run that it took back
         return requested
     check_dead(table, instant)
     find_metadata_table(table)  # takes back what the run told it, while the instant still says that it is pending
     for path in written_files(table, instant, groups):
         table.storage.delete(path)
-    partitions = sorted({group.partition_path for group in groups})
-    for path in partitions:
-        table.storage.delete(ring_file(path, instant.requested))
+    _delete_rings(table, instant, partitions)
     remove_left_overs(table.storage, partitions)
     delete_markers(table.storage, instant.requested)
     table.storage.delete(heartbeat_path(instant.requested))
     table.storage.delete(instant_path(table.config, Instant(instant.requested, instant.action, State.INFLIGHT)))
     return requested
+
+
+def _delete_rings(table: LockedTable, instant: Instant, partitions: Sequence[str]) -> None:
+    for path in partitions:
+        table.storage.delete(ring_file(path, instant.requested))
 
 
 def cancel(table: LockedTable, instant: Instant, groups: Sequence[BucketGroup]) -> None:

@@ -10,12 +10,8 @@ from collections.abc import Collection, Iterable, Sequence
 
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.service.compaction.settings import CompactionSettings
-from pyhudi.spec.clustering import Strategy
-from pyhudi.spec.compaction import CompactionOperation, CompactionPlan, operation_of
+from pyhudi.spec.compaction import LOG_COMPACTION_STRATEGY, CompactionOperation, CompactionPlan, operation_of
 from pyhudi.spec.file_group import FileGroupId, FileSlice
-
-#: By this class Apache Hudi knows that a plan is one of log compaction.
-_LOG_COMPACTION = Strategy("org.apache.hudi.table.action.compact.LogCompactionExecutionHelper", {})
 
 
 def plan_compaction(view: FileSystemView, settings: CompactionSettings, busy: Collection[FileGroupId]) -> CompactionPlan:
@@ -43,7 +39,7 @@ def plan_log_compaction(view: FileSystemView, settings: CompactionSettings, busy
     """Return the plan that stitches together the logs of every slice that has as many as the settings ask for."""
     slices = _with_logs(view, view.partition_paths(), busy)
     operations = tuple(operation_of(piece, settings.default_base_bytes) for piece in slices if len(piece.logs) >= settings.log_blocks)
-    return CompactionPlan(operations, extra={}, strategy=_LOG_COMPACTION, preserve_meta_columns=True, missing_partitions=())
+    return CompactionPlan(operations, extra={}, strategy=LOG_COMPACTION_STRATEGY, preserve_meta_columns=True, missing_partitions=())
 
 
 def _with_logs(view: FileSystemView, paths: Iterable[str], busy: Collection[FileGroupId]) -> Iterable[FileSlice]:

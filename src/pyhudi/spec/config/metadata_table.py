@@ -68,6 +68,18 @@ METADATA_TABLE: tuple[ConfigKey, ...] = (
         "10",
     ),
     served(
+        "hoodie.metadata.log.compaction.enable",
+        "Join the log files of the metadata table in between its compactions.",
+        Kind.FLAG,
+        "false",
+    ),
+    served(
+        "hoodie.metadata.log.compaction.blocks.threshold",
+        "Delta commits of the metadata table, and log files or blocks of one of its slices, from which on they are joined.",
+        Kind.POSITIVE,
+        "5",
+    ),
+    served(
         "hoodie.metadata.global.record.level.index.enable",
         "Keep an index of where each record key of the table lives; false drops it, without a value it stays as it is.",
         Kind.FLAG,
@@ -136,7 +148,7 @@ METADATA_TABLE: tuple[ConfigKey, ...] = (
         f"this setting of the metadata table {_LATER}",
         """
         hoodie.metadata.index.secondary.enable=true hoodie.metadata.metrics.enable=false
-        hoodie.metadata.log.compaction.enable=false hoodie.metadata.auto.initialize=true hoodie.metadata.auto.delete.partitions=true
+        hoodie.metadata.auto.initialize=true hoodie.metadata.auto.delete.partitions=true
         hoodie.metadata.compact.trigger.strategy=num_commits hoodie.metadata.record.index.enable.validation.on.initialization=false
         hoodie.metadata.record.level.index.defer.init=false hoodie.metadata.table.service.manager.enabled=false
         hoodie.metadata.write.concurrency.mode=single_writer hoodie.metadata.derive.from.datatable.clean.policy=true,false hoodie.metadata.*

@@ -194,6 +194,15 @@ def test_a_ring_that_was_taken_back_does_not_count() -> None:
     assert ring(table, path).prefixes == now.prefixes
 
 
+def test_a_ring_that_apache_hudi_left_of_a_run_is_in_nobody_s_way() -> None:
+    table = make()
+    (planned,) = table.services.cluster(options=SPLIT, mode="schedule")
+    assert planned.instant is not None
+    table.storage.create(ring_file("d1", planned.instant), b"{}")
+    assert table.services.cluster(planned.instant)[0].splits == 4
+    check_places(table)
+
+
 @pytest.mark.parametrize(
     ("strategy", "text"),
     [

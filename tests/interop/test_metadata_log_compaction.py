@@ -1,0 +1,83 @@
+"""Log compactions of the metadata table: Apache Hudi reads by ours and goes on with them, and so does pyhudi with those of Apache Hudi."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from pyhudi import HudiTable
+from pyhudi.metadata_table.own import OwnTable, open_own
+from tests.interop.judge import Judge
+from tests.interop.kinds import Kind
+from tests.interop.rows import trips
+from tests.interop.test_metadata_table import ON, check
+from tests.unit.metadata_table.replays import sources
+from tests.unit.service.test_indexes import placed
+
+JOINED = {
+    **ON,
+    "hoodie.metadata.log.compaction.enable": "true",
+    "hoodie.metadata.log.compaction.blocks.threshold": "2",
+    "hoodie.metadata.compact.max.delta.commits": "12",
+    "hoodie.metadata.record.index.enable": "true",
+    "hoodie.metadata.record.index.min.filegroup.count": "2",
+    "hoodie.metadata.index.bloom.filter.enable": "true",
+    "hoodie.compact.inline": "false",
+}
+
+
+def joined(table: HudiTable) -> frozenset[str]:
+    return own_of(table).timeline.log_compactions
+
+
+def own_of(table: HudiTable) -> OwnTable:
+    own = open_own(table.storage, sources())
+    assert own is not None
+    return own
+
+
+def check_keys(judge: Judge, table: HudiTable, name: str) -> None:
+    """Each key is found by the record index where its row is, those that were deleted are not."""
+    wanted = {f"trip-{number}" for number in range(10)}
+    condition = f"id IN ({', '.join(repr(key) for key in sorted(wanted))})"
+    judge.sql(f"REFRESH TABLE {name}")
+    found = judge.sql(f"SELECT id FROM {name} WHERE {condition}", conf=JOINED).column("id").to_pylist()
+    there = sorted({key for key, _, _ in placed(table)} & wanted)
+    assert sorted(found) == sorted(table.to_arrow(columns=["id"], filter=condition).column("id").to_pylist()) == there
+    assert table.inspect.health().to_pylist() == []
+
+
+@pytest.mark.parametrize(
+    ("version", "table_type"),
+    [
+        (9, "COPY_ON_WRITE"),
+        (6, "COPY_ON_WRITE"),
+        pytest.param(8, "MERGE_ON_READ", marks=pytest.mark.thorough),
+        pytest.param(6, "MERGE_ON_READ", marks=pytest.mark.thorough),
+    ],
+)
+def test_both_go_on_with_log_compactions_of_the_other(judge: Judge, tmp_path: Path, version: int, table_type: str) -> None:
+    name = f"joined_{version}_{table_type.lower()}"
+    kind = Kind("joined", version=version, table_type=table_type, order_by=("amount",), options=JOINED)
+    table = dataclasses.replace(kind, options={}).create(tmp_path / "t")
+    table.insert(trips(0, 6), JOINED)
+    for turn in range(4):
+        table.upsert(trips(turn, turn + 3, amount=turn + 1), JOINED)
+        table.delete(trips(2 * turn, 2 * turn + 1), options=JOINED)
+    ours = joined(table)
+    assert len(ours) > 2
+    judge.sql(f"CREATE TABLE {name} USING hudi LOCATION '{tmp_path / 't'}'")
+    check_keys(judge, table, name)
+    kind.judge_writes(judge, tmp_path / "t", "upsert", trips(0, 4, amount=7))
+    kind.judge_writes(judge, tmp_path / "t", "delete", trips(1, 2, amount=9))
+    kind.judge_writes(judge, tmp_path / "t", "upsert", trips(2, 3, amount=8))
+    theirs = joined(table) - ours
+    assert theirs
+    check_keys(judge, table, name)
+    table.upsert(trips(1, 10, amount=10), JOINED)
+    table.delete(trips(3, 4), options=JOINED)
+    check(judge, tmp_path / "t", name)
+    check_keys(judge, table, name)
+    assert joined(table) - ours - theirs

@@ -1,0 +1,215 @@
+"""Log compactions of the metadata table: what log files said stays said, deletes and order included."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from pyhudi import HudiTable
+from pyhudi.errors import CorruptTableError
+from pyhudi.fsview.partitions import walk_partitions
+from pyhudi.metadata_table.compact import compact_if_due
+from pyhudi.metadata_table.log_compact import log_compact_if_due
+from pyhudi.metadata_table.own import OwnTable, open_own
+from pyhudi.metadata_table.rollback import roll_back
+from pyhudi.metadata_table.slice_reader import SliceReader
+from pyhudi.spec.compaction import LOG_COMPACTION_STRATEGY, CompactionPlan
+from pyhudi.spec.file_group import FileGroupId
+from pyhudi.spec.instant import Action, Instant, State
+from pyhudi.spec.table_config import TableConfig
+from pyhudi.storage.local import LocalStorage
+from pyhudi.storage.memory import MemoryStorage
+from pyhudi.storage.table_properties import load_properties
+from pyhudi.timeline.clock import following
+from pyhudi.timeline.payload import instant_path, read_action
+from tests.tables import unpack
+from tests.unit.metadata_table.replays import contents, metadata_table, sources, timeline_of
+from tests.unit.service.test_indexes import placed
+from tests.unit.table.tables import make_table, ride, rows_of
+
+INDEXES = {
+    "hoodie.metadata.record.index.enable": "true",
+    "hoodie.metadata.record.index.min.filegroup.count": "2",
+    "hoodie.metadata.index.bloom.filter.enable": "true",
+}
+SEVERAL = {"hoodie.metadata.compact.max.delta.commits": "30", "hoodie.compact.inline": "false"}
+JOINED = {**SEVERAL, "hoodie.metadata.log.compaction.enable": "true", "hoodie.metadata.log.compaction.blocks.threshold": "3"}
+
+
+def written(version: str, table_type: str = "COPY_ON_WRITE") -> HudiTable:
+    """A table with every index that its version has; its metadata table has base files that its log files delete from."""
+    options = {"hoodie.write.table.version": version}
+    table = make_table(MemoryStorage(), partition_by=["city"], order_by=["at"], table_type=table_type, options=options)
+    table.upsert([ride(number, "oslo" if number % 2 else "lima", number) for number in range(6)], INDEXES)
+    if version != "6":
+        table.services.index("by_value", "value")
+        table.services.index("by_at", "at", using="column_stats", options={"expr": "from_unixtime"})
+    compact_if_due(own_of(table), 1)
+    change(table, SEVERAL)
+    return table
+
+
+def change(table: HudiTable, options: dict[str, str]) -> None:
+    """Values change and change back, keys go and come."""
+    table.upsert([ride(1, "oslo", 50, 1), ride(6, "bern", 6, 1)], options)
+    table.delete([{"id": 2, "city": "lima"}], options=options)
+    table.upsert([ride(1, "oslo", 1, 2), ride(2, "lima", 70, 2)], options)
+    table.delete([{"id": 4, "city": "lima"}, {"id": 6, "city": "bern"}], options=options)
+
+
+def own_of(table: HudiTable) -> OwnTable:
+    own = open_own(table.storage, sources())
+    assert own is not None
+    return own
+
+
+def joined_parts(own: OwnTable) -> dict[FileGroupId, set[str]]:
+    """The instants whose blocks a log compaction stands for, by file group: readers pass over them."""
+    found = {}
+    for slice_ in (slice_ for partition, _ in walk_partitions(own.storage) for slice_ in own.slices(partition)):
+        blocks = SliceReader(own.storage, slice_, own.timeline).blocks()
+        if parts := {instant for block in blocks for instant in block.header.replaces}:
+            assert parts.isdisjoint(block.header.instant for block in blocks)
+            found[slice_.group] = parts
+    return found
+
+
+def log_compacted(table: HudiTable) -> OwnTable:
+    return log_compact_if_due(own_of(table), timeline_of(table.storage), 2)
+
+
+@pytest.mark.parametrize(("version", "table_type"), [("9", "COPY_ON_WRITE"), ("8", "MERGE_ON_READ"), ("6", "COPY_ON_WRITE")])
+def test_joined_file_says_what_its_parts_said(version, table_type) -> None:
+    table = written(version, table_type)
+    before = contents(table.storage)
+    own = log_compacted(table)
+    assert contents(table.storage) == before
+    parts = joined_parts(own)
+    assert {group.partition_path for group in parts} >= {"files", "column_stats", "record_index"}
+    change(table, SEVERAL)
+    after = contents(table.storage)
+    assert after != before
+    compact_if_due(own_of(table), 1)
+    assert contents(table.storage) == after
+    assert table.inspect.health().to_pylist() == []
+
+
+@pytest.mark.parametrize("version", ["9", "8", "6"])
+def test_writes_join_as_often_as_options_say(version) -> None:
+    table = make_table(MemoryStorage(), options={"hoodie.write.table.version": version})
+    for number in range(7):
+        table.upsert([ride(number)], JOINED)
+    timeline = own_of(table).timeline
+    assert timeline.pending() == ()
+    joined = [instant for instant in timeline.completed() if instant.requested in timeline.log_compactions]
+    assert [instant.action for instant in joined] == [Action.DELTA_COMMIT] * len(joined)
+    # The builds of two partitions are delta commits as well, in which no slice has files to join yet.
+    assert len(joined) == 2
+    assert metadata_table(table.storage).is_ahead is False
+    table.upsert([ride(9)], SEVERAL)
+    assert own_of(table).timeline.log_compactions == timeline.log_compactions
+    assert table.inspect.health().to_pylist() == []
+
+
+@pytest.mark.parametrize("version", ["8", "6"])
+def test_instant_and_plan_are_those_of_apache_hudi(version) -> None:
+    table = written(version)
+    newest = max(log.name.instant for slice_ in own_of(table).slices("files") for log in slice_.logs)
+    last = max(one.requested for one in own_of(table).timeline.completed() if one.action is Action.DELTA_COMMIT)
+    own = log_compacted(table)
+    (requested,) = own.timeline.log_compactions
+    assert requested == (f"{last}005" if version == "6" else following(newest))
+    plan = read_action(own.storage, own.config, Instant(requested, Action.LOG_COMPACTION, State.REQUESTED))
+    assert isinstance(plan, CompactionPlan)
+    assert plan.strategy == LOG_COMPACTION_STRATEGY
+    assert plan.operations is not None
+    assert {operation.partition_path for operation in plan.operations} >= {"files", "record_index", "column_stats"}
+    done = read_action(own.storage, own.config, own.timeline.find(requested)[0])
+    assert (done.operation, done.compacted) == ("LOG_COMPACT", True)
+
+
+def test_nothing_is_joined_twice_or_too_early() -> None:
+    table = written("9")
+    own = log_compacted(table)
+    assert log_compacted(table).timeline == own.timeline
+    table.upsert([ride(20)], SEVERAL)
+    assert log_compacted(table).timeline.log_compactions == own.timeline.log_compactions
+    table.upsert([ride(21)], SEVERAL)
+    assert len(log_compacted(table).timeline.log_compactions) == 2
+
+
+def test_partitions_that_are_being_built_are_left_alone() -> None:
+    table = written("9")
+    own = log_compact_if_due(own_of(table), timeline_of(table.storage), 2, ("record_index", "files"))
+    joined = {group.partition_path for group in joined_parts(own)}
+    assert joined == {"column_stats", "partition_stats", "bloom_filters", "secondary_index_by_value", "expr_index_by_at"}
+
+
+@pytest.mark.parametrize("version", ["9", "6"])
+def test_action_that_was_pending_applies_after_what_came_before_it_and_before_what_came_after(version) -> None:
+    """A compaction of the table has an older time than delta commits that are joined while it is planned."""
+    table = written(version, "MERGE_ON_READ")
+    change(table, SEVERAL)
+    (planned,) = table.services.compact(mode="schedule", options={"hoodie.compact.inline.max.delta.commits": "1"})
+    change(table, SEVERAL)
+    own = log_compacted(table)
+    if version == "6":
+        assert not own.timeline.log_compactions
+        return
+    parts = set().union(*joined_parts(own).values())
+    assert len(parts) > 3
+    assert max(own.timeline.log_compactions) < str(planned.instant)
+    assert max(parts) < str(planned.instant)
+    table.services.compact(mode="execute")
+    after = contents(table.storage)
+    assert table.inspect.health().to_pylist() == []
+    log_compacted(table)
+    assert contents(table.storage) == after
+    assert table.inspect.health().to_pylist() == []
+
+
+@pytest.mark.parametrize("version", ["9", "6"])
+def test_commit_whose_records_were_joined_is_not_rolled_back_there_but_all_is_built_anew(version) -> None:
+    """Nobody joins what the table has not completed; whoever did would have the rolled back rows stay."""
+    table = written(version)
+    rows = rows_of(table)
+    table.upsert([ride(30, "rome")], SEVERAL)
+    last = timeline_of(table.storage).data_instants()[-1]
+    own = log_compacted(table)
+    with pytest.raises(CorruptTableError, match=f"{last.requested} cannot be rolled back"):
+        roll_back(own, last.requested, "20991231000000000")
+    table.storage.delete(instant_path(TableConfig(load_properties(table.storage)), last))
+    assert rows_of(table) == rows
+    table.upsert([ride(31, "rome")], SEVERAL)
+    assert rows_of(table) == sorted([*rows, ride(31, "rome")], key=lambda row: int(row["id"]))
+    assert table.inspect.health().to_pylist() == []
+
+
+def test_table_that_apache_hudi_log_compacted_is_read_and_gone_on_with(tmp_path) -> None:
+    table = HudiTable.open(unpack("metadata_tables/hudi_1_2_0_log_compacted_v8", tmp_path))
+    storage = LocalStorage(str(table.storage.uri))
+    assert len(own_of(table).timeline.log_compactions) == 3
+    assert joined_parts(own_of(table))
+    for _ in range(2):
+        assert table.inspect.health().to_pylist() == []
+        metadata = metadata_table(storage)
+        assert not metadata.is_ahead
+        found = metadata.record_places([key for key, _ in metadata.partition("record_index").scan()])
+        assert {(key, place.partition_path, place.file_id) for key, places in found.items() for place in places} == placed(table)
+        table.delete(where="amount = 8", options=JOINED)
+        table.upsert([{"id": "trip-3", "city": "oslo", "amount": 99, "price": 1.0}], JOINED)
+
+
+def test_writers_side_by_side_join_in_turn(tmp_path) -> None:
+    table = make_table(LocalStorage(str(tmp_path / "t")), partition_by=["city"])
+    with ThreadPoolExecutor(3) as pool:
+        list(
+            pool.map(
+                lambda number: HudiTable.open(table.storage.uri).upsert([ride(number), ride(100, "rome", number)], INDEXES | JOINED),
+                range(8),
+            )
+        )
+    assert len(own_of(table).timeline.log_compactions) > 1
+    assert len(rows_of(table)) == 9
+    assert table.inspect.health().to_pylist() == []
