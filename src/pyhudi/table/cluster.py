@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from pyhudi.engine.local import LocalEngine
 from pyhudi.engine.protocol import Engine
 from pyhudi.errors import UsageError
 from pyhudi.service.clustering import (
@@ -27,12 +26,12 @@ from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.table.compact import MODES, Mode
+from pyhudi.table.runners import runner_of
 from pyhudi.timeline.clock import Clock
 from pyhudi.timeline.clustering import pending_clustering
 from pyhudi.timeline.load import load_timeline
 from pyhudi.txn.ids import Ids
 from pyhudi.txn.transaction import Committed, Transaction
-from pyhudi.write.choices import writer_settings
 
 _INLINE: Final = "hoodie.clustering.inline"
 
@@ -58,7 +57,7 @@ def cluster(storage: Storage, clock: Clock, ids: Ids, request: ClusteringRequest
         raise UsageError(f"a clustering that is planned now gets its own time: leave out instant={instant}, or execute it")
     options = resolve(request.options)
     settings = clustering_settings(options)
-    runner = _runner(storage, clock, ids, options, request.engine, request.progress)
+    runner = runner_of(ClusteringRunner, storage, clock, ids, options, request.engine, request.progress)
     if request.dry_run:
         if mode == "execute" or instant is not None:
             return show_pending(runner, instant)
@@ -84,7 +83,7 @@ def cancel_clustering(storage: Storage, clock: Clock, ids: Ids, instant: str, *,
         ConflictError: another process is running it.
         UnsupportedError: it does not resize hash rings, or writers of Apache Hudi have written on top of it.
     """
-    runner = _runner(storage, clock, ids, resolve({}), None, None)
+    runner = runner_of(ClusteringRunner, storage, clock, ids, resolve({}), None, None)
     with runner.alone(), runner.locked() as table:
         found = find_clustering(table, instant)
         groups = bucket_groups(table, found)
@@ -98,7 +97,7 @@ def cancel_clustering(storage: Storage, clock: Clock, ids: Ids, instant: str, *,
 def cluster_before(storage: Storage, config: TableConfig, clock: Clock, ids: Ids, options: Options, engine: Engine | None = None) -> None:
     """Run what is planned before a write whose options ask for clustering inline; errors as of `Services.cluster`."""
     if options.flag(_INLINE):
-        before_write(_runner(storage, clock, ids, options, engine, None), config, clustering_settings(options))
+        before_write(runner_of(ClusteringRunner, storage, clock, ids, options, engine, None), config, clustering_settings(options))
 
 
 def cluster_after(txn: Transaction, committed: Committed | None, options: Options, engine: Engine | None = None) -> None:
@@ -109,21 +108,6 @@ def cluster_after(txn: Transaction, committed: Committed | None, options: Option
     if committed is None or not options.flag(_INLINE):
         return
     table = txn.table
-    runner = _runner(table.storage, table.clock, table.ids, options, engine, None)
+    runner = runner_of(ClusteringRunner, table.storage, table.clock, table.ids, options, engine, None)
     timeline = replace(table.timeline, instants=(*table.timeline.instants, committed.instant))
     after_commit(runner, table.config, timeline, clustering_settings(options))
-
-
-def _runner(
-    storage: Storage, clock: Clock, ids: Ids, options: Options, engine: Engine | None, progress: Progress | None
-) -> ClusteringRunner:
-    return ClusteringRunner(
-        storage,
-        clock,
-        ids,
-        engine or LocalEngine(),
-        writer_settings(options),
-        options.integer("hoodie.memory.compaction.max.size"),
-        options.integer("hoodie.write.lock.wait_time_ms") / 1000,
-        progress,
-    )

@@ -29,11 +29,11 @@ from pyhudi.spec.rollback import InstantInfo, RollbackPlan, RollbackRequest
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.protocol import Storage
 from pyhudi.storage.table_properties import load_properties
+from pyhudi.table.runners import runner_of
 from pyhudi.timeline.clock import Clock, format_instant, zone_of
 from pyhudi.timeline.load import load_timeline
 from pyhudi.txn.ids import Ids
 from pyhudi.txn.transaction import Committed, Transaction
-from pyhudi.write.choices import writer_settings
 
 #: What to do: plan, run what is planned, or both.
 Mode = Literal["schedule", "execute", "both"]
@@ -62,7 +62,7 @@ def compact(storage: Storage, clock: Clock, ids: Ids, request: CompactionRequest
         raise UsageError(f"a compaction that is planned now gets its own time: leave out instant={instant}, or execute it")
     options = resolve(request.options)
     settings = compaction_settings(options, clock.now().date())
-    runner = _runner(storage, clock, ids, options, request.engine, request.progress)
+    runner = runner_of(CompactionRunner, storage, clock, ids, options, request.engine, request.progress)
     if request.dry_run:
         if mode == "execute" or instant is not None:
             return show_pending(runner, action, instant)
@@ -87,7 +87,7 @@ def cancel_compaction(storage: Storage, clock: Clock, ids: Ids, instant: str, *,
         ConflictError: another process is running it.
         UnsupportedError: log files stand on top of it whose names hold its time (table version 6).
     """
-    runner = _runner(storage, clock, ids, resolve({}), None, None)
+    runner = runner_of(CompactionRunner, storage, clock, ids, resolve({}), None, None)
     with runner.alone(), runner.locked() as table:
         found = find_pending(table.timeline, instant, storage.uri)
         paths = written_files(table, found, read_plan(table.storage, table.config, found))
@@ -110,21 +110,6 @@ def compact_after(txn: Transaction, committed: Committed | None, options: Option
         return
     if settings.mode is RunMode.BACKGROUND:
         engine = LocalEngine(threads=1)  # pools start no threads once the interpreter ends, and the next write wants the cores
-    runner = _runner(table.storage, table.clock, table.ids, options, engine, None)
+    runner = runner_of(CompactionRunner, table.storage, table.clock, table.ids, options, engine, None)
     timeline = replace(table.timeline, instants=(*table.timeline.instants, committed.instant))
     after_commit(runner, timeline, settings, format_instant(table.clock.now(), zone_of(table.config.timeline_zone)))
-
-
-def _runner(
-    storage: Storage, clock: Clock, ids: Ids, options: Options, engine: Engine | None, progress: Progress | None
-) -> CompactionRunner:
-    return CompactionRunner(
-        storage,
-        clock,
-        ids,
-        engine or LocalEngine(),
-        writer_settings(options),
-        options.integer("hoodie.memory.compaction.max.size"),
-        options.integer("hoodie.write.lock.wait_time_ms") / 1000,
-        progress,
-    )
