@@ -10,7 +10,6 @@ import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
-from pyhudi.errors import UnsupportedError
 from pyhudi.index.bucket_numbers import bucket_of
 from pyhudi.kernels.bucket_hash import list_hashes
 from tests.interop.judge import Judge
@@ -90,35 +89,6 @@ def assert_in_their_buckets(table: pa.Table, fields: list[str]) -> None:
     assert [bucket_of(name) for name in table["_hoodie_file_name"].to_pylist()] == expected
     groups = {(row["p"], row["_hoodie_file_name"].partition("_")[0]) for row in table.to_pylist()}
     assert len(groups) <= 8
-
-
-RING = {
-    "hoodie.bucket.index.max.num.buckets": "8",
-    "hoodie.parquet.max.file.size": "20000",
-    "hoodie.clustering.plan.strategy.class": "org.apache.hudi.client.clustering.plan.strategy.SparkConsistentBucketClusteringPlanStrategy",
-    "hoodie.clustering.execution.strategy.class": (
-        "org.apache.hudi.client.clustering.run.strategy.SparkConsistentBucketClusteringExecutionStrategy"
-    ),
-    "hoodie.clustering.updates.strategy": "org.apache.hudi.client.clustering.update.strategy.SparkConsistentBucketDuplicateUpdateStrategy",
-}
-
-
-@pytest.mark.thorough
-def test_a_ring_is_left_alone_while_it_is_resized_and_followed_afterwards(judge: Judge, tmp_path: Path) -> None:
-    side, path = SIDES["ring_mor"], tmp_path / "ring"
-    options = {**side.options, **RING, "hoodie.bucket.index.num.buckets": "2"}
-    judge.write(path, rows(0, 3000, 1), mode="overwrite", options=options)
-    stated = ",".join(f"{name}={value}" for name, value in options.items() if ".datasource." not in name)
-    judge.sql(f"CALL run_clustering(path => '{path}', op => 'schedule', options => '{stated}')", conf=options)
-    with pytest.raises(UnsupportedError, match="is pending; this release cannot write beside it"):
-        HudiTable.open(path).upsert(rows(10, 20, 2))
-    assert values(HudiTable.open(path).to_arrow()) == [(number, 1) for number in range(3000)]
-    judge.sql(f"CALL run_clustering(path => '{path}', op => 'execute')", conf=options)
-    assert HudiTable.open(path).upsert(rows(2990, 3010, 2), PLAIN).index == "BUCKET"
-    assert len({one["file_id"] for one in HudiTable.open(path).inspect.slices().to_pylist()}) > 4
-    expected = [(number, 1 if number < 2990 else 2) for number in range(3010)]
-    assert values(HudiTable.open(path).to_arrow()) == expected
-    assert values(judge.read(path)) == expected
 
 
 @pytest.mark.parametrize("version", ["9", pytest.param("6", marks=pytest.mark.thorough)])

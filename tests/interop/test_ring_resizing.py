@@ -9,6 +9,8 @@ import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
+from pyhudi.codec.avro_container import decode_container
+from pyhudi.codec.plans import decode_requested_replace, encode_clustering_plan
 from pyhudi.errors import UnsupportedError
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.index.ring import load_ring
@@ -17,6 +19,8 @@ from pyhudi.storage.local import LocalStorage
 from pyhudi.timeline.load import load_timeline
 from tests.interop.judge import Judge
 from tests.interop.test_index_turns import SCHEMA, rows, values
+from tests.interop.test_indexes import ON, judge_finds_what_we_find
+from tests.unit.service import test_indexes as indexed
 
 STRATEGY = "org.apache.hudi.client.clustering"
 RING = {
@@ -63,14 +67,15 @@ def check(judge: Judge, path: Path, expected: list[tuple[int, int]], buckets: in
     """Both sides read these rows, each from the bucket of its key, with the metadata table in step with the files."""
     table = HudiTable.open(path)
     assert values(table.to_arrow()) == expected
-    assert values(judge.read(path, hoodie__metadata__enable="true")) == expected
+    theirs = judge.read(path, hoodie__metadata__enable="true")
+    assert values(theirs) == expected
     storage = LocalStorage(str(path))
     view = FileSystemView(storage, table.config, load_timeline(storage, table.config))
     for partition in ("x", "y"):
         ring = load_ring(view, partition)
         assert ring is not None
         assert len(ring.values) == buckets
-        found = judge.read(path).filter(pa.compute.field("p") == partition)
+        found = theirs.filter(pa.compute.field("p") == partition)
         names = [name.partition("_")[0] for name in found["_hoodie_file_name"].to_pylist()]
         keys = found["_hoodie_record_key"].combine_chunks().cast(pa.string())
         assert names == [ring.file_ids[place] for place in ring_places(ring.values, ring_hashes(keys, ["id"])).tolist()]
@@ -106,6 +111,10 @@ def test_we_run_the_plan_of_apache_hudi_and_it_resizes_what_we_wrote(judge: Judg
     path, options = tmp_path / "theirs", options_for(version)
     judge.write(path, rows(0, 3000, 1), mode="overwrite", options={**options, **SPLIT})
     call(judge, path, "schedule", {**options, **SPLIT})
+    (request,) = (file for file in (path / ".hoodie").rglob("[0-9]*.requested") if "clustering" in file.name or "replace" in file.name)
+    plan = decode_requested_replace(request.read_bytes()).plan
+    assert plan is not None
+    assert encode_clustering_plan(plan, sync=decode_container(request.read_bytes()).sync) == request.read_bytes()
     judge.write(path, rows(10, 20, 2), options={**options, **SPLIT})
     with pytest.raises(UnsupportedError, match=r"is pending; this release cannot write beside it.*services\.cluster"):
         HudiTable.open(path).upsert(rows(10, 20, 3), OWN)
@@ -119,3 +128,23 @@ def test_we_run_the_plan_of_apache_hudi_and_it_resizes_what_we_wrote(judge: Judg
     HudiTable.open(path).upsert(rows(28, 31, 6), OWN)
     turns = [(10, 1), (15, 2), (22, 4), (28, 5), (31, 6), (3000, 1)]
     check(judge, path, [(n, next(turn for end, turn in turns if n < end)) for n in range(3000)], 1)
+
+
+@pytest.mark.thorough
+def test_apache_hudi_finds_rows_by_indexes_that_followed_a_resizing(judge: Judge, tmp_path: Path) -> None:
+    path, name = tmp_path / "indexed", "resized_and_indexed"
+    table = HudiTable.create(
+        path, indexed.SCHEMA, name="t", keys=["id"], partition_by=["city"], order_by=["ts"], table_type="MERGE_ON_READ"
+    )
+    table.upsert(indexed.rows(0, 60), {**RING, **OWN})
+    table.services.index("record_index")
+    table.services.index("by_name", "name")
+    table.services.index("low", "name", using="column_stats", options={"expr": "lower"})
+    table.services.index("day", "ts", using="column_stats", options={"expr": "from_unixtime", "format": "yyyy-MM-dd"})
+    table.upsert(indexed.rows(50, 70), OWN)
+    assert table.services.cluster(options={**SPLIT, "hoodie.parquet.max.file.size": "1"})[0].splits > 1
+    judge.sql(f"CREATE TABLE {name} USING hudi LOCATION '{path}'")
+    judge_finds_what_we_find(judge, path, name)
+    found = judge.sql(f"CALL validate_metadata_table_files(table => '{name}', verbose => true)", conf=ON).to_pylist()
+    assert all(row["is_present_in_fs"] and row["is_present_in_metadata"] and row["fs_size"] == row["metadata_size"] for row in found)
+    assert table.inspect.health().to_pylist() == []
