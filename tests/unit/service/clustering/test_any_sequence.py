@@ -44,7 +44,7 @@ def play(seed: int, steps: int) -> None:
 
 
 def test_a_few_sequences() -> None:
-    for seed in range(3):
+    for seed in range(2):
         play(seed, 8)
 
 

@@ -13,11 +13,14 @@ from pyhudi.codec.plans import encode_clustering_plan
 from pyhudi.errors import ConflictError, CorruptTableError, OptionError, UnsupportedError, UsageError
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.index.ring import Ring, load_ring, render_ring, ring_file
+from pyhudi.index.ring_change import Node, Tag
 from pyhudi.kernels.bucket_hash import ring_hashes, ring_places
-from pyhudi.service.clustering import plan
+from pyhudi.service.clustering import clustering_settings, plan
+from pyhudi.service.clustering.plan import Resizing, clustering_plan
 from pyhudi.spec.clustering import ClusteringPlan, ClusteringSlice, Strategy
 from pyhudi.spec.file_group import FileSlice
 from pyhudi.spec.instant import Action
+from pyhudi.spec.options import resolve
 from pyhudi.storage.memory import MemoryStorage
 from pyhudi.table.create import create_table
 from pyhudi.table.table import HudiTable
@@ -85,7 +88,7 @@ def check_places(table: HudiTable) -> None:
         assert groups == [now.file_ids[place] for place in places]
 
 
-@pytest.mark.parametrize("version", ["9", "8", "6"])
+@pytest.mark.parametrize("version", ["9", pytest.param("8", marks=pytest.mark.thorough), "6"])
 def test_rows_stay_as_they_are_through_split_and_merge(version: str) -> None:
     table = make(version, hoodie__metadata__record__index__enable="true")
     before, commits = state(table), len(table.history())
@@ -201,6 +204,22 @@ def test_a_ring_that_apache_hudi_left_of_a_run_is_in_nobody_s_way() -> None:
     table.storage.create(ring_file("d1", planned.instant), b"{}")
     assert table.services.cluster(planned.instant)[0].splits == 4
     check_places(table)
+
+
+def test_a_bucket_that_apache_hudi_plans_to_rewrite_as_it_is() -> None:
+    table = make()
+    before, now = state(table), ring(table, "d1")
+    view = FileSystemView(table.storage, table.config, load_timeline(table.storage, table.config))
+    pieces = {piece.group.file_id: piece for piece in view.latest_slices("d1")}
+    new = Node(now.values[1], "00000000-0000-0000-0000-000000000001", Tag.REPLACE)
+    found = [Resizing(now, (pieces[now.file_ids[1]],), (new,))]
+    content = encode_clustering_plan(clustering_plan(found, ["d1"], clustering_settings(resolve({})), table.storage.uri), sync=bytes(16))
+    TimelineWriter(table.storage, table.config).request(Action.CLUSTERING, "20990101000000000", content)
+    (done,) = table.services.cluster(mode="execute")
+    assert (done.splits, done.merged, done.slices, done.files_written) == (0, 0, 1, 1)
+    assert state(table) == before
+    check_places(table)
+    assert ring(table, "d1").prefixes == (now.prefixes[0], new.prefix)
 
 
 @pytest.mark.parametrize(
