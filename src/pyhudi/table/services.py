@@ -217,8 +217,8 @@ class Services:
         taken back by `rollback`.
 
         Args:
-            name: of the index; `record_index` is that of the record keys, `column_stats` and `bloom_filters` without columns are those that
-                options of writes ask for as well.
+            name: of the index; `record_index` is that of the record keys, `column_stats`, `partition_stats` and `bloom_filters` without
+                columns are those that options of writes ask for as well.
             columns: what it is of, one column for all but the record index.
             using: `column_stats` or `bloom_filters` of an expression; a secondary index without it.
             options: `expr` and its arguments (`format`, `pos`, `len`, `days`, `timeZone`), options of bloom filters, or `isPartitioned` for

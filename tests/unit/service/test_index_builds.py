@@ -20,7 +20,9 @@ from pyhudi.timeline.clock import SystemClock
 from pyhudi.txn.ids import SystemIds
 from pyhudi.txn.locked import locked_table
 from pyhudi.txn.metadata_table import prepare_metadata_table
+from tests.unit.metadata_table.test_in_step import check_statistics
 from tests.unit.service.test_indexes import check, config_of, new_table, opened, rows
+from tests.unit.table.tables import make_table, ride
 
 KINDS = (pytest.param("COPY_ON_WRITE", marks=pytest.mark.thorough), "MERGE_ON_READ")
 QUIET = {"hoodie.compact.inline": "false"}
@@ -99,6 +101,48 @@ def test_what_writers_commit_while_an_index_is_built_is_in_it(tmp_path, monkeypa
     check(table)
     table.services.index(rebuild=True)
     check(table)
+
+
+@pytest.mark.parametrize("dropped", ["column_stats", "partition_stats"])
+def test_partition_statistics_are_built_by_name_beside_writers(tmp_path, monkeypatch, dropped) -> None:
+    """They need those of files, which are built with them where there are none."""
+    table = new_table(tmp_path, "COPY_ON_WRITE")
+    table.insert(rows(0, 20))
+    table.services.index(dropped, drop=True)
+    needed = (*(("column_stats",) if dropped == "column_stats" else ()), "partition_stats")
+    assert table.services.index("partition_stats", dry_run=True).built == needed
+    left = {"hoodie.metadata.index.async": "true", **FAST}
+    beside(monkeypatch, lambda table: table.upsert(rows(0, 6, ts=50), left), lambda table: table.delete(where="id > 'k015'"), table)
+    done = table.services.index("partition_stats")
+    monkeypatch.undo()
+    assert done.built == needed
+    assert done.instant is not None
+    with pytest.raises(UsageError, match="has the index partition_stats already"):
+        table.services.index("partition_stats")
+    check_statistics(table.storage)
+    assert problems(table) == []
+    table.upsert(rows(8, 14, ts=88), FAST)
+    check_statistics(table.storage)
+    assert table.inspect.plan("ts = 88").to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("kind", "version", "partition_by", "error", "message"),
+    [
+        ("MERGE_ON_READ", "9", ["city"], UnsupportedError, "of rows in log files nothing is known"),
+        ("COPY_ON_WRITE", "6", ["city"], UnsupportedError, "has version 6, whose tables have no partition_stats"),
+        ("COPY_ON_WRITE", "9", [], UsageError, "has no partitions, and so no partition_stats"),
+    ],
+)
+def test_partition_statistics_that_cannot_be_are_refused_by_name(kind, version, partition_by, error, message) -> None:
+    table = make_table(table_type=kind, partition_by=partition_by, options={"hoodie.write.table.version": version})
+    table.insert([ride(1)])
+    before = config_of(table).metadata_partitions
+    with pytest.raises(error, match=message):
+        table.services.index("partition_stats")
+    with pytest.raises(UsageError, match="files is the list of files"):
+        table.services.index("files")
+    assert config_of(table).metadata_partitions == before
 
 
 @pytest.mark.thorough

@@ -22,7 +22,7 @@ from pyhudi.metadata_table.index_definitions import IndexDefinition, load_defini
 from pyhudi.metadata_table.inflight import pending_builds
 from pyhudi.metadata_table.settings import MetadataSettings
 from pyhudi.read.schema import StoredSchema, table_schema
-from pyhudi.service.indexes.define import SECONDARY_INDEX, IndexRequest, definition_of, partition_of
+from pyhudi.service.indexes.define import SECONDARY_INDEX, IndexRequest, check_whole, definition_of, partition_of
 from pyhudi.service.indexes.plan import find_pending, planned_partitions, schedule
 from pyhudi.service.indexes.run import LOCK, run
 from pyhudi.service.indexes.take_back import cancel
@@ -63,8 +63,8 @@ class Indexing:
     def create(self, request: IndexRequest, *, if_not_exists: bool = False, dry_run: bool = False, only_plan: bool = False) -> IndexChange:
         """Build an index from what the table holds, while writers go on; each write keeps it in step.
 
-        A secondary index needs the record index, which is built beside it where there is none. A build of the same index that was cut off,
-        or is planned, is run.
+        A secondary index needs the record index, `partition_stats` need `column_stats`: what is missing is built beside it. A build of the
+        same index that was cut off, or is planned, is run.
 
         Args:
             request: the index.
@@ -83,14 +83,14 @@ class Indexing:
             if not (only_plan or dry_run):
                 held.enter_context(self._alone())
             with self._locked() as (table, stored):
-                definition = None if request.is_whole else definition_of(request, table.config, stored.columns)
+                definition = _defined(request, table, stored)
                 planned = _planned(table, request.partition, definition)
                 is_cut = planned is not None and planned.state is State.INFLIGHT
                 if request.partition in table.config.metadata_partitions and not is_cut:
                     if if_not_exists:
                         return IndexChange()
                     raise UsageError(f"table {self.storage.uri} has the index {request.partition} already")
-                created = {request.partition: None} if definition is None else _with_what_it_needs(definition, table)
+                created = _with_what_it_needs(request.partition, definition, table)
                 if dry_run:
                     return IndexChange(built=tuple(created))
                 if planned is None and (table.config.layout == 1 or not table.timeline.data_instants()):
@@ -226,7 +226,19 @@ def _to_build(table: LockedTable, build: Instant) -> tuple[str, ...]:
     return planned_partitions(table.storage, table.config, build)
 
 
-def _with_what_it_needs(definition: IndexDefinition, table: LockedTable) -> dict[str, IndexDefinition | None]:
+def _defined(request: IndexRequest, table: LockedTable, stored: StoredSchema) -> IndexDefinition | None:
+    """Return the definition of what is asked for, None for statistics or filters of all columns; errors as of `create`."""
+    if not request.is_whole:
+        return definition_of(request, table.config, stored.columns)
+    check_whole(request, table.config)
+    return None
+
+
+def _with_what_it_needs(partition: str, definition: IndexDefinition | None, table: LockedTable) -> dict[str, IndexDefinition | None]:
+    """Return what is to be built for an index: before it the one that it needs, where there is none."""
+    if definition is None:
+        needed = (partitions.COLUMN_STATS,) if partition == partitions.PARTITION_STATS else ()
+        return dict.fromkeys((*(name for name in needed if name not in table.config.metadata_partitions), partition))
     if not table.config.populate_meta_fields:
         raise UnsupportedError(f"table {table.storage.uri} has no meta columns (hoodie.populate.meta.fields=false), which indexes need")
     has_records = partitions.RECORD_INDEX in (*table.config.metadata_partitions, *table.config.metadata_partitions_inflight)

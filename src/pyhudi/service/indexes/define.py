@@ -27,7 +27,7 @@ _EXPRESSION_TYPES = (partitions.COLUMN_STATS, partitions.BLOOM_FILTERS)
 _TYPES = (SECONDARY_INDEX, partitions.RECORD_INDEX, *_EXPRESSION_TYPES)
 _BY_PARTITION = "isPartitioned"
 #: Partitions that are asked for by their own names alone; options of writes make them as well.
-_WHOLE = (partitions.COLUMN_STATS, partitions.BLOOM_FILTERS)
+_WHOLE = (partitions.COLUMN_STATS, partitions.PARTITION_STATS, partitions.BLOOM_FILTERS)
 #: Options of the expression types beside the function's own arguments, and how their values are read.
 _BLOOM_OPTIONS = {"filtertype": str, "numentries": int, "fpp": float, "maxentries": int}
 _ARGUMENTS = ("format", "pos", "len", "days", ZONE_OPTION)
@@ -72,6 +72,26 @@ class IndexRequest:
         return _with_prefix(self.name, partitions.SECONDARY_PREFIX if self.type == SECONDARY_INDEX else partitions.EXPRESSION_PREFIX)
 
 
+def check_whole(request: IndexRequest, config: TableConfig) -> None:
+    """Refuse statistics of partitions where a table can have none.
+
+    Raises:
+        UsageError: the table has no partitions.
+        UnsupportedError: tables of that version or type have no such statistics.
+    """
+    if request.name != partitions.PARTITION_STATS:
+        return
+    if config.version < TableVersion.EIGHT:
+        raise UnsupportedError(f"table {config.name} has version {config.version}, whose tables have no partition_stats; 8 and 9 have")
+    if not config.partition_fields:
+        raise UsageError(f"table {config.name} has no partitions, and so no partition_stats")
+    if config.is_merge_on_read:
+        raise UnsupportedError(
+            f"table {config.name} is merge-on-read: of rows in log files nothing is known, and Apache Hudi takes a partition without "
+            "partition_stats for one without matching rows, once another one has some"
+        )
+
+
 def partition_of(name: str, known: Collection[str]) -> str:
     """Return the partition of the metadata table that a user calls so.
 
@@ -92,6 +112,8 @@ def definition_of(request: IndexRequest, config: TableConfig, schema: pa.Schema)
         UnsupportedError: tables of that version have no such index.
         SchemaError: a column does not exist, or has a type that the index cannot be made of.
     """
+    if request.name == partitions.FILES:
+        raise UsageError("files is the list of files that every metadata table has; index(rebuild=True) makes it anew, with all indexes")
     if not _NAME.fullmatch(request.name):
         raise UsageError(f"'{request.name}' is no name of an index: letters, digits and underscores make one")
     if request.type not in _TYPES:
@@ -102,7 +124,10 @@ def definition_of(request: IndexRequest, config: TableConfig, schema: pa.Schema)
         kind_text = "secondary" if request.type == SECONDARY_INDEX else "expression"
         raise UnsupportedError(f"table {config.name} has version {config.version}, whose tables have no {kind_text} indexes; 8 and 9 have")
     if len(request.columns) != 1:
-        raise UsageError(f"index '{request.name}' is of {len(request.columns)} columns; {request.type} indexes are of one")
+        raise UsageError(
+            f"index '{request.name}' is of {len(request.columns)} columns; {request.type} indexes are of one. Without columns there are "
+            f"{', '.join((partitions.RECORD_INDEX, *_WHOLE))}"
+        )
     field_name = _as_the_table_has_it(request.columns[0], schema)
     kind = _column_type(schema, field_name, config.name)
     if request.type == SECONDARY_INDEX:
