@@ -112,6 +112,20 @@ def test_a_wrong_option_is_refused_before_the_stream_starts(pipe: Pipe) -> None:
     assert not pipe.table.exists()
 
 
+def test_a_start_that_is_no_time_is_refused_before_the_stream_starts(pipe: Pipe) -> None:
+    pipe.put((1, "a", "x"))
+    pipe.run()
+    reader = pipe.spark.readStream.format("hudi").option("hoodie.datasource.streaming.startOffset", "yesterday")
+    with pytest.raises(OptionError, match="'yesterday' is not a time"):
+        reader.load(str(pipe.table))
+
+
+def test_a_stream_without_a_checkpoint_is_refused(pipe: Pipe) -> None:
+    with pytest.raises(OptionError, match="checkpointLocation"):
+        pipe.source().writeStream.format("hudi").options(**OPTIONS).start(str(pipe.folder / "nowhere"))
+    assert not (pipe.folder / "nowhere").exists()
+
+
 def test_other_formats_keep_their_partitions(pipe: Pipe) -> None:
     pipe.put((1, "a", "x"))
     writer = pipe.source().writeStream.format("parquet").partitionBy("p").option("checkpointLocation", str(pipe.folder / "cp"))

@@ -14,7 +14,7 @@ from pyhudi.read.snapshot import open_snapshot
 from pyhudi.spark import catalog_table
 from pyhudi.spark.patches import Hook, replace_method
 from pyhudi.spark.read_request import ReadRequest, noting_hooks, request_of
-from pyhudi.spark.stream_source import NAME, HudiStream, stream_options
+from pyhudi.spark.stream_source import NAME, HudiStream, stated_start, stream_options
 from pyhudi.storage.open import open_storage
 
 IsEnabled = Callable[[SparkSession], bool]
@@ -61,7 +61,9 @@ def _reading_hooks(is_enabled: IsEnabled) -> dict[str, Hook]:
 
 def _stream(session: SparkSession, location: str, request: ReadRequest) -> DataFrame:
     given = {name: value for name, value in request.options.items() if name.lower() != "path"}
-    stream_options(given)
-    open_snapshot(open_storage(location), SnapshotQuery("snapshot"))  # what is wrong with the table is said here, not by a worker
+    options, storage = stream_options(given), open_storage(location)
+    # What is wrong with the table or the start is said here, not by a worker.
+    open_snapshot(storage, SnapshotQuery("snapshot"))
+    stated_start(storage, options)
     session.dataSource.register(HudiStream)
     return session.readStream.format(NAME).options(**given, path=location).load()

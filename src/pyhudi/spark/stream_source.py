@@ -102,7 +102,8 @@ class _Reader(DataSourceStreamReader):
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802 - Spark's name
         """Return the time after which a new stream begins; the same whenever it is asked for."""
         if self._first is None:
-            self._first = self._start()
+            start = stated_start(self._storage, self._options)
+            self._first = self._newest() if start is None else start
         return {_TIME: self._first}
 
     def latestOffset(self) -> dict[str, Any]:  # noqa: N802 - Spark's name
@@ -112,14 +113,6 @@ class _Reader(DataSourceStreamReader):
         begin = self._planned or self.initialOffset()[_TIME]
         waiting = commit_times(self._storage, begin, by_requested=self._by_requested)
         return {_TIME: waiting[: self._options.integer(_MAX_COMMITS)][-1] if waiting else begin}
-
-    def _start(self) -> str:
-        start = self._options.text(_START).strip()
-        if start.lower() == "earliest":
-            return _BEFORE_ALL
-        if start.lower() == "latest":
-            return self._newest()
-        return span_of(self._storage, TableConfig(load_properties(self._storage)), start, None).since or _BEFORE_ALL
 
     def _newest(self) -> str:
         return next(reversed(commit_times(self._storage, by_requested=self._by_requested)), _BEFORE_ALL)
@@ -159,6 +152,20 @@ def stream_options(given: Mapping[str, str]) -> Options:
         UnsupportedError: an option is not served.
     """
     return resolve({name: value for name, value in given.items() if name.lower() != _PATH})
+
+
+def stated_start(storage: Storage, options: Options) -> str | None:
+    """Return the time after which a new stream begins; None for the newest commit.
+
+    Raises:
+        OptionError: the option for it is no time.
+    """
+    start = options.text(_START).strip()
+    if start.lower() == "latest":
+        return None
+    if start.lower() == "earliest":
+        return _BEFORE_ALL
+    return span_of(storage, TableConfig(load_properties(storage)), start, None).since or _BEFORE_ALL
 
 
 def check_limits(frame: DataFrame) -> None:

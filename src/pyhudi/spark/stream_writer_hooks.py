@@ -13,6 +13,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
+from pyhudi.errors import OptionError
 from pyhudi.spark import catalog_table
 from pyhudi.spark.patches import Hook, replace_method
 from pyhudi.spark.stream_sink import StreamSink
@@ -20,6 +21,8 @@ from pyhudi.spark.stream_source import check_limits
 from pyhudi.spark.writer_state import WriterState, option_text
 
 _ATTRIBUTE = "_pyhudi_state"
+_CHECKPOINT = "checkpointLocation"
+_CHECKPOINT_CONF = "spark.sql.streaming.checkpointLocation"
 IsEnabled = Callable[[SparkSession], bool]
 
 
@@ -99,9 +102,19 @@ class _Start:
         """Start a stream whose batches go to a Hudi table; for Spark its format is no longer Hudi."""
         sink = StreamSink(self.state, (self.state.mode or "append").lower(), path, table)
         sink.check()
+        self._check_checkpoint(writer)
         writer.options(**self.options).foreachBatch(sink)
         writer.__dict__[_ATTRIBUTE] = WriterState()
         return writer.start(outputMode=self.mode, queryName=self.query_name)
+
+    def _check_checkpoint(self, writer: DataStreamWriter) -> None:
+        """Refuse a stream that would forget where it was, as Spark does for its own sinks, though not for `foreachBatch`."""
+        said = {name.lower() for name in (*self.state.options, *self.options)}
+        if _CHECKPOINT.lower() not in said and writer._spark.conf.get(_CHECKPOINT_CONF, None) is None:  # noqa: SLF001
+            raise OptionError(
+                f"writeStream to a Hudi table needs .option('{_CHECKPOINT}', <a folder of this stream's own>) or the setting"
+                f" {_CHECKPOINT_CONF}: without it a restart would write everything again."
+            )
 
 
 def _starting_hooks(is_enabled: IsEnabled) -> dict[str, Hook]:
