@@ -10,6 +10,7 @@ import base64
 import binascii
 import enum
 import math
+import re
 import struct
 from dataclasses import dataclass
 
@@ -21,6 +22,7 @@ _MURMUR_TYPE = 1
 _HEADER = struct.Struct(">iibi")
 _DYNAMIC_HEADER = struct.Struct(">iii")
 _MAX_BITS = 1 << 31
+_BASE64 = re.compile("[A-Za-z0-9+/]*={0,2}")
 
 
 class BloomType(enum.StrEnum):
@@ -112,19 +114,11 @@ class BloomFilter:
         Raises:
             CorruptTableError: the text is no filter of this kind.
         """
-        try:
-            data = base64.b64decode(text, validate=True)
-            if kind is BloomType.SIMPLE:
-                hashes, bits = _parse_header(data, 0)
-                return cls(bits, hashes, _parse_rows(data, 0, 1, hashes, bits))
-            hashes, bits = _parse_header(data, 0)
-            row_entries, last, count = _DYNAMIC_HEADER.unpack_from(data, _HEADER.size)
-        except (binascii.Error, ValueError, struct.error) as error:
-            raise CorruptTableError(f"the bloom filter of a base file is damaged ({error})") from None
-        if row_entries <= 0 or last < 0 or count <= 0:
-            raise CorruptTableError(f"the bloom filter of a base file has {count} rows of {row_entries} keys: it is damaged")
-        rows = _parse_rows(data, _HEADER.size + _DYNAMIC_HEADER.size, count, hashes, bits)
-        return cls(bits, hashes, rows, row_entries, max_entries, last)
+        stored = _layout(text, kind, max_entries)
+        data = _decoded(text)
+        at, size = len(data) - stored.count * stored.row_size, stored.row_size
+        rows = [bytearray(data[start + _HEADER.size : start + size]) for start in range(at, len(data), size)]
+        return cls(stored.bits, stored.hashes, rows, stored.row_entries, max_entries, stored.last_row_entries)
 
     def _header(self) -> bytes:
         return _HEADER.pack(_VERSION, self.hashes, _MURMUR_TYPE, self.bits)
@@ -159,13 +153,69 @@ def _parse_header(data: bytes, at: int) -> tuple[int, int]:
     return hashes, bits
 
 
-def _parse_rows(data: bytes, at: int, count: int, hashes: int, bits: int) -> list[bytearray]:
-    size = _HEADER.size + (bits + 7) // 8
-    if len(data) - at != count * size:
-        raise CorruptTableError(f"the bloom filter of a base file has {len(data) - at} bytes, {count} rows need {count * size}")
-    rows = []
-    for start in range(at, len(data), size):
-        if _parse_header(data, start) != (hashes, bits):
-            raise CorruptTableError("the rows of the bloom filter of a base file differ in size")
-        rows.append(bytearray(data[start + _HEADER.size : start + size]))
-    return rows
+@dataclass(frozen=True, slots=True)
+class StoredFilter:
+    """A filter as its footer holds it, of which only the layout was looked at: most rewrites of a file add no key to it."""
+
+    text: str
+    kind: BloomType
+    bits: int
+    hashes: int
+    row_entries: int | None
+    max_entries: int
+    last_row_entries: int
+    #: Number of rows.
+    count: int
+
+    @classmethod
+    def of(cls, text: str, kind: BloomType, *, max_entries: int) -> StoredFilter:
+        """Return the filter of a footer.
+
+        Raises:
+            CorruptTableError: the text is no filter of this kind.
+        """
+        if len(text) % 4 or _BASE64.fullmatch(text) is None:
+            raise CorruptTableError("the bloom filter of a base file is damaged (it is no base64)")
+        return _layout(text, kind, max_entries)
+
+    @property
+    def row_size(self) -> int:
+        """Bytes of a row with its header."""
+        return _HEADER.size + (self.bits + 7) // 8
+
+    def decode(self) -> BloomFilter:
+        """Return the filter with its bits."""
+        return BloomFilter.decode(self.text, self.kind, max_entries=self.max_entries)
+
+
+def _layout(text: str, kind: BloomType, max_entries: int) -> StoredFilter:
+    """Return what stands around the bits of a filter; only that is decoded."""
+    size, row_entries, last, count, at = len(text) // 4 * 3 - text[-2:].count("="), None, 0, 1, 0
+    try:
+        hashes, bits = _parse_header(_part(text, 0, _HEADER.size), 0)
+        if kind is not BloomType.SIMPLE:
+            row_entries, last, count = _DYNAMIC_HEADER.unpack(_part(text, _HEADER.size, _DYNAMIC_HEADER.size))
+            at = _HEADER.size + _DYNAMIC_HEADER.size
+    except struct.error as error:
+        raise CorruptTableError(f"the bloom filter of a base file is damaged ({error})") from None
+    if (row_entries is not None and row_entries <= 0) or last < 0 or count <= 0:
+        raise CorruptTableError(f"the bloom filter of a base file has {count} rows of {row_entries} keys: it is damaged")
+    found = StoredFilter(text, kind, bits, hashes, row_entries, max_entries, last, count)
+    if size - at != count * found.row_size:
+        raise CorruptTableError(f"the bloom filter of a base file has {size - at} bytes, {count} rows need {count * found.row_size}")
+    if any(_parse_header(_part(text, start, _HEADER.size), 0) != (hashes, bits) for start in range(at, size, found.row_size)):
+        raise CorruptTableError("the rows of the bloom filter of a base file differ in size")
+    return found
+
+
+def _part(text: str, start: int, length: int) -> bytes:
+    """Return some of the bytes that stand in base64."""
+    first, last = start // 3, -(-(start + length) // 3)
+    return _decoded(text[4 * first : 4 * last])[start - 3 * first :][:length]
+
+
+def _decoded(text: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise CorruptTableError(f"the bloom filter of a base file is damaged ({error})") from None

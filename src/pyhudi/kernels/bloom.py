@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from pyhudi.codec.bloom import BloomFilter, BloomType
+from pyhudi.codec.bloom import BloomFilter, BloomType, StoredFilter
 from pyhudi.kernels.base_file import FOOTER_BLOOM_FILTER, FOOTER_BLOOM_TYPE, OLD_FOOTER_BLOOM_FILTER, TableShape, WriterSettings
 from pyhudi.kernels.murmur import bit_positions
 from pyhudi.kernels.parquet_input import footer_entries, open_parquet
@@ -34,9 +34,9 @@ class KeyFilter:
     False when a file is rewritten that had no filter: then the keys of its old rows must be added too.
     """
 
-    def __init__(self, bloom: BloomFilter, *, keys: int = 0, knows_stored_keys: bool = True) -> None:
+    def __init__(self, bloom: BloomFilter | StoredFilter, *, keys: int = 0, knows_stored_keys: bool = True) -> None:
         self.knows_stored_keys = knows_stored_keys
-        self._bloom = bloom
+        self._start = bloom
         self._keys = keys
         self._waiting: list[pa.Array] = []
         self._most_rows = 1 if bloom.row_entries is None else max(1, -(-bloom.max_entries // bloom.row_entries))
@@ -45,7 +45,7 @@ class KeyFilter:
     @property
     def type_code(self) -> BloomType:
         """The kind of the filter."""
-        return BloomType.SIMPLE if self._bloom.row_entries is None else BloomType.DYNAMIC_V0
+        return BloomType.SIMPLE if self._start.row_entries is None else BloomType.DYNAMIC_V0
 
     @classmethod
     def empty(cls, settings: WriterSettings, *, knows_stored_keys: bool = True) -> KeyFilter:
@@ -72,7 +72,7 @@ class KeyFilter:
         if text is None:
             return cls.empty(settings, knows_stored_keys=False)
         kind = BloomType(entries.get(FOOTER_BLOOM_TYPE, BloomType.SIMPLE))
-        return cls(BloomFilter.decode(text, kind, max_entries=settings.bloom_max_entries), keys=rows)
+        return cls(StoredFilter.of(text, kind, max_entries=settings.bloom_max_entries), keys=rows)
 
     @classmethod
     def for_rows_after(cls, storage: Storage, base: BaseFile | None, shape: TableShape, settings: WriterSettings) -> KeyFilter | None:
@@ -94,53 +94,57 @@ class KeyFilter:
             self._waiting.extend(keys.chunks)
 
     def encode(self) -> str:
-        """Return the filter as the footer of a base file holds it."""
-        if self._keys > self._most_keys:
-            self._saturate()
+        """Return the filter as the footer of a base file holds it: that of the file before when there are no new keys."""
+        start, is_full = self._start, self._keys > self._most_keys
+        if isinstance(start, StoredFilter) and not is_full and not any(map(len, self._waiting)):
+            return start.text
+        bloom = start.decode() if isinstance(start, StoredFilter) else start
+        if is_full:
+            self._saturate(bloom)
         else:
-            self._fill(pa.chunked_array(self._waiting, pa.string()))
-        self._waiting = []
-        return self._bloom.encode()
+            self._fill(bloom, pa.chunked_array(self._waiting, pa.string()))
+        self._start, self._waiting = bloom, []
+        return bloom.encode()
 
-    def _saturate(self) -> None:
-        full = np.packbits(np.ones(self._bloom.bits, np.uint8), bitorder="little").tobytes()
-        self._bloom.rows = [bytearray(full) for _ in range(self._most_rows)]
-        self._bloom.last_row_entries = self._bloom.row_entries or 0
+    def _saturate(self, bloom: BloomFilter) -> None:
+        full = np.packbits(np.ones(bloom.bits, np.uint8), bitorder="little").tobytes()
+        bloom.rows = [bytearray(full) for _ in range(self._most_rows)]
+        bloom.last_row_entries = bloom.row_entries or 0
 
-    def _fill(self, keys: pa.ChunkedArray) -> None:
-        bloom = self._bloom
+    def _fill(self, bloom: BloomFilter, keys: pa.ChunkedArray) -> None:
         if bloom.row_entries is None:
-            self._set_bits(bloom.rows[0], keys)
+            _set_bits(bloom, bloom.rows[0], keys)
             return
         start = 0
         while start < len(keys):
             room = bloom.row_entries - bloom.last_row_entries
             if room <= 0 and len(bloom.rows) >= self._most_rows:
-                self._take_turns(keys.slice(start))
+                _take_turns(bloom, keys.slice(start))
                 return
             if room <= 0:
                 bloom.rows.append(bytearray(len(bloom.rows[0])))
                 bloom.last_row_entries, room = 0, bloom.row_entries
             part = keys.slice(start, room)
-            self._set_bits(bloom.rows[-1], part)
+            _set_bits(bloom, bloom.rows[-1], part)
             bloom.last_row_entries += len(part)
             start += len(part)
 
-    def _take_turns(self, keys: pa.ChunkedArray) -> None:
-        """Spread keys over the full rows: the first goes to row 0, then the rows take turns, row 0 first again."""
-        rows = self._bloom.rows
-        turns = np.maximum(np.arange(len(keys)) - 1, 0) % len(rows)
-        for number, row in enumerate(rows):
-            self._set_bits(row, keys.take(pa.array(np.flatnonzero(turns == number))))
-        self._bloom.last_row_entries += len(keys)
 
-    def _set_bits(self, row: bytearray, keys: pa.ChunkedArray) -> None:
-        """Set the keys' bits. They are laid out one to a byte meanwhile: that is what numpy scatters into fast."""
-        bits = np.unpackbits(np.frombuffer(row, np.uint8), count=self._bloom.bits, bitorder="little")
-        for chunk in keys.chunks:
-            for positions in bit_positions(chunk, self._bloom.bits, self._bloom.hashes):
-                bits[positions] = 1
-        row[:] = np.packbits(bits, bitorder="little").tobytes()
+def _take_turns(bloom: BloomFilter, keys: pa.ChunkedArray) -> None:
+    """Spread keys over the full rows: the first goes to row 0, then the rows take turns, row 0 first again."""
+    turns = np.maximum(np.arange(len(keys)) - 1, 0) % len(bloom.rows)
+    for number, row in enumerate(bloom.rows):
+        _set_bits(bloom, row, keys.take(pa.array(np.flatnonzero(turns == number))))
+    bloom.last_row_entries += len(keys)
+
+
+def _set_bits(bloom: BloomFilter, row: bytearray, keys: pa.ChunkedArray) -> None:
+    """Set the keys' bits. They are laid out one to a byte meanwhile: that is what numpy scatters into fast."""
+    bits = np.unpackbits(np.frombuffer(row, np.uint8), count=bloom.bits, bitorder="little")
+    for chunk in keys.chunks:
+        for positions in bit_positions(chunk, bloom.bits, bloom.hashes):
+            bits[positions] = 1
+    row[:] = np.packbits(bits, bitorder="little").tobytes()
 
 
 def _most_keys(bits: int, hashes: int, rows: int) -> int:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyhudi.codec.bloom import BloomFilter, BloomType, sizing
+from pyhudi.codec.bloom import BloomFilter, BloomType, StoredFilter, sizing
 from pyhudi.errors import CorruptTableError
 
 
@@ -65,12 +65,31 @@ def test_an_empty_key_is_refused() -> None:
         BloomFilter.empty(BloomType.SIMPLE, entries=10, fpp=0.1).add("")
 
 
+def looked_at(text: str, kind: BloomType) -> StoredFilter:
+    return StoredFilter.of(text, kind, max_entries=20)
+
+
+@pytest.mark.parametrize("read", [BloomFilter.decode, looked_at])
 @pytest.mark.parametrize("kind", BloomType)
-def test_every_cut_filter_is_refused(kind: BloomType) -> None:
+def test_every_cut_filter_is_refused(kind: BloomType, read) -> None:
     data = base64.b64decode(BloomFilter.empty(kind, entries=4, fpp=0.1).encode())
     for end in range(len(data)):
         with pytest.raises(CorruptTableError):
-            BloomFilter.decode(base64.b64encode(data[:end]).decode(), kind)
+            read(base64.b64encode(data[:end]).decode(), kind)
+
+
+@given(st.data(), st.sampled_from(BloomType))
+def test_filter_that_is_looked_at_is_refused_when_it_cannot_be_decoded(data, kind: BloomType) -> None:
+    text = BloomFilter.empty(kind, entries=4, fpp=0.1).encode()
+    at, letter = data.draw(st.integers(0, len(text) - 1)), data.draw(st.characters())
+    changed = text[:at] + letter + text[at + 1 :]
+    try:
+        decoded = BloomFilter.decode(changed, kind, max_entries=20)
+    except CorruptTableError:
+        with pytest.raises(CorruptTableError):
+            looked_at(changed, kind)
+    else:
+        assert looked_at(changed, kind).decode() == decoded
 
 
 @given(st.binary(max_size=80), st.sampled_from(BloomType))
@@ -84,5 +103,6 @@ def test_forged_filters_are_refused_at_once(data: bytes, kind: BloomType) -> Non
 
 
 def test_a_text_that_is_no_base64_is_refused() -> None:
-    with pytest.raises(CorruptTableError):
-        BloomFilter.decode("no base64!")
+    for read in (BloomFilter.decode, looked_at):
+        with pytest.raises(CorruptTableError):
+            read("no base64!", BloomType.SIMPLE)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pyhudi.codec.bloom import BloomFilter, BloomType, positions
+from pyhudi.codec.bloom import BloomFilter, BloomType, StoredFilter, positions
 from pyhudi.errors import OptionError
 from pyhudi.kernels.base_file import FOOTER_BLOOM_FILTER, WriterSettings
 from pyhudi.kernels.bloom import KeyFilter
@@ -68,10 +68,11 @@ def test_full_rows_take_turns_as_in_the_reference() -> None:
 @settings(max_examples=30)
 @given(st.lists(keys, max_size=5), st.lists(keys, max_size=5))
 def test_adding_to_a_stored_filter_is_going_on_where_it_stopped(old: list[str], new: list[str]) -> None:
-    stored = BloomFilter.decode(key_by_key(old).encode(), BloomType.DYNAMIC_V0, max_entries=12)
-    made = KeyFilter(stored, keys=len(old))
+    stored = key_by_key(old).encode()
+    made = KeyFilter(StoredFilter.of(stored, BloomType.DYNAMIC_V0, max_entries=12), keys=len(old))
     made.add(column(new))
     assert made.encode() == key_by_key([*old, *new]).encode()
+    assert new or made.encode() is stored
 
 
 def test_filter_of_too_many_keys_says_maybe_to_everything() -> None:
