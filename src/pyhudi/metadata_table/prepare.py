@@ -161,7 +161,7 @@ def _complete(table: DataTable, wanted: Collection[str], settings: MetadataSetti
             continue
         is_there = name in config.metadata_partitions
         if is_there and settings.enabled is not None:
-            own = _with_added_columns(table.reopened(table.view, own), name, kind)
+            own = _with_added_columns(table if own is table.own else table.reopened(table.view, own), name, kind)
         changed = _define(table, name, kind, sources, again=is_there and settings.enabled is not None)
         if changed is not config or not is_there:
             config = changed

@@ -42,13 +42,13 @@ class StoredSchema:
     avro_json: str
 
 
-def table_schema(storage: Storage, config: TableConfig, timeline: Timeline) -> StoredSchema:
-    """Return the schema of the table's rows as of a timeline.
+def table_schema(storage: Storage, config: TableConfig, timeline: Timeline, latest: CommitMetadata | None = None) -> StoredSchema:
+    """Return the schema of the table's rows as of a timeline; `latest` is what its last commit says, where that was read already.
 
     Raises:
         CorruptTableError: neither a commit nor the table's properties nor a base file has one.
     """
-    stored = _stored_schema(storage, config, timeline)
+    stored = _stored_schema(storage, config, timeline, latest)
     if not config.drop_partition_columns:
         return stored
     # Files and commits leave these columns out; Hudi puts them last, as texts, unless the table was made with a type for them.
@@ -64,8 +64,8 @@ def _type_in_paths(config: TableConfig, name: str) -> pa.DataType:
     return kind if pt.is_integer(kind) or pt.is_date(kind) or pt.is_boolean(kind) else pa.string()
 
 
-def _stored_schema(storage: Storage, config: TableConfig, timeline: Timeline) -> StoredSchema:
-    found = _recorded(storage, config, timeline)
+def _stored_schema(storage: Storage, config: TableConfig, timeline: Timeline, latest: CommitMetadata | None) -> StoredSchema:
+    found = _recorded(storage, config, timeline, latest)
     if found is not None:
         instant, commit, recorded = found
         columns = without_meta_columns(avro_to_arrow(recorded))
@@ -81,9 +81,12 @@ def _stored_schema(storage: Storage, config: TableConfig, timeline: Timeline) ->
     return _of_base_file(storage, config, newest)
 
 
-def _recorded(storage: Storage, config: TableConfig, timeline: Timeline) -> tuple[Instant, CommitMetadata, str] | None:
+def _recorded(
+    storage: Storage, config: TableConfig, timeline: Timeline, latest: CommitMetadata | None
+) -> tuple[Instant, CommitMetadata, str] | None:
     for instant in reversed(timeline.data_instants()):
-        commit = commit_of(storage, config, timeline, instant)
+        commit = latest or commit_of(storage, config, timeline, instant)
+        latest = None
         if commit.schema_json is not None:
             return instant, commit, commit.schema_json
     return None

@@ -160,7 +160,7 @@ def state_before(table: LockedTable) -> tuple[TableSchema, CommitMetadata | None
     """Return the table's schema and its last commit, as of its timeline."""
     last = table.timeline.last_completed()
     latest = None if last is None else read_commit(table.storage, table.config, last)
-    stored = table_schema(table.storage, table.config, table.timeline)
+    stored = table_schema(table.storage, table.config, table.timeline, latest)
     return TableSchema(stored.columns, stored.avro_json), latest
 
 

@@ -7,13 +7,13 @@ ones are written (by `pyhudi.kernels.write_task`).
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from pyhudi.errors import CorruptTableError, HudiError
 from pyhudi.spec.file_names import parse_base_file_name, parse_log_file_name
 from pyhudi.spec.marker import BATCH_FILE, TEMP_FOLDER, TYPE_FILE, Marker, MarkerType, marker_folder, parse_marker
 from pyhudi.storage.left_overs import is_left_over
-from pyhudi.storage.protocol import Storage
+from pyhudi.storage.protocol import FileStatus, Storage
 
 _log = logging.getLogger(__name__)
 _MAX_BATCH_BYTES = 256 << 20
@@ -54,7 +54,7 @@ def _markers(storage: Storage, instant: str) -> list[Marker] | None:
             if line
         )
     else:
-        names = (path.removeprefix(f"{folder}/") for path in _files_below(storage, folder))
+        names = (path.removeprefix(f"{folder}/") for path in _files_below(storage, listing))
     return [_marker(name, instant) for name in names]
 
 
@@ -85,12 +85,12 @@ def finished_marker_folders(storage: Storage, pending: Collection[str]) -> list[
     return [status.name for status in storage.list(TEMP_FOLDER) if status.is_dir and status.name.isdigit() and status.name not in pending]
 
 
-def _files_below(storage: Storage, folder: str) -> Iterator[str]:
-    waiting = [folder]
+def _files_below(storage: Storage, listing: Iterable[FileStatus]) -> Iterator[str]:
+    waiting = [listing]
     while waiting:
-        for status in storage.list(waiting.pop()):
+        for status in waiting.pop():
             if status.is_dir:
-                waiting.append(status.path)
+                waiting.append(storage.list(status.path))
             elif not is_left_over(status.name) and not status.name.endswith(".crc"):  # a checksum of Hadoop's local file system
                 yield status.path
 
