@@ -31,6 +31,8 @@ from pyhudi.spec.table_version import TableVersion
 _UUID_ID = re.compile(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:-(\d{1,9}))?")
 _SIGN = 1 << 63
 _LOW = (1 << 64) - 1
+#: Indexes of records have few values for many keys: so many are kept once they are encoded.
+_MOST_KNOWN = 4096
 _SCHEMAS = {TableVersion.SIX: "HoodieMetadataRecordV6", TableVersion.EIGHT: "HoodieMetadataRecordV8"}
 
 
@@ -45,9 +47,20 @@ class RecordEncoder:
         self.schema = schema_text(_SCHEMAS.get(TableVersion(version), "HoodieMetadataRecord"))
         self.file_schema = _file_schema(self.schema)
         self._parsed = parsed_schema(self.file_schema)
+        self._known: dict[MetadataRecord, bytes] = {}
 
     def encode(self, record: MetadataRecord) -> bytes:
         """Return the bytes of a record."""
+        if not isinstance(record, RecordLocation | SecondaryEntry):
+            return self._encoded(record)
+        known = self._known.get(record)
+        if known is None:
+            known = self._encoded(record)
+            if len(self._known) < _MOST_KNOWN:
+                self._known[record] = known
+        return known
+
+    def _encoded(self, record: MetadataRecord) -> bytes:
         sink = io.BytesIO()
         fastavro.schemaless_writer(sink, self._parsed, {"key": "", **self._fields(record)})
         return sink.getvalue()
