@@ -13,8 +13,8 @@ from typing import Protocol
 
 from pyhudi.engine.local import LocalEngine
 from pyhudi.engine.protocol import Engine
-from pyhudi.index.key_encoding import with_key_encoding
 from pyhudi.errors import AlreadyExistsError
+from pyhudi.index.key_encoding import with_key_encoding
 from pyhudi.index.log_born import NEW_IN_LOGS_NOTE, WRITER_NOTE
 from pyhudi.kernels.write_task import TaskResult
 from pyhudi.read.schema import table_schema
