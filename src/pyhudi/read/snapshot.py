@@ -148,6 +148,11 @@ class Snapshot:
         """The metadata table by which files are found; None when there is none, or it is not to be trusted."""
         return self._view.table if isinstance(self._view, MetadataView) else None
 
+    def share_files(self, other: Snapshot) -> None:
+        """Find files as another snapshot does, which may have asked for them before, when both see the same state of the same table."""
+        if self.timeline == other.timeline and self.storage.uri == other.storage.uri:
+            self.__dict__["_view"] = other._view
+
     @cached_property
     def _view(self) -> FileSystemView:
         return open_view(self.storage, self.config, self.timeline, use_metadata_table=self.query.use_metadata_table)

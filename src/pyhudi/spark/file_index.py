@@ -12,7 +12,7 @@ import hashlib
 import threading
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
@@ -102,7 +102,7 @@ class SnapshotFileIndex:
 
     def rootPaths(self) -> JavaObject:  # noqa: N802
         """Return the paths that EXPLAIN shows: two, since into a relation of one path Spark would insert raw files."""
-        return self._root_paths
+        return _root_paths(self._session, self._base)
 
     @carried
     def inputFiles(self) -> JavaObject:  # noqa: N802
@@ -252,14 +252,14 @@ class SnapshotFileIndex:
         return f"{scans_of(snapshot.storage)}{snapshot.instant}, {snapshot.query.mode}, {timeline}{snapshot.scope}{versions}{skipping})"
 
     @cached_property
-    def _root_paths(self) -> JavaObject:
-        path = jvm.java_class(self._session, "org.apache.hadoop.fs.Path")
-        utils = jvm.java_class(self._session, "org.apache.spark.api.python.PythonUtils")
-        return utils.toSeq([path(self._base), path(f"{self._base}/.hoodie")])
-
-    @cached_property
     def _no_time(self) -> JavaObject:
         return jvm.some(self._session, None)
+
+
+@lru_cache(maxsize=64)
+def _root_paths(session: SparkSession, base: str) -> JavaObject:
+    path = jvm.java_class(session, "org.apache.hadoop.fs.Path")
+    return jvm.java_class(session, "org.apache.spark.api.python.PythonUtils").toSeq([path(base), path(f"{base}/.hoodie")])
 
 
 def merges(snapshot: Snapshot) -> bool:

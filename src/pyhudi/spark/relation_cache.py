@@ -53,12 +53,10 @@ def refresh(session: SparkSession, table: CatalogTable, opened: Snapshot | None 
     snapshot = opened if opened is not None and opened.query == query else open_snapshot(open_storage(table.location), query)
     catalog = jvm.session_catalog(session)
     known = shown.get(name)
-    if known is not None and known.location == table.location and _state(known.snapshot) == _state(snapshot):
-        if catalog.getCachedTable(known.key) is not None:
-            return
-        key = known.key
-    else:
-        key = _key(session, table)
+    is_same = known is not None and known.location == table.location and _state(known.snapshot) == _state(snapshot)
+    if known is not None and is_same and catalog.getCachedTable(known.key) is not None:
+        return
+    key = _key(session, table) if known is None else known.key
     frame = _in_catalog_order(scan(session, snapshot), snapshot)
     if known is None or known.snapshot.schema != snapshot.schema:
         show_columns(session, table, described(frame.schema, snapshot.schema))
@@ -72,6 +70,12 @@ def refresh(session: SparkSession, table: CatalogTable, opened: Snapshot | None 
 def shown_snapshot(session: SparkSession, table: CatalogTable) -> Snapshot:
     """Return the snapshot that the session's analyzer resolves a table to; it was refreshed before."""
     return _SHOWN[session][table.database, table.name].snapshot
+
+
+def known_snapshot(session: SparkSession, table: CatalogTable) -> Snapshot | None:
+    """Return the snapshot to which the session's analyzer last resolved a table, None if it never did; it may be of the past."""
+    known = _SHOWN.get(session, {}).get((table.database, table.name))
+    return None if known is None else known.snapshot
 
 
 def _state(snapshot: Snapshot) -> tuple[SnapshotQuery, Timeline, pa.Schema]:

@@ -12,7 +12,6 @@ import functools
 
 from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
 from pyspark.sql.types import StructType
 
 from pyhudi.read.changes import ChangedRows, Written
@@ -46,8 +45,7 @@ def scan(session: SparkSession, snapshot: Snapshot, merge_folder: str | None = N
     """
     parts: list[VersionPart | None] = [*version_parts(snapshot.schema)]
     frames = [_scan_part(session, snapshot, merge_folder, part) for part in parts or [None]]
-    frame = functools.reduce(DataFrame.union, reversed(frames))
-    return frame if not isinstance(snapshot, ChangedRows) else _of_the_span(frame, snapshot.written)
+    return functools.reduce(DataFrame.union, reversed(frames))
 
 
 def _scan_part(session: SparkSession, snapshot: Snapshot, merge_folder: str | None, part: VersionPart | None) -> DataFrame:
@@ -68,6 +66,8 @@ def _scan_part(session: SparkSession, snapshot: Snapshot, merge_folder: str | No
         plan = without_masked(session, _relation(session, index, read))
     else:
         plan = _relation(session, index, shown)
+    if isinstance(snapshot, ChangedRows):
+        plan = _of_the_span(session, plan, snapshot.written)
     classic = jvm.companion(session, "classic.Dataset")
     frame = DataFrame(classic.ofRows(jvm.jvm_session(session), plan), session)
     if part is None:
@@ -76,12 +76,14 @@ def _scan_part(session: SparkSession, snapshot: Snapshot, merge_folder: str | No
     return frame.selectExpr(*meta, *(f"{value} AS `{name}`" for name, value in part.values), *(f"`{field.name}`" for field in missing))
 
 
-def _of_the_span(frame: DataFrame, written: Written) -> DataFrame:
+def _of_the_span(session: SparkSession, plan: JavaObject, written: Written) -> JavaObject:
     """Leave out the rows of other commits than those of a span."""
     if written.others and not written.commits:
-        return frame
-    wrote = F.col(COMMIT_TIME).isin(sorted(written.commits))
-    return frame.filter(~wrote if written.others else wrote)
+        return plan
+    times = ", ".join(f"'{time}'" for time in sorted(written.commits))
+    # From text, and before Spark analyzes the plan: a column is dozens of calls, and `DataFrame.filter` one more analysis.
+    wrote = jvm.sql_parser(session).parseExpression(f"{COMMIT_TIME} {'NOT IN' if written.others else 'IN'} ({times})" if times else "false")
+    return jvm.java_class(session, "org.apache.spark.sql.catalyst.plans.logical.Filter")(wrote, plan)
 
 
 def _relation(session: SparkSession, index: SnapshotFileIndex, columns: StructType) -> JavaObject:

@@ -16,8 +16,10 @@ from pyhudi.errors import TableNotFound, UsageError, about
 from pyhudi.read.changes import ChangesQuery
 from pyhudi.read.query import SnapshotQuery
 from pyhudi.spark import catalog_table, jvm
+from pyhudi.spark.catalog_table import CatalogTable
 from pyhudi.spark.jvm import JavaObject
 from pyhudi.spark.read_frame import read_frame
+from pyhudi.spark.relation_cache import known_snapshot
 from pyhudi.sql import view_functions
 from pyhudi.sql.statement import Statement
 from pyhudi.sql.tokens import PLAIN_TEXT, slice_text, split, tokenize
@@ -53,7 +55,10 @@ def relation(statement: Statement, name: str, call: str) -> DataFrame:
     if name in view_functions.NAMES:
         return session.createDataFrame(view_functions.rows_of(name, _location(session, arguments[0]), arguments[1:]))
     query = _changes(arguments) if name == _CHANGES else _snapshot(arguments)
-    return read_frame(session, open_storage(_location(session, arguments[0])), query)
+    if "/" in arguments[0]:
+        return read_frame(session, open_storage(arguments[0]), query)
+    table = _table(session, arguments[0])
+    return read_frame(session, open_storage(table.location), query, known=known_snapshot(session, table))
 
 
 def _texts(statement: Statement, name: str, call: str) -> list[str]:
@@ -93,9 +98,11 @@ def _snapshot(arguments: Sequence[str]) -> SnapshotQuery:
 
 
 def _location(session: SparkSession, table: str) -> str:
-    if "/" in table:
-        return table
-    found = catalog_table.find(session, catalog_table.split_name(session, table))
+    return table if "/" in table else _table(session, table).location
+
+
+def _table(session: SparkSession, name: str) -> CatalogTable:
+    found = catalog_table.find(session, catalog_table.split_name(session, name))
     if found is None:
-        raise TableNotFound(f"'{table}' is no Hudi table of this session's catalog; a path has a slash in it.")
-    return found.location
+        raise TableNotFound(f"'{name}' is no Hudi table of this session's catalog; a path has a slash in it.")
+    return found

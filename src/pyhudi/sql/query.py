@@ -22,7 +22,7 @@ from pyspark.sql.types import TimestampType
 from pyhudi.errors import UnsupportedError, UsageError
 from pyhudi.read.query import SnapshotQuery
 from pyhudi.read.snapshot import open_snapshot
-from pyhudi.spark import catalog_table, jvm, relations
+from pyhudi.spark import catalog_table, jvm, passing_views, relations
 from pyhudi.spark.catalog_table import CatalogTable
 from pyhudi.spark.counted import counted_rows
 from pyhudi.spark.jvm import JavaObject
@@ -135,7 +135,7 @@ def replaced(statement: Statement) -> Iterator[tuple[str, dict[str, str]]]:
     try:
         for place in places:
             view = f"_pyhudi_{next(_NUMBERS)}"
-            place.frame().createOrReplaceTempView(view)
+            passing_views.put(statement.session, view, place.frame())
             views.append(view)
             if place.path is not None:
                 paths[view] = place.path
@@ -144,7 +144,7 @@ def replaced(statement: Statement) -> Iterator[tuple[str, dict[str, str]]]:
         yield text, paths
     finally:
         for view in views:
-            statement.session.catalog.dropTempView(view)
+            passing_views.drop(statement.session, view)
 
 
 def _places(statement: Statement, plan: JavaObject, *, aliased: bool = False) -> Iterator[_Place]:

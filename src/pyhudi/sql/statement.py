@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from pyspark.sql import DataFrame, SparkSession
 
 from pyhudi.schema.meta_columns import META_COLUMNS
-from pyhudi.spark import catalog_table, jvm
+from pyhudi.spark import catalog_table, jvm, passing_views
 from pyhudi.spark.catalog_table import CatalogTable
 from pyhudi.spark.jvm import JavaObject
 from pyhudi.spark.relations import names_in
@@ -86,7 +86,7 @@ class Statement:
     def show_target(self, name: tuple[str, ...], frame: Callable[[], DataFrame]) -> None:
         """Let a table that was named by its path be read, in this statement, as the rows of a DataFrame."""
         if len(name) == 1 and name[0] in self.paths:
-            frame().createOrReplaceTempView(name[0])
+            passing_views.put(self.session, name[0], frame())
 
     def with_names(self) -> Statement:
         """Return the statement with names for its positional parameters, so that parts of it can be asked in any order."""

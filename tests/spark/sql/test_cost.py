@@ -48,3 +48,11 @@ def test_a_statement_opens_its_table_once(people, asked, statement, properties, 
     asked.clear()
     people(statement)
     assert (asked[PROPERTIES], asked[TIMELINE]) == (properties, timeline)
+
+
+@pytest.mark.parametrize("people", ["cow"], indirect=True)
+def test_changes_find_files_as_the_table_was_found_to_hold_them(people, asked):
+    people("SELECT * FROM people")
+    asked.clear()
+    assert len(people("SELECT * FROM hudi_table_changes('people', 'latest_state', '2000-01-01')")) == 3
+    assert [path for path in asked if path.startswith(".hoodie/metadata/files")] == []
