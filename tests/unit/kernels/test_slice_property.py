@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -163,9 +164,21 @@ def shown(rows: list[Row], columns: Sequence[str]) -> Counter[str]:
     return Counter(repr([entry.get(name) for name in columns]) for entry in rows)
 
 
-@settings(max_examples=100)
-@given(st.lists(unmarked, max_size=5), histories, rules, st.sampled_from([1 << 30, 400, 60]))
+bases, limits = st.lists(unmarked, max_size=5), st.sampled_from([1 << 30, 400, 60])
+
+
+@settings(max_examples=60)
+@given(bases, histories, rules, limits)
 def test_a_slice_reads_as_its_versions_applied_one_by_one(
+    base: list[Row], blocks: list[Block], rule: tuple[MergeMode, Gaps | None, Any], limit_bytes: int
+) -> None:
+    check(base, blocks, rule, limit_bytes)
+
+
+@pytest.mark.thorough
+@settings(max_examples=1_000)
+@given(bases, histories, rules, limits)
+def test_a_thousand_slices_read_as_their_versions_applied_one_by_one(
     base: list[Row], blocks: list[Block], rule: tuple[MergeMode, Gaps | None, Any], limit_bytes: int
 ) -> None:
     check(base, blocks, rule, limit_bytes)
