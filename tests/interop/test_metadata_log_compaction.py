@@ -27,6 +27,9 @@ JOINED = {
     "hoodie.compact.inline": "false",
 }
 
+# pyhudi finds keys by the record index where there is one. By base files Apache Hudi would find a deleted key where it was, and so twice.
+BY_KEY = {"hoodie.index.type": "RECORD_INDEX"}
+
 
 def joined(table: HudiTable) -> frozenset[str]:
     return own_of(table).timeline.log_compactions
@@ -55,12 +58,11 @@ def check_keys(judge: Judge, table: HudiTable, name: str) -> None:
         (9, "COPY_ON_WRITE"),
         pytest.param(6, "COPY_ON_WRITE", marks=pytest.mark.thorough),
         pytest.param(8, "MERGE_ON_READ", marks=pytest.mark.thorough),
-        pytest.param(6, "MERGE_ON_READ", marks=pytest.mark.thorough),
     ],
 )
 def test_both_go_on_with_log_compactions_of_the_other(judge: Judge, tmp_path: Path, version: int, table_type: str) -> None:
     name = f"joined_{version}_{table_type.lower()}"
-    kind = Kind("joined", version=version, table_type=table_type, order_by=("amount",), options=JOINED)
+    kind = Kind("joined", version=version, table_type=table_type, order_by=("amount",), options=JOINED | BY_KEY)
     table = dataclasses.replace(kind, options={}).create(tmp_path / "t")
     table.insert(trips(0, 6), JOINED)
     for turn in range(4):
