@@ -7,7 +7,7 @@ filters is still looked into when a value with slashes, which makes deeper folde
 from __future__ import annotations
 
 from pyspark.sql import SparkSession
-from pyspark.sql.types import StringType, StructType
+from pyspark.sql.types import StringType, StructField, StructType
 
 from pyhudi.errors import CorruptTableError, KeyFieldError
 from pyhudi.read.snapshot import Snapshot
@@ -15,6 +15,8 @@ from pyhudi.spark import jvm
 from pyhudi.spark.directories import PartitionValues, Texts
 from pyhudi.spark.jvm import JavaObject
 from pyhudi.spark.prefix_filters import PrefixTest, prefix_test
+
+_OLD_DEFAULT = "default"
 
 
 class PartitionSearch:
@@ -119,4 +121,9 @@ class PartitionSearch:
         except KeyFieldError as error:
             raise CorruptTableError(f"table {self._snapshot.storage.uri}: {error}") from error
         by_field = dict(zip(config.partition_fields, values, strict=True))
-        return tuple(by_field[field.name] for field in self._schema.fields)
+        return tuple(_text(field, by_field[field.name]) for field in self._schema.fields)
+
+
+def _text(field: StructField, text: str | None) -> str | None:
+    """Return the text of a value: `default` of a number or date is what Hudi before 0.12 wrote for null; a text it may be."""
+    return None if text == _OLD_DEFAULT and not isinstance(field.dataType, StringType) else text
