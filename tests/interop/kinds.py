@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pytest
 
 from pyhudi import HudiTable
 from tests.interop.judge import Judge
@@ -80,6 +81,12 @@ KINDS = (
     Kind("utc_timeline", options={"hoodie.table.timeline.timezone": "UTC"}),
     Kind("local_timeline", options={"hoodie.table.timeline.timezone": "LOCAL"}),
 )
+
+
+def each_kind(kinds: Iterable[Kind], *, long: Collection[str]) -> pytest.MarkDecorator:
+    """Run a test with each kind; those of these names, between which and the others nothing new is tried, in the long proofs only."""
+    values = [pytest.param(kind, marks=pytest.mark.thorough if kind.name in long else ()) for kind in kinds]
+    return pytest.mark.parametrize("kind", values, ids=lambda kind: kind.name)
 
 
 @dataclass

@@ -9,7 +9,7 @@ import pytest
 
 from pyhudi import HudiTable
 from tests.interop.judge import Judge
-from tests.interop.kinds import Kind, Model, assert_both_read
+from tests.interop.kinds import Kind, Model, assert_both_read, each_kind
 from tests.interop.rows import trips
 
 NOT_INLINE = {"hoodie.compact.inline": "false"}
@@ -21,7 +21,8 @@ KINDS = [
     replace(MERGE_ON_READ, name="version_6", version=6),
     replace(MERGE_ON_READ, name="not_partitioned", partition_by=()),
 ]
-KIND = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+LONG = {"commit_time", "version_8"}
+KIND = each_kind(KINDS, long=LONG)
 
 
 def judge_writes(kind: Kind, judge: Judge, path: Path, operation: str, rows) -> None:
@@ -97,7 +98,7 @@ def test_pyhudi_runs_a_plan_of_apache_hudi(kind: Kind, judge: Judge, tmp_path: P
 
 
 # pyhudi joins no logs of version 6.
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.version > 6], ids=lambda kind: kind.name)
+@each_kind([kind for kind in KINDS if kind.version > 6], long=LONG)
 def test_logs_that_pyhudi_joined_are_read_and_compacted_by_apache_hudi(kind: Kind, judge: Judge, tmp_path: Path) -> None:
     path = tmp_path / "t"
     model = started(kind, judge, path)

@@ -10,10 +10,10 @@ import pytest
 
 from pyhudi import HudiTable
 from tests.interop.judge import Judge, why_no_judge
-from tests.interop.kinds import KINDS, Kind, Model, assert_both_read
+from tests.interop.kinds import KINDS, Kind, Model, assert_both_read, each_kind
 from tests.interop.rows import trips
 
-KIND = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+KIND = each_kind(KINDS, long={"event_time_version_8", "event_time_version_6", "local_timeline", "hive_style"})
 
 
 @KIND
@@ -52,6 +52,7 @@ def take_turns(kind: Kind, judge: Judge, path: Path, model: Model) -> None:
     assert_both_read(judge, path, model.sorted())
 
 
+@pytest.mark.thorough
 def test_both_sides_write_in_local_time_where_it_is_not_utc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a judge of its own: a JVM that wrote in one zone would wait for hours until it is as late in another."""
     if problem := why_no_judge():

@@ -59,7 +59,7 @@ def holds(condition: str, row: dict[str, str | None]) -> bool:
     return column is not None and (column.lower() if condition.startswith("lower") else column) in wanted
 
 
-@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+@pytest.mark.parametrize("kind", [pytest.param("COPY_ON_WRITE", marks=pytest.mark.thorough), "MERGE_ON_READ"])
 def test_apache_hudi_finds_rows_by_our_indexes_and_goes_on_with_them(judge: Judge, tmp_path: Path, kind: str) -> None:
     path, name = tmp_path / "t", f"indexed_{kind.lower()}"
     table = HudiTable.create(str(path), SCHEMA, name="t", keys=("id",), partition_by=("city",), order_by=("ts",), table_type=kind)

@@ -109,7 +109,7 @@ def kill_a_write(path: Path) -> None:
     assert ended.returncode == -signal.SIGKILL, ended.stderr
 
 
-@pytest.mark.parametrize("version", [8, 9])
+@pytest.mark.parametrize("version", [pytest.param(8, marks=pytest.mark.thorough), 9])
 def test_both_go_on_with_that_of_a_merge_on_read_table_after_compaction_and_rollback(judge: Judge, tmp_path: Path, version: int) -> None:
     path, name = tmp_path / "t", f"mdt_merged_{version}"
     options = {"hoodie.compact.inline": "false", **ON}

@@ -14,7 +14,7 @@ from pyhudi import HudiTable
 from pyhudi.spec.commit import Operation
 from pyhudi.table.write import write
 from tests.interop.judge import Judge
-from tests.interop.kinds import Kind, Model, assert_both_read
+from tests.interop.kinds import Kind, Model, assert_both_read, each_kind
 from tests.interop.rows import data, every_type, trips
 
 EVENT_TIME = Kind("mor", order_by=("amount",), table_type="MERGE_ON_READ")
@@ -25,7 +25,7 @@ KINDS = (
     Kind("mor_commit_time", table_type="MERGE_ON_READ", partition_by=()),
     Kind("mor_two_ordering_fields", order_by=("amount", "price"), table_type="MERGE_ON_READ"),
 )
-KIND = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+KIND = each_kind(KINDS, long={"mor_8", "mor_commit_time"})
 BLOCKS = pytest.mark.parametrize("blocks", ["avro", "parquet"])
 #: Ordering columns by what a delete block calls their type, each with an early, a middle and a late value.
 ORDERINGS = {
