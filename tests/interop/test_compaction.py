@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from pyhudi import HudiTable
 from tests.interop.judge import Judge
 from tests.interop.kinds import Kind, Model, assert_both_read, each_kind
