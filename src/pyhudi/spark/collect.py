@@ -13,6 +13,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.types import DataType, StructType
 
+from pyhudi.spark.jvm import JavaObject
 from pyhudi.spark.local_rows import local_rows
 from pyhudi.spark.types import nullable_schema
 
@@ -39,11 +40,9 @@ def collect_small(frame: DataFrame, max_bytes: int) -> Collected:
         frame: Any DataFrame; at most one Spark job runs for it.
         max_bytes: What counts as small, by Spark's estimate of the plan's output.
     """
-    plan = frame._jdf.queryExecution().optimizedPlan()  # noqa: SLF001 - no public name
-    size = int(plan.stats().sizeInBytes())
+    plan, size = _plan_and_size(frame)
     if size <= max_bytes:
-        local = local_rows(frame, plan)
-        return Collected(fetched(frame) if local is None else local, f"the plan's estimate of {size:,} bytes is at most {max_bytes:,}")
+        return Collected(_rows(frame, plan), f"the plan's estimate of {size:,} bytes is at most {max_bytes:,}")
     if not _may_be_small(plan.toString(), size):
         return Collected(None, f"the plan's estimate of {size:,} bytes is above {max_bytes:,}")
     most = max_bytes // _row_bytes(frame)
@@ -51,6 +50,22 @@ def collect_small(frame: DataFrame, max_bytes: int) -> Collected:
     if rows.num_rows <= most:
         return Collected(rows, f"{rows.num_rows:,} rows, at most {most:,}")
     return Collected(None, f"more than {most:,} rows")
+
+
+def rows_of_small_plan(frame: DataFrame, max_bytes: int) -> pa.Table | None:
+    """Return the rows when the plan's estimate is at most `max_bytes`, else None; nothing runs to find out."""
+    plan, size = _plan_and_size(frame)
+    return _rows(frame, plan) if size <= max_bytes else None
+
+
+def _plan_and_size(frame: DataFrame) -> tuple[JavaObject, int]:
+    plan = frame._jdf.queryExecution().optimizedPlan()  # noqa: SLF001 - no public name
+    return plan, int(plan.stats().sizeInBytes())
+
+
+def _rows(frame: DataFrame, plan: JavaObject) -> pa.Table:
+    local = local_rows(frame, plan)
+    return fetched(frame) if local is None else local
 
 
 def fetched(frame: DataFrame) -> pa.Table:
@@ -69,7 +84,7 @@ def _has_required_fields(spark: DataType) -> bool:
 
 def estimated_rows(frame: DataFrame) -> int:
     """Return how many rows a DataFrame has by Spark's estimate of its plan, which may be far above."""
-    size = int(frame._jdf.queryExecution().optimizedPlan().stats().sizeInBytes())  # noqa: SLF001 - no public name
+    _, size = _plan_and_size(frame)
     return size // _row_bytes(frame)
 
 

@@ -70,6 +70,12 @@ def without_engine(options: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in options.items() if name not in (ENGINE, LOCAL_MAX_BYTES)}
 
 
+def bytes_here_max(session: SparkSession, options: Mapping[str, str]) -> int:
+    """Return up to how many bytes are read and joined in this process; none when everything shall be Spark's work."""
+    choice = _engine_choice(session, options)
+    return 0 if choice.engine == "spark" else choice.max_bytes
+
+
 def _engine_choice(session: SparkSession, options: Mapping[str, str]) -> _EngineChoice:
     """Return what options and session say; an option beats the session's setting."""
     stated = {name: session.conf.get(name, None) for name in (ENGINE, LOCAL_MAX_BYTES)}

@@ -23,7 +23,7 @@ from pyhudi.spark.frame_schema import arrow_schema
 from pyhudi.spark.jvm import JavaObject
 
 #: Types whose Python values are plain; timestamps would pass through the local time zone, so they take Spark's Arrow road.
-_PLAIN: Final = (BinaryType, BooleanType, DateType, DecimalType, DoubleType, FloatType, IntegerType, LongType, NullType, StringType)
+PLAIN_TYPES: Final = (BinaryType, BooleanType, DateType, DecimalType, DoubleType, FloatType, IntegerType, LongType, NullType, StringType)
 
 
 def local_rows(frame: DataFrame, optimized: JavaObject) -> pa.Table | None:
@@ -31,7 +31,7 @@ def local_rows(frame: DataFrame, optimized: JavaObject) -> pa.Table | None:
 
     Collecting such a plan as rows costs 20 ms where `toArrow`, which runs a job, costs 100.
     """
-    if optimized.nodeName() != "LocalRelation" or not all(isinstance(field.dataType, _PLAIN) for field in frame.schema.fields):
+    if optimized.nodeName() != "LocalRelation" or not all(isinstance(field.dataType, PLAIN_TYPES) for field in frame.schema.fields):
         return None
     rows = frame.collect()
     columns = zip(*rows, strict=True) if rows else ([] for _ in frame.columns)

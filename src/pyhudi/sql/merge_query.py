@@ -10,12 +10,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from pyspark.sql import DataFrame
 from pyspark.sql.types import DataType, MapType, StructField, VariantType
 
 from pyhudi.errors import SchemaError, about
 from pyhudi.kernels.incoming import DELETE_COLUMN
+from pyhudi.spark.joined_rows import Join, joined_rows
 from pyhudi.sql.assign import Target, cast_text, require_storable
 from pyhudi.sql.assignments import Assignment, column_of
+from pyhudi.sql.merge_equalities import equalities
 from pyhudi.sql.merge_text import Clause, Deed, MergeText, Rows
 from pyhudi.sql.statement import Statement
 from pyhudi.sql.target import WriteTarget
@@ -51,17 +54,41 @@ class MergeQuery:
         Raises:
             SchemaError: a clause assigns a column that does not exist, twice, or a value that cannot be stored.
         """
-        branches = self._branches
         parts = []
-        joined = [branch for branch in branches if branch.clause.rows is not Rows.NOT_MATCHED_BY_SOURCE]
-        if joined:
-            parts.append(self._select(joined, self._join(joined)))
-        by_source = [branch for branch in branches if branch.clause.rows is Rows.NOT_MATCHED_BY_SOURCE]
-        if by_source:
-            parts.append(self._select(by_source, f"{self._text.target} LEFT ANTI JOIN {self._text.source} ON {self._text.on}"))
+        if joined := self._joined:
+            parts.append((joined, self._join(joined)))
+        if self._by_source:
+            parts.append((self._by_source, f"{self._text.target} LEFT ANTI JOIN {self._text.source} ON {self._text.on}"))
         columns = ", ".join(map(quote, (*self._location, DELETE_COLUMN, UNCHANGED_COLUMN, *self._target.columns)))
-        changes = [f"SELECT {columns} FROM ({part}) WHERE {_CLAUSE} IS NOT NULL" for part in parts]  # noqa: S608
+        changes = [
+            f"SELECT {columns} FROM (SELECT {', '.join(self._listed(branches))} FROM {relation}) WHERE {_CLAUSE} IS NOT NULL"  # noqa: S608
+            for branches, relation in parts
+        ]
         return f"{self._text.with_clause} {' UNION ALL '.join(changes)}"
+
+    def build_here(self, max_bytes: int) -> DataFrame | None:
+        """Return the same rows from a join that is made in this process, without a Spark job; None where it is Spark's work.
+
+        That is so for a condition other than equal columns, for NOT MATCHED BY SOURCE, for what only the whole statement gives a meaning
+        (parameters, subqueries), and for many rows.
+
+        Args:
+            max_bytes: up to how much of source and table is read in this process.
+
+        Raises:
+            SchemaError: as `build`.
+        """
+        joined, text = self._joined, self._text
+        pairs = equalities(text)
+        if pairs is None or self._by_source or self._target.has_virtual_keys or self._statement.args or text.has_subqueries:
+            return None
+        kinds = {branch.clause.rows for branch in joined}
+        table = self._statement.ask(f"SELECT * FROM {text.target}")  # noqa: S608 - the user's own
+        join = Join(pairs, matched=Rows.MATCHED in kinds, unmatched=Rows.NOT_MATCHED in kinds)
+        rows = joined_rows(self._target.snapshot, table, self._source_rows, join, max_bytes)
+        if rows is None:
+            return None
+        return rows.selectExpr(*self._listed(joined)).where(f"{_CLAUSE} IS NOT NULL").drop(_CLAUSE)
 
     def changed_columns(self) -> tuple[str, ...] | None:
         """Return the columns that the MERGE changes in records that stand; None when it may bring whole rows for them.
@@ -84,6 +111,14 @@ class MergeQuery:
         return {OLD_PREFIX + name: (name, self._target.schema[name].dataType.simpleString()) for name in named}
 
     @cached_property
+    def _joined(self) -> list[_Branch]:
+        return [branch for branch in self._branches if branch.clause.rows is not Rows.NOT_MATCHED_BY_SOURCE]
+
+    @cached_property
+    def _by_source(self) -> list[_Branch]:
+        return [branch for branch in self._branches if branch.clause.rows is Rows.NOT_MATCHED_BY_SOURCE]
+
+    @cached_property
     def _matched(self) -> str:
         """The condition that a row of the join has a record of the target: one of the columns that name it has a value."""
         fields = self._target.table.config.record_key_fields if self._target.has_virtual_keys else LOCATION_COLUMNS[:1]
@@ -103,7 +138,7 @@ class MergeQuery:
             return f"{text.source} LEFT ANTI JOIN {text.target} ON {text.on}"
         return f"{text.target} RIGHT OUTER JOIN {text.source} ON {text.on}"
 
-    def _select(self, branches: Sequence[_Branch], relation: str) -> str:
+    def _listed(self, branches: Sequence[_Branch]) -> list[str]:
         inserts_only = all(branch.clause.deed is Deed.INSERT for branch in branches)
         located = [
             f"{f'CAST(NULL AS {kind})' if inserts_only else f'{self._text.target_name}.{quote(stored)}'} AS {quote(name)}"
@@ -112,14 +147,13 @@ class MergeQuery:
         columns = [f"{self._case(branches, name)} AS {quote(name)}" for name in self._target.columns]
         chosen = " ".join(f"WHEN {self._applies(branch, branches)} THEN {branch.number}" for branch in branches)
         deletes = [str(branch.number) for branch in branches if branch.clause.deed is Deed.DELETE]
-        listed = [
+        return [
             *located,
             f"CASE {chosen} END AS {_CLAUSE}",
             f"{_CLAUSE} IN ({', '.join(deletes)}) AS {DELETE_COLUMN}" if deletes else f"false AS {DELETE_COLUMN}",
             f"{self._unchanged(branches)} AS {UNCHANGED_COLUMN}",
             *columns,
         ]
-        return f"SELECT {', '.join(listed)} FROM {relation}"  # noqa: S608 - the user's own
 
     def _applies(self, branch: _Branch, branches: Sequence[_Branch]) -> str:
         conditions = [f"({branch.clause.condition})"] if branch.clause.condition else []
@@ -169,10 +203,13 @@ class MergeQuery:
             yield name, one.value
 
     @cached_property
+    def _source_rows(self) -> DataFrame:
+        return self._statement.ask(f"{self._text.with_clause} SELECT * FROM {self._text.source}")  # noqa: S608 - the user's own
+
+    @cached_property
     def _source(self) -> dict[str, StructField]:
         """The source's columns by their names in lower case."""
-        source = self._statement.ask(f"{self._text.with_clause} SELECT * FROM {self._text.source}")  # noqa: S608
-        return {field.name.lower(): field for field in source.schema.fields}
+        return {field.name.lower(): field for field in self._source_rows.schema.fields}
 
     def _by_name(self, clause: Clause) -> list[Assignment]:
         given = self._source

@@ -53,6 +53,8 @@ class MergeText:
     source_name: str
     on: str
     clauses: tuple[Clause, ...]
+    #: Whether the clauses have subqueries, which may name what WITH defines.
+    has_subqueries: bool = False
 
 
 def merge_text(text: str) -> MergeText:
@@ -78,6 +80,7 @@ def merge_text(text: str) -> MergeText:
         source_name=_qualifier(source),
         on=slice_text(text, tokens[on + 1 : edges[0]]),
         clauses=tuple(_clause(text, tokens[first:end]) for first, end in itertools.pairwise(edges)),
+        has_subqueries=any(token.is_word("SELECT", "FROM", "TABLE", "VALUES") and token.depth for token in tokens[edges[0] :]),
     )
 
 

@@ -102,8 +102,8 @@ def find_word(tokens: Sequence[Token], *words: str, after: int = 0) -> int | Non
 
 
 def split(tokens: Sequence[Token], separator: str) -> list[Sequence[Token]]:
-    """Return the runs of tokens between separators that stand outside brackets."""
-    cuts = [i for i, token in enumerate(tokens) if token.depth == 0 and token.text == separator]
+    """Return the runs of tokens between separators, signs or words, that stand outside brackets."""
+    cuts = [i for i, token in enumerate(tokens) if token.depth == 0 and token.is_word(separator)]
     edges = [-1, *cuts, len(tokens)]
     return [tokens[left + 1 : right] for left, right in itertools.pairwise(edges)]
 

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
+import pytest
 
 from pyhudi.engine.local import LocalEngine
 from pyhudi.kernels.read_base import row_count
@@ -19,6 +20,7 @@ from pyhudi.table.compact import Mode
 from pyhudi.table.create import create_table
 from pyhudi.table.table import HudiTable
 from pyhudi.table.write import write
+from pyhudi.testing.crash import Part
 from pyhudi.testing.invariants import dangling_references, folders_without_metafile, garbage, timeline_faults
 from pyhudi.testing.oracle import Oracle, Row
 
@@ -26,6 +28,11 @@ SCHEMA = pa.schema({"id": pa.int64(), "city": pa.string(), "value": pa.int64()})
 #: What the table grows into when rows bring a note.
 WIDER_SCHEMA = SCHEMA.append(pa.field("note", pa.string()))
 _numbers = itertools.count()
+#: Every call of an action is cut in each run of the tests, in every way it can fail by the long proofs.
+SHARE = Part(0, 3)
+each_part = pytest.mark.parametrize(
+    "part", [SHARE, *(pytest.param(Part(number, SHARE.of), marks=pytest.mark.thorough) for number in range(1, SHARE.of))], ids=str
+)
 
 
 class StoppedClock:

@@ -14,11 +14,11 @@ from pyhudi.storage.memory import MemoryStorage
 from pyhudi.storage.protocol import Storage
 from pyhudi.table.services import Services
 from pyhudi.table.table import HudiTable
-from pyhudi.testing.crash import CrashRun, crash_points
+from pyhudi.testing.crash import CrashRun, Part, crash_points
 from pyhudi.testing.faults import Fault
 from pyhudi.testing.invariants import garbage
 from pyhudi.testing.oracle import Oracle
-from tests.unit.crash.tables import STORED, CountedIds, Driver, StoppedClock, check_at_rest, check_rows, check_sound, ride
+from tests.unit.crash.tables import STORED, CountedIds, Driver, StoppedClock, check_at_rest, check_rows, check_sound, each_part, ride
 
 DRIVER = Driver(table_type="MERGE_ON_READ", written_with={"hoodie.compact.inline": "false", "hoodie.metadata.enable": "false"})
 OF_VERSION_6 = replace(DRIVER, created_with={"hoodie.write.table.version": "6"})
@@ -85,22 +85,24 @@ def check_recovery(run: CrashRun, oracle: Oracle) -> None:
     check_at_rest(run.storage, run.point)
 
 
+@each_part
 @pytest.mark.parametrize(("action", "make"), [(schedule, table_with_logs), (execute, table_with_plan)])
 def test_cut_anywhere_changes_no_row_and_is_made_up_for(
-    action: Callable[[Storage], object], make: Callable[[], tuple[MemoryStorage, Oracle]]
+    action: Callable[[Storage], object], make: Callable[[], tuple[MemoryStorage, Oracle]], part: Part
 ) -> None:
     storage, oracle = make()
-    for run in crash_points(action, storage.copy):
+    for run in crash_points(action, storage.copy, part=part):
         check_recovery(run, oracle)
 
 
-@pytest.mark.parametrize(("driver", "faults"), [(DRIVER, tuple(Fault)), (OF_VERSION_6, (Fault.AFTER,))])
-def test_log_compaction_cut_anywhere_changes_no_row_and_is_made_up_for(driver: Driver, faults: tuple[Fault, ...]) -> None:
+@each_part
+@pytest.mark.parametrize("driver", [DRIVER, OF_VERSION_6], ids=["version 9", "version 6"])
+def test_log_compaction_cut_anywhere_changes_no_row_and_is_made_up_for(driver: Driver, part: Part) -> None:
     storage, oracle = table_with_logs(driver)
     driver.write(storage, *LATER)
     oracle = oracle.after(*LATER)
     assert join_logs(storage.copy()), "there are logs to join"
-    for run in crash_points(join_logs, storage.copy, faults):
+    for run in crash_points(join_logs, storage.copy, part=part):
         check_rows(run.storage, oracle, run.point)
         join_logs(run.storage)
         check_recovery(run, oracle)

@@ -18,10 +18,10 @@ from pyhudi.spec.visibility import Visibility
 from pyhudi.storage.memory import MemoryStorage
 from pyhudi.storage.protocol import Storage
 from pyhudi.storage.table_properties import load_properties
-from pyhudi.testing.crash import crash_points
+from pyhudi.testing.crash import Part, crash_points
 from pyhudi.testing.oracle import Oracle
 from pyhudi.timeline.load import load_timeline
-from tests.unit.crash.tables import STORED, Driver, ride
+from tests.unit.crash.tables import SHARE, STORED, Driver, each_part, ride
 from tests.unit.crash.test_cut_writes import WRITES, Write, check_answer, check_recovery
 
 DRIVER = Driver(table_type="MERGE_ON_READ")
@@ -47,16 +47,17 @@ def data_files(storage: Storage) -> Counter[str]:
     return Counter(base=len({piece.base_instant for piece in slices}), logs=sum(len(piece.logs) for piece in slices))
 
 
-def run_all_cuts(driver: Driver, storage: MemoryStorage, before: Oracle, write: Write) -> None:
+def run_all_cuts(driver: Driver, storage: MemoryStorage, before: Oracle, write: Write, part: Part) -> None:
     after = before.after(*write)
-    for run in crash_points(lambda cut: driver.write(cut, *write), storage.copy):
+    for run in crash_points(lambda cut: driver.write(cut, *write), storage.copy, part=part):
         check_recovery(run, check_answer(run, before, after))
 
 
+@each_part
 @pytest.mark.parametrize("name", WRITES)
-def test_write_cut_anywhere_is_whole_or_not_at_all(name: str) -> None:
+def test_write_cut_anywhere_is_whole_or_not_at_all(name: str, part: Part) -> None:
     storage, oracle = stored(DRIVER)
-    run_all_cuts(DRIVER, storage, oracle, WRITES[name])
+    run_all_cuts(DRIVER, storage, oracle, WRITES[name], part)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +71,8 @@ def test_write_cut_anywhere_is_whole_or_not_at_all(name: str) -> None:
         pytest.param("9", "parquet", marks=pytest.mark.thorough),
     ],
 )
-def test_late_and_current_rows_cut_anywhere_are_all_seen_or_none(version: str, blocks: str) -> None:
+@each_part
+def test_late_and_current_rows_cut_anywhere_are_all_seen_or_none(version: str, blocks: str, part: Part) -> None:
     driver = Driver(
         table_type="MERGE_ON_READ",
         order_by=("value",),
@@ -78,7 +80,7 @@ def test_late_and_current_rows_cut_anywhere_are_all_seen_or_none(version: str, b
         written_with={"hoodie.logfile.data.block.format": blocks},
     )
     storage, oracle = stored(driver, "value")
-    run_all_cuts(driver, storage, oracle, LATE)
+    run_all_cuts(driver, storage, oracle, LATE, part)
 
 
 def test_update_of_known_keys_writes_log_files_only() -> None:
@@ -124,4 +126,4 @@ def test_defect_is_noticed(defect, monkeypatch: pytest.MonkeyPatch) -> None:
     storage, before = stored(DRIVER)
     defect(monkeypatch)
     with pytest.raises((AssertionError, HudiError)):
-        run_all_cuts(DRIVER, storage, before, UPDATE)
+        run_all_cuts(DRIVER, storage, before, UPDATE, SHARE)

@@ -6,20 +6,20 @@ import pytest
 
 from pyhudi.spec.commit import Operation
 from pyhudi.storage.memory import MemoryStorage
-from pyhudi.testing.crash import crash_points
+from pyhudi.testing.crash import Part, crash_points
 from pyhudi.testing.oracle import Oracle
-from tests.unit.crash.tables import STORED, Driver, ride
+from tests.unit.crash.tables import STORED, Driver, each_part, ride
 from tests.unit.crash.test_cut_writes import Write, check_answer, check_recovery
 
 UPSERT: Write = (Operation.UPSERT, [ride(1, "oslo", 99), ride(7, "rome", 70)])
 INSERT: Write = (Operation.INSERT, [ride(8, "rome", 80)])
 
 
-def cut_everywhere(driver: Driver, write: Write, before: Oracle, after: Oracle, following: Write = INSERT) -> None:
+def cut_everywhere(driver: Driver, write: Write, before: Oracle, after: Oracle, part: Part, following: Write = INSERT) -> None:
     storage = MemoryStorage()
     driver.create(storage)
     driver.write(storage, Operation.INSERT, STORED)
-    for run in crash_points(lambda cut: driver.write(cut, *write), storage.copy):
+    for run in crash_points(lambda cut: driver.write(cut, *write), storage.copy, part=part):
         check_recovery(run, check_answer(run, before, after), following)
 
 
@@ -41,17 +41,19 @@ TABLES = {
 LONG = {"version 8", "hive style paths"}
 
 
+@each_part
 @pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.thorough if name in LONG else ()) for name in TABLES])
-def test_write_cut_anywhere_is_whole_or_not_at_all(name, stored) -> None:
+def test_write_cut_anywhere_is_whole_or_not_at_all(name, stored, part) -> None:
     driver, write = TABLES[name]
     following: Write = (Operation.INSERT, [ride(9, "rome", 90)])
-    cut_everywhere(driver, write, stored, stored.after(*write), following)
+    cut_everywhere(driver, write, stored, stored.after(*write), part, following)
 
 
-def test_row_that_moves_between_partitions_is_never_lost_or_doubled(stored) -> None:
+@each_part
+def test_row_that_moves_between_partitions_is_never_lost_or_doubled(stored, part) -> None:
     driver = Driver(written_with={"hoodie.index.type": "GLOBAL_SIMPLE"})
     moved = stored.after(Operation.DELETE, [ride(1, "oslo", 0)]).after(Operation.INSERT, [ride(1, "rome", 99)])
-    cut_everywhere(driver, (Operation.UPSERT, [ride(1, "rome", 99)]), stored, moved)
+    cut_everywhere(driver, (Operation.UPSERT, [ride(1, "rome", 99)]), stored, moved, part)
 
 
 def test_new_column_appears_with_its_write_or_not_at_all(stored) -> None:

@@ -8,11 +8,11 @@ from pyhudi.errors import HudiError, UnknownOutcomeError
 from pyhudi.spec.commit import Operation
 from pyhudi.storage.memory import MemoryStorage
 from pyhudi.table.table import HudiTable
-from pyhudi.testing.crash import CrashRun, crash_points
+from pyhudi.testing.crash import CrashRun, Part, crash_points
 from pyhudi.testing.invariants import garbage, timeline_faults
 from pyhudi.testing.oracle import Oracle
 from pyhudi.testing.power_loss import power_losses
-from tests.unit.crash.tables import STORED, Driver, ride
+from tests.unit.crash.tables import STORED, Driver, each_part, ride
 from tests.unit.crash.test_cut_writes import Write
 
 DRIVER = Driver(created_with={"hoodie.write.table.version": "6"}, table_type="MERGE_ON_READ")
@@ -55,10 +55,11 @@ def check_recovery(run: CrashRun, oracle: Oracle) -> None:
     assert timeline_faults(run.storage) == [], run.point
 
 
+@each_part
 @pytest.mark.parametrize("name", WRITES)
-def test_write_cut_anywhere_is_whole_or_not_at_all(name: str, stored: tuple[MemoryStorage, Oracle]) -> None:
+def test_write_cut_anywhere_is_whole_or_not_at_all(name: str, stored: tuple[MemoryStorage, Oracle], part: Part) -> None:
     storage, before = stored
-    for run in crash_points(lambda cut: DRIVER.write(cut, *WRITES[name]), storage.copy):
+    for run in crash_points(lambda cut: DRIVER.write(cut, *WRITES[name]), storage.copy, part=part):
         check_recovery(run, check_answer(run, before, before.after(*WRITES[name])))
 
 

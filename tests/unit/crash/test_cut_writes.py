@@ -7,11 +7,11 @@ import pytest
 from pyhudi.errors import HudiError, UnknownOutcomeError
 from pyhudi.spec.commit import Operation
 from pyhudi.storage.memory import MemoryStorage
-from pyhudi.testing.crash import CrashRun, crash_points
+from pyhudi.testing.crash import CrashRun, Part, crash_points
 from pyhudi.testing.faults import Fault
 from pyhudi.testing.invariants import garbage
 from pyhudi.testing.oracle import Oracle, Row
-from tests.unit.crash.tables import DRIVER, check_at_rest, check_rows, check_sound, ride, stored_table
+from tests.unit.crash.tables import DRIVER, check_at_rest, check_rows, check_sound, each_part, ride, stored_table
 
 Write = tuple[Operation, list[Row]]
 WRITES: dict[str, Write] = {
@@ -47,9 +47,9 @@ def check_recovery(run: CrashRun, oracle: Oracle, following: Write = NEXT) -> No
     check_at_rest(run.storage, run.point)
 
 
-def run_all_cuts(storage: MemoryStorage, before: Oracle, name: str) -> None:
+def run_all_cuts(storage: MemoryStorage, before: Oracle, name: str, part: Part) -> None:
     after = before.after(*WRITES[name])
-    for run in crash_points(lambda cut: DRIVER.write(cut, *WRITES[name]), storage.copy):
+    for run in crash_points(lambda cut: DRIVER.write(cut, *WRITES[name]), storage.copy, part=part):
         check_recovery(run, check_answer(run, before, after))
 
 
@@ -58,10 +58,11 @@ def stored() -> tuple[MemoryStorage, Oracle]:
     return stored_table()
 
 
-def test_first_write_cut_anywhere_is_whole_or_not_at_all() -> None:
+@each_part
+def test_first_write_cut_anywhere_is_whole_or_not_at_all(part: Part) -> None:
     empty = MemoryStorage()
     DRIVER.create(empty)
-    run_all_cuts(empty, Oracle("id", "city"), "insert into a new and an old partition")
+    run_all_cuts(empty, Oracle("id", "city"), "insert into a new and an old partition", part)
 
 
 @pytest.mark.parametrize("name", ["upsert of old and new rows", "overwrite of one partition"])
@@ -73,9 +74,10 @@ def test_interrupted_write_takes_itself_back_at_once(stored, name) -> None:
         assert left == [], run.point
 
 
+@each_part
 @pytest.mark.parametrize("name", WRITES)
-def test_write_cut_anywhere_is_whole_or_not_at_all_and_the_next_write_recovers(stored, name) -> None:
-    run_all_cuts(*stored, name)
+def test_write_cut_anywhere_is_whole_or_not_at_all_and_the_next_write_recovers(stored, name, part) -> None:
+    run_all_cuts(*stored, name, part)
 
 
 def died(storage: MemoryStorage, name: str, method: str, path_end: str) -> MemoryStorage:
@@ -95,11 +97,12 @@ def died(storage: MemoryStorage, name: str, method: str, path_end: str) -> Memor
         ("overwrite of one partition", "close_output", ".parquet"),
     ],
 )
-def test_recovery_cut_anywhere_converges(stored, name, method, path_end) -> None:
+@each_part
+def test_recovery_cut_anywhere_converges(stored, name, method, path_end, part) -> None:
     """The double crash: a writer dies, and the next one dies at every call of its recovery and of its own write."""
     storage, before = stored
     first = died(storage, name, method, path_end)
     after = before.after(*WRITES[name])
     oracle = after if after.agrees(DRIVER.read(first)) else before
-    for run in crash_points(lambda cut: DRIVER.write(cut, *NEXT), first.copy):
+    for run in crash_points(lambda cut: DRIVER.write(cut, *NEXT), first.copy, part=part):
         check_recovery(run, check_answer(run, oracle, oracle.after(*NEXT)))

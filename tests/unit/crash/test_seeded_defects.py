@@ -12,7 +12,7 @@ import pyhudi.txn.transaction as transaction
 from pyhudi.errors import HudiError
 from pyhudi.spec.visibility import Visibility
 from pyhudi.timeline.write import TimelineWriter
-from tests.unit.crash.tables import stored_table
+from tests.unit.crash.tables import SHARE, stored_table
 from tests.unit.crash.test_cut_writes import run_all_cuts
 
 #: The module; its package shows the function of that name.
@@ -69,4 +69,4 @@ def test_defect_is_noticed(defect, monkeypatch) -> None:
     storage, before = stored_table()
     defect(monkeypatch)
     with pytest.raises((AssertionError, HudiError)):
-        run_all_cuts(storage, before, "insert into a new and an old partition")
+        run_all_cuts(storage, before, "insert into a new and an old partition", SHARE)

@@ -1,5 +1,8 @@
 """MERGE INTO t USING s ON condition WHEN ...: one query finds the rows that change, one commit writes them.
 
+Where few rows are merged by equal columns, the join is made in this process (`pyhudi.spark.joined_rows`), else by Spark; the expressions
+are always Spark's to evaluate.
+
 Rows of the table come with the file they stand in, as those of UPDATE and DELETE do; new rows are looked up by the table's
 index, so that a key which the table holds already is updated there. Two source rows that change one row of the table: the
 greater ordering value wins, and without ordering fields the statement is refused.
@@ -10,6 +13,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 
 from pyhudi.errors import SchemaError
+from pyhudi.spark.frame_write import bytes_here_max
 from pyhudi.spec.commit import Operation
 from pyhudi.sql.merge_query import MergeQuery
 from pyhudi.sql.merge_text import Deed, MergeText, merge_text
@@ -26,7 +30,10 @@ def merge(statement: Statement) -> DataFrame | None:
     text = merge_text(statement.text)
     _check(text, target.name)
     query = MergeQuery(statement, target, text)
-    rows = statement.ask(query.build())
+    is_explained = statement.explain is not None  # by Spark's plan, whatever the number of rows
+    rows = None if is_explained else query.build_here(bytes_here_max(statement.session, target.options))
+    if rows is None:
+        rows = statement.ask(query.build())
     changed = query.changed_columns()
     columns = None if changed is None or target.has_virtual_keys else target.partial_columns(changed)
     return target.write(Operation.UPSERT_PREPPED, rows, located=True, seen=seen, columns=columns)

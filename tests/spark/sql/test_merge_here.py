@@ -1,0 +1,100 @@
+"""The join of a small MERGE, made in this process, gives the rows that Spark's join gives, and steps back where it could not."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql import SparkSession
+
+from pyhudi.sql import statement
+from pyhudi.sql.merge_query import MergeQuery
+from pyhudi.sql.merge_text import merge_text
+from pyhudi.sql.target import open_for_change
+
+pytestmark = pytest.mark.spark
+
+ROWS = """
+    (1, 'ann', DATE'2024-01-01', 10.5, TIMESTAMP'2024-05-01 10:00:00', 'oslo'), (2, 'bob', DATE'2024-01-02', NULL, NULL, 'oslo'),
+    (3, NULL, NULL, 12.5, TIMESTAMP'1969-12-31 23:59:59.999999', 'rome'), (4, 'bob', DATE'2024-01-02', 13.5, NULL, 'rome')
+"""
+BOTH = """WHEN MATCHED THEN UPDATE SET name = concat(s.name, '!'), paid = t.paid + 1
+    WHEN NOT MATCHED THEN INSERT (id, name, city) VALUES (s.id % 1000, s.name, 'bern')"""
+UPDATE = "WHEN MATCHED AND s.name > 'b' THEN UPDATE SET name = s.name WHEN MATCHED AND t.paid IS NULL THEN DELETE"
+INSERT = "WHEN NOT MATCHED THEN INSERT (id, name, city) VALUES (s.id % 1000, upper(s.name), 'bern')"
+DELETE = "WHEN MATCHED THEN DELETE"
+BY_ID = "ON t.id = s.id"
+SOURCES = [
+    ("(1, 'x'), (3, 'y'), (9, 'z')", "t.id = s.id"),
+    ("(2L, 'x'), (2L, 'y'), (9000000000L, 'z'), (CAST(NULL AS BIGINT), 'n')", "t.id = s.id"),
+    ("(7, 'bob'), (8, CAST(NULL AS STRING)), (9, 'Bob')", "s.name = t.name"),
+    ("(2, 'bob'), (3, 'cid'), (4, 'ann')", "t.ID = s.Id AND `t`.name = s.`name`"),
+    ("(9, 'z')", "t.id = s.id"),
+]
+
+
+@pytest.fixture(params=["cow", "mor"])
+def stored(sql, request):
+    """Four rows in two partitions, on merge-on-read some of them changed in logs."""
+    sql(
+        "CREATE TABLE stored (id INT, name STRING, born DATE, paid DECIMAL(10, 2), seen TIMESTAMP, city STRING) USING hudi"
+        f" PARTITIONED BY (city) TBLPROPERTIES (primaryKey = 'id', type = '{request.param}')"
+    )
+    sql(f"INSERT INTO stored VALUES {ROWS}")
+    sql("UPDATE stored SET paid = 11.5 WHERE id = 1")
+    sql("DELETE FROM stored WHERE id = 4")
+    sql("INSERT INTO stored VALUES (4, 'bob', DATE'2024-01-02', 13.5, NULL, 'rome')")
+    return sql
+
+
+def both(sql, text: str) -> tuple[list[str] | None, list[str]]:
+    """Return the changes that both joins lead to; None for the one in this process where it steps back."""
+    plain = SparkSession.sql.__wrapped__.__get__(sql.session)
+    asked = statement.read(sql.session, plain, text, None)
+    opened = open_for_change(asked, asked.plan.targetTable())
+    assert opened is not None
+    query = MergeQuery(asked, opened[0], merge_text(text))
+    here, by_spark = query.build_here(1 << 26), asked.ask(query.build())
+    assert here is None or here.columns == by_spark.columns
+    assert here is None or [field.dataType for field in here.schema] == [field.dataType for field in by_spark.schema]
+    return None if here is None else sorted(map(repr, here.collect())), sorted(map(repr, by_spark.collect()))
+
+
+def test_the_rows_are_those_of_sparks_join(stored):
+    for source, on in SOURCES:
+        for clauses in (BOTH, UPDATE, INSERT, DELETE):
+            here, by_spark = both(stored, f"MERGE INTO stored t USING (SELECT * FROM VALUES {source} AS v(id, name)) s ON {on} {clauses}")
+            assert here == by_spark, (source, on, clauses)
+
+
+def test_dates_equal_dates_and_every_value_survives(stored):
+    text = (
+        "MERGE INTO stored USING (SELECT DATE'2024-01-02' AS born, TIMESTAMP'2200-02-03 04:05:06.000007' AS seen, 99.99BD AS paid) s"
+        " ON stored.born = s.born WHEN MATCHED THEN UPDATE SET seen = s.seen, paid = s.paid"
+    )
+    here, by_spark = both(stored, text)
+    assert here == by_spark
+    assert len(by_spark) == 2
+
+
+@pytest.mark.parametrize("stored", ["cow"], indirect=True)
+def test_what_is_sparks_work_is_left_to_it(stored):
+    for using in (
+        f"(SELECT 1 AS id) s {BY_ID} AND t.name = 'ann' {DELETE}",
+        f"(SELECT 1 AS id) s ON t.id <=> s.id {DELETE}",
+        f"(SELECT 1.0 AS id) s {BY_ID} {DELETE}",
+        f"(SELECT map(1, 2) AS pairs, 1 AS id) s {BY_ID} {DELETE}",
+        f"stored s {BY_ID} {DELETE}",
+        f"(SELECT 1 AS id) s {BY_ID} WHEN NOT MATCHED BY SOURCE THEN DELETE",
+        f"(SELECT 1 AS id) s {BY_ID} WHEN MATCHED AND t.id IN (SELECT 1) THEN DELETE",
+        f"(SELECT id FROM range(1000000)) s {BY_ID} {DELETE}",
+    ):
+        assert both(stored, f"MERGE INTO stored t USING {using}")[0] is None, using
+
+
+@pytest.mark.parametrize("stored", ["cow"], indirect=True)
+def test_a_merge_told_to_run_on_spark_does(stored):
+    stored("SET pyhudi.engine = spark")
+    try:
+        stored(f"MERGE INTO stored t USING (SELECT 1 AS id) s {BY_ID} {DELETE}")
+    finally:
+        stored("RESET pyhudi.engine")
+    assert stored("SELECT count(*) FROM stored") == [(3,)]
