@@ -56,12 +56,12 @@ test-unit: $(READY) ## Unit and property tests, without Spark
 .PHONY: test-spark
 test-spark: $(READY) $(JAVA) ## Tests on a real Spark session
 	@echo "pytest tests/spark"
-	@$(WITH_JAVA) $(SHORT_LIVED) $(PYTEST) -q -n 2 --dist loadfile tests/spark $(ARGS)
+	@$(WITH_JAVA) $(SHORT_LIVED) $(PYTEST) -q -n 2 --dist worksteal tests/spark $(ARGS)
 
 .PHONY: interop
 interop: $(READY) $(JAVA) $(READY_JUDGE) ## Let Apache Hudi 1.2.0 read and continue our tables, and the other way round
 	@echo "pytest tests/interop"
-	@$(WITH_JAVA) $(WITH_JUDGE) $(SHORT_LIVED) $(PYTEST) -q -n 2 --dist loadfile tests/interop $(ARGS)
+	@$(WITH_JAVA) $(WITH_JUDGE) $(SHORT_LIVED) $(PYTEST) -q -n 2 --dist worksteal tests/interop $(ARGS)
 
 .PHONY: thorough
 thorough: $(READY) $(JAVA) $(READY_JUDGE) ## The long proofs that `make test` and `make interop` leave out

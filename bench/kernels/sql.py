@@ -19,7 +19,9 @@ from pyspark.sql import SparkSession
 
 import pyhudi
 
-REPEATS = 9
+REPEATS = 15
+#: Java compiles what ran some thousand times: a session that has run a kind of statement five times is warm.
+WARM_UPS = 5
 MERGE = "MERGE INTO {} t USING source s ON t.id = s.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
 
 
@@ -34,20 +36,20 @@ class Report:
         print(f"{name:<50} {value:10.2f} {unit:<3} goal {goal:g}{'' if value <= goal else '  MISSED'}", flush=True)
 
 
-def median_ms(run: Callable[[int], object], repeats: int = REPEATS) -> float:
-    """Return the median of some runs after two that warm up."""
+def median_ms(run: Callable[[int], object], repeats: int = REPEATS, warm_ups: int = WARM_UPS) -> float:
+    """Return the median of some runs after those that warm up."""
     seconds = []
-    for number in range(repeats + 2):
+    for number in range(repeats + warm_ups):
         started = time.perf_counter()
         run(number)
         seconds.append(time.perf_counter() - started)
-    return statistics.median(seconds[2:]) * 1000
+    return statistics.median(seconds[warm_ups:]) * 1000
 
 
 def medians_in_turn(*runs: Callable[[], object]) -> list[float]:
     """Return the median milliseconds of each run, taken in turn, so that a machine that grows slower is so for all."""
-    rounds = [[median_ms(lambda _, run=run: run(), 1) for run in runs] for _ in range(REPEATS)]
-    return [statistics.median(column) for column in zip(*rounds, strict=True)]
+    rounds = [[median_ms(lambda _, run=run: run(), 1, 0) for run in runs] for _ in range(REPEATS + WARM_UPS)]
+    return [statistics.median(column) for column in zip(*rounds[WARM_UPS:], strict=True)]
 
 
 def small_writes(spark: SparkSession, report: Report) -> None:

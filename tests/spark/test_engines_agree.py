@@ -24,6 +24,8 @@ SHAPES = {
     "merge_on_read": {"recordkey": "id", "partitionpath": "city", "ordering": "seen", "type": "MERGE_ON_READ"},
     "version_6": {"recordkey": "id", "partitionpath": "city", "ordering": "seen", "type": "MERGE_ON_READ", "version": "6"},
 }
+#: Their keys and paths are compared in `test_key_generators`, too.
+LONG = {"plain", "complex"}
 
 rows = st.fixed_dictionaries(
     {
@@ -53,10 +55,10 @@ INTO_LOGS = [
 ]
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", [pytest.param(name, marks=pytest.mark.thorough if name in LONG else ()) for name in SHAPES])
 @example(steps=FOUND_ONCE)
 @example(steps=INTO_LOGS)
-@settings(max_examples=2, deadline=None, phases=NO_SHRINKING, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=1, deadline=None, phases=NO_SHRINKING, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=writes)
 def test_local_engine_and_spark_tasks_give_the_same_rows(
     spark: SparkSession, tmp_path: Path, shape: str, steps: list[tuple[str, list[dict[str, object]]]]

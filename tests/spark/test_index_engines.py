@@ -70,7 +70,6 @@ numbers = itertools.count()
 @pytest.mark.parametrize(
     ("index", "kind", "more"),
     [
-        ("GLOBAL_SIMPLE", "COPY_ON_WRITE", {}),
         ("GLOBAL_SIMPLE", "MERGE_ON_READ", STAY),
         ("GLOBAL_RECORD_LEVEL_INDEX", "MERGE_ON_READ", {}),
         ("RECORD_LEVEL_INDEX", "COPY_ON_WRITE", {}),

@@ -33,7 +33,7 @@ def values(table: HudiTable) -> dict[str, int]:
     return dict(zip(found["id"].to_pylist(), found["value"].to_pylist(), strict=True))
 
 
-@pytest.mark.parametrize(("options", "kind"), [(BUCKET, "COPY_ON_WRITE"), (BUCKET, "MERGE_ON_READ"), (RING, "MERGE_ON_READ")])
+@pytest.mark.parametrize(("options", "kind"), [(BUCKET, "COPY_ON_WRITE"), (RING, "MERGE_ON_READ")])
 def test_spark_tasks_and_the_local_engine_meet_in_the_buckets(
     spark: SparkSession, tmp_path: Path, options: dict[str, str], kind: str
 ) -> None:

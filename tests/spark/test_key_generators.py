@@ -56,7 +56,7 @@ ROWS = pa.Table.from_pylist(
     [
         ("id", "at", {"hoodie.datasource.write.keygenerator.type": "TIMESTAMP", **MILLIS}),
         ("id,ts", "city:SIMPLE,day:TIMESTAMP", {**DAYS, TIMES + "timezone": "UTC"}),
-        ("id", "ts", {}),
+        pytest.param("id", "ts", {}, marks=pytest.mark.thorough),
         ("id,raw", "deep.y,city", {"hoodie.datasource.write.partitionpath.urlencode": "true"}),
         ("deep.x,id", "deep.x:SIMPLE", {}),
         ("id,ts", "ts", {"hoodie.datasource.write.keygenerator.consistent.logical.timestamp.enabled": "true"}),

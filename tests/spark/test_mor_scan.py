@@ -94,7 +94,7 @@ def test_masks_hold_when_row_groups_are_skipped(spark: SparkSession, trips: Hudi
     [
         {"spark.sql.parquet.enableVectorizedReader": "false"},
         {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"},
-        {"spark.sql.files.maxPartitionBytes": "512"},
+        {"spark.sql.files.maxPartitionBytes": "100000"},
     ],
     ids=["row by row", "interpreted", "split files"],
 )

@@ -7,6 +7,7 @@ attributes of both sides: expressions over them are resolved and evaluated by Sp
 from __future__ import annotations
 
 import functools
+import itertools
 import operator
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -39,6 +40,7 @@ from pyhudi.spark.local_rows import PLAIN_TYPES
 _SOURCE_BYTES_MAX: Final = 1 << 20
 _FILE_BYTES_MAX: Final = 16 << 20
 _FILES_MAX: Final = 32
+_ROWS_MAX: Final = 10_000
 
 _TYPES: Final = (*PLAIN_TYPES, TimestampType, TimestampNTZType)
 #: Whole numbers of any two types, and texts and dates with their like, are equal in Spark just where they are in Python.
@@ -75,16 +77,19 @@ def joined_rows(snapshot: Snapshot, target: DataFrame, source: DataFrame, join: 
     if not all(_compare(*pair) for pair in columns) or not _is_made_of_values(target, source):
         return None
     given = rows_of_small_plan(source, min(max_bytes, _SOURCE_BYTES_MAX))
-    if given is None:
+    if given is None or given.num_rows > _ROWS_MAX:
         return None
     fields = [field for field, _ in columns if field is not None]
     keys = [*zip(*(given.column(field.name).to_pylist() for _, field in columns if field is not None), strict=True)]
     stored = _touched(snapshot, target.columns, fields, keys, min(max_bytes, _FILE_BYTES_MAX))
-    if stored is None:
+    if stored is None or stored.num_rows > _ROWS_MAX:
         return None
     places = _places(zip(*(stored.column(field.name).to_pylist() for field in fields), strict=True))
-    pairs = [(at, place) for at, key in enumerate(keys) for place in places.get(key, _NOWHERE)]
-    wanted = [(at, place) for at, place in pairs if (join.unmatched if place is None else join.matched)]
+    pairs = ((at, place) for at, key in enumerate(keys) for place in places.get(key, _NOWHERE))
+    joined = ((at, place) for at, place in pairs if (join.unmatched if place is None else join.matched))
+    wanted = [*itertools.islice(joined, _ROWS_MAX + 1)]
+    if len(wanted) > _ROWS_MAX:
+        return None
     theirs = given.take(pa.array([at for at, _ in wanted], pa.int64()))
     if not join.matched:
         return _of_values([source], theirs.columns)
@@ -144,15 +149,20 @@ def _places(keys: Iterable[tuple[Any, ...]]) -> dict[tuple[Any, ...], list[int |
     return dict(places)
 
 
-def _of_values(sides: Sequence[DataFrame], columns: Sequence[pa.ChunkedArray]) -> DataFrame:
-    """Return a DataFrame that is nothing but values, under the attributes of some relations: their names, qualifiers and ids."""
+def _of_values(sides: Sequence[DataFrame], columns: Sequence[pa.ChunkedArray]) -> DataFrame | None:
+    """Return a DataFrame that is nothing but values, under the attributes of some relations: their names, qualifiers and ids.
+
+    None where Spark does not keep so many bytes in a plan.
+    """
     session = sides[0].sparkSession
     names = [f"c{number}" for number in range(len(columns))]  # of both sides, hence not unique
     types = [field.dataType for side in sides for field in side.schema]
     schema = StructType([StructField(name, kind) for name, kind in zip(names, types, strict=True)])
-    values = session.createDataFrame(pa.table(dict(zip(names, columns, strict=True))), schema)
+    values = jvm.analyzed_plan(session.createDataFrame(pa.table(dict(zip(names, columns, strict=True))), schema))
+    if values.nodeName() != "LocalRelation":
+        return None
     attributes = functools.reduce(lambda left, right: left.concat(right), (jvm.analyzed_plan(side).output() for side in sides))
     local = jvm.companion(session, "catalyst.plans.logical.LocalRelation")
     is_streaming, no_stream = False, jvm.some(session, None)
-    plan = local.apply(attributes, jvm.analyzed_plan(values).data(), is_streaming, no_stream)
+    plan = local.apply(attributes, values.data(), is_streaming, no_stream)
     return DataFrame(jvm.companion(session, "classic.Dataset").ofRows(jvm.jvm_session(session), plan), session)
