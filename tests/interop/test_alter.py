@@ -46,7 +46,7 @@ def hudis(judge: Judge, path: Path) -> list[dict]:
     return judge.sql(f"REFRESH TABLE {table.config.name}", f"SELECT {names} FROM {table.config.name} ORDER BY id", conf=HUDI_ON).to_pylist()
 
 
-@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+@pytest.mark.parametrize("kind", [pytest.param("COPY_ON_WRITE", marks=pytest.mark.thorough), "MERGE_ON_READ"])
 def test_altered_table_is_read_and_continued_by_both(kind: str, judge: Judge, tmp_path: Path) -> None:
     path, name = tmp_path / "t", f"altered_{kind.lower()}"
     options = {"hoodie.metadata.enable": "false"}

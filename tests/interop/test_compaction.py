@@ -19,7 +19,7 @@ KINDS = [
     replace(MERGE_ON_READ, name="version_6", version=6),
     replace(MERGE_ON_READ, name="not_partitioned", partition_by=()),
 ]
-LONG = {"commit_time", "version_8"}
+LONG = {"commit_time", "version_8", "not_partitioned"}
 KIND = each_kind(KINDS, long=LONG)
 
 

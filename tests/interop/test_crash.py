@@ -60,7 +60,7 @@ def test_apache_hudi_rolls_back_a_killed_write_of_pyhudi(judge: Judge, tmp_path:
 
 
 @pytest.mark.parametrize("markers", ["TIMELINE_SERVER_BASED", "DIRECT"])
-@pytest.mark.parametrize("version", [8, 9])
+@pytest.mark.parametrize("version", [pytest.param(8, marks=pytest.mark.thorough), 9])
 def test_pyhudi_rolls_back_a_failed_write_of_apache_hudi(markers: str, version: int, judge: Judge, tmp_path: Path) -> None:
     kind = Kind("partitioned", version=version, options={"hoodie.write.markers.type": markers})
     model = Model()

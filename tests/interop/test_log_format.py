@@ -187,7 +187,11 @@ ORDERED = {
 }
 
 
-@pytest.mark.parametrize("name", ORDERED)
+#: Their values are written as those of the types beside them.
+LONG = {"smallint", "double", "date", "timestamp_ntz"}
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.thorough if name in LONG else ()) for name in ORDERED])
 def test_delete_of_pyhudi_with_an_ordering_value_counts_when_it_is_not_late(name: str, judge: Judge, tmp_path: Path) -> None:
     columns, values, types, below, above = ORDERED[name]
     table = make(judge, tmp_path / "table", columns, values)

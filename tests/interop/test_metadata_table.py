@@ -16,7 +16,7 @@ from pyhudi import HudiTable
 from pyhudi.storage.local import LocalStorage
 from tests.interop.failing import fail_commit
 from tests.interop.judge import Judge
-from tests.interop.kinds import KINDS, Kind
+from tests.interop.kinds import KINDS, Kind, each_kind
 from tests.interop.rows import trips
 from tests.unit.metadata_table.test_in_step import check_files, check_statistics
 
@@ -48,7 +48,7 @@ def check(judge: Judge, path: Path, name: str) -> None:
     check_files(LocalStorage(str(path)))
 
 
-@pytest.mark.parametrize("kind", SERVED, ids=lambda kind: kind.name)
+@each_kind(SERVED, long={"partitioned", "not_partitioned", "hive_style"})
 def test_apache_hudi_reads_by_it_and_both_go_on_with_it(kind: Kind, judge: Judge, tmp_path: Path) -> None:
     path, name = tmp_path / "t", f"mdt_{kind.name}"
     table = kind.create(path)

@@ -25,7 +25,7 @@ KINDS = (
     Kind("mor_commit_time", table_type="MERGE_ON_READ", partition_by=()),
     Kind("mor_two_ordering_fields", order_by=("amount", "price"), table_type="MERGE_ON_READ"),
 )
-KIND = each_kind(KINDS, long={"mor_8", "mor_commit_time"})
+KIND = each_kind(KINDS, long={"mor_8", "mor_commit_time", "mor_two_ordering_fields"})
 BLOCKS = pytest.mark.parametrize("blocks", ["avro", "parquet"])
 #: Ordering columns by what a delete block calls their type, each with an early, a middle and a late value.
 ORDERINGS = {

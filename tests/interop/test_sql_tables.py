@@ -23,10 +23,13 @@ ROWS = """
     "clauses",
     [
         "PARTITIONED BY (purchase_date) TBLPROPERTIES (primaryKey = 'purchase_id')",
-        "TBLPROPERTIES (primaryKey = 'purchase_id,purchase_date')",
-        "PARTITIONED BY (purchase_date) TBLPROPERTIES (primaryKey = 'purchase_id', preCombineField = 'amount')",
+        pytest.param("TBLPROPERTIES (primaryKey = 'purchase_id,purchase_date')", marks=pytest.mark.thorough),
+        pytest.param(
+            "PARTITIONED BY (purchase_date) TBLPROPERTIES (primaryKey = 'purchase_id', preCombineField = 'amount')",
+            marks=pytest.mark.thorough,
+        ),
         "PARTITIONED BY (status, purchase_date)",
-        f"PARTITIONED BY (purchase_date) TBLPROPERTIES (primaryKey = 'purchase_id', {VERSION_6})",
+        pytest.param(f"PARTITIONED BY (purchase_date) TBLPROPERTIES (primaryKey = 'purchase_id', {VERSION_6})", marks=pytest.mark.thorough),
         f"TBLPROPERTIES (type = 'mor', primaryKey = 'purchase_id', preCombineField = 'amount', {VERSION_6})",
     ],
     ids=["partitioned", "complex_key", "ordered", "keyless", "version_6", "merge_on_read_of_version_6"],

@@ -18,13 +18,13 @@ from pyhudi.codec.log_file import scan_blocks
 from pyhudi.spec.log_block import BlockType
 from tests.interop.failing import fail_commit
 from tests.interop.judge import Judge
-from tests.interop.kinds import HIVE_STYLE, Kind, Model, assert_both_read
+from tests.interop.kinds import HIVE_STYLE, Kind, Model, assert_both_read, each_kind
 from tests.interop.rows import data, trips
 from tests.interop.test_crash import KILLED_WRITER
 
 COPY_ON_WRITE = Kind("copy_on_write", version=6, options=HIVE_STYLE)
 MERGE_ON_READ = Kind("merge_on_read", version=6, order_by=("amount",), table_type="MERGE_ON_READ")
-KIND = pytest.mark.parametrize("kind", [COPY_ON_WRITE, MERGE_ON_READ], ids=lambda kind: kind.name)
+KIND = each_kind([COPY_ON_WRITE, MERGE_ON_READ], long={"copy_on_write"})
 NOT_INLINE = {"hoodie.compact.inline": "false"}
 
 
