@@ -11,8 +11,13 @@ from hypothesis import settings
 from tests.tables import unpack
 
 # How long one example takes says more about the machine than about the code.
-settings.register_profile("pyhudi", deadline=None)
-settings.load_profile("pyhudi")
+settings.register_profile("pyhudi", deadline=None, max_examples=50)
+settings.register_profile("thorough", deadline=None, max_examples=200)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Say how many examples a property gets that does not say so itself."""
+    settings.load_profile("thorough" if config.getoption("--thorough") else "pyhudi")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

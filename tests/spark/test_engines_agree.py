@@ -8,7 +8,7 @@ from pathlib import Path
 import hypothesis.strategies as st
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, Phase, example, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from pyspark.sql import SparkSession
 
 from pyhudi import HudiTable
@@ -55,22 +55,31 @@ INTO_LOGS = [
 ]
 
 
-@pytest.mark.parametrize("shape", [pytest.param(name, marks=pytest.mark.thorough if name in LONG else ()) for name in SHAPES])
-@example(steps=FOUND_ONCE)
-@example(steps=INTO_LOGS)
-@settings(max_examples=1, deadline=None, phases=NO_SHRINKING, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(steps=writes)
-def test_local_engine_and_spark_tasks_give_the_same_rows(
-    spark: SparkSession, tmp_path: Path, shape: str, steps: list[tuple[str, list[dict[str, object]]]]
-) -> None:
-    folder = tmp_path / str(next(numbers))
+Steps = list[tuple[str, list[dict[str, object]]]]
+
+
+def compare(spark: SparkSession, folder: Path, shape: str, steps: Steps) -> None:
     found = []
     for engine in ("local", "spark"):
-        path = str(folder / engine)
+        path = str(folder / str(next(numbers)))
         for operation, batch in steps:
             write(spark, path, shape, operation, batch, engine)
         found.append(content(path))
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("shape", [pytest.param(name, marks=pytest.mark.thorough if name in LONG else ()) for name in SHAPES])
+def test_local_engine_and_spark_tasks_give_the_same_rows(spark: SparkSession, tmp_path: Path, shape: str) -> None:
+    compare(spark, tmp_path, shape, FOUND_ONCE)
+    compare(spark, tmp_path, shape, INTO_LOGS)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("shape", SHAPES)
+@settings(max_examples=10, deadline=None, phases=NO_SHRINKING, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=writes)
+def test_any_writes_give_the_same_rows(spark: SparkSession, tmp_path: Path, shape: str, steps: Steps) -> None:
+    compare(spark, tmp_path, shape, steps)
 
 
 PARTIAL = {

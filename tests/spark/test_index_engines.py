@@ -71,7 +71,6 @@ numbers = itertools.count()
     ("index", "kind", "more"),
     [
         ("GLOBAL_SIMPLE", "MERGE_ON_READ", STAY),
-        ("GLOBAL_RECORD_LEVEL_INDEX", "MERGE_ON_READ", {}),
         ("RECORD_LEVEL_INDEX", "COPY_ON_WRITE", {}),
     ],
 )

@@ -58,7 +58,7 @@ ROWS = pa.Table.from_pylist(
         ("id,ts", "city:SIMPLE,day:TIMESTAMP", {**DAYS, TIMES + "timezone": "UTC"}),
         pytest.param("id", "ts", {}, marks=pytest.mark.thorough),
         ("id,raw", "deep.y,city", {"hoodie.datasource.write.partitionpath.urlencode": "true"}),
-        ("deep.x,id", "deep.x:SIMPLE", {}),
+        pytest.param("deep.x,id", "deep.x:SIMPLE", {}, marks=pytest.mark.thorough),
         ("id,ts", "ts", {"hoodie.datasource.write.keygenerator.consistent.logical.timestamp.enabled": "true"}),
     ],
 )

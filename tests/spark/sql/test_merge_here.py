@@ -58,6 +58,7 @@ def both(sql, text: str) -> tuple[list[str] | None, list[str]]:
     return None if here is None else sorted(map(repr, here.collect())), sorted(map(repr, by_spark.collect()))
 
 
+@pytest.mark.parametrize("stored", [pytest.param("cow", marks=pytest.mark.thorough), "mor"], indirect=True)
 def test_the_rows_are_those_of_sparks_join(stored):
     for source, on in SOURCES:
         for clauses in (BOTH, UPDATE, INSERT, DELETE):
@@ -65,6 +66,7 @@ def test_the_rows_are_those_of_sparks_join(stored):
             assert here == by_spark, (source, on, clauses)
 
 
+@pytest.mark.parametrize("stored", ["mor"], indirect=True)
 def test_dates_equal_dates_and_every_value_survives(stored):
     text = (
         "MERGE INTO stored USING (SELECT DATE'2024-01-02' AS born, TIMESTAMP'2200-02-03 04:05:06.000007' AS seen, 99.99BD AS paid) s"

@@ -167,7 +167,7 @@ def shown(rows: list[Row], columns: Sequence[str]) -> Counter[str]:
 bases, limits = st.lists(unmarked, max_size=5), st.sampled_from([1 << 30, 400, 60])
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(bases, histories, rules, limits)
 def test_a_slice_reads_as_its_versions_applied_one_by_one(
     base: list[Row], blocks: list[Block], rule: tuple[MergeMode, Gaps | None, Any], limit_bytes: int
