@@ -11,7 +11,7 @@ from pyhudi.kernels.write_task import TaskResult
 from pyhudi.read.schema import StoredSchema, table_schema
 from pyhudi.schema.internal.history import history_of
 from pyhudi.service.compaction.slices import planned_slices
-from pyhudi.service.compaction.start import StartedCompaction
+from pyhudi.service.compaction.start import StartedCompaction, beside
 from pyhudi.spec.commit import CommitMetadata, Operation, WriteStat, stats_by_partition
 from pyhudi.spec.file_group import FileGroupId
 from pyhudi.spec.instant import Action, Instant, State
@@ -43,7 +43,8 @@ def complete(table: LockedTable, work: StartedCompaction, results: Sequence[Task
             f"{instant.action} {instant.requested} of table {table.storage.uri} is not inflight any more: somebody else took it back or "
             "completed it. Nothing of this run is visible."
         )
-    declined = planned_slices(table, instant, work.plan).declined
+    is_alone = beside(table, instant) == work.beside
+    declined = work.declined if is_alone else planned_slices(table, instant, work.plan).declined
     for group in declined.keys() - work.declined.keys():
         _log.warning("%s %s leaves %s out: %s", instant.action, instant.requested, group, declined[group])
     kept = [result for result in results if _group(result.stat) not in declined]

@@ -38,6 +38,13 @@ class StartedCompaction:
     shape: TableShape
     tasks: tuple[Task, ...]
     declined: Mapping[FileGroupId, str]
+    #: What others had on the timeline then.
+    beside: frozenset[Instant]
+
+
+def beside(table: LockedTable, instant: Instant) -> frozenset[Instant]:
+    """Return what others have on the timeline: while that is the same, so are the files of a plan."""
+    return frozenset(one for one in table.timeline.instants if one.requested != instant.requested)
 
 
 def start(table: LockedTable, instant: Instant, plan: CompactionPlan, merge_bytes: int) -> StartedCompaction:
@@ -54,7 +61,7 @@ def start(table: LockedTable, instant: Instant, plan: CompactionPlan, merge_byte
     stored = table_schema(table.storage, table.config, table.timeline)
     shape = table_shape(TableSchema(stored.columns, stored.avro_json), table.config)
     tasks = tuple(_task(table, instant, piece, number, merge_bytes) for number, piece in enumerate(found.slices))
-    return StartedCompaction(table.writer.start(requested), plan, shape, tasks, found.declined)
+    return StartedCompaction(table.writer.start(requested), plan, shape, tasks, found.declined, beside(table, instant))
 
 
 def run_task(storage: Storage, shape: TableShape, settings: WriterSettings, task: Task) -> list[TaskResult]:
