@@ -98,8 +98,9 @@ def joined_rows(snapshot: Snapshot, target: DataFrame, source: DataFrame, join: 
 
 
 def _column(frame: DataFrame, name: str) -> StructField | None:
-    """Return the one column that a name means, whatever its case."""
-    found = [field for field in frame.schema if field.name.lower() == name.lower()]
+    """Return the one column that a name means in this session; None when there is none, or several."""
+    with_case = frame.sparkSession.conf.get("spark.sql.caseSensitive") == "true"
+    found = [field for field in frame.schema if field.name == name or (not with_case and field.name.lower() == name.lower())]
     return found[0] if len(found) == 1 else None
 
 
@@ -141,11 +142,10 @@ def _among(field: pa.Field, values: Iterable[Any]) -> pc.Expression:
 
 
 def _places(keys: Iterable[tuple[Any, ...]]) -> dict[tuple[Any, ...], list[int | None]]:
-    """Return where each key stands; a null equals nothing."""
+    """Return where each key stands; none holds a null, as no such row was asked for."""
     places: dict[tuple[Any, ...], list[int | None]] = defaultdict(list)
     for at, key in enumerate(keys):
-        if None not in key:
-            places[key].append(at)
+        places[key].append(at)
     return dict(places)
 
 

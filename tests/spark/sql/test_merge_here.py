@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from pyhudi.sql import statement
@@ -27,7 +28,7 @@ SOURCES = [
     ("(2L, 'x'), (2L, 'y'), (9000000000L, 'z'), (CAST(NULL AS BIGINT), 'n')", "t.id = s.id"),
     ("(7, 'bob'), (8, CAST(NULL AS STRING)), (9, 'Bob')", "s.name = t.name"),
     ("(2, 'bob'), (3, 'cid'), (4, 'ann')", "t.ID = s.Id AND `t`.name = s.`name`"),
-    ("(9, 'z')", "t.id = s.id"),
+    ("(9, 'z')", "( (t.id = s.id) )"),
 ]
 
 
@@ -85,6 +86,8 @@ def test_what_is_sparks_work_is_left_to_it(stored):
         f"(SELECT 1.0 AS id) s {BY_ID} {DELETE}",
         f"(SELECT map(1, 2) AS pairs, 1 AS id) s {BY_ID} {DELETE}",
         f"stored s {BY_ID} {DELETE}",
+        f"(SELECT 1 AS k) s ON id = s.k {DELETE}",
+        f"(SELECT 1 AS id) s ON (t.id = s.id) OR (t.id = s.id) {DELETE}",
         f"(SELECT 1 AS id) s {BY_ID} WHEN NOT MATCHED BY SOURCE THEN DELETE",
         f"(SELECT 1 AS id) s {BY_ID} WHEN MATCHED AND t.id IN (SELECT 1) THEN DELETE",
         f"(SELECT id FROM range(1000000)) s {BY_ID} {DELETE}",
@@ -100,3 +103,13 @@ def test_a_merge_told_to_run_on_spark_does(stored):
     finally:
         stored("RESET pyhudi.engine")
     assert stored("SELECT count(*) FROM stored") == [(3,)]
+
+
+@pytest.mark.parametrize("stored", ["cow"], indirect=True)
+def test_names_have_the_case_that_the_session_gives_them(stored):
+    stored("SET spark.sql.caseSensitive = true")
+    try:
+        with pytest.raises(AnalysisException, match="ID"):
+            stored(f"MERGE INTO stored t USING (SELECT 1 AS id) s ON t.ID = s.id {DELETE}")
+    finally:
+        stored("RESET spark.sql.caseSensitive")
