@@ -12,6 +12,8 @@ import pyarrow as pa
 OK: Final = ("ok",)
 _INSTANT: Final = re.compile(r"(?<!\d)20\d{15}(?!\d)")
 _FILE: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(-\d+)?(_\d+-\d+-\d+)?")
+#: Numbers of stages and tasks, and the machine, of a job that failed: they count what ran before.
+_STAGE: Final = re.compile(r" in stage \d.*")
 _SIMPLE: Final = {
     "int8": "tinyint",
     "int16": "smallint",
@@ -39,7 +41,7 @@ def rows_answer(rows: pa.Table, masked: Iterable[str], folder: str) -> list[str]
 
 def error_answer(message: str, folder: str) -> list[str]:
     """Return an error's first line."""
-    (line,) = stable([message.strip().splitlines()[0]], folder)
+    (line,) = stable([_STAGE.sub(" in a stage", message.strip().splitlines()[0])], folder)
     return [f"error {line}"[:_LONGEST_ERROR].rstrip()]
 
 

@@ -142,7 +142,7 @@ SELECT id, extra FROM evolving;
 
 -- [update_of_a_column_added_again]
 UPDATE evolving SET extra = 7, ts = 2 WHERE id = 1;
---> error org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 392.0 failed 1 times, most recent failure: Lost task 0.0 in stage 392.0
+--> error org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in a stage
 
 -- [after_update]
 SELECT id, who, amount, extra FROM evolving;

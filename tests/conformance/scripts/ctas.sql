@@ -87,7 +87,7 @@ CREATE TABLE bad USING hudi TBLPROPERTIES (primaryKey = 'uid') AS SELECT 1 AS id
 
 -- [bad_partition]
 CREATE TABLE bad2 USING hudi PARTITIONED BY (day) AS SELECT 1 AS id;
---> error org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 26.0 failed 1 times, most recent failure: Lost task 0.0 in stage 26.0 (
+--> error org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in a stage
 
 CREATE TABLE bad3 USING hudi AS SELECT id FROM nowhere;
 --> error [TABLE_OR_VIEW_NOT_FOUND] The table or view `nowhere` cannot be found. Verify the spelling and correctness of the schema and catalog.
