@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import DataType, StructType
 
 from pyhudi.spark.jvm import JavaObject
-from pyhudi.spark.local_rows import local_rows
+from pyhudi.spark.local_rows import LOCAL_RELATION, local_rows
 from pyhudi.spark.types import nullable_schema
 
 #: Plan nodes after which Spark's size estimate is an upper bound only.
@@ -50,6 +50,12 @@ def collect_small(frame: DataFrame, max_bytes: int) -> Collected:
     if rows.num_rows <= most:
         return Collected(rows, f"{rows.num_rows:,} rows, at most {most:,}")
     return Collected(None, f"more than {most:,} rows")
+
+
+def is_made_of_values(frame: DataFrame) -> bool:
+    """Tell whether Spark's optimizer already holds the rows: bringing them again costs nothing and gives the same."""
+    plan, _ = _plan_and_size(frame)
+    return bool(plan.nodeName() == LOCAL_RELATION)
 
 
 def rows_of_small_plan(frame: DataFrame, max_bytes: int) -> pa.Table | None:

@@ -32,9 +32,11 @@ from pyspark.sql.types import (
 
 from pyhudi.read.execute import read_slices, select
 from pyhudi.read.snapshot import Snapshot
+from pyhudi.schema.meta_columns import with_meta_columns
 from pyhudi.spark import jvm
-from pyhudi.spark.collect import rows_of_small_plan
-from pyhudi.spark.local_rows import PLAIN_TYPES
+from pyhudi.spark.collect import is_made_of_values, rows_of_small_plan
+from pyhudi.spark.local_rows import LOCAL_RELATION, PLAIN_TYPES
+from pyhudi.spec.file_group import FileSlice
 
 #: Where Spark's tasks begin to be worth their start: rows of the source by Spark's estimate, and files that may hold their matches.
 _SOURCE_BYTES_MAX: Final = 1 << 20
@@ -74,14 +76,18 @@ def joined_rows(snapshot: Snapshot, target: DataFrame, source: DataFrame, join: 
         max_bytes: what is read of either side has at most as many bytes, however much would suit one process.
     """
     columns = [(_column(target, ours), _column(source, theirs)) for ours, theirs in join.pairs]
-    if not all(_compare(*pair) for pair in columns) or not _is_made_of_values(target, source):
+    if not all(_compare(*pair) for pair in columns) or not _are_values(snapshot, target, source):
+        return None
+    file_bytes = min(max_bytes, _FILE_BYTES_MAX)
+    # A source that takes a job is not run before it is sure that Spark need not run it once more.
+    if not is_made_of_values(source) and not _are_few(select(snapshot).slices(), file_bytes):
         return None
     given = rows_of_small_plan(source, min(max_bytes, _SOURCE_BYTES_MAX))
     if given is None or given.num_rows > _ROWS_MAX:
         return None
     fields = [field for field, _ in columns if field is not None]
     keys = [*zip(*(given.column(field.name).to_pylist() for _, field in columns if field is not None), strict=True)]
-    stored = _touched(snapshot, target.columns, fields, keys, min(max_bytes, _FILE_BYTES_MAX))
+    stored = _touched(snapshot, target.columns, fields, keys, file_bytes)
     if stored is None or stored.num_rows > _ROWS_MAX:
         return None
     places = _places(zip(*(stored.column(field.name).to_pylist() for field in fields), strict=True))
@@ -112,8 +118,14 @@ def _compare(ours: StructField | None, theirs: StructField | None) -> bool:
     return both <= set(_WHOLE) or any(both == {alike} for alike in _ALIKE)
 
 
-def _is_made_of_values(target: DataFrame, source: DataFrame) -> bool:
-    """Tell whether rows of two relations can be handed to Spark as values, under attributes that tell the two apart."""
+def _are_values(snapshot: Snapshot, target: DataFrame, source: DataFrame) -> bool:
+    """Tell whether rows of two relations can be handed to Spark as values, under attributes that tell the two apart.
+
+    The table's own reader gives times of day, which Spark reads as whole numbers, and no columns that stand in paths alone.
+    """
+    stored = with_meta_columns(snapshot.schema)
+    if not set(target.columns) <= set(stored.names) or any(map(pa.types.is_time, stored.types)):
+        return False
     if not all(isinstance(field.dataType, _TYPES) for field in (*target.schema, *source.schema)):
         return False
     ours, theirs = (jvm.analyzed_plan(frame).outputSet() for frame in (target, source))
@@ -124,13 +136,19 @@ def _touched(
     snapshot: Snapshot, columns: Sequence[str], fields: Sequence[StructField], keys: Sequence[tuple[Any, ...]], max_bytes: int
 ) -> pa.Table | None:
     """Return the stored rows that may have one of the keys; None where too many files may hold some."""
-    tests = [_among(snapshot.schema.field(field.name), {key[at] for key in keys}) for at, field in enumerate(fields)]
+    stored = with_meta_columns(snapshot.schema)
+    tests = [_among(stored.field(field.name), {key[at] for key in keys}) for at, field in enumerate(fields)]
     selection = select(snapshot, columns, functools.reduce(operator.and_, tests))
     pieces = selection.slices()
-    files = [file for piece in pieces for file in (piece.base, *piece.logs) if file is not None]
-    if len(files) > _FILES_MAX or sum(file.size for file in files) > max_bytes:
+    if not _are_few(pieces, max_bytes):
         return None
     return pa.Table.from_batches(read_slices(selection, pieces), schema=selection.schema)
+
+
+def _are_few(pieces: Sequence[FileSlice], max_bytes: int) -> bool:
+    """Tell whether the files of some slices are few and small."""
+    files = [file for piece in pieces for file in (piece.base, *piece.logs) if file is not None]
+    return len(files) <= _FILES_MAX and sum(file.size for file in files) <= max_bytes
 
 
 def _among(field: pa.Field, values: Iterable[Any]) -> pc.Expression:
@@ -159,7 +177,7 @@ def _of_values(sides: Sequence[DataFrame], columns: Sequence[pa.ChunkedArray]) -
     types = [field.dataType for side in sides for field in side.schema]
     schema = StructType([StructField(name, kind) for name, kind in zip(names, types, strict=True)])
     values = jvm.analyzed_plan(session.createDataFrame(pa.table(dict(zip(names, columns, strict=True))), schema))
-    if values.nodeName() != "LocalRelation":
+    if values.nodeName() != LOCAL_RELATION:
         return None
     attributes = functools.reduce(lambda left, right: left.concat(right), (jvm.analyzed_plan(side).output() for side in sides))
     local = jvm.companion(session, "catalyst.plans.logical.LocalRelation")

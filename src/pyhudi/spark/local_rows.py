@@ -26,12 +26,16 @@ from pyhudi.spark.jvm import JavaObject
 PLAIN_TYPES: Final = (BinaryType, BooleanType, DateType, DecimalType, DoubleType, FloatType, IntegerType, LongType, NullType, StringType)
 
 
+#: Spark's node of a plan that is nothing but values.
+LOCAL_RELATION: Final = "LocalRelation"
+
+
 def local_rows(frame: DataFrame, optimized: JavaObject) -> pa.Table | None:
     """Return the rows when the optimized plan is nothing but values of plain types, else None.
 
     Collecting such a plan as rows costs 20 ms where `toArrow`, which runs a job, costs 100.
     """
-    if optimized.nodeName() != "LocalRelation" or not all(isinstance(field.dataType, PLAIN_TYPES) for field in frame.schema.fields):
+    if optimized.nodeName() != LOCAL_RELATION or not all(isinstance(field.dataType, PLAIN_TYPES) for field in frame.schema.fields):
         return None
     rows = frame.collect()
     columns = zip(*rows, strict=True) if rows else ([] for _ in frame.columns)

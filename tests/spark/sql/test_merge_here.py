@@ -6,6 +6,7 @@ import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
+from pyhudi.spark import joined_rows
 from pyhudi.sql import statement
 from pyhudi.sql.merge_query import MergeQuery
 from pyhudi.sql.merge_text import merge_text
@@ -28,6 +29,7 @@ SOURCES = [
     ("(2L, 'x'), (2L, 'y'), (9000000000L, 'z'), (CAST(NULL AS BIGINT), 'n')", "t.id = s.id"),
     ("(7, 'bob'), (8, CAST(NULL AS STRING)), (9, 'Bob')", "s.name = t.name"),
     ("(2, 'bob'), (3, 'cid'), (4, 'ann')", "t.ID = s.Id AND `t`.name = s.`name`"),
+    ("(2, '2'), (9, '9')", "t._hoodie_record_key = s.name"),
     ("(9, 'z')", "( (t.id = s.id) )"),
 ]
 
@@ -93,6 +95,20 @@ def test_what_is_sparks_work_is_left_to_it(stored):
         f"(SELECT id FROM range(1000000)) s {BY_ID} {DELETE}",
     ):
         assert both(stored, f"MERGE INTO stored t USING {using}")[0] is None, using
+
+
+@pytest.mark.parametrize("stored", ["cow"], indirect=True)
+def test_a_source_that_takes_a_job_is_run_once(stored, monkeypatch):
+    stored("CREATE TABLE news (id INT) USING parquet")
+    stored("INSERT INTO news VALUES (1)")
+    text = f"MERGE INTO stored t USING news s {BY_ID} {DELETE}"
+    here, by_spark = both(stored, text)
+    assert here == by_spark
+    brought: list[object] = []
+    monkeypatch.setattr(joined_rows, "rows_of_small_plan", lambda *arguments: brought.append(arguments))
+    monkeypatch.setattr(joined_rows, "_FILES_MAX", 1)
+    assert both(stored, text)[0] is None
+    assert brought == []
 
 
 @pytest.mark.parametrize("stored", ["cow"], indirect=True)
