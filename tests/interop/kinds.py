@@ -13,6 +13,7 @@ import pytest
 from pyhudi import HudiTable
 from tests.interop.judge import Judge
 from tests.interop.rows import TRIPS, data
+from tests.long_proofs import long_proofs
 
 KEY_GENERATORS = "org.apache.hudi.keygen."
 
@@ -85,7 +86,8 @@ KINDS = (
 
 def each_kind(kinds: Iterable[Kind], *, long: Collection[str]) -> pytest.MarkDecorator:
     """Run a test with each kind; those of these names, between which and the others nothing new is tried, in the long proofs only."""
-    values = [pytest.param(kind, marks=pytest.mark.thorough if kind.name in long else ()) for kind in kinds]
+    every = list(kinds)
+    values = long_proofs(every, [kind for kind in every if kind.name in long])
     return pytest.mark.parametrize("kind", values, ids=lambda kind: kind.name)
 
 

@@ -9,11 +9,12 @@ import pytest
 from tests.conformance.script import read_script, themes
 from tests.interop.judge import Judge
 from tests.interop.record_scripts import recorded
+from tests.long_proofs import long_proofs
 
 #: Cheap, and with answers of every kind: rows, types, times, errors.
 SAMPLE = "partitions"
 
 
-@pytest.mark.parametrize("theme", [pytest.param(theme, marks=[] if theme == SAMPLE else [pytest.mark.thorough]) for theme in themes()])
+@pytest.mark.parametrize("theme", long_proofs(themes(), set(themes()) - {SAMPLE}))
 def test_a_recorded_script_is_what_apache_hudi_answers(theme: str, judge: Judge, tmp_path: Path) -> None:
     assert recorded(judge, theme, tmp_path / "db") == read_script(theme)

@@ -21,6 +21,7 @@ from pyhudi.spec.delete_record import COMMIT_TIME_DELETE, DeletedKeys, OrderingT
 from pyhudi.spec.file_names import parse_log_file_name
 from pyhudi.spec.log_block import BlockHeader, BlockType, LogBlock
 from tests.interop.judge import Judge
+from tests.long_proofs import long_proofs
 
 T = OrderingType
 DAY, TIME = dt.date(2026, 1, 2), dt.datetime(2026, 1, 2, 3, 4, 5, 678901, dt.UTC)
@@ -191,7 +192,7 @@ ORDERED = {
 LONG = {"smallint", "double", "date", "timestamp_ntz"}
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.thorough if name in LONG else ()) for name in ORDERED])
+@pytest.mark.parametrize("name", long_proofs(ORDERED, LONG))
 def test_delete_of_pyhudi_with_an_ordering_value_counts_when_it_is_not_late(name: str, judge: Judge, tmp_path: Path) -> None:
     columns, values, types, below, above = ORDERED[name]
     table = make(judge, tmp_path / "table", columns, values)

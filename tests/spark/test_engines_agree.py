@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from pyspark.sql import SparkSession
 
 from pyhudi import HudiTable
+from tests.long_proofs import long_proofs
 
 pytestmark = pytest.mark.spark
 
@@ -68,7 +69,7 @@ def compare(spark: SparkSession, folder: Path, shape: str, steps: Steps) -> None
     assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("shape", [pytest.param(name, marks=pytest.mark.thorough if name in LONG else ()) for name in SHAPES])
+@pytest.mark.parametrize("shape", long_proofs(SHAPES, LONG))
 def test_local_engine_and_spark_tasks_give_the_same_rows(spark: SparkSession, tmp_path: Path, shape: str) -> None:
     compare(spark, tmp_path, shape, FOUND_ONCE)
     compare(spark, tmp_path, shape, INTO_LOGS)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pyhudi.sql.assignments import column_parts
 from pyhudi.sql.merge_text import MergeText
-from pyhudi.sql.tokens import Token, find_word, quote, slice_text, split, tokenize
+from pyhudi.sql.tokens import Token, find_word, inside, quote, split, tokenize
 
 
 def equalities(text: MergeText) -> list[tuple[str, str]] | None:
@@ -17,7 +17,9 @@ def equalities(text: MergeText) -> list[tuple[str, str]] | None:
     >>> equalities(merge_text(statement))
     [('id', 'ride'), ('city', 'city')]
     """
-    tokens = _outside_brackets(text.on)
+    tokens = tokenize(text.on)
+    while _is_bracketed(tokens):
+        tokens = inside(tokens)
     if find_word(tokens, "OR", "NOT", "BETWEEN") is not None:
         return None
     pairs = []
@@ -30,13 +32,8 @@ def equalities(text: MergeText) -> list[tuple[str, str]] | None:
     return pairs
 
 
-def _outside_brackets(condition: str) -> Sequence[Token]:
-    """Return the tokens of a condition, without brackets around the whole of it."""
-    tokens = tokenize(condition)
-    while tokens and tokens[0].text == "(" and tokens[-1].text == ")" and all(token.depth for token in tokens[1:-1]):
-        condition = slice_text(condition, tokens[1:-1])
-        tokens = tokenize(condition)
-    return tokens
+def _is_bracketed(tokens: Sequence[Token]) -> bool:
+    return bool(tokens) and tokens[0].text == "(" and tokens[-1].text == ")" and all(token.depth for token in tokens[1:-1])
 
 
 def _column(tokens: Sequence[Token]) -> tuple[str, str]:

@@ -56,7 +56,7 @@ class MergeQuery:
         """
         parts = []
         if joined := self._joined:
-            parts.append((joined, self._join(joined)))
+            parts.append((joined, self._join()))
         if self._by_source:
             parts.append((self._by_source, f"{self._text.target} LEFT ANTI JOIN {self._text.source} ON {self._text.on}"))
         columns = ", ".join(map(quote, (*self._location, DELETE_COLUMN, UNCHANGED_COLUMN, *self._target.columns)))
@@ -82,9 +82,8 @@ class MergeQuery:
         pairs = equalities(text)
         if pairs is None or self._by_source or self._target.has_virtual_keys or self._statement.args or text.has_subqueries:
             return None
-        kinds = {branch.clause.rows for branch in joined}
         table = self._statement.ask(f"SELECT * FROM {text.target}")  # noqa: S608 - the user's own
-        join = Join(pairs, matched=Rows.MATCHED in kinds, unmatched=Rows.NOT_MATCHED in kinds)
+        join = Join(pairs, matched=Rows.MATCHED in self._joined_kinds, unmatched=Rows.NOT_MATCHED in self._joined_kinds)
         rows = joined_rows(self._target.snapshot, table, self._source_rows, join, max_bytes)
         if rows is None:
             return None
@@ -115,6 +114,10 @@ class MergeQuery:
         return [branch for branch in self._branches if branch.clause.rows is not Rows.NOT_MATCHED_BY_SOURCE]
 
     @cached_property
+    def _joined_kinds(self) -> set[Rows]:
+        return {branch.clause.rows for branch in self._joined}
+
+    @cached_property
     def _by_source(self) -> list[_Branch]:
         return [branch for branch in self._branches if branch.clause.rows is Rows.NOT_MATCHED_BY_SOURCE]
 
@@ -129,9 +132,8 @@ class MergeQuery:
     def _branches(self) -> list[_Branch]:
         return [self._branch(number, clause) for number, clause in enumerate(self._text.clauses)]
 
-    def _join(self, branches: Sequence[_Branch]) -> str:
-        kinds = {branch.clause.rows for branch in branches}
-        text = self._text
+    def _join(self) -> str:
+        text, kinds = self._text, self._joined_kinds
         if kinds == {Rows.MATCHED}:
             return f"{text.target} JOIN {text.source} ON {text.on}"
         if kinds == {Rows.NOT_MATCHED}:

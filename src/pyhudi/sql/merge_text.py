@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from pyhudi.errors import UsageError
 from pyhudi.sql.assignments import Assignment, assignment, column_parts, value_text
-from pyhudi.sql.tokens import Token, find_word, name_at, name_part, quote, slice_text, split, tokenize
+from pyhudi.sql.tokens import Token, find_word, inside, name_at, name_part, quote, slice_text, split, tokenize
 
 
 class Rows(enum.Enum):
@@ -54,7 +54,7 @@ class MergeText:
     on: str
     clauses: tuple[Clause, ...]
     #: Whether the clauses have subqueries, which may name what WITH defines.
-    has_subqueries: bool = False
+    has_subqueries: bool
 
 
 def merge_text(text: str) -> MergeText:
@@ -156,11 +156,6 @@ def _deed(text: str, tokens: Sequence[Token]) -> tuple[Deed, tuple[Assignment, .
     if tokens[1].text == "*":
         return Deed.INSERT, None
     values_at = _word(tokens, "VALUES", 0)
-    columns = [column_parts(part) for part in split(_inside(tokens[1:values_at]), ",")]
-    values = [value_text(text, part) for part in split(_inside(tokens[values_at + 1 :]), ",")]
+    columns = [column_parts(part) for part in split(inside(tokens[1:values_at]), ",")]
+    values = [value_text(text, part) for part in split(inside(tokens[values_at + 1 :]), ",")]
     return Deed.INSERT, tuple(map(Assignment, columns, values))
-
-
-def _inside(tokens: Sequence[Token]) -> list[Token]:
-    """Return what stands between the outer brackets, as if there were none."""
-    return [Token(token.text, token.start, token.end, token.depth - 1) for token in tokens[1:-1]]

@@ -108,6 +108,11 @@ def split(tokens: Sequence[Token], separator: str) -> list[Sequence[Token]]:
     return [tokens[left + 1 : right] for left, right in itertools.pairwise(edges)]
 
 
+def inside(tokens: Sequence[Token]) -> list[Token]:
+    """Return what stands between the outer brackets, as if there were none."""
+    return [Token(token.text, token.start, token.end, token.depth - 1) for token in tokens[1:-1]]
+
+
 def slice_text(text: str, tokens: Sequence[Token]) -> str:
     """Return the text from the first to the last of the tokens, as it was written."""
     return text[tokens[0].start : tokens[-1].end] if tokens else ""
