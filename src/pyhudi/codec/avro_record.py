@@ -24,6 +24,8 @@ Record: TypeAlias = dict[str, Any]
 
 _MAX_SCHEMA_CHARS = 1 << 20
 _MAX_NESTING = 64
+#: By these fastavro knows a schema that it parsed, and does not parse it again for each record. A file's own are not believed.
+_MARKS = ("__fastavro_parsed", "__named_schemas")
 #: What fastavro raises for bytes or schemas that contradict themselves.
 _DECODING_ERRORS = (EOFError, ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError)
 
@@ -97,7 +99,9 @@ def parsed_schema(text: str) -> Schema:
     try:
         schema = json.loads(text)
         _check_bounded(schema, {}, depth=0)
-        return fastavro.parse_schema(schema, _write_hint=False)
+        if isinstance(schema, dict):
+            schema = {key: value for key, value in schema.items() if key not in _MARKS}
+        return fastavro.parse_schema(schema, _force=True)
     except RecursionError:
         raise CorruptTableError("an Avro schema is nested too deeply") from None
     except (*_DECODING_ERRORS, fastavro.schema.SchemaParseException, fastavro.schema.UnknownType) as error:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from pyhudi.codec.action_files import decode
 from pyhudi.codec.avro_container import Container, decode_container, encode_container
-from pyhudi.codec.avro_record import encode_payload
+from pyhudi.codec.avro_record import encode_payload, parsed_schema
 from pyhudi.codec.commit_metadata import decode_commit, encode_commit, encode_commit_json
 from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.spec.commit import CommitMetadata, WriteStat
@@ -85,6 +85,12 @@ def forged(fields: list[dict[str, object]], payload: bytes = b"") -> bytes:
 def test_a_forged_schema_is_refused(fields: list[dict[str, object]]) -> None:
     with pytest.raises(CorruptTableError):
         decode_commit(forged(fields, b"\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01"))
+
+
+def test_a_schema_that_calls_itself_parsed_is_parsed() -> None:
+    forged = {"__fastavro_parsed": True, "__named_schemas": {"Hidden": {"type": "record", "name": "Hidden", "fields": []}}}
+    with pytest.raises(CorruptTableError, match="Hidden"):
+        parsed_schema(json.dumps({"type": "record", "name": "r", "fields": [{"name": "a", "type": "Hidden"}], **forged}))
 
 
 def test_a_schema_nested_without_end_is_refused() -> None:
