@@ -93,7 +93,7 @@ def latest_slices(partition_path: str, files: PartitionFiles, timeline: Timeline
     """Return the newest slice of each file group that `build_groups` returns, in the same order."""
     file_ids: list[str] = []
     found: list[ListedBase | FileSlice] = []
-    for file_id in sorted((files.base.keys() | files.logs.keys()) - _ids_of(replaced, partition_path)):
+    for file_id in sorted((files.base.keys() | files.logs.keys()) - ids_of(replaced, partition_path)):
         base, logs = files.base.get(file_id, ()), files.logs.get(file_id, ())
         slices = _slices(FileGroupId(partition_path, file_id), base, logs, timeline) if logs else ()
         if slices or base:
@@ -104,11 +104,12 @@ def latest_slices(partition_path: str, files: PartitionFiles, timeline: Timeline
 
 def latest_base_files(partition_path: str, files: PartitionFiles, replaced: Mapping[FileGroupId, str]) -> tuple[BaseFile, ...]:
     """Return the newest base file of each file group that has one."""
-    file_ids = sorted(files.base.keys() - _ids_of(replaced, partition_path))
+    file_ids = sorted(files.base.keys() - ids_of(replaced, partition_path))
     return tuple(base_file(partition_path, max(found, key=itemgetter(1))) for file_id in file_ids if (found := files.base[file_id]))
 
 
-def _ids_of(groups: Iterable[FileGroupId], partition_path: str) -> set[str]:
+def ids_of(groups: Iterable[FileGroupId], partition_path: str) -> set[str]:
+    """Return the ids of those file groups that are in a partition."""
     return {group.file_id for group in groups if group.partition_path == partition_path}
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import bisect
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pyhudi.spec.file_group import join_path
@@ -65,13 +65,16 @@ class SortedNames:
                 groups[file_id] = group
         return SortedNames(sizes, groups)
 
-    def newest(self, partition_path: str, timeline: Timeline) -> list[FileStatus]:
-        """Return the files that can belong to the newest slice of a file group; among them are all that do."""
-        names = (name for group in self.groups.values() for name in group.candidates(timeline))
+    def newest(self, partition_path: str, timeline: Timeline, file_ids: Collection[str] | None = None) -> list[FileStatus]:
+        """Return the files that can belong to the newest slice of a file group, of these or of all; among them are all that do."""
+        groups = self.groups.values() if file_ids is None else [self.groups[one] for one in file_ids if one in self.groups]
+        names = (name for group in groups for name in group.candidates(timeline))
         return [FileStatus(join_path(partition_path, name), self.sizes[name], 0) for name in names]
 
 
-def newest_files(uri: str, partition_path: str, sizes: Mapping[str, int], timeline: Timeline) -> list[FileStatus]:
+def newest_files(
+    uri: str, partition_path: str, sizes: Mapping[str, int], timeline: Timeline, file_ids: Collection[str] | None = None
+) -> list[FileStatus]:
     """Return those files of a partition that can belong to the newest slices as a timeline shows them.
 
     Args:
@@ -79,6 +82,7 @@ def newest_files(uri: str, partition_path: str, sizes: Mapping[str, int], timeli
         partition_path: the partition.
         sizes: the sizes of all of its files in bytes by name.
         timeline: what it shows counts.
+        file_ids: the file groups that are asked for, as far as they are there; all when None.
 
     Raises:
         UnsupportedError: a name is that of a log file of table version 10.
@@ -91,7 +95,7 @@ def newest_files(uri: str, partition_path: str, sizes: Mapping[str, int], timeli
         _kept[key] = found
         while len(_kept) > _MOST_PARTITIONS or sum(len(one.sizes) for one in _kept.values()) > _MOST_NAMES:
             _kept.popitem(last=False)
-    return found.newest(partition_path, timeline)
+    return found.newest(partition_path, timeline, file_ids)
 
 
 #: What was sorted for the partitions of tables, the latest last.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from typing import Self
 
@@ -98,12 +98,13 @@ class FileSystemView:
     def slice_list(self, partition_path: str) -> SliceList:
         """Return the same slices, for who asks many partitions and looks at few of them; errors as of `latest_slices`."""
         if partition_path not in self._latest:
-            found = latest_slices(partition_path, self._newest(partition_path), self.timeline, self.replaced)
-            for piece in found.made:
-                if piece.base is None:
-                    self._check_never_had_a_base(piece)
-            self._latest[partition_path] = found
+            self._latest[partition_path] = self._latest_of(partition_path, self._newest(partition_path))
         return self._latest[partition_path]
+
+    def slices_of(self, partition_path: str, file_ids: Collection[str]) -> SliceList:
+        """Return those of some file groups, as far as they are there; errors as of `latest_slices`."""
+        found = self.slice_list(partition_path)
+        return found.take(place for place, file_id in enumerate(found.file_ids) if file_id in file_ids)
 
     def latest_base_files(self, partition_path: str) -> tuple[BaseFile, ...]:
         """Return the newest base file of each file group that has one: the read-optimised view."""
@@ -185,6 +186,13 @@ class FileSystemView:
     def _files_named_by_commit(self, requested: str) -> set[str] | None:
         stats = self._stats_of_commit(requested)
         return None if stats is None else {stat.path for stat in stats if stat.path is not None}
+
+    def _latest_of(self, partition_path: str, files: PartitionFiles) -> SliceList:
+        found = latest_slices(partition_path, files, self.timeline, self.replaced)
+        for piece in found.made:
+            if piece.base is None:
+                self._check_never_had_a_base(piece)
+        return found
 
     def _check_never_had_a_base(self, piece: FileSlice) -> None:
         """Tell logs that began their slice from logs whose base file was lost: the commit of the first one knows."""

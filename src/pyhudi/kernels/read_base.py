@@ -8,7 +8,7 @@ timestamps in millis or micros, text where the table has numbers and the other w
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 _BATCH_BYTES = 32 << 20
 _MAX_BATCH_ROWS = 1 << 20
+#: The columns of a file of up to so many bytes are read in one go, those of larger ones as they are decoded.
+_SMALL_BYTES = 8 << 20
 _DICTIONARY = pa.dictionary(pa.int32(), pa.string())
 
 
@@ -82,12 +84,19 @@ def iter_base_file(
         wanted = wanted.set(wanted.get_field_index(name), pa.field(name, _DICTIONARY))
     needed = wanted if filter is None else with_filter_columns(wanted, all_fields(schema), filter)
     with corrupt_as_error(storage, file.path), storage.open_input(file.path) as source:
-        parquet = pq.ParquetFile(source, read_dictionary=list(dictionaries), coerce_int96_timestamp_unit="us")
         other = alignment(schema, file.name.instant)
+        # Statistics speak of the file's columns, the filter of the table's.
+        fragment = None if filter is None or other is not None else ds.ParquetFileFormat().make_fragment(source)
+        parquet = pq.ParquetFile(
+            source,
+            metadata=None if fragment is None else fragment.metadata,
+            read_dictionary=list(dictionaries),
+            coerce_int96_timestamp_unit="us",
+            pre_buffer=file.size <= _SMALL_BYTES,
+        )
         if other is None:
             _check_types(storage, file, parquet.schema_arrow, needed)
-        # Statistics speak of the file's columns, the filter of the table's.
-        groups = _groups_to_read(parquet, source, needed, filter if other is None else None)
+        groups = list(range(parquet.num_row_groups)) if fragment is None or filter is None else _groups_to_read(fragment, needed, filter)
         asked = needed.names if other is None else [other.stored_name(name) for name in needed.names]
         stored = [name for name in asked if name in parquet.schema_arrow.names]
         left_out = None if without is None else _within_groups(parquet, groups, without)
@@ -122,6 +131,8 @@ def projected(schema: pa.Schema, columns: Sequence[str] | None, *, meta_columns:
 
 def with_filter_columns(wanted: pa.Schema, fields: pa.Schema, filter_: pc.Expression) -> pa.Schema:
     """Add the columns that a filter speaks of: those without which it does not apply."""
+    if _applies(filter_, wanted.empty_table()):
+        return wanted
     empty = fields.empty_table()
     spoken_of = [name for name in fields.names if name not in wanted.names and not _applies(filter_, empty.drop_columns(name))]
     return pa.schema([*wanted, *(fields.field(name) for name in spoken_of)])
@@ -135,16 +146,13 @@ def _applies(filter_: pc.Expression, table: pa.Table) -> bool:
     return True
 
 
-def _groups_to_read(parquet: pq.ParquetFile, source: BinaryIO, needed: pa.Schema, filter_: pc.Expression | None) -> list[int]:
+def _groups_to_read(fragment: ds.ParquetFileFragment, needed: pa.Schema, filter_: pc.Expression) -> list[int]:
     """Numbers of the row groups whose statistics do not rule the filter out."""
-    everything = list(range(parquet.num_row_groups))
-    if filter_ is None:
-        return everything
     try:
-        fragment = ds.ParquetFileFormat().make_fragment(source).subset(filter_, schema=needed)
+        return [group.id for group in fragment.subset(filter_, schema=needed).row_groups]
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        return everything  # Statistics of the type that the file has cannot be held against this filter.
-    return [group.id for group in fragment.row_groups]
+        # Statistics of the type that the file has cannot be held against this filter.
+        return list(range(fragment.num_row_groups))
 
 
 def _within_groups(parquet: pq.ParquetFile, groups: Sequence[int], places: Places) -> Places:

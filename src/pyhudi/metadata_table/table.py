@@ -139,16 +139,17 @@ class MetadataTable:
 
     def files_of(self, partition_paths: Collection[str]) -> dict[str, list[FileStatus]]:
         """Return the data files of several partitions with one look-up; those without files map to `[]`."""
-        found = self._sizes_of(partition_paths)
+        found = self.sizes_of(partition_paths)
         return {
             path: [FileStatus(join_path(path, name), size, 0) for name, size in sorted(found[path].items())] for path in partition_paths
         }
 
     def sizes(self, partition_path: str) -> dict[str, int]:
         """Return the same files of a partition by name, with their sizes in bytes."""
-        return self._sizes_of([partition_path])[partition_path]
+        return self.sizes_of([partition_path])[partition_path]
 
-    def _sizes_of(self, partition_paths: Collection[str]) -> dict[str, dict[str, int]]:
+    def sizes_of(self, partition_paths: Collection[str]) -> dict[str, dict[str, int]]:
+        """Return the same files of several partitions with one look-up; those without files map to `{}`."""
         found = dict(self._get(partitions.FILES, map(keys.partition_name, partition_paths), FileList))
         return {path: self._live(found.get(keys.partition_name(path))) for path in partition_paths}
 

@@ -7,16 +7,19 @@ cannot be trusted the view lists, as its parent does, and a warning says why.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TypeVar
 
 from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.fsview.build import PartitionFiles
 from pyhudi.fsview.collector import collector_paused
 from pyhudi.fsview.newest import newest_files
+from pyhudi.fsview.plain import plain_slices
+from pyhudi.fsview.slice_list import SliceList
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.metadata_table.partitions import FILES
 from pyhudi.metadata_table.table import MetadataTable
+from pyhudi.spec.file_group import join_path
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.protocol import FileStatus, Storage
 from pyhudi.timeline.timeline import Timeline
@@ -52,6 +55,8 @@ class MetadataView(FileSystemView):
         super().__init__(storage, config, timeline)
         self._table: MetadataTable | None = table
         self._candidates: dict[str, PartitionFiles] = {}
+        #: The files of partitions that were asked for together, until they are looked at: sizes by name.
+        self._sizes: dict[str, dict[str, int]] = {}
         #: Why the metadata table is not asked any more; empty while it is.
         self.distrusted = ""
 
@@ -66,20 +71,44 @@ class MetadataView(FileSystemView):
             return super().partitions_below(folder)
         return tuple(path for path in self.partition_paths() if path == folder or path.startswith(f"{folder}/") or not folder)
 
+    def slice_list(self, partition_path: str) -> SliceList:
+        """Return the newest slices of a partition; see the parent."""
+        if partition_path not in self._latest and (sizes := self._sizes.get(partition_path)) is not None:
+            found = plain_slices(partition_path, sizes, self.timeline, self.replaced)
+            if found is not None:
+                self._latest[partition_path] = found
+        return super().slice_list(partition_path)
+
     def _list(self, partition_path: str) -> list[FileStatus]:
-        found = self._ask(lambda table: table.files(partition_path))
-        return super()._list(partition_path) if found is None else found
+        sizes = self._sizes_of(partition_path)
+        if sizes is None:
+            return super()._list(partition_path)
+        return [FileStatus(join_path(partition_path, name), size, 0) for name, size in sorted(sizes.items())]
+
+    def _sizes_of(self, partition_path: str) -> dict[str, int] | None:
+        known = self._sizes.get(partition_path)
+        return self._ask(lambda table: table.sizes(partition_path)) if known is None else known
 
     def _newest(self, partition_path: str) -> PartitionFiles:
-        if partition_path in self._by_id or partition_path in self._listings:
+        if partition_path in self._by_id or partition_path in self._sizes:
             return super()._newest(partition_path)
         if partition_path not in self._candidates:
-            sizes = self._ask(lambda table: table.sizes(partition_path))
+            sizes = self._sizes_of(partition_path)
             if sizes is None:
                 return super()._newest(partition_path)
             found = newest_files(self.storage.uri, partition_path, sizes, self.timeline)
             self._candidates[partition_path] = self._visible(partition_path, found)
         return self._candidates[partition_path]
+
+    def slices_of(self, partition_path: str, file_ids: Collection[str]) -> SliceList:
+        """Return the newest slices of some file groups, as far as they are there; the files of others are not looked at."""
+        if partition_path in self._latest or partition_path in self._candidates or partition_path in self._by_id:
+            return super().slices_of(partition_path, file_ids)
+        sizes = self._sizes_of(partition_path)
+        if sizes is None:
+            return super().slices_of(partition_path, file_ids)
+        found = newest_files(self.storage.uri, partition_path, sizes, self.timeline, file_ids)
+        return self._latest_of(partition_path, self._visible(partition_path, found))
 
     def _ask(self, question: Callable[[MetadataTable], _Answer]) -> _Answer | None:
         """Return what the metadata table answers, None when it turns out to be damaged."""
@@ -93,15 +122,15 @@ class MetadataView(FileSystemView):
 
     def _distrust(self, error: Exception) -> None:
         _warn(self.storage, str(error))
-        self._table = None
+        self._table, self._sizes = None, {}
         self.distrusted = str(error)
 
     def _find_partition_paths(self) -> tuple[str, ...]:
-        if self._table is not None and self.config.partition_fields:
+        if self._table is not None:
             try:
-                paths = self._table.partition_paths()
+                paths = self._table.partition_paths() if self.config.partition_fields else ("",)
                 with collector_paused():
-                    self._listings = self._table.files_of(paths)
+                    self._sizes = self._table.sizes_of(paths)
             except (CorruptTableError, UnsupportedError) as error:
                 self._distrust(error)
             else:

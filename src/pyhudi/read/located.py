@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 
@@ -29,7 +28,7 @@ from pyhudi.read.file_statistics import base_rows
 from pyhudi.read.implied import implied_keys, implied_values
 from pyhudi.read.snapshot import Snapshot
 from pyhudi.spec.commit import Operation
-from pyhudi.spec.file_group import FileGroupId, FileSlice
+from pyhudi.spec.file_group import FileSlice
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.timeline.payload import commit_at
 
@@ -37,14 +36,6 @@ from pyhudi.timeline.payload import commit_at
 _MOST_RECORDS: Final = 1_000
 #: Of so many tables is kept whether their keys are unique, each as of one commit.
 _KEPT: Final = 64
-
-
-@dataclass(frozen=True, slots=True)
-class Located:
-    """The file groups that can hold matching rows, and the index that says so."""
-
-    groups: frozenset[FileGroupId]
-    index: str
 
 
 def wanted_keys(table: MetadataTable, condition: Condition, schema: pa.Schema, config: TableConfig) -> tuple[set[str], str] | None:
@@ -67,14 +58,17 @@ def wanted_keys(table: MetadataTable, condition: Condition, schema: pa.Schema, c
     return None
 
 
-def locate(table: MetadataTable, wanted: Collection[str], index: str) -> Located:
-    """Return where the record index has some keys, which must be unique.
+def locate(table: MetadataTable, wanted: Collection[str]) -> dict[str, set[str]]:
+    """Return the file groups in which the record index has some keys, which must be unique, by partition path.
 
     Raises:
         CorruptTableError, UnsupportedError: the index cannot be asked.
     """
-    places = (place for found in table.record_places(list(wanted)).values() for place in found)
-    return Located(frozenset(FileGroupId(place.partition_path, place.file_id) for place in places), index)
+    groups: dict[str, set[str]] = {}
+    for places in table.record_places(list(wanted)).values():
+        for place in places:
+            groups.setdefault(place.partition_path, set()).add(place.file_id)
+    return groups
 
 
 def has_unique_keys(snapshot: Snapshot, table: MetadataTable, *, at_any_price: bool = False) -> bool:

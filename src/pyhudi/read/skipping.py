@@ -30,10 +30,10 @@ from pyhudi.read.condition import Call, Column, Condition, Operand, operands
 from pyhudi.read.file_statistics import partition_bounds, slice_bounds
 from pyhudi.read.implied import implied_keys, implied_values
 from pyhudi.read.index_choice import MOST_VALUES, expression_indexes, without_values
-from pyhudi.read.located import Located, has_unique_keys, key_fields_of, locate, wanted_keys
+from pyhudi.read.located import has_unique_keys, key_fields_of, locate, wanted_keys
 from pyhudi.read.snapshot import Snapshot
 from pyhudi.schema.internal.history import SchemaHistory, history_of
-from pyhudi.spec.file_group import FileSlice
+from pyhudi.spec.file_group import FileGroupId, FileSlice
 
 _log = logging.getLogger(__name__)
 #: Tells by an index which of some file slices stay.
@@ -49,6 +49,8 @@ class Chosen:
     slices: Sequence[FileSlice]
     partitions_out: Mapping[str, str] = field(default_factory=dict)
     slices_out: Sequence[tuple[Sequence[FileSlice], str]] = ()
+    #: The index that leaves out all slices that are not named here, if one does.
+    others_out: str | None = None
 
 
 def explained(
@@ -64,11 +66,12 @@ def explained(
     """
     by_path = set(found)
     chosen = Chosen(()) if skipping is None else skipping.choose(found)
-    out = {piece.group: index for pieces, index in chosen.slices_out for piece in pieces}
+    out: dict[FileGroupId, str | None] = {piece.group: index for pieces, index in chosen.slices_out for piece in pieces}
+    out |= {piece.group: None for piece in chosen.slices}
     reasons: list[tuple[FileSlice, str | None]] = []
     for path in everything:
         of_path = chosen.partitions_out.get(path) if path in by_path else BY_PATH
-        reasons.extend((piece, of_path or out.get(piece.group)) for piece in snapshot.slices(path))
+        reasons.extend((piece, of_path or out.get(piece.group, chosen.others_out)) for piece in snapshot.slices(path))
     return reasons
 
 
@@ -91,9 +94,9 @@ class Skipping:
     @collector_paused()
     def choose(self, paths: Sequence[str]) -> Chosen:
         """Return which file slices of these partitions are read; partitions that are left out are not listed."""
-        located = self._located()
+        located = self._located(paths)
         if located is not None:
-            return self._at(located, paths)
+            return located
         partitions_out = self._partitions_out(paths)
         left = SliceList.joined(self.snapshot.slice_list(path) for path in paths if path not in partitions_out)
         out: list[tuple[Sequence[FileSlice], str]] = []
@@ -140,8 +143,8 @@ class Skipping:
             self._warn(index, error)
             return None
 
-    def _located(self) -> Located | None:
-        """Return where indexes of keys have the rows that can match; None when they do not tell."""
+    def _located(self, paths: Sequence[str]) -> Chosen | None:
+        """Return what is read when an index of keys says where the rows are that can match; None when none does."""
         table = self._table
         if table is None or table.is_ahead or self.snapshot.query.mode != "snapshot" or self.snapshot.scope:
             return None  # the index knows where records are now, of the whole table
@@ -153,30 +156,24 @@ class Skipping:
             keys, index = wanted
             if not has_unique_keys(self.snapshot, table, at_any_price=self.at_any_price):
                 return None
-            located = locate(table, keys, index)
-            self._check_are_there(located)
+            found = self._slices_of(locate(table, keys))
         except (CorruptTableError, UnsupportedError) as error:
             self._warn(index, error)
             return None
-        return located
+        slices = SliceList.joined(found[path] for path in paths if path in found)
+        return Chosen(list(slices), {path: index for path in paths if path not in found}, others_out=index)
 
-    def _check_are_there(self, located: Located) -> None:
-        for path in {group.partition_path for group in located.groups}:
-            known = set(self.snapshot.slice_list(path).file_ids)
-            if gone := {group.file_id for group in located.groups if group.partition_path == path} - known:
+    def _slices_of(self, groups: Mapping[str, set[str]]) -> dict[str, SliceList]:
+        """Return the slices of file groups, both by partition path.
+
+        Raises:
+            CorruptTableError: one of them is not there.
+        """
+        found = {path: self.snapshot.slices_of(path, file_ids) for path, file_ids in groups.items()}
+        for path, slices in found.items():
+            if gone := groups[path].difference(slices.file_ids):
                 raise CorruptTableError(f"it names file group {gone.pop()} in partition '{path}', which is not there")
-
-    def _at(self, located: Located, paths: Sequence[str]) -> Chosen:
-        """Return the slices of the file groups that were found, as far as they are in these partitions."""
-        groups = {(group.partition_path, group.file_id) for group in located.groups}
-        there = {path for path, _ in groups}
-        slices = SliceList.joined(self.snapshot.slice_list(path) for path in paths if path in there)
-        stays = [group in groups for group in zip(slices.paths, slices.file_ids, strict=True)]
-        return Chosen(
-            list(slices.take(np.flatnonzero(stays).tolist())),
-            {path: located.index for path in paths if path not in there},
-            [(slices.take(np.flatnonzero(np.logical_not(stays)).tolist()), located.index)],
-        )
+        return found
 
     def _partitions_out(self, paths: Sequence[str]) -> dict[str, str]:
         """Return the partitions that their statistics rule out, with the name of the index."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -130,6 +131,10 @@ class Snapshot:
     def slice_list(self, partition_path: str) -> SliceList:
         """Return the same slices, made when they are looked at."""
         return SliceList.of(self.slices(partition_path)) if self.query.mode == "read_optimized" else self._view.slice_list(partition_path)
+
+    def slices_of(self, partition_path: str, file_ids: Collection[str]) -> SliceList:
+        """Return those of some file groups, as far as they are there."""
+        return self._view.slices_of(partition_path, file_ids)
 
     def files(self, partition_path: str) -> tuple[BaseFile, ...]:
         """Return the base files of a partition of which every row counts and that hold all rows; lists this partition only.

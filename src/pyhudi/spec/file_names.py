@@ -8,7 +8,7 @@ it (in older releases `-cdc`) when it logs changes.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -21,6 +21,8 @@ PARTITION_METAFILE = ".hoodie_partition_metadata"
 _MOST_NAMES = 1 << 14
 
 _BASE = re.compile(r"([^_./]+)_(\d+-\d+-\d+)_(\d+)\.(\w+)")
+#: The same, line by line: name, file id and instant.
+_BASES = re.compile(rf"^(([^_./\n]+)_\d+-\d+-\d+_(\d+)\.(?:{'|'.join(sorted(BASE_FILE_EXTENSIONS))}))$", re.MULTILINE)
 _LOG = re.compile(r"\.([^_/]+)_(\d*)\.log\.(\d+)(?:_(\d+-\d+-\d+))?([.-]cdc)?")
 #: Log files of table version 10 are files of a columnar format with names of their own (RFC-103).
 _NATIVE_LOG = re.compile(r"[^_./]+_\d+-\d+-\d+_\d+_\d+\.(?:log|deletes?|cdc)\.\w+")
@@ -81,6 +83,20 @@ def file_and_instant(name: str) -> tuple[str, str] | None:
     """
     match = _BASE.fullmatch(name)
     return None if match is None or match[4] not in BASE_FILE_EXTENSIONS else (match[1], match[3])
+
+
+def base_file_names(names: Collection[str]) -> list[tuple[str, str, str]] | None:
+    """Return each of many names with its file id and instant; None when one of them is not that of a base file.
+
+    Example:
+        >>> base_file_names(["a1-0_0-1-2_20260101000000000.parquet"])
+        [('a1-0_0-1-2_20260101000000000.parquet', 'a1-0', '20260101000000000')]
+    """
+    text = "\n".join(names)
+    if text.count("\n") >= max(len(names), 1):
+        return None  # a name of several lines
+    found = _BASES.findall(text)
+    return found if len(found) == len(names) else None
 
 
 @lru_cache(maxsize=_MOST_NAMES)

@@ -35,11 +35,18 @@ class Table:
     def check(self) -> None:
         config = TableConfig(load_properties(self.storage))
         timeline = load_full_timeline(self.storage, config)
-        view, listed = open_view(self.storage, config, timeline), FileSystemView(self.storage, config, timeline)
-        assert isinstance(view, MetadataView)
+        listed, *views = FileSystemView(self.storage, config, timeline), *(open_view(self.storage, config, timeline) for _ in range(3))
+        assert all(isinstance(view, MetadataView) for view in views)
+        view, all_at_once, by_group = views
         for path in listed.partition_paths():
             assert _named(view.latest_slices(path)) == _named(listed.latest_slices(path))
             assert [file.path for file in view.latest_base_files(path)] == [file.path for file in listed.latest_base_files(path)]
+            assert path in all_at_once.partition_paths()
+            assert _named(all_at_once.latest_slices(path)) == _named(listed.latest_slices(path))
+            for piece in listed.latest_slices(path):
+                asked = {piece.group.file_id, "of-nobody"}
+                for one in (by_group, view, listed):
+                    assert _named(one.slices_of(path, asked)) == _named([piece])
 
 
 def _named(slices) -> list[tuple]:

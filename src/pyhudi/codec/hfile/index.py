@@ -7,6 +7,7 @@ it need not be a row.
 
 from __future__ import annotations
 
+import functools
 import struct
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,6 +17,8 @@ from pyhudi.errors import CorruptTableError
 
 _PLACE = struct.Struct(">qi")
 _ROW_LENGTH = struct.Struct(">H")
+#: Roots are kept by their bytes: every look-up opens the same few files of a metadata table again.
+_KEPT_ROOTS = 32
 _MIDDLE_KEY_SIZE = 16  # HBase notes behind the root of several levels where the middle of the file is
 
 
@@ -46,6 +49,7 @@ class Index:
             raise CorruptTableError(f"{what} is not in order")
 
 
+@functools.lru_cache(maxsize=_KEPT_ROOTS)
 def parse_root(payload: bytes, count: int, what: str, *, of_rows: bool = True) -> Index:
     """Read a root index of `count` entries; the meta index has names for keys (`of_rows` False).
 
