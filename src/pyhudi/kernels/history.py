@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyhudi.errors import CorruptTableError
@@ -12,18 +12,18 @@ from pyhudi.timeline.timeline import Timeline
 
 if TYPE_CHECKING:
     from pyhudi.spec.table_config import TableConfig
-    from pyhudi.storage.protocol import FileStatus, Storage
+    from pyhudi.storage.protocol import Storage
 
 _BATCH_ROWS = 1024
 
 
-def load_full_timeline(storage: Storage, config: TableConfig, *, listing: Iterable[FileStatus] | None = None) -> Timeline:
+def load_full_timeline(storage: Storage, config: TableConfig, *, files: Mapping[str, int | None] | None = None) -> Timeline:
     """Read the active timeline; it tells when archived instants completed, and reads the archive when it is asked.
 
     Without these times a log file that outlives its instant's archival may look older or newer than a base file beside it. Arguments and
     errors as in `load_timeline`.
     """
-    return load_timeline(storage, config, read_rows, listing=listing)
+    return load_timeline(storage, config, read_rows, files=files)
 
 
 def read_rows(storage: Storage, path: str, columns: Sequence[str]) -> Iterator[Mapping[str, Any]]:

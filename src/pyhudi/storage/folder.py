@@ -30,6 +30,10 @@ class FolderStorage:
         """Return the direct children of a folder; see the protocol."""
         return [self._own(status) for status in self.inner.list(self._full(path))]
 
+    def file_names(self, path: str) -> tuple[str, ...]:
+        """Return the names of the files in a folder; see the protocol."""
+        return self.inner.file_names(self._full(path))
+
     def stat(self, path: str) -> FileStatus | None:
         """Return the status of a file or folder, or None when there is none."""
         status = self.inner.stat(self._full(path))

@@ -21,5 +21,5 @@ def remove_left_overs(storage: Storage, folders: Iterable[str]) -> int:
     """Delete the unfinished files of these folders and return their number. The caller holds the lock, so nobody
     writes them.
     """
-    paths = [status.path for folder in folders for status in storage.list(folder) if is_left_over(status.name)]
+    paths = [f"{folder}/{name}" for folder in folders for name in storage.file_names(folder) if is_left_over(name)]
     return sum(storage.delete(path) for path in paths)

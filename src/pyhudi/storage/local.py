@@ -66,6 +66,15 @@ class LocalStorage:
                 return []
         return sorted((status for status in found if status is not None), key=attrgetter("path"))
 
+    def file_names(self, path: str) -> tuple[str, ...]:
+        """Return the names of the files in a folder; see the protocol. None of them is asked for its status."""
+        with self._explained(path):
+            try:
+                with opened_folder(self.root, split_path(path)) as folder, os.scandir(folder) as entries:
+                    return tuple(sorted(entry.name for entry in entries if entry.is_file(follow_symlinks=False)))
+            except (FileNotFoundError, NotADirectoryError):
+                return ()
+
     def stat(self, path: str) -> FileStatus | None:
         """Return the status of a file or folder, or None when there is none or it is a link."""
         segments = split_path(path)

@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from pyhudi.errors import AlreadyExistsError, CorruptTableError, LockTimeoutError
 from pyhudi.storage.paths import parent_folders, split_file_path, split_path
-from pyhudi.storage.protocol import FileStatus
+from pyhudi.storage.protocol import FileStatus, names_of_files
 
 
 @dataclass(slots=True)
@@ -89,6 +89,10 @@ class MemoryStorage:
                 if folder.startswith(prefix) and folder != path and "/" not in folder[start:]
             ]
         return sorted(found)
+
+    def file_names(self, path: str) -> tuple[str, ...]:
+        """Return the names of the files in a folder; see the protocol."""
+        return names_of_files(self.list(path))
 
     def stat(self, path: str) -> FileStatus | None:
         """Return the status of a file or folder, or None when there is none."""

@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, cast
 from pyhudi.errors import AlreadyExistsError, CorruptTableError, HudiError, OptionError, StorageError, UnsupportedError
 from pyhudi.storage.local import LocalStorage
 from pyhudi.storage.paths import split_file_path, split_path
-from pyhudi.storage.protocol import FileStatus
+from pyhudi.storage.protocol import FileStatus, names_of_files
 
 LOCK_FILE_OPTION = "pyhudi.lock.file"
 
@@ -63,6 +63,10 @@ class ObjectStorage:
         # Some stores list a file, or the marker object of a folder, as a child of itself.
         own = full.rstrip("/")
         return sorted(_status(prefix + name, entry) for name, entry in children if entry["name"].rstrip("/") != own)
+
+    def file_names(self, path: str) -> tuple[str, ...]:
+        """Return the names of the files in a folder; see the protocol."""
+        return names_of_files(self.list(path))
 
     def stat(self, path: str) -> FileStatus | None:
         """Return the status of a file or folder, or None when there is none."""

@@ -7,6 +7,7 @@ began.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from typing import BinaryIO, NamedTuple, Protocol
 
@@ -29,6 +30,11 @@ class FileStatus(NamedTuple):
         return self.path.rsplit("/", 1)[-1]
 
 
+def names_of_files(listing: Iterable[FileStatus]) -> tuple[str, ...]:
+    """Return the names of the files in a listing, in its order."""
+    return tuple(status.name for status in listing if not status.is_dir)
+
+
 class Storage(Protocol):
     """A place that holds one table. Implementations are small picklable values: tasks carry them to other processes."""
 
@@ -41,6 +47,10 @@ class Storage(Protocol):
         """Return the direct children of a folder, sorted by path; `[]` when there is no such folder. Links are left
         out.
         """
+        ...
+
+    def file_names(self, path: str) -> tuple[str, ...]:
+        """Return the names of the files that `list` shows, sorted: without sizes and times a listing may cost less."""
         ...
 
     def stat(self, path: str) -> FileStatus | None:

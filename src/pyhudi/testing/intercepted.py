@@ -48,6 +48,10 @@ class InterceptedStorage:
         """Pass a listing."""
         return self._pass(Call("list", path), lambda: self.inner.list(path))
 
+    def file_names(self, path: str) -> tuple[str, ...]:
+        """Pass a listing of names."""
+        return self._pass(Call("list", path), lambda: self.inner.file_names(path))
+
     def stat(self, path: str) -> FileStatus | None:
         """Pass a question for a status."""
         return self._pass(Call("stat", path), lambda: self.inner.stat(path))

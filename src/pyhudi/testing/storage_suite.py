@@ -69,10 +69,13 @@ class StorageSuite:
         assert found[0].size == 2
         assert found[0].name == "a"
         assert [status.path for status in storage.list("")] == ["p", "q"]
+        assert storage.file_names("p") == ("a", "b")
+        assert storage.file_names("") == ()
 
     def test_listing_of_a_missing_folder_is_empty(self, storage: Storage) -> None:
         assert storage.list("nowhere") == []
         assert storage.list("nowhere/below") == []
+        assert storage.file_names("nowhere") == ()
 
     def test_listing_leaves_nothing_but_the_file(self, storage: Storage) -> None:
         storage.create("f/one", b"1")

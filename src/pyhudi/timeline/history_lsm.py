@@ -112,12 +112,12 @@ def is_history_file(name: str) -> bool:
     return _FILE.fullmatch(name) is not None
 
 
-def last_archived(listing: Iterable[FileStatus]) -> str | None:
-    """Return the greatest requested time that files in a listing of the archive's folder hold by their names; None when there are none.
+def last_archived(names: Iterable[str]) -> str | None:
+    """Return the greatest requested time that files of the archive's folder hold by their names; None when there are none.
 
     Files that no manifest lists yet count: their instants are all active still.
     """
-    return max((match[2] for status in listing if (match := _FILE.fullmatch(status.name))), default=None)
+    return max((match[2] for name in names if (match := _FILE.fullmatch(name))), default=None)
 
 
 #: Columns of the files, in the order of the fields of `ArchivedRow`.

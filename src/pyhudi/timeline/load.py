@@ -5,13 +5,13 @@ Rules: Hudi technical specification, "Timeline"; `ActiveTimelineV1/V2`, `Instant
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.spec.instant import Action, Instant, parse_instant
 from pyhudi.spec.table_config import TableConfig
-from pyhudi.storage.protocol import FileStatus, Storage
+from pyhudi.storage.protocol import Storage
 from pyhudi.timeline.clock import format_instant, zone_of
 from pyhudi.timeline.history import History
 from pyhudi.timeline.history_lsm import RowReader, last_archived
@@ -23,12 +23,12 @@ def load_timeline(
     config: TableConfig,
     rows: RowReader | None = None,
     *,
-    listing: Iterable[FileStatus] | None = None,
+    files: Mapping[str, int | None] | None = None,
 ) -> Timeline:
     """Read the active timeline: one listing of its folder, and one of the history's where the table has one.
 
     With `rows`, which reads Parquet files, the timeline answers about archived instants too (see `history.History`);
-    `listing` is that of the timeline's folder, where the caller has it already.
+    `files` are those of the timeline's folder (see `timeline_files`), where the caller has them already.
 
     The history is listed after the timeline. So an instant that is archived meanwhile is in one listing or in both.
 
@@ -36,8 +36,7 @@ def load_timeline(
         CorruptTableError: two completed files tell of the same action.
         UnsupportedError: a file names an action unknown to table versions 6 to 9.
     """
-    files = storage.list(config.timeline_path) if listing is None else listing
-    found = _instants(files, config.layout)
+    found = _instants(timeline_files(storage, config) if files is None else files, config.layout)
     _check_single_completion(storage, (instant for instant, _ in found))
     times = _times_of_files(found, config)
     archive = None if rows is None or config.layout == 1 else History(storage, config, rows, times)
@@ -52,9 +51,25 @@ def load_timeline(
     )
 
 
-def _instants(files: Iterable[FileStatus], layout: int) -> list[tuple[Instant, FileStatus]]:
-    parsed = ((parse_instant(file.name, layout), file) for file in files if not file.is_dir)
-    return [(instant, file) for instant, file in parsed if instant is not None]
+def timeline_files(storage: Storage, config: TableConfig) -> dict[str, int | None]:
+    """Return the names of the files in the timeline's folder, with the time of their last change (epoch milliseconds) where it says when an
+    action completed: in layout 1, and of what an upgrade left in layout 2.
+    """
+    path = config.timeline_path
+    if config.layout == 1:
+        return {status.name: status.modified_ms for status in storage.list(path) if not status.is_dir}
+    found = {}
+    for name in storage.file_names(path):
+        instant = parse_instant(name, config.layout)
+        is_undated = instant is not None and instant.is_completed and instant.completed is None
+        status = storage.stat(f"{path}/{name}") if is_undated else None
+        found[name] = None if status is None else status.modified_ms
+    return found
+
+
+def _instants(files: Mapping[str, int | None], layout: int) -> list[tuple[Instant, int | None]]:
+    parsed = ((parse_instant(name, layout), modified_ms) for name, modified_ms in files.items())
+    return [(instant, modified_ms) for instant, modified_ms in parsed if instant is not None]
 
 
 def _check_single_completion(storage: Storage, instants: Iterable[Instant]) -> None:
@@ -70,16 +85,16 @@ def _check_single_completion(storage: Storage, instants: Iterable[Instant]) -> N
             )
 
 
-def _times_of_files(found: Iterable[tuple[Instant, FileStatus]], config: TableConfig) -> dict[str, str]:
+def _times_of_files(found: Iterable[tuple[Instant, int | None]], config: TableConfig) -> dict[str, str]:
     """Completion times of instants whose names hold none: the time of the last change of their files, as Hudi takes
     it.
     """
     # Layout 2 has such names only as left-overs of an upgrade, stamped in the zone of the process that did it.
     zone = zone_of(config.timeline_zone if config.layout == 1 else "LOCAL")
     return {
-        instant.requested: format_instant(datetime.fromtimestamp(file.modified_ms / 1000, UTC), zone)
-        for instant, file in found
-        if instant.is_completed and instant.completed is None and instant.action is not Action.SAVEPOINT
+        instant.requested: format_instant(datetime.fromtimestamp(modified_ms / 1000, UTC), zone)
+        for instant, modified_ms in found
+        if modified_ms is not None and instant.is_completed and instant.completed is None and instant.action is not Action.SAVEPOINT
     }
 
 
@@ -93,10 +108,10 @@ def _origin(storage: Storage, config: TableConfig, instants: Iterable[Instant]) 
     The first action is no sure bound: those that are never archived (savepointed commits, restores, indexing) may be
     older than archived ones, and an archival that is under way deletes files while the folder is listed.
     """
-    listing = [] if config.layout == 1 else storage.list(config.history_path)
-    last = last_archived(listing)
+    names = () if config.layout == 1 else storage.file_names(config.history_path)
+    last = last_archived(names)
     if last is None:
         born_with_layout_2 = config.initial_version is not None and config.initial_version >= 8
-        return "" if born_with_layout_2 and not any(not file.is_dir for file in listing) else None
+        return "" if born_with_layout_2 and not names else None
     first = next((instant.requested for instant in instants if instant.action is not Action.SAVEPOINT), "")
     return None if first > last else f"{last}0"

@@ -59,8 +59,8 @@ def check_alone(table: LockedTable, own: str) -> None:
     Raises:
         ConflictError: names a file that appeared or vanished.
     """
-    now = {status.name for status in table.storage.list(table.config.timeline_path) if not status.is_dir}
-    changed = [name for name in now ^ table.timeline_files if not name.startswith((own, "."))]
+    now = table.storage.file_names(table.config.timeline_path)
+    changed = [name for name in table.timeline_files.symmetric_difference(now) if not name.startswith((own, "."))]
     if changed:
         raise ConflictError(
             f"'{min(changed)}' on the timeline of table {table.storage.uri} was changed by a writer that does not hold the table's lock. "

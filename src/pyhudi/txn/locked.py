@@ -15,6 +15,7 @@ from pyhudi.spec.table_features import check_writable
 from pyhudi.storage.protocol import Storage
 from pyhudi.storage.table_properties import load_properties, recover_properties
 from pyhudi.timeline.clock import Clock, InstantClock
+from pyhudi.timeline.load import timeline_files
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.timeline.write import TimelineWriter
 from pyhudi.txn.ids import Ids
@@ -85,5 +86,5 @@ def running_alone(storage: Storage, name: str, doing: str) -> Iterator[None]:
 
 def _load(storage: Storage, config: TableConfig) -> tuple[Timeline, frozenset[str]]:
     """Load the timeline; its folder is listed once, which takes time on a table of a thousand commits."""
-    listing = storage.list(config.timeline_path)
-    return load_full_timeline(storage, config, listing=listing), frozenset(status.name for status in listing if not status.is_dir)
+    files = timeline_files(storage, config)
+    return load_full_timeline(storage, config, files=files), frozenset(files)

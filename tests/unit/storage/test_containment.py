@@ -25,6 +25,7 @@ CALLS = {
     "make_dir": lambda storage, path: storage.make_dir(path),
     "read": lambda storage, path: storage.read(path),
     "list": lambda storage, path: storage.list(path),
+    "file_names": lambda storage, path: storage.file_names(path),
 }
 
 

@@ -58,6 +58,7 @@ def linked(tmp_path, storage):
 
 def test_links_are_left_out_of_listings_and_status(linked) -> None:
     assert [status.path for status in linked.list("")] == ["inside"]
+    assert (linked.file_names(""), linked.file_names("out")) == (("inside",), ())
     assert linked.stat("out") is None
     assert linked.stat("file") is None
     assert linked.list("out") == []
