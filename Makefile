@@ -36,7 +36,8 @@ test: lint test-unit test-spark ## Everything that decides whether a change is g
 ##@ Parts of it
 
 .PHONY: lint lint-style lint-types lint-floors
-lint: lint-style lint-types lint-floors ## Style, format, types, floors
+lint: $(READY) ## Style, format, types, floors
+	@$(MAKE) --no-print-directory --output-sync=target --jobs=2 lint-types lint-style lint-floors
 
 lint-style: $(READY)
 	$(BIN)/ruff check .
