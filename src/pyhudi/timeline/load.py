@@ -58,12 +58,11 @@ def timeline_files(storage: Storage, config: TableConfig) -> dict[str, int | Non
     path = config.timeline_path
     if config.layout == 1:
         return {status.name: status.modified_ms for status in storage.list(path) if not status.is_dir}
-    found = {}
-    for name in storage.file_names(path):
-        instant = parse_instant(name, config.layout)
-        is_undated = instant is not None and instant.is_completed and instant.completed is None
-        status = storage.stat(f"{path}/{name}") if is_undated else None
-        found[name] = None if status is None else status.modified_ms
+    found: dict[str, int | None] = dict.fromkeys(storage.file_names(path))
+    for name in found:
+        if "_" not in name and (instant := parse_instant(name, 2)) is not None and instant.is_completed:
+            status = storage.stat(f"{path}/{name}")
+            found[name] = None if status is None else status.modified_ms
     return found
 
 
