@@ -86,14 +86,20 @@ def _texts(choices: list[list[pa.Scalar]], schema: pa.Schema, key: KeyFields) ->
     rows = pa.table(
         [pa.array([row[place].as_py() for row in combined], field.type) for place, field in enumerate(fields)], pa.schema(fields)
     )
-    for number in range(len(combined)):
-        try:
-            yield record_keys(rows.slice(number, 1), key)[0].as_py()
-        except HudiError:
-            continue  # no row can have this key: it is empty
-        if key.is_composite and len(fields) == 1:
-            # Releases differ: a single field was also keyed by its bare value.
-            yield from record_keys(rows.slice(number, 1), KeyFields(key.key_fields, is_composite=False)).to_pylist()
+    yield from _keys_of(rows, key)
+    if key.is_composite and len(fields) == 1:
+        # Releases differ: a single field was also keyed by its bare value.
+        yield from _keys_of(rows, KeyFields(key.key_fields, is_composite=False))
+
+
+def _keys_of(rows: pa.Table, key: KeyFields) -> Iterable[str]:
+    """Return the keys of rows, without those that no row can have because they are empty."""
+    try:
+        found: list[str] = record_keys(rows, key).to_pylist()
+    except HudiError:
+        halves = (rows.slice(0, rows.num_rows // 2), rows.slice(rows.num_rows // 2))
+        return itertools.chain.from_iterable(_keys_of(half, key) for half in halves) if rows.num_rows > 1 else ()
+    return found
 
 
 def _has_one_text(kind: pa.DataType) -> bool:

@@ -65,6 +65,7 @@ def test_a_key_is_read_from_the_one_file_group_that_has_it(untouched: HudiTable)
 
 def test_keys_in_a_list_are_looked_up_together_and_unknown_ones_rule_everything_out(untouched: HudiTable) -> None:
     assert reasons(untouched, "id IN ('k001', 'k002', 'nobody') AND amount >= 0") == {"record_index": GROUPS - 2, None: 2}
+    assert reasons(untouched, "id IN ('', 'k001', '', 'k002')") == {"record_index": GROUPS - 2, None: 2}  # no row has an empty key
     assert reasons(untouched, "_hoodie_record_key = 'nobody'") == {"record_index": GROUPS}
     assert untouched.to_arrow(filter="id = 'nobody'").num_rows == 0
 
