@@ -40,6 +40,12 @@ class Alignment:
         stored = self.file.record.by_id(field.id)
         return None if stored is None else stored.name
 
+    def has_type_of_today(self, name: str) -> bool:
+        """Tell whether the values of a column of the table have the same type in the file, which has it."""
+        field = self.table.record.find(name)
+        stored = None if field is None else self.file.record.by_id(field.id)
+        return field is None or (stored is not None and _same(stored.type, field.type))
+
     def table_name(self, name: str) -> str | None:
         """Return what the table calls a column of the file; None when it was dropped."""
         field = self.file.record.find(name)

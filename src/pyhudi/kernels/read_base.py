@@ -191,13 +191,16 @@ def _typed(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a batch that pass the filter, with the table's names and types."""
     if not batch.num_columns:
-        yield pa.RecordBatch.from_arrays([pa.nulls(batch.num_rows, field.type) for field in wanted], schema=wanted)
-        return
-    try:
-        stored = pa.Table.from_batches([batch])
-        rows = conform(stored if other is None else other.rows(stored), needed)
-    except SchemaError as error:
-        raise CorruptTableError(f"Base file '{file.path}' of the table at {storage.uri} cannot be read: {error}") from error
+        if not len(needed):
+            yield batch
+            return
+        rows = pa.Table.from_arrays([pa.nulls(batch.num_rows, field.type) for field in needed], schema=needed)
+    else:
+        try:
+            stored = pa.Table.from_batches([batch])
+            rows = conform(stored if other is None else other.rows(stored), needed)
+        except SchemaError as error:
+            raise CorruptTableError(f"Base file '{file.path}' of the table at {storage.uri} cannot be read: {error}") from error
     if filter_ is not None:
         rows = rows.filter(filter_).select(wanted.names)
     yield from rows.combine_chunks().to_batches()

@@ -7,6 +7,7 @@ Apache Hudi takes a file, or a partition, without a record of a column for one t
 from __future__ import annotations
 
 from pyhudi.engine.local import LocalEngine
+from pyhudi.errors import CorruptTableError
 from pyhudi.metadata_table import keys, partitions
 from pyhudi.metadata_table.changes import Changes
 from pyhudi.metadata_table.column_types import bound_types
@@ -16,7 +17,11 @@ from pyhudi.metadata_table.file_stats import file_stats, partition_stats
 from pyhudi.metadata_table.index_definitions import IndexDefinition
 from pyhudi.metadata_table.own import OwnTable
 from pyhudi.metadata_table.own_times import build_time
-from pyhudi.metadata_table.record import MetadataRecord
+from pyhudi.metadata_table.record import ColumnStats, MetadataRecord
+
+
+class StaleStatisticsError(CorruptTableError):
+    """Statistics are of a column that had the name before: it was dropped, or is called otherwise now."""
 
 
 def record_added_columns(table: DataTable, known: IndexDefinition, wanted: IndexDefinition) -> OwnTable:
@@ -24,17 +29,20 @@ def record_added_columns(table: DataTable, known: IndexDefinition, wanted: Index
 
     Raises:
         CorruptTableError: a base file has no whole footer.
+        StaleStatisticsError: a column's name was that of another, whose statistics are there.
         StorageError: the storage failed; the columns are not in the index.
     """
     added = tuple(name for name in wanted.source_fields if name not in known.source_fields)
     if table.schema is None or not added:
         return table.own
     types = bound_types(table.schema, added, table.view.config.version)
-    files: dict[str, MetadataRecord] = {}
+    files: dict[str, ColumnStats] = {}
     of_partitions: dict[str, MetadataRecord] = {}
     for path in table.view.partition_paths():
         bases = table.view.latest_base_files(path)
-        found = LocalEngine().run(lambda base: file_stats(table.view.storage, base.path, types, table.null_where_absent), list(bases))
+        found = LocalEngine().run(
+            lambda base: file_stats(table.view.storage, base.path, types, table.stored_columns(base.path, types)), list(bases)
+        )
         told = [stats for stats in found if stats is not None]
         for stats in (one for file in told for one in file.values()):
             files[keys.column_stats_key(stats.column, path, stats.file_name)] = stats
@@ -42,7 +50,10 @@ def record_added_columns(table: DataTable, known: IndexDefinition, wanted: Index
             of_partitions |= {keys.partition_stats_key(stats.column, path): stats for stats in partition_stats(path, told, types)}
     index = table.partition(partitions.COLUMN_STATS)
     # A run that was cut off, or an earlier definition, may have left some: two records of a file would be united.
-    known_files = set() if index is None else {key for key, _ in index.get_many(files)}
+    known_files = {} if index is None else dict(index.get_many(files))
+    for key, record in known_files.items():
+        if isinstance(record, ColumnStats) and not record.is_deleted and _bounds(record) != _bounds(files[key]):
+            raise StaleStatisticsError(f"it has statistics of another column '{record.column}' in file {record.file_name}")
     files = {key: stats for key, stats in files.items() if key not in known_files}
     changes = {partitions.COLUMN_STATS: Changes(files)}
     if partitions.PARTITION_STATS in table.view.config.metadata_partitions:
@@ -51,3 +62,7 @@ def record_added_columns(table: DataTable, known: IndexDefinition, wanted: Index
         return table.own
     write_changes(table.own, build_time(table.own, table.view.timeline), changes)
     return table.own.reloaded()
+
+
+def _bounds(stats: ColumnStats) -> tuple[object, ...]:
+    return stats.minimum, stats.maximum, stats.value_count, stats.null_count

@@ -5,12 +5,13 @@ Rules: `HoodieTableMetadataUtil.getColumnsToIndex`, `ValueType`; format notes (m
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import pyarrow as pa
 
+from pyhudi.kernels.aligned_rows import alignment
 from pyhudi.metadata_table.record import ValueType
-from pyhudi.schema.internal.history import history_of
 from pyhudi.schema.meta_columns import COMMIT_TIME, PARTITION_PATH, RECORD_KEY
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.spec.table_version import TableVersion
@@ -66,11 +67,39 @@ def _kind_of(schema: pa.Schema, name: str, version: int) -> ValueType | None:
     return None if arrow is None else value_type(arrow, version)
 
 
-def null_where_absent(schema: pa.Schema, config: TableConfig) -> frozenset[str]:
-    """Return the columns that hold nulls in files without them: they have no other name there, nor are their values in the path."""
-    if history_of(schema) is not None:
-        return frozenset()
-    return frozenset(schema.names) - frozenset(config.partition_fields if config.drop_partition_columns else ())
+@dataclass(frozen=True, slots=True)
+class StoredColumns:
+    """Where the values of columns are in files that were written with one version of the table's schema.
+
+    `names` are what such a file calls the columns whose values have today's type there. In a file that lacks the column, those in `nulls`
+    are null. Of all others nothing is known by a footer.
+    """
+
+    names: Mapping[str, str]
+    nulls: frozenset[str] = frozenset()
+
+
+def stored_columns(columns: Iterable[str], schema: pa.Schema, config: TableConfig, instant: str) -> StoredColumns:
+    """Return what a file of a commit's requested time calls columns of the table.
+
+    Args:
+        columns: names of columns, with dots for fields of structs.
+        schema: the table's data columns, with the history of its schema if it has one.
+        config: of the table; values of partition columns may be in the path alone.
+        instant: the commit's requested time.
+    """
+    other = alignment(schema, instant)
+    in_paths = frozenset(config.partition_fields if config.drop_partition_columns else ())
+    names: dict[str, str] = {}
+    nulls = set()
+    for column in columns:
+        head = column if column in schema.names else column.split(".")[0]
+        stored = head if other is None else other.stored_name(head)
+        if stored is not None and (other is None or other.has_type_of_today(head)):
+            names[column] = stored + column[len(head) :]
+        if column in schema.names and column not in in_paths and (stored is None or column in names):
+            nulls.add(column)
+    return StoredColumns(names, frozenset(nulls))
 
 
 def value_type(arrow: pa.DataType, version: int) -> ValueType | None:

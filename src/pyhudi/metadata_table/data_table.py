@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,11 +11,12 @@ import pyarrow as pa
 from pyhudi.engine.local import LocalEngine
 from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.fsview.view import FileSystemView
+from pyhudi.kernels.aligned_rows import alignment
 from pyhudi.kernels.base_file import TableShape
 from pyhudi.kernels.read_base import row_count
 from pyhudi.kernels.table_shape import shape_of
 from pyhudi.metadata_table import keys, partitions
-from pyhudi.metadata_table.column_types import bound_types, null_where_absent
+from pyhudi.metadata_table.column_types import StoredColumns, bound_types, stored_columns
 from pyhudi.metadata_table.file_stats import BoundTypes, file_stats
 from pyhudi.metadata_table.index_definitions import IndexDefinition, load_definitions
 from pyhudi.metadata_table.own import OwnTable
@@ -92,10 +93,10 @@ class DataTable:
             return {}
         return bound_types(self.schema, definition.source_fields, self.view.config.version)
 
-    @cached_property
-    def null_where_absent(self) -> frozenset[str]:
-        """The columns that hold nulls in files without them."""
-        return frozenset() if self.schema is None else null_where_absent(self.schema, self.view.config)
+    def stored_columns(self, path: str, columns: Iterable[str]) -> StoredColumns | None:
+        """Return what a base file calls some columns that have statistics; None when nobody knows."""
+        name = parse_base_file_name(path.rpartition("/")[2])
+        return None if self.schema is None or name is None else stored_columns(columns, self.schema, self.view.config, name.instant)
 
     def partition(self, name: str, within: str = "") -> MetadataPartition | None:
         """Return a partition of the metadata table as it was before the action, None when there is no such one.
@@ -114,7 +115,7 @@ class DataTable:
     def stats_of(self, path: str) -> Mapping[str, ColumnStats] | None:
         """Return the statistics of a base file by column, from its footer; None when it has no rows."""
         if path not in self._stats:
-            self._stats[path] = file_stats(self.view.storage, path, self.types, self.null_where_absent)
+            self._stats[path] = file_stats(self.view.storage, path, self.types, self.stored_columns(path, self.types))
         return self._stats[path]
 
     def row_counts(self, files: Sequence[BaseFile]) -> list[int]:
@@ -126,9 +127,14 @@ class DataTable:
 
     def stats_of_all(self, paths: Collection[str]) -> list[Mapping[str, ColumnStats]]:
         """Return the statistics of the base files that have rows, as far as possible without opening them."""
-        unknown = [path for path in paths if path not in self._stats]
+        # What was recorded of a file that calls columns otherwise was made before they got their names or types of today.
+        unknown = [path for path in paths if path not in self._stats and self._calls_columns_as_today(path)]
         self._stats.update(self._look_up(unknown))
         return [stats for path in paths if (stats := self.stats_of(path)) is not None]
+
+    def _calls_columns_as_today(self, path: str) -> bool:
+        name = parse_base_file_name(path.rpartition("/")[2])
+        return self.schema is None or name is None or alignment(self.schema, name.instant) is None
 
     def after(self, partition_path: str, metadata: CommitMetadata) -> PartitionFiles:
         """Return what a snapshot of a partition reads once a commit is visible."""

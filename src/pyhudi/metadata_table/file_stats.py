@@ -8,7 +8,7 @@ where the footer does not tell, reals are read, and all others get bounds that h
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
@@ -20,10 +20,11 @@ import pyarrow.types as pt
 
 from pyhudi.kernels.keys import field_column
 from pyhudi.kernels.parquet_input import open_parquet
+from pyhudi.metadata_table.column_types import StoredColumns
 from pyhudi.metadata_table.footer_bounds import footer_bound
 from pyhudi.metadata_table.keys import partition_name
 from pyhudi.metadata_table.record import ColumnStats, RecordType, ValueType
-from pyhudi.metadata_table.widest_bounds import may_be_wider, widest_bounds
+from pyhudi.metadata_table.widest_bounds import widest_bounds
 from pyhudi.storage.protocol import Storage
 
 #: The type of each column's bounds, and what is said of it.
@@ -38,10 +39,10 @@ _WIDER: Final[Mapping[tuple[ValueType, ValueType], Callable[[Any], object]]] = {
 }
 
 
-def file_stats(storage: Storage, path: str, types: BoundTypes, nulls: Collection[str] = ()) -> dict[str, ColumnStats] | None:
+def file_stats(storage: Storage, path: str, types: BoundTypes, stored: StoredColumns | None = None) -> dict[str, ColumnStats] | None:
     """Return the statistics of a base file by column; None for a file without rows.
 
-    `nulls` are the columns that hold nulls in a file without them.
+    `stored` is what the file calls the columns; None for what they are called today, nothing being known of those that it lacks.
 
     Raises:
         CorruptTableError: the file is no whole Parquet file, or it is not there.
@@ -52,10 +53,12 @@ def file_stats(storage: Storage, path: str, types: BoundTypes, nulls: Collection
         if not footer.num_rows:
             return None
         places = {footer.schema.column(place).path: place for place in range(footer.num_columns)}
+        stored = StoredColumns(dict(zip(types, types, strict=True))) if stored is None else stored
+        found = {column: places.get(stored.names[column]) if column in stored.names else None for column in types}
         return {
-            column: _column_stats(file, places[column], name, column, kind)
-            if column in places
-            else _absent(name, column, kind, footer.num_rows, is_null=column in nulls)
+            column: _absent(name, column, kind, footer.num_rows, is_null=column in stored.nulls)
+            if (place := found[column]) is None
+            else _column_stats(file, place, name, column, kind)
             for column, kind in types.items()
         }
 
@@ -65,6 +68,9 @@ def partition_stats(partition_path: str, files: Sequence[Mapping[str, ColumnStat
 
     A column that some file has no statistics of gets bounds that hold every value; a partition without rows has tombstones, which take
     back what was known before.
+
+    A record that is said to be tight takes the place of the one before. All of these do, since they are made of all files. Others are
+    united with what was known: of rows that may be gone, or of the type that the column had then.
     """
     name = partition_name(partition_path)
     result = []
@@ -91,7 +97,7 @@ def _unknown(name: str, column: str, kind: ValueType, info: str | None) -> Colum
     """Return statistics that rule nothing out: some values may be null, some not."""
     least, greatest = widest_bounds(kind, info)
     bounds = (kind, least, greatest)
-    return ColumnStats(RecordType.PARTITION_STATS, name, column, *bounds, value_count=2, null_count=1, is_tight_bound=False, type_info=info)
+    return ColumnStats(RecordType.PARTITION_STATS, name, column, *bounds, value_count=2, null_count=1, is_tight_bound=True, type_info=info)
 
 
 def _of_type(stats: ColumnStats | None, kind: ValueType, info: str | None) -> ColumnStats | None:
@@ -117,7 +123,7 @@ def _united(name: str, parts: Sequence[ColumnStats]) -> ColumnStats:
         null_count=sum(part.null_count or 0 for part in parts),
         total_size=sum(part.total_size or 0 for part in parts),
         total_uncompressed_size=sum(part.total_uncompressed_size or 0 for part in parts),
-        is_tight_bound=not any(may_be_wider(part) for part in parts),
+        is_tight_bound=True,
     )
 
 

@@ -24,7 +24,6 @@ from pyhudi.metadata_table.kinds import with_kinds
 from pyhudi.metadata_table.log_compact import log_compact_if_due, unjoined_delta_commits
 from pyhudi.metadata_table.own import OwnTable
 from pyhudi.metadata_table.settings import DEFAULTS, MetadataSettings
-from pyhudi.schema.avro_arrow import avro_to_arrow
 from pyhudi.spec.clean import CleanMetadata
 from pyhudi.spec.commit import CommitMetadata
 from pyhudi.spec.instant import Action
@@ -42,14 +41,18 @@ class InStep:
     own: OwnTable
     settings: MetadataSettings = DEFAULTS
 
-    def record_commit(self, instant: str, metadata: CommitMetadata) -> None:
+    def record_commit(self, instant: str, metadata: CommitMetadata, schema: pa.Schema | None) -> None:
         """Record a commit, deltacommit, compaction, clustering or overwrite that is about to complete.
+
+        Args:
+            instant: its requested time.
+            metadata: what it did.
+            schema: the table's data columns with it, with the history of its schema if it has one; None when it does not say.
 
         Raises:
             CorruptTableError: the metadata table is damaged, or a written file has no whole footer.
             StorageError: the storage failed; the action must not complete.
         """
-        schema = avro_to_arrow(metadata.schema_json) if metadata.schema_json else None
         table = DataTable(self.view, self.own, schema, self.settings)
         changes = {name: kind.of_commit(table, name, instant, metadata) for name, kind in self._kinds.items()}
         write_changes(self.own, instant, changes, self.config.metadata_partitions_inflight)

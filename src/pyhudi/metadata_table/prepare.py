@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from pyhudi.errors import UnsupportedError, UsageError
 from pyhudi.fsview.view import FileSystemView
-from pyhudi.metadata_table.added_columns import record_added_columns
+from pyhudi.metadata_table.added_columns import StaleStatisticsError, record_added_columns
 from pyhudi.metadata_table.data_table import DataTable
 from pyhudi.metadata_table.found import Found, find
 from pyhudi.metadata_table.in_step import InStep
@@ -77,7 +77,10 @@ def prepare(
         return in_step.config, in_step
     config = _without_unwanted(storage, config, sources, settings)
     table = DataTable(found.view.with_config(config), own, schema, settings)
-    in_step = _complete(table, settings.wanted(config), settings, sources)
+    try:
+        in_step = _complete(table, settings.wanted(config), settings, sources)
+    except StaleStatisticsError as error:
+        in_step = _built_anew(replace(found, reason=str(error)), config, schema, sources, settings)
     return in_step.config, in_step
 
 
@@ -162,7 +165,7 @@ def _complete(table: DataTable, wanted: Collection[str], settings: MetadataSetti
         is_there = name in config.metadata_partitions
         if is_there and settings.enabled is not None:
             own = _with_added_columns(table if own is table.own else table.reopened(table.view, own), name, kind)
-        changed = _define(table, name, kind, sources, again=is_there and settings.enabled is not None)
+        changed = _define(table, name, kind, sources, again=settings.enabled is not None)
         if changed is not config or not is_there:
             config = changed
             table = table.reopened(FileSystemView(storage, config, timeline) if changed is not table.view.config else table.view, own)
@@ -185,7 +188,7 @@ def _with_added_columns(table: DataTable, partition: str, kind: PartitionKind) -
 def _define(table: DataTable, partition: str, kind: PartitionKind, sources: Sources, *, again: bool) -> TableConfig:
     """Write how an index is defined, unless that is said already, and return the table's properties.
 
-    `again` holds the definition of an index that is there against the columns that it would have now.
+    `again` holds a definition that is there against the columns that the index would have now.
     """
     storage, config = table.view.storage, table.view.config
     known, created = table.definitions.get(partition), table.settings.created.get(partition)

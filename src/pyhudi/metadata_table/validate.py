@@ -6,7 +6,8 @@ texts: which check, of what, and what is wrong. Bounds of partitions may be wide
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeAlias
 
 import pyarrow as pa
 
@@ -15,12 +16,12 @@ from pyhudi.fsview.build import committed_files
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.kernels.rollback_blocks import instants_in
 from pyhudi.metadata_table import partitions
-from pyhudi.metadata_table.column_types import bound_types, indexed_columns, null_where_absent
+from pyhudi.metadata_table.column_types import bound_types, indexed_columns, stored_columns
 from pyhudi.metadata_table.file_stats import BoundTypes, file_stats
 from pyhudi.metadata_table.record import ColumnStats, ValueType
 from pyhudi.metadata_table.table import MetadataTable
 from pyhudi.metadata_table.widest_bounds import widest_bounds
-from pyhudi.spec.file_group import join_path
+from pyhudi.spec.file_group import BaseFile, join_path
 from pyhudi.spec.file_names import parse_log_file_name
 from pyhudi.storage.protocol import FileStatus
 
@@ -50,26 +51,27 @@ def metadata_table_problems(view: FileSystemView, schema: pa.Schema) -> Iterator
     # Tables of Hudi 0.15 do not say which columns have statistics.
     columns = indexed_columns(schema, view.config.version, len(schema)) if definition is None else definition.source_fields
     types = bound_types(schema, columns, view.config.version)
-    nulls = null_where_absent(schema, view.config)
-    yield from _guarded(partitions.FILES, _file_problems, table, view, types, nulls)
+    yield from _guarded(partitions.FILES, _file_problems(table, view))
+
+    def stats_of(file: BaseFile) -> Mapping[str, ColumnStats]:
+        return file_stats(view.storage, file.path, types, stored_columns(types, schema, view.config, file.name.instant)) or {}
+
     for name, check in ((partitions.COLUMN_STATS, _column_problems), (partitions.PARTITION_STATS, _partition_problems)):
         if name in table.partitions:
-            yield from _guarded(name, check, table, view, types, nulls)
+            yield from _guarded(name, check(table, view, types, stats_of))
 
 
-_Check = Callable[[MetadataTable, FileSystemView, BoundTypes, Collection[str]], Iterator[Problem]]
+_StatsOf: TypeAlias = Callable[[BaseFile], Mapping[str, ColumnStats]]
 
 
-def _guarded(
-    name: str, check: _Check, table: MetadataTable, view: FileSystemView, types: BoundTypes, nulls: Collection[str]
-) -> Iterator[Problem]:
+def _guarded(name: str, problems: Iterator[Problem]) -> Iterator[Problem]:
     try:
-        yield from check(table, view, types, nulls)
+        yield from problems
     except (CorruptTableError, UnsupportedError) as error:
         yield "metadata table is whole", name, str(error)
 
 
-def _file_problems(table: MetadataTable, view: FileSystemView, _: BoundTypes, __: Collection[str]) -> Iterator[Problem]:
+def _file_problems(table: MetadataTable, view: FileSystemView) -> Iterator[Problem]:
     """Compare the files that count: a listing may show folders and files of writers that never came to their end."""
     known = set(table.partition_paths())
     listed = {path: _committed(view, path, view.storage.list(path)) for path in view.partition_paths()}
@@ -102,11 +104,11 @@ def _committed(view: FileSystemView, path: str, listing: list[FileStatus]) -> di
     return committed_files(path, listing, view.timeline).sizes()
 
 
-def _column_problems(table: MetadataTable, view: FileSystemView, types: BoundTypes, nulls: Collection[str]) -> Iterator[Problem]:
+def _column_problems(table: MetadataTable, view: FileSystemView, types: BoundTypes, stats_of: _StatsOf) -> Iterator[Problem]:
     for path in view.partition_paths():
         known = _by_file(table.column_stats(types, path))
         for file in view.latest_base_files(path):
-            actual = file_stats(view.storage, file.path, types, nulls) or {}
+            actual = stats_of(file)
             for column, stats in known.get(str(file.name), {}).items():
                 found = actual.get(column)
                 if found is None or (found.minimum is not None and found.value_type != stats.value_type):
@@ -125,13 +127,13 @@ def _rules_nothing_out(name: str, recorded: ColumnStats, found: ColumnStats) -> 
     return getattr(recorded, name) == widest[name] or all(getattr(found, one) == bound for one, bound in widest.items())
 
 
-def _partition_problems(table: MetadataTable, view: FileSystemView, types: BoundTypes, nulls: Collection[str]) -> Iterator[Problem]:
+def _partition_problems(table: MetadataTable, view: FileSystemView, types: BoundTypes, stats_of: _StatsOf) -> Iterator[Problem]:
     for path in view.partition_paths():
         recorded = {stats.column: stats for stats in table.partition_stats(types, path)}
         if not recorded:
             continue
         for file in view.latest_base_files(path):
-            for column, stats in (file_stats(view.storage, file.path, types, nulls) or {}).items():
+            for column, stats in stats_of(file).items():
                 known = recorded.get(column)
                 if known is not None and known.value_type == stats.value_type and not _within(stats, known):
                     problem = f"{column} has values from {stats.minimum!r} to {stats.maximum!r} in {file.path}"

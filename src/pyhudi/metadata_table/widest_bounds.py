@@ -11,7 +11,7 @@ import math
 from datetime import date
 from decimal import Decimal
 
-from pyhudi.metadata_table.record import ColumnStats, ValueType
+from pyhudi.metadata_table.record import ValueType
 
 _EPOCH = date(1970, 1, 1).toordinal()
 _FIRST_DAY, _LAST_DAY = date.min.toordinal() - _EPOCH, date.max.toordinal() - _EPOCH
@@ -55,11 +55,3 @@ def widest_bounds(kind: ValueType, info: str | None) -> tuple[object, object]:
         unit = _SECONDS_A_DAY * _PER_SECOND[kind]
         return _FIRST_DAY * unit, (_LAST_DAY + 1) * unit - 1
     return _FIXED[kind]
-
-
-def may_be_wider(stats: ColumnStats) -> bool:
-    """Tell whether the values may lie closer together than their bounds: one is the widest of its type, as where NaN is or nobody knows."""
-    if stats.value_type in (None, ValueType.BOOLEAN):
-        return False
-    least, greatest = widest_bounds(stats.value_type, stats.type_info)
-    return stats.maximum == greatest and (stats.minimum == least or isinstance(greatest, float))

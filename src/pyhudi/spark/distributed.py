@@ -21,6 +21,7 @@ from pyhudi.index.simple import PartitionIndex
 from pyhudi.kernels.incoming import DELETE_COLUMN
 from pyhudi.kernels.write_task import TaskResult
 from pyhudi.keygen.choose import key_generator
+from pyhudi.schema.internal.history import history_of
 from pyhudi.service.rollback import roll_back_failed_writes
 from pyhudi.spark.bulk import bulk_write
 from pyhudi.spark.collect import estimated_rows
@@ -172,7 +173,7 @@ def _write_bulk(
     shape = table_shape(schema, table.config)
     generator = key_generator(table.config, instant=txn.instant)
     work = BulkWrite(table.storage, shape, choices.writer, table.config, generator, txn.instant)
-    txn.start(None, schema_json=schema.avro_json)
+    txn.start(None, schema_json=schema.avro_json, history=history_of(schema.columns))
     results = bulk_write(_data_columns(request.frame), work, table.ids.file_prefix())
     return WritePlan(request.operation, (), None, ENGINE_NAME, reason), results
 
@@ -195,7 +196,8 @@ def _write_grouped(
         plan = _plan(txn, request, choices, grouped, latest, reason)
         results: list[TaskResult] = []
         if not plan.changes_nothing:
-            txn.start(inflight_metadata(grouped.profile, request.operation), schema_json=schema.avro_json)
+            profile = inflight_metadata(grouped.profile, request.operation)
+            txn.start(profile, schema_json=schema.avro_json, history=history_of(schema.columns))
             create_layout_files(txn.table.storage, plan)
             results = write_groups(txn.table.storage, lookup.shape, choices, plan, grouped)
     return plan, results, grouped.late

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from pyhudi.errors import SchemaError
-from pyhudi.metadata_table.index_definitions import load_definitions
-from pyhudi.metadata_table.partitions import EXPRESSION_PREFIX, SECONDARY_PREFIX
+from pyhudi.metadata_table.index_definitions import PATH, load_definitions, render_definitions
+from pyhudi.metadata_table.partitions import COLUMN_STATS, EXPRESSION_PREFIX, SECONDARY_PREFIX
+from pyhudi.schema.internal.as_arrow import first_version
+from pyhudi.schema.internal.history import history_of
+from pyhudi.schema.internal.model import RecordType
 from pyhudi.service.rollback import roll_back_failed_writes
 from pyhudi.spec.commit import CommitMetadata, Operation
 from pyhudi.spec.options import resolve
@@ -17,6 +21,7 @@ from pyhudi.table.write import commit, state_before
 from pyhudi.txn.transaction import Committed, begin
 from pyhudi.write.alter import SCHEMA_ON_READ, Change, DropColumn, RenameColumn, RetypeColumn, altered
 from pyhudi.write.plan import WritePlan
+from pyhudi.write.prepare import TableSchema
 
 _REASON = "no rows are written"
 
@@ -51,8 +56,27 @@ def alter_schema(table: OpenTable, changes: Sequence[Change], options: Mapping[s
         schema = altered(stored, changes, txn.table.config, schema_on_read=resolved.flag(SCHEMA_ON_READ))
         if schema is stored:
             return None
+        _forget_statistics(txn.table.storage, txn.table.config, stored, schema)
         txn.start(CommitMetadata(operation=Operation.ALTER_SCHEMA))
         return commit(txn, WritePlan(Operation.ALTER_SCHEMA, (), None, "local", _REASON), [], schema)
+
+
+def _forget_statistics(storage: Storage, config: TableConfig, before: TableSchema, after: TableSchema) -> None:
+    """Take columns out of the index of statistics whose names mean other columns from now on, or none: the next write records them anew."""
+    definitions, history = load_definitions(storage, config), history_of(after.columns)
+    known = definitions.get(COLUMN_STATS)
+    if known is None or history is None:
+        return
+    numbered = history_of(before.columns)
+    was, now = (one.record for one in (first_version(before.columns) if numbered is None else numbered.current, history.current))
+    fields = tuple(name for name in known.source_fields if _number(was, name) == _number(now, name))
+    if fields != known.source_fields:
+        storage.replace(PATH, render_definitions({**definitions, COLUMN_STATS: replace(known, source_fields=fields)}))
+
+
+def _number(columns: RecordType, name: str) -> int | None:
+    found = columns.find(name) or columns.find(name.split(".", maxsplit=1)[0])
+    return None if found is None else found.id
 
 
 def _check_indexes(storage: Storage, config: TableConfig, changes: Sequence[Change]) -> None:

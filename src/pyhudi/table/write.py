@@ -18,6 +18,7 @@ from pyhudi.index.key_encoding import with_key_encoding
 from pyhudi.index.log_born import NEW_IN_LOGS_NOTE, WRITER_NOTE
 from pyhudi.kernels.write_task import TaskResult
 from pyhudi.read.schema import table_schema
+from pyhudi.schema.internal.history import history_of
 from pyhudi.service.rollback import roll_back_failed_writes
 from pyhudi.spec.commit import CommitMetadata, Operation
 from pyhudi.spec.options import resolve
@@ -149,7 +150,7 @@ def _commit_local(
         committed = None
         if not work.plan.changes_nothing:
             profile = None if request.operation is Operation.BULK_INSERT else inflight_metadata(work.profile, request.operation)
-            txn.start(profile, schema_json=work.schema.avro_json)
+            txn.start(profile, schema_json=work.schema.avro_json, history=history_of(work.schema.columns))
             create_layout_files(table.storage, work.plan)
             results = run_tasks(table.storage, work, choices.writer, engine)
             committed = commit(txn, work.plan, results, work.schema, new_in_logs=work.tagging.layout is not None)
@@ -179,4 +180,5 @@ def commit(
     if new_in_logs and txn.table.config.is_merge_on_read:
         notes[NEW_IN_LOGS_NOTE] = "true"
     notes |= record_version(txn.table, txn.instant, schema.columns)
-    return txn.commit(results, schema_json=schema.avro_json, replaced=plan.replaced, extra=notes)
+    history = history_of(schema.columns)
+    return txn.commit(results, schema_json=schema.avro_json, history=history, replaced=plan.replaced, extra=notes)

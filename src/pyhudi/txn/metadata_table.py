@@ -17,6 +17,7 @@ from pyhudi.metadata_table.prepare import drop_metadata_table, prepare, rebuilt
 from pyhudi.metadata_table.rollback import roll_back_with
 from pyhudi.metadata_table.settings import AS_IT_IS, MetadataSettings
 from pyhudi.schema.avro_arrow import avro_to_arrow
+from pyhudi.schema.internal.history import SchemaHistory, with_history
 from pyhudi.spec.commit import CommitMetadata
 from pyhudi.spec.rollback import RollbackMetadata
 from pyhudi.txn.locked import LockedTable
@@ -30,7 +31,12 @@ def find_metadata_table(table: LockedTable) -> Found:
 
 
 def prepare_metadata_table(
-    table: LockedTable, schema_json: str | None, settings: MetadataSettings = AS_IT_IS, found: Found | None = None
+    table: LockedTable,
+    schema_json: str | None,
+    settings: MetadataSettings = AS_IT_IS,
+    found: Found | None = None,
+    *,
+    history: SchemaHistory | None = None,
 ) -> tuple[LockedTable, InStep | None]:
     """Return the table with the properties it has then, and its metadata table; None when it shall have none.
 
@@ -39,28 +45,31 @@ def prepare_metadata_table(
         schema_json: its Avro schema with the action that begins, without meta fields; None while it is unknown.
         settings: what the action's options want.
         found: what `find_metadata_table` returned.
+        history: that of the schema, if the table keeps one: older files may call columns otherwise.
 
     Raises:
         StorageError: the storage failed; the action must not begin.
     """
-    schema = avro_to_arrow(schema_json) if schema_json else None
+    schema = with_history(avro_to_arrow(schema_json), history) if schema_json else None
     config, in_step = prepare(table.storage, table.config, table.timeline, schema, sources_of(table), settings, found)
     return replace(table, config=config), in_step
 
 
-def record_commit(in_step: InStep, instant: str, metadata: CommitMetadata) -> InStep:
-    """Record a commit of any kind that is about to complete, and return the metadata table to go on with.
+def record_commit(in_step: InStep, instant: str, metadata: CommitMetadata, history: SchemaHistory | None = None) -> InStep:
+    """Record a commit of any kind that is about to complete, and return the metadata table to go on with; `history` as in
+    `prepare_metadata_table`.
 
     Raises:
         CorruptTableError: a written file has no whole footer.
         StorageError: the storage failed; the action must not complete.
     """
+    written = None if history is None else history.written(instant)
+    schema = with_history(avro_to_arrow(metadata.schema_json), written) if metadata.schema_json else None
     try:
-        in_step.record_commit(instant, metadata)
+        in_step.record_commit(instant, metadata, schema)
     except CorruptTableError as error:
-        schema = avro_to_arrow(metadata.schema_json) if metadata.schema_json else None
         in_step = rebuilt(in_step, str(error), schema)
-        in_step.record_commit(instant, metadata)
+        in_step.record_commit(instant, metadata, schema)
     return in_step
 
 

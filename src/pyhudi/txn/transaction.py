@@ -17,6 +17,7 @@ from pyhudi.errors import HudiError, UnknownOutcomeError
 from pyhudi.kernels.write_task import TaskResult
 from pyhudi.metadata_table.in_step import InStep
 from pyhudi.metadata_table.settings import AS_IT_IS, MetadataSettings
+from pyhudi.schema.internal.history import SchemaHistory
 from pyhudi.spec.commit import CommitMetadata, Operation, stats_by_partition
 from pyhudi.spec.instant import Action, Instant
 from pyhudi.storage.protocol import Storage
@@ -55,19 +56,20 @@ class Transaction:
         self._in_step: InStep | None = None
         self._inflight: Instant | None = None
 
-    def start(self, profile: CommitMetadata | None, *, schema_json: str | None = None) -> None:
+    def start(self, profile: CommitMetadata | None, *, schema_json: str | None = None, history: SchemaHistory | None = None) -> None:
         """Put the write on the timeline, as requested and inflight; before that the metadata table is made what options want.
 
         Args:
             profile: what it will touch (`pyhudi.write.profile.inflight_metadata`); None leaves the inflight file empty,
                 as bulk inserts do.
             schema_json: the table's Avro schema with the write, without meta fields; None leaves the statistics as they are.
+            history: that of the schema, if the table keeps one.
 
         Raises:
             AlreadyExistsError: another writer took the same time.
         """
         self.begun = True
-        self.table, self._in_step = prepare_metadata_table(self.table, schema_json, self._settings, self._found)
+        self.table, self._in_step = prepare_metadata_table(self.table, schema_json, self._settings, self._found, history=history)
         requested = self.table.writer.request(self._action, self.instant, self._request())
         content = b"" if profile is None else _content(self.table, profile)
         self._inflight = self.table.writer.start(requested, content)
@@ -77,6 +79,7 @@ class Transaction:
         results: Sequence[TaskResult],
         *,
         schema_json: str,
+        history: SchemaHistory | None = None,
         replaced: Mapping[str, tuple[str, ...]] | None = None,
         extra: Mapping[str, str] | None = None,
     ) -> Committed:
@@ -85,6 +88,7 @@ class Transaction:
         Args:
             results: what the tasks did; files of theirs that are not named here are deleted.
             schema_json: the table's Avro schema from now on, without meta fields.
+            history: that of the schema, if the table keeps one.
             replaced: file ids by partition path that this write replaces, for operations that do.
             extra: further entries of the commit's metadata.
 
@@ -105,7 +109,7 @@ class Transaction:
             replaced=replaced,
         )
         if self._in_step is not None:
-            self._in_step = record_commit(self._in_step, self.instant, metadata)
+            self._in_step = record_commit(self._in_step, self.instant, metadata, history)
         done = table.writer.complete(self._inflight, table.times.next(), _content(table, metadata))
         forget_markers(table.storage, self.instant)
         maintain(self._in_step)

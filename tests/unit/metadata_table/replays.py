@@ -12,6 +12,7 @@ from pyhudi.metadata_table.settings import MetadataSettings
 from pyhudi.metadata_table.table import MetadataTable
 from pyhudi.schema.avro_arrow import avro_to_arrow
 from pyhudi.spec.clean import CleanMetadata
+from pyhudi.spec.commit import CommitMetadata
 from pyhudi.spec.instant import Action, Instant
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.protocol import Storage
@@ -57,8 +58,12 @@ def record(storage: Storage, instant: Instant, max_delta_commits: int = 10, log_
         schema = avro_to_arrow(read_commit(storage, config, timeline.data_instants()[-1]).schema_json or "")
         in_step.record_clean(instant.requested, metadata, schema)
     else:
-        in_step.record_commit(instant.requested, read_commit(storage, config, instant))
+        record_commit(in_step, instant.requested, read_commit(storage, config, instant))
     in_step.maintain()
+
+
+def record_commit(in_step: InStep, requested: str, metadata: CommitMetadata) -> None:
+    in_step.record_commit(requested, metadata, avro_to_arrow(metadata.schema_json) if metadata.schema_json else None)
 
 
 def replay(storage: Storage, max_delta_commits: int = 10, log_compaction_blocks: int | None = None) -> None:

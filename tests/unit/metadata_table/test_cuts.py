@@ -23,7 +23,7 @@ from pyhudi.testing.crash import Action, CrashRun, crash_points
 from pyhudi.testing.faults import Fault
 from pyhudi.timeline.payload import instant_path, read_commit
 from tests.unit.crash.tables import Driver, StoppedClock, stored_table
-from tests.unit.metadata_table.replays import contents, prepared, sources, timeline_of
+from tests.unit.metadata_table.replays import contents, prepared, record_commit, sources, timeline_of
 from tests.unit.metadata_table.test_in_step import check_files
 
 FAULTS = (Fault.AFTER, Fault.TORN)
@@ -69,7 +69,7 @@ def in_step(storage: Storage) -> InStep:
 
 def record_last(stored: Storage, storage: Storage) -> None:
     last = last_of(stored)
-    in_step(storage).record_commit(last.requested, read_commit(stored, TableConfig(load_properties(stored)), last))
+    record_commit(in_step(storage), last.requested, read_commit(stored, TableConfig(load_properties(stored)), last))
 
 
 def completed_file(stored: Storage, last: Instant) -> str:

@@ -26,7 +26,7 @@ from pyhudi.storage.protocol import Storage
 from pyhudi.storage.table_properties import load_properties, store_properties
 from pyhudi.timeline.payload import read_commit
 from tests.tables import unpack
-from tests.unit.metadata_table.replays import contents, metadata_table, prepared, record, replay, sources, timeline_of
+from tests.unit.metadata_table.replays import contents, metadata_table, prepared, record, record_commit, replay, sources, timeline_of
 from tests.unit.metadata_table.tables import listed
 
 COPY_ON_WRITE = [
@@ -124,7 +124,7 @@ def test_rolled_back_commit_leaves_no_trace(tmp_path) -> None:
     *_, last = timeline_of(storage).data_instants()
     in_step = prepared(storage, timeline_of(storage).as_of(str(int(last.requested) - 1)))
     before = contents(storage)
-    in_step.record_commit(last.requested, read_commit(storage, in_step.config, last))
+    record_commit(in_step, last.requested, read_commit(storage, in_step.config, last))
     assert contents(storage) != before
     own = open_own(storage, sources())
     assert own is not None

@@ -50,9 +50,10 @@ def complete(table: LockedTable, work: StartedResizing, results: Sequence[TaskRe
     delete_unlisted(storage, instant.requested, {path for result in results for path in result.stat.files})
     check_files(storage, (result.stat for result in results))
     metadata = _metadata(table, work, results, engine)
-    table, in_step = prepare_metadata_table(table, metadata.schema_json)
+    history = history_of(work.shape.schema)
+    table, in_step = prepare_metadata_table(table, metadata.schema_json, history=history)
     if in_step is not None:
-        in_step = record_commit(in_step, instant.requested, metadata)
+        in_step = record_commit(in_step, instant.requested, metadata, history)
     for path, ring in rings.items():
         storage.create(ring_file(path, instant.requested), render_ring(ring, path))
     done = table.writer.complete(instant, table.times.next(), commit_content(metadata, table.config.layout, sync=table.ids.sync_marker()))

@@ -65,9 +65,10 @@ def complete(table: LockedTable, work: StartedCompaction, results: Sequence[Task
         compacted=True,
     )
     content = commit_content(metadata, table.config.layout, sync=table.ids.sync_marker())
-    table, in_step = prepare_metadata_table(table, metadata.schema_json)
+    history = history_of(stored.columns)
+    table, in_step = prepare_metadata_table(table, metadata.schema_json, history=history)
     if in_step is not None:
-        in_step = record_commit(in_step, instant.requested, metadata)
+        in_step = record_commit(in_step, instant.requested, metadata, history)
     done = table.writer.complete(instant, table.times.next(), content)
     forget_markers(table.storage, instant.requested)
     maintain(in_step)

@@ -22,6 +22,7 @@ from pyhudi.metadata_table.index_definitions import IndexDefinition, load_defini
 from pyhudi.metadata_table.inflight import pending_builds
 from pyhudi.metadata_table.settings import MetadataSettings
 from pyhudi.read.schema import StoredSchema, table_schema
+from pyhudi.schema.internal.history import history_of
 from pyhudi.service.indexes.define import SECONDARY_INDEX, IndexRequest, check_whole, definition_of, partition_of
 from pyhudi.service.indexes.plan import find_pending, planned_partitions, schedule
 from pyhudi.service.indexes.run import LOCK, run
@@ -154,7 +155,7 @@ class Indexing:
             names = (dropped, partitions.PARTITION_STATS) if dropped == partitions.COLUMN_STATS else (dropped,)
             settings = MetadataSettings(enabled=None, dropped=frozenset(names))
             if not dry_run:
-                prepare_metadata_table(table, stored.avro_json, settings)
+                prepare_metadata_table(table, stored.avro_json, settings, history=history_of(stored.columns))
         return IndexChange(dropped=tuple(found for found in names if found in known), seconds=time.perf_counter() - started)
 
     def rebuild(self, *, dry_run: bool = False) -> IndexChange:
@@ -189,7 +190,7 @@ def _prepare(table: LockedTable, stored: StoredSchema, settings: MetadataSetting
     Raises:
         UsageError: it cannot be built yet.
     """
-    _, in_step = prepare_metadata_table(table, stored.avro_json, settings, found)
+    _, in_step = prepare_metadata_table(table, stored.avro_json, settings, found, history=history_of(stored.columns))
     if in_step is None:
         pending = ", ".join(f"{instant.action} {instant.requested}" for instant in table.timeline.pending())
         raise UsageError(
@@ -200,7 +201,7 @@ def _prepare(table: LockedTable, stored: StoredSchema, settings: MetadataSetting
 
 def _with_metadata_table(table: LockedTable, stored: StoredSchema) -> LockedTable:
     """Return the table with a metadata table that knows all that is complete; what there is of it stays as it is."""
-    changed, _ = prepare_metadata_table(table, stored.avro_json, _settings(table, {}))
+    changed, _ = prepare_metadata_table(table, stored.avro_json, _settings(table, {}), history=history_of(stored.columns))
     return changed
 
 

@@ -23,6 +23,7 @@ from pyhudi.metadata_table.own_times import build_time
 from pyhudi.metadata_table.prepare import with_partitions
 from pyhudi.metadata_table.settings import AS_IT_IS
 from pyhudi.read.schema import StoredSchema
+from pyhudi.schema.internal.history import history_of
 from pyhudi.service.indexes.plan import complete_instant, find_pending, planned_partitions, with_definitions
 from pyhudi.service.indexes.take_back import cancel, is_built, take_back_run
 from pyhudi.spec.commit import WriteStat
@@ -79,7 +80,7 @@ def start(table: LockedTable, stored: StoredSchema, build: Instant) -> Started:
     """Begin the partitions of a build, so that from here on writers record in them what they do."""
     table = take_back_run(table, build)
     names = planned_partitions(table.storage, table.config, build)
-    table, in_step = prepare_metadata_table(table, stored.avro_json, AS_IT_IS)
+    table, in_step = prepare_metadata_table(table, stored.avro_json, AS_IT_IS, history=history_of(stored.columns))
     if in_step is None:
         raise UsageError(f"table {table.storage.uri} has no metadata table any more, in which indexing {build.requested} is to build")
     data = DataTable(in_step.view, in_step.own, stored.columns, in_step.settings)

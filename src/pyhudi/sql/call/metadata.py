@@ -16,6 +16,7 @@ from pyhudi.fsview.view import FileSystemView
 from pyhudi.metadata_table.settings import MetadataSettings, metadata_settings
 from pyhudi.metadata_table.table import MetadataTable
 from pyhudi.read.schema import table_schema
+from pyhudi.schema.internal.history import history_of
 from pyhudi.service.rollback import roll_back_failed_writes
 from pyhudi.spec.options import resolve
 from pyhudi.sql.call.procedure import REQUIRED, Call, Column, Parameter, Procedure, Row
@@ -98,7 +99,7 @@ def _settle(table: HudiTable, settings: MetadataSettings) -> None:
     with locked_table(table.storage, _WAIT_S, table.clock, table.ids) as found:
         locked = roll_back_failed_writes(found)
         stored = table_schema(locked.storage, locked.config, locked.timeline)
-        prepare_metadata_table(locked, stored.avro_json, settings)
+        prepare_metadata_table(locked, stored.avro_json, settings, history=history_of(stored.columns))
 
 
 def _create(call: Call) -> Iterator[Row]:
