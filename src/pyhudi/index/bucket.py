@@ -69,9 +69,13 @@ class Hashing(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class BucketIndex:
-    """Sends each row to the file group of its bucket, which begins with its first row."""
+    """Sends each row to the file group of its bucket, which begins with its first row.
+
+    `is_consistent` tells whether buckets are split and merged.
+    """
 
     hashing: Hashing
+    is_consistent: bool = False
 
     @property
     def name(self) -> str:

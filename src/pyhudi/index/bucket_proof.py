@@ -14,10 +14,10 @@ import pyarrow as pa
 
 from pyhudi.errors import OptionError
 from pyhudi.fsview.view import FileSystemView
-from pyhudi.index.bucket import Buckets
+from pyhudi.index.bucket import Buckets, Hashing
 from pyhudi.index.bucket_numbers import CountRules, NumberedBuckets, bucket_of
 from pyhudi.index.log_born import keys_in_logs, logs_of
-from pyhudi.index.options import BUCKET_COUNT
+from pyhudi.index.options import BUCKET_COUNT, EXPRESSIONS, HASH_FIELDS
 from pyhudi.index.protocol import Lookup
 from pyhudi.kernels.base_file import FOOTER_MAX_KEY, FOOTER_MIN_KEY
 from pyhudi.kernels.bucket_hash import list_hashes
@@ -26,25 +26,47 @@ from pyhudi.kernels.read_base import iter_base_file
 from pyhudi.schema.meta_columns import RECORD_KEY
 from pyhudi.spec.file_group import FileGroupId, FileSlice
 
-_CHECKED_SLICES = 8
+#: So many slices of a partition, and keys in them, are held against the options; all, where there are not as many.
+_LEAST_SLICES, _LEAST_KEYS = 2, 64
 _MOST_SLICES = 64
 
 
-def check_count(lookup: Lookup, fields: Sequence[str], recent: Sequence[FileGroupId], count: int) -> None:
-    """Refuse a number of buckets that keys of the table contradict; the greatest and least keys of some buckets are looked at.
+@dataclass(frozen=True, slots=True)
+class CheckedBuckets:
+    """Buckets that are held against the keys of a partition before rows are sent to them: elsewhere a key would stand twice."""
 
-    Raises:
-        OptionError: names a key and its bucket.
-    """
-    for piece in _slices(lookup, recent)[:_CHECKED_SLICES]:
-        bucket = bucket_of(piece.group.file_id)
-        keys = _bounds(lookup, piece)
-        for key, number in zip(keys, (list_hashes(pa.array(keys, pa.string()), fields) % count).tolist(), strict=True):
-            if number != bucket:
+    hashing: Hashing
+    lookup: Lookup
+    _checked: set[str] = field(default_factory=set)
+
+    def buckets(self, view: FileSystemView, path: str) -> Buckets:
+        """Return the buckets of a partition.
+
+        Raises:
+            OptionError: keys that are there belong to other buckets than those that they are in.
+        """
+        found = self.hashing.buckets(view, path)
+        if path not in self._checked:
+            _check(self.lookup, view, path, found)
+            self._checked.add(path)
+        return found
+
+
+def _check(lookup: Lookup, view: FileSystemView, path: str, buckets: Buckets) -> None:
+    """Refuse buckets that some keys of a partition are not in; a wrong number, or wrong fields, leave half of the keys in place at most."""
+    checked = 0
+    slices = sorted(view.latest_slices(path), key=lambda piece: piece.group.file_id, reverse=True)
+    for number, piece in enumerate(slices):
+        if number >= _LEAST_SLICES and checked >= _LEAST_KEYS:
+            break
+        keys = _some_keys(lookup, piece)
+        checked += len(keys)
+        for key, place in zip(keys, buckets.numbers(pa.array(keys, pa.string())).tolist(), strict=True):
+            if not piece.group.file_id.startswith(buckets.beginnings[place]):
                 raise OptionError(
-                    f"{BUCKET_COUNT}={count} contradicts table {lookup.view.config.name}: of so many buckets the record key '{key}' belongs"
-                    f" to number {number}, and it is in number {bucket} (file group {piece.group.file_id}). Give the number that the table"
-                    " was written with, or leave the option out."
+                    f"the options contradict table {view.config.name}: by them the record key '{key}' belongs to bucket {place} of"
+                    f" partition '{path}', and it is in file group {piece.group.file_id}. Leave out, or give as the table was written with,"
+                    f" {BUCKET_COUNT}, {HASH_FIELDS} and {EXPRESSIONS}."
                 )
 
 
@@ -107,6 +129,16 @@ def _bounds(lookup: Lookup, piece: FileSlice) -> list[str]:
     with open_parquet(lookup.storage, piece.base.path) as parquet:
         footer = footer_entries(parquet)
     return [footer[name] for name in (FOOTER_MIN_KEY, FOOTER_MAX_KEY) if name in footer]
+
+
+def _some_keys(lookup: Lookup, piece: FileSlice) -> list[str]:
+    """Return the first keys of the base file, of which little is read for them; the keys of the logs where there is none."""
+    if piece.base is None:
+        return _all_keys(lookup, piece)
+    with open_parquet(lookup.storage, piece.base.path) as parquet:
+        batch = next(parquet.iter_batches(_LEAST_KEYS, columns=[RECORD_KEY]), None)
+    found: list[str] = [] if batch is None else batch.column(0).to_pylist()
+    return found
 
 
 def _all_keys(lookup: Lookup, piece: FileSlice) -> list[str]:

@@ -15,7 +15,7 @@ from pyhudi.index import options as names
 from pyhudi.index.bloom import FilterScan
 from pyhudi.index.bucket import BucketIndex, Hashing
 from pyhudi.index.bucket_numbers import CountRules, NumberedBuckets, first_rules_file, load_rules, names_buckets, parse_expressions
-from pyhudi.index.bucket_proof import ProvenBuckets, check_count
+from pyhudi.index.bucket_proof import CheckedBuckets, ProvenBuckets
 from pyhudi.index.global_simple import GlobalIndex
 from pyhudi.index.options import IndexOptions
 from pyhudi.index.probe import KeyScan
@@ -114,13 +114,19 @@ def _bucket_index(asked: IndexOptions, lookup: Lookup, recent: Sequence[FileGrou
     if asked.consistent or has_rings(lookup.view):
         if not config.is_merge_on_read:
             raise UnsupportedError(f"hoodie.index.bucket.engine=CONSISTENT_HASHING needs a merge-on-read table, which {config.name} is not")
-        return BucketIndex(ConsistentBuckets(fields, asked.bucket_count or asked.default_count))
+        if recent and not has_rings(lookup.view):
+            raise OptionError(
+                f"hoodie.index.bucket.engine=CONSISTENT_HASHING contradicts table {config.name}, whose file groups are no such buckets"
+                f" (one is {recent[0].file_id}): leave the option out, or write the rows into a new table"
+            )
+        hashing = ConsistentBuckets(fields, asked.bucket_count or asked.default_count)
+        return BucketIndex(CheckedBuckets(hashing, lookup), is_consistent=True)
     if recent and not names_buckets(recent):
         raise OptionError(
             f"{names.TYPE}={names.BUCKET} contradicts table {config.name}, whose file groups are no buckets (one is {recent[0].file_id}):"
             " leave the option out, or write the rows into a new table"
         )
-    return BucketIndex(_numbered(fields, asked, lookup, recent))
+    return BucketIndex(CheckedBuckets(_numbered(fields, asked, lookup, recent), lookup))
 
 
 def _numbered(fields: tuple[str, ...], asked: IndexOptions, lookup: Lookup, recent: Sequence[FileGroupId]) -> Hashing:
@@ -133,5 +139,4 @@ def _numbered(fields: tuple[str, ...], asked: IndexOptions, lookup: Lookup, rece
         return NumberedBuckets(fields, rules, first_rules_file(rules, asked.expressions))
     if recent and asked.bucket_count is None:
         return ProvenBuckets(fields, lookup, tuple(recent))
-    check_count(lookup, fields, recent, default)
     return NumberedBuckets(fields, CountRules(default))

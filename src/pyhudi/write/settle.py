@@ -21,7 +21,7 @@ from pyhudi.index.bucket_numbers import names_buckets
 from pyhudi.index.choose import choose_index
 from pyhudi.index.global_simple import GlobalIndex
 from pyhudi.index.protocol import Lookup
-from pyhudi.index.ring import ConsistentBuckets, has_rings
+from pyhudi.index.ring import has_rings
 from pyhudi.index.rows import PartitionRows
 from pyhudi.index.simple import PartitionIndex
 from pyhudi.kernels.history import load_full_timeline
@@ -61,7 +61,7 @@ def settled(choices: Choices, lookup: Lookup, latest: CommitMetadata | None) -> 
     index = chosen.index
     if choices.tagging.drop_known and isinstance(index, GlobalIndex):
         index = replace(index, move=False)  # a key that is known in another partition is known
-    has_ring = isinstance(index, BucketIndex) and isinstance(index.hashing, ConsistentBuckets)
+    has_ring = isinstance(index, BucketIndex) and index.is_consistent
     if choices.clusters and not has_ring:
         raise UnsupportedError(
             f"hoodie.clustering.inline=true: table {lookup.view.config.name} is not laid out by consistent hashing, and clustering of other"
@@ -118,8 +118,12 @@ def _suited(
 
 
 def _recent_groups(view: FileSystemView, latest: CommitMetadata | None) -> list[FileGroupId]:
-    """Return the file groups of the last commit that wrote any."""
-    return next((groups for commit in _commits(view, latest) if (groups := _groups(commit))), [])
+    """Return the file groups of the last commit that wrote any; those of some partition, where none of the last commits did."""
+    found = next((groups for commit in _commits(view, latest) if (groups := _groups(commit))), [])
+    if found or latest is None:
+        return found
+    listed = (view.latest_slices(path) for path in view.partition_paths())
+    return next(([piece.group for piece in slices] for slices in listed if slices), [])
 
 
 def _commits(view: FileSystemView, latest: CommitMetadata | None) -> Iterator[CommitMetadata]:

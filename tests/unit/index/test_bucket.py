@@ -171,7 +171,7 @@ def test_number_of_buckets_that_too_few_keys_leave_open_has_to_be_given() -> Non
 def test_another_number_of_buckets_than_the_table_s_is_refused(count) -> None:
     table = make_table()
     table.upsert([ride(n) for n in range(40)], options=BUCKET)
-    with pytest.raises(OptionError, match="contradicts table rides"):
+    with pytest.raises(OptionError, match="contradict table rides"):
         table.upsert([ride(1)], options={**BUCKET, "hoodie.bucket.index.num.buckets": count})
     assert len(table.history()) == 1
 
@@ -250,7 +250,7 @@ def test_nothing_is_replaced_where_the_ring_names_the_file_groups() -> None:
 def test_bucket_of_a_ring_that_was_replaced_is_not_written_to(monkeypatch: pytest.MonkeyPatch) -> None:
     table = make_table(table_type="MERGE_ON_READ")
     table.upsert([ride(n) for n in range(9)], options=RING)
-    monkeypatch.setattr("pyhudi.write.settle.ConsistentBuckets", str)  # as a writer that replaces all the same
+    monkeypatch.setattr("pyhudi.write.settle.BucketIndex", str)  # as a writer that replaces all the same
     write(table, Operation.INSERT_OVERWRITE_TABLE, [], options=RING)
     with pytest.raises(UnsupportedError, match="was replaced"):
         table.upsert([ride(n) for n in range(9)], options=RING)
