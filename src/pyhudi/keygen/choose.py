@@ -32,6 +32,12 @@ _SERVED: Final = (
 _ONE_KEY_FIELD: Final = (KeyGeneratorType.SIMPLE, KeyGeneratorType.TIMESTAMP)
 _SIMPLE_PART: Final = "SIMPLE"
 _TIMESTAMP_PART: Final = "TIMESTAMP"
+#: How many partition fields generators take, which take not any number of them.
+_PARTITION_FIELDS: Final = {
+    KeyGeneratorType.SIMPLE: (0, 1),
+    KeyGeneratorType.TIMESTAMP: (1, 1),
+    KeyGeneratorType.NON_PARTITION: (0, 0),
+}
 
 
 def key_generator(config: TableConfig, *, instant: str, task_partition: int = 0) -> KeyGenerator:
@@ -94,11 +100,19 @@ def _layout(config: TableConfig, kind: KeyGeneratorType, year_now: int) -> Parti
 def _parts(config: TableConfig, kind: KeyGeneratorType) -> tuple[str, ...]:
     """Return what each partition field is taken for: its value, or a moment."""
     names = config.partition_fields
+    least, most = _PARTITION_FIELDS.get(kind, (0, len(names)))
+    if not least <= len(names) <= most:
+        takes = ("no partition field", "one partition field")[most]
+        raise OptionError(f"Table '{config.name}' has key generator {kind}, which takes {takes}, but has {', '.join(names) or 'none'}.")
     if kind is KeyGeneratorType.TIMESTAMP:
-        if len(names) != 1:
-            raise OptionError(f"Table '{config.name}' has key generator TIMESTAMP, which takes one partition field, but has {len(names)}.")
         return (_TIMESTAMP_PART,)
     if kind is not KeyGeneratorType.CUSTOM:
+        typed = [f"{name}:{part}" for name, part in zip(names, config.partition_field_types, strict=True) if part]
+        if typed:
+            raise OptionError(
+                f"Table '{config.name}' has key generator {kind}, which takes the names of partition fields alone, but has {typed[0]}:"
+                " leave out what stands behind the colon, or use CUSTOM."
+            )
         return (_SIMPLE_PART,) * len(names)
     for name, part in zip(names, config.partition_field_types, strict=True):
         if part not in (_SIMPLE_PART, _TIMESTAMP_PART):

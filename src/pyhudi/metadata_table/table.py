@@ -127,6 +127,12 @@ class MetadataTable:
         hashed = keys.secondary_key_prefix if by_value else str
         return MetadataPartition(self._view.storage, name, slices, self._view.timeline, hashed)
 
+    def records(self, name: str) -> Iterator[tuple[str, MetadataRecord]]:
+        """Yield (key, record) of a whole partition; errors as in `partition`."""
+        by_path = self._record_indexes if name == partitions.RECORD_INDEX and self.is_by_partition else {"": self.partition(name)}
+        for partition in by_path.values():
+            yield from partition.scan()
+
     def partition_paths(self) -> tuple[str, ...]:
         """Return the paths of the data table's partitions, sorted; `("",)` when it is not partitioned and has files."""
         found = dict(self._get(partitions.FILES, [keys.ALL_PARTITIONS], FileList)).get(keys.ALL_PARTITIONS)
@@ -161,7 +167,7 @@ class MetadataTable:
         Raises:
             UnsupportedError: there is no such index, or it is one by partition and none is named.
         """
-        if not self._is_by_partition:
+        if not self.is_by_partition:
             return dict(self._get(partitions.RECORD_INDEX, record_keys, RecordLocation))
         if partition_path is None:
             raise UnsupportedError(f"the record index of table {self._data_storage.uri} is one by partition: say in which the keys are")
@@ -173,7 +179,7 @@ class MetadataTable:
     def record_places(self, record_keys: Collection[str]) -> dict[str, list[RecordLocation]]:
         """Return all places where each of the record keys lives; in an index by partition these may be several."""
         places: dict[str, list[RecordLocation]] = defaultdict(list)
-        paths = sorted(self._record_indexes) if self._is_by_partition else [None]
+        paths = sorted(self._record_indexes) if self.is_by_partition else [None]
         for path in paths:
             for key, place in self.lookup_record_keys(record_keys, path).items():
                 places[key].append(place)
@@ -182,12 +188,13 @@ class MetadataTable:
     @property
     def record_index_groups(self) -> RecordIndexGroups:
         """The file groups of the record index, to be asked one by one; errors as in `partition`."""
-        if self._is_by_partition:
+        if self.is_by_partition:
             return RecordIndexGroups(self._record_indexes, is_by_partition=True)
         return RecordIndexGroups({"": self.partition(partitions.RECORD_INDEX)}, is_by_partition=False)
 
     @property
-    def _is_by_partition(self) -> bool:
+    def is_by_partition(self) -> bool:
+        """Whether the record index knows a key once in each partition of the data table."""
         definition = self.definitions.get(partitions.RECORD_INDEX)
         return definition is not None and definition.is_partitioned
 
@@ -201,7 +208,10 @@ class MetadataTable:
     def _slices(self, name: str) -> tuple[FileSlice, ...]:
         if name not in self.partitions:
             raise UnsupportedError(f"table {self._data_storage.uri} has no index {name}; it has {', '.join(self.partitions)}")
-        return partitions.own_slices(name, self._view.latest_slices(name))
+        found = partitions.own_slices(name, self._view.latest_slices(name))
+        if not found and not (name == partitions.RECORD_INDEX and self.is_by_partition):
+            raise CorruptTableError(f"the partition {name} of the metadata table {self._view.storage.uri} has no files")
+        return found
 
     def column_stats(self, columns: Iterable[str], partition_path: str | None = None) -> Iterator[ColumnStats]:
         """Yield the statistics of files for these columns, in one partition or in all."""

@@ -6,22 +6,25 @@ texts: which check, of what, and what is wrong. Bounds of partitions may be wide
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeAlias
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.fsview.build import committed_files
 from pyhudi.fsview.view import FileSystemView
+from pyhudi.kernels.read_base import iter_base_file, row_count
 from pyhudi.kernels.rollback_blocks import instants_in
 from pyhudi.metadata_table import partitions
 from pyhudi.metadata_table.column_types import bound_types, indexed_columns, stored_columns
 from pyhudi.metadata_table.file_stats import BoundTypes, file_stats
-from pyhudi.metadata_table.record import ColumnStats, ValueType
+from pyhudi.metadata_table.record import ColumnStats, RecordLocation, ValueType
 from pyhudi.metadata_table.table import MetadataTable
 from pyhudi.metadata_table.widest_bounds import widest_bounds
-from pyhudi.spec.file_group import BaseFile, join_path
+from pyhudi.schema.meta_columns import RECORD_KEY
+from pyhudi.spec.file_group import BaseFile, FileGroupId, join_path
 from pyhudi.spec.file_names import parse_log_file_name
 from pyhudi.storage.protocol import FileStatus
 
@@ -59,6 +62,9 @@ def metadata_table_problems(view: FileSystemView, schema: pa.Schema) -> Iterator
     for name, check in ((partitions.COLUMN_STATS, _column_problems), (partitions.PARTITION_STATS, _partition_problems)):
         if name in table.partitions:
             yield from _guarded(name, check(table, view, types, stats_of))
+    for name in table.partitions:
+        if name not in (partitions.FILES, partitions.COLUMN_STATS, partitions.PARTITION_STATS):
+            yield from _guarded(name, _index_problems(table, view, name))
 
 
 _StatsOf: TypeAlias = Callable[[BaseFile], Mapping[str, ColumnStats]]
@@ -69,6 +75,43 @@ def _guarded(name: str, problems: Iterator[Problem]) -> Iterator[Problem]:
         yield from problems
     except (CorruptTableError, UnsupportedError) as error:
         yield "metadata table is whole", name, str(error)
+
+
+def _index_problems(table: MetadataTable, view: FileSystemView, name: str) -> Iterator[Problem]:
+    """Read an index whole; what it says of files and file groups must be there."""
+    ids = {path: set(view.slice_list(path).file_ids) for path in view.partition_paths()}
+    missing: set[FileGroupId] = set()
+    count = 0
+    for _, record in table.records(name):
+        count += 1
+        if isinstance(record, RecordLocation) and record.file_id not in ids.get(record.partition_path, ()):
+            missing.add(FileGroupId(record.partition_path, record.file_id))
+    for group in sorted(missing, key=str):
+        yield "file groups that the metadata table names are there", str(group), f"{name} has records in it"
+    keys = _distinct_keys(view, count, together=not table.is_by_partition) if name == partitions.RECORD_INDEX else None
+    if keys is not None and keys != count:
+        yield "record index has the keys of the table", name, f"it has {count}, and the table has {keys}"
+
+
+def _distinct_keys(view: FileSystemView, expected: int, *, together: bool) -> int | None:
+    """Return how many record keys the table has, each once in the table or in its partition; None where rows are in log files.
+
+    Keys are read only where there are more or fewer rows than are expected.
+    """
+    files = {path: view.latest_slices(path) for path in view.partition_paths()}
+    bases = {path: [piece.base for piece in slices if piece.base is not None] for path, slices in files.items()}
+    if any(piece.logs for slices in files.values() for piece in slices):
+        return None
+    if sum(row_count(view.storage, base) for some in bases.values() for base in some) == expected:
+        return expected
+    groups = [[base for some in bases.values() for base in some]] if together else bases.values()
+    return sum(int(pc.count_distinct(_keys(view, group)).as_py()) for group in groups)
+
+
+def _keys(view: FileSystemView, bases: Iterable[BaseFile]) -> pa.ChunkedArray:
+    schema = pa.schema([pa.field(RECORD_KEY, pa.string())])
+    batches = (batch for base in bases for batch in iter_base_file(view.storage, base, schema, [RECORD_KEY]))
+    return pa.chunked_array([batch.column(0) for batch in batches], pa.string())
 
 
 def _file_problems(table: MetadataTable, view: FileSystemView) -> Iterator[Problem]:

@@ -17,7 +17,7 @@ import pyarrow.types as pt
 from pyhudi.errors import HudiError
 from pyhudi.kernels.keys import record_keys
 from pyhudi.keygen.protocol import KeyFields
-from pyhudi.read.condition import AllOf, Among, AnyOf, Column, Compare, Condition, Operand
+from pyhudi.read.condition import AllOf, Among, AnyOf, Column, Compare, Condition, Operand, column_named
 from pyhudi.schema.meta_columns import RECORD_KEY
 
 #: So many keys are looked up; of more, the files are read.
@@ -65,24 +65,27 @@ def keys_by_fields(condition: Condition, schema: pa.Schema, key: KeyFields, fiel
 
 def _made(condition: Condition, schema: pa.Schema, key: KeyFields, fields: Collection[str] | None = None) -> set[str] | None:
     choices: list[list[pa.Scalar]] = []
+    types: list[pa.DataType] = []
     for name in key.key_fields:
-        if name not in schema.names or not _has_one_text(schema.field(name).type):
+        column = column_named(name, schema)
+        if column is None or not _has_one_text(column.type):
             return None
+        types.append(column.type)
         if fields is not None and name not in fields:
-            choices.append([pa.scalar(0, pa.int32()).cast(schema.field(name).type)])
+            choices.append([pa.scalar(0, pa.int32()).cast(column.type)])
             continue
-        values = implied_values(condition, Column((name,), schema.field(name).type))
+        values = implied_values(condition, column)
         if values is None:
             return None
         choices.append([value for value in values if value.is_valid])
     if prod(map(len, choices)) > MOST_KEYS:
         return None
-    return set(_texts(choices, schema, key))
+    return set(_texts(choices, types, key))
 
 
-def _texts(choices: list[list[pa.Scalar]], schema: pa.Schema, key: KeyFields) -> Iterable[str]:
+def _texts(choices: list[list[pa.Scalar]], types: list[pa.DataType], key: KeyFields) -> Iterable[str]:
     combined = list(itertools.product(*choices))
-    fields = [schema.field(name).with_nullable(True) for name in key.key_fields]
+    fields = [pa.field(name, kind) for name, kind in zip(key.key_fields, types, strict=True)]
     rows = pa.table(
         [pa.array([row[place].as_py() for row in combined], field.type) for place, field in enumerate(fields)], pa.schema(fields)
     )

@@ -23,7 +23,7 @@ from pyhudi.metadata_table import keys, partitions
 from pyhudi.metadata_table.index_definitions import IndexDefinition
 from pyhudi.metadata_table.secondary_keys import is_servable, value_texts
 from pyhudi.metadata_table.table import MetadataTable
-from pyhudi.read.condition import Column, Condition
+from pyhudi.read.condition import Condition, column_named
 from pyhudi.read.file_statistics import base_rows
 from pyhudi.read.implied import implied_keys, implied_values
 from pyhudi.read.snapshot import Snapshot
@@ -133,10 +133,11 @@ def _logged_inserts(snapshot: Snapshot, slices: Sequence[FileSlice]) -> int | No
 def _secondary(table: MetadataTable, definition: IndexDefinition, condition: Condition, schema: pa.Schema) -> set[str] | None:
     """Return the keys of the records with the values that a filter leaves of an indexed column; None when it leaves all, or too many."""
     name = definition.source_fields[0] if len(definition.source_fields) == 1 else ""
-    if name not in schema.names or not _is_asked(schema.field(name).type):
+    column = column_named(name, schema)
+    if column is None or not _is_asked(column.type):
         return None
-    kind = schema.field(name).type
-    values = implied_values(condition, Column((name,), kind))
+    kind = column.type
+    values = implied_values(condition, column)
     if values is None:
         return None
     known = pa.array([value.as_py() for value in values if value.is_valid], kind)

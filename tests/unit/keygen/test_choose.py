@@ -82,6 +82,20 @@ def test_global_delete_generator_has_no_partitions() -> None:
         generator("GLOBAL_DELETE", "id", "p")
 
 
+@pytest.mark.parametrize(
+    ("kind", "fields", "hint"),
+    [
+        ("SIMPLE", "city,v", "one partition field, but has city, v"),
+        ("NON_PARTITION", "city", "no partition field, but has city"),
+        ("TIMESTAMP", "", "one partition field, but has none"),
+        ("SIMPLE", "city:SIMPLE", "the names of partition fields alone, but has city:SIMPLE"),
+    ],
+)
+def test_partition_fields_that_the_generator_does_not_take_are_refused(kind, fields, hint) -> None:
+    with pytest.raises(OptionError, match=hint):
+        generator(kind, "id", fields)
+
+
 def test_simple_generator_with_several_keys_is_refused() -> None:
     with pytest.raises(OptionError, match="COMPLEX"):
         generator("SIMPLE", "a,b", "p")
