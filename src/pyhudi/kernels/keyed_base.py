@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from pyhudi.kernels.base_file import TableShape
 from pyhudi.kernels.keys import with_computed_keys
-from pyhudi.kernels.read_base import all_fields, iter_base_file, projected, with_filter_columns
+from pyhudi.kernels.read_base import NO_CONSTANTS, Constants, all_fields, iter_base_file, projected, with_constants, with_filter_columns
 from pyhudi.kernels.versions import Places
 from pyhudi.schema.meta_columns import RECORD_KEY
 from pyhudi.spec.file_group import BaseFile
@@ -27,6 +27,7 @@ def iter_keyed_base(
     filter: pc.Expression | None = None,  # noqa: A002 - pyarrow's own name for it
     *,
     without: Places | None = None,
+    constants: Constants = NO_CONSTANTS,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a base file; a key that is asked for or filtered by is computed where files have none.
 
@@ -35,9 +36,9 @@ def iter_keyed_base(
     key, wanted = shape.virtual_key, projected(shape.schema, columns)
     needed = wanted if filter is None else with_filter_columns(wanted, all_fields(shape.schema), filter)
     if key is None or RECORD_KEY not in needed.names:
-        yield from iter_base_file(storage, file, shape.schema, columns, filter, without=without)
+        yield from iter_base_file(storage, file, shape.schema, columns, filter, without=without, constants=constants)
         return
     heads = (field.split(".")[0] for field in key.key_fields)
     for batch in iter_base_file(storage, file, shape.schema, list(dict.fromkeys([*needed.names, *heads])), without=without):
-        rows = with_computed_keys(pa.Table.from_batches([batch]), key)
+        rows = with_constants(with_computed_keys(pa.Table.from_batches([batch]), key), constants)
         yield from (rows if filter is None else rows.filter(filter)).select(wanted.names).to_batches()

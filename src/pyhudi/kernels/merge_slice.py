@@ -19,7 +19,7 @@ from pyhudi.kernels.count_headers import count_by_headers
 from pyhudi.kernels.delta import Delta, SliceTask, chosen_blocks, slice_delta
 from pyhudi.kernels.keyed_base import iter_keyed_base
 from pyhudi.kernels.merge_counts import MergeCounts
-from pyhudi.kernels.read_base import all_fields, projected, row_count, with_filter_columns
+from pyhudi.kernels.read_base import NO_CONSTANTS, Constants, all_fields, projected, row_count, with_constants, with_filter_columns
 from pyhudi.schema.meta_columns import RECORD_KEY
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ def iter_merged(
     limit_bytes: int = DEFAULT_LIMIT_BYTES,
     counts: MergeCounts | None = None,
     merge: Merge = slice_delta,
+    constants: Constants = NO_CONSTANTS,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a file slice in batches of bounded size, with the table's types.
 
@@ -51,6 +52,7 @@ def iter_merged(
         limit_bytes: logs of more bytes are merged in parts.
         counts: takes what was merged, when it is asked for.
         merge: merges a part; a caller may know what it comes to.
+        constants: values that all rows have, whatever the files say.
 
     Raises:
         CorruptTableError: a file of the slice is damaged or missing.
@@ -63,11 +65,12 @@ def iter_merged(
         masked.append(delta.masked)
         if counts is not None:
             _add(counts, delta)
-        rows = delta.rows if filter is None else delta.rows.filter(filter)
+        rows = with_constants(delta.rows, constants)
+        rows = rows if filter is None else rows.filter(filter)
         yield from rows.select(wanted.names).to_batches()
     if task.slice.base is not None:
         without = np.sort(pa.concat_arrays(masked).to_numpy())
-        yield from iter_keyed_base(storage, shape, task.slice.base, wanted.names, filter, without=without)
+        yield from iter_keyed_base(storage, shape, task.slice.base, wanted.names, filter, without=without, constants=constants)
 
 
 def count_merged(storage: Storage, shape: TableShape, task: SliceTask, *, limit_bytes: int = DEFAULT_LIMIT_BYTES) -> int:

@@ -7,8 +7,11 @@ timestamps in millis or micros, text where the table has numbers and the other w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+import functools
+import operator
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -34,6 +37,9 @@ _BATCH_BYTES = 32 << 20
 _MAX_BATCH_ROWS = 1 << 20
 #: The columns of a file of up to so many bytes are read in one go, those of larger ones as they are decoded.
 _SMALL_BYTES = 8 << 20
+#: Values of columns by name.
+Constants: TypeAlias = Mapping[str, pa.Scalar]
+NO_CONSTANTS: Constants = MappingProxyType({})
 _DICTIONARY = pa.dictionary(pa.int32(), pa.string())
 
 
@@ -73,11 +79,12 @@ def iter_base_file(
     meta_columns: bool = False,
     dictionaries: Sequence[str] = (),
     without: Places | None = None,
+    constants: Constants = NO_CONSTANTS,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of one base file in batches of bounded size; arguments and errors as in `read_base_file`.
 
     The text columns named in `dictionaries` come as dictionaries, which costs least for those of few values. `without` are the
-    places in the file, ascending, of rows that are left out.
+    places in the file, ascending, of rows that are left out. `constants` are values that all rows have, whatever the file says.
     """
     wanted = projected(schema, columns, meta_columns=meta_columns)
     for name in dictionaries:
@@ -86,7 +93,9 @@ def iter_base_file(
     with corrupt_as_error(storage, file.path), storage.open_input(file.path) as source:
         other = alignment(schema, file.name.instant)
         # Statistics speak of the file's columns, the filter of the table's.
-        fragment = None if filter is None or other is not None else ds.ParquetFileFormat().make_fragment(source)
+        fragment = None
+        if filter is not None and other is None:
+            fragment = ds.ParquetFileFormat().make_fragment(source, partition_expression=guarantee(constants))
         parquet = pq.ParquetFile(
             source,
             metadata=None if fragment is None else fragment.metadata,
@@ -97,14 +106,34 @@ def iter_base_file(
         if other is None:
             _check_types(storage, file, parquet.schema_arrow, needed)
         groups = list(range(parquet.num_row_groups)) if fragment is None or filter is None else _groups_to_read(fragment, needed, filter)
-        asked = needed.names if other is None else [other.stored_name(name) for name in needed.names]
+        in_file = [name for name in needed.names if name not in constants]
+        asked = in_file if other is None else [other.stored_name(name) for name in in_file]
         stored = [name for name in asked if name in parquet.schema_arrow.names]
         left_out = None if without is None else _within_groups(parquet, groups, without)
         begin = 0
         for batch in parquet.iter_batches(_batch_rows(parquet), row_groups=groups, columns=stored):
             kept = batch if left_out is None else _without(batch, begin, left_out)
             begin += batch.num_rows
-            yield from _typed(storage, file, kept, needed, wanted, filter, other)
+            yield from _typed(storage, file, kept, needed, wanted, filter, other, constants)
+
+
+def with_constants(rows: pa.Table, constants: Constants) -> pa.Table:
+    """Return rows that have these values, as far as they have the columns."""
+    for name in constants.keys() & set(rows.schema.names):
+        place = rows.schema.get_field_index(name)
+        field = rows.schema.field(place)
+        rows = rows.set_column(place, field, _repeated(constants[name], field.type, rows.num_rows))
+    return rows
+
+
+def _repeated(value: pa.Scalar, kind: pa.DataType, count: int) -> pa.Array:
+    return pa.repeat(value, count).cast(kind) if value.is_valid else pa.nulls(count, kind)
+
+
+def guarantee(constants: Constants) -> pc.Expression:
+    """Return what holds for rows that have these values."""
+    parts = (pc.field(name) == value if value.is_valid else pc.field(name).is_null() for name, value in constants.items())
+    return functools.reduce(operator.and_, parts, pc.scalar(True))
 
 
 def row_count(storage: Storage, file: BaseFile) -> int:
@@ -188,22 +217,30 @@ def _typed(
     wanted: pa.Schema,
     filter_: pc.Expression | None,
     other: Alignment | None,
+    constants: Constants,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a batch that pass the filter, with the table's names and types."""
-    if not batch.num_columns:
-        if not len(needed):
-            yield batch
-            return
-        rows = pa.Table.from_arrays([pa.nulls(batch.num_rows, field.type) for field in needed], schema=needed)
-    else:
-        try:
-            stored = pa.Table.from_batches([batch])
-            rows = conform(stored if other is None else other.rows(stored), needed)
-        except SchemaError as error:
-            raise CorruptTableError(f"Base file '{file.path}' of the table at {storage.uri} cannot be read: {error}") from error
+    if not len(needed):
+        yield batch
+        return
+    in_file = pa.schema([field for field in needed if field.name not in constants])
+    try:
+        stored = pa.Table.from_batches([batch])
+        rows = conform(stored if other is None else other.rows(stored), in_file) if batch.num_columns else None
+    except SchemaError as error:
+        raise CorruptTableError(f"Base file '{file.path}' of the table at {storage.uri} cannot be read: {error}") from error
+    columns = [
+        _repeated(constants[field.name], field.type, batch.num_rows)
+        if field.name in constants
+        else pa.nulls(batch.num_rows, field.type)
+        if rows is None
+        else rows.column(field.name)
+        for field in needed
+    ]
+    found = pa.Table.from_arrays(columns, schema=needed)
     if filter_ is not None:
-        rows = rows.filter(filter_).select(wanted.names)
-    yield from rows.combine_chunks().to_batches()
+        found = found.filter(filter_).select(wanted.names)
+    yield from found.combine_chunks().to_batches()
 
 
 def _check_types(storage: Storage, file: BaseFile, physical: pa.Schema, table: pa.Schema) -> None:

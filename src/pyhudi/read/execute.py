@@ -20,7 +20,7 @@ from pyhudi.read.condition import Condition, Opaque, operands
 from pyhudi.read.filter import Filter
 from pyhudi.read.kept import count_slice, kept_delta
 from pyhudi.read.predicate import parse_predicate
-from pyhudi.read.prune import prune_partitions
+from pyhudi.read.prune import path_values, prune_partitions
 from pyhudi.read.side_by_side import side_by_side
 from pyhudi.read.skipping import Skipping, explained
 from pyhudi.read.snapshot import Snapshot
@@ -154,13 +154,16 @@ def _rows(
     snapshot: Snapshot, piece: FileSlice, columns: tuple[str, ...] | None, condition: pc.Expression | None
 ) -> Iterator[pa.RecordBatch]:
     """Return the rows of a slice, its logs merged; all columns and the meta columns when `columns` is None."""
+    constants = path_values(piece.group.partition_path, snapshot.schema, snapshot.config)
     if piece.logs:
         task = _task(snapshot, piece, columns)
         merge, limit = kept_delta(snapshot), snapshot.query.slice_bytes
-        rows = iter_merged(snapshot.storage, snapshot.shape, task, condition, limit_bytes=limit, merge=merge)
+        rows = iter_merged(snapshot.storage, snapshot.shape, task, condition, limit_bytes=limit, merge=merge, constants=constants)
         return rows if snapshot.shape.virtual_key is None else _as_stored(rows)
     if piece.base is not None:
-        return iter_base_file(snapshot.storage, piece.base, snapshot.schema, columns, condition, meta_columns=columns is None)
+        return iter_base_file(
+            snapshot.storage, piece.base, snapshot.schema, columns, condition, meta_columns=columns is None, constants=constants
+        )
     return iter(())
 
 

@@ -26,6 +26,7 @@ from pyhudi.metadata_table.table import MetadataTable
 from pyhudi.read.condition import Condition, column_named
 from pyhudi.read.file_statistics import base_rows
 from pyhudi.read.implied import implied_keys, implied_values
+from pyhudi.read.prune import path_columns
 from pyhudi.read.snapshot import Snapshot
 from pyhudi.spec.commit import Operation
 from pyhudi.spec.file_group import FileSlice
@@ -49,9 +50,10 @@ def wanted_keys(table: MetadataTable, condition: Condition, schema: pa.Schema, c
     stated = implied_keys(condition, schema, key_fields_of(config))
     if stated is not None:
         return stated, partitions.RECORD_INDEX
+    in_paths = path_columns(schema, config)
     for name in table.partitions:
         definition = table.definitions.get(name)
-        if definition is not None and name.startswith(partitions.SECONDARY_PREFIX):
+        if definition is not None and name.startswith(partitions.SECONDARY_PREFIX) and in_paths.isdisjoint(definition.source_fields):
             found = _secondary(table, definition, condition, schema)
             if found is not None:
                 return found, name

@@ -5,8 +5,6 @@ Rules: `PartitionPruners`. A partition field's value is taken from the path only
 
 from __future__ import annotations
 
-import functools
-import operator
 from collections.abc import Sequence
 from typing import Final
 
@@ -17,6 +15,7 @@ import pyarrow.fs as pafs
 import pyarrow.types as pt
 
 from pyhudi.errors import KeyFieldError
+from pyhudi.kernels.read_base import guarantee
 from pyhudi.schema.meta_columns import with_meta_columns
 from pyhudi.spec.key_generator import KeyGeneratorType
 from pyhudi.spec.table_config import TableConfig
@@ -33,41 +32,55 @@ def prune_partitions(paths: Sequence[str], condition: pc.Expression, schema: pa.
         schema: The data columns of the table.
         config: The table's configuration.
     """
-    if not config.partition_fields or config.key_generator.family not in _KEEPS_VALUES:
+    if not path_columns(schema, config):
         return tuple(paths)
     # Arrow simplifies a filter by what is known of a fragment; one that is never opened stands for a partition.
     nowhere = pafs.LocalFileSystem()
     parquet = ds.ParquetFileFormat()
     fragments = [
-        parquet.make_fragment(str(number), nowhere, partition_expression=_guarantee(path, schema, config))
+        parquet.make_fragment(str(number), nowhere, partition_expression=guarantee(path_values(path, schema, config)))
         for number, path in enumerate(paths)
     ]
     dataset = ds.FileSystemDataset(fragments, with_meta_columns(schema), parquet, nowhere)
     return tuple(paths[int(fragment.path)] for fragment in dataset.get_fragments(filter=condition))
 
 
-def _guarantee(path: str, schema: pa.Schema, config: TableConfig) -> pc.Expression:
-    """Return what holds for the partition columns of every row below a path."""
-    fields = config.partition_fields
+def path_columns(schema: pa.Schema, config: TableConfig) -> frozenset[str]:
+    """Return the partition columns whose values paths tell, where they can be taken apart."""
+    if config.key_generator.family not in _KEEPS_VALUES:
+        return frozenset()
+    return frozenset(name for name in config.partition_fields if name in schema.names and _is_told(schema.field(name).type, config))
+
+
+def path_values(path: str, schema: pa.Schema, config: TableConfig) -> dict[str, pa.Scalar]:
+    """Return the values that the rows below a path have in partition columns, as far as the path tells.
+
+    A row that was updated in a partition which its own values do not name (`hoodie.*.index.update.partition.path=false`) has those of the
+    path, as in Apache Hudi; what its file says of them does not count.
+    """
+    told = path_columns(schema, config)
+    if not told:
+        return {}
     try:
         texts = config.partition_values(path)
     except KeyFieldError:  # a value holds a slash: which segment belongs to which field cannot be told
-        return pc.scalar(True)
-    known = (_field_guarantee(schema, name, text, config) for name, text in zip(fields, texts, strict=True))
-    return functools.reduce(operator.and_, (part for part in known if part is not None), pc.scalar(True))
+        return {}
+    found = (
+        (name, _value(text, schema.field(name).type)) for name, text in zip(config.partition_fields, texts, strict=True) if name in told
+    )
+    return {name: value for name, value in found if value is not None}
 
 
-def _field_guarantee(schema: pa.Schema, name: str, text: str | None, config: TableConfig) -> pc.Expression | None:
-    if name not in schema.names:
-        return None
-    kind = schema.field(name).type
+def _is_told(kind: pa.DataType, config: TableConfig) -> bool:
+    if config.slash_dates:
+        return bool(pt.is_date(kind))  # "a-b" and "a/b" have one path
+    return bool(pt.is_string(kind) or pt.is_integer(kind) or pt.is_boolean(kind) or pt.is_date(kind))
+
+
+def _value(text: str | None, kind: pa.DataType) -> pa.Scalar | None:
     if text is None:  # null, or for texts also the empty one
-        return None if pt.is_string(kind) else pc.field(name).is_null()
-    if config.slash_dates and not pt.is_date(kind):
-        return None  # "a-b" and "a/b" have one path
-    if not (pt.is_string(kind) or pt.is_integer(kind) or pt.is_boolean(kind) or pt.is_date(kind)):
-        return None
+        return None if pt.is_string(kind) else pa.scalar(None, kind)
     try:
-        return pc.field(name) == pa.scalar(text).cast(kind)
+        return pa.scalar(text).cast(kind)
     except pa.ArrowInvalid:
         return None

@@ -31,6 +31,7 @@ from pyhudi.read.file_statistics import partition_bounds, slice_bounds
 from pyhudi.read.implied import implied_keys, implied_values
 from pyhudi.read.index_choice import MOST_VALUES, expression_indexes, without_values
 from pyhudi.read.located import has_unique_keys, key_fields_of, locate, wanted_keys
+from pyhudi.read.prune import path_columns
 from pyhudi.read.snapshot import Snapshot
 from pyhudi.schema.internal.history import SchemaHistory, history_of
 from pyhudi.spec.file_group import FileGroupId, FileSlice
@@ -237,7 +238,8 @@ class Skipping:
     @cached_property
     def _expression_indexes(self) -> list[tuple[IndexDefinition, Operand]]:
         try:
-            return [] if self._table is None else list(expression_indexes(self._table, self.condition))
+            found = [] if self._table is None else expression_indexes(self._table, self.condition)
+            return [one for one in found if self._in_paths.isdisjoint(one[0].source_fields)]
         except CorruptTableError as error:
             self._warn("expr_index", error)
             return []
@@ -271,10 +273,15 @@ class Skipping:
     @cached_property
     def _columns(self) -> tuple[Column, ...]:
         """The columns that the filter tests, but those whose name leaves open if a dot is part of it or leads into a struct."""
-        dotted = {field.name for field in self.snapshot.schema if "." in field.name}
+        dotted = {field.name for field in self.snapshot.schema if "." in field.name} | self._in_paths
         asked = {found for found in operands(self.condition) if isinstance(found, Column)} | {call.column for call in self._calls}
         plain = (column for column in asked if column.name not in dotted and not any("." in part for part in column.path))
         return tuple(sorted(plain, key=lambda column: column.name))
+
+    @cached_property
+    def _in_paths(self) -> frozenset[str]:
+        """The columns whose values are those of the path: what files say of them does not count."""
+        return path_columns(self.snapshot.schema, self.snapshot.config)
 
     @cached_property
     def _calls(self) -> tuple[Call, ...]:
