@@ -27,6 +27,7 @@ def asked(monkeypatch):
 
     monkeypatch.setattr(LocalStorage, "read", counted(LocalStorage.read))
     monkeypatch.setattr(LocalStorage, "list", counted(LocalStorage.list))
+    monkeypatch.setattr(LocalStorage, "file_names", counted(LocalStorage.file_names))
     return counts
 
 
