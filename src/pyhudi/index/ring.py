@@ -129,7 +129,7 @@ def load_ring(view: FileSystemView, path: str) -> Ring | None:
     Raises:
         CorruptTableError: the file is damaged.
     """
-    names = [status.name for status in view.storage.list(_folder(path)) if not status.is_dir]
+    names = view.storage.file_names(_folder(path))
     marked = {name.removesuffix(_DONE) for name in names if name.endswith(_DONE)}
     pending = {instant.requested for instant in view.timeline.pending()}
     stored = sorted((name.removesuffix(_META) for name in names if name.endswith(_META)), reverse=True)

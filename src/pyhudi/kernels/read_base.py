@@ -224,17 +224,15 @@ def _typed(
         yield batch
         return
     in_file = pa.schema([field for field in needed if field.name not in constants])
+    rows = pa.Table.from_arrays([pa.nulls(batch.num_rows, field.type) for field in in_file], schema=in_file)
     try:
-        stored = pa.Table.from_batches([batch])
-        rows = conform(stored if other is None else other.rows(stored), in_file) if batch.num_columns else None
+        if batch.num_columns:
+            stored = pa.Table.from_batches([batch])
+            rows = conform(stored if other is None else other.rows(stored), in_file)
     except SchemaError as error:
         raise CorruptTableError(f"Base file '{file.path}' of the table at {storage.uri} cannot be read: {error}") from error
     columns = [
-        _repeated(constants[field.name], field.type, batch.num_rows)
-        if field.name in constants
-        else pa.nulls(batch.num_rows, field.type)
-        if rows is None
-        else rows.column(field.name)
+        _repeated(constants[field.name], field.type, batch.num_rows) if field.name in constants else rows.column(field.name)
         for field in needed
     ]
     found = pa.Table.from_arrays(columns, schema=needed)

@@ -95,8 +95,8 @@ class DataTable:
 
     def stored_columns(self, path: str, columns: Iterable[str]) -> StoredColumns | None:
         """Return what a base file calls some columns that have statistics; None when nobody knows."""
-        name = parse_base_file_name(path.rpartition("/")[2])
-        return None if self.schema is None or name is None else stored_columns(columns, self.schema, self.view.config, name.instant)
+        instant = _instant_of(path)
+        return None if self.schema is None or instant is None else stored_columns(columns, self.schema, self.view.config, instant)
 
     def partition(self, name: str, within: str = "") -> MetadataPartition | None:
         """Return a partition of the metadata table as it was before the action, None when there is no such one.
@@ -133,8 +133,8 @@ class DataTable:
         return [stats for path in paths if (stats := self.stats_of(path)) is not None]
 
     def _calls_columns_as_today(self, path: str) -> bool:
-        name = parse_base_file_name(path.rpartition("/")[2])
-        return self.schema is None or name is None or alignment(self.schema, name.instant) is None
+        instant = _instant_of(path)
+        return self.schema is None or instant is None or alignment(self.schema, instant) is None
 
     def after(self, partition_path: str, metadata: CommitMetadata) -> PartitionFiles:
         """Return what a snapshot of a partition reads once a commit is visible."""
@@ -170,3 +170,9 @@ class DataTable:
             if not record.is_deleted:
                 found.setdefault(wanted[key], {})[record.column] = record
         return found
+
+
+def _instant_of(path: str) -> str | None:
+    """Return the requested time of the commit that wrote a base file; None when the path is not that of one."""
+    name = parse_base_file_name(path.rpartition("/")[2])
+    return None if name is None else name.instant

@@ -53,8 +53,8 @@ def file_stats(storage: Storage, path: str, types: BoundTypes, stored: StoredCol
         if not footer.num_rows:
             return None
         places = {footer.schema.column(place).path: place for place in range(footer.num_columns)}
-        stored = StoredColumns(dict(zip(types, types, strict=True))) if stored is None else stored
-        found = {column: places.get(stored.names[column]) if column in stored.names else None for column in types}
+        stored = stored or StoredColumns({column: column for column in types})
+        found = {column: places.get(stored.names.get(column, "")) for column in types}
         return {
             column: _absent(name, column, kind, footer.num_rows, is_null=column in stored.nulls)
             if (place := found[column]) is None

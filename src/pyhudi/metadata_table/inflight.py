@@ -36,8 +36,7 @@ def is_under_way(instant: Instant, data: Timeline) -> bool:
 
 def file_ids(storage: Storage, partition: str) -> tuple[str, ...]:
     """Return the file groups of a partition by the names of its files, whether a timeline shows them or not, sorted."""
-    names = [status.name for status in storage.list(partition) if not status.is_dir]
-    parsed = (parse_log_file_name(name) or parse_base_file_name(name) for name in names)
+    parsed = (parse_log_file_name(name) or parse_base_file_name(name) for name in storage.file_names(partition))
     return tuple(sorted({name.file_id for name in parsed if name is not None}))
 
 

@@ -8,7 +8,7 @@ the blocks that may hold what is asked.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TypeVar
 
@@ -146,9 +146,7 @@ class MetadataTable:
     def files_of(self, partition_paths: Collection[str]) -> dict[str, list[FileStatus]]:
         """Return the data files of several partitions with one look-up; those without files map to `[]`."""
         found = self.sizes_of(partition_paths)
-        return {
-            path: [FileStatus(join_path(path, name), size, 0) for name, size in sorted(found[path].items())] for path in partition_paths
-        }
+        return {path: listing_of(path, found[path]) for path in partition_paths}
 
     def sizes(self, partition_path: str) -> dict[str, int]:
         """Return the same files of a partition by name, with their sizes in bytes."""
@@ -273,3 +271,8 @@ class MetadataTable:
         except KeyFieldError as error:
             raise CorruptTableError(f"the metadata table {self._view.storage.uri} lists a partition that cannot be: {error}") from None
         return path
+
+
+def listing_of(partition_path: str, sizes: Mapping[str, int]) -> list[FileStatus]:
+    """Return the files of a partition, given their sizes in bytes by name, as a listing would."""
+    return [FileStatus(join_path(partition_path, name), size, 0) for name, size in sorted(sizes.items())]

@@ -18,8 +18,7 @@ from pyhudi.fsview.plain import plain_slices
 from pyhudi.fsview.slice_list import SliceList
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.metadata_table.partitions import FILES
-from pyhudi.metadata_table.table import MetadataTable
-from pyhudi.spec.file_group import join_path
+from pyhudi.metadata_table.table import MetadataTable, listing_of
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.protocol import FileStatus, Storage
 from pyhudi.timeline.timeline import Timeline
@@ -81,9 +80,7 @@ class MetadataView(FileSystemView):
 
     def _list(self, partition_path: str) -> list[FileStatus]:
         sizes = self._sizes_of(partition_path)
-        if sizes is None:
-            return super()._list(partition_path)
-        return [FileStatus(join_path(partition_path, name), size, 0) for name, size in sorted(sizes.items())]
+        return super()._list(partition_path) if sizes is None else listing_of(partition_path, sizes)
 
     def _sizes_of(self, partition_path: str) -> dict[str, int] | None:
         known = self._sizes.get(partition_path)

@@ -31,21 +31,6 @@ class Column:
         return ".".join(self.path)
 
 
-def column_named(name: str, schema: pa.Schema) -> Column | None:
-    """Return a column of a schema, or by a name with dots a field of structs; None when there is none.
-
-    Example:
-        >>> column_named("spot.x", pa.schema({"spot": pa.struct({"x": pa.int32()})}))
-        Column(path=('spot', 'x'), type=DataType(int32))
-    """
-    path = (name,) if name in schema.names else tuple(name.split("."))
-    kind = schema.field(path[0]).type if path[0] in schema.names else None
-    for part in path[1:]:
-        inner = -1 if kind is None or not pa.types.is_struct(kind) else kind.get_field_index(part)
-        kind = None if inner < 0 or kind is None else kind.field(inner).type
-    return None if kind is None else Column(path, kind)
-
-
 @dataclass(frozen=True, slots=True)
 class Call:
     """A function of one column with its constant arguments by name, all lower case; `zone` if its result depends on one.

@@ -20,7 +20,7 @@ from pyhudi.read.condition import Condition, Opaque, operands
 from pyhudi.read.filter import Filter
 from pyhudi.read.kept import count_slice, kept_delta
 from pyhudi.read.predicate import parse_predicate
-from pyhudi.read.prune import path_values, prune_partitions
+from pyhudi.read.prune import left_out_values, path_values, prune_partitions
 from pyhudi.read.side_by_side import side_by_side
 from pyhudi.read.skipping import Skipping, explained
 from pyhudi.read.snapshot import Snapshot
@@ -144,26 +144,17 @@ def _count(snapshot: Snapshot, piece: FileSlice) -> Iterator[int]:
 
 
 def _batches(selection: Selection, piece: FileSlice) -> Iterator[pa.RecordBatch]:
-    snapshot = selection.snapshot
-    if snapshot.config.drop_partition_columns:
-        return _with_path_values(selection, piece)
-    return _rows(snapshot, piece, selection.columns, selection.condition)
-
-
-def _rows(
-    snapshot: Snapshot, piece: FileSlice, columns: tuple[str, ...] | None, condition: pc.Expression | None
-) -> Iterator[pa.RecordBatch]:
-    """Return the rows of a slice, its logs merged; all columns and the meta columns when `columns` is None."""
-    constants = path_values(piece.group.partition_path, snapshot.schema, snapshot.config)
+    """Return the rows of a selection that are in a slice, its logs merged."""
+    snapshot, columns, condition = selection.snapshot, selection.columns, selection.condition
+    values_of = left_out_values if snapshot.config.drop_partition_columns else path_values
+    constants = values_of(piece.group.partition_path, snapshot.schema, snapshot.config)
     if piece.logs:
         task = _task(snapshot, piece, columns)
         merge, limit = kept_delta(snapshot), snapshot.query.slice_bytes
         rows = iter_merged(snapshot.storage, snapshot.shape, task, condition, limit_bytes=limit, merge=merge, constants=constants)
         return rows if snapshot.shape.virtual_key is None else _as_stored(rows)
     if piece.base is not None:
-        return iter_base_file(
-            snapshot.storage, piece.base, snapshot.schema, columns, condition, meta_columns=columns is None, constants=constants
-        )
+        return iter_base_file(snapshot.storage, piece.base, snapshot.schema, columns, condition, constants=constants)
     return iter(())
 
 
@@ -175,20 +166,3 @@ def _as_stored(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 def _task(snapshot: Snapshot, piece: FileSlice, columns: tuple[str, ...] | None = None) -> SliceTask:
     return SliceTask(piece, snapshot.timeline.visibility, snapshot.config.layout, columns)
-
-
-def _with_path_values(selection: Selection, piece: FileSlice) -> Iterator[pa.RecordBatch]:
-    """Yield rows of a table whose files leave the partition columns out: their values are in the path."""
-    config = selection.snapshot.config
-    fields = config.partition_fields
-    texts = config.partition_values(piece.group.partition_path)
-    values = dict(zip(fields, texts, strict=True))
-    for batch in _rows(selection.snapshot, piece, None, None):
-        rows = pa.Table.from_batches([batch])
-        for name in values.keys() & set(rows.schema.names):
-            place = rows.schema.get_field_index(name)
-            kind = rows.schema.field(name).type
-            rows = rows.set_column(place, name, pa.repeat(pa.scalar(values[name], pa.string()).cast(kind), rows.num_rows))
-        if selection.condition is not None:
-            rows = rows.filter(selection.condition)
-        yield from rows.select(selection.columns).to_batches()

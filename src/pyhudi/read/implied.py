@@ -17,11 +17,23 @@ import pyarrow.types as pt
 from pyhudi.errors import HudiError
 from pyhudi.kernels.keys import record_keys
 from pyhudi.keygen.protocol import KeyFields
-from pyhudi.read.condition import AllOf, Among, AnyOf, Column, Compare, Condition, Operand, column_named
+from pyhudi.metadata_table.column_types import type_at
+from pyhudi.read.condition import AllOf, Among, AnyOf, Column, Compare, Condition, Operand
 from pyhudi.schema.meta_columns import RECORD_KEY
 
 #: So many keys are looked up; of more, the files are read.
 MOST_KEYS: Final = 10_000
+
+
+def column_named(name: str, schema: pa.Schema) -> Column | None:
+    """Return a column of a schema, or by a name with dots a field of structs; None when there is none.
+
+    Example:
+        >>> column_named("spot.x", pa.schema({"spot": pa.struct({"x": pa.int32()})}))
+        Column(path=('spot', 'x'), type=DataType(int32))
+    """
+    kind = type_at(schema, name)
+    return None if kind is None else Column((name,) if name in schema.names else tuple(name.split(".")), kind)
 
 
 def implied_values(condition: Condition, operand: Operand) -> list[pa.Scalar] | None:

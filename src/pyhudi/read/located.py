@@ -23,9 +23,9 @@ from pyhudi.metadata_table import keys, partitions
 from pyhudi.metadata_table.index_definitions import IndexDefinition
 from pyhudi.metadata_table.secondary_keys import is_servable, value_texts
 from pyhudi.metadata_table.table import MetadataTable
-from pyhudi.read.condition import Condition, column_named
+from pyhudi.read.condition import Condition
 from pyhudi.read.file_statistics import base_rows
-from pyhudi.read.implied import implied_keys, implied_values
+from pyhudi.read.implied import column_named, implied_keys, implied_values
 from pyhudi.read.prune import path_columns
 from pyhudi.read.snapshot import Snapshot
 from pyhudi.spec.commit import Operation

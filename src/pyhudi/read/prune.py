@@ -71,6 +71,16 @@ def path_values(path: str, schema: pa.Schema, config: TableConfig) -> dict[str, 
     return {name: value for name, value in found if value is not None}
 
 
+def left_out_values(path: str, schema: pa.Schema, config: TableConfig) -> dict[str, pa.Scalar]:
+    """Return the values of partition columns that files leave out: they are in the path alone.
+
+    Raises:
+        KeyFieldError: the path cannot be taken apart.
+    """
+    named = zip(config.partition_fields, config.partition_values(path), strict=True)
+    return {name: pa.scalar(text, pa.string()).cast(schema.field(name).type) for name, text in named if name in schema.names}
+
+
 def _is_told(kind: pa.DataType, config: TableConfig) -> bool:
     if config.slash_dates:
         return bool(pt.is_date(kind))  # "a-b" and "a/b" have one path

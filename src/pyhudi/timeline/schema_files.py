@@ -18,7 +18,7 @@ _ACTION: Final = "schemacommit"
 
 def read_schema_file(storage: Storage, timeline: Timeline) -> str | None:
     """Return the content of the newest file whose commit is completed; None when there is none."""
-    names = sorted(file.name for file in storage.list(FOLDER) if not file.is_dir and file.name.endswith(f".{_ACTION}"))
+    names = (name for name in storage.file_names(FOLDER) if name.endswith(f".{_ACTION}"))
     counting = [name for name in names if timeline.is_committed(_time(name))]
     return storage.read(f"{FOLDER}/{counting[-1]}").decode() if counting else None
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 
+import pyarrow as pa
+
 from pyhudi.errors import CorruptTableError, HudiError
 from pyhudi.metadata_table.found import Found, find
 from pyhudi.metadata_table.in_step import InStep
@@ -50,7 +52,7 @@ def prepare_metadata_table(
     Raises:
         StorageError: the storage failed; the action must not begin.
     """
-    schema = with_history(avro_to_arrow(schema_json), history) if schema_json else None
+    schema = _columns(schema_json, history)
     config, in_step = prepare(table.storage, table.config, table.timeline, schema, sources_of(table), settings, found)
     return replace(table, config=config), in_step
 
@@ -63,8 +65,7 @@ def record_commit(in_step: InStep, instant: str, metadata: CommitMetadata, histo
         CorruptTableError: a written file has no whole footer.
         StorageError: the storage failed; the action must not complete.
     """
-    written = None if history is None else history.written(instant)
-    schema = with_history(avro_to_arrow(metadata.schema_json), written) if metadata.schema_json else None
+    schema = _columns(metadata.schema_json, None if history is None else history.written(instant))
     try:
         in_step.record_commit(instant, metadata, schema)
     except CorruptTableError as error:
@@ -107,3 +108,7 @@ def maintain(in_step: InStep | None) -> None:
 def sources_of(table: LockedTable) -> Sources:
     """Return where the metadata table of a locked table takes time and chance from."""
     return Sources(table.clock, table.config.timeline_zone, table.ids.sync_marker)
+
+
+def _columns(schema_json: str | None, history: SchemaHistory | None) -> pa.Schema | None:
+    return with_history(avro_to_arrow(schema_json), history) if schema_json else None
