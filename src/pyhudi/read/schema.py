@@ -61,7 +61,12 @@ def _type_in_paths(config: TableConfig, name: str) -> pa.DataType:
     """Return the type in which a column that only stands in paths is shown: that of the statement that made the table, if texts tell it."""
     made = None if config.create_schema_json is None else avro_to_arrow(config.create_schema_json)
     kind = made.field(name).type if made is not None and name in made.names else pa.string()
-    return kind if pt.is_integer(kind) or pt.is_date(kind) or pt.is_boolean(kind) else pa.string()
+    return kind if comes_back_from_paths(kind) else pa.string()
+
+
+def comes_back_from_paths(kind: pa.DataType) -> bool:
+    """True when a column of this type that files leave out is read from paths as it was written; others come back as texts."""
+    return bool(pt.is_string(kind) or pt.is_integer(kind) or pt.is_date(kind) or pt.is_boolean(kind))
 
 
 def _stored_schema(storage: Storage, config: TableConfig, timeline: Timeline, latest: CommitMetadata | None) -> StoredSchema:

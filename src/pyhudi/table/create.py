@@ -12,10 +12,11 @@ from typing import Final
 
 import pyarrow as pa
 
-from pyhudi.errors import AlreadyExistsError, KeyFieldError, OptionError, TableExists
+from pyhudi.errors import AlreadyExistsError, KeyFieldError, OptionError, TableExists, UnsupportedError
 from pyhudi.kernels.keys import key_columns
 from pyhudi.keygen.choose import key_generator
 from pyhudi.merge.choose import merge_rule
+from pyhudi.read.schema import comes_back_from_paths
 from pyhudi.schema.avro_arrow import arrow_to_avro
 from pyhudi.schema.evolve import evolve
 from pyhudi.spec.config_keys import concerns_table
@@ -27,7 +28,7 @@ from pyhudi.spec.options import Options, resolve
 from pyhudi.spec.payload import MERGE_SETTINGS, parse_partial_mode
 from pyhudi.spec.table_config import TableConfig, new_table_properties, parse_table_type
 from pyhudi.spec.table_features import check_writable
-from pyhudi.spec.table_keys import CDC_ENABLED, CDC_MODE, COMPLEX_KEY_ENCODING
+from pyhudi.spec.table_keys import CDC_ENABLED, CDC_MODE, COMPLEX_KEY_ENCODING, DROP_PARTITION_COLUMNS
 from pyhudi.storage.left_overs import is_left_over
 from pyhudi.storage.protocol import FileStatus, Storage
 from pyhudi.storage.table_properties import BACKUP, PROPERTIES, create_properties
@@ -87,6 +88,7 @@ def create_table(
         properties |= {COMPLEX_KEY_ENCODING: "FIELD_PREFIXED"}  # what Apache Hudi writes by default
     config = TableConfig(properties)
     check_writable(config)
+    _check_left_out(columns, config)
     key_columns(columns.empty_table(), key_generator(config, instant=_ANY_INSTANT))
     merge_rule(config, frozenset(columns.names))
     check_agreement(resolved, config)
@@ -157,6 +159,15 @@ def _check_fields(columns: pa.Schema, fields: Mapping[str, Sequence[str]]) -> No
                 raise KeyFieldError(f"{role} names '{field}', which is no column; the columns are {', '.join(columns.names)}.")
         if len(set(names)) < len(names):
             raise OptionError(f"{role} names a column twice: {', '.join(names)}.")
+
+
+def _check_left_out(columns: pa.Schema, config: TableConfig) -> None:
+    for field in config.partition_fields if config.drop_partition_columns else ():
+        if not comes_back_from_paths(kind := columns.field(field).type):
+            raise UnsupportedError(
+                f"table {config.name} has {DROP_PARTITION_COLUMNS}=true and the partition column '{field}' of type {kind}, which would come"
+                " back from the paths as text: leave the option out, or partition by a text, a whole number, a date or a boolean."
+            )
 
 
 def _check_free(storage: Storage) -> None:

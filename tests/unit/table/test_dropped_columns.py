@@ -93,6 +93,13 @@ def test_what_paths_cannot_tell_is_refused(more: dict[str, Any], why: str) -> No
         make_table(**{"partition_by": ["city"], "options": DROP, **more})
 
 
+@pytest.mark.parametrize("kind", [pa.float64(), pa.decimal128(9, 2), pa.timestamp("us"), pa.timestamp("us", "UTC"), pa.binary()])
+def test_a_column_that_paths_would_turn_into_text_is_refused(kind: pa.DataType) -> None:
+    schema = pa.schema([("id", pa.int64()), ("part", kind)])
+    with pytest.raises(UnsupportedError, match=r"partition column 'part' of type .* come back from the paths as text"):
+        make_table(schema=schema, partition_by=["part"], order_by=[], options=DROP)
+
+
 def test_alter_is_refused_and_a_write_adds_the_column() -> None:
     table = make_table(partition_by=["city"], options=DROP)
     with pytest.raises(UnsupportedError, match="A write that brings a new column adds it"):
