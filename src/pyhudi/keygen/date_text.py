@@ -9,13 +9,16 @@ from typing import Final
 from pyhudi.keygen.calendar import DAY_MS, date_of, day_of, week_of, weekday_of
 from pyhudi.keygen.date_fields import DateError
 from pyhudi.keygen.date_pattern import ERAS, HALF_DAYS, MONTHS, WEEKDAYS, Literal, Token
-from pyhudi.keygen.zones import Zone, offset_text
+from pyhudi.keygen.zones import UTC_ZONE, Zone, offset_text
 
 _HOUR_MS: Final = 3_600_000
 _MINUTE_MS: Final = 60_000
 _FULL_NAME: Final = 4
 _TWO_DIGITS: Final = 2
 _MILLIS_DIGITS: Final = 3
+#: The ends of time: milliseconds are numbers of 64 bits.
+_FIRST_MS: Final = -(1 << 63)
+_LAST_MS: Final = (1 << 63) - 1
 #: What the letters tell apart, from coarse to fine, in milliseconds; letters that are not here are no finer than a day.
 _FINENESS: Final = {"S": 1, "s": 1000, "m": _MINUTE_MS, **dict.fromkeys("HhKka", _HOUR_MS)}
 
@@ -46,8 +49,10 @@ class Clock:
 
 
 def clock_at(millis: int, zone: Zone) -> Clock:
-    """Return what clocks show at a moment, in milliseconds since the epoch."""
+    """Return what clocks show at a moment, in milliseconds since the epoch; those of UTC where the zone's are past the ends of time."""
     offset = zone.offset(millis)
+    if not _FIRST_MS <= millis + offset <= _LAST_MS:
+        zone, offset = UTC_ZONE, 0
     days, of_day = divmod(millis + offset, DAY_MS)
     return Clock(days, of_day, offset, zone)
 

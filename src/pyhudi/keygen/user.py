@@ -6,7 +6,7 @@ is ever loaded by a name that a table holds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -44,9 +44,9 @@ class UserKeys:
         """Return the key of one record.
 
         Raises:
-            KeyFieldError: the generator gave no text, or an empty one.
+            KeyFieldError: the generator failed, or gave no text, or an empty one.
         """
-        key: object = self.generator.record_key(record)
+        key = self._made(self.generator.record_key, "record key", record, row)
         if not isinstance(key, str) or not key:
             raise KeyFieldError(f"Key generator '{self.name}' made the record key {key!r} of row {row}; a key is a text that is not empty.")
         return key
@@ -55,16 +55,27 @@ class UserKeys:
         """Return the partition path of one record.
 
         Raises:
-            KeyFieldError: the generator gave no text, or one that is no place for a partition of this table.
+            KeyFieldError: the generator failed, or gave no text, or one that is no place for a partition of this table.
         """
-        path: object = self.generator.partition_path(record)
+        path = self._made(self.generator.partition_path, "partition path", record, row)
         if not isinstance(path, str) or bool(path) != self.is_partitioned:
             wanted = (
                 "a path, since the table has partition fields" if self.is_partitioned else "'', since the table has no partition fields"
             )
             raise KeyFieldError(f"Key generator '{self.name}' made the partition path {path!r} of row {row}; it must be {wanted}.")
-        check(path)
+        try:
+            check(path)
+        except KeyFieldError as error:
+            raise KeyFieldError(f"Key generator '{self.name}' made the path of row {row}: {error}.") from None
         return path
+
+    def _made(self, make: Callable[[Record], object], what: str, record: Record, row: int) -> object:
+        try:
+            return make(record)
+        except Exception as error:
+            raise KeyFieldError(
+                f"Key generator '{self.name}' failed on the {what} of row {row}: {type(error).__name__}: {error}."
+            ) from error
 
 
 _GENERATORS: dict[str, RecordKeyGenerator] = {}

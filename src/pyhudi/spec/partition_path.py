@@ -49,14 +49,31 @@ def build(fields: Sequence[str], values: Sequence[str | None], *, hive_style: bo
         >>> build(["city", "day"], ["Paris", None], hive_style=True, url_encode=False)
         'city=Paris/day=__HIVE_DEFAULT_PARTITION__'
     """
+    path = _joined(fields, values, slashed, hive_style=hive_style, url_encode=url_encode)
+    try:
+        check(path)
+    except KeyFieldError as error:
+        encoded = _joined(fields, values, slashed, hive_style=hive_style, url_encode=True)
+        cure = ", or create the table with hoodie.datasource.write.partitionpath.urlencode=true" if _is_place(encoded) else ""
+        raise KeyFieldError(f"{error}; change the value{cure}") from None
+    return path
+
+
+def _joined(fields: Sequence[str], values: Sequence[str | None], slashed: Collection[str], *, hive_style: bool, url_encode: bool) -> str:
     segments = []
     for field, value in zip(fields, values, strict=True):
         text = DEFAULT_PARTITION if not value else escape_value(value) if url_encode else value
         text = text.replace("-", "/") if field in slashed else text
         segments.append(f"{field}={text}" if hive_style else text)
-    path = "/".join(segments)
-    check(path)
-    return path
+    return "/".join(segments)
+
+
+def _is_place(path: str) -> bool:
+    try:
+        check(path)
+    except KeyFieldError:
+        return False
+    return True
 
 
 def parse(path: str, fields: Sequence[str], *, hive_style: bool, url_encode: bool, slash_dates: bool = False) -> tuple[str | None, ...]:
@@ -140,5 +157,4 @@ def _check_segments(form: str, path: str) -> None:
 
 
 def _refusal(path: str, reason: str) -> str:
-    advice = "change the value, or create the table with hoodie.datasource.write.partitionpath.urlencode=true"
-    return f"partition path {path!r} is refused: {reason}; {advice}"
+    return f"partition path {path!r} is refused: {reason}"

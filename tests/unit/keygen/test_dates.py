@@ -35,6 +35,18 @@ def test_moments_are_printed_as_apache_hudi_prints_them(zone: str) -> None:
         assert [date_text(tokens, moment, find_zone(zone)) for moment in SEEN["moments"]] == expected, pattern
 
 
+@pytest.mark.parametrize(
+    ("moment", "zone", "text"),
+    [
+        (2**63 - 1, "GMT+8:00", "292278994-08-17T07:12:55.807+00:00"),
+        (2**63 - 1, "GMT-8:00", "292278994-08-16T23:12:55.807-08:00"),
+        (-(2**63), "America/New_York", "-292275055-05-16T16:47:04.192+00:00"),
+    ],
+)
+def test_a_zone_that_leads_past_the_ends_of_time_is_left_for_utc(moment: int, zone: str, text: str) -> None:
+    assert date_text(ISO, moment, find_zone(zone)) == text
+
+
 @pytest.mark.parametrize("zone", sorted({zone for zone, _, _ in PARSED}))
 def test_texts_are_read_as_apache_hudi_reads_them(zone: str) -> None:
     for _, patterns, cases in (entry for entry in PARSED if entry[0] == zone):

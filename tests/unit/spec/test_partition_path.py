@@ -42,6 +42,18 @@ def test_no_path_that_is_built_leaves_the_table(values: list[str], hive_style: b
 
 
 @pytest.mark.parametrize(
+    ("value", "helps"), [("a//b", True), ("/a", True), ("a\\b", True), ("..", False), ("../b", False), (".hoodie", False)]
+)
+@pytest.mark.parametrize("url_encode", [True, False])
+def test_encoding_is_advised_where_it_helps(value: str, helps: bool, url_encode: bool) -> None:
+    if helps and url_encode:
+        assert parse(build(["city"], [value], hive_style=False, url_encode=True), ["city"], hive_style=False, url_encode=True) == (value,)
+        return
+    with pytest.raises(KeyFieldError, match=r"change the value" + (r", or create the table with .*urlencode=true$" if helps else "$")):
+        build(["city"], [value], hive_style=False, url_encode=url_encode)
+
+
+@pytest.mark.parametrize(
     ("value", "escaped"),
     [("a b", "a b"), ("a/b", "a%2Fb"), ("é", "é"), ("x=1", "x%3D1"), ("10:00", "10%3A00"), ("{}", "%7B}"), ("%", "%25")],
 )

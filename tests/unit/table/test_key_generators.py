@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -142,6 +144,37 @@ def test_generator_of_a_user_is_asked_for_keys_and_paths(tmp_path: Path) -> None
     table.upsert(events(("a", FIRST, "lima", DAY, 10)))
     assert sorted(table.to_arrow()["n"].to_pylist()) == [2, 3, 10]
     assert table.to_arrow(filter="day = '2024-01-15'").num_rows == 2
+
+
+@dataclass(frozen=True)
+class Made:
+    """Gives one key and one path to all records; fails where there is none."""
+
+    key: str | None = "k"
+    path: str | None = "lima"
+
+    def record_key(self, record: Mapping[str, Any]) -> str:
+        return record["nope"] if self.key is None else self.key
+
+    def partition_path(self, record: Mapping[str, Any]) -> str:
+        return str(1 / 0) if self.path is None else self.path
+
+
+@pytest.mark.parametrize(
+    ("made", "message"),
+    [
+        (Made(key=None), "failed on the record key of row 0: KeyError: 'nope'"),
+        (Made(path=None), "failed on the partition path of row 0: ZeroDivisionError"),
+        (Made(path="../x"), r"made the path of row 0: partition path '\.\./x' is refused: it has a '.' or '..' segment\.$"),
+        (Made(key=""), "made the record key '' of row 0"),
+    ],
+)
+def test_failure_of_a_users_generator_names_it_and_the_row(tmp_path: Path, made: Made, message: str) -> None:
+    register_key_generator("tests.Made", made)
+    table = create(tmp_path, ["city"], {"hoodie.datasource.write.keygenerator.class": "tests.Made"})
+    with pytest.raises(KeyFieldError, match="Key generator 'tests.Made' " + message):
+        table.insert(ROWS)
+    assert table.count() == 0
 
 
 @pytest.mark.parametrize(
