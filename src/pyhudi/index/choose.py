@@ -57,9 +57,10 @@ def choose_index(asked: IndexOptions, lookup: Lookup, recent: Sequence[FileGroup
     if names_buckets(recent) or has_rings(view):
         if asked.name is None:
             return ChosenIndex(_bucket_index(asked, lookup, recent), "the file groups of the table are buckets")
+        asker = ", which a delete by the key generator GLOBAL_DELETE asks for too," if asked.name == names.GLOBAL_SIMPLE else ""
         raise OptionError(
-            f"{names.TYPE}={asked.name} contradicts table {config.name}, whose file groups are buckets: another index would add file groups"
-            f" that are none. Leave the option out, or set {names.TYPE}={names.BUCKET}."
+            f"{names.TYPE}={asked.name}{asker} contradicts table {config.name}, whose file groups are buckets: another index would add file"
+            f" groups that are none. Leave the option out, or set {names.TYPE}={names.BUCKET}."
         )
     if asked.name is not None:
         return ChosenIndex(_named(asked.name, asked, config), f"{names.TYPE} names it")
@@ -129,9 +130,22 @@ def _bucket_index(asked: IndexOptions, lookup: Lookup, recent: Sequence[FileGrou
     return BucketIndex(CheckedBuckets(_numbered(fields, asked, lookup, recent), lookup))
 
 
+def _check_rules(rules: CountRules, asked: IndexOptions, config: TableConfig) -> None:
+    """Refuse options that say other numbers of buckets than the table does."""
+    if asked.expressions and parse_expressions(asked.expressions, names.EXPRESSIONS) != rules.expressions:
+        told = ";".join(f"{expression},{count}" for expression, count in rules.expressions)
+        raise OptionError(f"{names.EXPRESSIONS}={asked.expressions} contradicts table {config.name}, which has '{told}': leave it out")
+    if asked.bucket_count not in (None, rules.default):
+        raise OptionError(
+            f"{names.BUCKET_COUNT}={asked.bucket_count} contradicts table {config.name}, whose partitions that no expression matches have"
+            f" {rules.default} buckets: leave it out"
+        )
+
+
 def _numbered(fields: tuple[str, ...], asked: IndexOptions, lookup: Lookup, recent: Sequence[FileGroupId]) -> Hashing:
     rules = load_rules(lookup.view)
     if rules is not None:
+        _check_rules(rules, asked, lookup.view.config)
         return NumberedBuckets(fields, rules)
     default = asked.bucket_count or asked.default_count
     if asked.expressions:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from pyhudi.errors import SchemaError, nearest
 from pyhudi.kernels.aligned_rows import alignment
 from pyhudi.metadata_table.record import ValueType
 from pyhudi.schema.meta_columns import COMMIT_TIME, PARTITION_PATH, RECORD_KEY
@@ -18,6 +19,8 @@ from pyhudi.spec.table_version import TableVersion
 
 #: `hoodie.metadata.index.column.stats.max.columns.to.index`
 MAX_COLUMNS = 32
+#: The option that names the columns that have statistics.
+STATS_COLUMNS = "hoodie.metadata.index.column.stats.column.list"
 #: Meta columns that have statistics, too; each is a text.
 _META_COLUMNS = (COMMIT_TIME, PARTITION_PATH, RECORD_KEY)
 _BY_ID = {
@@ -50,6 +53,24 @@ def indexed_columns(schema: pa.Schema, version: int, limit: int = MAX_COLUMNS, n
     """
     fitting = [name for name in dict.fromkeys(named or schema.names) if _kind_of(schema, name, version) is not None]
     return (*_META_COLUMNS, *(fitting if named else fitting[:limit]))
+
+
+def check_named(named: Sequence[str], schema: pa.Schema, config: TableConfig) -> None:
+    """Refuse columns for statistics that do not exist, or have no order.
+
+    Raises:
+        SchemaError: names the column.
+    """
+    for name in named:
+        if name in _META_COLUMNS or _kind_of(schema, name, config.version) is not None:
+            continue
+        kind = type_at(schema, name)
+        if kind is None:
+            raise SchemaError(f"{STATS_COLUMNS} names '{name}', which is no column of table {config.name}.{nearest(name, schema.names)}")
+        raise SchemaError(
+            f"{STATS_COLUMNS} names '{name}' of type {kind}, of which tables of version {config.version} such as {config.name} have no"
+            " statistics; leave it out."
+        )
 
 
 def bound_types(schema: pa.Schema, columns: tuple[str, ...], version: int) -> Mapping[str, tuple[ValueType, str | None]]:

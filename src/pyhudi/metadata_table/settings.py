@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from pyhudi.errors import OptionError
 from pyhudi.metadata_table import partitions
+from pyhudi.metadata_table.column_types import STATS_COLUMNS
 from pyhudi.metadata_table.index_definitions import IndexDefinition
 from pyhudi.spec.options import Options
 from pyhudi.spec.table_config import TableConfig
@@ -100,7 +101,7 @@ AS_IT_IS = MetadataSettings(enabled=None)
 
 def metadata_settings(options: Options) -> MetadataSettings:
     """Return what the options say."""
-    names = options.text("hoodie.metadata.index.column.stats.column.list").split(",")
+    names = options.text(STATS_COLUMNS).split(",")
     return MetadataSettings(
         enabled=options.flag("hoodie.metadata.enable"),
         column_stats=options.flag("hoodie.metadata.index.column.stats.enable"),

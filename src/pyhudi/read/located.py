@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from pyhudi.errors import HudiError
+from pyhudi.errors import CorruptTableError, HudiError, UnsupportedError
 from pyhudi.index.bucket_numbers import names_buckets
 from pyhudi.index.log_born import NEW_IN_LOGS_NOTE
 from pyhudi.keygen.choose import key_fields
@@ -39,11 +39,12 @@ _MOST_RECORDS: Final = 1_000
 _KEPT: Final = 64
 
 
-def wanted_keys(table: MetadataTable, condition: Condition, schema: pa.Schema, config: TableConfig) -> tuple[set[str], str] | None:
+def wanted_keys(
+    table: MetadataTable, condition: Condition, schema: pa.Schema, config: TableConfig, warn: Callable[[str, Exception], None]
+) -> tuple[set[str], str] | None:
     """Return record keys one of which each matching row has, with the index that tells; None when neither filter nor index does.
 
-    Raises:
-        CorruptTableError: the index is damaged.
+    A secondary index that cannot be asked is left out; `warn` is told its name and why.
     """
     if partitions.RECORD_INDEX not in table.partitions:
         return None
@@ -54,7 +55,11 @@ def wanted_keys(table: MetadataTable, condition: Condition, schema: pa.Schema, c
     for name in table.partitions:
         definition = table.definitions.get(name)
         if definition is not None and name.startswith(partitions.SECONDARY_PREFIX) and in_paths.isdisjoint(definition.source_fields):
-            found = _secondary(table, definition, condition, schema)
+            try:
+                found = _secondary(table, definition, condition, schema)
+            except (CorruptTableError, UnsupportedError) as error:
+                warn(name, error)
+                continue
             if found is not None:
                 return found, name
     return None

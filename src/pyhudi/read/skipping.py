@@ -149,17 +149,16 @@ class Skipping:
         table = self._table
         if table is None or table.is_ahead or self.snapshot.query.mode != "snapshot" or self.snapshot.scope:
             return None  # the index knows where records are now, of the whole table
-        index = partitions.RECORD_INDEX
+        wanted = wanted_keys(table, self.condition, self.snapshot.schema, self.snapshot.config, self._warn)
+        if wanted is None:
+            return None
+        keys, index = wanted
         try:
-            wanted = wanted_keys(table, self.condition, self.snapshot.schema, self.snapshot.config)
-            if wanted is None:
-                return None
-            keys, index = wanted
             if not has_unique_keys(self.snapshot, table, at_any_price=self.at_any_price):
                 return None
             found = self._slices_of(locate(table, keys))
         except (CorruptTableError, UnsupportedError) as error:
-            self._warn(index, error)
+            self._warn(partitions.RECORD_INDEX, error)
             return None
         slices = SliceList.joined(found[path] for path in paths if path in found)
         return Chosen(list(slices), {path: index for path in paths if path not in found}, others_out=index)

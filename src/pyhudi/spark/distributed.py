@@ -21,6 +21,7 @@ from pyhudi.index.simple import PartitionIndex
 from pyhudi.kernels.incoming import DELETE_COLUMN
 from pyhudi.kernels.write_task import TaskResult
 from pyhudi.keygen.choose import key_generator
+from pyhudi.metadata_table.column_types import check_named
 from pyhudi.schema.internal.history import history_of
 from pyhudi.service.rollback import roll_back_failed_writes
 from pyhudi.spark.bulk import bulk_write
@@ -122,6 +123,7 @@ def write_distributed(table: OpenTable, request: DistributedRequest, options: Ma
     ) as txn:
         stored, latest = state_before(txn.table)
         schema = _schema_after(stored, request, txn, wants_all=choices.wants_all_columns and not request.located)
+        check_named(choices.metadata_table.columns, schema.columns, txn.table.config)
         shape = table_shape(schema, txn.table.config)
         if not request.located and (choices.tagging.looks_up or choices.tagging.combine) and not request.operation.deletes_rows:
             require_columns(arrow_schema(request.frame), shape.ordering_fields, "an ordering field", txn.table.config)

@@ -112,7 +112,7 @@ def _hits_of(rows: pa.Table, pieces: Sequence[FileSlice], answers: dict[FileSlic
     lists, keys = rows.column(HITS).combine_chunks(), key_array(rows)
     parents, values = pc.list_parent_indices(lists).to_numpy(), pc.list_flatten(lists)
     numbers = values.field(SLICE).to_numpy(zero_copy_only=False)
-    places = values.field(POSITION_COLUMN).to_numpy(zero_copy_only=False)
+    places = pc.fill_null(values.field(POSITION_COLUMN), SEVERAL).to_numpy(zero_copy_only=False)
     found = []
     for number in np.unique(numbers):
         mine = np.flatnonzero(numbers == number)

@@ -55,6 +55,18 @@ def test_expressions_given_to_a_table_that_was_written_without(tmp_path, table_t
 
 
 @TYPES
+def test_another_number_or_expression_than_the_rules_of_the_table(tmp_path, table_type) -> None:
+    table = table_at(tmp_path, table_type)
+    rules = {**of(4), EXPRESSIONS: "o,8"}
+    upsert(table, 1, rules)
+    assert_refused(table, 30, {**rules, EXPRESSIONS: "o,7"})
+    assert_refused(table, 30, of(8))
+    for same in (rules, {}, of(4)):
+        upsert(table, 2, same)
+    assert table.count() == 30
+
+
+@TYPES
 def test_another_number_is_noticed_in_every_partition(tmp_path, table_type) -> None:
     table = table_at(tmp_path, table_type)
     upsert(table, 1, of(4))

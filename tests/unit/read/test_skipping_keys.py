@@ -110,6 +110,17 @@ def test_options_switch_indexes_off(untouched: HudiTable, option: str) -> None:
     assert set(plan["ruled_out_by"].to_pylist()) == {None}
 
 
+def test_a_damaged_secondary_index_is_said_by_its_name(table: HudiTable, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    table.services.index("by_amount", "amount")
+    assert reasons(table, "amount = 17") == {"secondary_index_by_amount": GROUPS - 1, None: 1}
+    for file in (tmp_path / "t/.hoodie/metadata/secondary_index_by_amount").iterdir():
+        if "secondary-index" in file.name:
+            file.write_bytes(file.read_bytes()[:40])
+    assert table.to_arrow(filter="amount = 17")["id"].to_pylist() == ["k017"]
+    assert "secondary_index_by_amount of table" in caplog.text
+    assert reasons(table, "id = 'k017'") == {"record_index": GROUPS - 1, None: 1}
+
+
 def test_a_damaged_index_is_said_and_its_files_are_read(table: HudiTable, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     for file in (tmp_path / "t/.hoodie/metadata/record_index").iterdir():
         if "record-index" in file.name:

@@ -172,13 +172,16 @@ def test_index_that_cannot_be_is_refused(tmp_path, arguments, error, message) ->
     assert config_of(table).metadata_partitions == ()
 
 
-def test_index_is_made_and_dropped_once(tmp_path) -> None:
+def test_index_is_made_and_dropped_once(tmp_path, caplog) -> None:
     table = new_table(tmp_path, "COPY_ON_WRITE")
     table.insert(rows(0, 2))
     table.services.index("x", "name")
     with pytest.raises(UsageError, match="already"):
         table.services.index("x", "name")
     assert table.services.index("x", "name", lenient=True).built == ()
+    assert not caplog.records
+    assert table.services.index("x", "id", lenient=True).built == ()
+    assert "has another index secondary_index_x, of name: it stays" in caplog.text
     with pytest.raises(UsageError, match="secondary_index_x needs it"):
         table.services.index("record_index", drop=True)
     assert table.services.index("x", drop=True).dropped == ("secondary_index_x",)

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
+from pyhudi.errors import SchemaError
 from pyhudi.metadata_table.own import FOLDER
 from pyhudi.metadata_table.table import MetadataTable
 from pyhudi.storage.memory import MemoryStorage
@@ -16,7 +17,7 @@ from pyhudi.storage.table_properties import load_properties, store_properties
 from pyhudi.testing.recording import RecordingStorage
 from pyhudi.timeline.clock import SystemClock
 from pyhudi.timeline.load import load_timeline
-from tests.unit.table.tables import make_table, ride
+from tests.unit.table.tables import SCHEMA, make_table, ride
 
 PARTITIONS = "hoodie.table.metadata.partitions"
 OFF = {"hoodie.metadata.enable": "false"}
@@ -142,12 +143,26 @@ def test_statistics_that_are_switched_off_go_and_come_back() -> None:
 
 def test_options_say_which_columns_have_statistics() -> None:
     table = make_table()
-    table.insert([ride(1)], options={"hoodie.metadata.index.column.stats.column.list": "value, nothing"})
+    table.insert([ride(1)], options={"hoodie.metadata.index.column.stats.column.list": "value, _hoodie_record_key"})
     meta = ("_hoodie_commit_time", "_hoodie_partition_path", "_hoodie_record_key")
     assert metadata_table(table).definitions["column_stats"].source_fields == (*meta, "value")
     table.insert([ride(2)], options={"hoodie.metadata.index.column.stats.max.columns.to.index": "1"})
     assert metadata_table(table).definitions["column_stats"].source_fields == (*meta, "id")
     check(table)
+
+
+@pytest.mark.parametrize(
+    ("named", "message"),
+    [
+        ("value, vaule", r"names 'vaule', which is no column of table rides\. Did you mean 'value'"),
+        ("tags", "names 'tags' of type list<.*no statistics; leave it out"),
+    ],
+)
+def test_statistics_of_columns_that_have_none_are_refused_before_anything_is_written(named: str, message: str) -> None:
+    table = make_table(schema=SCHEMA.append(pa.field("tags", pa.list_(pa.int64()))))
+    with pytest.raises(SchemaError, match=message):
+        table.insert([{**ride(1), "tags": [1]}], options={"hoodie.metadata.index.column.stats.column.list": named})
+    assert not table.history()
 
 
 def test_column_that_is_added_has_statistics_in_all_files() -> None:

@@ -8,6 +8,7 @@ commits, and with the whole metadata table, under the table's lock.
 from __future__ import annotations
 
 import contextlib
+import logging
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -35,6 +36,7 @@ from pyhudi.txn.ids import Ids
 from pyhudi.txn.locked import LockedTable, locked_table, running_alone
 from pyhudi.txn.metadata_table import prepare_metadata_table
 
+_log = logging.getLogger(__name__)
 _NO_COLUMNS = pa.schema([])
 
 
@@ -89,6 +91,7 @@ class Indexing:
                 is_cut = planned is not None and planned.state is State.INFLIGHT
                 if request.partition in table.config.metadata_partitions and not is_cut:
                     if if_not_exists:
+                        _warn_of_another(table, request.partition, definition)
                         return IndexChange()
                     raise UsageError(f"table {self.storage.uri} has the index {request.partition} already")
                 created = _with_what_it_needs(request.partition, definition, table)
@@ -203,6 +206,13 @@ def _with_metadata_table(table: LockedTable, stored: StoredSchema) -> LockedTabl
     """Return the table with a metadata table that knows all that is complete; what there is of it stays as it is."""
     changed, _ = prepare_metadata_table(table, stored.avro_json, _settings(table, {}), history=history_of(stored.columns))
     return changed
+
+
+def _warn_of_another(table: LockedTable, partition: str, wanted: IndexDefinition | None) -> None:
+    known = load_definitions(table.storage, table.config).get(partition)
+    if known is not None and wanted is not None and known != wanted:
+        columns = ", ".join(known.source_fields)
+        _log.warning("table %s has another index %s, of %s: it stays as it is", table.storage.uri, partition, columns)
 
 
 def _planned(table: LockedTable, partition: str, definition: IndexDefinition | None) -> Instant | None:
