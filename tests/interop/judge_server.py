@@ -116,15 +116,18 @@ def key_texts(session: SparkSession, request: dict[str, Any]) -> dict[str, Any]:
     hudi = session._jvm.org.apache.hudi
     frame = session.read.parquet(request["source"]).coalesce(1)
     records = hudi.HoodieSparkUtils.createRdd(frame._jdf, "record", "rows", False, hudi.common.util.Option.empty()).toJavaRDD().collect()
-    return {"texts": [texts_of(hudi, generator, records) for generator in request["generators"]]}
+    records = list(records)
+    # Py4J looks a package's class up at every mention of it.
+    properties_of = hudi.common.config.TypedProperties
+    classes = {name: getattr(hudi.keygen, name.rpartition(".")[2]) for name in {wanted["class"] for wanted in request["generators"]}}
+    return {"texts": [texts_of(classes[wanted["class"]], properties_of(), wanted["options"], records) for wanted in request["generators"]]}
 
 
-def texts_of(hudi: Any, wanted: dict[str, Any], records: Any) -> list[list[str]] | str:
-    properties = hudi.common.config.TypedProperties()
-    for key, value in wanted["options"].items():
+def texts_of(kind: Any, properties: Any, options: dict[str, str], records: list[Any]) -> list[list[str]] | str:
+    for key, value in options.items():
         properties.setProperty(key, value)
     try:
-        generator = getattr(hudi.keygen, wanted["class"].rpartition(".")[2])(properties)
+        generator = kind(properties)
         return [[generator.getRecordKey(record), generator.getPartitionPath(record)] for record in records]
     except Py4JJavaError as error:
         return reason(error)
