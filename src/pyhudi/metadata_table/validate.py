@@ -115,12 +115,17 @@ def _keys(view: FileSystemView, bases: Iterable[BaseFile]) -> pa.ChunkedArray:
 
 
 def _file_problems(table: MetadataTable, view: FileSystemView) -> Iterator[Problem]:
-    """Compare the files that count: a listing may show folders and files of writers that never came to their end."""
+    """Compare the files that count: storage may show folders and files of writers that never came to their end.
+
+    The metadata table lists none of these: what it lists must be there, of whatever write it is.
+    """
     known = set(table.partition_paths())
-    listed = {path: _committed(view, path, view.storage.list(path)) for path in view.partition_paths()}
-    for path in sorted(known | listed.keys()):
-        found = _committed(view, path, table.files(path))
-        on_storage = listed.get(path, {})
+    there = {path: list(view.storage.list(path)) for path in view.partition_paths()}
+    for path in sorted(known | there.keys()):
+        stated, stored = table.files(path), there.get(path, [])
+        found, on_storage = _committed(view, path, stated), _committed(view, path, stored)
+        for name in sorted({file.name for file in stated} - {file.name for file in stored} - found.keys()):
+            yield "files that the metadata table lists are there", f"{path}/{name}", "it is listed and missing, and of no completed write"
         if on_storage and path not in known:
             yield "metadata table lists all partitions", path, f"it has {len(on_storage)} files and is not listed"
         for name in sorted(found.keys() | on_storage.keys()):
