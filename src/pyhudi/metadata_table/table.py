@@ -22,13 +22,14 @@ from pyhudi.metadata_table.own import FOLDER
 from pyhudi.metadata_table.partition import MetadataPartition, slices_by_data_partition
 from pyhudi.metadata_table.record import BloomFilterRecord, ColumnStats, FileList, MetadataRecord, RecordLocation
 from pyhudi.metadata_table.record_groups import RecordIndexGroups
-from pyhudi.metadata_table.visible import missing_instants, unknown_instants, visible_timeline
+from pyhudi.metadata_table.visible import is_built_anew, missing_instants, unknown_instants, visible_timeline
 from pyhudi.spec.file_group import FileSlice, join_path
 from pyhudi.spec.partition_path import check
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.folder import FolderStorage
 from pyhudi.storage.protocol import FileStatus, Storage
 from pyhudi.storage.table_properties import load_properties
+from pyhudi.timeline.load import load_timeline
 from pyhudi.timeline.timeline import Timeline
 
 R = TypeVar("R", bound=MetadataRecord)
@@ -93,7 +94,14 @@ class MetadataTable:
     @cached_property
     def is_ahead(self) -> bool:
         """True when it shows writes that the data table's timeline, read earlier or ended earlier, does not have."""
-        return bool(unknown_instants(self._view.timeline, self._data_timeline))
+        if unknown_instants(self._view.timeline, self._data_timeline):
+            return True
+        if not is_built_anew(self._view.timeline, self._data_timeline):
+            return False
+        # Which writes a build found is not written down: none but those that are complete now.
+        known = {instant.requested for instant in self._data_timeline.data_instants()}
+        now = load_timeline(self._data_storage, self._data_config)
+        return any(instant.requested not in known for instant in now.data_instants())
 
     @property
     def state(self) -> object:

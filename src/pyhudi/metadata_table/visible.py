@@ -46,6 +46,12 @@ def missing_instants(metadata: Timeline, data: Timeline) -> tuple[str, ...]:
     )
 
 
+def is_built_anew(metadata: Timeline, data: Timeline) -> bool:
+    """True when the metadata table was built after a write that the data table's timeline has: it does not say which ones it found."""
+    known = {instant.requested for instant in metadata.completed()}
+    return any(instant.requested not in known for instant in data.data_instants())
+
+
 def unknown_instants(metadata: Timeline, data: Timeline) -> tuple[str, ...]:
     """Return the writes that the metadata table shows and that the data table's timeline, read before or ended earlier, lacks.
 

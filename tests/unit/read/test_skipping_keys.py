@@ -90,6 +90,24 @@ def test_an_older_snapshot_is_not_read_by_what_the_index_says_of_now(table: Hudi
     assert table.to_arrow(filter="id = 'k017'", as_of=then).num_rows == 1
 
 
+@pytest.mark.parametrize("version", ["9", "8", "6"])
+def test_an_older_snapshot_is_not_read_by_indexes_that_were_built_later(tmp_path: Path, version: str) -> None:
+    table = HudiTable.create(
+        tmp_path / "t", SCHEMA, name="t", keys=["id"], partition_by=["p"], options={"hoodie.write.table.version": version}
+    )
+    first = pa.concat_tables([rows(number, partition=f"p{number}") for number in range(6)])
+    then = table.insert(first, options=OPTIONS)
+    if version != "6":
+        table.services.index("by_amount", "amount")
+    earlier = open_snapshot(table.storage, SnapshotQuery())
+    table.upsert(first.set_column(2, "amount", pa.array([-1] * 6)), options=OPTIONS)
+    table.services.index(rebuild=True)
+    for condition in ("amount >= 0", "amount = 3", "id = 'k003' AND amount = 3"):
+        found = table.to_arrow(filter=condition, as_of=then.instant).num_rows
+        assert found == read_table(select(earlier, None, condition)).num_rows == (6 if ">=" in condition else 1), condition
+    assert table.count(filter="amount = -1") == 6
+
+
 def test_bloom_filters_serve_where_there_is_no_record_index(tmp_path: Path) -> None:
     table = HudiTable.create(tmp_path / "t", SCHEMA, name="t", keys=["id"])
     chosen = {"hoodie.parquet.small.file.limit": "0", "hoodie.metadata.index.bloom.filter.enable": "true"}
