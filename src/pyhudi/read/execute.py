@@ -17,7 +17,7 @@ from pyhudi.kernels.read_base import iter_base_file
 from pyhudi.kernels.stamp import without_identity
 from pyhudi.read.arrow_condition import condition_of
 from pyhudi.read.condition import Condition, Opaque, operands
-from pyhudi.read.filter import Filter
+from pyhudi.read.filter import Filter, check_condition
 from pyhudi.read.kept import count_slice, kept_delta
 from pyhudi.read.predicate import parse_predicate
 from pyhudi.read.prune import left_out_values, path_values, prune_partitions
@@ -86,7 +86,7 @@ def select(
 
     Raises:
         SchemaError: a column does not exist.
-        UsageError: the filter's text cannot be understood.
+        UsageError: the filter's text cannot be understood, or its expression is no condition over these columns.
     """
     known = [field.name for field in META_FIELDS] + snapshot.schema.names
     names = list(columns) if columns is not None else known if meta_columns else snapshot.schema.names
@@ -96,7 +96,11 @@ def select(
     full = pa.schema([*META_FIELDS, *snapshot.schema])
     if filter is None:
         return Selection(snapshot, tuple(names), snapshot.condition)
-    wanted = parse_predicate(filter, full) if isinstance(filter, str) else Filter(filter, condition_of(filter, full))
+    if isinstance(filter, str):
+        wanted = parse_predicate(filter, full)
+    else:
+        check_condition(filter, full)
+        wanted = Filter(filter, condition_of(filter, full))
     return Selection(snapshot, tuple(names), _both(wanted.expression, snapshot.condition), wanted.condition)
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
+from pyhudi.errors import UsageError
 from pyhudi.read.condition import AllOf, AnyOf, Condition, Not, Opaque
 
 
@@ -29,3 +31,15 @@ class Filter:
 
     def __invert__(self) -> Filter:
         return Filter(~self.expression, Not(self.condition))
+
+
+def check_condition(expression: pc.Expression, schema: pa.Schema) -> None:
+    """Refuse an expression that is no condition over rows of a schema.
+
+    Raises:
+        UsageError: says why, as Arrow does.
+    """
+    try:
+        schema.empty_table().filter(expression)
+    except (pa.ArrowException, KeyError, TypeError) as error:
+        raise UsageError(f"The filter {expression} is no condition over the columns {', '.join(schema.names)}: {error}") from None

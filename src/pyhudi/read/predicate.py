@@ -18,9 +18,10 @@ import pyarrow.types as pt
 
 from pyhudi.errors import UsageError, nearest
 from pyhudi.read.condition import MIRRORED, AllOf, Among, BeginsWith, Column, Compare, Condition, Constant, IsNull, Not, Opaque, Operand
-from pyhudi.read.filter import Filter
+from pyhudi.read.filter import Filter, check_condition
 from pyhudi.read.functions import call_of, rows_of
-from pyhudi.read.predicate_tokens import Token, tokenize
+from pyhudi.read.literals import Literal, compared, members, scalar_of
+from pyhudi.read.predicate_tokens import Token, number_of, tokenize
 
 _COMPARISONS: Final[dict[str, Callable[[pc.Expression, pc.Expression], pc.Expression]]] = {
     "=": operator.eq,
@@ -96,7 +97,7 @@ class _Parser:
             self._expect(")")
             return found
         token = self._peek()
-        if token.kind in ("number", "text") or token.is_word("DATE", "TIMESTAMP", "NULL"):
+        if token.kind in ("number", "text") or token.is_word("NULL") or self._is_moment():
             return self._literal_first()
         if token.is_word("TRUE", "FALSE"):
             self._at += 1
@@ -139,7 +140,7 @@ class _Parser:
             if token.kind != "text" or not pt.is_string(column.type):
                 raise self._error("a text after LIKE, on a text column")
             self._at += 1
-            pattern = str(token.value)
+            pattern = str(scalar_of(str(token.value), pa.string()))
             return Filter(pc.match_like(rows_of(column), pattern), _like(column, pattern))
         return None
 
@@ -149,10 +150,7 @@ class _Parser:
         while self._take(","):
             values.append(self._literal())
         self._expect(")")
-        listed = [self._scalar(value, column.type).as_py() for value in values if value is not None]
-        if pt.is_floating(column.type) and 0.0 in listed:
-            listed += [0.0, -0.0]  # one number in SQL; Arrow looks for each by its bits
-        known = pa.array(listed, column.type)
+        known = members(values, column.type)
         # SQL: nothing is known of a null, nor of what is outside a list that holds null.
         unknown = pa.scalar(None, pa.bool_())
         rows = rows_of(column)
@@ -164,23 +162,35 @@ class _Parser:
     def _comparison_of(self, column: Operand) -> Filter:
         symbol = self._comparison()
         token = self._peek()
-        if token.kind == "quoted" or (token.kind == "word" and not token.is_word("DATE", "TIMESTAMP", "NULL", "TRUE", "FALSE")):
+        if token.kind == "quoted" or (token.kind == "word" and not token.is_word("NULL", "TRUE", "FALSE") and not self._is_moment()):
             if symbol == "<=>":
                 raise self._error("a value after <=>")
-            return Filter(_COMPARISONS[symbol](rows_of(column), rows_of(self._operand())))
+            return self._of_two(symbol, column, self._operand())
         return self._compare(symbol, column, self._literal())
 
-    def _compare(self, symbol: str, column: Operand, value: object) -> Filter:
+    def _of_two(self, symbol: str, left: Operand, right: Operand) -> Filter:
+        found = Filter(_COMPARISONS[symbol](rows_of(left), rows_of(right)))
+        check_condition(found.expression, self._schema)
+        return found
+
+    def _compare(self, symbol: str, column: Operand, value: Literal) -> Filter:
         rows = rows_of(column)
-        if symbol == "<=>":
-            if value is None:
+        if value is None:
+            if symbol == "<=>":
                 return Filter(rows.is_null(), IsNull(column))
-            scalar = self._scalar(value, column.type)
+            unknown = scalar_of(None, column.type)
+            return Filter(_COMPARISONS[symbol](rows, pc.scalar(unknown)), Compare(column, _ONE_SPELLING.get(symbol, symbol), unknown))
+        same = compared("=" if symbol == "<=>" else symbol, value, column.type)
+        if symbol == "<=>":
+            if isinstance(same, bool):
+                return Filter(pc.scalar(same), Constant(same))
             # Never unknown, so that its opposite holds for nulls, too: more than the comparison alone says.
-            return Filter(pc.coalesce(rows == scalar, pc.scalar(False)), AllOf((Compare(column, "=", scalar), Not(IsNull(column)))))
-        scalar = self._scalar(value, column.type)
-        spelling = _ONE_SPELLING.get(symbol, symbol)
-        return Filter(_COMPARISONS[symbol](rows, pc.scalar(scalar)), Compare(column, spelling, scalar))
+            condition = AllOf((Compare(column, "=", same[1]), Not(IsNull(column))))
+            return Filter(pc.coalesce(rows == same[1], pc.scalar(False)), condition)
+        if isinstance(same, bool):
+            return Filter(pc.if_else(rows.is_valid(), same, pa.scalar(None, pa.bool_())), Constant(same))
+        symbol, scalar = same
+        return Filter(_COMPARISONS[symbol](rows, pc.scalar(scalar)), Compare(column, _ONE_SPELLING.get(symbol, symbol), scalar))
 
     def _comparison(self) -> str:
         symbol = self._peek().text
@@ -226,33 +236,24 @@ class _Parser:
         self._at += 1
         return str(token.value)
 
-    def _literal(self) -> object:
+    def _is_moment(self) -> bool:
+        """Tell whether DATE '...' or TIMESTAMP '...' follows; the words alone are columns."""
+        return self._peek().is_word("DATE", "TIMESTAMP") and self._tokens[self._at + 1].kind == "text"
+
+    def _literal(self) -> Literal:
         """Return the value of a literal; text for DATE and TIMESTAMP too, since the column gives the type."""
+        self._at += self._is_moment()
         token = self._peek()
         self._at += 1
-        if token.is_word("DATE", "TIMESTAMP"):
-            token = self._peek()
-            self._at += 1
-        if token.kind in ("number", "text"):
-            return token.value
+        if token.kind == "number":
+            return number_of(token.text)
+        if token.kind == "text":
+            return str(token.value)
         for word, value in (("NULL", None), ("TRUE", True), ("FALSE", False)):
             if token.is_word(word):
                 return value
         self._at -= 1
         raise self._error("a value")
-
-    def _scalar(self, value: object, kind: pa.DataType) -> pa.Scalar:
-        try:
-            if value is None:
-                return pa.scalar(None, kind)
-            if isinstance(value, str) and pt.is_timestamp(kind):
-                return _timestamp(value, kind)
-            if isinstance(value, str) or not (pt.is_integer(kind) or pt.is_floating(kind)):
-                return pa.scalar(value if isinstance(value, bool) else str(value)).cast(kind)
-            # A number keeps its own type where the column's would cut it: 1.5 against an integer column.
-            return pa.scalar(value) if isinstance(value, float) else pa.scalar(value, kind)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OverflowError) as error:
-            raise UsageError(f"The filter compares a column of type {kind} with {value!r}, which is no such value: {error}") from None
 
     def _peek(self) -> Token:
         return self._tokens[self._at]
@@ -287,9 +288,3 @@ def _like(column: Operand, pattern: str) -> Condition:
     if _WILD & set(stem):
         return Opaque()
     return Compare(column, "=", pa.scalar(pattern)) if stem == pattern else BeginsWith(column, stem)
-
-
-def _timestamp(text: str, kind: pa.DataType) -> pa.Scalar:
-    """Return a moment; a text without offset is in UTC, as the values of the table are."""
-    naive = pa.scalar(text.replace("T", " ")).cast(pa.timestamp("us"))
-    return naive if kind.tz is None else pa.scalar(naive.value, pa.timestamp("us", "UTC")).cast(kind)

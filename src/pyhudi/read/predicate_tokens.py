@@ -21,10 +21,14 @@ _TOKEN: Final = re.compile(
     re.VERBOSE,
 )
 
+#: Escapes of Spark's texts (`SparkParserUtils.unescapeSQLString`).
+_ESCAPED: Final = re.compile(r"''|\\(u[0-9A-Fa-f]{4}|U00(?:0[0-9A-Fa-f]|10)[0-9A-Fa-f]{4}|[01][0-7]{2}|.)", re.DOTALL)
+_CONTROLS: Final = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
+
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One token; `value` is the number, text or name without its quotes, `start` its place in the text."""
+    """One token; `value` is the text or name without its quotes, `start` its place in the text."""
 
     kind: str
     text: str
@@ -57,16 +61,29 @@ def tokenize(text: str) -> list[Token]:
 
 def _value(kind: str, text: str) -> object:
     match kind:
-        case "number":
-            return _number(text)
         case "text":
-            return re.sub(r"\\(.)", r"\1", text[1:-1].replace("''", "'"))
+            return _ESCAPED.sub(_unescaped, text[1:-1])
         case "quoted":
             return text[1:-1].replace(text[0] * 2, text[0])
     return text
 
 
-def _number(text: str) -> int | float:
-    if re.fullmatch(r"[+-]?\d+", text):
-        return int(text)
-    return float(Decimal(text))
+def number_of(text: str) -> int | Decimal:
+    """Return the number that a token stands for, exactly.
+
+    Raises:
+        UsageError: its exponent is beyond all numbers.
+    """
+    try:
+        return int(text) if re.fullmatch(r"[+-]?\d+", text) else Decimal(text)
+    except (ValueError, ArithmeticError):
+        raise UsageError(f"The filter has the number {text[:40]}, which is too long.") from None
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    if found[0] == "''":
+        return "'"
+    rest = found[1]
+    if len(rest) == 1:  # what LIKE has for a plain % and _ stays
+        return found[0] if rest in "%_" else _CONTROLS.get(rest, rest)
+    return chr(int(rest[1:], 16)) if rest[0] in "uU" else chr(int(rest, 8))

@@ -129,3 +129,11 @@ def test_a_file_is_kept_whose_rows_a_function_matches_in_any_zone(moments, asked
 def test_functions_that_do_not_keep_order_are_not_bounded(text) -> None:
     (call,) = operands(parse_predicate(text, SCHEMA).condition)
     assert not keeps_order(call)
+
+
+def test_a_file_is_kept_when_a_bound_has_no_result(tmp_path: Path) -> None:
+    table = HudiTable.create(tmp_path / "t", pa.schema({"id": pa.int64(), "l": pa.int64()}), name="t", keys=["id"])
+    table.insert([{"id": 0, "l": 946_684_800}, {"id": 1, "l": 316_000_000_000}, {"id": 2, "l": 400_000_000_000_000}])
+    condition = "from_unixtime(l, 'yyyy') < '1000'"
+    unskipped = table.to_arrow(filter=condition, options={"hoodie.enable.data.skipping": "false"})["id"].to_pylist()
+    assert table.to_arrow(filter=condition)["id"].to_pylist() == unskipped == [1]

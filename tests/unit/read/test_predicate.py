@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
@@ -94,6 +95,100 @@ def test_conditions_select_rows(text: str, expected: list[int]) -> None:
     assert ids(text) == expected
 
 
+NUMBERS = pa.table(
+    {
+        "row": pa.array([0, 1, 2], pa.int64()),
+        "i": pa.array([1, 2, None], pa.int32()),
+        "l": pa.array([2**53 + 1, -(2**63), None], pa.int64()),
+        "m": pa.array([Decimal("12345678901234567890.12"), Decimal("12345678901234567890.13"), None], pa.decimal128(30, 2)),
+        "g": pa.array([0.1, 0.5, None], pa.float32()),
+        "f": pa.array([0.1, float("inf"), None], pa.float64()),
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("i = 1.5", []),
+        ("i = 1.0", [0]),
+        ("i <> 1.5", [0, 1]),
+        ("NOT (i = 1.5)", [0, 1]),
+        ("i <=> 1.5", []),
+        ("NOT (i <=> 1.5)", [0, 1, 2]),
+        ("i < 1.5", [0]),
+        ("1.5 >= i", [0]),
+        ("i > 1.5", [1]),
+        ("i >= 1e0", [0, 1]),
+        ("i BETWEEN 0.5 AND 1.5", [0]),
+        ("i IN (1.5, 2)", [1]),
+        ("i NOT IN (1.5)", [0, 1]),
+        ("i NOT IN (1.5, NULL)", []),
+        ("i = 99999999999", []),
+        ("i < 99999999999", [0, 1]),
+        ("i > 1e40", []),
+        ("i > -1e400000", [0, 1]),
+        ("i > 1e-400000", [0, 1]),
+        ("l > 1.5", [0]),
+        ("l = 9007199254740993", [0]),
+        ("l < -9223372036854775807.5", [1]),
+        ("m = 12345678901234567890.12", [0]),
+        ("m IN (12345678901234567890.13, 0.001)", [1]),
+        ("m > 12345678901234567890.121", [1]),
+        ("m >= 12345678901234567890.12", [0, 1]),
+        ("m < 1e30", [0, 1]),
+        ("g = 0.1", []),
+        ("g IN (0.1, 0.5)", [1]),
+        ("f IN (0.1)", [0]),
+        ("f <= 'NaN'", []),
+        ("NOT (f <= 'NaN')", [0, 1]),
+        ("f <> 'NaN'", [0, 1]),
+    ],
+)
+def test_numbers_are_compared_as_they_are_written(text: str, expected: list[int]) -> None:
+    found = parse_predicate(text, NUMBERS.schema)
+    assert NUMBERS.filter(found.expression)["row"].to_pylist() == expected
+
+
+SYMBOLS = {"=": operator.eq, "<>": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+
+
+@given(st.decimals(-300, 300, places=3), st.sampled_from(sorted(SYMBOLS)), st.sampled_from([pa.int8(), pa.decimal128(3, 1)]))
+def test_comparing_with_any_number_is_comparing_exactly(value: Decimal, symbol: str, kind: pa.DataType) -> None:
+    step = 1 if pa.types.is_integer(kind) else Decimal("0.1")
+    rows = [number * step for number in range(-128, 128)]
+    table = pa.table({"x": pa.array(rows, kind)})
+    found = table.filter(parse_predicate(f"x {symbol} {value}", table.schema).expression)["x"].to_pylist()
+    assert found == [row for row in rows if SYMBOLS[symbol](row, value)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (r"s LIKE '100\%'", ["100%"]),
+        ("s LIKE '100%'", ["100%", "100 apples"]),
+        (r"s LIKE 'a\_b'", ["a_b"]),
+        (r"s = 'a\nb'", ["a\nb"]),
+        (r"s = 'a\u005Fb'", ["a_b"]),
+        (r"s = 'a\U0000005fb'", ["a_b"]),
+        (r"s = 'a\137b'", ["a_b"]),
+        (r"s = 'a\\b'", ["a\\b"]),
+        (r"s LIKE 'a\\\\b'", ["a\\b"]),
+        (r"s = 'it\'s'", ["it's"]),
+        ("s = 'it''s'", ["it's"]),
+    ],
+)
+def test_texts_are_escaped_as_in_spark(text: str, expected: list[str]) -> None:
+    table = pa.table({"s": ["100%", "100 apples", "a_b", "axb", "a\nb", "anb", "a\\b", "it's"]})
+    assert table.filter(parse_predicate(text, table.schema).expression)["s"].to_pylist() == expected
+
+
+def test_columns_may_be_called_date_and_timestamp() -> None:
+    table = pa.table({"date": pa.array([date(2024, 1, 1), None]), "timestamp": [1, 2]})
+    for text in ("date = '2024-01-01'", "DATE '2024-01-01' = date AND timestamp = 1", "timestamp < 2", "date IS NOT NULL"):
+        assert table.filter(parse_predicate(text, table.schema).expression)["timestamp"].to_pylist() == [1], text
+
+
 @pytest.mark.parametrize(("text", "expected"), [("x IN (0, 7)", [0, 1]), ("x IN (-0.0)", [0, 1]), ("x NOT IN (0)", [2]), ("x = 0", [0, 1])])
 @pytest.mark.parametrize("kind", [pa.float64(), pa.float32()])
 def test_both_zeros_are_one_number(text: str, expected: list[int], kind: pa.DataType) -> None:
@@ -118,7 +213,11 @@ def test_both_zeros_are_one_number(text: str, expected: list[int], kind: pa.Data
         ("nested.y = 1", "'y' is no field"),
         ("id = 'many'", "no such value"),
         ("day = '2026-13-01'", "no such value"),
-        ("id = 99999999999", "no such value"),
+        ("id = TRUE", "no such value"),
+        ("name > id", "no condition over the columns"),
+        ("name = 'a\ud800'", "no such value"),
+        ("name LIKE 'a\ud800'", "no such value"),
+        ("id = DATE", "column 'DATE', which the table does not have"),
         ("id LIKE '1%'", "where a text after LIKE"),
     ],
 )
