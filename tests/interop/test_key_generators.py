@@ -63,6 +63,10 @@ EDGES = pa.table(
         "large": pa.array([-(2**63), 2**63 - 1], pa.int64()),
         "single": pa.array([float("nan"), 3.4028235e38], pa.float32()),
         "double": [float("-inf"), -0.0],
+        # Digits that Java up to 18 has more of than are needed.
+        "long_single": pa.array([33589688.0, 4.230369682330923e25], pa.float32()),
+        "long_double": [2e23, 123456789012346688.0],
+        "least_double": [5e-324, 1e-7],
         "flag": [False, True],
         "money": pa.array([Decimal("99999999.99"), Decimal("0.00")], pa.decimal128(10, 2)),
         "tiny": pa.array([Decimal("1E+20"), Decimal("-1E-10")], pa.decimal128(38, 10)),

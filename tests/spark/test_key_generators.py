@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,24 @@ def new_table(schema: pa.Schema, path: Path, keys: str, partition_by: str, optio
     return HudiTable.create(path, schema, name="t", keys=keys.split(","), partition_by=partition_by.split(","), options=options)
 
 
+@pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_global_delete_takes_keys_alone(spark: SparkSession, tmp_path: Path, table_type: str) -> None:
+    schema = pa.schema({"id": pa.int64(), "p": pa.string(), "q": pa.float64()})
+    left, anywhere = {}, {"hoodie.datasource.write.keygenerator.type": "GLOBAL_DELETE"}
+    for engine in ("local", "spark"):
+        table = HudiTable.create(tmp_path / engine, schema, name="t", keys=["id"], partition_by=["p", "q"], table_type=table_type)
+        table.upsert([{"id": n, "p": "xyz"[n % 3], "q": 0.5} for n in range(9)])
+        table.upsert([{"id": n, "p": "w", "q": 0.5} for n in range(2)])
+        keys, on_engine = spark.sql("SELECT CAST(id AS BIGINT) AS id FROM VALUES (0), (1), (5), (77) AS v(id)"), {"pyhudi.engine": engine}
+        with pytest.raises(KeyFieldError, match="The data lack the column 'p', a partition field of table t"):
+            table.delete(keys, options=on_engine)
+        result = table.delete(keys, options={**on_engine, **anywhere})
+        assert result.engine == engine
+        left[engine] = (result.deleted, sorted(table.to_arrow(columns=["id", "p"]).to_pylist(), key=repr))
+    assert left["spark"] == left["local"]
+    assert [row["id"] for row in left["local"][1]] == [2, 3, 4, 6, 7, 8]
+
+
 def test_value_that_is_no_date_is_named_from_a_task(spark: SparkSession, tmp_path: Path) -> None:
     rows = spark.sql("SELECT 'a' AS id, 'someday' AS day")
     table = new_table(pa.schema({"id": pa.string(), "day": pa.string()}), tmp_path / "t", "id", "day:TIMESTAMP", DAYS)
@@ -110,6 +129,29 @@ def test_generator_of_a_user_travels_to_the_tasks(spark: SparkSession, tmp_path:
     table.upsert(rows, options=ON_SPARK)
     found = table.to_arrow(columns=[KEYS, PATH]).to_pylist()
     assert sorted(found, key=repr) == [{KEYS: "ab!", PATH: "a"}, {KEYS: "cd!", PATH: "c"}]
+
+
+@dataclass(frozen=True)
+class Half:
+    """Makes half of a surrogate pair, in the key or in the path."""
+
+    in_key: bool
+
+    def record_key(self, record: Any) -> str:
+        return "\ud800" if self.in_key else "k"
+
+    def partition_path(self, record: Any) -> str:
+        return "x" if self.in_key else "\ud800"
+
+
+@pytest.mark.parametrize(("in_key", "what"), [(True, "record key"), (False, "partition path")])
+def test_half_of_a_character_from_a_generator_of_a_user_is_refused(spark: SparkSession, tmp_path: Path, in_key: bool, what: str) -> None:
+    register_key_generator("tests.Half", Half(in_key))
+    schema, options = pa.schema({"id": pa.string()}), {"hoodie.datasource.write.keygenerator.class": "tests.Half"}
+    table = new_table(schema, tmp_path / "t", "id", "id", options)
+    for write in (table.upsert, table.bulk_insert):
+        with pytest.raises(KeyFieldError, match=rf"Key generator 'tests.Half' made the {what} '\\ud800' of row 0"):
+            write(spark.createDataFrame([("a",)], "id string"), options=ON_SPARK)
 
 
 PROPERTIES = ", ".join(f"'{name}' = '{value}'" for name, value in MILLIS.items())

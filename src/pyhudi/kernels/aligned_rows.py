@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from pyhudi.errors import SchemaError
-from pyhudi.keygen.text import float_text
+from pyhudi.keygen.float_text import float_text
 from pyhudi.schema.evolve import conform_column
 from pyhudi.schema.internal.as_arrow import arrow_field, arrow_type
 from pyhudi.schema.internal.history import SchemaHistory, history_of

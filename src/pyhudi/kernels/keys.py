@@ -16,8 +16,8 @@ from pyhudi.kernels.moments import Codes, clock_texts, first_places, moment_text
 from pyhudi.kernels.stamp import numbered
 from pyhudi.keygen.auto import AutoKeys
 from pyhudi.keygen.choose import KeyGenerator
+from pyhudi.keygen.float_text import float_text
 from pyhudi.keygen.protocol import EMPTY_PART, NULL_PART, KeyFields, PartitionField, PartitionLayout, bare_key, composite_key
-from pyhudi.keygen.text import float_text
 from pyhudi.keygen.user import UserKeys
 from pyhudi.schema.evolve import conform_column
 from pyhudi.schema.meta_columns import META_COLUMNS, RECORD_KEY

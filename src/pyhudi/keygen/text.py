@@ -1,6 +1,6 @@
 """One value as the text that Hudi makes of it in record keys and partition paths: the reference, slow and obvious.
 
-Rules: what Java prints for the value (`Double.toString`, `BigDecimal.toString`, `LocalDate.toString`); a timestamp is
+Rules: what Java prints for the value (`float_text`, `BigDecimal.toString`, `LocalDate.toString`); a timestamp is
 the number that is stored, microseconds since the epoch (observed with Apache Hudi 1.2.0), or what a clock shows where
 the table says so (`hoodie.datasource.write.keygenerator.consistent.logical.timestamp.enabled`).
 """
@@ -11,10 +11,9 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-import numpy as np
-
 from pyhudi.keygen.date_pattern import parse_pattern
 from pyhudi.keygen.date_text import date_text
+from pyhudi.keygen.float_text import float_text
 from pyhudi.keygen.zones import LOCAL_ZONE, Zone
 
 _CLOCK = parse_pattern("yyyy-MM-dd HH:mm:ss.SSS")
@@ -78,22 +77,3 @@ def clock_text(millis: int, zone: Zone) -> str:
 def _micros(value: datetime) -> int:
     offset = value.utcoffset() or timedelta()
     return (value.replace(tzinfo=None) - offset - _EPOCH) // _MICROSECOND
-
-
-def float_text(value: float, *, single_precision: bool = False) -> str:
-    """Return a floating point number as Java prints it: the shortest digits that name it, with an exponent from 10^7
-    and below 10^-3.
-
-    Example:
-        >>> float_text(0.0001), float_text(100.0), float_text(0.1, single_precision=True)
-        ('1.0E-4', '100.0', '0.1')
-    """
-    if np.isnan(value):
-        return "NaN"
-    if np.isinf(value):
-        return "Infinity" if value > 0 else "-Infinity"
-    exact = np.float32(value) if single_precision else np.float64(value)
-    if value == 0 or 1e-3 <= abs(value) < 1e7:
-        return np.format_float_positional(exact, unique=True, trim="0")
-    mantissa, exponent = np.format_float_scientific(exact, unique=True, trim="0").split("e")
-    return f"{mantissa}E{int(exponent)}"

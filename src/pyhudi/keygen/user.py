@@ -44,7 +44,7 @@ class UserKeys:
         """Return the key of one record.
 
         Raises:
-            KeyFieldError: the generator failed, or gave no text, or an empty one.
+            KeyFieldError: the generator failed, or gave no text, or an empty one, or one that no file can hold.
         """
         key = self._made(self.generator.record_key, "record key", record, row)
         if not isinstance(key, str) or not key:
@@ -71,11 +71,21 @@ class UserKeys:
 
     def _made(self, make: Callable[[Record], object], what: str, record: Record, row: int) -> object:
         try:
-            return make(record)
+            made = make(record)
         except Exception as error:
             raise KeyFieldError(
-                f"Key generator '{self.name}' failed on the {what} of row {row}: {type(error).__name__}: {error}."
+                f"Key generator '{self.name}' failed on the {what} of row {row}: {type(error).__name__}: {_sayable(str(error))}."
             ) from error
+        if isinstance(made, str) and _sayable(made) != made:
+            raise KeyFieldError(
+                f"Key generator '{self.name}' made the {what} {made!r} of row {row}; it has half of a surrogate pair, no character."
+            )
+        return made
+
+
+def _sayable(text: str) -> str:
+    """Return a text with escapes for what is no character: neither files nor messages between processes can hold it."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 _GENERATORS: dict[str, RecordKeyGenerator] = {}

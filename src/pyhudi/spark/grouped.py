@@ -23,7 +23,7 @@ from pyhudi.schema.meta_columns import FILE_NAME, PARTITION_PATH, RECORD_KEY
 from pyhudi.spark.bulk import task_identity
 from pyhudi.spark.collect import fetched
 from pyhudi.spark.kept import kept_until
-from pyhudi.spark.key_columns import refuse_unmade, with_keys, with_table_types
+from pyhudi.spark.key_columns import named_records, refuse_unmade, with_keys, with_table_types
 from pyhudi.spark.key_search import KeySearch
 from pyhudi.spark.merged_changes import changed_rows
 from pyhudi.spark.moves import Located
@@ -132,8 +132,11 @@ def _located(frame: DataFrame) -> DataFrame:
 
 def _keyed(txn: Transaction, frame: DataFrame, tagging: Tagging, columns: pa.Schema) -> DataFrame:
     config = txn.table.config
-    typed = with_table_types(frame, columns)
-    if tagging.operation is Operation.DELETE and not config.record_key_fields:
+    if tagging.operation is not Operation.DELETE:
+        typed = with_table_types(frame, columns)
+    elif config.record_key_fields:
+        typed = named_records(frame, columns, config, anywhere=tagging.index.is_global)
+    else:
         raise KeyFieldError(f"Table {config.name} has no record key; name the rows by a condition in SQL: DELETE with WHERE.")
     return with_keys(typed, key_generator(config, instant=txn.instant), txn.instant)
 

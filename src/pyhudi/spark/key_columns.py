@@ -2,7 +2,8 @@
 
 A record key is text that Spark can make itself for most types. Paths of plain values are made by the kernel on the distinct values
 and joined back, so there is one rule for escaping. What Spark has no expression for (moments in paths, timestamps as text, bytes, a
-user's generator) the kernel makes inside tasks, of the columns that it needs.
+user's generator) the kernel makes inside tasks, of the columns that it needs. So it does with floating point numbers, whose text in Spark
+is that of the JVM's release and of which Spark takes -0.0 for 0.0, and with decimals of many places, which Spark writes without exponent.
 """
 
 from __future__ import annotations
@@ -30,17 +31,23 @@ from pyspark.sql.types import (
 )
 
 from pyhudi.errors import KeyFieldError
-from pyhudi.kernels.keys import key_columns, partition_paths, record_keys
+from pyhudi.kernels.keys import column_text, key_columns, partition_paths
 from pyhudi.keygen.auto import AutoKeys
 from pyhudi.keygen.choose import KeyGenerator
 from pyhudi.keygen.protocol import KeyFields, PartitionLayout
 from pyhudi.keygen.user import UserKeys
+from pyhudi.spark.frame_schema import arrow_schema
+from pyhudi.spec.table_config import TableConfig
+from pyhudi.write.prepare import require_columns
 
 RECORD_KEY = "_hoodie_record_key"
 PARTITION_PATH = "_hoodie_partition_path"
 _VALUE = "_pyhudi_value_{}"
-_TEXT_TYPES = (StringType, IntegralType, BooleanType, DateType, DecimalType, FloatType, DoubleType)
-_MOMENTS = (TimestampType, TimestampNTZType)
+_TEXT_TYPES = (StringType, IntegralType, BooleanType, DateType)
+#: Java writes decimals of more places with an exponent where they are small: `1E-7`.
+_PLAIN_SCALE: Final = 6
+#: Partition values that are made into paths in tasks: a moment is seldom there twice, and Spark takes -0.0 for 0.0.
+_MADE_IN_TASKS = (TimestampType, TimestampNTZType, FloatType, DoubleType)
 #: Begins what stands in the place of a path that a task could not make, and says why not. No path holds it.
 _REFUSED: Final = "\0"
 
@@ -77,9 +84,7 @@ def refuse_unmade(paths: Iterable[str | None]) -> None:
 
 def _record_key(frame: DataFrame, key: KeyFields) -> Column:
     """Return the record key of each row; null where every key field is null or empty."""
-    if not all(_is_native(_type(frame, name), key) for name in key.key_fields):
-        return _in_tasks(key.key_fields, _or_null(lambda rows: record_keys(rows, key)))
-    texts = {name: _text(frame, name) for name in key.key_fields}
+    texts = {name: _text(frame, name, key) for name in key.key_fields}
     if not key.is_composite:
         (text,) = texts.values()
         return F.when(text != "", text)
@@ -91,16 +96,15 @@ def _record_key(frame: DataFrame, key: KeyFields) -> Column:
     return F.when(~blank, F.concat_ws(",", *parts))
 
 
-def _is_native(kind: DataType, key: KeyFields) -> bool:
-    """Tell whether Spark can make the key text of a type exactly as the kernel does."""
-    return isinstance(kind, _TEXT_TYPES) or (isinstance(kind, TimestampType) and not key.timestamps_as_text)
-
-
-def _text(frame: DataFrame, name: str) -> Column:
-    column = _column(frame, name)
-    if isinstance(_type(frame, name), TimestampType):
+def _text(frame: DataFrame, name: str, key: KeyFields) -> Column:
+    """Return the text of a key field; the kernel makes it of types whose text Spark does not make as the kernel does."""
+    column, kind = _column(frame, name), _type(frame, name)
+    if isinstance(kind, TimestampType) and not key.timestamps_as_text:
         return F.unix_micros(column).cast("string")
-    return column.cast("string")
+    if isinstance(kind, _TEXT_TYPES) or (isinstance(kind, DecimalType) and kind.scale <= _PLAIN_SCALE):
+        return column.cast("string")
+    as_text = key.timestamps_as_text
+    return _batchwise(lambda values: column_text(pa.chunked_array([values]), name, timestamps_as_text=as_text), [column])
 
 
 def _column(frame: DataFrame, name: str) -> Column:
@@ -124,30 +128,35 @@ def _in_tasks(fields: Sequence[str], make: Callable[[pa.Table], pa.Array]) -> Co
         except KeyFieldError as error:
             return pa.repeat(pa.scalar(f"{_REFUSED}{error}"), len(columns[0]))
 
+    return _batchwise(of_batch, [F.col(f"`{name}`") for name in heads])
+
+
+def _batchwise(make: Callable[..., pa.Array], columns: Sequence[Column]) -> Column:
+    """Return the texts that a function of Arrow arrays makes of columns, batch by batch, inside tasks."""
+
+    def of_batch(*arrays: pa.Array) -> pa.Array:
+        return make(*arrays)
+
     # The kind of the function comes from its hints, which the stubs do not know of.
-    column: Column = arrow_udf(of_batch, "string")(*(F.col(f"`{name}`") for name in heads))  # type: ignore[call-overload]
+    column: Column = arrow_udf(of_batch, "string")(*columns)  # type: ignore[call-overload]
     return column
-
-
-def _or_null(make: Callable[[pa.Table], pa.Array]) -> Callable[[pa.Table], pa.Array]:
-    """Let keys that cannot be made be null, which the count of rows finds."""
-
-    def make_or_null(rows: pa.Table) -> pa.Array:
-        try:
-            return make(rows)
-        except KeyFieldError:
-            return pa.nulls(rows.num_rows, pa.string())
-
-    return make_or_null
 
 
 def _of_records(frame: DataFrame, generator: UserKeys) -> DataFrame:
     columns = frame.columns
     made = {
-        RECORD_KEY: _in_tasks(columns, _or_null(lambda rows: key_columns(rows, generator)[0])),
+        RECORD_KEY: _in_tasks(columns, lambda rows: _keys_or_null(rows, generator)),
         PARTITION_PATH: _in_tasks(columns, lambda rows: key_columns(rows, generator)[1]),
     }
     return frame.withColumns(made)
+
+
+def _keys_or_null(rows: pa.Table, generator: UserKeys) -> pa.Array:
+    """Return the keys of a user's generator; null where it fails, which the paths say why."""
+    try:
+        return key_columns(rows, generator)[0]
+    except KeyFieldError:
+        return pa.nulls(rows.num_rows, pa.string())
 
 
 def _generated_key(instant: str) -> Column:
@@ -170,13 +179,35 @@ def with_table_types(frame: DataFrame, columns: pa.Schema) -> DataFrame:
     return frame.select(*selected)
 
 
+def named_records(frame: DataFrame, columns: pa.Schema, config: TableConfig, *, anywhere: bool) -> DataFrame:
+    """Return the columns of a DataFrame that names records to delete, with the names and types of the table's.
+
+    Args:
+        frame: keys, and partition values.
+        columns: the table's.
+        config: the table's.
+        anywhere: the records are looked for in all partitions, so that partition columns may be missing; they are null then.
+
+    Raises:
+        KeyFieldError: a column is missing.
+    """
+    given = arrow_schema(frame)
+    require_columns(given, config.record_key_fields, "a record key field", config)
+    if not anywhere:
+        require_columns(given, config.partition_fields, "a partition field", config)
+    rows = with_table_types(frame, columns)
+    needed = {name.lower() for name in config.naming_columns} - {name.lower() for name in rows.columns}
+    missing = [field for field in from_arrow_schema(columns).fields if field.name.lower() in needed]
+    return rows.withColumns({field.name: F.lit(None).cast(field.dataType) for field in missing}) if missing else rows
+
+
 def _with_partition_path(frame: DataFrame, layout: PartitionLayout) -> DataFrame:
     """Add the partition path of each row; plain values take one job, which reads the distinct ones."""
     names = layout.names
     if not names:
         return frame.withColumn(PARTITION_PATH, F.lit(""))
     kinds = [_type(frame, name) for name in names]
-    if any(field.timestamp is not None for field in layout.fields) or any(isinstance(kind, _MOMENTS) for kind in kinds):
+    if any(field.timestamp is not None for field in layout.fields) or any(isinstance(kind, _MADE_IN_TASKS) for kind in kinds):
         return frame.withColumn(PARTITION_PATH, _in_tasks(names, lambda rows: partition_paths(rows, layout)))
     named = [_VALUE.format(i) for i in range(len(names))]
     values = frame.select(*(_column(frame, name).alias(value) for name, value in zip(names, named, strict=True))).distinct().toArrow()

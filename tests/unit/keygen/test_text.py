@@ -8,7 +8,8 @@ from decimal import Decimal
 
 import pytest
 
-from pyhudi.keygen.text import clock_text, float_text, moment_millis, value_text
+from pyhudi.keygen.float_text import float_text
+from pyhudi.keygen.text import clock_text, moment_millis, value_text
 from pyhudi.keygen.zones import UTC_ZONE
 
 
@@ -43,7 +44,38 @@ def test_value_has_the_text_that_java_prints(value: object, text: str | None) ->
     assert value_text(value) == text
 
 
-@pytest.mark.parametrize(("value", "text"), [(0.1, "0.1"), (3.4028235e38, "3.4028235E38"), (1e7, "1.0E7")])
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (2e23, "1.9999999999999998E23"),
+        (1e23, "9.999999999999999E22"),
+        (123456789012346688.0, "1.23456789012346688E17"),
+        (5e-324, "4.9E-324"),
+        (2.0**-1022, "2.2250738585072014E-308"),
+        (1.7976931348623157e308, "1.7976931348623157E308"),
+        (-2.4996964836998023e25, "-2.4996964836998022E25"),
+        (0.001, "0.001"),
+        (9.999999e-4, "9.999999E-4"),
+        (9999999.999999998, "9999999.999999998"),
+        (2.0**62, "4.6116860184273879E18"),
+        (2.0**63, "9.223372036854776E18"),
+    ],
+)
+def test_digits_are_those_of_the_java_of_apache_hudi(value: float, text: str) -> None:
+    assert float_text(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.1, "0.1"),
+        (3.4028235e38, "3.4028235E38"),
+        (1e7, "1.0E7"),
+        (33589688.0, "3.3589688E7"),
+        (4.230369682330923e25, "4.2303696E25"),
+        (1.401298464324817e-45, "1.4E-45"),
+    ],
+)
 def test_float_of_single_precision_has_as_many_digits_as_it_needs(value: float, text: str) -> None:
     assert float_text(value, single_precision=True) == text
 

@@ -167,6 +167,8 @@ class Made:
         (Made(path=None), "failed on the partition path of row 0: ZeroDivisionError"),
         (Made(path="../x"), r"made the path of row 0: partition path '\.\./x' is refused: it has a '.' or '..' segment\.$"),
         (Made(key=""), "made the record key '' of row 0"),
+        (Made(key="\ud800"), r"made the record key '\\ud800' of row 0; it has half of a surrogate pair"),
+        (Made(path="x\udfff"), r"made the partition path 'x\\udfff' of row 0; it has half of a surrogate pair"),
     ],
 )
 def test_failure_of_a_users_generator_names_it_and_the_row(tmp_path: Path, made: Made, message: str) -> None:
