@@ -20,7 +20,7 @@ from pyhudi.metadata_table.record import BloomFilterRecord, ColumnStats, Metadat
 from pyhudi.spec.file_group import BaseFile
 
 #: Options of an index of bloom filters, with their defaults.
-_BLOOM_KIND, _BLOOM_ENTRIES, _BLOOM_FPP, _BLOOM_MAX_ENTRIES = "DYNAMIC_V0", 60_000, 1e-9, 100_000
+_BLOOM_KIND, BLOOM_ENTRIES, BLOOM_FPP, _BLOOM_MAX_ENTRIES = "DYNAMIC_V0", 60_000, 1e-9, 100_000
 #: Apache Hudi takes data for twice as large once it is unpacked.
 _UNPACKED = 2
 
@@ -39,8 +39,9 @@ class ExpressionRecords:
         """Return the record of a file with these rows; None when the values are not known for certain, or there are none."""
         if not rows.num_rows:
             return None
-        values = self._expression.of_column(field_column(rows, self._field).combine_chunks())
-        if values is None:
+        column = field_column(rows, self._field).combine_chunks()
+        values = self._expression.of_column(column)
+        if values is None or values.null_count > column.null_count:
             return None
         return self._filter(file, values) if self._is_bloom else self._bounds(file, values)
 
@@ -70,8 +71,8 @@ class ExpressionRecords:
         bloom = KeyFilter(
             BloomFilter.empty(
                 kind,
-                entries=int(self._options.get("numentries", _BLOOM_ENTRIES)),
-                fpp=float(self._options.get("fpp", _BLOOM_FPP)),
+                entries=int(self._options.get("numentries", BLOOM_ENTRIES)),
+                fpp=float(self._options.get("fpp", BLOOM_FPP)),
                 max_entries=int(self._options.get("maxentries", _BLOOM_MAX_ENTRIES)),
             )
         )

@@ -1,7 +1,7 @@
 """Functions of a column that an expression index is made of, column by column and equal to what Spark computes.
 
 Rules: `HoodieExpressionIndex`, `ExpressionIndexSparkFunctions`; Spark's SQL functions of these names. Where equality is not certain
-there is no result, and with it no record: a reader then keeps the file.
+there is no result, and with it no record: a reader then keeps the file. A single value without result is null.
 """
 
 from __future__ import annotations
@@ -23,8 +23,15 @@ _PATTERNS = {"yyyy": "%Y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss":
 _PATTERN = re.compile(r"yyyy|MM|dd|HH|mm|ss|[^A-Za-z']")
 #: Of `from_unixtime`.
 DEFAULT_PATTERN = "yyyy-MM-dd HH:mm:ss"
+#: Arguments that are whole numbers.
+NUMBERS = ("pos", "len", "days")
 _FIRST_YEAR, _LAST_YEAR = 1000, 9999
+#: Days from 1970 on, about 30,000 years, up to which Arrow knows the year: beyond, its 16 bits begin anew.
+_LAST_DAY = 11_000_000
+_PER_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000}
 _SPACE = " "
+_WHOLE = re.compile(r"[+-]?\d{1,20}", re.ASCII)
+_SMALLEST, _GREATEST = -(1 << 31), (1 << 31) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +57,7 @@ class Expression:
         return None if found is None else found.type
 
     def of_column(self, column: pa.Array) -> pa.Array | None:
-        """Return its value for each of a column's; None when it is not computed of them."""
+        """Return its value for each of a column's, null for one without result; None when it is not computed of them."""
         function = _FUNCTIONS.get(self.function)
         return None if function is None else function(column, self.options)
 
@@ -87,7 +94,7 @@ def _length(column: pa.Array, _: Mapping[str, str]) -> pa.Array | None:
 
 
 def _substring(column: pa.Array, options: Mapping[str, str]) -> pa.Array | None:
-    begin, count = _whole(options.get("pos")), _whole(options.get("len"))
+    begin, count = whole_number(options.get("pos")), whole_number(options.get("len"))
     if not pt.is_string(column.type) or begin is None or begin < 1 or count is None or count < 0:
         return None
     return pc.utf8_slice_codeunits(column, begin - 1, begin - 1 + count)
@@ -115,25 +122,40 @@ def _from_unixtime(column: pa.Array, options: Mapping[str, str]) -> pa.Array | N
 
 def _days_later(sign: int) -> _Function:
     def function(column: pa.Array, options: Mapping[str, str]) -> pa.Array | None:
-        days = _whole(options.get("days"))
+        days = whole_number(options.get("days"))
         if days is None or not pt.is_date32(column.type):
             return None
-        return pc.add(column.cast(pa.int32()), pa.scalar(sign * days, pa.int32())).cast(pa.date32())
+        # As Spark's, the sum of 32 bits begins anew beyond them.
+        add = pc.add if sign > 0 else pc.subtract
+        return add(column.cast(pa.int32()), pa.scalar(days, pa.int32())).cast(pa.date32())
 
     return function
 
 
 def _local(column: pa.Array, options: Mapping[str, str]) -> pa.Array | None:
-    """Return dates, or times as the clock of the index's zone shows them; None where the zone is not known."""
+    """Return dates, or times as the clock of the index's zone shows them, null beyond `_LAST_DAY`; None where the zone is not known."""
     kind = column.type
-    if pt.is_date32(kind):
-        return column
-    if not pt.is_timestamp(kind):
+    if not (pt.is_date32(kind) or pt.is_timestamp(kind)):
         return None
-    if kind.tz is None:
-        return column
+    near = _near(column)
+    if pt.is_date32(kind) or kind.tz is None:
+        return near
     zone = options.get(ZONE_OPTION)
-    return None if zone is None else pc.local_timestamp(column.cast(pa.timestamp(kind.unit, zone)))
+    try:
+        return pc.local_timestamp(near.cast(pa.timestamp(kind.unit, zone))) if zone else None
+    except pa.ArrowInvalid:  # a zone that Arrow does not know
+        return None
+
+
+def _near(column: pa.Array) -> pa.Array:
+    """Return dates or times without those whose year Arrow does not know."""
+    kind = column.type
+    if pt.is_timestamp(kind) and kind.unit not in _PER_DAY:
+        return column  # 64 bits of nanoseconds are some 300 years
+    last, width = (_LAST_DAY, pa.int32()) if pt.is_date32(kind) else (_LAST_DAY * _PER_DAY[kind.unit], pa.int64())
+    numbers = column.cast(width)
+    is_near = pc.and_(pc.greater_equal(numbers, pa.scalar(-last, width)), pc.less_equal(numbers, pa.scalar(last, width)))
+    return pc.if_else(is_near, column, pa.scalar(None, kind))
 
 
 def _formatted(local: pa.Array, pattern: str | None) -> pa.Array | None:
@@ -164,11 +186,15 @@ def _far_text(time: pa.Scalar, pattern: str) -> str:
     return "".join(parts.get(part, part) for part in _PATTERN.findall(pattern))
 
 
-def _whole(text: str | None) -> int | None:
-    try:
-        return None if text is None else int(text)
-    except ValueError:
-        return None
+def whole_number(text: str | None) -> int | None:
+    """Return an argument as the number of 32 bits that Apache Hudi reads it as; None when it is none."""
+    number = int(text) if text is not None and _WHOLE.fullmatch(text) else None
+    return number if number is not None and _SMALLEST <= number <= _GREATEST else None
+
+
+def is_zone(name: str) -> bool:
+    """Tell whether times can be shown by the clock of a time zone."""
+    return _local(pa.array([0], pa.timestamp("s", "UTC")), {ZONE_OPTION: name}) is not None
 
 
 _FUNCTIONS: Mapping[str, _Function] = {

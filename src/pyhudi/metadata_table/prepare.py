@@ -17,6 +17,7 @@ from pyhudi.errors import UnsupportedError, UsageError
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.metadata_table.added_columns import StaleStatisticsError, record_added_columns
 from pyhudi.metadata_table.data_table import DataTable
+from pyhudi.metadata_table.forgotten import delete_forgotten
 from pyhudi.metadata_table.found import Found, find
 from pyhudi.metadata_table.in_step import InStep
 from pyhudi.metadata_table.index_definitions import PATH, PATH_PROPERTY, load_definitions, render_definitions
@@ -77,6 +78,7 @@ def prepare(
         return in_step.config, in_step
     config = _without_unwanted(storage, config, sources, settings)
     table = DataTable(found.view.with_config(config), own, schema, settings)
+    delete_forgotten(table)
     try:
         in_step = _complete(table, settings.wanted(config), settings, sources)
     except StaleStatisticsError as error:

@@ -13,7 +13,7 @@ from pyhudi.errors import UnsupportedError, UsageError
 from pyhudi.service.archival import ArchivalResult
 from pyhudi.service.clustering import ClusteringResult
 from pyhudi.service.compaction import CompactionResult
-from pyhudi.service.indexes import IndexChange, Indexing, IndexRequest, is_pending_build
+from pyhudi.service.indexes import IndexChange, Indexing, IndexRequest, check_types, is_pending_build
 from pyhudi.service.rollback import failed_writes, plan_rollback, roll_back_failed_writes
 from pyhudi.service.runner import Progress
 from pyhudi.spec.instant import Action
@@ -253,6 +253,7 @@ class Services:
             return indexing.rebuild(dry_run=dry_run)
         if name is None:
             raise UsageError("index() needs the name of an index to make or to drop, or rebuild=True")
+        check_types(name, columns, using, options)
         if drop:
             return indexing.drop(name, if_exists=lenient, dry_run=dry_run)
         named = (columns,) if isinstance(columns, str) else tuple(columns)

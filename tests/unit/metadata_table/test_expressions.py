@@ -57,6 +57,39 @@ def test_years_of_other_than_four_digits_have_java_s_texts() -> None:
     assert value("date_format", days, format="yyyy-MM") == ["0999-01", "-0001-12", "0001-01", "+10000-01", None, "1970-01"]
 
 
+def test_value_whose_year_is_not_known_for_certain_has_no_result() -> None:
+    far = pa.array([0, 2**62, -(2**62), 2 * 10**12, 950_400_000_000, None])
+    assert value("from_unixtime", far, format="yyyy", timeZone="UTC") == ["1970", None, None, None, "+32086", None]
+    assert value("date_format", pa.array([2**31 - 1, 0], pa.int32()).cast(pa.date32()), format="yyyy") == [None, "1970"]
+    assert value("year", pa.array([2**60, 0], pa.timestamp("ms", "UTC")), timeZone="Asia/Tokyo") == [None, 1970]
+    assert value("hour", pa.array([0], pa.timestamp("ns", "UTC")), timeZone="UTC") == [0]
+
+
+@pytest.mark.parametrize("kind", ["column_stats", "bloom_filters"])
+def test_file_with_a_value_that_has_no_result_has_no_record(kind) -> None:
+    options = {"format": "yyyy", "timeZone": "UTC"}
+    assert record("from_unixtime", kind, pa.array([0, 2**62]), **options) is None
+    assert record("from_unixtime", kind, pa.array([0, None]), **options) is not None
+
+
+@pytest.mark.parametrize("zone", ["Nope/Zone", "GMT+1", ""])
+def test_zone_that_is_not_known_gives_nothing(zone) -> None:
+    assert value("hour", MOMENT, timeZone=zone) is None
+
+
+@pytest.mark.parametrize("days", ["99999999999", "2147483648", "-2147483649", "9" * 5000, "1_000", "one", ""])
+def test_number_of_more_than_32_bits_is_none(days) -> None:
+    column = pa.array([date(2026, 2, 28)], pa.date32())
+    assert value("date_add", column, days=days) is None
+    assert value("substring", pa.array(["a"]), pos="1", len=days) is None
+
+
+def test_sum_of_days_begins_anew_beyond_32_bits() -> None:
+    found = Expression("date_sub", {"days": "-2147483648"}).of_column(pa.array([0], pa.int32()).cast(pa.date32()))
+    assert found is not None
+    assert found.cast(pa.int32()).to_pylist() == [-(2**31)]
+
+
 def record(function: str, kind: str, column: pa.Array, **options: str):
     definition = IndexDefinition("expr_index_x", kind, function, ("c",), options, 2)
     return ExpressionRecords(definition, 9).of_file(FILE, pa.table({"c": column}))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,7 +14,7 @@ from pyhudi.errors import ConflictError, UnsupportedError, UsageError
 from pyhudi.metadata_table.settings import MetadataSettings
 from pyhudi.read.schema import table_schema
 from pyhudi.service.indexes import run
-from pyhudi.spec.table_keys import METADATA_PARTITIONS_INFLIGHT
+from pyhudi.spec.table_keys import METADATA_PARTITIONS, METADATA_PARTITIONS_INFLIGHT
 from pyhudi.storage.table_properties import store_properties
 from pyhudi.timeline.clock import SystemClock
 from pyhudi.txn.ids import SystemIds
@@ -313,6 +313,40 @@ def test_partition_that_nobody_builds_any_more_goes(tmp_path) -> None:
     table.upsert(rows(0, 2))
     assert config_of(table).metadata_partitions_inflight == ()
     assert table.storage.list(f".hoodie/metadata/{NAME}") == []
+
+
+def named(table: HudiTable, names: Iterable[str]) -> None:
+    store_properties(table.storage, {METADATA_PARTITIONS: ",".join(names)}, SystemClock().now())
+
+
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_index_that_nothing_names_any_more_goes_with_the_next_write(tmp_path, kind) -> None:
+    """What it lacks of what was written meanwhile would be lost to readers once it is named again."""
+    table = indexed(tmp_path, kind)
+    table.services.index("by_name", "name")
+    table.storage.create(".hoodie/metadata/left_by_others/file", b"")
+    names = config_of(table).metadata_partitions
+    named(table, [name for name in names if name != NAME])
+    table.upsert(rows(0, 6, ts=50), QUIET)
+    folders = {file.name for file in table.storage.list(".hoodie/metadata")}
+    assert folders >= {"left_by_others", ".hoodie", *names} - {NAME}
+    assert NAME not in folders
+    named(table, names)
+    assert table.to_arrow(columns=["id"], filter="name = 'N$51'")["id"].to_pylist() == ["k001"]
+    assert [row["subject"] for row in problems(table)] == [NAME]
+    table.upsert(rows(7, 9, ts=60), QUIET)
+    check(table)
+    assert problems(table) == []
+
+
+def test_index_that_a_pending_build_is_to_make_stays(tmp_path) -> None:
+    table = indexed(tmp_path, "COPY_ON_WRITE")
+    table.services.index("by_name", "name", mode="schedule")
+    table.storage.create(f".hoodie/metadata/{NAME}/left", b"")
+    table.upsert(rows(0, 2), QUIET)
+    assert len(table.storage.list(f".hoodie/metadata/{NAME}")) == 1
+    assert table.services.index(mode="execute").built == ("record_index", NAME)
+    check(table)
 
 
 def test_readers_believe_indexes_beside_a_build_that_was_cut_in_its_last_step(tmp_path, monkeypatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from pathlib import Path
 
 import pyarrow as pa
@@ -162,14 +163,57 @@ def test_listed_indexes_are_the_partitions_of_the_metadata_table(tmp_path) -> No
         (("x", "ts", "bloom_filters", {"expr": "identity"}), SchemaError, "bloom_filters cannot be of"),
         (("x", "name", "bloom_filters", {"expr": "lower", "fpp": "often"}), OptionError, "no number"),
         (("x", "name", None, {"exp": "lower"}), OptionError, "the option 'exp' is unknown"),
+        (("x", "name", "bloom_filters", {"expr": "lower", "fpp": "2"}), OptionError, "index 'x': fpp is '2'"),
+        (("x", "name", "bloom_filters", {"expr": "lower", "fpp": "nan"}), OptionError, "fpp is 'nan'"),
+        (("x", "name", "bloom_filters", {"expr": "lower", "numentries": "-1"}), OptionError, "numentries is '-1'"),
+        (("x", "name", "bloom_filters", {"expr": "lower", "numentries": "2000000000"}), OptionError, "are too large"),
+        (("x", "name", "bloom_filters", {"expr": "lower", "filtertype": "XOR"}), OptionError, "it can be SIMPLE, DYNAMIC_V0"),
+        (("x", "ts", "column_stats", {"expr": "from_unixtime", "timeZone": "Nope/Zone"}), OptionError, "timeZone is 'Nope/Zone'"),
+        (("x", "ts", "column_stats", {"expr": "from_unixtime", "timeZone": ""}), OptionError, "timeZone is ''"),
+        (("x", "name", "column_stats", {"expr": "lower", "timeZone": "Nope"}), OptionError, "timeZone is 'Nope'"),
+        (("x", "name", "column_stats", {"expr": "substring", "pos": "1", "len": "3000000000"}), OptionError, "len is '3000000000'"),
+        (("x", "ts", "column_stats", {"expr": "date_add", "days": "3000000000"}), OptionError, "days is '3000000000'"),
+        (("x", "name", "column_stats", {"expr": None}), OptionError, "the option 'expr' is None"),
+        (("x", "name", "column_stats", {5: "lower"}), OptionError, "the option 5 is 'lower'"),
+        (("x", "name", "column_stats", {"expr": 5}), UsageError, "the function '5' is not served"),
+        (("x", "name", None, ["expr"]), UsageError, r"options is \['expr'\]"),
+        (("x", "name", 5), UsageError, "using is 5"),
+        (("x", None), UsageError, "columns is None"),
+        (("x", [5]), UsageError, r"columns is \[5\]"),
+        ((5, "name"), UsageError, "name of an index is 5"),
+        (("n" * 250, "name"), UsageError, "name of 250 letters; files are called by it, which leaves 144 at most"),
+        (("column_stats", "name"), UsageError, "column_stats is of all columns"),
+        (("partition_stats", "name"), UsageError, "partition_stats is of all columns"),
+        (("bloom_filters", "name", "bloom_filters", {"expr": "lower"}), UsageError, "bloom_filters is of all columns"),
+        (("files", "name"), UsageError, "files is the list of files"),
+        (("record_index", "name", "column_stats", {"expr": "lower"}), UsageError, "record_index is that of the record keys"),
     ],
 )
-def test_index_that_cannot_be_is_refused(tmp_path, arguments, error, message) -> None:
+@pytest.mark.parametrize("mode", ["both", "schedule"])
+def test_index_that_cannot_be_is_refused(tmp_path, arguments, error, message, mode) -> None:
     table = new_table(tmp_path, "COPY_ON_WRITE")
+    table.insert(rows(0, 2))
+    before = config_of(table).properties
     name, columns, *rest = arguments
     with pytest.raises(error, match=message):
-        table.services.index(name, columns, **dict(zip(["using", "options"], rest, strict=False)))
-    assert config_of(table).metadata_partitions == ()
+        table.services.index(name, columns, **dict(zip(["using", "options"], rest, strict=False)), mode=mode)
+    assert config_of(table).properties == before
+    assert not [row for row in table.history().to_pylist() if row["action"] == "indexing"]
+
+
+def test_index_to_drop_has_a_text_for_a_name(tmp_path) -> None:
+    with pytest.raises(UsageError, match="name of an index is 5"):
+        new_table(tmp_path, "COPY_ON_WRITE").services.index(5, drop=True)
+
+
+@pytest.mark.parametrize("name", ["n" * 144, "expr_index_" + "n" * 149])
+def test_index_may_have_a_long_name(tmp_path, name) -> None:
+    table = new_table(tmp_path, "COPY_ON_WRITE")
+    table.insert(rows(0, 2))
+    kind = {"using": "column_stats", "options": {"expr": "lower"}} if name.startswith("expr") else {}
+    assert table.services.index(name, "name", **kind).built[-1].endswith(name)
+    table.upsert(rows(0, 3, ts=1))
+    assert table.inspect.health().to_pylist() == []
 
 
 def test_index_is_made_and_dropped_once(tmp_path, caplog) -> None:
@@ -265,3 +309,29 @@ def test_file_groups_of_another_partition_in_its_folder_are_left_alone(tmp_path)
         assert table.to_arrow(columns=["id"], filter=f"ts = {turn}").num_rows == turn
     names = [file.name for file in table.storage.list(f"{folder}/column_stats")]
     assert [name for name in names if "expr" in name] == [log.rpartition("/")[2]]
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_rows_whose_value_has_no_result_are_written_read_and_not_skipped(tmp_path, is_first) -> None:
+    table = HudiTable.create(str(tmp_path / "t"), pa.schema([("id", pa.int64()), ("l", pa.int64())]), name="t", keys=("id",))
+    alone = {"hoodie.parquet.small.file.limit": "0"}
+    table.insert([{"id": 1, "l": 0}], alone)
+    if is_first:
+        table.insert([{"id": 2, "l": 2**62}, {"id": 3, "l": 1}], alone)
+    table.services.index("e", "l", using="column_stats", options={"expr": "from_unixtime", "format": "yyyy"})
+    if not is_first:
+        table.insert([{"id": 2, "l": 2**62}, {"id": 3, "l": 1}], alone)
+    assert [(stats.minimum, stats.maximum) for _, stats in opened(table).partition("expr_index_e").scan()] == [("1970", "1970")]
+    for text, found in {"= '1970'": [1, 3], "< '1971'": [1, 3], "<> '1970'": [], "> '1970'": []}.items():
+        assert sorted(table.to_arrow(filter=f"from_unixtime(l, 'yyyy') {text}").column("id").to_pylist()) == found
+    assert table.to_arrow(filter="l > 5").column("id").to_pylist() == [2]
+    assert table.inspect.health().to_pylist() == []
+
+
+def test_days_of_more_than_32_bits_are_refused(tmp_path) -> None:
+    table = HudiTable.create(str(tmp_path / "t"), pa.schema([("id", pa.int64()), ("d", pa.date32())]), name="t", keys=("id",))
+    table.insert([{"id": 1, "d": date(2024, 1, 1)}])
+    with pytest.raises(OptionError, match="days is '3000000000', which is no whole number of 32 bits"):
+        table.services.index("e", "d", using="column_stats", options={"expr": "date_add", "days": "3000000000"})
+    with pytest.raises(UsageError, match="days '99999999999', which is not served"):
+        table.to_arrow(filter="date_add(d, 99999999999) > DATE '2024-01-01'")

@@ -18,6 +18,7 @@ import pyarrow as pa
 from pyhudi.errors import UnsupportedError, UsageError
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.metadata_table import partitions
+from pyhudi.metadata_table.forgotten import planned_partitions
 from pyhudi.metadata_table.found import Found
 from pyhudi.metadata_table.index_definitions import IndexDefinition, load_definitions
 from pyhudi.metadata_table.inflight import pending_builds
@@ -25,7 +26,7 @@ from pyhudi.metadata_table.settings import MetadataSettings
 from pyhudi.read.schema import StoredSchema, table_schema
 from pyhudi.schema.internal.history import history_of
 from pyhudi.service.indexes.define import SECONDARY_INDEX, IndexRequest, check_whole, definition_of, partition_of
-from pyhudi.service.indexes.plan import find_pending, planned_partitions, schedule
+from pyhudi.service.indexes.plan import find_pending, schedule
 from pyhudi.service.indexes.run import LOCK, run
 from pyhudi.service.indexes.take_back import cancel
 from pyhudi.service.rollback import roll_back_failed_writes

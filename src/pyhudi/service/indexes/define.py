@@ -8,17 +8,17 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.types as pt
 
-from pyhudi.errors import OptionError, SchemaError, UnsupportedError, UsageError, nearest
+from pyhudi.errors import SchemaError, UnsupportedError, UsageError, nearest
 from pyhudi.metadata_table import partitions
 from pyhudi.metadata_table.column_types import type_at, value_type
-from pyhudi.metadata_table.expressions import FUNCTIONS, IDENTITY, Expression
+from pyhudi.metadata_table.expressions import FUNCTIONS, IDENTITY, NUMBERS, Expression
 from pyhudi.metadata_table.index_definitions import ZONE_OPTION, IndexDefinition
 from pyhudi.metadata_table.secondary_keys import is_servable
+from pyhudi.service.indexes.check import BLOOM_OPTIONS, check_arguments, check_bloom_options, check_length, refuse_strange
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.spec.table_version import TableVersion
 
@@ -28,9 +28,7 @@ _TYPES = (SECONDARY_INDEX, partitions.RECORD_INDEX, *_EXPRESSION_TYPES)
 _BY_PARTITION = "isPartitioned"
 #: Partitions that are asked for by their own names alone; options of writes make them as well.
 _WHOLE = (partitions.COLUMN_STATS, partitions.PARTITION_STATS, partitions.BLOOM_FILTERS)
-#: Options of the expression types beside the function's own arguments, and how their values are read.
-_BLOOM_OPTIONS = {"filtertype": str, "numentries": int, "fpp": float, "maxentries": int}
-_ARGUMENTS = ("format", "pos", "len", "days", ZONE_OPTION)
+_ARGUMENTS = ("format", *NUMBERS, ZONE_OPTION)
 _NAME = re.compile(r"\w+", re.ASCII)
 
 
@@ -112,14 +110,12 @@ def definition_of(request: IndexRequest, config: TableConfig, schema: pa.Schema)
         UnsupportedError: tables of that version have no such index.
         SchemaError: a column does not exist, or has a type that the index cannot be made of.
     """
-    if request.name == partitions.FILES:
-        raise UsageError("files is the list of files that every metadata table has; index(rebuild=True) makes it anew, with all indexes")
-    if not _NAME.fullmatch(request.name):
-        raise UsageError(f"'{request.name}' is no name of an index: letters, digits and underscores make one")
+    _check_name(request)
     if request.type not in _TYPES:
         raise UsageError(f"an index of type '{request.using}' is unknown.{nearest(request.type, _TYPES)}")
     if request.type == partitions.RECORD_INDEX:
         return _record_index(request, config)
+    check_length(request.name, request.partition)
     if config.version < TableVersion.EIGHT:
         kind_text = "secondary" if request.type == SECONDARY_INDEX else "expression"
         raise UnsupportedError(f"table {config.name} has version {config.version}, whose tables have no {kind_text} indexes; 8 and 9 have")
@@ -133,6 +129,23 @@ def definition_of(request: IndexRequest, config: TableConfig, schema: pa.Schema)
     if request.type == SECONDARY_INDEX:
         return _secondary_index(request, config, field_name, kind)
     return _expression_index(request, config, field_name, kind)
+
+
+def _check_name(request: IndexRequest) -> None:
+    """Refuse a name that is none, or that of something else: it could not be told which is to be dropped.
+
+    Raises:
+        UsageError: says what the name is of.
+    """
+    name = request.name
+    if name == partitions.FILES:
+        raise UsageError("files is the list of files that every metadata table has; index(rebuild=True) makes it anew, with all indexes")
+    if name in _WHOLE:
+        raise UsageError(f"{name} is of all columns: give it none, no type and no options, or give an index of columns another name")
+    if name == partitions.RECORD_INDEX and request.type != name:
+        raise UsageError(f"{name} is that of the record keys; give an index of type {request.type} another name")
+    if not _NAME.fullmatch(name):
+        raise UsageError(f"'{name}' is no name of an index: letters, digits and underscores make one")
 
 
 def _column_type(schema: pa.Schema, name: str, table: str) -> pa.DataType:
@@ -163,7 +176,7 @@ def _record_index(request: IndexRequest, config: TableConfig) -> IndexDefinition
         raise UsageError("a table without partitions has no record index by partition")
     if by_partition == "true" and config.version < TableVersion.NINE:
         raise UsageError(f"tables of version {config.version} have no record index by partition")
-    _refuse_strange(request, (_BY_PARTITION,))
+    refuse_strange(request.name, request.options, (_BY_PARTITION,))
     return IndexDefinition(partitions.RECORD_INDEX, partitions.RECORD_INDEX, "", (), {_BY_PARTITION: by_partition}, 1)
 
 
@@ -172,21 +185,22 @@ def _secondary_index(request: IndexRequest, config: TableConfig, name: str, kind
         raise SchemaError(
             f"column '{name}' has type {kind}; secondary indexes are of texts, whole and floating point numbers, dates and timestamps"
         )
-    _refuse_strange(request, ())
+    refuse_strange(request.name, request.options, ())
     return IndexDefinition(request.partition, SECONDARY_INDEX, IDENTITY, (name,), {}, _version(config))
 
 
 def _expression_index(request: IndexRequest, config: TableConfig, name: str, kind: pa.DataType) -> IndexDefinition:
-    function = (request.options.get("expr") or request.options.get("func") or "").lower()
+    function = str(request.options.get("expr") or request.options.get("func") or "").lower()
     if not function:
         raise UsageError(f"index '{request.name}' needs the option expr: the function of '{name}' it is of, or '{IDENTITY}'")
     options = {key: str(value) for key, value in request.options.items() if key != "func"} | {"expr": function}
     is_bloom = request.type == partitions.BLOOM_FILTERS
-    _refuse_strange(request, ("expr", "func", *_ARGUMENTS, *(_BLOOM_OPTIONS if is_bloom else ())))
+    refuse_strange(request.name, request.options, ("expr", "func", *_ARGUMENTS, *(BLOOM_OPTIONS if is_bloom else ())))
     if function not in FUNCTIONS:
         raise UsageError(f"index '{request.name}': the function '{function}' is not served.{nearest(function, FUNCTIONS)}")
+    check_arguments(request.name, options)
     if is_bloom:
-        _check_bloom_options(options)
+        check_bloom_options(request.name, options)
     found = Expression(function, {ZONE_OPTION: request.zone, **options}).result_type(kind)
     if found is None:
         raise SchemaError(f"index '{request.name}': {function} of '{name}', which has type {kind}, is not served with these options")
@@ -194,24 +208,8 @@ def _expression_index(request: IndexRequest, config: TableConfig, name: str, kin
         raise SchemaError(f"index '{request.name}': {request.type} cannot be of {function}('{name}'), which has type {found}")
     if Expression(function, options).result_type(kind) is None:
         options[ZONE_OPTION] = request.zone
+        check_arguments(request.name, options)
     return IndexDefinition(request.partition, request.type, function, (name,), options, _version(config))
-
-
-def _check_bloom_options(options: Mapping[str, str]) -> None:
-    for name, read in _BLOOM_OPTIONS.items():
-        if name in options:
-            try:
-                value: Any = read(options[name])
-            except ValueError:
-                raise OptionError(f"{name} is '{options[name]}', which is no number") from None
-            if value in (0, 0.0) or (name == "filtertype" and value not in ("SIMPLE", "DYNAMIC_V0")):
-                raise OptionError(f"{name} cannot be '{options[name]}'")
-
-
-def _refuse_strange(request: IndexRequest, known: Collection[str]) -> None:
-    strange = sorted(name for name in request.options if name not in known and not name.startswith("hoodie."))
-    if strange:
-        raise OptionError(f"index '{request.name}': the option '{strange[0]}' is unknown.{nearest(strange[0], known)}")
 
 
 def _version(config: TableConfig) -> int:

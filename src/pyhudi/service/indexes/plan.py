@@ -9,16 +9,15 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from pyhudi.codec.plans import encode_indexing_done, encode_indexing_plan
-from pyhudi.errors import CorruptTableError, UsageError
+from pyhudi.errors import UsageError
 from pyhudi.metadata_table.index_definitions import PATH, PATH_PROPERTY, IndexDefinition, load_definitions, render_definitions
 from pyhudi.metadata_table.inflight import pending_builds
 from pyhudi.spec.indexing import IndexedPartition, Indexing
-from pyhudi.spec.instant import Action, Instant, State
+from pyhudi.spec.instant import Action, Instant
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.protocol import Storage
 from pyhudi.storage.table_properties import load_properties, store_properties
 from pyhudi.timeline.load import load_timeline
-from pyhudi.timeline.payload import read_action
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.txn.locked import LockedTable
 
@@ -67,21 +66,6 @@ def is_pending_build(storage: Storage, requested: str) -> bool:
     """Tell whether an instant of a table is a pending build of indexes."""
     timeline = load_timeline(storage, TableConfig(load_properties(storage)))
     return any(build.requested == requested for build in pending_builds(timeline))
-
-
-def planned_partitions(storage: Storage, config: TableConfig, build: Instant) -> tuple[str, ...]:
-    """Return the partitions that a build is to make.
-
-    Raises:
-        CorruptTableError: it has no readable plan.
-    """
-    try:
-        plan = read_action(storage, config, Instant(build.requested, Action.INDEXING, State.REQUESTED))
-    except FileNotFoundError:
-        plan = None
-    if not isinstance(plan, Indexing):
-        raise CorruptTableError(f"indexing {build.requested} of table {storage.uri} has no readable plan")
-    return tuple(one.metadata_partition for one in plan.partitions if one.metadata_partition)
 
 
 def _base(timeline: Timeline) -> str:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from pyhudi.errors import ConflictError, HudiError, UnknownOutcomeError, UsageError
 from pyhudi.metadata_table.data_table import DataTable
+from pyhudi.metadata_table.forgotten import planned_partitions
 from pyhudi.metadata_table.index_definitions import load_definitions
 from pyhudi.metadata_table.initialise import begin_build, complete_build, fill, lay_out
 from pyhudi.metadata_table.kinds import with_kinds
@@ -24,7 +25,7 @@ from pyhudi.metadata_table.prepare import with_partitions
 from pyhudi.metadata_table.settings import AS_IT_IS
 from pyhudi.read.schema import StoredSchema
 from pyhudi.schema.internal.history import history_of
-from pyhudi.service.indexes.plan import complete_instant, find_pending, planned_partitions, with_definitions
+from pyhudi.service.indexes.plan import complete_instant, find_pending, with_definitions
 from pyhudi.service.indexes.take_back import cancel, is_built, take_back_run
 from pyhudi.spec.commit import WriteStat
 from pyhudi.spec.file_names import parse_base_file_name

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
+from pyhudi.metadata_table.forgotten import planned_partitions
 from pyhudi.metadata_table.index_definitions import load_definitions
 from pyhudi.metadata_table.own import FOLDER, OwnTable, open_own
 from pyhudi.metadata_table.own_times import is_built as is_built_time
 from pyhudi.metadata_table.prepare import with_partitions
-from pyhudi.service.indexes.plan import complete_instant, planned_partitions, with_definitions
+from pyhudi.service.indexes.plan import complete_instant, with_definitions
 from pyhudi.spec.file_group import join_path
 from pyhudi.spec.file_names import parse_base_file_name, parse_log_file_name
 from pyhudi.spec.instant import Action, Instant, State

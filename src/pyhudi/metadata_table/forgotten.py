@@ -1,0 +1,62 @@
+"""Partitions of the metadata table that nothing names any more, though their folders stand.
+
+Somebody has taken their names out of the table's properties, and no writer tells them what it does: were they named again, readers would
+believe them. A build of theirs begins anew, so that nothing is lost.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from pyhudi.errors import CorruptTableError
+from pyhudi.metadata_table.data_table import DataTable
+from pyhudi.metadata_table.inflight import pending_builds
+from pyhudi.metadata_table.kinds import kind_of
+from pyhudi.spec.indexing import Indexing
+from pyhudi.spec.instant import Action, Instant, State
+from pyhudi.spec.table_config import TableConfig
+from pyhudi.storage.protocol import Storage
+from pyhudi.timeline.payload import read_action
+
+_log = logging.getLogger(__name__)
+
+
+def delete_forgotten(table: DataTable) -> None:
+    """Delete the folders of partitions that neither the table's properties name nor a pending build.
+
+    They are looked for only where an index is defined that is not named: a write reads the definitions anyway. The definitions stay, since
+    Apache Hudi builds by them what it was told to drop with the whole metadata table.
+
+    Raises:
+        StorageError: the storage failed.
+    """
+    config, storage = table.view.config, table.own.storage
+    named = {*config.metadata_partitions, *config.metadata_partitions_inflight}
+    if table.definitions.keys() <= named:
+        return
+    try:
+        for build in pending_builds(table.view.timeline):
+            named.update(planned_partitions(table.view.storage, config, build))
+    except CorruptTableError:
+        return  # that build may be of any partition
+    if table.definitions.keys() <= named:
+        return
+    for status in storage.list(""):
+        if status.is_dir and status.name not in named and kind_of(status.name) is not None:
+            _log.warning("the index %s of table %s, which its properties do not name, goes", status.name, table.view.storage.uri)
+            storage.delete_tree(status.name)
+
+
+def planned_partitions(storage: Storage, config: TableConfig, build: Instant) -> tuple[str, ...]:
+    """Return the partitions that a build is to make.
+
+    Raises:
+        CorruptTableError: it has no readable plan.
+    """
+    try:
+        plan = read_action(storage, config, Instant(build.requested, Action.INDEXING, State.REQUESTED))
+    except FileNotFoundError:
+        plan = None
+    if not isinstance(plan, Indexing):
+        raise CorruptTableError(f"indexing {build.requested} of table {storage.uri} has no readable plan")
+    return tuple(one.metadata_partition for one in plan.partitions if one.metadata_partition)
