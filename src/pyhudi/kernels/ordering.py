@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from pyhudi.errors import SchemaError
 
+_SIGN: Final = 63
+_ALL_BUT_SIGN: Final = (1 << _SIGN) - 1
 Column: TypeAlias = "pa.Array | pa.ChunkedArray"
 
 
@@ -41,14 +44,21 @@ def check_orderable(schema: pa.Schema, fields: Sequence[str]) -> None:
 
 
 def _compared(new: Column, old: Column) -> tuple[Column, Column]:
-    """Masks `new > old` and `new == old` without nulls: null is smaller than any value, NaN greater."""
+    """Masks `new > old` and `new == old` without nulls: null is smaller than any value."""
+    if pt.is_floating(new.type):
+        new, old = in_java_order(new), in_java_order(old)
     greater = pc.fill_null(pc.greater(new, old), False)
     equal = pc.fill_null(pc.equal(new, old), False)
     new_null, old_null = pc.is_null(new), pc.is_null(old)
     greater = pc.or_(greater, pc.and_not(old_null, new_null))
     equal = pc.or_(equal, pc.and_(new_null, old_null))
-    if pt.is_floating(new.type):
-        new_nan, old_nan = pc.fill_null(pc.is_nan(new), False), pc.fill_null(pc.is_nan(old), False)
-        greater = pc.or_(greater, pc.and_not(pc.and_not(new_nan, old_nan), old_null))
-        equal = pc.or_(equal, pc.and_(new_nan, old_nan))
     return greater, equal
+
+
+def in_java_order(column: Column) -> pa.Int64Array:
+    """Return whole numbers in the order of floating point ones by `Double.compare`: -0.0 is smaller than 0.0, NaN greater than all."""
+    values = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    numbers = values.to_numpy(zero_copy_only=False).astype(np.float64)
+    numbers[np.isnan(numbers)] = np.nan  # there are NaNs of many bits
+    bits = numbers.view(np.int64)
+    return pa.array(bits ^ ((bits >> _SIGN) & _ALL_BUT_SIGN), mask=values.is_null().to_numpy(zero_copy_only=False))

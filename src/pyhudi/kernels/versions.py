@@ -10,6 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
+from pyhudi.kernels.ordering import in_java_order
+
 Places = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
@@ -72,10 +74,8 @@ def codes(column: pa.ChunkedArray | pa.Array) -> Places:
 
 
 def ranks(column: pa.ChunkedArray) -> Places:
-    """Return ranks of ordering values: null first, NaN last, equal values alike."""
-    values = column.combine_chunks()
+    """Return ranks of ordering values: null first, then as Java orders them, equal values alike."""
+    values = in_java_order(column) if pt.is_floating(column.type) else column.combine_chunks()
     found: Places = pc.rank(values, tiebreaker="dense").to_numpy().astype(np.int64)
-    if pt.is_floating(values.type):
-        found[pc.fill_null(pc.is_nan(values), False).to_numpy(zero_copy_only=False)] = len(values) + 1
     found[values.is_null().to_numpy(zero_copy_only=False)] = 0
     return found

@@ -65,10 +65,10 @@ def merged(stored: Version, incoming: Version, mode: MergeMode) -> bool:
     return incoming.by_commit_time or newer_wins(stored.ordering, incoming.ordering, mode)
 
 
-def _rank(value: Any) -> tuple[int, Any]:
-    """A value's place in Java's order: null first, then as usual, then NaN."""
+def _rank(value: Any) -> tuple[int, Any, float]:
+    """A value's place in Java's order: null first, then as usual, -0.0 before 0.0, then NaN."""
     if value is None:
-        return (0, 0)
-    if isinstance(value, float) and math.isnan(value):
-        return (2, 0)
-    return (1, value)
+        return (0, 0, 0)
+    if isinstance(value, float):
+        return (2, 0, 0) if math.isnan(value) else (1, value, math.copysign(1, value))
+    return (1, value, 0)

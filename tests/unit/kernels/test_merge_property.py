@@ -22,7 +22,7 @@ KEYS = ["k1", "k2", "k3"]
 row = st.fixed_dictionaries(
     {
         "_hoodie_record_key": st.sampled_from(KEYS),
-        "ts": st.sampled_from([None, -1.0, 0.0, 2.5, float("inf"), float("nan")]),
+        "ts": st.sampled_from([None, -1.0, -0.0, 0.0, 2.5, float("inf"), float("nan")]),
         "tie": st.sampled_from([None, "", "a", "é"]),
         "_hoodie_is_deleted": st.sampled_from([None, False, True]),
         "_pyhudi_delete": st.sampled_from([False, False, True]),
