@@ -74,13 +74,20 @@ class UserKeys:
             made = make(record)
         except Exception as error:
             raise KeyFieldError(
-                f"Key generator '{self.name}' failed on the {what} of row {row}: {type(error).__name__}: {_sayable(str(error))}."
+                f"Key generator '{self.name}' failed on the {what} of row {row}: {type(error).__name__}: {_said_by(error)}."
             ) from error
         if isinstance(made, str) and _sayable(made) != made:
             raise KeyFieldError(
                 f"Key generator '{self.name}' made the {what} {made!r} of row {row}; it has half of a surrogate pair, no character."
             )
         return made
+
+
+def _said_by(error: Exception) -> str:
+    try:
+        return _sayable(str(error))
+    except Exception:  # noqa: BLE001 - a class of the user's
+        return "which cannot be shown"
 
 
 def _sayable(text: str) -> str:

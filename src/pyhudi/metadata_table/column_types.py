@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyhudi.errors import SchemaError, nearest
 from pyhudi.kernels.aligned_rows import alignment
 from pyhudi.metadata_table.record import ValueType
-from pyhudi.schema.meta_columns import COMMIT_TIME, PARTITION_PATH, RECORD_KEY
+from pyhudi.schema.meta_columns import COMMIT_TIME, META_COLUMNS, PARTITION_PATH, RECORD_KEY
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.spec.table_version import TableVersion
 
@@ -62,7 +62,7 @@ def check_named(named: Sequence[str], schema: pa.Schema, config: TableConfig) ->
         SchemaError: names the column.
     """
     for name in named:
-        if name in _META_COLUMNS or _kind_of(schema, name, config.version) is not None:
+        if name in META_COLUMNS or _kind_of(schema, name, config.version) is not None:
             continue
         kind = type_at(schema, name)
         if kind is None:

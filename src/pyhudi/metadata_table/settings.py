@@ -93,6 +93,11 @@ class MetadataSettings:
         indexes = {partitions.RECORD_INDEX: self.record_index, partitions.BLOOM_FILTERS: self.bloom_filters}
         return said | {name: is_wanted for name, is_wanted in indexes.items() if is_wanted is not None}
 
+    @property
+    def asked_columns(self) -> tuple[str, ...]:
+        """The columns that options name for statistics, where there shall be any."""
+        return self.columns if self.enabled and self.column_stats else ()
+
 
 DEFAULTS = MetadataSettings()
 #: What a table service wants that has no options of its own.

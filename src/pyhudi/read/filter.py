@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
+from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from pyhudi.errors import UsageError
 from pyhudi.read.condition import AllOf, AnyOf, Condition, Not, Opaque
+
+_TEXT: Final = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_BY_POSITION: Final = re.compile(r"FieldPath\(")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +44,11 @@ def check_condition(expression: pc.Expression, schema: pa.Schema) -> None:
     Raises:
         UsageError: says why, as Arrow does.
     """
+    if _BY_POSITION.search(_TEXT.sub("", str(expression))):
+        raise UsageError(f"The filter {expression} names a column by its position, which differs from read to read; give its name.")
     try:
-        schema.empty_table().filter(expression)
+        pa.table([pa.nulls(1, field.type) for field in schema], schema=pa.schema([field.with_nullable(True) for field in schema])).filter(
+            expression
+        )
     except (pa.ArrowException, KeyError, TypeError) as error:
         raise UsageError(f"The filter {expression} is no condition over the columns {', '.join(schema.names)}: {error}") from None

@@ -78,7 +78,7 @@ def scalar_of(value: Literal, kind: pa.DataType) -> pa.Scalar:
 
 def _number(value: int | Decimal, kind: pa.DataType) -> pa.Scalar:
     if pt.is_floating(kind):
-        return pa.scalar(float(value))  # of 64 bits, which Spark compares floats as
+        return pa.scalar(float(Decimal(value)))  # of 64 bits, which Spark compares floats as
     return pa.scalar(str(value)).cast(kind)
 
 
@@ -117,7 +117,8 @@ def _tamed(value: int | Decimal) -> int | Decimal:
 
 def _is_exact(value: object, kind: pa.DataType) -> bool:
     """Tell whether a floating point type has a number: one of 32 bits has 0.5, and not 0.1."""
-    return not pt.is_float32(kind) or float(np.float32(value)) == value  # type: ignore[arg-type]
+    with np.errstate(over="ignore"):
+        return not pt.is_float32(kind) or float(np.float32(value)) == value  # type: ignore[arg-type]
 
 
 def _timestamp(text: str, kind: pa.DataType) -> pa.Scalar:

@@ -17,7 +17,21 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from pyhudi.errors import UsageError, nearest
-from pyhudi.read.condition import MIRRORED, AllOf, Among, BeginsWith, Column, Compare, Condition, Constant, IsNull, Not, Opaque, Operand
+from pyhudi.read.condition import (
+    MIRRORED,
+    AllOf,
+    Among,
+    BeginsWith,
+    Call,
+    Column,
+    Compare,
+    Condition,
+    Constant,
+    IsNull,
+    Not,
+    Opaque,
+    Operand,
+)
 from pyhudi.read.filter import Filter, check_condition
 from pyhudi.read.functions import call_of, rows_of
 from pyhudi.read.literals import Literal, compared, members, scalar_of
@@ -114,7 +128,7 @@ class _Parser:
         if self._take_word("IS"):
             inverted = self._take_word("NOT")
             self._expect_word("NULL")
-            is_null = Filter(rows_of(column).is_null(), IsNull(column))
+            is_null = _is_null(column)
             return ~is_null if inverted else is_null
         inverted = self._take_word("NOT")
         found = self._range_or_pattern(column)
@@ -177,7 +191,7 @@ class _Parser:
         rows = rows_of(column)
         if value is None:
             if symbol == "<=>":
-                return Filter(rows.is_null(), IsNull(column))
+                return _is_null(column)
             unknown = scalar_of(None, column.type)
             return Filter(_COMPARISONS[symbol](rows, pc.scalar(unknown)), Compare(column, _ONE_SPELLING.get(symbol, symbol), unknown))
         same = compared("=" if symbol == "<=>" else symbol, value, column.type)
@@ -280,6 +294,11 @@ class _Parser:
         token = self._peek()
         found = "its end" if token.kind == "end" else f"'{token.text}'"
         return UsageError(f"The filter {self._text!r} has {found} at character {token.start + 1} where {expected} should be.")
+
+
+def _is_null(operand: Operand) -> Filter:
+    """Return the test for null; a function is null where its column is, though it may have no result here for other values."""
+    return Filter(rows_of(operand.column if isinstance(operand, Call) else operand).is_null(), IsNull(operand))
 
 
 def _like(column: Operand, pattern: str) -> Condition:

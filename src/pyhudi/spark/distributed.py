@@ -123,7 +123,7 @@ def write_distributed(table: OpenTable, request: DistributedRequest, options: Ma
     ) as txn:
         stored, latest = state_before(txn.table)
         schema = _schema_after(stored, request, txn, wants_all=choices.wants_all_columns and not request.located)
-        check_named(choices.metadata_table.columns, schema.columns, txn.table.config)
+        check_named(choices.metadata_table.asked_columns, schema.columns, txn.table.config)
         shape = table_shape(schema, txn.table.config)
         if not request.located and (choices.tagging.looks_up or choices.tagging.combine) and not request.operation.deletes_rows:
             require_columns(arrow_schema(request.frame), shape.ordering_fields, "an ordering field", txn.table.config)

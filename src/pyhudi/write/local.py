@@ -113,7 +113,7 @@ def plan_local(
         columns = user_columns if request.located else without_meta_columns
         wants_all = choices.wants_all_columns and not request.located
         schema = evolved(stored, columns(request.data.schema), stage.table.config, wants_all=wants_all)
-    check_named(choices.metadata_table.columns, schema.columns, stage.table.config)
+    check_named(choices.metadata_table.asked_columns, schema.columns, stage.table.config)
     shape = table_shape(schema, stage.table.config)
     positions = stage.table.config.is_merge_on_read and choices.writer.log.positions
     lookup = Lookup(stage.table.storage, stage.view, engine, shape, positions, choices.tagging.drop_known)

@@ -13,9 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pyhudi.errors import UsageError
 from pyhudi.read.arrow_condition import condition_of
 from pyhudi.read.bounds import may_match
 from pyhudi.read.condition import Column, Compare, Not, Opaque, operands
+from pyhudi.read.filter import check_condition
 from tests.unit.read.test_bounds_property import FILES, SCHEMA, VALUES, bounds_of
 
 COLUMNS = pa.schema(
@@ -113,3 +115,17 @@ def test_no_file_with_a_matching_row_is_ruled_out(files: list[list[dict[str, Any
     kept = may_match(condition, bounds, len(files), nan_is_greatest=False)
     for rows, stays in zip(files, kept, strict=True):
         assert stays or not pa.Table.from_pylist(rows, schema=SCHEMA).filter(expression).num_rows, (str(expression), rows)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [pc.field(1) == 1, pc.field("nope") == 1, pc.field("i"), pc.field("s") > pc.field("i"), pc.field("at") > datetime(2024, 1, 1)],
+)
+def test_an_expression_that_is_no_condition_is_refused_before_anything_is_read(expression: pc.Expression) -> None:
+    schema = pa.schema({"i": pa.int64(), "s": pa.string(), "at": pa.timestamp("us", "UTC")})
+    with pytest.raises(UsageError, match="The filter"):
+        check_condition(expression, schema)
+
+
+def test_texts_that_look_like_places_are_no_places() -> None:
+    check_condition(pc.field("s") == 'x "FieldPath(1)', pa.schema({"s": pa.string()}))

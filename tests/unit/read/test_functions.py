@@ -131,6 +131,14 @@ def test_functions_that_do_not_keep_order_are_not_bounded(text) -> None:
     assert not keeps_order(call)
 
 
+@pytest.mark.parametrize(
+    ("condition", "rows"), [("year(d) IS NULL", [1]), ("year(d) IS NOT NULL", [0, 2]), ("NOT (year(d) <=> NULL)", [0, 2])]
+)
+def test_a_function_is_null_where_its_column_is(condition: str, rows: list[int]) -> None:
+    table = pa.table({"row": [0, 1, 2], "d": pa.array([11_000_001, None, 0], pa.int32()).cast(pa.date32())})
+    assert table.filter(parse_predicate(condition, table.schema).expression)["row"].to_pylist() == rows
+
+
 def test_a_file_is_kept_when_a_bound_has_no_result(tmp_path: Path) -> None:
     table = HudiTable.create(tmp_path / "t", pa.schema({"id": pa.int64(), "l": pa.int64()}), name="t", keys=["id"])
     table.insert([{"id": 0, "l": 946_684_800}, {"id": 1, "l": 316_000_000_000}, {"id": 2, "l": 400_000_000_000_000}])

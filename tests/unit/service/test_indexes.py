@@ -186,6 +186,7 @@ def test_listed_indexes_are_the_partitions_of_the_metadata_table(tmp_path) -> No
         (("partition_stats", "name"), UsageError, "partition_stats is of all columns"),
         (("bloom_filters", "name", "bloom_filters", {"expr": "lower"}), UsageError, "bloom_filters is of all columns"),
         (("files", "name"), UsageError, "files is the list of files"),
+        (("Record_Index", "name"), UsageError, "Record_Index is that of the record keys"),
         (("record_index", "name", "column_stats", {"expr": "lower"}), UsageError, "record_index is that of the record keys"),
     ],
 )

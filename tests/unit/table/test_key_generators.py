@@ -146,6 +146,11 @@ def test_generator_of_a_user_is_asked_for_keys_and_paths(tmp_path: Path) -> None
     assert table.to_arrow(filter="day = '2024-01-15'").num_rows == 2
 
 
+class Unsayable(Exception):
+    def __str__(self) -> str:
+        raise ValueError("not to be shown")
+
+
 @dataclass(frozen=True)
 class Made:
     """Gives one key and one path to all records; fails where there is none."""
@@ -154,6 +159,8 @@ class Made:
     path: str | None = "lima"
 
     def record_key(self, record: Mapping[str, Any]) -> str:
+        if self.key == "unsayable":
+            raise Unsayable
         return record["nope"] if self.key is None else self.key
 
     def partition_path(self, record: Mapping[str, Any]) -> str:
@@ -164,6 +171,7 @@ class Made:
     ("made", "message"),
     [
         (Made(key=None), "failed on the record key of row 0: KeyError: 'nope'"),
+        (Made(key="unsayable"), "failed on the record key of row 0: Unsayable: which cannot be shown"),
         (Made(path=None), "failed on the partition path of row 0: ZeroDivisionError"),
         (Made(path="../x"), r"made the path of row 0: partition path '\.\./x' is refused: it has a '.' or '..' segment\.$"),
         (Made(key=""), "made the record key '' of row 0"),

@@ -163,6 +163,8 @@ def test_statistics_of_columns_that_have_none_are_refused_before_anything_is_wri
     with pytest.raises(SchemaError, match=message):
         table.insert([{**ride(1), "tags": [1]}], options={"hoodie.metadata.index.column.stats.column.list": named})
     assert not table.history()
+    for switch in ("hoodie.metadata.enable", "hoodie.metadata.index.column.stats.enable"):
+        table.insert([{**ride(1), "tags": [1]}], options={"hoodie.metadata.index.column.stats.column.list": named, switch: "false"})
 
 
 def test_column_that_is_added_has_statistics_in_all_files() -> None:

@@ -138,11 +138,11 @@ def _check_name(request: IndexRequest) -> None:
         UsageError: says what the name is of.
     """
     name = request.name
-    if name == partitions.FILES:
+    if name.lower() == partitions.FILES:
         raise UsageError("files is the list of files that every metadata table has; index(rebuild=True) makes it anew, with all indexes")
-    if name in _WHOLE:
+    if name.lower() in _WHOLE:
         raise UsageError(f"{name} is of all columns: give it none, no type and no options, or give an index of columns another name")
-    if name == partitions.RECORD_INDEX and request.type != name:
+    if name.lower() == partitions.RECORD_INDEX and request.type != name:
         raise UsageError(f"{name} is that of the record keys; give an index of type {request.type} another name")
     if not _NAME.fullmatch(name):
         raise UsageError(f"'{name}' is no name of an index: letters, digits and underscores make one")
