@@ -15,10 +15,8 @@ from pyhudi.errors import KeyFieldError
 from pyhudi.keygen.fields import FieldKeys
 from pyhudi.keygen.protocol import KeyFields, PartitionLayout
 from pyhudi.spark.key_columns import with_keys
+from tests.spark.test_key_generators import KEYS, ON_SPARK, PATH
 
-KEYS = "_hoodie_record_key"
-PATH = "_hoodie_partition_path"
-ON_SPARK = {"pyhudi.engine": "spark"}
 NUMBERS = pa.schema(
     {
         "id": pa.int64(),

@@ -33,6 +33,16 @@ class _Parts:
     exponent: int
     significant: int
 
+    @property
+    def zeros(self) -> int:
+        """How many bits at the end are not set."""
+        return (self.bits & -self.bits).bit_length() - 1
+
+    @property
+    def width(self) -> int:
+        """How many bits there are without these."""
+        return _FRACTION_BITS + 1 - self.zeros
+
 
 def float_text(value: float, *, single_precision: bool = False) -> str:
     """Return a floating point number as Java prints it, with an exponent from 10^7 on and below 10^-3.
@@ -80,14 +90,11 @@ def _parts(exponent: int, fraction: int, width: int, bias: int) -> _Parts:
 
 def _whole_digits(parts: _Parts) -> tuple[str, int] | None:
     """Return the digits of a whole number of 64 bits and where its point is; None for other numbers."""
-    zeros = (parts.bits & -parts.bits).bit_length() - 1
-    width = _FRACTION_BITS + 1 - zeros
-    if parts.exponent not in _SMALL or parts.exponent < width - 1:
+    if parts.exponent not in _SMALL or parts.exponent < parts.width - 1:
         return None
     number = parts.bits << parts.exponent >> _FRACTION_BITS
     # Digits that its bits do not tell are rounded away.
-    dropped = max(parts.exponent - parts.significant - 1, 0)
-    insignificant = len(str(1 << dropped)) - 1 if parts.exponent > parts.significant else 0
+    insignificant = len(str(1 << max(parts.exponent - parts.significant - 1, 0))) - 1
     if insignificant:
         power = 10**insignificant
         number = number // power + (number % power >= power >> 1)
@@ -97,8 +104,7 @@ def _whole_digits(parts: _Parts) -> tuple[str, int] | None:
 
 def _digits(parts: _Parts) -> tuple[str, int]:
     """Return the digits of a number and where its point is, by long division until the digits tell it from its neighbours."""
-    zeros = (parts.bits & -parts.bits).bit_length() - 1
-    width = _FRACTION_BITS + 1 - zeros
+    width = parts.width
     behind_point = max(0, width - parts.exponent - 1)
     ten = _power_of_ten(parts)
     # The number is b / s * 10^ten, and half of the distance to its neighbours m / s.
@@ -112,7 +118,7 @@ def _digits(parts: _Parts) -> tuple[str, int]:
         twos_b, twos_s, twos_m = twos_b - twos_m, twos_s - twos_m, 0
     size = max(_size(width + twos_b, fives_b), _size(twos_s + 1, fives_s + 1))
     word = next((bits for bits in _WORDS if size < bits), None)
-    b, s, m = (parts.bits >> zeros) * 5**fives_b << twos_b, 5**fives_s << twos_s, 5**fives_b << twos_m
+    b, s, m = (parts.bits >> parts.zeros) * 5**fives_b << twos_b, 5**fives_s << twos_s, 5**fives_b << twos_m
     return _divided(b, s, m, ten, word)
 
 

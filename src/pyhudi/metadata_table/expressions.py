@@ -28,7 +28,8 @@ NUMBERS = ("pos", "len", "days")
 _FIRST_YEAR, _LAST_YEAR = 1000, 9999
 #: Days from 1970 on, about 30,000 years, up to which Arrow knows the year: beyond, its 16 bits begin anew.
 _LAST_DAY = 11_000_000
-_PER_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000}
+#: What a day has of each unit of timestamps.
+PER_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 _SPACE = " "
 _WHOLE = re.compile(r"[+-]?\d{1,20}", re.ASCII)
 _SMALLEST, _GREATEST = -(1 << 31), (1 << 31) - 1
@@ -150,9 +151,9 @@ def _local(column: pa.Array, options: Mapping[str, str]) -> pa.Array | None:
 def _near(column: pa.Array) -> pa.Array:
     """Return dates or times without those whose year Arrow does not know."""
     kind = column.type
-    if pt.is_timestamp(kind) and kind.unit not in _PER_DAY:
+    if pt.is_timestamp(kind) and kind.unit == "ns":
         return column  # 64 bits of nanoseconds are some 300 years
-    last, width = (_LAST_DAY, pa.int32()) if pt.is_date32(kind) else (_LAST_DAY * _PER_DAY[kind.unit], pa.int64())
+    last, width = (_LAST_DAY, pa.int32()) if pt.is_date32(kind) else (_LAST_DAY * PER_DAY[kind.unit], pa.int64())
     numbers = column.cast(width)
     is_near = pc.and_(pc.greater_equal(numbers, pa.scalar(-last, width)), pc.less_equal(numbers, pa.scalar(last, width)))
     return pc.if_else(is_near, column, pa.scalar(None, kind))

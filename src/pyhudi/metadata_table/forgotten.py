@@ -10,13 +10,8 @@ import logging
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.metadata_table.data_table import DataTable
-from pyhudi.metadata_table.inflight import pending_builds
+from pyhudi.metadata_table.inflight import pending_builds, planned_partitions
 from pyhudi.metadata_table.kinds import kind_of
-from pyhudi.spec.indexing import Indexing
-from pyhudi.spec.instant import Action, Instant, State
-from pyhudi.spec.table_config import TableConfig
-from pyhudi.storage.protocol import Storage
-from pyhudi.timeline.payload import read_action
 
 _log = logging.getLogger(__name__)
 
@@ -45,18 +40,3 @@ def delete_forgotten(table: DataTable) -> None:
         if status.is_dir and status.name not in named and kind_of(status.name) is not None:
             _log.warning("the index %s of table %s, which its properties do not name, goes", status.name, table.view.storage.uri)
             storage.delete_tree(status.name)
-
-
-def planned_partitions(storage: Storage, config: TableConfig, build: Instant) -> tuple[str, ...]:
-    """Return the partitions that a build is to make.
-
-    Raises:
-        CorruptTableError: it has no readable plan.
-    """
-    try:
-        plan = read_action(storage, config, Instant(build.requested, Action.INDEXING, State.REQUESTED))
-    except FileNotFoundError:
-        plan = None
-    if not isinstance(plan, Indexing):
-        raise CorruptTableError(f"indexing {build.requested} of table {storage.uri} has no readable plan")
-    return tuple(one.metadata_partition for one in plan.partitions if one.metadata_partition)

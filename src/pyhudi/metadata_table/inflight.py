@@ -7,22 +7,39 @@ look at them. Their file groups are there before the properties name them, and n
 
 from __future__ import annotations
 
-from pyhudi.errors import UnsupportedError
+from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.metadata_table.index_definitions import load_definitions
 from pyhudi.metadata_table.own import FOLDER, OwnTable
 from pyhudi.metadata_table.own_times import is_built
 from pyhudi.metadata_table.partitions import COLUMN_STATS, FILES
 from pyhudi.spec.file_group import FileGroupId, FileSlice, join_path
 from pyhudi.spec.file_names import parse_base_file_name, parse_log_file_name
-from pyhudi.spec.instant import Action, Instant
+from pyhudi.spec.indexing import Indexing
+from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.protocol import Storage
+from pyhudi.timeline.payload import read_action
 from pyhudi.timeline.timeline import Timeline
 
 
 def pending_builds(data: Timeline) -> tuple[Instant, ...]:
     """Return the pending indexing actions of the data table."""
     return data.with_actions(Action.INDEXING).pending()
+
+
+def planned_partitions(storage: Storage, config: TableConfig, build: Instant) -> tuple[str, ...]:
+    """Return the partitions that a build is to make.
+
+    Raises:
+        CorruptTableError: it has no readable plan.
+    """
+    try:
+        plan = read_action(storage, config, Instant(build.requested, Action.INDEXING, State.REQUESTED))
+    except FileNotFoundError:
+        plan = None
+    if not isinstance(plan, Indexing):
+        raise CorruptTableError(f"indexing {build.requested} of table {storage.uri} has no readable plan")
+    return tuple(one.metadata_partition for one in plan.partitions if one.metadata_partition)
 
 
 def is_under_way(instant: Instant, data: Timeline) -> bool:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from pyhudi.metadata_table.expressions import Expression
+from pyhudi.metadata_table.expressions import PER_DAY, Expression
 from pyhudi.metadata_table.index_definitions import ZONE_OPTION
 from pyhudi.read.bounds import Bounds
 from pyhudi.read.condition import Call
@@ -21,7 +21,6 @@ from pyhudi.read.condition import Call
 _FIXED_ZONE: Final = re.compile(r"UTC|GMT|Z|Etc/UTC|Etc/GMT|[+-]\d\d:\d\d")
 #: Patterns whose texts are ordered as the times are: from years on, each part finer than the one before.
 _ORDERED: Final = re.compile(r"yyyy([^A-Za-z']*MM([^A-Za-z']*dd([^A-Za-z']*HH([^A-Za-z']*mm([^A-Za-z']*ss)?)?)?)?)?[^A-Za-z']*")
-_PER_DAY: Final = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 _DAYS: Final = 1 << 30
 
 
@@ -60,8 +59,8 @@ def _moved(call: Call, side: pa.Array, sign: int) -> pa.Array:
     if call.zone is None or _FIXED_ZONE.fullmatch(call.zone):
         return side
     if pt.is_timestamp(side.type) and side.type.tz is not None:
-        return pc.add_checked(side.cast(pa.int64()), sign * _PER_DAY[side.type.unit]).cast(side.type)
-    return pc.add_checked(side.cast(pa.int64()), sign * _PER_DAY["s"]) if call.function == "from_unixtime" else side
+        return pc.add_checked(side.cast(pa.int64()), sign * PER_DAY[side.type.unit]).cast(side.type)
+    return pc.add_checked(side.cast(pa.int64()), sign * PER_DAY["s"]) if call.function == "from_unixtime" else side
 
 
 def _in_order(call: Call, column: Bounds) -> pa.BooleanArray:

@@ -30,7 +30,7 @@ def compared(symbol: str, value: Literal, kind: pa.DataType) -> tuple[str, pa.Sc
 
     Args:
         symbol: one of `= == <> != < <= > >=`.
-        value: the literal, not NULL.
+        value: the literal; nothing is known of a comparison with NULL.
         kind: type of the column.
 
     Raises:
@@ -69,17 +69,11 @@ def scalar_of(value: Literal, kind: pa.DataType) -> pa.Scalar:
             return pa.scalar(None, kind)
         if isinstance(value, str) and pt.is_timestamp(kind):
             return _timestamp(value, kind)
-        if isinstance(value, bool) == pt.is_boolean(kind) and not isinstance(value, str):
-            return pa.scalar(value) if isinstance(value, bool) else _number(value, kind)
+        if isinstance(value, int | Decimal) and not isinstance(value, bool) and pt.is_floating(kind):
+            return pa.scalar(float(Decimal(value)))  # of 64 bits, which Spark compares floats as
         return pa.scalar(str(value).lower() if isinstance(value, bool) else str(value)).cast(kind)
     except (pa.ArrowException, OverflowError, UnicodeEncodeError) as error:
         raise UsageError(f"The filter compares a column of type {kind} with {value!r}, which is no such value: {error}") from None
-
-
-def _number(value: int | Decimal, kind: pa.DataType) -> pa.Scalar:
-    if pt.is_floating(kind):
-        return pa.scalar(float(Decimal(value)))  # of 64 bits, which Spark compares floats as
-    return pa.scalar(str(value)).cast(kind)
 
 
 def _on_grid(symbol: str, value: Fraction, kind: pa.DataType) -> tuple[str, pa.Scalar] | bool:

@@ -189,11 +189,8 @@ class _Parser:
 
     def _compare(self, symbol: str, column: Operand, value: Literal) -> Filter:
         rows = rows_of(column)
-        if value is None:
-            if symbol == "<=>":
-                return _is_null(column)
-            unknown = scalar_of(None, column.type)
-            return Filter(_COMPARISONS[symbol](rows, pc.scalar(unknown)), Compare(column, _ONE_SPELLING.get(symbol, symbol), unknown))
+        if value is None and symbol == "<=>":
+            return _is_null(column)
         same = compared("=" if symbol == "<=>" else symbol, value, column.type)
         if symbol == "<=>":
             if isinstance(same, bool):

@@ -88,11 +88,15 @@ def test_compaction_cut_anywhere_is_recorded_once(driver: Driver) -> None:
         check(run, driver, before, before)
 
 
+def was_told(run: CrashRun) -> bool:
+    """Tell whether an action was cut behind the step that completes its record in the metadata table."""
+    return run.point.call.path.startswith(".hoodie/metadata") and run.point.call.path.endswith(".deltacommit")
+
+
 def died(storage: MemoryStorage, write: Write, driver: Driver = DRIVER) -> MemoryStorage:
     """What a writer left that died after it told the metadata table, before the write was complete."""
     for run in cuts(lambda cut: driver.write(cut, *write), storage):
-        call = run.point.call
-        if call.path.startswith(".hoodie/metadata") and call.path.endswith(".deltacommit"):
+        if was_told(run):
             return run.storage.copy()
     raise AssertionError("the metadata table was not told")
 
@@ -123,8 +127,7 @@ def test_compaction_that_is_cancelled_leaves_no_record() -> None:
     storage, oracle = stored_table(MERGED)
     MERGED.write(storage, *WRITE)
     for run in cuts(lambda cut: MERGED.compact(cut, "both"), storage):
-        call = run.point.call
-        if call.path.startswith(".hoodie/metadata") and call.path.endswith(".deltacommit"):
+        if was_told(run):
             [instant] = [one for one in HudiTable(run.storage).history().to_pylist() if one["action"] == "compaction"]
             HudiTable(run.storage).services.rollback(instant["requested"])
             names = [file.name for file in run.storage.list(".hoodie/metadata/.hoodie/timeline")]

@@ -18,10 +18,10 @@ from pyhudi.errors import AlreadyExistsError
 from pyhudi.service.indexes import Indexing, IndexRequest
 from pyhudi.spec.commit import Operation
 from pyhudi.storage.memory import MemoryStorage
-from pyhudi.testing.crash import CrashRun, crash_points
+from pyhudi.testing.crash import crash_points
 from pyhudi.testing.faults import Fault
 from tests.unit.crash.tables import CountedIds, Driver, StoppedClock, ride, stored_table
-from tests.unit.crash.test_cut_metadata_table import DRIVER, MERGED, NEXT, OLD_MERGED, WRITE, cuts, died
+from tests.unit.crash.test_cut_metadata_table import DRIVER, MERGED, NEXT, OLD_MERGED, WRITE, cuts, died, was_told
 from tests.unit.metadata_table.replays import prepared, timeline_of
 
 failed_writes = importlib.import_module("pyhudi.service.rollback.failed_writes")
@@ -30,10 +30,6 @@ failed_writes = importlib.import_module("pyhudi.service.rollback.failed_writes")
 def problems(storage: MemoryStorage) -> list[str]:
     """What the metadata table and the storage contradict each other in."""
     return [row["check"] for row in HudiTable(storage).inspect.health().to_pylist() if row["check"] != "nothing pending"]
-
-
-def was_told(run: CrashRun) -> bool:
-    return run.point.call.path.startswith(".hoodie/metadata") and run.point.call.path.endswith(".deltacommit")
 
 
 def record_far_from_its_rollback(driver: Driver) -> None:

@@ -18,10 +18,9 @@ import pyarrow as pa
 from pyhudi.errors import UnsupportedError, UsageError
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.metadata_table import partitions
-from pyhudi.metadata_table.forgotten import planned_partitions
 from pyhudi.metadata_table.found import Found
 from pyhudi.metadata_table.index_definitions import IndexDefinition, load_definitions
-from pyhudi.metadata_table.inflight import pending_builds
+from pyhudi.metadata_table.inflight import pending_builds, planned_partitions
 from pyhudi.metadata_table.settings import MetadataSettings
 from pyhudi.read.schema import StoredSchema, table_schema
 from pyhudi.schema.internal.history import history_of

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 from pyhudi.errors import ConflictError, HudiError, UnknownOutcomeError, UsageError
 from pyhudi.metadata_table.data_table import DataTable
-from pyhudi.metadata_table.forgotten import planned_partitions
 from pyhudi.metadata_table.index_definitions import load_definitions
+from pyhudi.metadata_table.inflight import planned_partitions
 from pyhudi.metadata_table.initialise import begin_build, complete_build, fill, lay_out
 from pyhudi.metadata_table.kinds import with_kinds
 from pyhudi.metadata_table.own import OwnTable, open_own

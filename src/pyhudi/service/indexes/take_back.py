@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from pyhudi.metadata_table.forgotten import planned_partitions
 from pyhudi.metadata_table.index_definitions import load_definitions
+from pyhudi.metadata_table.inflight import planned_partitions
 from pyhudi.metadata_table.own import FOLDER, OwnTable, open_own
 from pyhudi.metadata_table.own_times import is_built as is_built_time
 from pyhudi.metadata_table.prepare import with_partitions
