@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from pyhudi.kernels.base_file import TableShape
 from pyhudi.kernels.keys import with_computed_keys
 from pyhudi.kernels.read_base import NO_CONSTANTS, Constants, all_fields, iter_base_file, projected, with_constants, with_filter_columns
+from pyhudi.kernels.row_filter import passing
 from pyhudi.kernels.versions import Places
 from pyhudi.schema.meta_columns import RECORD_KEY
 from pyhudi.spec.file_group import BaseFile
@@ -41,4 +42,4 @@ def iter_keyed_base(
     heads = (field.split(".")[0] for field in key.key_fields)
     for batch in iter_base_file(storage, file, shape.schema, list(dict.fromkeys([*needed.names, *heads])), without=without):
         rows = with_constants(with_computed_keys(pa.Table.from_batches([batch]), key), constants)
-        yield from (rows if filter is None else rows.filter(filter)).select(wanted.names).to_batches()
+        yield from passing(rows, filter).select(wanted.names).to_batches()

@@ -20,6 +20,7 @@ from pyhudi.kernels.delta import Delta, SliceTask, chosen_blocks, slice_delta
 from pyhudi.kernels.keyed_base import iter_keyed_base
 from pyhudi.kernels.merge_counts import MergeCounts
 from pyhudi.kernels.read_base import NO_CONSTANTS, Constants, all_fields, projected, row_count, with_constants, with_filter_columns
+from pyhudi.kernels.row_filter import passing
 from pyhudi.schema.meta_columns import RECORD_KEY
 
 if TYPE_CHECKING:
@@ -65,8 +66,7 @@ def iter_merged(
         masked.append(delta.masked)
         if counts is not None:
             _add(counts, delta)
-        rows = with_constants(delta.rows, constants)
-        rows = rows if filter is None else rows.filter(filter)
+        rows = passing(with_constants(delta.rows, constants), filter)
         yield from rows.select(wanted.names).to_batches()
     if task.slice.base is not None:
         without = np.sort(pa.concat_arrays(masked).to_numpy())

@@ -23,6 +23,7 @@ import pyarrow.types as pt
 from pyhudi.errors import CorruptTableError, SchemaError
 from pyhudi.kernels.aligned_rows import Alignment, alignment
 from pyhudi.kernels.parquet_input import corrupt_as_error, open_parquet
+from pyhudi.kernels.row_filter import passing
 from pyhudi.kernels.versions import Places
 from pyhudi.schema.evolve import conform
 from pyhudi.schema.meta_columns import META_FIELDS, without_meta_columns
@@ -237,7 +238,7 @@ def _typed(
     ]
     found = pa.Table.from_arrays(columns, schema=needed)
     if filter_ is not None:
-        found = found.filter(filter_).select(wanted.names)
+        found = passing(found, filter_).select(wanted.names)
     yield from found.combine_chunks().to_batches()
 
 

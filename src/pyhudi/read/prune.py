@@ -42,7 +42,10 @@ def prune_partitions(paths: Sequence[str], condition: pc.Expression, schema: pa.
         for number, path in enumerate(paths)
     ]
     dataset = ds.FileSystemDataset(fragments, with_meta_columns(schema), parquet, nowhere)
-    return tuple(paths[int(fragment.path)] for fragment in dataset.get_fragments(filter=condition))
+    try:
+        return tuple(paths[int(fragment.path)] for fragment in dataset.get_fragments(filter=condition))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return tuple(paths)  # it fails for the value of a partition, which may have no rows
 
 
 def path_columns(schema: pa.Schema, config: TableConfig) -> frozenset[str]:
