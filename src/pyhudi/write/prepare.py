@@ -23,6 +23,7 @@ from pyhudi.schema.avro_arrow import arrow_to_avro, with_meta_fields
 from pyhudi.schema.evolve import conform, evolve
 from pyhudi.schema.internal.history import history_of, reconciled, with_history
 from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
+from pyhudi.spec.key_generator import KeyGeneratorType
 from pyhudi.spec.table_config import TableConfig
 
 
@@ -146,13 +147,14 @@ def keyed_rows(data: pa.Table, schema: pa.Schema, config: TableConfig, instant: 
 
 
 def keyed_deletes(data: pa.Table, schema: pa.Schema, config: TableConfig, instant: str) -> pa.Table:
-    """Return deletes of the records that the data name; columns other than keys and partition values are not looked at.
+    """Return deletes of the records that the data name; beyond keys and partition values only users' generators look.
 
     Raises:
         KeyFieldError: a record key is null or empty, or a partition value is not allowed.
         SchemaError: a value does not fit its column.
     """
-    needed = {name.lower() for name in config.naming_columns}
+    is_users = config.key_generator.family is KeyGeneratorType.USER_PROVIDED
+    needed = {name.lower() for name in (data.column_names if is_users else config.naming_columns)}
     columns = pa.schema([field.with_nullable(True) for field in schema if field.name.lower() in needed])
     named = keyed_rows(data, columns, config, instant)
     return deletes_of(named.column(RECORD_KEY)).append_column(PARTITION_PATH, named.column(PARTITION_PATH))

@@ -144,6 +144,10 @@ def test_generator_of_a_user_is_asked_for_keys_and_paths(tmp_path: Path) -> None
     table.upsert(events(("a", FIRST, "lima", DAY, 10)))
     assert sorted(table.to_arrow()["n"].to_pylist()) == [2, 3, 10]
     assert table.to_arrow(filter="day = '2024-01-15'").num_rows == 2
+    with pytest.raises(KeyFieldError, match=r"'tests.ByCity' failed on the record key of row 0: KeyError"):
+        table.delete(events(("a", FIRST, "lima", DAY, 0)).drop_columns("city"))
+    table.delete(events(("a", FIRST, "lima", DAY, 0)))
+    assert places(table).keys() == {"oslo-b", "None-c"}
 
 
 class Unsayable(Exception):
