@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import importlib.metadata
 import json
@@ -27,8 +28,8 @@ class Goal:
 GOALS = (
     Goal("W1 load, local", "local", "load", "pyhudi_local", "floor", 1.5),
     Goal("W1 load, Spark", "spark", "load", "pyhudi_spark", "spark_parquet", 1.0),
-    Goal("W2 upsert, local", "local", "upsert", "pyhudi_local", "floor", 2.0),
-    Goal("W2 upsert, Spark", "spark", "upsert", "pyhudi_spark", "floor", 4.0),
+    Goal("W2 upsert, local", "local", "upsert", "pyhudi_local", "floor", 1.5),
+    Goal("W2 upsert, Spark", "spark", "upsert", "pyhudi_spark", "floor", 3.0),
     Goal("W2 upsert, Spark, of Apache Hudi", "hudi", "upsert", "pyhudi_spark", "hudi_jvm", 1 / 15),
     Goal("W4 upsert into log files, local", "local-mor", "upsert", "pyhudi_local_mor", "floor_mor", 2.0),
     Goal("W4 rounds 4 to 10, local", "local-mor", "upsert 4-10", "pyhudi_local_mor", "floor_mor", 2.0),
@@ -53,11 +54,12 @@ GOALS = (
 
 @dataclass
 class Measurement:
-    """The times of one step of one contestant, in seconds, in the order of the repetitions."""
+    """The times of one step of one contestant, in seconds, in the order of the repetitions, and the day of the run."""
 
     lane: str
     contestant: str
     label: str
+    date: str
     seconds: list[float] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
 
@@ -72,12 +74,16 @@ def environment(rows: int) -> dict[str, str]:
     packages = ("pyhudi", "pyspark", "pyarrow", "deltalake")
     versions = {name: importlib.metadata.version(name) for name in packages if _installed(name)}
     return {
-        "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"),
         "machine": f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}",
         "python": platform.python_version(),
         "rows": f"{rows:,}",
         **versions,
     }
+
+
+def today() -> str:
+    """Return the date of a run that begins now."""
+    return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d")
 
 
 def _installed(name: str) -> bool:
@@ -90,14 +96,23 @@ def _installed(name: str) -> bool:
 
 def to_json(measured: Sequence[Measurement], facts: Mapping[str, str]) -> str:
     """Return everything measured, for programs."""
-    rows = [{"lane": m.lane, "contestant": m.contestant, "step": m.label, "seconds": m.seconds, "errors": m.errors} for m in measured]
-    return json.dumps({"environment": dict(facts), "measurements": rows}, indent=1)
+    return json.dumps({"environment": dict(facts), "measurements": [dataclasses.asdict(m) for m in measured]}, indent=1)
+
+
+def from_json(text: str, facts: Mapping[str, str]) -> list[Measurement]:
+    """Return what `to_json` was given; nothing of tables of other sizes."""
+    stored = json.loads(text)
+    return [Measurement(**one) for one in stored["measurements"]] if stored["environment"]["rows"] == facts["rows"] else []
 
 
 def to_markdown(measured: Sequence[Measurement], facts: Mapping[str, str]) -> str:
     """Return the page: goals with their ratios, then every time."""
     lines = ["# Benchmarks", "", "Made by `make bench`. " + ", ".join(f"{key} {value}" for key, value in facts.items()) + ".", ""]
-    lines += ["All contestants ran in rotation in one run; a ratio compares medians of that run. A goal that was missed says so.", ""]
+    lines += [
+        "The contestants of a lane ran in rotation in one run; a ratio compares their medians. A goal that was missed says so.",
+        "",
+    ]
+    lines += ["Days of the runs: " + ", ".join(f"{lane} {date}" for lane, date in {m.lane: m.date for m in measured}.items()) + ".", ""]
     lines += ["## Goals", "", "| workload | floor (s) | pyhudi (s) | ratio or seconds | goal | |", "| --- | --- | --- | --- | --- | --- |"]
     for goal in GOALS:
         lines.append(_goal_row(goal, measured))

@@ -1,7 +1,8 @@
 """`python -m bench.run`: every workload, every contestant in rotation, medians and ratios as a table and as JSON.
 
 A claim is a ratio measured in one run: in each repetition all contestants run the same step one after the other, so noise of the machine
-hits all of them. Writes `bench/results/last.json` and, with `--docs`, `docs/benchmarks.md`.
+hits all of them. Writes `bench/results/last.json`, where lanes that did not run keep their results, and, with `--docs`,
+`docs/benchmarks.md`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 from bench.data import ROWS, write_inputs
 from bench.lanes import OWN, PEERS, Lane, Step
 from bench.process import WorkerProcess
-from bench.report import Measurement, environment, to_json, to_markdown
+from bench.report import Measurement, environment, from_json, to_json, to_markdown, today
 
 ROOT = Path(__file__).resolve().parent.parent
 BATCHES = 10
@@ -29,10 +30,12 @@ def main() -> None:
     lanes = [lane for lane in lanes if lane.available() and (not arguments.lanes or lane.name in arguments.lanes)]
     with tempfile.TemporaryDirectory(prefix="pyhudi-bench-", ignore_cleanup_errors=True) as work:
         measured = [m for lane in lanes for m in run_lane(lane, inputs, Path(work))]
-    results = ROOT / "bench" / "results"
-    results.mkdir(exist_ok=True)
+    last = ROOT / "bench" / "results" / "last.json"
+    last.parent.mkdir(exist_ok=True)
     facts = environment(arguments.rows)
-    (results / "last.json").write_text(to_json(measured, facts))
+    ran = {lane.name for lane in lanes}
+    measured += [m for m in from_json(last.read_text(), facts) if m.lane not in ran] if last.exists() else []
+    last.write_text(to_json(measured, facts))
     page = to_markdown(measured, facts)
     if arguments.docs:
         (ROOT / "docs" / "benchmarks.md").write_text(page)
@@ -72,7 +75,7 @@ def run_lane(lane: Lane, inputs: Path, work: Path) -> list[Measurement]:
 def record(found: dict[tuple[str, str], Measurement], worker: WorkerProcess, lane: Lane, step: Step, number: int) -> None:
     """Run one step and add its seconds or its error."""
     answer = worker.ask(step.method, number)
-    measurement = found.setdefault((worker.name, step.label), Measurement(lane.name, worker.name, step.label))
+    measurement = found.setdefault((worker.name, step.label), Measurement(lane.name, worker.name, step.label, today()))
     if "error" in answer:
         measurement.errors.append(str(answer["error"]))
         print(f"{worker.name:16} {step.label:11} failed: {str(answer['error']).strip().splitlines()[-1]}", flush=True)
