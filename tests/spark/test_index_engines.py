@@ -170,3 +170,23 @@ def content(path: Path) -> list[tuple[Any, ...]]:
     columns = ["_hoodie_record_key", "_hoodie_partition_path", *SCHEMA.names]
     found = HudiTable.open(str(path)).to_arrow(columns=columns).to_pylist()
     return sorted((tuple(row.values()) for row in found), key=repr)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_key_of_two_partitions_is_found_in_one_when_the_index_lost_the_other(spark: SparkSession, tmp_path: Path, kind: str) -> None:
+    path = str(tmp_path / "t")
+    table = HudiTable.create(path, SCHEMA, name="twice", keys=["id"], partition_by=["city"], table_type=kind)
+    both = [(5, "oslo", 1, "first"), (5, "rome", 1, "first"), (6, "oslo", 1, "first")]
+    named = {**RECORDS, "hoodie.index.type": "RECORD_LEVEL_INDEX", "hoodie.parquet.small.file.limit": "0"}
+
+    def written(rows: Sequence[tuple[Any, ...]], operation: str) -> None:
+        writer = spark.createDataFrame(rows, "id long, city string, seen long, note string").write.format("hudi")
+        writer.options(**named, **{"hoodie.datasource.write.operation": operation}).mode("append").save(path)
+
+    table.upsert(pa.Table.from_pylist([dict(zip(SCHEMA.names, row, strict=True)) for row in both], SCHEMA), options=RECORDS)
+    known = HudiTable.open(path).inspect.explain_upsert([{"id": 5, "city": "rome", "seen": 2, "note": ""}], options=named)
+    assert known.found == 1
+    written([(5, "rome", 1, "")], "delete")
+    written([(5, "oslo", 2, "second"), (7, "oslo", 2, "second")], "upsert")
+    rows = spark.read.format("hudi").load(path).select("id", "city", "note").collect()
+    assert sorted(map(tuple, rows)) == [(5, "oslo", "second"), (6, "oslo", "first"), (7, "oslo", "second")]

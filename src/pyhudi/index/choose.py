@@ -99,7 +99,8 @@ def _named(name: str, asked: IndexOptions, config: TableConfig) -> Index:
     if name in (names.BLOOM, names.GLOBAL_BLOOM):
         finder, move = FilterScan(asked.bloom_precheck, from_metadata=asked.bloom_from_metadata), asked.move_bloom
     elif name in (names.RECORD_LEVEL, names.GLOBAL_RECORD_LEVEL):
-        finder, move = RecordIndexLookup(), asked.move_record
+        unsaid = RECORD_INDEX not in config.metadata_partitions and asked.move_simple
+        finder, move = RecordIndexLookup(), unsaid if asked.move_record is None else asked.move_record
     if name in (names.GLOBAL_SIMPLE, names.GLOBAL_BLOOM, names.GLOBAL_RECORD_LEVEL):
         return GlobalIndex(name, finder, tuple(config.ordering_fields), config.merge_mode, move=move)
     return PartitionIndex(name, finder)

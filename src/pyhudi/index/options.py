@@ -15,6 +15,7 @@ EXPRESSIONS = "hoodie.bucket.index.partition.expressions"
 SIMPLE, GLOBAL_SIMPLE, BLOOM, GLOBAL_BLOOM, BUCKET, INMEMORY = "SIMPLE", "GLOBAL_SIMPLE", "BLOOM", "GLOBAL_BLOOM", "BUCKET", "INMEMORY"
 GLOBAL_RECORD_LEVEL, RECORD_LEVEL = "GLOBAL_RECORD_LEVEL_INDEX", "RECORD_LEVEL_INDEX"
 _SERVED = (SIMPLE, GLOBAL_SIMPLE, BLOOM, GLOBAL_BLOOM, BUCKET, INMEMORY, GLOBAL_RECORD_LEVEL, RECORD_LEVEL, "RECORD_INDEX")
+_MOVE_SIMPLE, _MOVE_RECORD = "hoodie.simple.index.update.partition.path", "hoodie.record.index.update.partition.path"
 #: What keeps its knowledge outside the table, by who can ask it.
 _ELSEWHERE = {"HBASE": "an HBase cluster holds it", "FLINK_STATE": "the state of a Flink job holds it"}
 
@@ -24,13 +25,14 @@ class IndexOptions:
     """The options of a write that concern its index.
 
     `name` is None when they name none. `move_*` say whether a record found in another partition than its row names moves there, by
-    kind of global index. `bucket_count` and `hash_fields` are None when not given.
+    kind of global index; `move_record` is None where it depends on the table having a record index. `bucket_count` and `hash_fields` are
+    None when not given.
     """
 
     name: str | None
     move_simple: bool
     move_bloom: bool
-    move_record: bool
+    move_record: bool | None
     bloom_ranges: bool
     bloom_from_metadata: bool
     consistent: bool
@@ -55,9 +57,9 @@ def index_options(options: Options) -> IndexOptions:
     count, fields = options.get(BUCKET_COUNT), options.get(HASH_FIELDS)
     return IndexOptions(
         name=_checked_name(options.get(TYPE)),
-        move_simple=options.flag("hoodie.simple.index.update.partition.path"),
+        move_simple=options.flag(_MOVE_SIMPLE),
         move_bloom=options.flag("hoodie.bloom.index.update.partition.path"),
-        move_record=options.flag("hoodie.record.index.update.partition.path"),
+        move_record=_moves_by_record_index(options),
         bloom_ranges=options.flag("hoodie.bloom.index.prune.by.ranges"),
         bloom_from_metadata=options.flag("hoodie.bloom.index.use.metadata"),
         consistent=options.text("hoodie.index.bucket.engine").upper() == "CONSISTENT_HASHING",
@@ -66,6 +68,16 @@ def index_options(options: Options) -> IndexOptions:
         hash_fields=None if fields is None else tuple(part.strip() for part in fields.split(",") if part.strip()),
         expressions=options.text(EXPRESSIONS),
     )
+
+
+def _moves_by_record_index(options: Options) -> bool | None:
+    """Tell whether a global record index moves records; one that is not there does in Apache Hudi what GLOBAL_SIMPLE does."""
+    if options.get(_MOVE_RECORD) is None:
+        if not options.flag("hoodie.metadata.enable"):
+            return options.flag(_MOVE_SIMPLE)
+        if not options.flag("hoodie.metadata.global.record.level.index.enable"):
+            return None
+    return options.flag(_MOVE_RECORD)
 
 
 def _checked_name(given: str | None) -> str | None:

@@ -2,7 +2,8 @@
 
 Rules: `SparkMetadataTableGlobalRecordLevelIndex`, `SparkMetadataTableRecordLevelIndex`. Where the record index is missing, behind or
 damaged, or names a file group that is gone, keys are looked for in the files, with a warning. An index over the whole table knows one
-place of a key: when that is in another partition than the one asked for, the files of this one are looked through for the key.
+place of a key: when that is not in the partition asked for, the files of this one are looked through for the key. None counts, too: the
+key may have lived in two partitions, and was deleted in the one that the index knew.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ class RecordIndexLookup:
     def _found(self, wanted: Sequence[Wanted], lookup: Lookup) -> list[list[Hits]]:
         table = trusted_table(lookup, RECORD_INDEX)
         places = [_places(table, one) for one in wanted]
-        elsewhere = [_elsewhere(one, found) for one, found in zip(wanted, places, strict=True)]
+        is_exact = table.is_by_partition or not lookup.view.config.partition_fields
+        elsewhere = [_elsewhere(one, found, is_exact=is_exact) for one, found in zip(wanted, places, strict=True)]
         scanned = self.otherwise.find(elsewhere, lookup) if any(len(one.keys) for one in elsewhere) else [[] for _ in wanted]
         return [
             _one_a_slice([*_hits_of(one, found, lookup), *(_spread(hits, others, one) for hits in more)])
@@ -61,11 +63,13 @@ def _places(table: MetadataTable, wanted: Wanted) -> Mapping[str, Sequence[Recor
     return {key: [place] for key, place in found.items()}
 
 
-def _elsewhere(wanted: Wanted, places: Mapping[str, Sequence[RecordLocation]]) -> Wanted:
-    """Return the keys that the index knows in another partition than the one asked for: they may live in this one, too."""
+def _elsewhere(wanted: Wanted, places: Mapping[str, Sequence[RecordLocation]], *, is_exact: bool) -> Wanted:
+    """Return the keys that the index does not know in the partition asked for, where they may live in it all the same."""
     path = wanted.partition_path
-    keys = [] if path is None else [key for key, found in places.items() if all(place.partition_path != path for place in found)]
-    return Wanted(pa.array(keys, pa.string()), path)
+    if path is None or is_exact:
+        return Wanted(pa.array([], pa.string()), path)
+    keys = wanted.keys.unique().to_pylist()
+    return Wanted(pa.array([key for key in keys if all(place.partition_path != path for place in places.get(key, ()))], pa.string()), path)
 
 
 def _one_a_slice(found: Sequence[Hits]) -> list[Hits]:

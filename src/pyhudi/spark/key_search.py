@@ -15,8 +15,10 @@ from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives 
 
 from pyhudi.index.choose import asks_record_index
 from pyhudi.index.global_simple import GlobalIndex
+from pyhudi.index.known_by_metadata import trusted_table
 from pyhudi.index.protocol import Lookup
 from pyhudi.kernels.incoming import FILE_ID_COLUMN
+from pyhudi.metadata_table.partitions import RECORD_INDEX
 from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
 from pyhudi.spark.bucketed import place, places_of
 from pyhudi.spark.kept import kept_until
@@ -76,21 +78,27 @@ class KeySearch:
         if asks_record_index(self.tagging.index):
             known = record_index_places(keyed, self.lookup, self.kept, in_any_partition=in_any_partition)
             if known is not None:
-                return known if in_any_partition else self._with_elsewhere(known, keyed, paths)
+                return known if in_any_partition or self._is_exact else self._with_elsewhere(known, keyed)
         return stored_places(keyed.sparkSession, paths, self.lookup)
 
-    def _with_elsewhere(self, known: DataFrame, keyed: DataFrame, paths: Sequence[str]) -> DataFrame:
-        """Add the places of keys that the index knows in another partition than the row's: they may live in this one, too."""
+    @property
+    def _is_exact(self) -> bool:
+        """True where a partition has no key that the record index does not know in it."""
+        config = self.lookup.view.config
+        return not config.partition_fields or trusted_table(self.lookup, RECORD_INDEX).is_by_partition
+
+    def _with_elsewhere(self, known: DataFrame, keyed: DataFrame) -> DataFrame:
+        """Add the places of keys that the index does not know in the row's partition; see `RecordIndexLookup`."""
         here = known.withColumnRenamed(PLACE_PATH, PARTITION_PATH)
         wanted = (
             keyed.select(PARTITION_PATH, RECORD_KEY)
-            .join(known.select(RECORD_KEY), RECORD_KEY, "left_semi")
             .join(here, [PARTITION_PATH, RECORD_KEY], "left_anti")
             .distinct()
             .withColumnRenamed(PARTITION_PATH, PLACE_PATH)
         )
         elsewhere = kept_until(self.kept, wanted)
-        if not elsewhere.take(1):
+        paths = [row[0] for row in elsewhere.select(PLACE_PATH).distinct().collect()]
+        if not paths:
             return known
         stored = stored_places(keyed.sparkSession, paths, self.lookup)
         return known if stored is None else known.unionByName(stored.join(elsewhere, [PLACE_PATH, RECORD_KEY], "left_semi"))

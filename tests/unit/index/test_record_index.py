@@ -82,3 +82,26 @@ def test_reading_trusts_no_count_of_rows_that_went_to_the_logs_of_buckets(tmp_pa
     table.upsert([ride(0, "city1", 2)], options=options)
     found = table.to_arrow(filter="id = 0").to_pylist()
     assert sorted((row["city"], row["value"]) for row in found) == [("city0", 0), ("city1", 2)]
+
+
+@pytest.mark.parametrize("first", ["oslo", "rome"])
+@pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+@pytest.mark.parametrize("named", [{}, {"hoodie.index.type": "RECORD_LEVEL_INDEX"}], ids=["chosen", "named"])
+def test_key_of_two_partitions_is_found_in_one_when_the_other_lost_it(first: str, table_type: str, named: dict[str, str]) -> None:
+    (second,) = {"oslo", "rome"} - {first}
+    table = make_table(partition_by=["city"], table_type=table_type)
+    table.upsert([ride(1, "oslo"), ride(1, "rome"), ride(2, "oslo")], options=RECORDS)
+    table.delete([ride(1, first)], options=named)
+    result = table.upsert([ride(1, second, 5)], options={**named, "hoodie.parquet.small.file.limit": "0"})
+    assert (result.index, result.updated) == ("RECORD_LEVEL_INDEX", 1)
+    assert table.delete([ride(1, second)], options=named).deleted == 1
+    assert rows_of(table) == [ride(2, "oslo")]
+
+
+@pytest.mark.parametrize(("has_index", "moved"), [(False, True), (True, False)])
+def test_a_record_index_that_the_table_does_not_have_moves_records_as_a_simple_one_does(*, has_index: bool, moved: bool) -> None:
+    table = make_table(partition_by=["city"])
+    options = {**(RECORDS if has_index else {}), "hoodie.index.type": "RECORD_INDEX"}
+    table.upsert([ride(1, "oslo")], options=options)
+    table.upsert([ride(1, "rome", 5)], options={"hoodie.index.type": "RECORD_INDEX"})
+    assert [row["_hoodie_partition_path"] for row in table.to_arrow(meta_columns=True).to_pylist()] == ["rome" if moved else "oslo"]

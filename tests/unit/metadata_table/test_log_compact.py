@@ -86,7 +86,8 @@ def test_joined_file_says_what_its_parts_said(version, table_type) -> None:
     own = log_compacted(table)
     assert contents(table.storage) == before
     parts = joined_parts(own)
-    assert {group.partition_path for group in parts} >= {"files", "column_stats", "record_index"}
+    of_files = {"column_stats"} if table_type == "COPY_ON_WRITE" else set()  # those of log files are few
+    assert {group.partition_path for group in parts} >= {"files", "record_index"} | of_files
     change(table, SEVERAL)
     after = contents(table.storage)
     assert after != before
