@@ -2,7 +2,8 @@
 
 Rules: `HoodieIndex.canIndexLogFiles`. Indexes that say the file group of a key before it is stored (BUCKET, Flink's state, INMEMORY) let
 new records into logs; those that read base files never do. Which of them wrote a log is told by its commit: pyhudi's say so, and logs
-of anybody else are looked into.
+of anybody else are looked into. So are logs that were written while the base file was being compacted: they may bring back a record that
+the file before held, and that the compaction left out since a log before them had deleted it.
 """
 
 from __future__ import annotations
@@ -39,10 +40,16 @@ class LogOrigins:
             return bool(piece.logs)
         timeline = self._view.timeline
         if timeline.layout == 1:
-            # Logs are named by their slice: any later commit may have written to them.
+            # Logs are named by their slice: any later commit may have written to them, and none says when a compaction was done.
             later = (instant.requested for instant in timeline.data_instants() if instant.requested > piece.base_instant)
-            return any(map(self._lets_new_records_in, later))
-        return any(self._lets_new_records_in(log.name.instant) for log in piece.logs)
+            return self._is_compacted(piece.base_instant) or any(map(self._lets_new_records_in, later))
+        done = timeline.completion_time(piece.base_instant)
+        return done is None or any(log.name.instant < done or self._lets_new_records_in(log.name.instant) for log in piece.logs)
+
+    def _is_compacted(self, requested: str) -> bool:
+        view = self._view
+        metadata = commit_at(view.storage, view.config, view.timeline, requested)
+        return metadata is None or metadata.operation == Operation.COMPACT
 
     def _lets_new_records_in(self, requested: str) -> bool:
         if requested not in self._known:
@@ -53,7 +60,7 @@ class LogOrigins:
 
 
 def _says_so(metadata: CommitMetadata) -> bool:
-    is_first_hand = WRITER_NOTE in metadata.extra and metadata.operation is not Operation.LOG_COMPACT
+    is_first_hand = WRITER_NOTE in metadata.extra and metadata.operation != Operation.LOG_COMPACT
     return not is_first_hand or NEW_IN_LOGS_NOTE in metadata.extra
 
 

@@ -16,7 +16,7 @@ from pyhudi.kernels.history import load_full_timeline
 from pyhudi.kernels.table_shape import shape_of
 from pyhudi.schema.avro_arrow import arrow_to_avro, with_meta_fields
 from pyhudi.table.table import HudiTable
-from tests.unit.table.tables import make_table, ride
+from tests.unit.table.tables import make_table, ride, rows_of
 
 OPTIONS = {"hoodie.metadata.enable": "false", "hoodie.compact.inline": "false"}
 BUCKET = {**OPTIONS, "hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "1"}
@@ -65,3 +65,28 @@ def test_logs_that_begin_no_record_are_not_read() -> None:
     (piece,) = view.latest_slices("")
     assert piece.logs
     assert not LogOrigins(view).may_begin_records(piece)
+
+
+@pytest.mark.parametrize("version", ["9", "8", "6"])
+@pytest.mark.parametrize("index", ["SIMPLE", "BLOOM", "GLOBAL_SIMPLE"])
+def test_record_that_came_back_while_its_deletion_was_compacted_is_found(version: str, index: str) -> None:
+    table = make_table(table_type="MERGE_ON_READ", options={"hoodie.write.table.version": version})
+    options = {**OPTIONS, "hoodie.index.type": index}
+    table.upsert([ride(1), ride(2)], options=options)
+    table.delete([ride(1)], options=options)
+    (planned,) = table.services.compact(mode="schedule")
+    table.upsert([ride(1, value=1)], options=options)
+    table.services.compact(planned.instant)
+    assert table.upsert([ride(1, value=2)], options=options).updated == 1
+    assert rows_of(table) == [ride(1, value=2), ride(2)]
+    table.delete([ride(1)], options=options)
+    assert rows_of(table) == [ride(2)]
+
+
+def test_logs_that_were_compacted_into_one_are_looked_into() -> None:
+    table = make_table(table_type="MERGE_ON_READ")
+    table.upsert([ride(1), ride(2)], options=BUCKET)
+    table.upsert([ride(2, value=1), ride(3)], options=BUCKET)
+    table.upsert([ride(2, value=2)], options=BUCKET)
+    assert table.services.log_compact(options={"hoodie.log.compaction.blocks.threshold": "2"})
+    assert found(table, ["1", "2", "3", "4"]) == ["1", "2", "3"]
