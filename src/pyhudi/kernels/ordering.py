@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from pyhudi.errors import SchemaError
+from pyhudi.errors import SchemaError, UnsupportedError
 
 _SIGN: Final = 63
 _ALL_BUT_SIGN: Final = (1 << _SIGN) - 1
@@ -35,8 +35,11 @@ def check_orderable(schema: pa.Schema, fields: Sequence[str]) -> None:
 
     Raises:
         SchemaError: names the field.
+        UnsupportedError: it is the field of a struct.
     """
     for name in fields:
+        if name not in schema.names and name.split(".")[0] in schema.names:
+            raise UnsupportedError(f"The ordering field '{name}' is inside a struct, which is not served; order by a column of its own.")
         if name not in schema.names:
             raise SchemaError(f"The ordering field '{name}' is no column of the table; its columns are {', '.join(schema.names)}.")
         if pt.is_nested(schema.field(name).type):

@@ -6,6 +6,8 @@ Apache Hudi takes a file, or a partition, without a record of a column for one t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pyhudi.engine.local import LocalEngine
 from pyhudi.errors import CorruptTableError
 from pyhudi.metadata_table import keys, partitions
@@ -21,7 +23,7 @@ from pyhudi.metadata_table.record import ColumnStats, MetadataRecord
 
 
 class StaleStatisticsError(CorruptTableError):
-    """Statistics are of a column that had the name before: it was dropped, or is called otherwise now."""
+    """Statistics are of a column that had the name before, or were not kept up meanwhile."""
 
 
 def record_added_columns(table: DataTable, known: IndexDefinition, wanted: IndexDefinition) -> OwnTable:
@@ -29,7 +31,7 @@ def record_added_columns(table: DataTable, known: IndexDefinition, wanted: Index
 
     Raises:
         CorruptTableError: a base file has no whole footer.
-        StaleStatisticsError: a column's name was that of another, whose statistics are there.
+        StaleStatisticsError: there are others of a column of that name, of before.
         StorageError: the storage failed; the columns are not in the index.
     """
     added = tuple(name for name in wanted.source_fields if name not in known.source_fields)
@@ -48,20 +50,28 @@ def record_added_columns(table: DataTable, known: IndexDefinition, wanted: Index
             files[keys.column_stats_key(stats.column, path, stats.file_name)] = stats
         if told and not any(piece.logs for piece in table.view.latest_slices(path)):
             of_partitions |= {keys.partition_stats_key(stats.column, path): stats for stats in partition_stats(path, told, types)}
-    index = table.partition(partitions.COLUMN_STATS)
-    # A run that was cut off, or an earlier definition, may have left some: two records of a file would be united.
-    known_files = {} if index is None else dict(index.get_many(files))
-    for key, record in known_files.items():
-        if isinstance(record, ColumnStats) and not record.is_deleted and _bounds(record) != _bounds(files[key]):
-            raise StaleStatisticsError(f"it has statistics of another column '{record.column}' in file {record.file_name}")
-    files = {key: stats for key, stats in files.items() if key not in known_files}
-    changes = {partitions.COLUMN_STATS: Changes(files)}
+    changes = {partitions.COLUMN_STATS: Changes(_unrecorded(table, partitions.COLUMN_STATS, files))}
     if partitions.PARTITION_STATS in table.view.config.metadata_partitions:
-        changes[partitions.PARTITION_STATS] = Changes(of_partitions)
-    if not files:
+        changes[partitions.PARTITION_STATS] = Changes(_unrecorded(table, partitions.PARTITION_STATS, of_partitions))
+    if not any(change.records for change in changes.values()):
         return table.own
     write_changes(table.own, build_time(table.own, table.view.timeline), changes)
     return table.own.reloaded()
+
+
+def _unrecorded(table: DataTable, partition: str, found: Mapping[str, MetadataRecord]) -> dict[str, MetadataRecord]:
+    """Return the records that are not there yet.
+
+    A run that was cut off, or an earlier definition, may have left some. They must be the same: what is written now counts as written
+    before all commits, so that an older record of a partition would win, and two of a file would be united.
+    """
+    index = table.partition(partition)
+    known = {} if index is None else dict(index.get_many(found))
+    for key, record in known.items():
+        now = found[key]
+        if isinstance(record, ColumnStats) and isinstance(now, ColumnStats) and not record.is_deleted and _bounds(record) != _bounds(now):
+            raise StaleStatisticsError(f"it has other statistics of column '{record.column}' in {record.file_name or 'it'}, of before")
+    return {key: record for key, record in found.items() if key not in known}
 
 
 def _bounds(stats: ColumnStats) -> tuple[object, ...]:

@@ -135,7 +135,7 @@ def _column_stats(file: pq.ParquetFile, place: int, file_name: str, column: str,
     nulls = _nulls(chunks)
     bounds = None if nulls is None else _footer_bounds(chunks, kind, footer.schema.column(place))
     if nulls is None or (bounds is None and footer.schema.column(place).physical_type in _REALS):
-        stored = _stored(file, column)
+        stored = _stored(file, footer.schema.column(place).path)  # the file may call it otherwise
         nulls, bounds = stored.null_count, _bounds_of_reals(stored)
     if bounds is None:
         bounds = widest_bounds(*kind)

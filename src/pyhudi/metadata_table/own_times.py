@@ -83,5 +83,6 @@ def _longer(time: str, service: Service) -> Iterator[str]:
 
 
 def _unused(own: OwnTable, times: Iterable[str]) -> str:
-    taken = {instant.requested for instant in own.timeline.instants}
+    # An archived build keeps its time: its log files stand until they are cleaned.
+    taken = {instant.requested for instant in own.timeline.with_archived().instants}
     return next(time for time in times if time not in taken)

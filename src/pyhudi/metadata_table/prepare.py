@@ -25,6 +25,7 @@ from pyhudi.metadata_table.inflight import check_laid_out, pending_builds
 from pyhudi.metadata_table.initialise import build_partition
 from pyhudi.metadata_table.kind import PartitionKind
 from pyhudi.metadata_table.kinds import kind_of, with_kinds
+from pyhudi.metadata_table.lost_definitions import without_lost_definitions
 from pyhudi.metadata_table.own import FOLDER, OwnTable, Sources, create_own
 from pyhudi.metadata_table.partitions import COLUMN_STATS, RECORD_INDEX, SECONDARY_PREFIX
 from pyhudi.metadata_table.settings import DEFAULTS, MetadataSettings
@@ -147,6 +148,7 @@ def _must_complete_first(config: TableConfig, timeline: Timeline) -> str:
 
 def _built_anew(found: Found, config: TableConfig, schema: pa.Schema | None, sources: Sources, settings: MetadataSettings) -> InStep:
     storage = found.view.storage
+    config = without_lost_definitions(storage, config, sources)
     wanted = settings.wanted(config)
     if config.metadata_partitions:
         _log.warning("the metadata table of %s is built anew: %s", storage.uri, found.trouble)

@@ -43,6 +43,7 @@ def metadata_table_problems(view: FileSystemView, schema: pa.Schema) -> Iterator
         return
     try:
         table = MetadataTable.open(view.storage, view.config, view.timeline)
+        definition = table.definitions.get(partitions.COLUMN_STATS)
     except (CorruptTableError, UnsupportedError) as error:
         yield "metadata table is whole", partitions.FILES, str(error)
         return
@@ -50,7 +51,6 @@ def metadata_table_problems(view: FileSystemView, schema: pa.Schema) -> Iterator
         yield "metadata table knows all writes", instant, "it was made without the metadata table, which is not used until it is built anew"
     if table.missing_instants:
         return
-    definition = table.definitions.get(partitions.COLUMN_STATS)
     # Tables of Hudi 0.15 do not say which columns have statistics.
     columns = indexed_columns(schema, view.config.version, len(schema)) if definition is None else definition.source_fields
     types = bound_types(schema, columns, view.config.version)
