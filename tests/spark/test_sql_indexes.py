@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from pyspark.errors import ParseException
+from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import SparkSession
 
 from pyhudi import HudiTable
-from pyhudi.errors import SchemaError, UsageError
+from pyhudi.errors import SchemaError, UnsupportedError, UsageError
 from pyhudi.kernels.history import load_full_timeline
 from pyhudi.metadata_table.table import MetadataTable
 
@@ -67,6 +68,51 @@ def test_index_that_cannot_be_is_refused(spark: SparkSession, table: str) -> Non
         spark.sql("DROP INDEX y ON indexed_rides")
 
 
-def test_show_indexes_of_other_tables_is_sparks_own_error(spark: SparkSession) -> None:
-    with pytest.raises(ParseException):
+def test_indexes_are_shown_and_refreshed_by_all_of_hudis_spellings(spark: SparkSession, table: str) -> None:
+    spark.sql("CREATE INDEX IF NOT EXISTS by_rider ON indexed_rides (rider)")
+    named = {row.index_name for row in spark.sql("SHOW INDEXES FROM indexed_rides").collect()}
+    for target in ("TABLE indexed_rides", "default.indexed_rides", f"hudi.`{table}`", "indexed_rides ;"):
+        assert {row.index_name for row in spark.sql(f"show indexes in {target}").collect()} == named
+    assert spark.sql("REFRESH INDEX by_rider ON TABLE indexed_rides").collect() == []
+    with pytest.raises(UsageError, match="there is no index 'nope'"):
+        spark.sql("REFRESH INDEX nope ON indexed_rides")
+
+
+def test_index_that_the_next_write_would_delete_or_refuse_is_refused(spark: SparkSession, table: str, tmp_path: Path) -> None:
+    spark.conf.set("hoodie.metadata.enable", "false")
+    try:
+        with pytest.raises(UsageError, match="set it to true first"):
+            spark.sql("CREATE INDEX by_ts ON indexed_rides (ts)")
+    finally:
+        spark.conf.unset("hoodie.metadata.enable")
+    with pytest.raises(UsageError, match="options stand behind all columns"):
+        spark.sql("CREATE INDEX by_ts ON indexed_rides (ts OPTIONS (a = 'b'))")
+    with pytest.raises(UsageError, match="'regexp_replace' is not served"):
+        spark.sql("CREATE INDEX x ON indexed_rides USING column_stats(rider) OPTIONS(expr='regexp_replace', pattern='D', replacement='E')")
+    with pytest.raises(UsageError, match="date_format needs the option 'format'"):
+        spark.sql("CREATE INDEX x ON indexed_rides USING column_stats(at) OPTIONS(expr='date_format')")
+    spark.sql(f"""CREATE TABLE without_city (id STRING, city STRING) USING hudi PARTITIONED BY (city) LOCATION '{tmp_path / "t"}'
+        TBLPROPERTIES (primaryKey = 'id', 'hoodie.datasource.write.drop.partition.columns' = 'true')""")
+    with pytest.raises(UnsupportedError, match="'city', a partition column that the files"):
+        spark.sql("CREATE INDEX by_city ON without_city (city)")
+    spark.sql("INSERT INTO without_city VALUES ('a', 'oslo')")
+    spark.sql("DROP TABLE without_city")
+
+
+def test_key_inside_a_struct_is_that_of_a_table_made_in_sql(spark: SparkSession, tmp_path: Path) -> None:
+    spark.sql(f"""CREATE TABLE nested_keys (A STRUCT<K: STRING>, v INT) USING hudi TBLPROPERTIES (primaryKey = 'a.k')
+        LOCATION '{tmp_path / "t"}'""")
+    spark.sql("INSERT INTO nested_keys VALUES (named_struct('K', 'k1'), 1)")
+    spark.sql("UPDATE nested_keys SET v = 2 WHERE A.K = 'k1'")
+    assert [tuple(row) for row in spark.sql("SELECT _hoodie_record_key, v FROM nested_keys").collect()] == [("k1", 2)]
+    spark.sql("DROP TABLE nested_keys")
+
+
+def test_show_indexes_of_other_tables_says_what_they_are(spark: SparkSession) -> None:
+    with pytest.raises(AnalysisException, match="no_such_table"):
         spark.sql("SHOW INDEXES FROM no_such_table")
+    spark.range(1).createOrReplaceTempView("some_view")
+    with pytest.raises(UnsupportedError, match="`some_view` is no Hudi table"):
+        spark.sql("SHOW INDEXES FROM some_view")
+    with pytest.raises(ParseException):
+        spark.sql("SHOW INDEXES FROM some_view AS x")

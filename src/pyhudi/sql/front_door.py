@@ -114,8 +114,8 @@ def _handled(session: SparkSession, plain: PlainSql, text: str, args: Arguments)
     try:
         parsed = statement.read(session, plain, text, args)
     except ParseException:
-        if (listed := indexes.show(session, plain, text)) is not None:
-            return listed
+        if (answer := indexes.show_or_refresh(session, plain, text)) is not None:
+            return answer
         if (call := compaction.as_call(text)) is not None:
             return _handled(session, plain, call, None)
         return plain(text, args) if args else plain(text)  # Spark's own error, or a syntax that only its full road accepts

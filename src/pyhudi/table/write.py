@@ -13,7 +13,7 @@ from typing import Protocol
 
 from pyhudi.engine.local import LocalEngine
 from pyhudi.engine.protocol import Engine
-from pyhudi.errors import AlreadyExistsError
+from pyhudi.errors import AlreadyExistsError, UsageError
 from pyhudi.index.key_encoding import with_key_encoding
 from pyhudi.index.log_born import NEW_IN_LOGS_NOTE, WRITER_NOTE
 from pyhudi.kernels.write_task import TaskResult
@@ -103,6 +103,8 @@ def write(
         StorageError: the storage failed; nothing of this write is visible.
         UnknownOutcomeError: the storage failed in the last step without saying whether the commit is visible.
     """
+    if isinstance(partitions, str):
+        raise UsageError(f"partitions is the text {partitions!r}; give a list of paths, such as [{partitions!r}].")
     if operation is Operation.DELETE_PARTITION and partitions is not None:
         data = None  # the paths say it all
     for takes, writer in _writers:

@@ -119,7 +119,7 @@ def parse_time(time: str | datetime, zone: str) -> str:
     Times without offset are in the `zone` of the table's timeline (`UTC` or `LOCAL`).
 
     Raises:
-        OptionError: none of these, no such day, or a datetime without zone.
+        OptionError: none of these, no such day, a datetime without zone, or no text.
 
     Example:
         >>> parse_time("2026-12-01 04:05:47.825", "UTC")
@@ -129,6 +129,8 @@ def parse_time(time: str | datetime, zone: str) -> str:
         if time.tzinfo is None:
             raise OptionError(f"the time {time!r} has no zone; give an aware datetime, such as one with tzinfo=UTC")
         return format_instant(time, zone_of(zone))
+    if not isinstance(time, str):
+        raise OptionError(f"{time!r} is not a time; give a text such as '2026-12-01', or an aware datetime")
     text = time.strip()
     try:
         if _INSTANT.fullmatch(text):

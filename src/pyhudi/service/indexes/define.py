@@ -29,6 +29,7 @@ _BY_PARTITION = "isPartitioned"
 #: Partitions that are asked for by their own names alone; options of writes make them as well.
 _WHOLE = (partitions.COLUMN_STATS, partitions.PARTITION_STATS, partitions.BLOOM_FILTERS)
 _ARGUMENTS = ("format", *NUMBERS, ZONE_OPTION)
+_NEEDED = {"date_format": ("format",), "substring": ("pos", "len"), "date_add": ("days",), "date_sub": ("days",)}
 _NAME = re.compile(r"\w+", re.ASCII)
 
 
@@ -127,6 +128,7 @@ def definition_of(request: IndexRequest, config: TableConfig, schema: pa.Schema)
     field_name = _as_the_table_has_it(request.columns[0], schema)
     kind = _column_type(schema, field_name, config.name)
     if request.type == SECONDARY_INDEX:
+        _check_stored(request, config, field_name)
         return _secondary_index(request, config, field_name, kind)
     return _expression_index(request, config, field_name, kind)
 
@@ -180,6 +182,14 @@ def _record_index(request: IndexRequest, config: TableConfig) -> IndexDefinition
     return IndexDefinition(partitions.RECORD_INDEX, partitions.RECORD_INDEX, "", (), {_BY_PARTITION: by_partition}, 1)
 
 
+def _check_stored(request: IndexRequest, config: TableConfig, name: str) -> None:
+    if config.drop_partition_columns and name in config.partition_fields:
+        raise UnsupportedError(
+            f"index '{request.name}' is of '{name}', a partition column that the files of table {config.name} do not have "
+            "(hoodie.datasource.write.drop.partition.columns=true): paths find its values without an index"
+        )
+
+
 def _secondary_index(request: IndexRequest, config: TableConfig, name: str, kind: pa.DataType) -> IndexDefinition:
     if not is_servable(kind):
         raise SchemaError(
@@ -195,9 +205,11 @@ def _expression_index(request: IndexRequest, config: TableConfig, name: str, kin
         raise UsageError(f"index '{request.name}' needs the option expr: the function of '{name}' it is of, or '{IDENTITY}'")
     options = {key: str(value) for key, value in request.options.items() if key != "func"} | {"expr": function}
     is_bloom = request.type == partitions.BLOOM_FILTERS
-    refuse_strange(request.name, request.options, ("expr", "func", *_ARGUMENTS, *(BLOOM_OPTIONS if is_bloom else ())))
     if function not in FUNCTIONS:
         raise UsageError(f"index '{request.name}': the function '{function}' is not served.{nearest(function, FUNCTIONS)}")
+    refuse_strange(request.name, request.options, ("expr", "func", *_ARGUMENTS, *(BLOOM_OPTIONS if is_bloom else ())))
+    if missing := [option for option in _NEEDED.get(function, ()) if option not in options]:
+        raise UsageError(f"index '{request.name}': {function} needs the option '{missing[0]}'")
     check_arguments(request.name, options)
     if is_bloom:
         check_bloom_options(request.name, options)

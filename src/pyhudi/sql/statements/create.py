@@ -164,14 +164,23 @@ def _remaining(options: Options) -> dict[str, str]:
 
 def _column_names(definition: Definition, schema: StructType, options: Options, key: str) -> tuple[str, ...]:
     """Return the columns that a list such as primaryKey names, spelled as the columns are."""
-    names = {name.lower(): name for name in schema.names}
     stated = [name.strip() for name in options.text(key, default="").split(",") if name.strip()]
-    if missing := [name for name in stated if name.lower() not in names]:
+    found = {name: _spelled(schema, name.split(".")) for name in stated}
+    if missing := [name for name in stated if found[name] is None]:
         problem = (
             f"CREATE TABLE {definition.qualified_name}: {missing[0]} of {key} is no column; the columns are {', '.join(schema.names)}."
         )
         raise about(SchemaError(problem), next((text for text in definition.properties.values() if missing[0] in text), missing[0]))
-    return tuple(names[name.lower()] for name in stated)
+    return tuple(spelled for spelled in found.values() if spelled is not None)
+
+
+def _spelled(schema: StructType, parts: Sequence[str]) -> str | None:
+    """Return a column's name, which a dotted one finds in structs, as the table spells it; None when there is none."""
+    field = next((field for field in schema.fields if field.name.lower() == parts[0].lower()), None)
+    if field is None or len(parts) == 1:
+        return None if field is None else field.name
+    inner = _spelled(field.dataType, parts[1:]) if isinstance(field.dataType, StructType) else None
+    return None if inner is None else f"{field.name}.{inner}"
 
 
 def _partition_fields(definition: Definition, options: Options) -> tuple[str, ...]:
