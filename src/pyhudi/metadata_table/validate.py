@@ -159,7 +159,7 @@ def _column_problems(table: MetadataTable, view: FileSystemView, types: BoundTyp
             actual = stats_of(file)
             for column, stats in known.get(str(file.name), {}).items():
                 found = actual.get(column)
-                if found is None or (found.minimum is not None and found.value_type != stats.value_type):
+                if found is None or (found.minimum is not None and _type_of(found) != _type_of(stats)):
                     continue  # the file has no such column, or the column had another type then
                 for name in _COMPARED:
                     if getattr(stats, name) != getattr(found, name) and not _rules_nothing_out(name, stats, found):
@@ -183,9 +183,13 @@ def _partition_problems(table: MetadataTable, view: FileSystemView, types: Bound
         for file in view.latest_base_files(path):
             for column, stats in stats_of(file).items():
                 known = recorded.get(column)
-                if known is not None and known.value_type == stats.value_type and not _within(stats, known):
+                if known is not None and _type_of(known) == _type_of(stats) and not _within(stats, known):
                     problem = f"{column} has values from {stats.minimum!r} to {stats.maximum!r} in {file.path}"
                     yield "partition statistics hold all rows", path, f"{problem}, recorded are {known.minimum!r} to {known.maximum!r}"
+
+
+def _type_of(stats: ColumnStats) -> tuple[object, ...]:
+    return stats.value_type, stats.type_info
 
 
 def _within(stats: ColumnStats, wider: ColumnStats) -> bool:

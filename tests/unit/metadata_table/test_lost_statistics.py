@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,7 +11,7 @@ import pytest
 
 from pyhudi import HudiTable
 from pyhudi.table.alter import alter_schema
-from pyhudi.write.alter import RenameColumn
+from pyhudi.write.alter import RenameColumn, RetypeColumn
 from tests.unit.table.tables import make_table, ride, rows_of
 
 COLUMNS = "hoodie.metadata.index.column.stats.column.list"
@@ -63,3 +64,15 @@ def test_metadata_table_without_readable_definitions_is_built_anew(
     table.services.index("by_value", "value")
     assert rows_of(table)[0] == ride(1, "oslo", 7)
     assert table.inspect.health().num_rows == 0
+
+
+@pytest.mark.parametrize("partition_by", [[], ["city"]], ids=["whole", "partitioned"])
+def test_health_says_nothing_of_a_decimal_that_became_wider(tmp_path: Path, partition_by: list[str]) -> None:
+    schema = pa.schema({"id": pa.int64(), "city": pa.string(), "price": pa.decimal128(10, 2)})
+    table = HudiTable.create(tmp_path / "t", schema, name="t", keys=["id"], partition_by=partition_by)
+    for number in range(2):
+        table.upsert([{"id": number, "city": f"c{number}", "price": Decimal("1.10")}])
+    alter_schema(table, [RetypeColumn(("price",), pa.decimal128(12, 2))], {"hoodie.schema.on.read.enable": "true"})
+    table.upsert([{"id": 2, "city": "c1", "price": Decimal("2.20")}])
+    assert table.inspect.health().num_rows == 0
+    assert table.to_arrow(filter="price < 2")["id"].to_pylist() == [0, 1]

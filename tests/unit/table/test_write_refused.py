@@ -151,3 +151,10 @@ def test_pending_clustering_of_version_6_is_no_failed_write_and_stays() -> None:
     error = refused(table, lambda table: table.upsert([ride(2)]))
     assert pytest.raises(UnsupportedError, match="replacecommit 29990101000000000").matches(error)
     assert table.storage.stat(requested)
+
+
+def test_partitions_are_a_list_and_not_the_letters_of_a_text() -> None:
+    table = make_table(partition_by=["city"])
+    table.upsert([ride(1, "o")])
+    for write in (lambda table: table.delete(partitions="o"), lambda table: table.overwrite([ride(2, "o")], partitions="o")):
+        assert "give a list of paths, such as ['o']" in str(refused(table, write))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 from hypothesis import given
@@ -122,6 +122,12 @@ def test_time_without_offset_is_in_the_zone_of_the_table(in_zone) -> None:
 def test_text_that_is_no_time_is_refused_with_the_text(text) -> None:
     with pytest.raises(OptionError, match="is not a time"):
         parse_time(text, "UTC")
+
+
+@pytest.mark.parametrize("given", [5, date(2026, 12, 1), b"2026"])
+def test_what_is_no_text_is_no_time(given) -> None:
+    with pytest.raises(OptionError, match="is not a time; give a text"):
+        parse_time(given, "UTC")
 
 
 def test_naive_datetime_is_refused() -> None:
