@@ -100,7 +100,8 @@ def refuse_virtual_keys(table: DataTable, partition: str) -> None:
     """
     if not table.view.config.populate_meta_fields:
         raise UnsupportedError(
-            f"table {table.view.storage.uri} has no meta columns (hoodie.populate.meta.fields=false): the index {partition} needs them"
+            f"table {table.view.storage.uri} has no meta columns (hoodie.populate.meta.fields=false): the index {partition} needs them;"
+            " leave out the option that asks for it"
         )
 
 

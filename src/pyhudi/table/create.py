@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from pyhudi.errors import AlreadyExistsError, KeyFieldError, OptionError, TableExists, UnsupportedError
 from pyhudi.kernels.keys import key_columns
+from pyhudi.kernels.ordering import check_orderable
 from pyhudi.keygen.choose import key_generator
 from pyhudi.merge.choose import merge_rule
 from pyhudi.read.schema import comes_back_from_paths
@@ -83,6 +84,7 @@ def create_table(
     _check_about_table(resolved)
     columns = evolve(None, schema)
     _check_fields(columns, {"keys": keys, "partition_by": partition_by, "order_by": order_by})
+    check_orderable(columns, order_by)
     properties = _properties(columns, name, parse_table_type(table_type), keys, partition_by, order_by, resolved)
     if TableConfig(properties).key_encoding_is_open:
         properties |= {COMPLEX_KEY_ENCODING: "FIELD_PREFIXED"}  # what Apache Hudi writes by default

@@ -5,10 +5,12 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from pyhudi.errors import KeyFieldError, OptionError, SchemaError, TableExists, TableNotFound
+from pyhudi.errors import KeyFieldError, OptionError, SchemaError, TableExists, TableNotFound, UnsupportedError
 from pyhudi.storage.memory import MemoryStorage
 from pyhudi.table.table import HudiTable
 from tests.unit.table.tables import SCHEMA, files_of, make_table, ride, rows_of
+
+NESTED = pa.schema({"id": pa.int64(), "a": pa.struct({"p": pa.int64()})})
 
 
 def test_new_table_has_the_folders_of_hudi_and_one_file(tmp_path) -> None:
@@ -79,6 +81,8 @@ def test_what_a_killed_creation_left_is_taken_over() -> None:
         ({"keys": ["nr"]}, KeyFieldError, "'nr'"),
         ({"partition_by": ["town"]}, KeyFieldError, "'town'"),
         ({"order_by": ["when"]}, KeyFieldError, "'when'"),
+        ({"schema": NESTED, "order_by": ["a.p"]}, UnsupportedError, "'a.p' is inside a struct"),
+        ({"schema": NESTED, "order_by": ["a"]}, SchemaError, "has no order"),
         ({"keys": "id"}, OptionError, r"\['id'\]"),
         ({"keys": ["id", "id"]}, OptionError, "twice"),
         ({"schema": pa.schema({"id": pa.int64(), "t": pa.time64("ns")})}, SchemaError, "'t'"),
