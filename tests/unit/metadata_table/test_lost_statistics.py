@@ -76,3 +76,17 @@ def test_health_says_nothing_of_a_decimal_that_became_wider(tmp_path: Path, part
     table.upsert([{"id": 2, "city": "c1", "price": Decimal("2.20")}])
     assert table.inspect.health().num_rows == 0
     assert table.to_arrow(filter="price < 2")["id"].to_pylist() == [0, 1]
+
+
+def test_a_build_after_the_first_ones_were_archived_has_a_time_of_its_own() -> None:
+    options = {"hoodie.keep.min.commits": "1", "hoodie.keep.max.commits": "2", "hoodie.metadata.compact.max.delta.commits": "2"}
+    schema = pa.schema({"id": pa.int64(), "city": pa.string()})
+    table = HudiTable.create("memory://archived-builds", schema, name="t", keys=["id"], partition_by=["city"])
+    table.upsert([{"id": 1, "city": "oslo"}], options=options)
+    for name in ("c", "d", "e"):
+        schema = schema.append(pa.field(name, pa.int64()))
+        table.upsert(pa.Table.from_pylist([{"id": 2, "city": "oslo", name: 1}], schema=schema), options=options)
+        for number in range(6):
+            table.upsert([{"id": number, "city": "oslo"}], options=options)
+    assert table.to_arrow(filter="e = 1").num_rows == 0
+    assert table.inspect.health().num_rows == 0
