@@ -1,51 +1,108 @@
-"""The writer lock of a local table: an advisory lock (`flock`) on an open file, gone with the process that holds it."""
+"""The writer lock of a local table: an advisory lock (`flock`) on an open file, gone with the process that holds it.
+
+Waiters are served in the order in which they came (`lock_queue`). One whose turn it is and who does not take the free lock, because its
+process is stopped, is passed over after a while.
+"""
 
 from __future__ import annotations
 
-import contextlib
-import errno
-import fcntl
 import os
 import time
-from collections.abc import Iterator
 
 from pyhudi.errors import LockTimeoutError, StorageError
+from pyhudi.storage.lock_descriptor import LockDescriptor
+from pyhudi.storage.lock_queue import LockQueue
 
-_FIRST_WAIT_S = 0.001
+_FLAGS = os.O_RDWR | os.O_CREAT
+_SHORTEST_WAIT_S = 0.001
 _LONGEST_WAIT_S = 0.05
+#: Share of the time waited so far that passes until the next look: so a handover costs little, a long wait little work.
+_WAIT_SHARE = 0.02
+#: How long the lock must be free before a waiter passes those before it.
+_PATIENCE_S = 1.0
 
 
-@contextlib.contextmanager
-def held_file_lock(descriptor: int, timeout_s: float, uri: str) -> Iterator[None]:
-    """Hold the lock of an open file, whose descriptor is closed at the end; threads of one process exclude each other
-    too.
+class FileLock:
+    """The lock of one lock file, for one holder.
 
-    Raises:
-        LockTimeoutError: another holder kept it for longer than `timeout_s` seconds.
-        StorageError: the file system has no such locks.
+    Example:
+        >>> lock = FileLock()
+        >>> lock.acquire(os.open("/tmp", os.O_RDONLY), "pyhudi-example.lock", 1.0, "/data/trips")
+        >>> lock.release()
     """
-    try:
-        _acquire(descriptor, time.monotonic() + timeout_s, timeout_s, uri)
-        yield
-    finally:
-        os.close(descriptor)
+
+    def __init__(self) -> None:
+        """Nothing is held yet."""
+        self._file: LockDescriptor | None = None
+
+    def acquire(self, folder: int, name: str, timeout_s: float, uri: str) -> None:
+        """Lock the file `name` of an open folder, made if missing.
+
+        Raises:
+            LockTimeoutError: others held it for longer than `timeout_s` seconds.
+            StorageError: the file system has no such locks, or the file was deleted meanwhile.
+        """
+        self._file = file = LockDescriptor(name, _FLAGS, folder)
+        queue = LockQueue(folder, name)
+        # Who does not wait does not queue either.
+        if (timeout_s > 0 and queue.tickets()) or not _try_lock(file, uri):
+            if timeout_s <= 0:
+                raise _timed_out(timeout_s, uri)
+            _wait(file, queue, timeout_s, uri)
+        if file.is_deleted():
+            raise StorageError(f"the lock file '{name}' of table {uri} was deleted meanwhile, as removing a table does; try again")
+
+    def release(self) -> None:
+        """End the lock; a second call, or one in a forked child, does nothing."""
+        if self._file is not None:
+            self._file.close()
 
 
-def _acquire(descriptor: int, deadline: float, timeout_s: float, uri: str) -> None:
-    wait_s = _FIRST_WAIT_S
-    while not _try_lock(descriptor, uri):
-        left_s = deadline - time.monotonic()
-        if left_s <= 0:
-            raise LockTimeoutError(f"another writer has held the lock of table {uri} for {timeout_s:g} s; wait for it or allow more time")
-        time.sleep(min(wait_s, left_s))
-        wait_s = min(wait_s * 2, _LONGEST_WAIT_S)
+def _wait(file: LockDescriptor, queue: LockQueue, timeout_s: float, uri: str) -> None:
+    """Wait for one's turn and lock the file."""
+    start = time.monotonic()
+    with queue.ticket() as ticket:
+        stopped = _Stopped(start)
+        is_first = ticket is None
+        while True:
+            before = None if is_first or ticket is None else queue.first_before(ticket)
+            is_first = before is None  # who comes later has a later ticket
+            if (is_first and _try_lock(file, uri)) or (before is not None and stopped.lets_pass(before, file, uri)):
+                return
+            waited_s = time.monotonic() - start
+            if waited_s >= timeout_s:
+                raise _timed_out(timeout_s, uri)
+            time.sleep(min(max(waited_s * _WAIT_SHARE, _SHORTEST_WAIT_S), _LONGEST_WAIT_S, timeout_s - waited_s))
 
 
-def _try_lock(descriptor: int, uri: str) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno in (errno.EAGAIN, errno.EACCES):
+class _Stopped:
+    """Finds out whether the waiter whose turn it is leaves the lock free: then it is stopped, and those behind it pass."""
+
+    def __init__(self, now: float) -> None:
+        self._ticket, self._free_since, self._next_look = "", now, now + _PATIENCE_S / 4
+
+    def lets_pass(self, ticket: str, file: LockDescriptor, uri: str) -> bool:
+        """Look now and then whether the lock is free while this ticket comes first; True leaves it locked for the caller."""
+        now = time.monotonic()
+        if now < self._next_look:
             return False
+        self._next_look = now + _PATIENCE_S / 4
+        is_free = _try_lock(file, uri)
+        if not is_free or ticket != self._ticket:
+            self._ticket, self._free_since = ticket if is_free else "", now
+        if is_free and now - self._free_since >= _PATIENCE_S:
+            return True
+        if is_free:
+            file.unlock()
+        return False
+
+
+def _try_lock(file: LockDescriptor, uri: str) -> bool:
+    try:
+        return file.try_lock()
+    except OSError as error:
         raise StorageError(f"the file system of table {uri} gives no writer lock: {error}") from error
-    return True
+
+
+def _timed_out(timeout_s: float, uri: str) -> LockTimeoutError:
+    return LockTimeoutError(f"another writer has held the lock of table {uri} for {timeout_s:g} s; wait for it or allow more time")

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from pyhudi.errors import AlreadyExistsError, CorruptTableError, HudiError, StorageError
-from pyhudi.storage.file_lock import held_file_lock
+from pyhudi.storage.file_lock import FileLock
 from pyhudi.storage.paths import opened_folder, split_file_path, split_path
 from pyhudi.storage.protocol import FileStatus
 
@@ -174,10 +174,13 @@ class LocalStorage:
     def lock_file(self, path: str, timeout_s: float, table_uri: str) -> Iterator[None]:
         """Hold the lock of a file, made if missing, for a table that may be elsewhere."""
         folder_segments, name = split_file_path(path)
-        with self._explained(path), opened_folder(self.root, folder_segments, make=True) as folder:
-            descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666, dir_fd=folder)
-        with held_file_lock(descriptor, timeout_s, table_uri):
+        lock = FileLock()
+        try:
+            with self._explained(path), opened_folder(self.root, folder_segments, make=True) as folder:
+                lock.acquire(folder, name, timeout_s, table_uri)
             yield
+        finally:
+            lock.release()
 
     @contextlib.contextmanager
     def _explained(self, path: str) -> Iterator[None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import itertools
+import os
 import threading
 import time
 from collections import defaultdict
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from pyhudi.errors import AlreadyExistsError, CorruptTableError, LockTimeoutError
+from pyhudi.storage.fair_lock import FairLock
 from pyhudi.storage.paths import parent_folders, split_file_path, split_path
 from pyhudi.storage.protocol import FileStatus, names_of_files
 
@@ -24,7 +26,7 @@ class _Store:
     files: dict[str, tuple[bytes, int]] = field(default_factory=dict)
     folders: set[str] = field(default_factory=set)
     guard: threading.RLock = field(default_factory=threading.RLock)
-    locks: dict[str, threading.Lock] = field(default_factory=lambda: defaultdict(threading.Lock))
+    locks: dict[str, FairLock] = field(default_factory=lambda: defaultdict(FairLock))
 
     def put(self, path: str, data: bytes, now_ms: int) -> None:
         self.folders.update(parent_folders(path))
@@ -162,7 +164,7 @@ class MemoryStorage:
         """Hold a lock of the table; see the protocol."""
         with self._guarded() as store:
             lock = store.locks[name]
-        if not lock.acquire(timeout=max(timeout_s, 0)):
+        if not lock.acquire(timeout_s):
             raise LockTimeoutError(f"another thread has held the {name or 'writer'} lock of table {self.uri} for {timeout_s:g} s")
         try:
             yield
@@ -192,3 +194,13 @@ class _Unclosed(io.BytesIO):
 
     def close(self) -> None:
         self.flush()
+
+
+def _free_all() -> None:
+    """Free the locks of a forked child: the threads that hold them did not come along, and its tables are copies."""
+    for store in _stores.values():
+        store.guard = threading.RLock()
+        store.locks.clear()
+
+
+os.register_at_fork(after_in_child=_free_all)
