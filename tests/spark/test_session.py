@@ -12,7 +12,7 @@ from pyspark.sql.readwriter import DataFrameReader
 
 import pyhudi
 from pyhudi.errors import UnsupportedError, UsageError
-from pyhudi.spark.session import is_enabled
+from pyhudi.spark.enabled_sessions import is_enabled
 from tests.spark.tables import make_table
 
 pytestmark = pytest.mark.spark

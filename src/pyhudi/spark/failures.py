@@ -17,10 +17,12 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 from urllib.parse import unquote
 
+from py4j.protocol import Py4JJavaError
 from pyspark.errors.exceptions import captured
 
 from pyhudi.errors import CorruptTableError, HudiError, UnsupportedError, UsageError
 from pyhudi.merge.custom import merger_of_module
+from pyhudi.spark.interruption import InterruptedCall, is_interruption
 from pyhudi.spark.jvm import JavaObject
 
 _MARK = "_pyhudi_original"
@@ -55,6 +57,10 @@ def carried(callback: Callable[P, T]) -> Callable[P, T]:
             while len(_failures) > _KEPT:
                 _failures.popitem(last=False)
             raise _CarriedError(f"pyhudi failure #{number}: {error}") from error
+        except Py4JJavaError as error:
+            if is_interruption(error):
+                raise InterruptedCall from None
+            raise
 
     return method
 
@@ -89,7 +95,7 @@ def install() -> None:
 
     setattr(convert_exception, _MARK, original)
     captured.convert_exception = convert_exception
-    # py4j logs every error of a callback with its trace; a carried one is shown to the user anyway.
+    # py4j logs every error of a callback with its trace; a carried one is shown to the user anyway, an interruption is none.
     logging.getLogger("py4j.clientserver").addFilter(_is_not_carried)
 
 
@@ -147,4 +153,4 @@ def _explained(exception: JavaObject) -> HudiError | None:
 
 
 def _is_not_carried(record: logging.LogRecord) -> bool:
-    return not (record.exc_info and isinstance(record.exc_info[1], _CarriedError))
+    return not (record.exc_info and isinstance(record.exc_info[1], _CarriedError | InterruptedCall))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import SparkSession
 
-from pyhudi.spark.session import run_workers_here
+from pyhudi.spark.enabled_sessions import run_workers_here
 from pyhudi.spark.task_engine import SparkEngine
 
 

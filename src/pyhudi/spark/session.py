@@ -1,13 +1,12 @@
 """Making a Spark session speak Hudi: what `pyhudi.enable` does.
 
-Spark's classes get pyhudi's methods once per process; they act only in sessions that were enabled, which a setting of
-the session says. So other sessions, and other formats in an enabled one, run as if pyhudi were not there.
+Spark's classes get pyhudi's methods once per process; they act only in sessions that were enabled
+(`pyhudi.spark.enabled_sessions`). So other sessions, and other formats in an enabled one, run as if pyhudi were not there.
 """
 
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable
 from typing import Any, TypeAlias, TypeVar
 
@@ -26,9 +25,9 @@ from pyhudi.spark import (
     writer_hooks,
     writer_v2,
 )
+from pyhudi.spark.enabled_sessions import is_enabled, mark_enabled
 from pyhudi.spark.patches import Hook, replace_method
 
-_ENABLED = "spark.pyhudi.enabled"
 _CONNECT = (
     "pyhudi needs a classic Spark session, not a Spark Connect client, whose parser, catalog and planner live in a server."
     " Leave out remote(...) and SPARK_REMOTE, and start Spark in this process: SparkSession.builder.master('local[*]'). With Spark Connect,"
@@ -62,22 +61,9 @@ def enable(target: Target, sql: SqlRunner) -> Target:
     return target
 
 
-def is_enabled(session: SparkSession) -> bool:
-    """Tell whether a session speaks Hudi."""
-    return getattr(session, "_jsparkSession", None) is not None and session.conf.get(_ENABLED, "") == "true"
-
-
 def _enable_session(session: SparkSession, sql: SqlRunner) -> None:
     _install(sql)
-    session.conf.set(_ENABLED, "true")
-    run_workers_here(session)
-
-
-def run_workers_here(session: SparkSession) -> None:
-    """Let the Python workers of a local session be this Python, which has pyhudi; Spark would take the `python3` of the PATH."""
-    context = session.sparkContext
-    if "PYSPARK_PYTHON" not in os.environ and (context.master or "").startswith("local"):
-        context.pythonExec = sys.executable
+    mark_enabled(session)
 
 
 def _enable_builder(builder: SparkSession.Builder, sql: SqlRunner) -> None:
@@ -105,6 +91,7 @@ def _install(sql: SqlRunner) -> None:
     failures.install()
     replace_method(SparkSession, "sql", _sql_hook(sql))
     replace_method(SparkSession, "newSession", _new_session)
+    replace_method(SparkSession.Builder, "getOrCreate", _get_or_create)
 
 
 def _sql_hook(sql: SqlRunner) -> Hook:
@@ -124,5 +111,12 @@ def _new_session(session: SparkSession, original: Hook) -> SparkSession:
     """Make the sibling of an enabled session an enabled one."""
     new: SparkSession = original(session)
     if is_enabled(session):
-        new.conf.set(_ENABLED, "true")
+        mark_enabled(new)
     return new
+
+
+def _get_or_create(builder: SparkSession.Builder, original: Hook) -> SparkSession:
+    """Let the session that takes the place of a stopped one be enabled before any other of its application is asked about."""
+    session: SparkSession = original(builder)
+    is_enabled(session)
+    return session

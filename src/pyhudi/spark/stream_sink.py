@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame
 
 from pyhudi.errors import ConflictError, HudiError, OptionError, StorageError, TableNotFound, UsageError
 from pyhudi.spark import catalog_table
+from pyhudi.spark.interruption import interruptions_shortened, is_interruption
 from pyhudi.spark.save import save_as_table, save_to_path
 from pyhudi.spark.writer_state import WriterState
 from pyhudi.spec.options import Options, overruled, resolve
@@ -56,14 +57,18 @@ class StreamSink:
 
     def __call__(self, frame: DataFrame, number: int) -> None:
         """Write a batch, unless the table has it."""
+        with interruptions_shortened(frame.sparkSession):
+            self._write_once(frame, number)
+
+    def _write_once(self, frame: DataFrame, number: int) -> None:
         options = resolve(overruled(default_options(), self._given))
         query = frame.sparkSession.sparkContext.getLocalProperty(_QUERY_ID) or ""
         batch = StreamBatch(options.text(IDENTIFIER), query, number)
         frame = frame.persist()  # what writing looks at twice must be the same both times
         try:
             self._write(frame, batch, options)
-        except HudiError:
-            if not options.flag(f"{_STREAMING}ignore.failed.batch"):
+        except HudiError as error:
+            if is_interruption(error) or not options.flag(f"{_STREAMING}ignore.failed.batch"):
                 raise
             _log.exception("batch %d of stream %s failed and is left out", number, batch.identifier)
         finally:
@@ -79,8 +84,8 @@ class StreamSink:
                     _log.info("batch %d of stream %s is in the table already", batch.number, batch.identifier)
                 else:
                     self._save(frame, batch, options)
-            except (ConflictError, StorageError):
-                if attempt == tries:
+            except (ConflictError, StorageError) as error:
+                if attempt == tries or is_interruption(error):
                     raise
                 _log.warning("batch %d of stream %s is tried again", batch.number, batch.identifier, exc_info=True)
                 time.sleep(wait_s)

@@ -122,7 +122,8 @@ def _starting_hooks(is_enabled: IsEnabled) -> dict[str, Hook]:
 
     def start(writer: DataStreamWriter, original: Hook, path: str | None = None, *said: Any, **named: Any) -> Any:
         call = _Start.of(writer, *said, **named)
-        if not (call.state.is_hudi and is_enabled(writer._spark)):  # noqa: SLF001 - a writer says it nowhere else
+        # Asked for streams of other formats too: the session of their batches is cloned from this one and inherits its settings.
+        if not (is_enabled(writer._spark) and call.state.is_hudi):  # noqa: SLF001 - a writer says it nowhere else
             return call.pass_on(writer, original, path)
         stated = next((value for name, value in call.state.options.items() if name.lower() == "path"), None)
         return call.write(writer, path=path or stated)

@@ -7,6 +7,7 @@ from typing import TypeVar
 from pyspark.sql import SparkSession
 
 from pyhudi.spark import catalog_functions, session
+from pyhudi.spark.enabled_sessions import is_enabled
 from pyhudi.sql import front_door
 
 Target = TypeVar("Target", SparkSession, SparkSession.Builder)
@@ -29,5 +30,5 @@ def enable(target: Target) -> Target:
         >>> spark = pyhudi.enable(SparkSession.builder.master("local[*]")).getOrCreate()
         >>> spark.sql("CREATE TABLE t (id INT) USING hudi TBLPROPERTIES (primaryKey = 'id')")
     """
-    catalog_functions.install(session.is_enabled)
+    catalog_functions.install(is_enabled)
     return session.enable(target, front_door.run)

@@ -58,6 +58,7 @@ _HANDLERS: Final[dict[str, Callable[[Statement], DataFrame | None]]] = {
     "DropIndex": indexes.drop,
     "ShowPartitions": show.show_partitions,
     "SetCommand": session_settings.warn_of_setting,
+    "ResetCommand": session_settings.reset,
     **dict.fromkeys(alter.KINDS, alter.alter_columns),
     "Call": run_call.call,
     "RenameTable": alter_table.rename,
@@ -111,11 +112,12 @@ def _run(session: SparkSession, plain: PlainSql, text: str, args: Arguments) -> 
 
 
 def _handled(session: SparkSession, plain: PlainSql, text: str, args: Arguments) -> DataFrame:
+    # Before Spark's parser, which refuses these statements: PySpark logs such an error, with its trace, as soon as it exists.
+    if (answer := indexes.show_or_refresh(session, plain, text)) is not None:
+        return answer
     try:
         parsed = statement.read(session, plain, text, args)
     except ParseException:
-        if (answer := indexes.show_or_refresh(session, plain, text)) is not None:
-            return answer
         if (call := compaction.as_call(text)) is not None:
             return _handled(session, plain, call, None)
         return plain(text, args) if args else plain(text)  # Spark's own error, or a syntax that only its full road accepts

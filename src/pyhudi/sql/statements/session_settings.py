@@ -1,4 +1,4 @@
-"""SET of a `hoodie.*` key: Spark keeps it, and it is told at once what the statements that use it will say."""
+"""SET of a `hoodie.*` key: Spark keeps it, and it is told at once what the statements that use it will say. RESET clears settings only."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Final
 from pyspark.sql import DataFrame
 
 from pyhudi.errors import HudiError
+from pyhudi.spark.enabled_sessions import is_enabled
 from pyhudi.spec.options import resolve
 from pyhudi.sql.statement import Statement
 
@@ -25,3 +26,10 @@ def warn_of_setting(statement: Statement) -> DataFrame | None:
         except HudiError as error:
             _log.warning("SET %s: statements that look at it will be refused: %s", stated[1], error)
     return None
+
+
+def reset(statement: Statement) -> DataFrame:
+    """Run a RESET; the session goes on speaking Hudi, and so do those that Spark clones from it for streams."""
+    answer = statement.ask(statement.text)
+    is_enabled(statement.session)
+    return answer

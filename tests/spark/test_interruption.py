@@ -1,0 +1,84 @@
+"""Which errors come of Spark's interrupting a call: those that say so, however deep, and of the stream's own cancelled jobs."""
+
+from __future__ import annotations
+
+import re
+import traceback
+from types import SimpleNamespace
+
+import pytest
+from py4j.protocol import Py4JJavaError
+
+from pyhudi.errors import StorageError
+from pyhudi.spark.interruption import InterruptedCall, is_interruption
+
+#: `StreamExecution.PROXY_ERROR` of Spark 4.1.
+PROXY_ERROR = re.compile(
+    r"py4j\.protocol\.Py4JJavaError: An error occurred while calling((.|\r\n|\r|\n)*)"
+    r"(java\.lang\.InterruptedException|java\.io\.InterruptedIOException|java\.nio\.channels\.ClosedByInterruptException)"
+)
+
+
+def thrown(name: str, message: str | None = None, cause: SimpleNamespace | None = None) -> SimpleNamespace:
+    """Return what of an exception of the JVM is asked."""
+    kind = SimpleNamespace(getName=lambda: name)
+    return SimpleNamespace(getClass=lambda: kind, getMessage=lambda: message, getCause=lambda: cause)
+
+
+class JavaError(Py4JJavaError):
+    """py4j's error around such an exception."""
+
+    def __init__(self, exception: SimpleNamespace) -> None:
+        Exception.__init__(self, "An error occurred while calling o1.collect.")
+        self.java_exception = exception
+
+    def __str__(self) -> str:
+        return "An error occurred while calling o1.collect.\n" + "\tat somewhere\n" * 1000
+
+
+def _raised_from(cause: BaseException, error: BaseException) -> BaseException:
+    error.__cause__ = cause
+    return error
+
+
+def _raised_while_handling(context: BaseException, error: BaseException) -> BaseException:
+    error.__context__ = context
+    return error
+
+
+INTERRUPTED = JavaError(thrown("org.apache.spark.SparkException", "await", thrown("java.lang.InterruptedException")))
+CANCELLED = JavaError(thrown("org.apache.spark.SparkException", "[SPARK_JOB_CANCELLED] Job 3 cancelled Query [runId = r1] was stopped"))
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (INTERRUPTED, True),
+        (JavaError(thrown("java.nio.channels.ClosedByInterruptException")), True),
+        (JavaError(thrown("java.io.InterruptedIOException")), True),
+        (_raised_from(INTERRUPTED, StorageError("cannot list")), True),
+        (_raised_while_handling(INTERRUPTED, ValueError("while handling")), True),
+        (CANCELLED, False),
+        (JavaError(thrown("java.lang.IllegalStateException")), False),
+        (StorageError("cannot list"), False),
+    ],
+)
+def test_an_interruption_is_known_by_its_class_at_any_depth(error: BaseException, expected: bool) -> None:
+    assert is_interruption(error) is expected
+
+
+def test_a_cancelled_job_is_one_for_its_own_group_only() -> None:
+    assert is_interruption(CANCELLED, "r1")
+    assert not is_interruption(CANCELLED, "r2")
+
+
+def test_what_py4j_sees_is_short_and_known_to_spark() -> None:
+    try:
+        try:
+            raise INTERRUPTED
+        except Py4JJavaError:
+            raise InterruptedCall from None
+    except InterruptedCall:
+        text = traceback.format_exc()
+    assert PROXY_ERROR.search(text)
+    assert len(text) < 1000
