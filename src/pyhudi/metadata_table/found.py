@@ -60,6 +60,7 @@ def find(storage: Storage, config: TableConfig, timeline: Timeline, sources: Sou
             own = without_cut_compactions(own)
         for failed in _dead(own, timeline):
             own = roll_back(own, failed.requested)
+        own.check_files(config.metadata_partitions)
     except CorruptTableError as error:
         return Found(None, str(error), FileSystemView(storage, config, timeline))
     table = MetadataTable(storage, config, timeline, own.view, own.timeline)

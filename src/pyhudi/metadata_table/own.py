@@ -5,12 +5,12 @@ Rules: `HoodieBackedTableMetadataWriter.initializeMetaClient`; format notes (met
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from pyhudi.errors import TableNotFound
-from pyhudi.fsview.view import FileSystemView
+from pyhudi.fsview.stated import CheckedView
 from pyhudi.kernels.history import load_full_timeline
 from pyhudi.metadata_table.partitions import own_slices
 from pyhudi.metadata_table.record_encoder import RecordEncoder
@@ -83,10 +83,19 @@ class OwnTable:
         """Return the newest slice of each file group of a partition, by file id."""
         return own_slices(partition, self.view.latest_slices(partition))
 
+    def check_files(self, partitions: Iterable[str]) -> None:
+        """See that the newest slices of these partitions are whole: whoever builds on less makes a loss permanent.
+
+        Raises:
+            CorruptTableError: a file is not there as its commit states; names it.
+        """
+        for name in partitions:
+            self.slices(name)
+
     @cached_property
-    def view(self) -> FileSystemView:
-        """Shows its files; each of its partitions is listed once."""
-        return FileSystemView(self.storage, self.config, self.timeline)
+    def view(self) -> CheckedView:
+        """Shows its files; each of its partitions is listed once, and held against what its commits say that they wrote."""
+        return CheckedView(self.storage, self.config, self.timeline)
 
     def reloaded(self) -> OwnTable:
         """Return the table with its timeline read again."""

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from pyhudi.errors import CorruptTableError, KeyFieldError, TableNotFound, UnsupportedError
+from pyhudi.fsview.stated import CheckedView
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.kernels.history import load_full_timeline
 from pyhudi.metadata_table import keys, partitions
@@ -78,7 +79,7 @@ class MetadataTable:
         if own_config.version != config.version:
             raise CorruptTableError(f"{own.uri} has table version {own_config.version}, its table has {config.version}")
         own_timeline = load_full_timeline(own, own_config)
-        view = FileSystemView(own, own_config, visible_timeline(own_timeline, timeline))
+        view = CheckedView(own, own_config, visible_timeline(own_timeline, timeline))
         return cls(storage, config, timeline, view, own_timeline)
 
     @property

@@ -8,6 +8,7 @@ import pytest
 
 from pyhudi.spec.commit import Operation
 from pyhudi.testing.crash import calls_of
+from pyhudi.testing.recording import RecordingStorage
 from tests.unit.crash.tables import DRIVER, Driver, ride, stored_table
 
 SYNCED = {"create", "replace", "close_output"}
@@ -28,7 +29,9 @@ def calls_of_commit_number(number: int, table_type: str) -> Counter[str]:
     storage, _ = stored_table(Driver(table_type=table_type))
     for _ in range(number):
         driver.write(storage, Operation.UPSERT, rows)
-    return Counter(call.method for call in calls_of(lambda recorded: driver.write(recorded, Operation.UPSERT, rows), storage.copy))
+    recorded = RecordingStorage(storage)  # not a copy: what earlier commits wrote is known to a process that goes on
+    driver.write(recorded, Operation.UPSERT, rows)
+    return Counter(call.method for call in recorded.calls)
 
 
 @pytest.mark.parametrize(("table_type", "later"), [("COPY_ON_WRITE", 14), ("MERGE_ON_READ", 13)])
@@ -37,8 +40,8 @@ def test_commit_with_a_metadata_table_touches_the_storage_a_constant_number_of_t
     counts = calls_of_commit_number(4, table_type)
     assert sum(counts[method] for method in SYNCED) <= 12, counts
     assert counts["list"] <= 13, counts
-    assert counts["read"] <= 7, counts
-    assert counts.total() <= 53, counts
+    assert counts["read"] <= 8, counts  # one of them tells which files the last delta commit of the metadata table wrote
+    assert counts.total() <= 54, counts
     more = calls_of_commit_number(later, table_type) - counts
     # Each log file since the compaction is opened once.
     assert more <= Counter(open_input=3), more

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
+from pyhudi.fsview import stated
 
 SCHEMA = pa.schema({"id": pa.string(), "s": pa.string(), "spot": pa.struct({"y": pa.string()})})
 OPTIONS = {
@@ -60,9 +61,13 @@ def test_an_index_that_is_gone_or_damaged_is_told_of_and_built_anew(untouched, t
     assert problems(table) == []
 
 
-def test_keys_that_the_record_index_lost_are_counted(table) -> None:
+def test_keys_that_the_record_index_lost_are_counted(table, monkeypatch) -> None:
     for file in folder(table, "record_index").glob(".*.log.*"):
         file.unlink()
+    ((check, subject, problem),) = problems(table)
+    assert (check, subject) == ("metadata table is whole", "record_index")
+    assert "is missing: commit" in problem
+    monkeypatch.setattr(stated, "differences", lambda *_: ())  # as if no commit had named them
     ((check, subject, problem),) = problems(table)
     assert (check, subject) == ("record index has the keys of the table", "record_index")
     assert problem.endswith(f"and the table has {FILES}")
@@ -71,7 +76,8 @@ def test_keys_that_the_record_index_lost_are_counted(table) -> None:
 def test_readers_say_that_the_record_index_is_gone(table, caplog) -> None:
     shutil.rmtree(folder(table, "record_index"))
     assert table.to_arrow(filter="id = 'k7'").num_rows == 1
-    assert "the partition record_index of the metadata table" in caplog.text
+    assert "record_index of table" in caplog.text
+    assert "is missing: commit" in caplog.text
 
 
 def test_an_index_of_a_field_of_a_struct_rules_files_out(untouched) -> None:

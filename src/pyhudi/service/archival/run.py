@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pyhudi.errors import UnsupportedError
+from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.metadata_table.own import OwnTable, Sources, open_own
 from pyhudi.metadata_table.settings import MetadataSettings
 from pyhudi.metadata_table.visible import missing_instants
@@ -94,6 +94,11 @@ def _bounds(table: LockedTable, own: OwnTable | None) -> tuple[tuple[Stay, ...],
     if missing := missing_instants(own.timeline, table.timeline):
         # Nobody would find out any more that it does not know of that commit.
         return (), f"the metadata table does not know of {missing[0]}, the next write builds it anew"
+    try:
+        own.check_files(table.config.metadata_partitions)
+    except CorruptTableError as error:
+        # Nobody would find out any more which files there were: their commits name them.
+        return (), f"the metadata table is damaged, the next write builds it anew: {error}"
     compacted = [one.requested for one in own.timeline.completed() if one.action is Action.COMMIT]
     if not compacted:
         return (), "the metadata table was not compacted yet"
