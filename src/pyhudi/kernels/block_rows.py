@@ -43,7 +43,7 @@ def data_rows(block: LogBlock, content: bytes, columns: Sequence[str]) -> Iterat
 
 def _parquet_rows(content: bytes, columns: Sequence[str]) -> Iterator[pa.Table]:
     try:
-        file = pq.ParquetFile(pa.BufferReader(content), coerce_int96_timestamp_unit="us")
+        file = pq.ParquetFile(pa.BufferReader(content), coerce_int96_timestamp_unit="us", page_checksum_verification=True)
         stored = [name for name in columns if name in file.schema_arrow.names]
         for batch in file.iter_batches(_BATCH_ROWS, columns=stored, use_threads=len(content) > _WORTH_THREADS):
             yield pa.Table.from_batches([batch])

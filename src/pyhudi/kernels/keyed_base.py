@@ -29,6 +29,7 @@ def iter_keyed_base(
     *,
     without: Places | None = None,
     constants: Constants = NO_CONSTANTS,
+    verify: bool = True,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a base file; a key that is asked for or filtered by is computed where files have none.
 
@@ -37,9 +38,9 @@ def iter_keyed_base(
     key, wanted = shape.virtual_key, projected(shape.schema, columns)
     needed = wanted if filter is None else with_filter_columns(wanted, all_fields(shape.schema), filter)
     if key is None or RECORD_KEY not in needed.names:
-        yield from iter_base_file(storage, file, shape.schema, columns, filter, without=without, constants=constants)
+        yield from iter_base_file(storage, file, shape.schema, columns, filter, without=without, constants=constants, verify=verify)
         return
     heads = (field.split(".")[0] for field in key.key_fields)
-    for batch in iter_base_file(storage, file, shape.schema, list(dict.fromkeys([*needed.names, *heads])), without=without):
+    for batch in iter_base_file(storage, file, shape.schema, list(dict.fromkeys([*needed.names, *heads])), without=without, verify=verify):
         rows = with_constants(with_computed_keys(pa.Table.from_batches([batch]), key), constants)
         yield from passing(rows, filter).select(wanted.names).to_batches()

@@ -42,6 +42,7 @@ def iter_merged(
     counts: MergeCounts | None = None,
     merge: Merge = slice_delta,
     constants: Constants = NO_CONSTANTS,
+    verify: bool = True,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a file slice in batches of bounded size, with the table's types.
 
@@ -54,6 +55,7 @@ def iter_merged(
         counts: takes what was merged, when it is asked for.
         merge: merges a part; a caller may know what it comes to.
         constants: values that all rows have, whatever the files say.
+        verify: hold the pages of the base file against their CRCs.
 
     Raises:
         CorruptTableError: a file of the slice is damaged or missing.
@@ -70,7 +72,9 @@ def iter_merged(
         yield from rows.select(wanted.names).to_batches()
     if task.slice.base is not None:
         without = np.sort(pa.concat_arrays(masked).to_numpy())
-        yield from iter_keyed_base(storage, shape, task.slice.base, wanted.names, filter, without=without, constants=constants)
+        yield from iter_keyed_base(
+            storage, shape, task.slice.base, wanted.names, filter, without=without, constants=constants, verify=verify
+        )
 
 
 def count_merged(storage: Storage, shape: TableShape, task: SliceTask, *, limit_bytes: int = DEFAULT_LIMIT_BYTES) -> int:

@@ -15,6 +15,9 @@ from pyhudi.errors import CorruptTableError, HudiError
 if TYPE_CHECKING:
     from pyhudi.storage.protocol import Storage
 
+#: Pages that carry a CRC are held against it; those of other writers may have none.
+_VERIFYING = ds.ParquetFragmentScanOptions(page_checksum_verification=True)
+
 
 @contextmanager
 def corrupt_as_error(storage: Storage, path: str) -> Iterator[None]:
@@ -40,7 +43,7 @@ def open_parquet(storage: Storage, path: str) -> Iterator[pq.ParquetFile]:
         CorruptTableError: the file is no whole Parquet file, or it is not there.
     """
     with corrupt_as_error(storage, path), storage.open_input(path) as source:
-        yield pq.ParquetFile(source)
+        yield pq.ParquetFile(source, page_checksum_verification=True)
 
 
 @contextmanager
@@ -51,7 +54,7 @@ def open_fragment(storage: Storage, path: str) -> Iterator[ds.ParquetFileFragmen
         CorruptTableError: the file is no whole Parquet file, or it is not there.
     """
     with corrupt_as_error(storage, path), storage.open_input(path) as source:
-        yield ds.ParquetFileFormat().make_fragment(source)
+        yield ds.ParquetFileFormat(default_fragment_scan_options=_VERIFYING).make_fragment(source)
 
 
 def footer_entries(file: pq.ParquetFile | ds.ParquetFileFragment) -> dict[str, str]:

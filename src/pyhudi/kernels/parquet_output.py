@@ -1,5 +1,8 @@
 """How every Parquet file of ours is laid out, whether it stands alone or inside a log block.
 
+Each page carries the CRC of its bytes, as those of parquet-java do (`parquet.page.write-checksum.enabled`): a changed bit in compressed
+values need not make them unreadable.
+
 Pages are of format version 1, which every Parquet reader around Hudi takes; decimals have fixed length, lists three levels.
 """
 
@@ -36,6 +39,7 @@ def open_writer(
         data_page_size=settings.page_bytes,
         use_dictionary=dictionary_columns(first) if settings.dictionary else False,
         write_statistics=columns_with_statistics(first, whole=whole),
+        write_page_checksum=True,
         use_compliant_nested_type=True,
         store_schema=False,
     )

@@ -81,11 +81,13 @@ def iter_base_file(
     dictionaries: Sequence[str] = (),
     without: Places | None = None,
     constants: Constants = NO_CONSTANTS,
+    verify: bool = True,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of one base file in batches of bounded size; arguments and errors as in `read_base_file`.
 
     The text columns named in `dictionaries` come as dictionaries, which costs least for those of few values. `without` are the
     places in the file, ascending, of rows that are left out. `constants` are values that all rows have, whatever the file says.
+    `verify` holds the pages against the CRCs that they carry.
     """
     wanted = projected(schema, columns, meta_columns=meta_columns)
     for name in dictionaries:
@@ -103,6 +105,7 @@ def iter_base_file(
             read_dictionary=list(dictionaries),
             coerce_int96_timestamp_unit="us",
             pre_buffer=file.size <= _SMALL_BYTES,
+            page_checksum_verification=verify,
         )
         if other is None:
             _check_types(storage, file, parquet.schema_arrow, needed)

@@ -152,13 +152,16 @@ def _batches(selection: Selection, piece: FileSlice) -> Iterator[pa.RecordBatch]
     snapshot, columns, condition = selection.snapshot, selection.columns, selection.condition
     values_of = left_out_values if snapshot.config.drop_partition_columns else path_values
     constants = values_of(piece.group.partition_path, snapshot.schema, snapshot.config)
+    verify = snapshot.query.verifies_pages
     if piece.logs:
         task = _task(snapshot, piece, columns)
         merge, limit = kept_delta(snapshot), snapshot.query.slice_bytes
-        rows = iter_merged(snapshot.storage, snapshot.shape, task, condition, limit_bytes=limit, merge=merge, constants=constants)
+        rows = iter_merged(
+            snapshot.storage, snapshot.shape, task, condition, limit_bytes=limit, merge=merge, constants=constants, verify=verify
+        )
         return rows if snapshot.shape.virtual_key is None else _as_stored(rows)
     if piece.base is not None:
-        return iter_base_file(snapshot.storage, piece.base, snapshot.schema, columns, condition, constants=constants)
+        return iter_base_file(snapshot.storage, piece.base, snapshot.schema, columns, condition, constants=constants, verify=verify)
     return iter(())
 
 

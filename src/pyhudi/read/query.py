@@ -12,6 +12,7 @@ QUERY_TYPE: Final = "hoodie.datasource.query.type"
 AS_OF: Final = "as.of.instant"
 METADATA_TABLE: Final = "hoodie.metadata.enable"
 DATA_SKIPPING: Final = "hoodie.enable.data.skipping"
+VERIFY_CHECKSUMS: Final = "pyhudi.read.verify.checksums"
 MERGE_SIZE: Final = "hoodie.memory.merge.max.size"
 
 Mode: TypeAlias = Literal["snapshot", "read_optimized"]
@@ -29,7 +30,7 @@ class SnapshotQuery:
     `mode` read_optimized leaves log files out. `as_of` is a time in any form that `pyhudi.timeline.clock.parse_time`
     takes; None means now. `use_metadata_table` is `hoodie.metadata.enable`: files are found by the metadata table, if there is one;
     `skips_data` is `hoodie.enable.data.skipping`: its indexes rule out files that a filter does not need.
-    Logs of `merge_bytes` are merged at once.
+    Logs of `merge_bytes` are merged at once. `verifies_pages` is `pyhudi.read.verify.checksums`.
     """
 
     mode: Mode = "snapshot"
@@ -37,6 +38,7 @@ class SnapshotQuery:
     use_metadata_table: bool = True
     skips_data: bool = True
     merge_bytes: int = MERGE_BYTES
+    verifies_pages: bool = True
 
     @property
     def slice_bytes(self) -> int:
@@ -52,4 +54,5 @@ def snapshot_query(options: Options) -> SnapshotQuery:
         use_metadata_table=options.flag(METADATA_TABLE),
         skips_data=options.flag(DATA_SKIPPING),
         merge_bytes=options.integer(MERGE_SIZE),
+        verifies_pages=options.flag(VERIFY_CHECKSUMS),
     )

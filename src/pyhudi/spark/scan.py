@@ -26,6 +26,8 @@ from pyhudi.spark.partition_columns import partition_columns
 from pyhudi.spark.schema_versions import VersionPart, version_parts
 from pyhudi.spark.types import spark_schema
 
+#: Spark's readers, the vectorised one too, take pages from parquet-java, which holds them against their CRCs where this is set.
+_VERIFY = "parquet.page.verify-checksum.enabled"
 _DATASOURCES = "org.apache.spark.sql.execution.datasources"
 
 
@@ -60,12 +62,12 @@ def _scan_part(session: SparkSession, snapshot: Snapshot, merge_folder: str | No
     missing = [field for field in partitioned_by.fields if field.name not in fields.names]
     index = SnapshotFileIndex(session, snapshot, partitioned_by, merge_folder, part)
     remember(index)
-    shown = StructType([*fields.fields, *missing])
+    shown, verify = StructType([*fields.fields, *missing]), snapshot.query.verifies_pages
     if merges(snapshot):
         read = StructType([*shown.fields, row_index_column(session)])
-        plan = without_masked(session, _relation(session, index, read))
+        plan = without_masked(session, _relation(session, index, read, verify))
     else:
-        plan = _relation(session, index, shown)
+        plan = _relation(session, index, shown, verify)
     if isinstance(snapshot, ChangedRows):
         plan = _of_the_span(session, plan, snapshot.written)
     classic = jvm.companion(session, "classic.Dataset")
@@ -86,8 +88,11 @@ def _of_the_span(session: SparkSession, plan: JavaObject, written: Written) -> J
     return jvm.java_class(session, "org.apache.spark.sql.catalyst.plans.logical.Filter")(wrote, plan)
 
 
-def _relation(session: SparkSession, index: SnapshotFileIndex, columns: StructType) -> JavaObject:
-    """Return the logical relation; a column of both schemas keeps its place and takes its value from the path."""
+def _relation(session: SparkSession, index: SnapshotFileIndex, columns: StructType, verify: bool) -> JavaObject:
+    """Return the logical relation; a column of both schemas keeps its place and takes its value from the path.
+
+    `verify` holds pages against their CRCs.
+    """
     gateway = session.sparkContext._gateway  # noqa: SLF001 - no public name
     ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]
     from_json = jvm.java_class(session, "org.apache.spark.sql.types.DataType").fromJson
@@ -97,7 +102,7 @@ def _relation(session: SparkSession, index: SnapshotFileIndex, columns: StructTy
         from_json(columns.json()),
         jvm.some(session, None),
         jvm.java_class(session, f"{_DATASOURCES}.parquet.ParquetFileFormat")(),
-        jvm.java_class(session, "org.apache.spark.api.python.PythonUtils").toScalaMap({}),
+        jvm.java_class(session, "org.apache.spark.api.python.PythonUtils").toScalaMap({_VERIFY: str(verify).lower()}),
         jvm.jvm_session(session),
     )
     is_streaming = False

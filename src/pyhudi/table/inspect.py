@@ -22,6 +22,7 @@ from pyhudi.table.health import problems
 from pyhudi.table.inspect_logs import log_anatomy, log_blocks
 from pyhudi.table.inspect_plan import plan
 from pyhudi.table.open_table import OpenTable
+from pyhudi.table.verify import Progress, damages
 
 _PARTITIONS = pa.schema({"partition_path": pa.string(), "file_groups": pa.int64(), "files": pa.int64(), "bytes": pa.int64()})
 _SLICES = pa.schema(
@@ -57,6 +58,7 @@ _COLUMN_STATS = pa.schema(
         "compressed_bytes": pa.int64(),
     }
 )
+_DAMAGE = pa.schema({"path": pa.string(), "kind": pa.string(), "problem": pa.string()})
 _HEALTH = pa.schema({"check": pa.string(), "subject": pa.string(), "problem": pa.string()})
 
 
@@ -98,6 +100,22 @@ class Inspect:
         view = self._view()
         listed = FileSystemView(view.storage, view.config, view.timeline)
         return pa.Table.from_pylist(list(problems(listed)), schema=_HEALTH)
+
+    def verify(self, progress: Progress | None = None) -> pa.Table:
+        """Read the whole table, every page and block with its checksums, and return one row for each damage: `path`, `kind`, `problem`.
+
+        No rows mean that all that the table names is there and can be read: its timeline and archive, all committed versions of base and
+        log files, and the metadata table.
+
+        Args:
+            progress: called after each file with the number of files done and of all.
+
+        Example:
+            >>> table.inspect.verify(lambda done, of: print(f"{done} of {of}"))          # doctest: +SKIP
+        """
+        view = self._view()
+        listed = FileSystemView(view.storage, view.config, view.timeline)
+        return pa.Table.from_pylist(list(damages(listed, progress)), schema=_DAMAGE)
 
     def plan(self, filter: str | pc.Expression | None = None, options: Mapping[str, str] | None = None) -> pa.Table:  # noqa: A002
         """Return one row a file of the current state: whether a read with the filter opens it (`read`), else what rules it out.

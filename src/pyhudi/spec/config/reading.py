@@ -30,6 +30,12 @@ READING: tuple[ConfigKey, ...] = (
         " them. On one machine Spark's own temporary folder serves.",
     ),
     served(
+        "pyhudi.read.verify.checksums",
+        "Hold the pages of base files against the CRCs that they carry, so that a changed bit is an error and no wrong value.",
+        Kind.FLAG,
+        default="true",
+    ),
+    served(
         "hoodie.memory.merge.max.size",
         "Bytes of log files that a read merges at once in one process; a slice with more than a quarter of that is done in parts.",
         Kind.POSITIVE,
