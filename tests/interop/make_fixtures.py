@@ -1,4 +1,4 @@
-"""Makes the tables of tests/fixtures/judge with Apache Hudi 1.2.0: `python -m tests.interop.make_fixtures [name ...]`.
+"""Makes the tables of tests/fixtures/judge and promoted with Apache Hudi 1.2.0: `python -m tests.interop.make_fixtures [name ...]`.
 
 Each `<name>.zip` holds the folder `<name>` (the table, Hadoop's checksum files included) and `<name>.expected.parquet`,
 the rows that Apache Hudi itself reads from it. Of a merge-on-read table these are the rows of its base files (a read
@@ -19,12 +19,13 @@ from tests.interop.change_data_recipes import changes
 from tests.interop.judge import Judge
 from tests.interop.recipes import RECIPES, options
 
-FOLDER = Path(__file__).parents[1] / "fixtures" / "judge"
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 
 
 def pack(name: str, folder: Path) -> None:
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    with zipfile.ZipFile(FOLDER / f"{name}.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+    target = FIXTURES / RECIPES[name].folder
+    target.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(target / f"{name}.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for file in sorted(folder.rglob("*")):
             archive.write(file, file.relative_to(folder))
 
@@ -34,6 +35,7 @@ def make(judge: Judge, name: str, folder: Path) -> None:
     recipe = RECIPES[name]
     given = options(name, recipe.version)
     recipe.make(judge, folder / name, given)
+    judge.sql(f"SET spark.sql.parquet.enableVectorizedReader={str(recipe.vectorized).lower()}")
     expected = folder / f"{name}.expected.parquet"
     if name.startswith("merge_on_read"):
         pq.write_table(judge.read(folder / name, hoodie__datasource__query__type="read_optimized"), expected)

@@ -14,6 +14,7 @@ from tests.interop import merge_on_read_recipes as mor
 from tests.interop import merge_rule_recipes as rules
 from tests.interop.failing import fail_commit
 from tests.interop.judge import Judge
+from tests.interop.promoted_recipes import promoted_types, promoted_types_in_logs
 from tests.interop.rows import every_type, trips
 
 KEYED = {"hoodie.datasource.write.recordkey.field": "id"}
@@ -28,6 +29,10 @@ class Recipe:
     version: int = 9
     snapshot: Callable[[Judge, Path, dict[str, str]], pa.Table] | None = None
     """Says what the rows are, where Apache Hudi can't read what it wrote."""
+    vectorized: bool = True
+    """Whether Apache Hudi reads it with Spark's vectorized reader, which fails over types that were widened inside lists and maps."""
+    folder: str = "judge"
+    """Where the fixture lies. What every fixture test can read is in `judge`."""
 
 
 def options(name: str, version: int, **more: str) -> dict[str, str]:
@@ -262,3 +267,6 @@ MERGE_ON_READ: dict[str, tuple[mor.Make, tuple[int, ...]]] = {
 for kind, (make, versions) in MERGE_ON_READ.items():
     RECIPES |= {f"merge_on_read_{kind}_v{version}": Recipe(make, version) for version in versions}
 RECIPES |= {f"merge_on_read_hfile_blocks_v{version}": Recipe(mor.hfile_blocks, version, mor.twin_of_hfile_blocks) for version in (6, 8, 9)}
+PROMOTED = partial(Recipe, vectorized=False, folder="promoted")
+RECIPES["promoted_v9"] = PROMOTED(promoted_types)
+RECIPES |= {f"merge_on_read_promoted_v{version}": PROMOTED(promoted_types_in_logs, version) for version in (6, 9)}

@@ -6,19 +6,13 @@ another kind goes through its text, so that a float of 0.1 becomes a double of 0
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Decimal
-from functools import lru_cache
-from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.types as pt
 
 from pyhudi.errors import SchemaError
-from pyhudi.keygen.float_text import float_text
+from pyhudi.kernels.promoted_rows import converted, null_mask, own_offsets
 from pyhudi.schema.evolve import conform_column
 from pyhudi.schema.internal.as_arrow import arrow_field, arrow_type
 from pyhudi.schema.internal.history import SchemaHistory, history_of
@@ -115,10 +109,10 @@ def _reshaped(column: pa.Array, file: FieldType, table: FieldType, name: str) ->
     if isinstance(file, ListType) and isinstance(table, ListType):
         values = _reshaped(column.values, file.element.type, table.element.type, f"{name}.element")
         kind = arrow_type(table)
-        return pa.ListArray.from_arrays(_offsets(column), values, type=kind, mask=_mask(column))
+        return pa.ListArray.from_arrays(own_offsets(column), values, type=kind, mask=null_mask(column))
     if isinstance(file, MapType) and isinstance(table, MapType):
         items = _reshaped(column.items, file.value.type, table.value.type, f"{name}.value")
-        return pa.MapArray.from_arrays(_offsets(column), column.keys, items, type=arrow_type(table), mask=_mask(column))
+        return pa.MapArray.from_arrays(own_offsets(column), column.keys, items, type=arrow_type(table), mask=null_mask(column))
     return _retyped(column, arrow_type(file), arrow_type(table), name)
 
 
@@ -136,15 +130,6 @@ def _struct(column: pa.Array, file: RecordType, table: RecordType, name: str) ->
     return made.cast(arrow_type(table))
 
 
-def _offsets(column: pa.Array) -> pa.Array:
-    """Return the offsets of a list or map as an array of their own: a slice's cannot take a mask."""
-    return pa.array(np.array(column.offsets), pa.int32())
-
-
-def _mask(column: pa.Array) -> pa.Array | None:
-    return pc.is_null(column) if column.null_count else None
-
-
 def _retyped(column: pa.Array, file: pa.DataType, table: pa.DataType, name: str) -> pa.Array:
     if column.type == table:
         return column
@@ -152,36 +137,6 @@ def _retyped(column: pa.Array, file: pa.DataType, table: pa.DataType, name: str)
     if plain.type == table:
         return plain
     try:
-        return _converted(plain, table)
+        return converted(plain, table)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ArithmeticError, ValueError) as error:
         raise SchemaError(f"Column '{name}' has a value of type {file} that cannot be read as {table}: {error}") from error
-
-
-def _converted(column: pa.Array, table: pa.DataType) -> pa.Array:
-    old = column.type
-    if pt.is_floating(old) and pt.is_string(table):
-        return _each(column, lambda value: float_text(value, single_precision=pt.is_float32(old)), table)
-    if pt.is_float32(old) and pt.is_float64(table):
-        texts = [None if value is None else float(_float32_text(value)) for value in column.to_pylist()]
-        return pa.array(texts, table)
-    if pt.is_decimal(old) and pt.is_string(table):
-        return _each(column, lambda value: format(value, "f"), table)
-    if pt.is_decimal(table) and (pt.is_floating(old) or pt.is_string(old)):
-        unit = Decimal(1).scaleb(-table.scale)
-        single = pt.is_float32(old)
-        exact: Callable[[Any], str] = _float32_text if single else str
-        return _each(column, lambda value: Decimal(exact(value)).quantize(unit, rounding=ROUND_HALF_UP), table)
-    if pt.is_integer(old) and pt.is_decimal(table):
-        return column.cast(pa.decimal128(38, 0)).cast(table)
-    if pt.is_integer(old) and pt.is_floating(table):
-        return column.cast(table, safe=False)
-    return column.cast(table)
-
-
-@lru_cache(maxsize=4096)
-def _float32_text(value: float) -> str:
-    return str(np.float32(value))
-
-
-def _each(column: pa.Array, change: Callable[[Any], object], table: pa.DataType) -> pa.Array:
-    return pa.array([None if value is None else change(value) for value in column.to_pylist()], table)

@@ -16,6 +16,7 @@ from pyhudi.errors import CorruptTableError, SchemaError, UnsupportedError
 from pyhudi.kernels.aligned_rows import alignment
 from pyhudi.kernels.avro_rows import decode
 from pyhudi.kernels.parquet_input import corrupt_as_error
+from pyhudi.kernels.promoted_rows import promoted_rows
 from pyhudi.schema.evolve import conform
 from pyhudi.spec.file_group import LogFile
 from pyhudi.spec.log_block import BlockType
@@ -54,6 +55,6 @@ def images(entries: pa.Table, name: str, schema: pa.Schema, instant: str) -> tup
     rows = pa.Table.from_arrays(found.flatten(), schema=pa.schema(list(found.type)))
     other = alignment(schema, instant)
     try:
-        return conform(rows if other is None else other.rows(rows), schema), there
+        return conform(promoted_rows(rows, schema) if other is None else other.rows(rows), schema), there
     except SchemaError as error:
         raise CorruptTableError(f"an image '{name}' does not fit the table: {error}") from error

@@ -27,6 +27,7 @@ from pyhudi.kernels.keys import with_computed_keys
 from pyhudi.kernels.log_choice import OWN_LOG_FILES
 from pyhudi.kernels.parquet_input import corrupt_as_error
 from pyhudi.kernels.positions import has_positions_in, positions_of
+from pyhudi.kernels.promoted_rows import promoted_rows
 from pyhudi.kernels.versions import Mask, Places
 from pyhudi.schema.avro_arrow import avro_to_arrow
 from pyhudi.schema.evolve import conform
@@ -184,7 +185,7 @@ def _pieces(block: LogBlock, content: bytes, shape: TableShape, wanted: pa.Schem
         asked = [*wanted.names, OPERATION]
         names = asked if other is None else [name for name in map(other.stored_name, asked) if name is not None]
         for stored in data_rows(block, content, names):
-            rows = stored if other is None else other.rows(stored)
+            rows = promoted_rows(stored, wanted) if other is None else other.rows(stored)
             end = begin + rows.num_rows
             yield _live(rows, shape, wanted, _between(positions, begin, end))
             begin = end

@@ -23,6 +23,7 @@ import pyarrow.types as pt
 from pyhudi.errors import CorruptTableError, SchemaError
 from pyhudi.kernels.aligned_rows import Alignment, alignment
 from pyhudi.kernels.parquet_input import corrupt_as_error, open_parquet
+from pyhudi.kernels.promoted_rows import promoted_rows, promoted_type
 from pyhudi.kernels.row_filter import passing
 from pyhudi.kernels.versions import Places
 from pyhudi.schema.evolve import conform
@@ -95,10 +96,11 @@ def iter_base_file(
     needed = wanted if filter is None else with_filter_columns(wanted, all_fields(schema), filter)
     with corrupt_as_error(storage, file.path), storage.open_input(file.path) as source:
         other = alignment(schema, file.name.instant)
-        # Statistics speak of the file's columns, the filter of the table's.
         fragment = None
         if filter is not None and other is None:
             fragment = ds.ParquetFileFormat().make_fragment(source, partition_expression=guarantee(constants))
+            if _tests_promoted(fragment.physical_schema, schema, filter):
+                fragment = None  # statistics speak of the file's values, the filter of the table's
         parquet = pq.ParquetFile(
             source,
             metadata=None if fragment is None else fragment.metadata,
@@ -188,6 +190,19 @@ def _groups_to_read(fragment: ds.ParquetFileFragment, needed: pa.Schema, filter_
         return list(range(fragment.num_row_groups))
 
 
+def _tests_promoted(physical: pa.Schema, schema: pa.Schema, filter_: pc.Expression) -> bool:
+    """Tell whether a filter speaks of a column whose values in the file are not those of the table."""
+    fields = all_fields(schema)
+    other = {field.name for field in fields if field.name in physical.names and _is_promoted(physical.field(field.name).type, field.type)}
+    return bool(other) and not other.isdisjoint(with_filter_columns(pa.schema([]), fields, filter_).names)
+
+
+def _is_promoted(stored: pa.DataType, table: pa.DataType) -> bool:
+    if pt.is_integer(stored) and pt.is_integer(table):
+        return False  # the same values
+    return not promoted_type(stored, table).equals(stored)
+
+
 def _within_groups(parquet: pq.ParquetFile, groups: Sequence[int], places: Places) -> Places:
     """Return places in the file as places among the rows of some of its row groups."""
     starts = np.cumsum([0, *(parquet.metadata.row_group(number).num_rows for number in range(parquet.num_row_groups))])
@@ -232,7 +247,7 @@ def _typed(
     try:
         if batch.num_columns:
             stored = pa.Table.from_batches([batch])
-            rows = conform(stored if other is None else other.rows(stored), in_file)
+            rows = conform(promoted_rows(stored, in_file) if other is None else other.rows(stored), in_file)
     except SchemaError as error:
         raise CorruptTableError(f"Base file '{file.path}' of the table at {storage.uri} cannot be read: {error}") from error
     columns = [
@@ -265,7 +280,7 @@ def _readable(table: pa.DataType, stored: pa.DataType, name: str) -> bool:
         other = stored if pt.is_string(table) else table
         return bool(pt.is_primitive(other) or pt.is_binary(other) or pt.is_decimal(other))
     try:
-        return bool(widened(table, storable_type(stored, name), name) == table)
+        return bool(widened(table, promoted_type(storable_type(stored, name), table), name) == table)
     except SchemaError:
         return False
 

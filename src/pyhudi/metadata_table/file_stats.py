@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pyarrow.types as pt
 
+from pyhudi.kernels.float_columns import as_doubles
 from pyhudi.kernels.keys import field_column
 from pyhudi.kernels.parquet_input import open_parquet
 from pyhudi.metadata_table.column_types import StoredColumns
@@ -136,7 +137,7 @@ def _column_stats(file: pq.ParquetFile, place: int, file_name: str, column: str,
     bounds = None if nulls is None else _footer_bounds(chunks, kind, footer.schema.column(place))
     if nulls is None or (bounds is None and footer.schema.column(place).physical_type in _REALS):
         stored = _stored(file, footer.schema.column(place).path)  # the file may call it otherwise
-        nulls, bounds = stored.null_count, _bounds_of_reals(stored)
+        nulls, bounds = stored.null_count, _bounds_of_reals(stored, kind[0])
     if bounds is None:
         bounds = widest_bounds(*kind)
     # A column of nulls has its type as well: Apache Hudi does not unite statistics of a partition whose types differ.
@@ -178,11 +179,14 @@ def _stored(file: pq.ParquetFile, column: str) -> pa.ChunkedArray:
     return field_column(file.read(columns=[column]), column)
 
 
-def _bounds_of_reals(column: pa.ChunkedArray) -> tuple[object, object] | None:
+def _bounds_of_reals(column: pa.ChunkedArray, kind: ValueType) -> tuple[object, object] | None:
     """Return bounds between which all numbers are, with NaN on the side of infinity; None for values of other types."""
-    if not pt.is_floating(column.type):
+    if not pt.is_floating(column.type) or kind not in (ValueType.FLOAT, ValueType.DOUBLE):
         return None
-    column = column.drop_null().cast(pa.float64())
+    column = column.drop_null()
+    if pt.is_float32(column.type) and kind is ValueType.DOUBLE:
+        column = pa.chunked_array([as_doubles(chunk) for chunk in column.chunks], pa.float64())
+    column = column.cast(pa.float64())
     numbers = column.filter(pc.invert(pc.is_nan(column)))
     found = pc.min_max(numbers).as_py()
     if len(numbers) == len(column):

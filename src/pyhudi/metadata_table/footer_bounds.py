@@ -9,8 +9,10 @@ import json
 from decimal import Decimal
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pyhudi.kernels.float_columns import as_doubles
 from pyhudi.metadata_table.record import ValueType
 
 _PHYSICAL = {
@@ -45,11 +47,11 @@ def footer_bound(raw: Any, kind: tuple[ValueType, str | None], column: pq.Column
         return None
     match value_type:
         case ValueType.STRING:
-            return _text(raw)
+            return None if '"Decimal"' in column.logical_type.to_json() else _text(raw)
         case ValueType.DECIMAL:
             return _decimal(raw, column, info)
         case ValueType.DOUBLE:
-            return float(raw)
+            return as_doubles(pa.array([raw], pa.float32()))[0].as_py() if column.physical_type == "FLOAT" else float(raw)
     return raw
 
 

@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from pyhudi.codec.hfile import CellPart
+from pyhudi.kernels.float_columns import as_doubles
 from pyhudi.metadata_table.record import ColumnStats, ValueType
 from pyhudi.metadata_table.record_codec import RecordDecoder
 from pyhudi.metadata_table.record_encoder import RecordEncoder
@@ -215,7 +216,7 @@ def _of_reals(bits: Numbers, wrapper: str, arrow_type: pa.DataType) -> pa.Array 
     values = bits.view("<f8") if wrapper == "DoubleWrapper" else bits.astype("<i4").view("<f4")
     # Infinity is what stands for NaN, too: see `widest_bounds`.
     array = pa.array(values, mask=~np.isfinite(values))
-    return array.cast(arrow_type)
+    return as_doubles(array) if wrapper == "FloatWrapper" and pt.is_float64(arrow_type) else array.cast(arrow_type)
 
 
 def _of_texts(stats: StatsColumns, raw: RawBounds, chosen: Numbers) -> pa.Array:

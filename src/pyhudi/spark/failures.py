@@ -138,8 +138,8 @@ def _explained(exception: JavaObject) -> HudiError | None:
         named = exception.getMessageParameters()
         return UnsupportedError(
             f"Base file {file} of table {table} holds column {named.get('column')} as {named.get('actualType')}, the"
-            f" table as {named.get('expectedType')}; Spark's Parquet scan does not widen that. Read it with"
-            " HudiTable.to_arrow."
+            f" table as {named.get('expectedType')}, and no earlier commit of the table has another type for it. HudiTable.to_arrow reads"
+            " the file if the one type can be widened to the other; otherwise it is none of this table's, restore the right one."
         )
     if kind == "FILE_NOT_EXIST":
         return CorruptTableError(

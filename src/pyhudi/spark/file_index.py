@@ -13,6 +13,7 @@ import threading
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
+from typing import TypeAlias
 
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
@@ -32,12 +33,15 @@ from pyhudi.spark.jvm import JavaObject
 from pyhudi.spark.masked_rows import MASK
 from pyhudi.spark.merged_slices import MergedSlice, merge_slices
 from pyhudi.spark.partition_search import PartitionSearch
+from pyhudi.spark.promoted_files import PromotedPart
 from pyhudi.spark.schema_versions import VersionPart
 from pyhudi.spec.file_group import BaseFile, FileSlice
 from pyhudi.storage.protocol import Storage
 
 #: Folders that are listed to estimate the size of a table; up to so many give its exact size.
 _SAMPLED = 32
+#: Which files of a snapshot are scanned together, and under which columns.
+ScanPart: TypeAlias = VersionPart | PromotedPart
 
 
 class SnapshotFileIndex:
@@ -54,7 +58,7 @@ class SnapshotFileIndex:
         snapshot: Snapshot,
         partition_schema: StructType,
         merge_folder: str | None = None,
-        part: VersionPart | None = None,
+        part: ScanPart | None = None,
     ) -> None:
         """Prepare; nothing is listed before Spark asks.
 
@@ -224,7 +228,7 @@ class SnapshotFileIndex:
 
     def _scans(self, file: BaseFile) -> bool:
         """Tell whether a base file belongs to this scan."""
-        return self._part is None or self._part.holds(file.name.instant)
+        return self._part is None or self._part.holds(file)
 
     def _file(self, file: BaseFile) -> tuple[str, int, int]:
         if file.size == 0:  # Spark would take it for a file without rows
@@ -246,10 +250,10 @@ class SnapshotFileIndex:
     @cached_property
     def _identity(self) -> str:
         snapshot = self._snapshot
-        versions = "" if self._part is None else f", schema {sorted(self._part.versions)}"
+        part = "" if self._part is None else f", {self._part.identity}"
         skipping = "" if snapshot.query.skips_data else ", no skipping"
         timeline = hashlib.sha256(repr(snapshot.timeline.completed()).encode()).hexdigest()[:16]
-        return f"{scans_of(snapshot.storage)}{snapshot.instant}, {snapshot.query.mode}, {timeline}{snapshot.scope}{versions}{skipping})"
+        return f"{scans_of(snapshot.storage)}{snapshot.instant}, {snapshot.query.mode}, {timeline}{snapshot.scope}{part}{skipping})"
 
     @cached_property
     def _no_time(self) -> JavaObject:

@@ -16,14 +16,16 @@ from pyspark.sql.types import StructType
 
 from pyhudi.read.changes import ChangedRows, Written
 from pyhudi.read.snapshot import Snapshot
+from pyhudi.schema.internal.history import history_of
 from pyhudi.schema.meta_columns import COMMIT_TIME, is_meta_column, with_meta_columns
 from pyhudi.spark import jvm
 from pyhudi.spark.explained_files import remember
-from pyhudi.spark.file_index import SnapshotFileIndex, merges
+from pyhudi.spark.file_index import ScanPart, SnapshotFileIndex, merges
 from pyhudi.spark.jvm import JavaObject
 from pyhudi.spark.masked_rows import row_index_column, without_masked
 from pyhudi.spark.partition_columns import partition_columns
-from pyhudi.spark.schema_versions import VersionPart, version_parts
+from pyhudi.spark.promoted_files import promoted_parts
+from pyhudi.spark.schema_versions import version_parts
 from pyhudi.spark.types import spark_schema
 
 #: Spark's readers, the vectorised one too, take pages from parquet-java, which holds them against their CRCs where this is set.
@@ -34,8 +36,8 @@ _DATASOURCES = "org.apache.spark.sql.execution.datasources"
 def scan(session: SparkSession, snapshot: Snapshot, merge_folder: str | None = None) -> DataFrame:
     """Return the rows of a snapshot: meta columns first, then the table's columns in their order.
 
-    No file is listed or read before the DataFrame runs. It stays with this snapshot; later commits are seen by a new
-    scan.
+    No file is listed or read before the DataFrame runs, except of tables that may have been widened (`promoted_files`). It stays
+    with this snapshot; later commits are seen by a new scan.
 
     Args:
         session: A classic session; tasks must reach the table's storage under its path.
@@ -45,12 +47,13 @@ def scan(session: SparkSession, snapshot: Snapshot, merge_folder: str | None = N
     Raises:
         UnsupportedError: a column has a type that Spark does not read, or the JVM cannot reach the storage.
     """
-    parts: list[VersionPart | None] = [*version_parts(snapshot.schema)]
+    has_history = history_of(snapshot.schema) is not None
+    parts: list[ScanPart | None] = [*(version_parts(snapshot.schema) if has_history else promoted_parts(snapshot))]
     frames = [_scan_part(session, snapshot, merge_folder, part) for part in parts or [None]]
     return functools.reduce(DataFrame.union, reversed(frames))
 
 
-def _scan_part(session: SparkSession, snapshot: Snapshot, merge_folder: str | None, part: VersionPart | None) -> DataFrame:
+def _scan_part(session: SparkSession, snapshot: Snapshot, merge_folder: str | None, part: ScanPart | None) -> DataFrame:
     """Return the rows of the files of a part, of all files when there is none, with the table's columns of today."""
     columns = snapshot.schema if part is None else part.columns
     if snapshot.config.populate_meta_fields:

@@ -17,6 +17,7 @@ from pyhudi.schema.internal.history import SchemaHistory, history_of
 from pyhudi.schema.internal.model import Field, FieldType, InternalSchema, ListType, MapType, RecordType
 from pyhudi.schema.meta_columns import is_meta_column
 from pyhudi.spark.types import spark_type
+from pyhudi.spec.file_group import BaseFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +34,14 @@ class VersionPart:
     values: tuple[tuple[str, str], ...]
     is_today: bool
 
-    def holds(self, instant: str) -> bool:
-        """Tell whether a file of this commit time belongs to the part."""
-        return self.history.at(instant).version in self.versions
+    @property
+    def identity(self) -> str:
+        """A text that differs between the parts of a table."""
+        return f"schema {sorted(self.versions)}"
+
+    def holds(self, file: BaseFile) -> bool:
+        """Tell whether a file belongs to the part."""
+        return self.history.at(file.name.instant).version in self.versions
 
 
 def version_parts(columns: pa.Schema) -> list[VersionPart]:

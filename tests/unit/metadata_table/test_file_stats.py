@@ -17,6 +17,7 @@ from pyhudi.metadata_table.column_bound import decode_bound, encode_bound
 from pyhudi.metadata_table.column_types import bound_types, indexed_columns, value_type
 from pyhudi.metadata_table.file_stats import file_stats, partition_stats
 from pyhudi.metadata_table.record import ColumnStats, RecordType, ValueType
+from pyhudi.metadata_table.widest_bounds import widest_bounds
 from pyhudi.storage.memory import MemoryStorage
 
 
@@ -123,10 +124,12 @@ def test_reals_of_which_the_footer_does_not_tell_are_read(kind, values, low, hig
     [
         (pa.array([1, 2], pa.int32()), pa.int64(), 1),
         (pa.array([1.5, 2.5], pa.float32()), pa.float64(), 1.5),
+        (pa.array([0.1, 2.5], pa.float32()), pa.float64(), 0.1),
+        (pa.array([0.1, math.nan], pa.float32()), pa.float64(), 0.1),
         (pa.array([1, 2], pa.int32()), pa.float64(), 1.0),
         (pa.array([1_000, 2_000], pa.timestamp("ms", "UTC")), pa.timestamp("us", "UTC"), 1_000_000),
     ],
-    ids=["int to long", "float to double", "int to double", "milliseconds to microseconds"],
+    ids=["int to long", "float to double", "digits of a float", "float with NaN", "int to double", "milliseconds to microseconds"],
 )
 def test_widened_column_has_bounds_of_the_new_type(stored, now, low) -> None:
     found = stats_of(pa.table({"c": stored}), pa.schema({"c": now}))
@@ -137,13 +140,21 @@ def test_widened_column_has_bounds_of_the_new_type(stored, now, low) -> None:
 
 @pytest.mark.parametrize(
     ("stored", "now"),
-    [(pa.array([1, 2], pa.int64()), pa.string()), (pa.array(["1"]), pa.int64()), (pa.array([1], pa.int64()), pa.timestamp("us", "UTC"))],
-    ids=["number to text", "text to number", "number to moment"],
+    [
+        (pa.array([0.1, math.nan], pa.float32()), pa.string()),
+        (pa.array([Decimal("1.5")], pa.decimal128(10, 2)), pa.string()),
+        (pa.array([1, 2], pa.int64()), pa.string()),
+        (pa.array(["1"]), pa.int64()),
+        (pa.array([1], pa.int64()), pa.timestamp("us", "UTC")),
+    ],
+    ids=["real to text", "decimal to text", "number to text", "text to number", "number to moment"],
 )
 def test_column_that_became_another_type_has_bounds_that_rule_nothing_out(stored, now) -> None:
     found = stats_of(pa.table({"c": stored}), pa.schema({"c": now}))
     assert found is not None
-    assert found["c"].value_type is value_type(now, 9)
+    kind = value_type(now, 9)
+    assert kind is not None
+    assert (found["c"].value_type, found["c"].minimum, found["c"].maximum) == (kind, *widest_bounds(kind, None))
 
 
 LONGS = {"c": (ValueType.LONG, None)}

@@ -1,0 +1,107 @@
+"""Tables that Apache Hudi widened, on Spark: the rows of Apache Hudi, by native scans of the files as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from pyhudi import HudiTable
+from tests.spark.tables import add_commit, make_table
+from tests.unit.table.test_promoted_tables import NAMES, WITH_LOGS, of_apache_hudi, texts
+
+pytestmark = pytest.mark.spark
+
+FixtureTable = Callable[[str], Path]
+ID = ("id", pa.int64())
+
+
+def load(spark: SparkSession, path: Path, **options: str) -> DataFrame:
+    return spark.read.format("hudi").options(**{key.replace("__", "."): value for key, value in options.items()}).load(str(path))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rows_are_those_of_apache_hudi(spark: SparkSession, name: str, fixture_table: FixtureTable) -> None:
+    path = fixture_table(f"promoted/{name}")
+    frame = load(spark, path)
+    assert texts(frame.toArrow()) == texts(of_apache_hudi(path, "snapshot" if name in WITH_LOGS else "expected"))
+    assert frame.count() == len(of_apache_hudi(path, "snapshot" if name in WITH_LOGS else "expected"))
+    wanted = ["id", "part.float_string", "map_long_float['a'] AS held", "deep[0].m['k'].float_double AS inner"]
+    local = {row["id"]: row for row in HudiTable.open(path).to_arrow().to_pylist()}
+    for row in frame.where("float_string = '2.0' OR double_string = '1.9999999999999998E23'").selectExpr(*wanted).collect():
+        whole = local.pop(row["id"])
+        assert whole["float_string"] == "2.0" or whole["double_string"] == "1.9999999999999998E23"
+        shown = (whole["part"]["float_string"], dict(whole["map_long_float"])["a"], dict(whole["deep"][0]["m"])["k"]["float_double"])
+        assert repr((row["float_string"], row["held"], row["inner"])) == repr(shown)
+    assert not [row for row in local.values() if row["float_string"] == "2.0"]
+
+
+@pytest.mark.parametrize("name", WITH_LOGS)
+def test_rows_of_base_files_and_changes_are_those_of_the_local_reader(spark: SparkSession, name: str, fixture_table: FixtureTable) -> None:
+    path = fixture_table(f"promoted/{name}")
+    optimized = load(spark, path, hoodie__datasource__query__type="read_optimized").toArrow()
+    assert texts(optimized) == texts(of_apache_hudi(path, "expected"))
+    since = {"hoodie__datasource__query__type": "incremental", "hoodie__datasource__read__begin__instanttime": "000"}
+    assert texts(load(spark, path, **since).toArrow()) == texts(HudiTable.open(path).changes(since="000", meta_columns=True))
+
+
+def widened(folder: Path, old: pa.DataType, new: pa.DataType, values: list[Any]) -> Path:
+    """A table whose first commit has `old` for the column, and whose second has `new`."""
+    rows = pa.table([pa.array(range(len(values)), pa.int64()), pa.array(values, old)], schema=pa.schema([ID, ("c", old)]))
+    make_table(folder, rows.schema, {"": rows}, instant="20260101000000000")
+    add_commit(folder, pa.schema([ID, ("c", new)]), {}, "20260102000000000")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "values", "shown"),
+    [
+        (pa.int64(), pa.float32(), [2**53 + 1, None], [9007199254740992.0, None]),
+        (pa.float32(), pa.float64(), [0.1], [0.1]),
+        (pa.float32(), pa.string(), [2.0, 1e-5], ["2.0", "1.0E-5"]),
+        (pa.date32(), pa.string(), [-1], ["1969-12-31"]),
+        (
+            pa.list_(pa.struct({"x": pa.int64()})),
+            pa.list_(pa.struct({"x": pa.string()})),
+            [[{"x": 5}], None],
+            [[{"x": "5"}], None],
+        ),
+        (
+            pa.struct({"x": pa.float32()}),
+            pa.struct({"x": pa.float64(), "late": pa.int32()}),
+            [{"x": 0.1}, None],
+            [{"x": 0.1, "late": None}, None],
+        ),
+    ],
+    ids=str,
+)
+def test_old_types_are_read_as_those_of_today(spark: SparkSession, tmp_path: Path, old, new, values, shown) -> None:
+    path = widened(tmp_path / "t", old, new, values)
+    found = load(spark, path).orderBy("id").toArrow()["c"].to_pylist()
+    assert repr(found) == repr(shown) == repr(HudiTable.open(path).to_arrow().sort_by("id")["c"].to_pylist())
+
+
+def test_files_are_looked_at_only_where_the_first_schema_leaves_something_open(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("pyhudi.spark.promoted_files._footer_schema", lambda _, file: opened.append(file.path) or pa.schema([]))
+    columns = pa.schema([ID, ("c", pa.string())])
+    load(spark, make_table(tmp_path / "same", columns, {"": pa.table([[1], ["x"]], schema=columns)}))
+    assert opened == []
+    load(spark, widened(tmp_path / "wide", pa.int32(), pa.string(), [1]))
+    assert len(opened) > 0
+
+
+def test_table_is_read_after_its_history_was_lost(spark: SparkSession, tmp_path: Path) -> None:
+    """An archive that cannot be asked, or a first commit that is gone, leaves it open how old files are typed."""
+    path = widened(tmp_path / "t", pa.float32(), pa.string(), [2.0])
+    for file in (path / ".hoodie").glob("20260101*"):
+        file.unlink()
+    (path / ".hoodie" / "archived").mkdir(exist_ok=True)
+    (path / ".hoodie" / "archived" / ".commits_.archive.1").write_bytes(b"")
+    assert [row["c"] for row in load(spark, path).collect()] == ["2.0"]
