@@ -44,8 +44,11 @@ def test_session_that_was_not_enabled_is_left_alone(spark: SparkSession, table: 
     plain = SparkSession(spark.sparkContext, spark._jsparkSession.newSession())
     assert not is_enabled(plain)
     assert plain.sql("SELECT 1 AS one").first()["one"] == 1
-    with pytest.raises(Exception, match="DATA_SOURCE_NOT_FOUND"):
-        plain.read.format("hudi").load(table)
+
+
+def test_session_that_the_jvm_makes_of_an_enabled_one_reads_tables(spark: SparkSession, table: str) -> None:
+    plain = SparkSession(spark.sparkContext, spark._jsparkSession.newSession())
+    assert plain.read.format("hudi").load(table).count() == 1
 
 
 @pytest.mark.parametrize("remote", ["option", "environment"])

@@ -15,6 +15,8 @@ from weakref import WeakSet
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
+from pyhudi.spark import resolver
+
 _ENABLED: Final = "spark.pyhudi.enabled"
 _TRUE: Final = "true"
 
@@ -63,6 +65,7 @@ def is_enabled(session: SparkSession) -> bool:
 def mark_enabled(session: SparkSession) -> None:
     """Let a session speak Hudi for as long as it lives."""
     session.conf.set(_ENABLED, _TRUE)
+    resolver.install(session)
     _known.add(session)
     run_workers_here(session)
 

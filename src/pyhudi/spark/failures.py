@@ -31,6 +31,7 @@ _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([^']+)'")
 _KEPT = 100  # a planner that swallows an error must not make this grow for ever
 _MOST_CAUSES = 20
 _READ_FAILED = "FAILED_READ_FILE"
+_REFUSED = "hudi.DefaultSource$Refused"
 
 _failures: OrderedDict[int, HudiError] = OrderedDict()
 _numbers = itertools.count(1)
@@ -52,17 +53,22 @@ def carried(callback: Callable[P, T]) -> Callable[P, T]:
         try:
             return callback(*args, **kwargs)
         except HudiError as error:
-            number = next(_numbers)
-            _failures[number] = error
-            while len(_failures) > _KEPT:
-                _failures.popitem(last=False)
-            raise _CarriedError(f"pyhudi failure #{number}: {error}") from error
+            raise _CarriedError(carried_text(error)) from error
         except Py4JJavaError as error:
             if is_interruption(error):
                 raise InterruptedCall from None
             raise
 
     return method
+
+
+def carried_text(error: HudiError) -> str:
+    """Return what a Java exception has to say so that Python raises this error in its place."""
+    number = next(_numbers)
+    _failures[number] = error
+    while len(_failures) > _KEPT:
+        _failures.popitem(last=False)
+    return f"pyhudi failure #{number}: {error}"
 
 
 @contextmanager
@@ -106,6 +112,8 @@ def _error_of(exception: JavaObject) -> HudiError | None:
         found = _NUMBER.search(message)
         if found and int(found[1]) in _failures:
             return _failures.pop(int(found[1]))
+        if "pyhudi" in message and cause.getClass().getName() == _REFUSED:
+            return UnsupportedError(message)
         if message.startswith(f"[{_READ_FAILED}"):
             return _explained(cause)
         if (missing := _NO_MODULE.search(message)) and (name := merger_of_module(missing[1])):

@@ -91,11 +91,12 @@ def current_catalog(session: SparkSession) -> str:
 
 def java_class(session: SparkSession, name: str) -> JavaObject:
     """Return a class of the JVM by its full name; a look-up through packages costs a round trip for each, so it is kept."""
-    return _java_class(jvm(session), name)
+    return class_in(jvm(session), name)
 
 
 @lru_cache(maxsize=256)
-def _java_class(java: JavaObject, name: str) -> JavaObject:
+def class_in(java: JavaObject, name: str) -> JavaObject:
+    """Return a class by its full name from the root of the JVM's packages."""
     found = java
     for part in name.split("."):
         found = getattr(found, part)
@@ -109,7 +110,7 @@ def companion(session: SparkSession, class_name: str) -> JavaObject:
 
 @lru_cache(maxsize=256)
 def _companion(java: JavaObject, class_name: str) -> JavaObject:
-    return getattr(_java_class(java, f"org.apache.spark.sql.{class_name}$"), "MODULE$")
+    return getattr(class_in(java, f"org.apache.spark.sql.{class_name}$"), "MODULE$")
 
 
 def some(session: SparkSession, value: object) -> JavaObject:
@@ -133,7 +134,11 @@ def entries_of(mapping: JavaObject) -> dict[str, str]:
     `Map.mkString` writes `key -> value`; the control character between the entries is in no key or value that SQL can
     state.
     """
-    text = mapping.mkString("\x01")
+    return entries_in(mapping.mkString("\x01"))
+
+
+def entries_in(text: str) -> dict[str, str]:
+    """Return the entries of a Scala Map that was printed with control characters between them."""
     pairs = (entry.partition(" -> ") for entry in text.split("\x01") if entry)
     return {key: value for key, _, value in pairs}
 

@@ -1,14 +1,14 @@
-"""Makes Spark's own analyzer see a Hudi table of the session catalog as a native scan.
+"""The plans that Spark's analyzer sees Hudi tables of the session catalog as: native scans of their current snapshots.
 
-Spark asks its relation cache for the plan of a data-source table before it asks the table's provider. `refresh` puts
-the scan of the table's current snapshot there, so the table works wherever Spark resolves a name: joins, subqueries,
-CTEs, views, `spark.table`, under one, two or three name parts. Who hands names to Spark refreshes them first. Design:
-docs/design/0030-sql-front-door.md.
+A plan is made anew when the table's timeline has changed, and asked for by the analyzer's rule wherever Spark resolves a name (`resolver`).
+A statement of the front door refreshes its tables first and looks at each once. Design: docs/design/0031-tables-inside-the-jvm.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
@@ -17,8 +17,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from pyhudi.read.query import SnapshotQuery
 from pyhudi.read.snapshot import Snapshot, open_snapshot
-from pyhudi.spark import cached_tables, jvm
-from pyhudi.spark.catalog_table import SESSION_CATALOG, CatalogTable, find, show_columns
+from pyhudi.spark import cached_tables, java_code, jvm
+from pyhudi.spark.catalog_table import CatalogTable, show_columns
 from pyhudi.spark.file_index import scans_of
 from pyhudi.spark.jvm import JavaObject
 from pyhudi.spark.scan import scan
@@ -28,43 +28,90 @@ from pyhudi.storage.open import open_storage
 from pyhudi.timeline.timeline import Timeline
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Shown:
-    """What of a table the session's relation cache holds: the plan is good as long as the timeline is the same."""
+    """The plan of a table: good as long as its timeline is the same."""
 
     location: str
     snapshot: Snapshot = field(repr=False)
-    key: JavaObject = field(repr=False)
+    plan: JavaObject = field(repr=False)
+
+
+class _Statement(threading.local):
+    """The statement that a Python thread runs: the tables that it pinned; None when it runs none."""
+
+    pinned: set[tuple[str, str]] | None = None
 
 
 _SHOWN: WeakKeyDictionary[SparkSession, dict[tuple[str, str], _Shown]] = WeakKeyDictionary()
+_STATEMENT = _Statement()
+
+
+@contextmanager
+def one_statement(session: SparkSession) -> Iterator[None]:
+    """Let every table that is refreshed inside stand for that snapshot to the end: a statement looks at a table once.
+
+    The plans are pinned to the JVM's thread that works for this one (py4j's pinned threads), where the statement is analyzed.
+    """
+    if _STATEMENT.pinned is not None:
+        yield
+        return
+    _STATEMENT.pinned = set()
+    try:
+        yield
+    finally:
+        if _STATEMENT.pinned:
+            java_code.source(session).unpin()
+        _STATEMENT.pinned = None
+
+
+def _pin(session: SparkSession, table: CatalogTable, shown: _Shown) -> None:
+    if _STATEMENT.pinned is not None:
+        java_code.source(session).pin(table.database, table.name, shown.plan)
+        _STATEMENT.pinned.add((table.database, table.name))
+
+
+def current_plan(session: SparkSession, table: CatalogTable) -> JavaObject:
+    """Return the plan of a table's current snapshot, as the session reads tables."""
+    shown, is_new = _shown(session, table, None)
+    if is_new:
+        _follow(session, shown)
+    return shown.plan
 
 
 def refresh(session: SparkSession, table: CatalogTable, opened: Snapshot | None = None) -> None:
-    """Let the session's analyzer resolve the table to its current snapshot, or to one that was just opened: all rows of a table that a
-    statement changes, however the session reads.
+    """Let the session's analyzer resolve the table to its current snapshot while the statement runs, or to one that was just opened: all
+    rows of a table that a statement changes, however the session reads.
 
     Costs one listing of the timeline; a new plan is made only when the timeline has changed. What is cached by name over the table
     then follows (`cached_tables`).
     """
+    shown, is_new = _shown(session, table, opened)
+    _pin(session, table, shown)
+    # Not to what a statement reads otherwise than the session does: the next query of the session comes here again.
+    if is_new and (opened is None or shows_whole(session)):
+        _follow(session, shown)
+
+
+def _shown(session: SparkSession, table: CatalogTable, opened: Snapshot | None) -> tuple[_Shown, bool]:
+    """Return what the table stands for, and whether it is another than before."""
     shown = _SHOWN.setdefault(session, {})
     name = (table.database, table.name)
     query = table_query(session, whole=opened is not None)
     snapshot = opened if opened is not None and opened.query == query else open_snapshot(open_storage(table.location), query)
-    catalog = jvm.session_catalog(session)
     known = shown.get(name)
-    is_same = known is not None and known.location == table.location and _state(known.snapshot) == _state(snapshot)
-    if known is not None and is_same and catalog.getCachedTable(known.key) is not None:
-        return
-    key = _key(session, table) if known is None else known.key
+    if known is not None and known.location == table.location and _state(known.snapshot) == _state(snapshot):
+        return known, False
     frame = _in_catalog_order(scan(session, snapshot), snapshot)
     if known is None or known.snapshot.schema != snapshot.schema:
         show_columns(session, table, described(frame.schema, snapshot.schema))
-    catalog.cacheTable(key, jvm.analyzed_plan(frame))
-    shown[name] = _Shown(table.location, snapshot, key)
-    # Not to what a statement reads otherwise than the session does: the next query of the session comes here again.
-    if cached_tables.any_cached(session) and (opened is None or shows_whole(session)):
-        cached_tables.follow(session, scans_of(snapshot.storage))
+    made = shown[name] = _Shown(table.location, snapshot, jvm.analyzed_plan(frame))
+    return made, True
+
+
+def _follow(session: SparkSession, shown: _Shown) -> None:
+    if cached_tables.any_cached(session):
+        cached_tables.follow(session, scans_of(shown.snapshot.storage))
 
 
 def shown_snapshot(session: SparkSession, table: CatalogTable) -> Snapshot:
@@ -82,26 +129,21 @@ def _state(snapshot: Snapshot) -> tuple[SnapshotQuery, Timeline, pa.Schema]:
     return snapshot.query, snapshot.timeline, snapshot.schema
 
 
-def refresh_known(session: SparkSession) -> None:
-    """Refresh every table whose plan the session holds: for statements that name tables only while they run."""
-    for name in list(_SHOWN.get(session, {})):
-        table = find(session, (SESSION_CATALOG, *name))
-        if table is not None:
-            refresh(session, table)
-
-
 def forget(session: SparkSession, table: CatalogTable) -> None:
-    """Drop the table's plan from the session's relation cache."""
-    known = _SHOWN.setdefault(session, {}).pop((table.database, table.name), None)
-    if known is not None:
-        jvm.session_catalog(session).invalidateCachedTable(known.key)
+    """Forget the table's plan."""
+    _SHOWN.setdefault(session, {}).pop((table.database, table.name), None)
+    if _STATEMENT.pinned is not None and (table.database, table.name) in _STATEMENT.pinned:
+        java_code.source(session).pin(table.database, table.name, None)
 
 
 def forget_cached(session: SparkSession, table: CatalogTable) -> JavaObject | None:
     """Drop the table's plan, and the rows that are cached of it or by it; returns Spark's storage level of its own, None if it has none."""
     known = _SHOWN.get(session, {}).get((table.database, table.name))
-    resolves = known is not None and jvm.session_catalog(session).getCachedTable(known.key) is not None
-    level = cached_tables.dropped(session, table.quoted_name) if resolves and cached_tables.any_cached(session) else None
+    level = None
+    if known is not None and cached_tables.any_cached(session):
+        with one_statement(session):
+            _pin(session, table, known)  # the table's files may be gone
+            level = cached_tables.dropped(session, table.quoted_name)
     forget(session, table)
     return level
 
@@ -116,8 +158,3 @@ def catalog_order(columns: Sequence[str], partition_columns: Sequence[str]) -> l
     """Return the columns with those that partition the table moved to the end, as Spark's catalog wants them."""
     last = [name for name in partition_columns if name in columns]
     return [name for name in columns if name not in last] + last
-
-
-def _key(session: SparkSession, table: CatalogTable) -> JavaObject:
-    package = jvm.jvm(session).org.apache.spark.sql.catalyst
-    return package.QualifiedTableName(SESSION_CATALOG, table.database, table.name)

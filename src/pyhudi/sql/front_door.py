@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.sql_formatter import SQLStringFormatter
 
 from pyhudi.errors import HudiError
+from pyhudi.spark.relation_cache import one_statement
 from pyhudi.sql import places, query, refused, statement
 from pyhudi.sql.call import run as run_call
 from pyhudi.sql.explained import explained_statement
@@ -102,7 +103,8 @@ def run(session: SparkSession, plain: PlainSql, text: str, args: Arguments = Non
 
 def _run(session: SparkSession, plain: PlainSql, text: str, args: Arguments) -> DataFrame:
     try:
-        return _handled(session, plain, text, args)
+        with one_statement(session):
+            return _handled(session, plain, text, args)
     except HudiError as error:
         places.mark(error, text)
         raise

@@ -28,7 +28,7 @@ from pyhudi.spark.counted import counted_rows
 from pyhudi.spark.jvm import JavaObject
 from pyhudi.spark.read_request import ReadRequest
 from pyhudi.spark.reader import read_with
-from pyhudi.spark.relation_cache import refresh_known, shown_snapshot
+from pyhudi.spark.relation_cache import shown_snapshot
 from pyhudi.spark.relations import refresh_all
 from pyhudi.spark.scan import scan
 from pyhudi.sql import functions
@@ -43,20 +43,6 @@ _COUNT = re.compile(
     r"'Project \[(?:unresolvedalias\('(?i:count)\(1\)\)|'(?i:count)\(1\) AS (?P<alias>\w+)#\d+)\]"
     r"\s*\+- 'UnresolvedRelation \[[^\]]*\], \[\], false"
 )
-#: Statements about an entry after which Spark resolves the table anew, which must not reach the provider.
-_FORGETS_RELATIONS = frozenset(
-    {
-        "SetTableProperties",
-        "UnsetTableProperties",
-        "SetTableSerDeProperties",
-        "CommentOnTable",
-        "AnalyzeTable",
-        "AnalyzeColumn",
-        "UncacheTable",
-    }
-)
-#: IDENTIFIER(...), EXECUTE IMMEDIATE and scripts compute names while they run.
-_NAMED_LATER = re.compile("PlanWithUnresolvedIdentifier|ExecuteImmediate|CompoundBody")
 _REPLACED = re.compile(r"RelationTimeTravel|UnresolvedTableValuedFunction \[hudi_|UnresolvedRelation \[[^\]]*\], \[(?!__)[^\]]")
 _STORES_ITS_TEXT = frozenset({"CreateView", "AlterViewAs"})
 
@@ -79,16 +65,11 @@ def run(statement: Statement) -> DataFrame:
     tables = refresh_all(statement.session, names)
     if (counted := _counted(statement, names, tables)) is not None:
         return counted
-    if _NAMED_LATER.search(statement.shown):
-        refresh_known(statement.session)
     if has_places(statement):
         named = statement.with_names()
         with replaced(named) as (text, _):
             return named.ask(text)
-    answer = statement.ask(statement.text)
-    if statement.kind in _FORGETS_RELATIONS:
-        refresh_all(statement.session, names)
-    return answer
+    return statement.ask(statement.text)
 
 
 def _counted(statement: Statement, names: Sequence[tuple[str, ...]], tables: Sequence[CatalogTable]) -> DataFrame | None:
