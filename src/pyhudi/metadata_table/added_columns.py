@@ -37,7 +37,7 @@ def record_added_columns(table: DataTable, known: IndexDefinition, wanted: Index
     added = tuple(name for name in wanted.source_fields if name not in known.source_fields)
     if table.schema is None or not added:
         return table.own
-    types = bound_types(table.schema, added, table.view.config.version)
+    types = bound_types(table.schema, added, wanted.version)
     files: dict[str, ColumnStats] = {}
     of_partitions: dict[str, MetadataRecord] = {}
     for path in table.view.partition_paths():

@@ -1,7 +1,9 @@
 """Bounds of column statistics, from and to the wrapper records that they are in on disk.
 
-Rules: `ValueMetadata`, `HoodieAvroUtils.wrapValueIntoAvro`; format notes (metadata table) 3. Until table version 8 the
-wrapper's kind tells what the bound is; since version 9 wrappers are of primitive types and a type stands beside them.
+Rules: `ValueMetadata`, `HoodieAvroUtils.wrapValueIntoAvro`, `ParquetUtils.convertToNativeJavaType`; format notes (metadata table) 3. In
+indexes of V1 (tables before version 9) the wrapper's kind tells what the bound is; in V2 wrappers are of primitive types and a type stands
+beside them. Apache Hudi writes timestamps and times of V1 as they are in Parquet, that is, as LONG, and cannot unite them with bounds in
+`TimestampMicrosWrapper` (ClassCastException, seen with 1.2.0), which its schema has and which are read here.
 """
 
 from __future__ import annotations
@@ -39,12 +41,7 @@ _WRAPPERS = {
     ValueType.STRING: "StringWrapper",
     ValueType.UUID: "StringWrapper",
 }
-_V1_WRAPPERS = {
-    ValueType.DATE: "DateWrapper",
-    ValueType.DECIMAL: "DecimalWrapper",
-    ValueType.TIME_MICROS: "TimeMicrosWrapper",
-    ValueType.TIMESTAMP_MICROS: "TimestampMicrosWrapper",
-}
+_V1_WRAPPERS = {ValueType.DATE: "DateWrapper", ValueType.DECIMAL: "DecimalWrapper"}
 
 
 def decode_type(found: Mapping[str, Any]) -> tuple[ValueType | None, str | None]:
@@ -78,7 +75,7 @@ def decode_bound(wrapped: Any, kind: ValueType | None, info: str | None) -> tupl
 
 
 def encode_bound(value: object, kind: ValueType | None, info: str | None, *, with_type: bool) -> tuple[str, dict[str, object]] | None:
-    """Return a bound as the union's branch; `with_type` is the way of table version 9."""
+    """Return a bound as the union's branch; `with_type` is the way of indexes of V2."""
     if value is None or kind is None:
         return None
     if not with_type and kind in _V1_WRAPPERS:

@@ -1,18 +1,21 @@
 """Which columns have statistics in the metadata table, and what their bounds are.
 
-Rules: `HoodieTableMetadataUtil.getColumnsToIndex`, `ValueType`; format notes (metadata table) 3.
+Rules: `HoodieTableMetadataUtil.getColumnsToIndex`, `.isColumnTypeSupported`, `ValueType`; format notes (metadata table) 3.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from pyhudi.errors import SchemaError, nearest
 from pyhudi.kernels.aligned_rows import alignment
-from pyhudi.metadata_table.record import ValueType
+from pyhudi.metadata_table.record import ColumnStats, ValueType
 from pyhudi.schema.meta_columns import COMMIT_TIME, META_COLUMNS, PARTITION_PATH, RECORD_KEY
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.spec.table_version import TableVersion
@@ -42,16 +45,45 @@ _TIMESTAMPS = {
     ("us", False): ValueType.LOCAL_TIMESTAMP_MICROS,
 }
 _TIMES = {pa.time32("ms"): ValueType.TIME_MILLIS, pa.time64("us"): ValueType.TIME_MICROS}
-#: Version 8 has no statistics of columns that are fixed bytes on disk, which decimals are.
-_NOT_IN_VERSION_8 = frozenset({ValueType.BYTES, ValueType.FIXED, ValueType.DECIMAL})
+#: Digits before and after the point of the decimals that `DecimalWrapper` holds, the bounds of indexes of V1.
+_DIGITS_OF_WRAPPER: Final = 15
+#: Milliseconds of the first and the last moment of the years 1 to 9999.
+_FIRST_MILLIS, _LAST_MILLIS = -62_135_596_800_000, 253_402_300_799_999
+_MICROS = (ValueType.TIMESTAMP_MICROS, ValueType.LOCAL_TIMESTAMP_MICROS)
 
 
-def indexed_columns(schema: pa.Schema, version: int, limit: int = MAX_COLUMNS, named: Sequence[str] = ()) -> tuple[str, ...]:
+class BoundType(NamedTuple):
+    """What the bounds of a column are: their type, what is said of it (of decimals precision and scale), and the version of their index."""
+
+    kind: ValueType
+    info: str | None = None
+    index_version: int = 2
+
+    @property
+    def stated_info(self) -> str | None:
+        """What a record states of the type: nothing in indexes of V1."""
+        return self.info if self.index_version > 1 else None
+
+
+def index_version_of(table_version: int, defined: int | None = None) -> int:
+    """Return the version of an index with bounds, as its definition states it: an upgrade of the table leaves its indexes as they are.
+
+    Without definition it is the version that the table gets for new indexes.
+
+    Example:
+        >>> index_version_of(8), index_version_of(9), index_version_of(9, defined=1)
+        (1, 2, 1)
+    """
+    newest = 2 if table_version >= TableVersion.NINE else 1
+    return newest if defined is None else min(defined, newest)
+
+
+def indexed_columns(schema: pa.Schema, index_version: int, limit: int = MAX_COLUMNS, named: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the columns that have statistics: some meta columns, and those `named` or the first `limit` ones, of a fitting type.
 
     Names with dots are of fields of structs.
     """
-    fitting = [name for name in dict.fromkeys(named or schema.names) if _kind_of(schema, name, version) is not None]
+    fitting = [name for name in dict.fromkeys(named or schema.names) if _kind_of(schema, name, index_version) is not None]
     return (*_META_COLUMNS, *(fitting if named else fitting[:limit]))
 
 
@@ -62,7 +94,7 @@ def check_named(named: Sequence[str], schema: pa.Schema, config: TableConfig) ->
         SchemaError: names the column.
     """
     for name in named:
-        if name in META_COLUMNS or _kind_of(schema, name, config.version) is not None:
+        if name in META_COLUMNS or _kind_of(schema, name, index_version_of(config.version)) is not None:
             continue
         kind = type_at(schema, name)
         if kind is None:
@@ -73,19 +105,19 @@ def check_named(named: Sequence[str], schema: pa.Schema, config: TableConfig) ->
         )
 
 
-def bound_types(schema: pa.Schema, columns: tuple[str, ...], version: int) -> Mapping[str, tuple[ValueType, str | None]]:
-    """Return the type of each column's bounds and what is said of it; columns without order or unknown are left out."""
-    types: dict[str, tuple[ValueType, str | None]] = {name: (ValueType.STRING, None) for name in columns if name in _META_COLUMNS}
+def bound_types(schema: pa.Schema, columns: tuple[str, ...], index_version: int) -> Mapping[str, BoundType]:
+    """Return the type of each column's bounds; columns without order or unknown are left out."""
+    types = {name: BoundType(ValueType.STRING, None, index_version) for name in columns if name in _META_COLUMNS}
     for name in columns:
-        arrow, kind = type_at(schema, name), _kind_of(schema, name, version)
+        arrow, kind = type_at(schema, name), _kind_of(schema, name, index_version)
         if arrow is not None and kind is not None:
-            types[name] = kind, type_info(arrow)
+            types[name] = BoundType(kind, type_info(arrow), index_version)
     return types
 
 
-def _kind_of(schema: pa.Schema, name: str, version: int) -> ValueType | None:
+def _kind_of(schema: pa.Schema, name: str, index_version: int) -> ValueType | None:
     arrow = type_at(schema, name)
-    return None if arrow is None else value_type(arrow, version)
+    return None if arrow is None else value_type(arrow, index_version)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +155,27 @@ def stored_columns(columns: Iterable[str], schema: pa.Schema, config: TableConfi
     return StoredColumns(names, frozenset(nulls))
 
 
-def value_type(arrow: pa.DataType, version: int) -> ValueType | None:
-    """Return the type that a column's bounds have, None when it has no statistics."""
+def value_type(arrow: pa.DataType, index_version: int) -> ValueType | None:
+    """Return the type that a column's bounds have in an index of this version, None when it has no statistics."""
     kind = _value_type(arrow)
-    return None if version < TableVersion.NINE and kind in _NOT_IN_VERSION_8 else kind
+    if index_version > 1 or kind is None:
+        return kind
+    if kind is ValueType.DECIMAL:
+        return kind if max(arrow.scale, arrow.precision - arrow.scale) <= _DIGITS_OF_WRAPPER else None
+    return None if kind is ValueType.FIXED else kind
+
+
+def are_micros(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    """Tell which timestamps must count microseconds: no year until 9999 has so many milliseconds."""
+    return (numbers < _FIRST_MILLIS) | (numbers > _LAST_MILLIS)
+
+
+def kind_of_record(stats: ColumnStats, today: ValueType) -> ValueType | None:
+    """Return the type of the bounds of a record. Those of V1 say LONG for a timestamp, in the unit that its column had then."""
+    if stats.index_version > 1 or stats.value_type is not ValueType.LONG or today not in _MICROS:
+        return stats.value_type
+    bounds = [bound for bound in (stats.minimum, stats.maximum) if isinstance(bound, int)]
+    return today if are_micros(np.array(bounds, np.int64)).all() else stats.value_type
 
 
 def _value_type(arrow: pa.DataType) -> ValueType | None:

@@ -16,7 +16,7 @@ from pyhudi.kernels.base_file import TableShape
 from pyhudi.kernels.read_base import row_count
 from pyhudi.kernels.table_shape import shape_of
 from pyhudi.metadata_table import keys, partitions
-from pyhudi.metadata_table.column_types import StoredColumns, bound_types, stored_columns
+from pyhudi.metadata_table.column_types import StoredColumns, bound_types, index_version_of, stored_columns
 from pyhudi.metadata_table.file_stats import BoundTypes, file_stats
 from pyhudi.metadata_table.index_definitions import IndexDefinition, load_definitions
 from pyhudi.metadata_table.own import OwnTable
@@ -91,7 +91,8 @@ class DataTable:
         definition = self.definitions.get(partitions.COLUMN_STATS)
         if self.schema is None or definition is None:
             return {}
-        return bound_types(self.schema, definition.source_fields, self.view.config.version)
+        version = index_version_of(self.view.config.version, definition.version)
+        return bound_types(self.schema, definition.source_fields, version)
 
     def stored_columns(self, path: str, columns: Iterable[str]) -> StoredColumns | None:
         """Return what a base file calls some columns that have statistics; None when nobody knows."""

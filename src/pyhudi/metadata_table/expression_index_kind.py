@@ -16,6 +16,7 @@ from pyhudi.engine.local import LocalEngine
 from pyhudi.errors import UnsupportedError
 from pyhudi.metadata_table import keys, partitions
 from pyhudi.metadata_table.changes import Changes, InitialGroup, numbered_file_ids, spread
+from pyhudi.metadata_table.column_types import index_version_of
 from pyhudi.metadata_table.data_table import DataTable
 from pyhudi.metadata_table.expression_records import ExpressionRecords
 from pyhudi.metadata_table.index_definitions import IndexDefinition
@@ -73,7 +74,7 @@ class _Index:
         self._partition = partition
         self._field = definition.source_fields[0]
         self._is_bloom = definition.type == partitions.BLOOM_FILTERS
-        self._records = ExpressionRecords(definition, table.view.config.version)
+        self._records = ExpressionRecords(definition, index_version_of(table.view.config.version, definition.version))
 
     def of_files(self, files: Iterable[BaseFile]) -> dict[str, MetadataRecord]:
         """Return the records of base files by key, of those that there are any of."""

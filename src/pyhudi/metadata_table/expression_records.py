@@ -13,7 +13,7 @@ from pyhudi.codec.bloom import BloomFilter, BloomType
 from pyhudi.kernels.bloom import KeyFilter
 from pyhudi.kernels.keys import field_column
 from pyhudi.metadata_table import partitions
-from pyhudi.metadata_table.column_types import type_info, value_type
+from pyhudi.metadata_table.column_types import BoundType, type_info, value_type
 from pyhudi.metadata_table.expressions import Expression
 from pyhudi.metadata_table.index_definitions import IndexDefinition
 from pyhudi.metadata_table.record import BloomFilterRecord, ColumnStats, MetadataRecord, RecordType
@@ -26,7 +26,7 @@ _UNPACKED = 2
 
 
 class ExpressionRecords:
-    """Makes the records of one index, for a table of a version."""
+    """Makes the records of one index, whose version says how bounds are stated."""
 
     def __init__(self, definition: IndexDefinition, version: int) -> None:
         self._field = definition.source_fields[0]
@@ -61,7 +61,8 @@ class ExpressionRecords:
             values.null_count,
             file.size,
             file.size * _UNPACKED,
-            type_info=type_info(values.type),
+            type_info=BoundType(kind, type_info(values.type), self._version).stated_info,
+            index_version=self._version,
         )
 
     def _filter(self, file: BaseFile, values: pa.Array) -> BloomFilterRecord | None:

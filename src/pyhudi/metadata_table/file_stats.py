@@ -21,15 +21,15 @@ import pyarrow.types as pt
 from pyhudi.kernels.float_columns import as_doubles
 from pyhudi.kernels.keys import field_column
 from pyhudi.kernels.parquet_input import open_parquet
-from pyhudi.metadata_table.column_types import StoredColumns
+from pyhudi.metadata_table.column_types import BoundType, StoredColumns, kind_of_record
 from pyhudi.metadata_table.footer_bounds import footer_bound
 from pyhudi.metadata_table.keys import partition_name
 from pyhudi.metadata_table.record import ColumnStats, RecordType, ValueType
 from pyhudi.metadata_table.widest_bounds import widest_bounds
 from pyhudi.storage.protocol import Storage
 
-#: The type of each column's bounds, and what is said of it.
-BoundTypes: TypeAlias = Mapping[str, tuple[ValueType, str | None]]
+#: The type of each column's bounds.
+BoundTypes: TypeAlias = Mapping[str, BoundType]
 
 _REALS: Final = ("FLOAT", "DOUBLE")
 #: How bounds of a type become those of the wider one that the column has today.
@@ -75,41 +75,49 @@ def partition_stats(partition_path: str, files: Sequence[Mapping[str, ColumnStat
     """
     name = partition_name(partition_path)
     result = []
-    for column, (kind, info) in types.items():
-        parts = [part for stats in files if (part := _of_type(stats.get(column), kind, info)) is not None]
+    for column, kind in types.items():
+        parts = [part for stats in files if (part := of_type(stats.get(column), kind)) is not None]
         if not files:
             result.append(ColumnStats(RecordType.PARTITION_STATS, name, column, is_deleted=True))
         elif len(parts) < len(files):
-            result.append(_unknown(name, column, kind, info))
+            result.append(_unknown(name, column, kind))
         else:
             result.append(_united(name, parts))
     return result
 
 
-def _absent(name: str, column: str, kind: tuple[ValueType, str | None], rows: int, *, is_null: bool) -> ColumnStats:
+def _absent(name: str, column: str, kind: BoundType, rows: int, *, is_null: bool) -> ColumnStats:
     """Return the statistics of a column that a file does not have: all nulls, or some values that nobody knows here."""
+    nothing = ColumnStats(RecordType.COLUMN_STATS, name, column, total_size=0, total_uncompressed_size=0)
     if is_null:
-        return ColumnStats(RecordType.COLUMN_STATS, name, column, kind[0], None, None, rows, rows, 0, 0, type_info=kind[1])
-    least, greatest = widest_bounds(*kind)
-    return ColumnStats(RecordType.COLUMN_STATS, name, column, kind[0], least, greatest, max(rows, 2), 1, 0, 0, type_info=kind[1])
+        return _of(replace(nothing, value_count=rows, null_count=rows), kind)
+    least, greatest = widest_bounds(kind.kind, kind.info)
+    return _of(replace(nothing, minimum=least, maximum=greatest, value_count=max(rows, 2), null_count=1), kind)
 
 
-def _unknown(name: str, column: str, kind: ValueType, info: str | None) -> ColumnStats:
+def _unknown(name: str, column: str, kind: BoundType) -> ColumnStats:
     """Return statistics that rule nothing out: some values may be null, some not."""
-    least, greatest = widest_bounds(kind, info)
-    bounds = (kind, least, greatest)
-    return ColumnStats(RecordType.PARTITION_STATS, name, column, *bounds, value_count=2, null_count=1, is_tight_bound=True, type_info=info)
+    bounds = widest_bounds(kind.kind, kind.info)
+    unknown = ColumnStats(RecordType.PARTITION_STATS, name, column, None, *bounds, value_count=2, null_count=1, is_tight_bound=True)
+    return _of(unknown, kind)
 
 
-def _of_type(stats: ColumnStats | None, kind: ValueType, info: str | None) -> ColumnStats | None:
+def _of(stats: ColumnStats, kind: BoundType) -> ColumnStats:
+    return replace(stats, value_type=kind.kind, type_info=kind.stated_info, index_version=kind.index_version)
+
+
+def of_type(stats: ColumnStats | None, kind: BoundType) -> ColumnStats | None:
     """Return statistics, recorded when the column may have had a narrower type, in its type of today; None when they cannot be had."""
-    if stats is None or stats.value_type is None or (stats.value_type, stats.type_info) == (kind, info):
+    if stats is None or stats.value_type is None:
         return stats
-    convert = _WIDER.get((stats.value_type, kind))
-    if convert is None:
-        return None
-    least, greatest = (None if bound is None else convert(bound) for bound in (stats.minimum, stats.maximum))
-    return replace(stats, value_type=kind, type_info=info, minimum=least, maximum=greatest)
+    recorded = kind_of_record(stats, kind.kind)
+    if recorded is not kind.kind:
+        convert = None if recorded is None else _WIDER.get((recorded, kind.kind))
+        if convert is None:
+            return None
+        least, greatest = (None if bound is None else convert(bound) for bound in (stats.minimum, stats.maximum))
+        stats = replace(stats, minimum=least, maximum=greatest)
+    return _of(stats, kind)
 
 
 def _united(name: str, parts: Sequence[ColumnStats]) -> ColumnStats:
@@ -128,7 +136,7 @@ def _united(name: str, parts: Sequence[ColumnStats]) -> ColumnStats:
     )
 
 
-def _column_stats(file: pq.ParquetFile, place: int, file_name: str, column: str, kind: tuple[ValueType, str | None]) -> ColumnStats:
+def _column_stats(file: pq.ParquetFile, place: int, file_name: str, column: str, kind: BoundType) -> ColumnStats:
     """Return the statistics over all row groups."""
     footer = file.metadata
     chunks = [footer.row_group(group).column(place) for group in range(footer.num_row_groups)]
@@ -139,19 +147,20 @@ def _column_stats(file: pq.ParquetFile, place: int, file_name: str, column: str,
         stored = _stored(file, footer.schema.column(place).path)  # the file may call it otherwise
         nulls, bounds = stored.null_count, _bounds_of_reals(stored, kind[0])
     if bounds is None:
-        bounds = widest_bounds(*kind)
+        bounds = widest_bounds(kind.kind, kind.info)
     # A column of nulls has its type as well: Apache Hudi does not unite statistics of a partition whose types differ.
     return ColumnStats(
         RecordType.COLUMN_STATS,
         file_name,
         column,
-        kind[0],
+        kind.kind,
         *(bounds if nulls < values else (None, None)),
         values,
         nulls,
         sum(chunk.total_compressed_size for chunk in chunks),
         sum(chunk.total_uncompressed_size for chunk in chunks),
-        type_info=kind[1],
+        type_info=kind.stated_info,
+        index_version=kind.index_version,
     )
 
 
@@ -162,9 +171,7 @@ def _nulls(chunks: Sequence[pq.ColumnChunkMetaData]) -> int | None:
     return sum(int(chunk.statistics.null_count) for chunk in chunks)
 
 
-def _footer_bounds(
-    chunks: Sequence[pq.ColumnChunkMetaData], kind: tuple[ValueType, str | None], column: pq.ColumnSchema
-) -> tuple[object, object] | None:
+def _footer_bounds(chunks: Sequence[pq.ColumnChunkMetaData], kind: BoundType, column: pq.ColumnSchema) -> tuple[object, object] | None:
     """Return the bounds that the row groups tell; None when one of them tells none, or not in the column's type of today."""
     with_values = [chunk.statistics for chunk in chunks if chunk.statistics.null_count < chunk.num_values]
     if any(not statistics.has_min_max for statistics in with_values):

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pyhudi.kernels.float_columns import as_doubles
+from pyhudi.metadata_table.column_types import BoundType
 from pyhudi.metadata_table.record import ValueType
 
 _PHYSICAL = {
@@ -38,9 +39,9 @@ _TIME_UNITS = {
 }
 
 
-def footer_bound(raw: Any, kind: tuple[ValueType, str | None], column: pq.ColumnSchema) -> object:
+def footer_bound(raw: Any, kind: BoundType, column: pq.ColumnSchema) -> object:
     """Return a footer's bound as the table's type has it; None when the file has the column in an incomparable type."""
-    value_type, info = kind
+    value_type, info = kind.kind, kind.info
     if value_type in _TIME_UNITS:
         return _moment(raw, _TIME_UNITS[value_type], column)
     if column.physical_type not in _PHYSICAL[value_type]:

@@ -131,6 +131,7 @@ def _column_stats(kind: RecordType, found: Mapping[str, Any]) -> ColumnStats:
         found["isDeleted"],
         found.get("isTightBound", False),
         info,
+        2 if found.get("valueType") or found["isDeleted"] else 1,
     )
 
 

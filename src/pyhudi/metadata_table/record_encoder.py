@@ -43,7 +43,7 @@ class RecordEncoder:
     """
 
     def __init__(self, version: int) -> None:
-        self._with_type = version >= TableVersion.NINE
+        self._has_types = version >= TableVersion.NINE
         self.schema = schema_text(_SCHEMAS.get(TableVersion(version), "HoodieMetadataRecord"))
         self.file_schema = _file_schema(self.schema)
         self._parsed = parsed_schema(self.file_schema)
@@ -80,11 +80,12 @@ class RecordEncoder:
                 return {"type": RecordType.SECONDARY_INDEX, "SecondaryIndexMetadata": {"isDeleted": record.is_deleted}}
 
     def _column_stats(self, stats: ColumnStats) -> dict[str, Any]:
+        with_type = self._has_types and stats.index_version > 1
         fields: dict[str, Any] = {
             "fileName": stats.file_name,
             "columnName": stats.column,
-            "minValue": encode_bound(stats.minimum, stats.value_type, stats.type_info, with_type=self._with_type),
-            "maxValue": encode_bound(stats.maximum, stats.value_type, stats.type_info, with_type=self._with_type),
+            "minValue": encode_bound(stats.minimum, stats.value_type, stats.type_info, with_type=with_type),
+            "maxValue": encode_bound(stats.maximum, stats.value_type, stats.type_info, with_type=with_type),
             "valueCount": stats.value_count,
             "nullCount": stats.null_count,
             "totalSize": stats.total_size,
@@ -92,7 +93,7 @@ class RecordEncoder:
             "isDeleted": stats.is_deleted,
             "isTightBound": stats.is_tight_bound,
         }
-        if self._with_type and not stats.is_deleted:
+        if with_type and not stats.is_deleted:
             kind = ValueType.NULL if stats.value_type is None else stats.value_type
             fields["valueType"] = {"typeOrdinal": int(kind), "additionalInfo": stats.type_info}
         return fields

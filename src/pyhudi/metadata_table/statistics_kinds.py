@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from pyhudi.metadata_table import keys, partitions
 from pyhudi.metadata_table.changes import Changes, InitialGroup, numbered_file_ids, spread
-from pyhudi.metadata_table.column_types import indexed_columns
+from pyhudi.metadata_table.column_types import index_version_of, indexed_columns
 from pyhudi.metadata_table.data_table import DataTable
 from pyhudi.metadata_table.file_stats import partition_stats
 from pyhudi.metadata_table.index_definitions import IndexDefinition
@@ -18,7 +18,6 @@ from pyhudi.metadata_table.record import ColumnStats, MetadataRecord, RecordType
 from pyhudi.spec.clean import CleanMetadata
 from pyhudi.spec.commit import CommitMetadata
 from pyhudi.spec.file_names import parse_base_file_name
-from pyhudi.spec.table_version import TableVersion
 
 _NOTHING = CommitMetadata()
 
@@ -33,13 +32,14 @@ class ColumnStatsKind:
     def definition(self, table: DataTable, partition: str) -> IndexDefinition | None:
         """Return which columns have statistics: some meta columns, and those named by options or the first ones of a fitting type.
 
-        None while the columns of the table are unknown.
+        None while the columns of the table are unknown. An index that is there keeps its version when its table is upgraded.
         """
-        version, settings = table.view.config.version, table.settings
+        known, settings = table.definitions.get(partition), table.settings
+        version = index_version_of(table.view.config.version, None if known is None else known.version)
         if table.schema is None:
             return None
         fields = indexed_columns(table.schema, version, settings.max_columns, settings.columns)
-        return IndexDefinition(partition, partition, partition, fields, {}, 2 if version >= TableVersion.NINE else 1)
+        return IndexDefinition(partition, partition, partition, fields, {}, version)
 
     def file_ids(self, table: DataTable, partition: str) -> Iterable[str]:
         """Return the file ids of the groups that `initial` returns."""

@@ -20,6 +20,7 @@ import pyarrow.types as pt
 
 from pyhudi.codec.hfile import CellPart
 from pyhudi.kernels.float_columns import as_doubles
+from pyhudi.metadata_table.column_types import are_micros
 from pyhudi.metadata_table.record import ColumnStats, ValueType
 from pyhudi.metadata_table.record_codec import RecordDecoder
 from pyhudi.metadata_table.record_encoder import RecordEncoder
@@ -171,8 +172,12 @@ def _typed(
         if branch == 0:
             continue
         wrapper, named = stats.layout.wrappers[branch - 1], int(stats.kinds[chosen[0]])
-        kind = ValueType(named) if named > ValueType.NULL and named in ValueType._value2member_map_ else _BY_WRAPPER.get(wrapper)
-        array = None if kind is None else _array(stats, raw, chosen, kind, wrapper, arrow_type)
+        is_typed = named > ValueType.NULL and named in ValueType._value2member_map_
+        kind = ValueType(named) if is_typed else _BY_WRAPPER.get(wrapper)
+        if not is_typed and wrapper == "LongWrapper" and pt.is_timestamp(arrow_type):
+            array = _of_timestamps(raw.numbers[chosen], arrow_type)
+        else:
+            array = None if kind is None else _array(stats, raw, chosen, kind, wrapper, arrow_type)
         if array is not None:
             yield places[signs == sign], array
 
@@ -208,6 +213,13 @@ def _of_whole(numbers: Numbers, kind: ValueType, arrow_type: pa.DataType) -> pa.
     if kind is ValueType.TIME_MICROS and pt.is_time64(arrow_type):
         return array.cast(pa.time64("us")).cast(arrow_type)
     return None
+
+
+def _of_timestamps(numbers: Numbers, arrow_type: pa.DataType) -> pa.Array | None:
+    """Return timestamps of indexes of V1, which do not tell their unit: the column may have counted milliseconds when they were made."""
+    if arrow_type.unit != "us":
+        return None
+    return pa.array(numbers, pa.int64(), mask=~are_micros(numbers)).cast(arrow_type)
 
 
 def _of_reals(bits: Numbers, wrapper: str, arrow_type: pa.DataType) -> pa.Array | None:

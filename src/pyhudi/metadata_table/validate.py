@@ -18,7 +18,7 @@ from pyhudi.fsview.view import FileSystemView
 from pyhudi.kernels.read_base import iter_base_file, row_count
 from pyhudi.kernels.rollback_blocks import instants_in
 from pyhudi.metadata_table import partitions
-from pyhudi.metadata_table.column_types import bound_types, indexed_columns, stored_columns
+from pyhudi.metadata_table.column_types import BoundType, bound_types, index_version_of, indexed_columns, kind_of_record, stored_columns
 from pyhudi.metadata_table.file_stats import BoundTypes, file_stats
 from pyhudi.metadata_table.record import ColumnStats, RecordLocation, ValueType
 from pyhudi.metadata_table.table import MetadataTable
@@ -52,8 +52,9 @@ def metadata_table_problems(view: FileSystemView, schema: pa.Schema) -> Iterator
     if table.missing_instants:
         return
     # Tables of Hudi 0.15 do not say which columns have statistics.
-    columns = indexed_columns(schema, view.config.version, len(schema)) if definition is None else definition.source_fields
-    types = bound_types(schema, columns, view.config.version)
+    version = index_version_of(view.config.version, None if definition is None else definition.version)
+    columns = indexed_columns(schema, version, len(schema)) if definition is None else definition.source_fields
+    types = bound_types(schema, columns, version)
     yield from _guarded(partitions.FILES, _file_problems(table, view))
 
     def stats_of(file: BaseFile) -> Mapping[str, ColumnStats]:
@@ -159,19 +160,23 @@ def _column_problems(table: MetadataTable, view: FileSystemView, types: BoundTyp
             actual = stats_of(file)
             for column, stats in known.get(str(file.name), {}).items():
                 found = actual.get(column)
-                if found is None or (found.minimum is not None and _type_of(found) != _type_of(stats)):
+                if found is None or (found.minimum is not None and not _are_of_one_type(stats, found)):
                     continue  # the file has no such column, or the column had another type then
                 for name in _COMPARED:
-                    if getattr(stats, name) != getattr(found, name) and not _rules_nothing_out(name, stats, found):
+                    if getattr(stats, name) != getattr(found, name) and not _rules_nothing_out(name, stats, found, types[column]):
                         problem = f"{name} of {column} is {getattr(found, name)!r}, recorded is {getattr(stats, name)!r}"
                         yield "column statistics are those of the file", file.path, problem
 
 
-def _rules_nothing_out(name: str, recorded: ColumnStats, found: ColumnStats) -> bool:
+def _rules_nothing_out(name: str, recorded: ColumnStats, found: ColumnStats, kind: BoundType) -> bool:
     """Tell whether a bound is recorded as the widest one of its type, or the file does not tell any bounds."""
-    if name not in ("minimum", "maximum") or recorded.value_type in (None, ValueType.BOOLEAN):
+    if name not in ("minimum", "maximum"):
         return False
-    widest = dict(zip(("minimum", "maximum"), widest_bounds(recorded.value_type, recorded.type_info), strict=True))
+    if found.value_count == found.null_count:
+        return True  # Apache Hudi states zeros where all values are null
+    if recorded.value_type in (None, ValueType.BOOLEAN):
+        return False
+    widest = dict(zip(("minimum", "maximum"), widest_bounds(kind.kind, kind.info), strict=True))
     return getattr(recorded, name) == widest[name] or all(getattr(found, one) == bound for one, bound in widest.items())
 
 
@@ -183,13 +188,14 @@ def _partition_problems(table: MetadataTable, view: FileSystemView, types: Bound
         for file in view.latest_base_files(path):
             for column, stats in stats_of(file).items():
                 known = recorded.get(column)
-                if known is not None and _type_of(known) == _type_of(stats) and not _within(stats, known):
+                if known is not None and _are_of_one_type(known, stats) and not _within(stats, known):
                     problem = f"{column} has values from {stats.minimum!r} to {stats.maximum!r} in {file.path}"
                     yield "partition statistics hold all rows", path, f"{problem}, recorded are {known.minimum!r} to {known.maximum!r}"
 
 
-def _type_of(stats: ColumnStats) -> tuple[object, ...]:
-    return stats.value_type, stats.type_info
+def _are_of_one_type(recorded: ColumnStats, found: ColumnStats) -> bool:
+    kind = None if found.value_type is None else kind_of_record(recorded, found.value_type)
+    return (kind, recorded.type_info) == (found.value_type, found.type_info)
 
 
 def _within(stats: ColumnStats, wider: ColumnStats) -> bool:

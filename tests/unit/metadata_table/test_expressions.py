@@ -92,7 +92,7 @@ def test_sum_of_days_begins_anew_beyond_32_bits() -> None:
 
 def record(function: str, kind: str, column: pa.Array, **options: str):
     definition = IndexDefinition("expr_index_x", kind, function, ("c",), options, 2)
-    return ExpressionRecords(definition, 9).of_file(FILE, pa.table({"c": column}))
+    return ExpressionRecords(definition, 2).of_file(FILE, pa.table({"c": column}))
 
 
 def test_bounds_count_values_that_are_not_null() -> None:

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyhudi.metadata_table.column_bound import decode_bound, encode_bound
-from pyhudi.metadata_table.column_types import bound_types, indexed_columns, value_type
+from pyhudi.metadata_table.column_types import BoundType, bound_types, indexed_columns, value_type
 from pyhudi.metadata_table.file_stats import file_stats, partition_stats
 from pyhudi.metadata_table.record import ColumnStats, RecordType, ValueType
 from pyhudi.metadata_table.widest_bounds import widest_bounds
@@ -22,12 +22,12 @@ from pyhudi.storage.memory import MemoryStorage
 
 
 def stats_of(table: pa.Table, schema: pa.Schema | None = None, **writing) -> dict[str, ColumnStats] | None:
-    """Statistics of a file with these rows, in a table of version 9 that has `schema` by now."""
+    """Statistics of a file with these rows, in an index of V2 of a table that has `schema` by now."""
     sink, storage = io.BytesIO(), MemoryStorage()
     pq.write_table(table, sink, **writing)
     storage.create("p/f.parquet", sink.getvalue())
     schema = schema or table.schema
-    return file_stats(storage, "p/f.parquet", bound_types(schema, tuple(schema.names), 9))
+    return file_stats(storage, "p/f.parquet", bound_types(schema, tuple(schema.names), 2))
 
 
 EPOCH_MICROS = 1_700_000_000_000_000
@@ -152,23 +152,18 @@ def test_widened_column_has_bounds_of_the_new_type(stored, now, low) -> None:
 def test_column_that_became_another_type_has_bounds_that_rule_nothing_out(stored, now) -> None:
     found = stats_of(pa.table({"c": stored}), pa.schema({"c": now}))
     assert found is not None
-    kind = value_type(now, 9)
+    kind = value_type(now, 2)
     assert kind is not None
     assert (found["c"].value_type, found["c"].minimum, found["c"].maximum) == (kind, *widest_bounds(kind, None))
 
 
-LONGS = {"c": (ValueType.LONG, None)}
+LONGS = {"c": BoundType(ValueType.LONG)}
 
 
 def test_columns_with_statistics_are_the_first_of_a_fitting_type() -> None:
     fields = [pa.field("list", pa.list_(pa.int32())), *(pa.field(f"c{number}", pa.int32()) for number in range(40))]
-    columns = indexed_columns(pa.schema(fields), 9)
+    columns = indexed_columns(pa.schema(fields), 2)
     assert columns == ("_hoodie_commit_time", "_hoodie_partition_path", "_hoodie_record_key", *(f"c{number}" for number in range(32)))
-
-
-def test_version_8_has_no_statistics_of_decimals() -> None:
-    assert value_type(pa.decimal128(10, 2), 8) is None
-    assert value_type(pa.decimal128(10, 2), 9) is ValueType.DECIMAL
 
 
 @given(st.lists(st.lists(st.none() | st.integers(-9, 9), min_size=1, max_size=4), min_size=1, max_size=4))
@@ -202,7 +197,7 @@ def test_partition_without_rows_has_a_tombstone() -> None:
 
 @pytest.mark.parametrize("kind", [kind for kind in ValueType if kind not in (ValueType.V1, ValueType.NULL)])
 def test_bounds_that_rule_nothing_out_can_be_stored(kind) -> None:
-    (stats,) = partition_stats("p", [{}], {"c": (kind, "10,2" if kind is ValueType.DECIMAL else None)})
+    (stats,) = partition_stats("p", [{}], {"c": BoundType(kind, "10,2" if kind is ValueType.DECIMAL else None)})
     for bound in (stats.minimum, stats.maximum):
         encoded = encode_bound(bound, kind, stats.type_info, with_type=True)
         assert repr(decode_bound(encoded, kind, stats.type_info)) == repr((kind, bound))
@@ -210,12 +205,12 @@ def test_bounds_that_rule_nothing_out_can_be_stored(kind) -> None:
 
 def test_fields_of_structs_have_statistics_when_they_are_named() -> None:
     schema = pa.schema({"spot": pa.struct({"x": pa.int32(), "tags": pa.list_(pa.string())}), "v": pa.int64()})
-    assert indexed_columns(schema, 9)[3:] == ("v",)
-    assert indexed_columns(schema, 9, named=("spot.x", "spot.tags", "spot.y", "v"))[3:] == ("spot.x", "v")
+    assert indexed_columns(schema, 2)[3:] == ("v",)
+    assert indexed_columns(schema, 2, named=("spot.x", "spot.tags", "spot.y", "v"))[3:] == ("spot.x", "v")
     rows = pa.Table.from_pylist([{"spot": {"x": 3}, "v": 1}, {"spot": None, "v": 2}, {"spot": {"x": 7}, "v": 3}], schema=schema)
     sink, storage = io.BytesIO(), MemoryStorage()
     pq.write_table(rows, sink)
     storage.create("f.parquet", sink.getvalue())
-    found = file_stats(storage, "f.parquet", bound_types(schema, ("spot.x",), 9))
+    found = file_stats(storage, "f.parquet", bound_types(schema, ("spot.x",), 2))
     assert found is not None
     assert (found["spot.x"].minimum, found["spot.x"].maximum, found["spot.x"].null_count) == (3, 7, 1)

@@ -12,9 +12,9 @@ import pytest
 from pyhudi import HudiTable
 from pyhudi.errors import UnsupportedError
 from pyhudi.fsview.view import FileSystemView
-from pyhudi.metadata_table.column_types import bound_types, indexed_columns
+from pyhudi.metadata_table.column_types import bound_types, index_version_of, indexed_columns
 from pyhudi.metadata_table.compact import compact_if_due
-from pyhudi.metadata_table.file_stats import file_stats, partition_stats
+from pyhudi.metadata_table.file_stats import file_stats, of_type, partition_stats
 from pyhudi.metadata_table.own import FOLDER, open_own
 from pyhudi.metadata_table.prepare import prepare
 from pyhudi.metadata_table.rollback import roll_back
@@ -55,15 +55,17 @@ def check_statistics(storage: Storage) -> None:
     config, timeline, table = TableConfig(load_properties(storage)), timeline_of(storage), metadata_table(storage)
     view = FileSystemView(storage, config, timeline)
     schema = avro_to_arrow(read_commit(storage, config, timeline.data_instants()[-1]).schema_json or "")
-    types = bound_types(schema, indexed_columns(schema, config.version), config.version)
+    index_version = index_version_of(config.version)
+    types = bound_types(schema, indexed_columns(schema, index_version), index_version)
     for path in table.partition_paths():
         latest = [file_stats(storage, file.path, types) or {} for file in view.latest_base_files(path)]
-        known = {(stats.file_name, stats.column): stats for stats in table.column_stats(types, path)}
+        known = {(stats.file_name, stats.column): of_type(stats, types[stats.column]) for stats in table.column_stats(types, path)}
         for stats in latest:
             assert {column: known.get((one.file_name, column)) for column, one in stats.items()} == stats
         if config.partition_fields and latest:
             expected = [one for one in partition_stats(path, [stats for stats in latest if stats], types) if not one.is_deleted]
-            assert sorted(table.partition_stats(types, path), key=str) == sorted(expected, key=str)
+            recorded = [of_type(stats, types[stats.column]) for stats in table.partition_stats(types, path)]
+            assert sorted(recorded, key=str) == sorted(expected, key=str)
 
 
 @pytest.mark.parametrize("name", COPY_ON_WRITE)

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
+from pyhudi.metadata_table import keys
 from pyhudi.metadata_table.changes import Changes
 from pyhudi.metadata_table.commit import write_changes
 from pyhudi.metadata_table.own import FOLDER, open_own
@@ -119,3 +120,13 @@ def test_bounds_that_hold_everything_are_right_and_narrower_ones_are_not(tmp_pat
         forge(made.storage, "column_stats", {key: replace(stats, is_deleted=True)})  # else the two would be united
         forge(made.storage, "column_stats", {key: forged})
         assert checks(made) == ["column statistics are those of the file"] * problems
+
+
+def test_zeros_that_apache_hudi_states_of_nulls_are_no_problem(tmp_path: Path) -> None:
+    made = HudiTable.create(tmp_path / "t", pa.schema({"id": pa.int64(), "value": pa.int64()}), name="rides", keys=["id"])
+    made.insert([{"id": 1, "value": None}], {"hoodie.metadata.enable": "true"})
+    (stats,) = metadata_table(made.storage).column_stats(["value"])
+    key = keys.column_stats_key("value", "", stats.file_name)
+    nothing_more = {"value_count": 0, "null_count": 0, "total_size": 0, "total_uncompressed_size": 0}
+    forge(made.storage, "column_stats", {key: replace(stats, minimum=0, maximum=0, **nothing_more)})
+    assert checks(made) == []

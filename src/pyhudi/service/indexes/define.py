@@ -14,7 +14,7 @@ import pyarrow.types as pt
 
 from pyhudi.errors import SchemaError, UnsupportedError, UsageError, nearest
 from pyhudi.metadata_table import partitions
-from pyhudi.metadata_table.column_types import type_at, value_type
+from pyhudi.metadata_table.column_types import index_version_of, type_at, value_type
 from pyhudi.metadata_table.expressions import FUNCTIONS, IDENTITY, NUMBERS, Expression
 from pyhudi.metadata_table.index_definitions import ZONE_OPTION, IndexDefinition
 from pyhudi.metadata_table.secondary_keys import is_servable
@@ -196,7 +196,7 @@ def _secondary_index(request: IndexRequest, config: TableConfig, name: str, kind
             f"column '{name}' has type {kind}; secondary indexes are of texts, whole and floating point numbers, dates and timestamps"
         )
     refuse_strange(request.name, request.options, ())
-    return IndexDefinition(request.partition, SECONDARY_INDEX, IDENTITY, (name,), {}, _version(config))
+    return IndexDefinition(request.partition, SECONDARY_INDEX, IDENTITY, (name,), {}, index_version_of(config.version))
 
 
 def _expression_index(request: IndexRequest, config: TableConfig, name: str, kind: pa.DataType) -> IndexDefinition:
@@ -216,16 +216,12 @@ def _expression_index(request: IndexRequest, config: TableConfig, name: str, kin
     found = Expression(function, {ZONE_OPTION: request.zone, **options}).result_type(kind)
     if found is None:
         raise SchemaError(f"index '{request.name}': {function} of '{name}', which has type {kind}, is not served with these options")
-    if not (pt.is_string(found) if is_bloom else value_type(found, config.version) is not None):
+    if not (pt.is_string(found) if is_bloom else value_type(found, index_version_of(config.version)) is not None):
         raise SchemaError(f"index '{request.name}': {request.type} cannot be of {function}('{name}'), which has type {found}")
     if Expression(function, options).result_type(kind) is None:
         options[ZONE_OPTION] = request.zone
         check_arguments(request.name, options)
-    return IndexDefinition(request.partition, request.type, function, (name,), options, _version(config))
-
-
-def _version(config: TableConfig) -> int:
-    return 2 if config.version >= TableVersion.NINE else 1
+    return IndexDefinition(request.partition, request.type, function, (name,), options, index_version_of(config.version))
 
 
 def _with_prefix(name: str, prefix: str) -> str:
