@@ -15,6 +15,7 @@ from pyhudi.storage.protocol import Storage
 from pyhudi.timeline.clock import format_instant, zone_of
 from pyhudi.timeline.history import History
 from pyhudi.timeline.history_lsm import RowReader, last_archived
+from pyhudi.timeline.never_written import lost_timeline
 from pyhudi.timeline.timeline import Timeline, fold
 
 
@@ -33,10 +34,14 @@ def load_timeline(
     The history is listed after the timeline. So an instant that is archived meanwhile is in one listing or in both.
 
     Raises:
-        CorruptTableError: two completed files tell of the same action.
+        CorruptTableError: two completed files tell of the same action, or there is no instant in a table that was written to.
         UnsupportedError: a file names an action unknown to table versions 6 to 9.
     """
     found = _instants(timeline_files(storage, config) if files is None else files, config.layout)
+    if not found and (damage := lost_timeline(storage, config)) is not None:
+        found = _instants(timeline_files(storage, config), config.layout)  # what was seen may be of a first write that began meanwhile
+        if not found:
+            raise damage
     _check_single_completion(storage, (instant for instant, _ in found))
     times = _times_of_files(found, config)
     archive = None if rows is None or config.layout == 1 else History(storage, config, rows, times)

@@ -18,8 +18,9 @@ from pyhudi.storage.memory import MemoryStorage
 from pyhudi.storage.protocol import Storage
 
 _WAIT_IN_A_PROCESS = """
-import sys
+import signal, sys
 from pyhudi.storage.local import LocalStorage
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts what it runs in the background without
 with LocalStorage(sys.argv[1]).lock(60):
     print("held", flush=True)
 """

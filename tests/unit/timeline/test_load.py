@@ -44,7 +44,7 @@ def test_names_an_upgrade_left_in_layout_2_complete_when_their_files_changed(sto
 
 
 def test_other_files_and_folders_are_ignored(storage, layout_2) -> None:
-    put(storage, ".hoodie/timeline", f".{TIME}.inflight.1-0.tmp", f".{TIME}.commit.crc", "history/manifest_1", "x")
+    put(storage, ".hoodie/timeline", f".{TIME}.inflight.1-0.tmp", f".{TIME}.commit.crc", "other/manifest_1", "x")
     put(storage, ".hoodie/timeline", f"{TIME}.commit.tmp")
     assert load_timeline(storage, layout_2).instants == ()
 
