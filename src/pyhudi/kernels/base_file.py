@@ -106,7 +106,10 @@ class LogSettings:
 
 @dataclass(frozen=True, slots=True)
 class WriterSettings:
-    """How files are written; sizes in bytes. Defaults are Hudi's but for the codec, which is zstd at level 1."""
+    """How files are written; sizes in bytes. Defaults are Hudi's but for the codec, which is zstd at level 1.
+
+    With `bloom_fits` a dynamic bloom filter is sized for the keys of its file, `bloom_entries` at most; without it, for these always.
+    """
 
     compression: str = "zstd"
     level: int | None = 1
@@ -118,6 +121,7 @@ class WriterSettings:
     bloom_enabled: bool = True
     bloom_type: str = "DYNAMIC_V0"
     bloom_entries: int = 60000
+    bloom_fits: bool = False
     bloom_fpp: float = 1e-9
     bloom_max_entries: int = 100000
     log: LogSettings = LogSettings()

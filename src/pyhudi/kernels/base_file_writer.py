@@ -52,8 +52,8 @@ class BaseFileWriter:
             return
         if self._shape.virtual_key is not None:
             rows = without_identity(rows)
-        if self._filter is not None and not (known_keys and self._filter.knows_stored_keys):
-            self._filter.add(rows.column(RECORD_KEY))
+        if self._filter is not None:
+            self._filter.add(rows.column(RECORD_KEY), stored=known_keys)
         self.rows += rows.num_rows
         if self._shape.virtual_key is None:
             self._keys.extend(rows.column(RECORD_KEY))

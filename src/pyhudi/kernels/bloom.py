@@ -25,22 +25,32 @@ if TYPE_CHECKING:
 
 #: Share of absent keys to which a useful filter says "no" at least.
 _USEFUL = 0.5
+#: Keys that the least filter is sized for: 4 kB in the footer at the default share of false answers.
+_LEAST_ENTRIES = 512
+#: A stored filter of that many times the fitting size is built anew, although no key is added.
+_FAR_TOO_LARGE = 16
 
 
 class KeyFilter:
     """A filter under construction.
 
-    Keys wait until the filter is encoded, unless there are so many that all bits will be set. `knows_stored_keys` is
-    False when a file is rewritten that had no filter: then the keys of its old rows must be added too.
+    Keys wait until the filter is encoded, unless there are so many that all bits will be set. The keys of the old rows of a file that is
+    rewritten are in its filter already; they are used where that filter is built anew with another size, or where the file had none.
     """
 
-    def __init__(self, bloom: BloomFilter | StoredFilter, *, keys: int = 0, knows_stored_keys: bool = True) -> None:
-        self.knows_stored_keys = knows_stored_keys
+    def __init__(
+        self, bloom: BloomFilter | StoredFilter, *, keys: int = 0, knows_stored_keys: bool = True, fits_to: WriterSettings | None = None
+    ) -> None:
         self._start = bloom
+        self._fits_to = fits_to
         self._keys = keys
         self._waiting: list[pa.Array] = []
-        self._most_rows = 1 if bloom.row_entries is None else max(1, -(-bloom.max_entries // bloom.row_entries))
-        self._most_keys = _most_keys(bloom.bits, bloom.hashes, self._most_rows)
+        self._stored: list[pa.Array] = []
+        self._knows_stored_keys = knows_stored_keys
+        # A filter that fits its keys grows to what the settings say before it is full.
+        most = bloom if fits_to is None else _empty(fits_to, fits_to.bloom_entries)
+        self._most_rows = 1 if most.row_entries is None else max(1, -(-most.max_entries // most.row_entries))
+        self._most_keys = _most_keys(most.bits, most.hashes, self._most_rows)
 
     @property
     def type_code(self) -> BloomType:
@@ -50,13 +60,9 @@ class KeyFilter:
     @classmethod
     def empty(cls, settings: WriterSettings, *, knows_stored_keys: bool = True) -> KeyFilter:
         """Return a filter without keys, sized as the settings say."""
-        bloom = BloomFilter.empty(
-            BloomType(settings.bloom_type),
-            entries=settings.bloom_entries,
-            fpp=settings.bloom_fpp,
-            max_entries=settings.bloom_max_entries,
-        )
-        return cls(bloom, knows_stored_keys=knows_stored_keys)
+        fits = settings.bloom_fits and settings.bloom_type == BloomType.DYNAMIC_V0
+        bloom = _empty(settings, settings.bloom_entries)
+        return cls(bloom, knows_stored_keys=knows_stored_keys, fits_to=settings if fits else None)
 
     @classmethod
     def of_file(cls, storage: Storage, base: BaseFile, settings: WriterSettings) -> KeyFilter:
@@ -72,7 +78,9 @@ class KeyFilter:
         if text is None:
             return cls.empty(settings, knows_stored_keys=False)
         kind = BloomType(entries.get(FOOTER_BLOOM_TYPE, BloomType.SIMPLE))
-        return cls(StoredFilter.of(text, kind, max_entries=settings.bloom_max_entries), keys=rows)
+        stored = StoredFilter.of(text, kind, max_entries=settings.bloom_max_entries)
+        fits = settings.bloom_fits and kind is BloomType.DYNAMIC_V0 and rows <= settings.bloom_entries
+        return cls(stored, keys=rows, fits_to=settings if fits else None)
 
     @classmethod
     def for_rows_after(cls, storage: Storage, base: BaseFile | None, shape: TableShape, settings: WriterSettings) -> KeyFilter | None:
@@ -85,8 +93,11 @@ class KeyFilter:
             return None
         return cls.empty(settings) if base is None else cls.of_file(storage, base, settings)
 
-    def add(self, keys: pa.ChunkedArray) -> None:
-        """Add a column of keys, none of them null."""
+    def add(self, keys: pa.ChunkedArray, *, stored: bool = False) -> None:
+        """Add a column of keys, none of them null; `stored` ones are of rows that the file before had."""
+        if stored and self._knows_stored_keys:
+            self._stored.extend(keys.chunks if self._fits_to is not None else ())
+            return
         self._keys += len(keys)
         if self._keys > self._most_keys:
             self._waiting = []
@@ -95,6 +106,7 @@ class KeyFilter:
 
     def encode(self) -> str:
         """Return the filter as the footer of a base file holds it: that of the file before when there are no new keys."""
+        self._fit()
         start, is_full = self._start, self._keys > self._most_keys
         if isinstance(start, StoredFilter) and not is_full and not any(map(len, self._waiting)):
             return start.text
@@ -105,6 +117,21 @@ class KeyFilter:
             self._fill(bloom, pa.chunked_array(self._waiting, pa.string()))
         self._start, self._waiting = bloom, []
         return bloom.encode()
+
+    def _fit(self) -> None:
+        """Begin anew with a filter of another size where that of the file before has no room, or far too much, for the keys."""
+        settings, self._fits_to = self._fits_to, None
+        if settings is None:
+            return
+        new, stored = sum(map(len, self._waiting)), sum(map(len, self._stored))
+        is_full = self._keys > self._most_keys
+        entries = settings.bloom_entries if is_full else _fitting_entries(new + stored, settings)
+        if not is_full and isinstance(self._start, StoredFilter) and not _is_misfit(self._start, new, entries, settings):
+            return
+        self._start = _empty(settings, entries)
+        if not is_full:
+            self._waiting = [*self._stored, *self._waiting]
+        self._stored = []
 
     def _saturate(self, bloom: BloomFilter) -> None:
         full = np.packbits(np.ones(bloom.bits, np.uint8), bitorder="little").tobytes()
@@ -128,6 +155,26 @@ class KeyFilter:
             _set_bits(bloom, bloom.rows[-1], part)
             bloom.last_row_entries += len(part)
             start += len(part)
+
+
+def _empty(settings: WriterSettings, entries: int) -> BloomFilter:
+    kind = BloomType(settings.bloom_type)
+    return BloomFilter.empty(kind, entries=entries, fpp=settings.bloom_fpp, max_entries=settings.bloom_max_entries)
+
+
+def _fitting_entries(keys: int, settings: WriterSettings) -> int:
+    """Return the keys that a filter is sized for: twice those there are, so that the next rewrites add to it, and no odd numbers."""
+    return min(settings.bloom_entries, max(_LEAST_ENTRIES, 1 << (2 * keys - 1).bit_length() if keys else 0))
+
+
+def _is_misfit(stored: StoredFilter, new: int, entries: int, settings: WriterSettings) -> bool:
+    """Tell whether a filter is built anew: it has no room for the new keys and is not of the greatest size, or is far too large.
+
+    Growing by rows, as a full one does, would cost each lookup the hashes of each row.
+    """
+    row_entries = stored.row_entries or 0
+    is_small = row_entries < settings.bloom_entries and stored.last_row_entries + new > row_entries
+    return is_small or row_entries >= _FAR_TOO_LARGE * entries
 
 
 def _take_turns(bloom: BloomFilter, keys: pa.ChunkedArray) -> None:

@@ -128,6 +128,7 @@ def writer_settings(options: Options) -> WriterSettings:
         bloom_enabled=options.flag("hoodie.parquet.bloom.filter.enabled"),
         bloom_type=options.text("hoodie.bloom.index.filter.type").upper(),
         bloom_entries=options.integer("hoodie.index.bloom.num_entries"),
+        bloom_fits=options.get("hoodie.index.bloom.num_entries") is None,
         bloom_fpp=options.number("hoodie.index.bloom.fpp"),
         bloom_max_entries=options.integer("hoodie.bloom.index.filter.dynamic.max.entries"),
         log=LogSettings(

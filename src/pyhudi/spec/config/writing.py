@@ -82,7 +82,7 @@ WRITING: tuple[ConfigKey, ...] = (
     ),
     served(
         "hoodie.index.bloom.num_entries",
-        "Keys that one bloom filter is sized for.",
+        "Keys that one bloom filter is sized for; not stated, it is sized for the keys of its file, and for these at most.",
         Kind.POSITIVE,
         "60000",
         aliases=("hoodie.bloom.index.num_entries",),
