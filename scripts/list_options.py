@@ -16,15 +16,20 @@ TARGET = ROOT / "docs" / "options.md"
 INTRODUCTION = """\
 # Options
 
-Every key of Apache Hudi 1.2.0, with its older names; SQL has short names for some. A key is one of three kinds:
+Every key of Apache Hudi 1.2.0, with its older names; SQL has short names for some. A key is one of four kinds:
 
 - [served](#served): it does what it says;
 - [harmless](#harmless): it tunes a JVM or an engine and changes neither rows nor files; it is accepted and logged once;
-- [refused](#refused): it would change rows or files in a way that this release does not serve. It is refused before anything is written,
-  unless its value is one at which it asks for nothing.
+- [not served yet](#not-served-yet): it asks for a service that this release does not have, and changes no row of a write. It is accepted
+  with one warning in the log (`pyhudi.options`), and refused where `pyhudi.options.unserved` is `refuse`;
+- [refused](#refused): it would change which rows are stored, where, or what the table is, in a way that this release does not serve. It is
+  refused before anything is written.
 
-A name that is none of Hudi's is refused too, and the nearest one is suggested. An older name is accepted and logged once. A name that ends
-with `*` stands for all that begin so: modules beside Apache Hudi's bundle for Spark read them.
+A key of the last two kinds is accepted without a word at a value at which it asks for nothing.
+
+An unknown name that begins with `hoodie.` or `pyhudi.` is refused too, and the nearest one is suggested. Other names are Spark's, or go
+into the commit's metadata where they begin with `_`; one that looks like a misspelt short name is warned of. An older name is accepted and
+logged once. A name that ends with `*` stands for all that begin so: modules beside Apache Hudi's bundle for Spark read them.
 
 A default in brackets is Apache Hudi's, where pyhudi's is another ([why](differences.md#other-defaults)). Where a setting may stand, and
 which one wins, is told in [Configuration](configuration.md).
@@ -41,6 +46,8 @@ def render() -> str:
         *_served(key for key in KEYS if key.status is Status.SERVED),
         "\n## Harmless",
         *_by_reason(Status.HARMLESS),
+        "\n## Not served yet",
+        *_by_reason(Status.UNSERVED),
         "\n## Refused",
         *_by_reason(Status.REFUSED),
     ]
@@ -70,7 +77,7 @@ def _by_reason(status: Status) -> Iterable[str]:
     names = _names_by_reason(status)
     for reason, keys in names.items():
         yield f"\n### {_cell(reason[0].upper() + reason[1:])}\n"
-        refuses = status is Status.REFUSED
+        refuses = status in (Status.UNSERVED, Status.REFUSED)
         yield "| key | values | default | other names |" + (" accepted at |" if refuses else "")
         yield "| --- | --- | --- | --- |" + (" --- |" if refuses else "")
         for name, key in keys.items():

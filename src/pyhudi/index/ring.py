@@ -19,6 +19,8 @@ from pyhudi.fsview.view import FileSystemView
 from pyhudi.index.bucket import Buckets
 from pyhudi.kernels.bucket_hash import ring_hashes, ring_places
 from pyhudi.spec.file_group import FileGroupId
+from pyhudi.spec.table_config import TableConfig
+from pyhudi.storage.protocol import Storage
 
 FOLDER = ".hoodie/.bucket_index/consistent_hashing_metadata"
 _META, _DONE = ".hashing_meta", ".commit"
@@ -117,7 +119,12 @@ def _prefix(start: int, end: int, path: str) -> str:
 
 def has_rings(view: FileSystemView) -> bool:
     """Tell whether a table is laid out by consistent hashing."""
-    return view.config.is_merge_on_read and bool(view.storage.list(FOLDER))
+    return holds_rings(view.storage, view.config)
+
+
+def holds_rings(storage: Storage, config: TableConfig) -> bool:
+    """Tell the same without a view of the table's files."""
+    return config.is_merge_on_read and bool(storage.list(FOLDER))
 
 
 def load_ring(view: FileSystemView, path: str) -> Ring | None:

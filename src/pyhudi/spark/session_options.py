@@ -17,14 +17,16 @@ from pyhudi.storage.defaults_file import default_write_options
 
 _PREFIX: Final = "hoodie."
 _SPARK_PREFIX: Final = "spark.hoodie."
+#: How settings of pyhudi's own that hold for all options begin.
+_ABOUT_OPTIONS: Final = "pyhudi.options."
 _OF_READS: Final = (QUERY_TYPE, METADATA_TABLE, DATA_SKIPPING, MERGE_SIZE)
 
 
 def session_options(session: SparkSession) -> dict[str, str]:
-    """Return the session's `hoodie.*` settings in one round trip; `spark.hoodie.x` loses to `hoodie.x`."""
+    """Return the session's settings about tables in one round trip; `spark.hoodie.x` loses to `hoodie.x`."""
     found = jvm.entries_of(jvm.jvm_session(session).conf().getAll())
     spark = {key.removeprefix("spark."): value for key, value in found.items() if key.startswith(_SPARK_PREFIX)}
-    return {**spark, **{key: value for key, value in found.items() if key.startswith(_PREFIX)}}
+    return {**spark, **{key: value for key, value in found.items() if key.startswith((_PREFIX, _ABOUT_OPTIONS))}}
 
 
 def read_defaults(session: SparkSession) -> dict[str, str]:

@@ -1,21 +1,22 @@
 """The options of one call, resolved: canonical names, checked values, nothing ignored.
 
-What pyhudi does with a key stands in `pyhudi.spec.config_keys`. An unknown key, a value that a key cannot have, two
+What pyhudi does with a key stands in `pyhudi.spec.config_keys`. An unknown `hoodie.*` key, a value that a key cannot have, two
 names of one key with different values, and a key whose feature is not served are each refused, by name and before
-anything is read or written.
+anything is read or written. Keys of services that change no row are accepted with one warning, unless
+`pyhudi.options.unserved=refuse`; names that are none of Hudi's are Spark's, or somebody else's.
 """
 
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
-from pyhudi.errors import OptionError, UnsupportedError, about
-from pyhudi.spec.config.key import ConfigKey, Kind, Status
+from pyhudi.errors import OptionError, UnsupportedError
+from pyhudi.spec.config.key import ConfigKey, Status
 from pyhudi.spec.config.recorded import is_older_name
+from pyhudi.spec.config.values import check_value
 from pyhudi.spec.config_keys import find_key, suggestion
 from pyhudi.spec.key_generator import KeyGeneratorType, key_generator_of_class
 from pyhudi.spec.payload import PAYLOADS
@@ -23,9 +24,9 @@ from pyhudi.spec.payload import PAYLOADS
 _LOG = logging.getLogger("pyhudi.options")
 _SPARK_PREFIX = "spark."
 _HUDI_PREFIX = "hoodie."
-#: As Java reads numbers; Python would also take `1_000`.
-_WHOLE = re.compile(r"[+-]?[0-9]+")
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_OWN_PREFIXES = (_HUDI_PREFIX, "pyhudi.")
+_UNSERVED = "pyhudi.options.unserved"
+_REFUSE = "refuse"
 _NOTES_PREFIX = "hoodie.datasource.write.commitmeta.key.prefix"
 _KEY_GENERATOR_CLASS = "hoodie.datasource.write.keygenerator.class"
 _KEY_GENERATOR_TYPE = "hoodie.datasource.write.keygenerator.type"
@@ -48,6 +49,11 @@ class Options:
     def notes(self) -> dict[str, str]:
         """Entries that the writer wants in its commit's metadata: options whose names begin with `hoodie...commitmeta.key.prefix`."""
         return {name: value for name, value in self.given.items() if find_key(name) is None}
+
+    @property
+    def refuses_unserved(self) -> bool:
+        """Whether what a service that is not there yet would do is refused, not only warned of."""
+        return self.text(_UNSERVED).strip().lower() == _REFUSE
 
     def get(self, name: str) -> str | None:
         """Return the value as given, None when it is not given."""
@@ -80,22 +86,25 @@ def resolve(options: Mapping[str, object]) -> Options:
     """Return the options under their canonical names; `spark.hoodie.x` loses to `hoodie.x`.
 
     Raises:
-        OptionError: a key is unknown (the nearest known one is named), is given twice with different values, or has
-            a value it cannot have.
+        OptionError: a `hoodie.*` key is unknown (the nearest known one is named), is given twice with different values, or
+            has a value it cannot have.
         UnsupportedError: the key asks for something that this release does not serve.
     """
     found: dict[str, tuple[str, str]] = {}
     prefix = str(options.get(_NOTES_PREFIX, "_"))
-    for name, value in sorted(_texts(options).items(), key=lambda option: not option[0].startswith(_SPARK_PREFIX)):
+    texts = _texts(options)
+    is_strict = _is_strict(texts)
+    for name, value in sorted(texts.items(), key=lambda option: not option[0].startswith(_SPARK_PREFIX)):
         own_name = name.removeprefix(_SPARK_PREFIX)
         if prefix and own_name.startswith(prefix) and find_key(own_name) is None:
             found[own_name] = (name, value)
             continue
         key = _known(own_name)
-        if key.status is not Status.SERVED:
-            _check_asks_nothing(key, own_name, value)
+        if key is None or key.status is not Status.SERVED:
+            if key is not None:
+                _check_asks_nothing(key, own_name, value, is_strict=is_strict)
             continue
-        _check_value(key, own_name, value)
+        check_value(key, own_name, value)
         _note_older_name(own_name, key.name)
         earlier, earlier_value = found.get(key.name, (name, value))
         if earlier_value != value and not earlier.startswith(_SPARK_PREFIX):
@@ -145,20 +154,52 @@ def _texts(options: Mapping[str, object]) -> dict[str, str]:
     return texts
 
 
-def _known(name: str) -> ConfigKey:
+def _is_strict(texts: Mapping[str, str]) -> bool:
+    return any(name.removeprefix(_SPARK_PREFIX).lower() == _UNSERVED and text.strip().lower() == _REFUSE for name, text in texts.items())
+
+
+def _known(name: str) -> ConfigKey | None:
+    """Return the key of a name; None when it is none of Hudi's."""
     key = find_key(name)
-    if key is None:
+    if key is None and name.lower().startswith(_OWN_PREFIXES):
         raise OptionError(f"option '{name}' is unknown.{suggestion(name)}")
+    if key is None:
+        _note_of_others(name)
     return key
 
 
-def _check_asks_nothing(key: ConfigKey, name: str, value: str) -> None:
+@cache
+def _note_of_others(name: str) -> None:
+    """Say in the log, once, that a name is none of Hudi's; what looks like a misspelt short name is warned of."""
+    hint = suggestion(name)
+    if hint and not any(prefix in hint for prefix in _OWN_PREFIXES):
+        _LOG.warning("option '%s' has no effect: Hudi has none of that name.%s", name, hint)
+    else:
+        _LOG.info("option '%s' has no effect: it is none of Hudi's", name)
+
+
+def _check_asks_nothing(key: ConfigKey, name: str, value: str, *, is_strict: bool) -> None:
     if key.status is Status.HARMLESS:
         note_without_effect(name, key.reason)
-    elif value.strip().lower() not in {accepted.lower() for accepted in key.harmless_values}:
+    elif key.status is Status.UNSERVED and not is_strict:
+        if not _asks_nothing(key, value):
+            warn_unserved(name, key.reason)
+    elif not _asks_nothing(key, value):
         advice = f"leave it out, or set it to {' or '.join(key.harmless_values)}" if key.harmless_values else "leave it out"
         # The value is not shown: it may be a password of a service that is not served.
         raise UnsupportedError(f"option '{name}' is not served with the value given: {key.reason}; {advice}")
+
+
+def _asks_nothing(key: ConfigKey, value: str) -> bool:
+    return value.strip().lower() in {accepted.lower() for accepted in key.harmless_values}
+
+
+@cache
+def warn_unserved(name: str, reason: str) -> None:
+    """Warn, once, that an option asks for a service that is not there; the rows are the same without it."""
+    _LOG.warning(
+        "option '%s' is not served and has no effect: %s. Rows are written all the same; %s=refuse refuses it", name, reason, _UNSERVED
+    )
 
 
 @cache
@@ -171,29 +212,6 @@ def note_without_effect(name: str, reason: str) -> None:
 def _note_older_name(name: str, current: str) -> None:
     if name != current and name.lower().startswith(_HUDI_PREFIX) and is_older_name(name):
         _LOG.info("option '%s' is an older name of '%s'", name, current)
-
-
-def _check_value(key: ConfigKey, name: str, value: str) -> None:
-    if key.choices and value.strip().lower() not in {choice.lower() for choice in key.choices}:
-        raise about(OptionError(f"{name}={value} is not possible: it can be {', '.join(key.choices)}"), value)
-    if not _has_kind(value.strip(), key.kind):
-        raise about(OptionError(f"{name}={value} is not possible: it takes {key.kind.value}"), value)
-
-
-def _has_kind(value: str, kind: Kind) -> bool:
-    if kind is Kind.TEXT:
-        return True
-    if kind is Kind.FLAG:
-        return value.lower() in {"true", "false"}
-    shape = _NUMBER if kind in {Kind.NUMBER, Kind.FRACTION} else _WHOLE
-    if not shape.fullmatch(value):
-        return False
-    number = float(value)
-    if abs(number) >= 1 << 63:
-        return False
-    if kind is Kind.FRACTION:
-        return 0 < number < 1
-    return kind is Kind.INTEGER or number > 0 or (kind in {Kind.NUMBER, Kind.COUNT} and number == 0)
 
 
 def _translate_classes(given: dict[str, str]) -> dict[str, str]:

@@ -16,7 +16,7 @@ from pyhudi.spec.options import note_without_effect, overruled
 from pyhudi.storage.defaults_file import default_write_options
 
 OVERWRITE_MODE: Final = "hoodie.datasource.overwrite.mode"
-_PREFIX = "hoodie."
+_PREFIXES = ("hoodie.", "pyhudi.options.")
 #: What a statement does not take from settings, under any of its names, and why.
 _IGNORED: Final = {
     "hoodie.datasource.write.operation": "is for DataFrames: a statement says itself what it does",
@@ -40,7 +40,7 @@ def call_options(session: SparkSession, entry: CatalogTable | None) -> dict[str,
 
 def write_options(session: SparkSession, entry: CatalogTable) -> Mapping[str, str]:
     """Return the options of a write to a table of the session catalog, by their names as they were given."""
-    stated = {key: value for key, value in entry.properties.items() if key.startswith(_PREFIX)}
+    stated = {key: value for key, value in entry.properties.items() if key.startswith(_PREFIXES)}
     chosen = overruled(default_write_options(), stated, session_options(session))
     return {key: value for key, value in chosen.items() if not _is_ignored(key)}
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from pyhudi.engine.protocol import Engine
 from pyhudi.errors import UsageError
+from pyhudi.index.ring import holds_rings
 from pyhudi.service.clustering import (
     ClusteringResult,
     ClusteringRunner,
@@ -34,6 +35,8 @@ from pyhudi.txn.ids import Ids
 from pyhudi.txn.transaction import Committed, Transaction
 
 _INLINE: Final = "hoodie.clustering.inline"
+_ENGINE: Final = "hoodie.index.bucket.engine"
+_RINGS: Final = "CONSISTENT_HASHING"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +99,13 @@ def cancel_clustering(storage: Storage, clock: Clock, ids: Ids, instant: str, *,
 
 def cluster_before(storage: Storage, config: TableConfig, clock: Clock, ids: Ids, options: Options, engine: Engine | None = None) -> None:
     """Run what is planned before a write whose options ask for clustering inline; errors as of `Services.cluster`."""
-    if options.flag(_INLINE):
+    if options.flag(_INLINE) and _is_resized(storage, config, options):
         before_write(runner_of(ClusteringRunner, storage, clock, ids, options, engine, None), config, clustering_settings(options))
+
+
+def _is_resized(storage: Storage, config: TableConfig, options: Options) -> bool:
+    """Tell whether a table has hash rings, or gets them by this write: others go without the clustering (`pyhudi.write.settle`)."""
+    return options.text(_ENGINE).upper() == _RINGS or holds_rings(storage, config)
 
 
 def cluster_after(txn: Transaction, committed: Committed | None, options: Options, engine: Engine | None = None) -> None:
@@ -105,9 +113,9 @@ def cluster_after(txn: Transaction, committed: Committed | None, options: Option
 
     What goes wrong is logged, not raised: the write is committed.
     """
-    if committed is None or not options.flag(_INLINE):
-        return
     table = txn.table
+    if committed is None or not (options.flag(_INLINE) and _is_resized(table.storage, table.config, options)):
+        return
     runner = runner_of(ClusteringRunner, table.storage, table.clock, table.ids, options, engine, None)
     timeline = replace(table.timeline, instants=(*table.timeline.instants, committed.instant))
     after_commit(runner, table.config, timeline, clustering_settings(options))

@@ -48,6 +48,7 @@ class Choices:
     notes: Mapping[str, str] = field(default_factory=dict)
     #: Whether the table is clustered after the write.
     clusters: bool = False
+    refuses_unserved: bool = False
 
 
 def choose(options: Options, config: TableConfig, operation: Operation) -> Choices:
@@ -83,6 +84,7 @@ def choose(options: Options, config: TableConfig, operation: Operation) -> Choic
         wants_all_columns=not options.flag("hoodie.write.set.null.for.missing.columns"),
         notes=options.notes,
         clusters=options.flag("hoodie.clustering.inline"),
+        refuses_unserved=options.refuses_unserved,
     )
 
 

@@ -27,6 +27,7 @@ from pyhudi.index.simple import PartitionIndex
 from pyhudi.kernels.history import load_full_timeline
 from pyhudi.spec.commit import CommitMetadata, Operation
 from pyhudi.spec.file_group import FileGroupId
+from pyhudi.spec.options import warn_unserved
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.protocol import Storage
 from pyhudi.timeline.payload import commit_of, read_commit
@@ -40,6 +41,7 @@ _MOST_COMMITS: Final = 5
 #: filter, the keys of a file of that size are read.
 _BYTES_A_KEY: Final = 4096
 _BYTES_A_FILE: Final = 8 << 20
+_INLINE: Final = "hoodie.clustering.inline"
 #: A key is looked up in a record index in the time in which the keys of so many bytes of base files are read; few keys always are.
 _BYTES_A_LOOKUP: Final = 256 << 10
 _FEW_KEYS: Final = 100
@@ -63,10 +65,7 @@ def settled(choices: Choices, lookup: Lookup, latest: CommitMetadata | None) -> 
         index = replace(index, move=False)  # a key that is known in another partition is known
     has_ring = isinstance(index, BucketIndex) and index.is_consistent
     if choices.clusters and not has_ring:
-        raise UnsupportedError(
-            f"hoodie.clustering.inline=true: table {lookup.view.config.name} is not laid out by consistent hashing, and clustering of other"
-            " tables comes with a later release; leave the option out"
-        )
+        _check_clustering(lookup.view.config.name, is_strict=choices.refuses_unserved)
     if choices.tagging.operation.replaces and has_ring:
         raise UnsupportedError(
             f"{choices.tagging.operation.value} of table {lookup.view.config.name} is not served: consistent hashing names file groups by"
@@ -76,6 +75,14 @@ def settled(choices: Choices, lookup: Lookup, latest: CommitMetadata | None) -> 
     if tagging.layout is not None and lookup.view.config.is_merge_on_read and tagging.operation is not Operation.UPSERT:
         tagging = replace(tagging, combine=True)  # new rows of a bucket go to its log, where a key stands once
     return replace(choices, tagging=tagging)
+
+
+def _check_clustering(table: str, *, is_strict: bool) -> None:
+    """Warn that a table is not clustered after the write; refuse that when the options are to be so strict."""
+    reason = f"table {table} is not laid out by consistent hashing, and clustering of other tables comes with a later release"
+    if is_strict:
+        raise UnsupportedError(f"{_INLINE}=true: {reason}; leave the option out")
+    warn_unserved(_INLINE, reason)
 
 
 def is_laid_out_by_keys(storage: Storage, config: TableConfig) -> bool:

@@ -71,15 +71,15 @@ WITHOUT_CHOICES = {"hoodie.index.type"}  # pyhudi.index.options says why one of 
 
 
 @pytest.mark.parametrize("record", RECORDED.values(), ids=lambda record: record.name)
-def test_every_key_of_apache_hudi_is_served_harmless_or_refused_by_each_of_its_names(record: RecordedKey) -> None:
+def test_every_key_of_apache_hudi_is_served_harmless_unserved_or_refused_by_each_of_its_names(record: RecordedKey) -> None:
     key = find_key(record.name)
     assert key is not None
     for name in (record.name, *record.others):
         found = find_key(name)
         assert (found.status, found.reason) == (key.status, key.reason)
-        if key.status is Status.REFUSED:
+        if key.status in (Status.REFUSED, Status.UNSERVED):
             with pytest.raises(UnsupportedError, match=re.escape(f"option '{name}'")) as caught:
-                resolve({name: "no such value"})
+                resolve({name: "no such value", "pyhudi.options.unserved": "refuse"})
             assert key.reason in str(caught.value)
         elif key.status is Status.HARMLESS:
             assert resolve({name: "no such value"}).given == {}

@@ -10,10 +10,11 @@ import pytest
 from pyhudi.errors import OptionError, UnsupportedError
 from pyhudi.spec.config.key import ConfigKey, Kind, Status
 from pyhudi.spec.config_keys import KEYS, find_key
-from pyhudi.spec.options import resolve
+from pyhudi.spec.options import _note_of_others, resolve, warn_unserved
 
 NAMES = [(name, key) for key in KEYS if not key.is_family for name in (key.name, *key.aliases)]
 
+STRICT = {"pyhudi.options.unserved": "refuse"}
 SERVED = [key for key in KEYS if key.status is Status.SERVED]
 
 
@@ -34,13 +35,14 @@ def test_served_keys_say_what_they_do_and_accept_their_default(key: object) -> N
         assert resolve({key.name: key.default}).text(key.name) == key.default
 
 
-def test_refused_keys_are_refused_with_a_reason_unless_they_ask_for_nothing() -> None:
+@pytest.mark.parametrize("status", [Status.REFUSED, Status.UNSERVED])
+def test_refused_keys_are_refused_with_a_reason_unless_they_ask_for_nothing(status: Status) -> None:
     for key in KEYS:
-        if key.status is not Status.REFUSED or (key.is_family and not key.is_open):
+        if key.status is not status or (key.is_family and not key.is_open):
             continue
         name = key.name.replace("**", "anything")
         with pytest.raises(UnsupportedError, match=re.escape(name)) as caught:
-            resolve({name: "some value"})
+            resolve({name: "some value", **STRICT})
         assert key.reason in str(caught.value)
         assert "some value" not in str(caught.value)
         for value in key.harmless_values:
@@ -50,15 +52,111 @@ def test_refused_keys_are_refused_with_a_reason_unless_they_ask_for_nothing() ->
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("primaryKye", "primaryKey"),
         ("hoodie.datasource.write.recordkey.fields", "hoodie.datasource.write.recordkey.field"),
         ("hoodie.datasource.write.opration", "hoodie.datasource.write.operation"),
-        ("as.of.instan", "as.of.instant"),
+        ("spark.hoodie.datasource.write.opration", "hoodie.datasource.write.operation"),
+        ("pyhudi.engin", "pyhudi.engine"),
     ],
 )
-def test_an_unknown_option_is_refused_with_the_nearest_name(name: str, hint: str) -> None:
-    with pytest.raises(OptionError, match=f"'{name}' is unknown. Did you mean '{hint}'"):
+def test_an_unknown_option_of_hudi_is_refused_with_the_nearest_name(name: str, hint: str) -> None:
+    with pytest.raises(OptionError, match=f"'{name.removeprefix('spark.')}' is unknown. Did you mean '{hint}'"):
         resolve({name: "x"})
+
+
+def test_names_that_are_none_of_hudis_are_left_to_spark(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "pyhudi.options")
+    names = ("mergeSchema", "spark.sql.shuffle.partitions", "owner", "compression", "fs.s3a.endpoint")
+    for _ in range(2):
+        assert resolve({**dict.fromkeys(names, "x"), "_note": "y"}).given == {"_note": "y"}
+    assert [record.levelname for record in caplog.records if "none of Hudi's" in record.message] == ["INFO"] * len(names)
+
+
+@pytest.mark.parametrize(("name", "hint"), [("primaryKye", "primaryKey"), ("as.of.instan", "as.of.instant")])
+def test_one_that_looks_like_a_misspelt_short_name_is_warned_of_once(name: str, hint: str, caplog: pytest.LogCaptureFixture) -> None:
+    _note_of_others.cache_clear()
+    for _ in range(2):
+        assert resolve({name: "x"}).given == {}
+    assert [record.message for record in caplog.records if record.levelno == logging.WARNING] == [
+        f"option '{name}' has no effect: Hudi has none of that name. Did you mean '{hint}'?"
+    ]
+
+
+#: What users of Apache Hudi state in every job, and what no write of this release needs.
+SERVICES = {
+    "hoodie.clean.automatic": "true",
+    "hoodie.cleaner.policy": "KEEP_LATEST_COMMITS",
+    "hoodie.cleaner.commits.retained": "10",
+    "hoodie.datasource.hive_sync.enable": "true",
+    "hoodie.datasource.hive_sync.mode": "hms",
+    "hoodie.datasource.meta.sync.enable": "true",
+    "hoodie.meta.sync.client.tool.class": "org.apache.hudi.hive.HiveSyncTool",
+    "hoodie.metrics.on": "true",
+    "hoodie.metrics.reporter.type": "PROMETHEUS",
+    "hoodie.bulkinsert.sort.mode": "GLOBAL_SORT",
+    "hoodie.bulkinsert.user.defined.partitioner.sort.columns": "city",
+    "hoodie.layout.optimize.strategy": "z-order",
+    "hoodie.clustering.async.enabled": "true",
+    "hoodie.clustering.plan.strategy.sort.columns": "city",
+    "hoodie.archive.async": "true",
+    "hoodie.write.commit.callback.on": "true",
+}
+
+
+def test_keys_of_services_that_change_no_row_are_accepted_with_one_warning_each(caplog: pytest.LogCaptureFixture) -> None:
+    warn_unserved.cache_clear()
+    for _ in range(3):
+        assert resolve({**SERVICES, "primaryKey": "id"}).given == {"hoodie.datasource.write.recordkey.field": "id"}
+    warned = [record.message for record in caplog.records if record.levelno == logging.WARNING and record.name == "pyhudi.options"]
+    assert sorted(message.split("'")[1] for message in warned) == sorted(SERVICES)
+    assert all("is not served and has no effect" in message and "pyhudi.options.unserved=refuse" in message for message in warned)
+
+
+@pytest.mark.parametrize("name", SERVICES)
+@pytest.mark.parametrize("strict", ["pyhudi.options.unserved", "spark.pyhudi.options.unserved", "PYHUDI.options.Unserved"])
+def test_they_are_refused_where_that_is_asked_for(name: str, strict: str) -> None:
+    with pytest.raises(UnsupportedError, match=re.escape(name)):
+        resolve({name: SERVICES[name], strict: "Refuse"})
+
+
+def test_a_service_that_is_switched_off_is_not_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+    warn_unserved.cache_clear()
+    resolve({"hoodie.datasource.hive_sync.enable": "false", "hoodie.metrics.on": "false", "hoodie.bulkinsert.sort.mode": "NONE"})
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("hoodie.write.concurrency.mode", "optimistic_concurrency_control"),
+        ("hoodie.write.concurrency.mode", "non_blocking_concurrency_control"),
+        ("hoodie.write.lock.provider", "org.apache.hudi.client.transaction.lock.ZookeeperBasedLockProvider"),
+        ("hoodie.write.lock.zookeeper.url", "zk"),
+        ("hoodie.clean.failed.writes.policy", "LAZY"),
+        ("hoodie.cleaner.policy.failed.writes", "LAZY"),
+        ("hoodie.metadata.write.concurrency.mode", "optimistic_concurrency_control"),
+        ("hoodie.merge.allow.duplicate.on.inserts", "false"),
+        ("hoodie.record.merge.property.any", "x"),
+        ("hoodie.payload.ordering.field", "ts"),
+        ("hoodie.keygen.datetime.parser.class", "org.mine.Parser"),
+        ("hoodie.table.base.file.format", "ORC"),
+        ("hoodie.timeline.path", "elsewhere"),
+        ("hoodie.storage.layout.type", "BUCKET"),
+        ("hoodie.bucket.index.partition.rule.type", "other"),
+        ("hoodie.index.class", "org.mine.Index"),
+        ("hoodie.partition.ttl.inline", "true"),
+        ("hoodie.errortable.enable", "true"),
+        ("hoodie.precommit.validators", "org.mine.Validator"),
+        ("hoodie.bootstrap.base.path", "/data"),
+        ("hoodie.base.path", "/data"),
+        ("hoodie.metaserver.enabled", "true"),
+        ("hoodie.write.schema", "{}"),
+        ("hoodie.metadata.index.drop", "column_stats"),
+        ("hoodie.compaction.preserve.commit.metadata", "false"),
+    ],
+)
+def test_what_would_change_rows_keys_places_or_writers_is_refused_always(name: str, value: str) -> None:
+    with pytest.raises(UnsupportedError, match=re.escape(name)):
+        resolve({name: value, "pyhudi.options.unserved": "warn"})
 
 
 #: Values that no key of a kind can have.

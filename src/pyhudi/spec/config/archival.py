@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyhudi.spec.config.key import ConfigKey, Kind, harmless, refused, served
+from pyhudi.spec.config.key import ConfigKey, Kind, harmless, served, unserved
 
 ARCHIVAL: tuple[ConfigKey, ...] = (
     served("hoodie.archive.automatic", "Archive old instants after a write when it is due, from table version 8 on.", Kind.FLAG, "true"),
@@ -27,5 +27,5 @@ ARCHIVAL: tuple[ConfigKey, ...] = (
         "hoodie.commits.archival.batch hoodie.timeline.manifest.retained.versions",
     ),
     *harmless("the write before an archival stands in any case; what fails is logged", "hoodie.fail.on.timeline.archiving"),
-    *refused("pyhudi archives within the write, in little time", "hoodie.archive.async=false"),
+    *unserved("pyhudi archives within the write, in little time", "hoodie.archive.async=false"),
 )

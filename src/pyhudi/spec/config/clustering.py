@@ -5,7 +5,7 @@ Rules: `HoodieClusteringConfig`; `HoodieIndexConfig` for the keys that say which
 
 from __future__ import annotations
 
-from pyhudi.spec.config.key import ConfigKey, Kind, harmless, refused, served
+from pyhudi.spec.config.key import ConfigKey, Kind, harmless, served, unserved
 
 CLUSTERING: tuple[ConfigKey, ...] = (
     served(
@@ -26,11 +26,11 @@ CLUSTERING: tuple[ConfigKey, ...] = (
         "says what a writer does beside a planned resizing; those of pyhudi are refused until it has run",
         "hoodie.clustering.updates.strategy",
     ),
-    *refused(
+    *unserved(
         "a planned resizing keeps writers out until it has run: resize inline, or by table.services.cluster()",
         "hoodie.clustering.async.enabled=false hoodie.clustering.schedule.inline=false",
     ),
-    *refused(
+    *unserved(
         "clustering of other tables than those of hash rings comes with a later release: sizes, sorting and choice of partitions do too",
         "hoodie.clustering.*",
     ),

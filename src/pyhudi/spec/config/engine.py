@@ -5,7 +5,7 @@ Those that only tune it are harmless here; a class of one's own would change wha
 
 from __future__ import annotations
 
-from pyhudi.spec.config.key import ConfigKey, harmless, refused
+from pyhudi.spec.config.key import ConfigKey, harmless, refused, unserved
 
 ENGINE: tuple[ConfigKey, ...] = (
     *harmless(
@@ -43,13 +43,16 @@ ENGINE: tuple[ConfigKey, ...] = (
         "pyhudi loads no classes by name; custom code is not called from a write",
         """
         hoodie.precommit.validators hoodie.precommit.validators.* hoodie.prewrite.validators hoodie.client.init.callback.classes
-        hoodie.write.commit.callback.on=false hoodie.write.commit.callback.** hoodie.index.class
+        hoodie.index.class
         hoodie.write.record.merge.custom.implementation.classes hoodie.compaction.plan.generator hoodie.writestatus.class
         hoodie.storage.class hoodie.io.factory.class hoodie.avro.write.support.class hoodie.parquet.spark.row.write.support.class
         hoodie.parquet.write.config.injector.class hoodie.record.size.estimator.class hoodie.write.concat.handle.class
         hoodie.write.merge.handle.class hoodie.write.merge.handle.fallback=true,false hoodie.datasource.partition_extractor_class
         hoodie.table.partition_extractor_class hoodie.datasource.read.partition.value.extractor.enabled=false
         """,
+    ),
+    *unserved(
+        "callbacks after a commit come with a later release", "hoodie.write.commit.callback.on=false hoodie.write.commit.callback.**"
     ),
     *refused("it is for Apache Flink", "hoodie.parquet.flink.* hoodie.parquet.write.utc-timezone.enabled=true"),
     *refused(

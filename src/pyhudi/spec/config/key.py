@@ -27,7 +27,9 @@ class Status(enum.Enum):
     SERVED = "served"
     #: Tunes a JVM or an engine, and changes neither rows nor files: accepted, and logged once.
     HARMLESS = "harmless"
-    #: Would change rows or files in a way that is not served yet.
+    #: Asks for a service that is not there yet, and changes no row of a write: accepted with one warning, refused on request.
+    UNSERVED = "not served yet"
+    #: Would change which rows are stored, where, or what the table is, in a way that is not served.
     REFUSED = "refused"
 
 
@@ -35,8 +37,8 @@ class Status(enum.Enum):
 class ConfigKey:
     """A key with its other names; `default` is what holds when nobody gives it, None where that depends.
 
-    `choices` limit the values (compared without case). A refused key is accepted at its `harmless_values`: those at
-    which it asks for nothing. A name that ends with `.*` or `.**` is a family, the second an open one.
+    `choices` limit the values (compared without case). An unserved or refused key asks for nothing at its
+    `harmless_values`: those are accepted as they are. A name that ends with `.*` or `.**` is a family, the second an open one.
     """
 
     name: str
@@ -88,7 +90,20 @@ def refused(reason: str, names: str) -> Iterable[ConfigKey]:
     """Yield refused keys, from names parted by blanks: `name`, `name=value,value` with harmless values, or a family
     `name.*` or `name.**`.
     """
+    return _of_status(Status.REFUSED, reason, names)
+
+
+def unserved(reason: str, names: str) -> Iterable[ConfigKey]:
+    """Yield keys of services that are not there yet, written as for `refused`.
+
+    Only what changes no row of a write may stand here: not which rows are stored, nor where (partition paths, keys, index), how they are
+    merged, what the table is, and who writes it at the same time.
+    """
+    return _of_status(Status.UNSERVED, reason, names)
+
+
+def _of_status(status: Status, reason: str, names: str) -> Iterable[ConfigKey]:
     for entry in names.split():
         name, _, values = entry.partition("=")
         accepted = tuple(values.split(",")) if values else ()
-        yield ConfigKey(name, Status.REFUSED, harmless_values=accepted, reason=reason)
+        yield ConfigKey(name, status, harmless_values=accepted, reason=reason)

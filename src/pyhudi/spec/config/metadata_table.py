@@ -5,7 +5,7 @@ Rules: `HoodieMetadataConfig`. Column and partition statistics are on, as in Apa
 
 from __future__ import annotations
 
-from pyhudi.spec.config.key import ConfigKey, Kind, harmless, refused, served
+from pyhudi.spec.config.key import ConfigKey, Kind, harmless, refused, served, unserved
 
 _LATER = "comes with a later release"
 
@@ -144,14 +144,21 @@ METADATA_TABLE: tuple[ConfigKey, ...] = (
         "the bloom filters of base files are what hoodie.parquet.bloom.filter.enabled and hoodie.index.bloom.* say",
         "hoodie.metadata.bloom.filter.enable=false hoodie.metadata.bloom.filter.*",
     ),
+    *unserved(
+        "metrics and services of the metadata table apart from those of its table: these come with a later release",
+        """
+        hoodie.metadata.metrics.enable=false hoodie.metadata.table.service.manager.enabled=false
+        hoodie.metadata.table.service.manager.actions hoodie.metadata.derive.from.datatable.clean.policy=true,false
+        """,
+    ),
     *refused(
         f"this setting of the metadata table {_LATER}",
         """
-        hoodie.metadata.index.secondary.enable=true hoodie.metadata.metrics.enable=false
+        hoodie.metadata.index.secondary.enable=true
         hoodie.metadata.auto.initialize=true hoodie.metadata.auto.delete.partitions=true
         hoodie.metadata.compact.trigger.strategy=num_commits hoodie.metadata.record.index.enable.validation.on.initialization=false
-        hoodie.metadata.record.level.index.defer.init=false hoodie.metadata.table.service.manager.enabled=false
-        hoodie.metadata.write.concurrency.mode=single_writer hoodie.metadata.derive.from.datatable.clean.policy=true,false hoodie.metadata.*
+        hoodie.metadata.record.level.index.defer.init=false
+        hoodie.metadata.write.concurrency.mode=single_writer hoodie.metadata.*
         """,
     ),
 )

@@ -5,7 +5,7 @@ Rules: `DataSourceWriteOptions`, `HoodieWriteConfig`, `HoodieIndexConfig`, `Hood
 
 from __future__ import annotations
 
-from pyhudi.spec.config.key import ConfigKey, Kind, harmless, refused, served
+from pyhudi.spec.config.key import ConfigKey, Kind, harmless, refused, served, unserved
 
 _LATER = "comes with a later release"
 
@@ -150,6 +150,12 @@ WRITING: tuple[ConfigKey, ...] = (
         Kind.COUNT,
         "67108864",
     ),
+    served(
+        "pyhudi.options.unserved",
+        "Options of services that are not there yet, and that change no row of a write: accept them with one warning each, or refuse them.",
+        default="warn",
+        choices=("warn", "refuse"),
+    ),
     *refused(
         f"other policies for known keys: that {_LATER}",
         "hoodie.merge.allow.duplicate.on.inserts=true",
@@ -160,7 +166,7 @@ WRITING: tuple[ConfigKey, ...] = (
         "Parquet files have timestamps in microseconds and the current layout of lists and decimals",
         "hoodie.parquet.outputtimestamptype=timestamp_micros hoodie.parquet.writelegacyformat.enabled=false",
     ),
-    *refused(
+    *unserved(
         f"sorting and partitioning of bulk inserts {_LATER}",
         "hoodie.bulkinsert.sort.mode=NONE hoodie.bulkinsert.sort.suffix.record_key=false hoodie.bulkinsert.user.defined.partitioner.*",
     ),
@@ -227,7 +233,7 @@ WRITING: tuple[ConfigKey, ...] = (
     *refused(
         "streams are written by Spark; its utilities for other sources are Apache Hudi's own", "hoodie.streamer.** hoodie.deltastreamer.**"
     ),
-    *refused(
+    *unserved(
         f"event times in a commit's statistics: that {_LATER}",
         "hoodie.payload.event.time.field hoodie.write.track.event.time.watermark=false",
     ),

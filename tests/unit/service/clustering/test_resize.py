@@ -20,7 +20,7 @@ from pyhudi.service.clustering.plan import Resizing, clustering_plan
 from pyhudi.spec.clustering import ClusteringPlan, ClusteringSlice, Strategy
 from pyhudi.spec.file_group import FileSlice
 from pyhudi.spec.instant import Action
-from pyhudi.spec.options import resolve
+from pyhudi.spec.options import resolve, warn_unserved
 from pyhudi.storage.memory import MemoryStorage
 from pyhudi.table.create import create_table
 from pyhudi.table.table import HudiTable
@@ -275,11 +275,38 @@ def test_inline_it_comes_after_so_many_commits_and_before_a_write_that_finds_a_p
 
 def test_other_tables_are_not_clustered_yet() -> None:
     table = empty(table_type="COPY_ON_WRITE")
-    for options in ({}, RING):
+    strict = {"hoodie.clustering.inline": "true", "pyhudi.options.unserved": "refuse"}
+    for options in (strict, {**RING, "hoodie.clustering.inline": "true"}):
         with pytest.raises(UnsupportedError, match=r"CONSISTENT_HASHING|consistent hashing"):
-            table.upsert(rows(0, 3, 1), {**options, "hoodie.clustering.inline": "true"})
+            table.upsert(rows(0, 3, 1), options)
     table.upsert(rows(0, 3, 1))
-    for act in (table.services.cluster, lambda: table.upsert(rows(0, 3, 1), {"hoodie.clustering.inline": "true"})):
+    for act in (table.services.cluster, lambda: table.upsert(rows(0, 3, 1), strict)):
         with pytest.raises(UnsupportedError, match="not laid out by consistent hashing"):
             act()
     assert len(table.history()) == 1
+
+
+def test_a_write_to_another_table_that_asks_for_clustering_goes_without_and_says_so_once(caplog: pytest.LogCaptureFixture) -> None:
+    table = empty(table_type="COPY_ON_WRITE")
+    inline = {
+        "hoodie.clustering.inline": "true",
+        "hoodie.clustering.inline.max.commits": "1",
+        "hoodie.clustering.plan.strategy.class": "org.apache.hudi.client.clustering.plan.strategy.SparkSizeBasedClusteringPlanStrategy",
+        "hoodie.clustering.plan.strategy.sort.columns": "value",
+    }
+    warn_unserved.cache_clear()
+    for value in (1, 2):
+        table.upsert(rows(0, 3, value), inline)
+    assert table.history()["action"].to_pylist() == ["commit", "commit"]
+    assert set(table.to_arrow()["value"].to_pylist()) == {2}
+    warned = [record.message for record in caplog.records if record.levelname == "WARNING"]
+    assert len([message for message in warned if "not laid out by consistent hashing" in message]) == 1
+    assert len(warned) == 2
+
+
+def test_a_table_of_hash_rings_is_clustered_by_its_own_classes_only() -> None:
+    table = make()
+    other = {"hoodie.clustering.inline": "true", "hoodie.clustering.plan.strategy.class": "SparkSizeBasedClusteringPlanStrategy"}
+    with pytest.raises(UnsupportedError, match="SparkSizeBasedClusteringPlanStrategy"):
+        table.upsert(rows(0, 3, 5), other)
+    assert 5 not in table.to_arrow()["value"].to_pylist()

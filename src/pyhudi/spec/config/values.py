@@ -1,0 +1,40 @@
+"""What values an option can have, by the kind and the choices of its key."""
+
+from __future__ import annotations
+
+import re
+
+from pyhudi.errors import OptionError, about
+from pyhudi.spec.config.key import ConfigKey, Kind
+
+#: As Java reads numbers; Python would also take `1_000`.
+_WHOLE = re.compile(r"[+-]?[0-9]+")
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+
+
+def check_value(key: ConfigKey, name: str, value: str) -> None:
+    """Check a value by what its key takes.
+
+    Raises:
+        OptionError: the key cannot have it; the message says what it can be.
+    """
+    if key.choices and value.strip().lower() not in {choice.lower() for choice in key.choices}:
+        raise about(OptionError(f"{name}={value} is not possible: it can be {', '.join(key.choices)}"), value)
+    if not _has_kind(value.strip(), key.kind):
+        raise about(OptionError(f"{name}={value} is not possible: it takes {key.kind.value}"), value)
+
+
+def _has_kind(value: str, kind: Kind) -> bool:
+    if kind is Kind.TEXT:
+        return True
+    if kind is Kind.FLAG:
+        return value.lower() in {"true", "false"}
+    shape = _NUMBER if kind in {Kind.NUMBER, Kind.FRACTION} else _WHOLE
+    if not shape.fullmatch(value):
+        return False
+    number = float(value)
+    if abs(number) >= 1 << 63:
+        return False
+    if kind is Kind.FRACTION:
+        return 0 < number < 1
+    return kind is Kind.INTEGER or number > 0 or (kind in {Kind.NUMBER, Kind.COUNT} and number == 0)
