@@ -21,12 +21,14 @@ class ManifestEntry:
 
 
 def decode_manifest(data: bytes) -> tuple[ManifestEntry, ...]:
-    """Return the files that a manifest lists; none when it is empty.
+    """Return the files that a manifest lists.
 
     Raises:
-        CorruptTableError: the bytes are no manifest.
+        CorruptTableError: the bytes are no manifest; nobody writes an empty one.
     """
-    files = parse_json(data).get("files") if data else []
+    if not data:
+        raise CorruptTableError("the manifest is empty")
+    files = parse_json(data).get("files")
     if not isinstance(files, list):
         raise CorruptTableError("the manifest has no list of files")
     return tuple(_entry(entry) for entry in files)

@@ -30,7 +30,8 @@ from pyhudi.storage.protocol import FileStatus
 LOCK_FILE = ".hoodie/.locks/pyhudi.lock"
 _NAMED_LOCK_FILE = ".hoodie/.locks/pyhudi-{name}.lock"
 
-_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
+# Without O_NONBLOCK the opening of a named pipe waits for somebody who writes to it. Files of a disk are read as ever.
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _temporary_numbers = itertools.count()
 
@@ -61,7 +62,7 @@ class LocalStorage:
         with self._explained(path):
             try:
                 with opened_folder(self.root, split_path(path)) as folder, os.scandir(folder) as entries:
-                    found = [_entry_status(prefix, entry) for entry in entries]
+                    found = [_entry_status(self.uri, prefix, entry) for entry in entries]
             except (FileNotFoundError, NotADirectoryError):
                 return []
         return sorted((status for status in found if status is not None), key=attrgetter("path"))
@@ -71,7 +72,7 @@ class LocalStorage:
         with self._explained(path):
             try:
                 with opened_folder(self.root, split_path(path)) as folder, os.scandir(folder) as entries:
-                    return tuple(sorted(entry.name for entry in entries if entry.is_file(follow_symlinks=False)))
+                    return tuple(sorted(entry.name for entry in entries if _is_file(self.uri, path, entry)))
             except (FileNotFoundError, NotADirectoryError):
                 return ()
 
@@ -81,7 +82,7 @@ class LocalStorage:
         with self._explained(path):
             try:
                 with opened_folder(self.root, segments[:-1]) as folder:
-                    return _status(path, os.stat(segments[-1] if segments else ".", dir_fd=folder, follow_symlinks=False))
+                    return _status(self.uri, path, os.stat(segments[-1] if segments else ".", dir_fd=folder, follow_symlinks=False))
             except (FileNotFoundError, NotADirectoryError):
                 return None
 
@@ -96,7 +97,11 @@ class LocalStorage:
         """Open a file for seekable reading; see the protocol."""
         folder_segments, name = split_file_path(path)
         with self._explained(path), opened_folder(self.root, folder_segments) as folder:
-            return os.fdopen(os.open(name, _READ, dir_fd=folder), "rb")
+            descriptor = os.open(name, _READ, dir_fd=folder)
+            if not stat_bits.S_ISREG(mode := os.fstat(descriptor).st_mode):
+                os.close(descriptor)
+                raise _no_file(self.uri, path, mode)
+            return os.fdopen(descriptor, "rb")
 
     @contextlib.contextmanager
     def open_output(self, path: str) -> Iterator[BinaryIO]:
@@ -208,23 +213,39 @@ class LocalStorage:
             os.unlink(temporary, dir_fd=folder)
 
 
-def _entry_status(prefix: str, entry: os.DirEntry[str]) -> FileStatus | None:
+def _entry_status(uri: str, prefix: str, entry: os.DirEntry[str]) -> FileStatus | None:
     """Return the status of an entry; None when it vanished since the folder was read, as temporary files of writers do.
 
     That one file is gone says nothing about the folder: taken for the folder's own absence it would make a table look empty.
     """
     try:
-        return _status(prefix + entry.name, entry.stat(follow_symlinks=False))
+        return _status(uri, prefix + entry.name, entry.stat(follow_symlinks=False))
     except FileNotFoundError:
         return None
 
 
-def _status(path: str, found: os.stat_result) -> FileStatus | None:
+def _no_file(uri: str, path: str, mode: int) -> CorruptTableError:
+    kinds = {stat_bits.S_IFDIR: "a folder", stat_bits.S_IFIFO: "a named pipe", stat_bits.S_IFSOCK: "a socket"}
+    kind = kinds.get(stat_bits.S_IFMT(mode), "a device")
+    return CorruptTableError(f"'{path}' of table {uri} is {kind} where a file should be: restore the file from a copy")
+
+
+def _is_file(uri: str, path: str, entry: os.DirEntry[str]) -> bool:
+    if entry.is_file(follow_symlinks=False):
+        return True
+    if not entry.is_dir(follow_symlinks=False):
+        _entry_status(uri, f"{path}/" if path else "", entry)  # what is neither is refused
+    return False
+
+
+def _status(uri: str, path: str, found: os.stat_result) -> FileStatus | None:
     if stat_bits.S_ISDIR(found.st_mode):
         return FileStatus(path, 0, found.st_mtime_ns // 1_000_000, is_dir=True)
     if stat_bits.S_ISREG(found.st_mode):
         return FileStatus(path, found.st_size, found.st_mtime_ns // 1_000_000)
-    return None
+    if stat_bits.S_ISLNK(found.st_mode):
+        return None
+    raise _no_file(uri, path, found.st_mode)
 
 
 def _write_temporary(name: str, data: bytes, folder: int) -> str:

@@ -15,7 +15,7 @@ from pyhudi.errors import UnsupportedError
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.protocol import Storage
-from pyhudi.timeline.history_lsm import COLUMNS, ArchivedRow, HistoryFile, RowReader, history_files
+from pyhudi.timeline.history_lsm import COLUMNS, ArchivedRow, HistoryFile, RowReader, check_nothing_archived, history_files
 
 _Default = TypeVar("_Default")
 _NAMES = COLUMNS[:3]
@@ -47,8 +47,14 @@ class History(Mapping[str, str]):
         >>> timeline.archive.content(instant)  # doctest: +SKIP
     """
 
-    def __init__(self, storage: Storage, config: TableConfig, rows: RowReader, known: Mapping[str, str] | None = None) -> None:
-        """Answer from the archive on `storage`, and from the times that are `known`; nothing is read yet."""
+    def __init__(
+        self, storage: Storage, config: TableConfig, rows: RowReader, known: Mapping[str, str] | None = None, first_active: str = ""
+    ) -> None:
+        """Answer from the archive on `storage`, and from the times that are `known`; nothing is read yet.
+
+        `first_active` is the requested time of the first action that the timeline still has.
+        """
+        self._first_active = first_active
         self._times = known or {}
         self._storage = storage
         self._config = config
@@ -138,6 +144,8 @@ class History(Mapping[str, str]):
     def _all_files(self) -> tuple[HistoryFile, ...]:
         if self._files is None:
             self._files = history_files(self._storage, self._config)
+            if not self._files:
+                check_nothing_archived(self._storage, self._config, self._first_active)
         return self._files
 
     def _names_of(self, file: HistoryFile) -> _Names:

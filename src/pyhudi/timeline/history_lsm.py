@@ -1,8 +1,9 @@
 """The archived timeline of layout 2: sorted Parquet files below `timeline/history`, listed by numbered manifests.
 
 Rules: `LSMTimeline`, `TimelineArchiverV2`; format notes 5.2. `_version_` holds the number of the current manifest;
-when it is missing or unreadable, or names a manifest that is gone, the greatest number counts. Files are named
-`<min>_<max>_<level>.parquet` after the requested times in them, so a question about one instant opens few of them.
+when it is missing or unreadable, or names one that is gone, the greatest number counts, unless `_version_` names a greater
+one: what is there does not know what was archived last. Files are named `<min>_<max>_<level>.parquet` after the requested
+times in them, so a question about one instant opens few of them.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ _MANIFEST = re.compile(r"manifest_(\d+)")
 _FILE = re.compile(r"(\d+)_(\d+)_(\d)\.parquet")
 _MAX_MANIFEST_BYTES = 64 << 20
 _MAX_VERSION_BYTES = 32
+_RESTORE = "without it nobody can tell what was archived. Restore it from a copy."
 
 
 class RowReader(Protocol):
@@ -78,10 +80,16 @@ def history_files(storage: Storage, config: TableConfig) -> tuple[HistoryFile, .
 def current_manifest(storage: Storage, config: TableConfig) -> tuple[int, tuple[HistoryFile, ...]]:
     """Return the number of the current manifest and the files that it lists; 0 when nothing was ever archived. Errors as above."""
     listing = storage.list(config.history_path)
+    current = _current_number(storage, config) if listing else None
+    if current is not None and current not in manifest_numbers(listing):
+        listing = storage.list(config.history_path)  # it was written since
     numbers = sorted(manifest_numbers(listing))
+    if current is not None and current > max(numbers, default=0):
+        raise CorruptTableError(
+            f"'{manifest_path(config, current)}' of the archive of table {storage.uri} is missing, which '{VERSION_FILE}' names: {_RESTORE}"
+        )
     if not numbers:
         return 0, ()
-    current = _current_number(storage, config)
     number = current if current in numbers else numbers[-1]
     return number, files_of_manifest(storage, config, number, listing)
 
@@ -89,9 +97,27 @@ def current_manifest(storage: Storage, config: TableConfig) -> tuple[int, tuple[
 def files_of_manifest(storage: Storage, config: TableConfig, number: int, listing: Iterable[FileStatus]) -> tuple[HistoryFile, ...]:
     """Return the files that a manifest lists, as they stand in a listing of the archive's folder; errors as above."""
     path = manifest_path(config, number)
-    entries = decode_manifest(storage.read(path, max_bytes=_MAX_MANIFEST_BYTES))
+    try:
+        entries = decode_manifest(storage.read(path, max_bytes=_MAX_MANIFEST_BYTES))
+    except CorruptTableError as error:
+        raise CorruptTableError(f"'{path}' of the archive of table {storage.uri}: {error}; {_RESTORE}") from error
     known = {status.path: status for status in listing}
     return tuple(_history_file(storage, config, path, entry, known) for entry in entries)
+
+
+def check_nothing_archived(storage: Storage, config: TableConfig, first_active: str) -> None:
+    """See that an archive without manifests holds no instants of before the first active one: they would be forgotten.
+
+    An archival that was cut off before its first manifest leaves a file whose instants are all active still.
+
+    Raises:
+        CorruptTableError: names the file.
+    """
+    last = last_archived(storage.file_names(config.history_path))
+    if last is not None and last < first_active:
+        raise CorruptTableError(
+            f"'{config.history_path}' of table {storage.uri} holds instants up to {last} and has no manifest any more: {_RESTORE}"
+        )
 
 
 def manifest_path(config: TableConfig, number: int) -> str:
@@ -153,4 +179,6 @@ def _history_file(
         raise CorruptTableError(f"'{manifest}' of table {storage.uri} lists '{entry.name}', which is no file of an archive")
     path = f"{config.history_path}/{entry.name}"
     size, modified_ms = (known[path].size, known[path].modified_ms) if path in known else (entry.size, 0)
+    if entry.size not in (0, size):
+        raise CorruptTableError(f"'{path}' of table {storage.uri} has {size} bytes, '{manifest}' lists it with {entry.size}; {_RESTORE}")
     return HistoryFile(path, match[1], match[2], int(match[3]), size, modified_ms)

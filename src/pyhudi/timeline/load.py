@@ -44,8 +44,9 @@ def load_timeline(
             raise damage
     _check_single_completion(storage, (instant for instant, _ in found))
     times = _times_of_files(found, config)
-    archive = None if rows is None or config.layout == 1 else History(storage, config, rows, times)
     instants = fold(instant for instant, _ in found)
+    first = min((instant.requested for instant in instants), default="")
+    archive = None if rows is None or config.layout == 1 else History(storage, config, rows, times, first)
     return Timeline(
         instants,
         config.layout,

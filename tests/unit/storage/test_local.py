@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import pyhudi.errors
-from pyhudi.errors import AlreadyExistsError, LockTimeoutError, StorageError
+from pyhudi.errors import AlreadyExistsError, CorruptTableError, LockTimeoutError, StorageError
 from pyhudi.storage.local import LocalStorage
 from pyhudi.testing.storage_suite import StorageSuite
 
@@ -104,10 +104,15 @@ def test_create_does_not_write_through_a_link_of_its_name(linked, tmp_path) -> N
     assert (tmp_path / "outside" / "secret").read_bytes() == b"secret"
 
 
-def test_fifo_and_other_special_files_are_not_listed(storage, tmp_path) -> None:
+def test_pipe_and_other_special_files_are_refused_by_listings(storage, tmp_path) -> None:
+    """Passed over, one in the place of a completed instant's file would hide the rows of its commit."""
     storage.create("a", b"1")
     os.mkfifo(tmp_path / "table" / "pipe")
-    assert [status.path for status in storage.list("")] == ["a"]
+    for look in (storage.list, storage.file_names):
+        with pytest.raises(CorruptTableError, match=r"'pipe' of table .* is a named pipe"):
+            look("")
+    with pytest.raises(CorruptTableError, match=r"'pipe' of table .* is a named pipe"):
+        storage.stat("pipe")
 
 
 def test_checksum_files_of_hadoop_go_with_their_file(storage, tmp_path) -> None:

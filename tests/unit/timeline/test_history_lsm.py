@@ -150,3 +150,34 @@ def test_content_is_found_though_the_instant_was_archived_after_the_history_was_
     assert found.content(instant) == b"two"
     with pytest.raises(FileNotFoundError, match="not in its archive"):
         found.content(Instant(at(9), Action.COMMIT, State.COMPLETED))
+
+
+def test_manifest_that_the_version_file_names_must_be_there(history, layout_2) -> None:
+    history.manifest(7, history.file(1, 2))
+    for left in ((), (6,)):
+        history.storage.delete(f"{FOLDER}/manifest_7")
+        for number in left:
+            history.manifest(number, history.file(1, 1), current=None)
+        with pytest.raises(CorruptTableError, match="manifest_7"):
+            listed(history, layout_2)
+
+
+def test_empty_manifest_is_damage(history, layout_2) -> None:
+    history.storage.create(f"{FOLDER}/manifest_1", b"")
+    with pytest.raises(CorruptTableError, match=r"manifest_1.*empty"):
+        listed(history, layout_2)
+
+
+def test_archive_without_any_manifest_is_damage_when_its_instants_are_not_active(history, layout_2) -> None:
+    history.storage.create(f"{FOLDER}/{history.file(1, 4)}", b"x")
+    assert dict(History(history.storage, layout_2, history, first_active=at(3))) == {}
+    with pytest.raises(CorruptTableError, match="no manifest"):
+        dict(History(history.storage, layout_2, history, first_active=at(5)))
+
+
+def test_file_of_another_size_than_listed_is_damage(history, layout_2) -> None:
+    name = history.file(1, 2)
+    history.manifest(1, name)
+    history.storage.create(f"{FOLDER}/{name}", b"12")
+    with pytest.raises(CorruptTableError, match=name):
+        listed(history, layout_2)

@@ -1,0 +1,80 @@
+"""A named pipe, a device or a folder where a file should be is refused by kind; nothing waits for somebody to write to a pipe."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from pyhudi import HudiTable
+from pyhudi.errors import CorruptTableError, HudiError
+from pyhudi.storage.local import LocalStorage
+from tests.unit.table.tables import SCHEMA, ride
+
+
+def within(seconds: float, work: Callable[[], object]) -> None:
+    """Do the work on a thread, and fail when it does not come back."""
+    raised: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            work()
+        except BaseException as error:  # noqa: BLE001 - raised again below
+            raised.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    assert not thread.is_alive(), "it waits for ever"
+    if raised:
+        raise raised[0]
+
+
+def test_pipe_is_refused_when_it_is_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for read in (LocalStorage(str(tmp_path)).read, LocalStorage(str(tmp_path)).open_input):
+        with pytest.raises(CorruptTableError, match=r"'pipe'.*is a named pipe"):
+            within(10, lambda read=read: read("pipe"))
+
+
+def test_device_is_refused() -> None:
+    with pytest.raises(CorruptTableError, match="'zero' of table /dev is a device"):
+        LocalStorage("/dev").read("zero")
+
+
+def test_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(CorruptTableError, match=r"'folder'.*is a folder"):
+        LocalStorage(str(tmp_path)).read("folder")
+
+
+@pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_no_file_of_a_table_makes_a_reader_or_a_writer_wait(tmp_path: Path, table_type) -> None:
+    """Each file in turn: it is refused, or not needed."""
+    table = HudiTable.create(tmp_path / "t", SCHEMA, name="t", keys=["id"], table_type=table_type)
+    for turn in range(2):
+        table.upsert([ride(number, value=turn) for number in range(3)])
+    good = table.to_arrow().sort_by("id")
+    files = [path for path in (tmp_path / "t").rglob("*") if path.is_file() and ".locks" not in str(path)]
+    assert len(files) > 20
+    for path in files:
+        content = path.read_bytes()
+        path.unlink()
+        os.mkfifo(path)
+        try:
+            within(20, partial(read_and_compare, tmp_path / "t", good, path.name))
+        finally:
+            path.unlink()
+            path.write_bytes(content)
+
+
+def read_and_compare(base: Path, good: object, name: str) -> None:
+    try:
+        found = HudiTable.open(base).to_arrow().sort_by("id")
+    except HudiError as error:
+        found, problem = None, str(error)
+    assert found == good if found is not None else name in problem
