@@ -35,7 +35,10 @@ _REALS: Final = ("FLOAT", "DOUBLE")
 #: How bounds of a type become those of the wider one that the column has today.
 _WIDER: Final[Mapping[tuple[ValueType, ValueType], Callable[[Any], object]]] = {
     **{(kind, ValueType.LONG): int for kind in (ValueType.INT, ValueType.LONG)},
-    **{(kind, real): float for real in (ValueType.FLOAT, ValueType.DOUBLE) for kind in (ValueType.INT, ValueType.LONG, ValueType.FLOAT)},
+    **{(kind, real): float for real in (ValueType.FLOAT, ValueType.DOUBLE) for kind in (ValueType.INT, ValueType.LONG)},
+    (ValueType.FLOAT, ValueType.FLOAT): float,
+    # Through its text, as its values are read.
+    (ValueType.FLOAT, ValueType.DOUBLE): lambda bound: as_doubles(pa.array([bound], pa.float32()))[0].as_py(),
     **{(kind, ValueType.DECIMAL): Decimal for kind in (ValueType.INT, ValueType.LONG, ValueType.DECIMAL)},
 }
 

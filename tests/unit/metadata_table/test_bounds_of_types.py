@@ -136,3 +136,18 @@ def test_timestamps_of_v1_rule_files_out_where_their_unit_is_certain() -> None:
         assert found.low.cast(pa.int64()).to_pylist() == [MICROS, None]
     found = read_bounds(stored, lambda rows, names: [places[name] for name in names], 2, pa.timestamp("ms"), "t")
     assert found.low.to_pylist() == [None, None]
+
+
+def of_float() -> ColumnStats:
+    """A record of a column of floats, each of which is 0.1."""
+    bound = float(pa.scalar(0.1, pa.float32()).as_py())
+    return ColumnStats(RecordType.COLUMN_STATS, "f", "c", ValueType.FLOAT, bound, bound, 2, 0, 1, 1)
+
+
+def test_bounds_of_floats_are_those_of_the_doubles_that_they_are_read_as() -> None:
+    encoder = RecordEncoder(9)
+    cells = [StoredCells(CellPart.of([(b"k", encoder.encode(of_float()))]), encoder.file_schema)]
+    found = read_bounds(cells, lambda rows, _: [0] * len(rows), 1, pa.float64(), "column_stats")
+    assert (found.low.to_pylist(), found.high.to_pylist()) == ([0.1], [0.1])
+    (stats,) = partition_stats("p", [{"c": of_float()}], {"c": BoundType(ValueType.DOUBLE, None, 2)})
+    assert (stats.minimum, stats.maximum) == (0.1, 0.1)
