@@ -59,8 +59,7 @@ def test_filters_that_grew_with_their_file_are_read_and_kept_in_the_metadata_tab
     for turn, (first, past) in enumerate([(0, 50), (50, 600), (600, 3000)]):
         table.upsert(rows.slice(first, past - first), options=kept)
         theirs = keyed(range(0, past, 3), turn + 1)
-        look_up = {"hoodie.bloom.index.use.metadata": str(turn != 1).lower()}
-        judge.write(tmp_path / "t", theirs, "append", kind.judge_options("upsert") | BLOOM | kept | look_up)
+        judge.write(tmp_path / "t", theirs, "append", kind.judge_options("upsert") | BLOOM | kept | {"hoodie.metadata.enable": "true"})
         expected |= {row["id"]: row for row in [*rows.slice(first, past - first).to_pylist(), *theirs.to_pylist()]}
         assert_both_read(judge, tmp_path / "t", [expected[key] for key in sorted(expected)])
         assert table.inspect.health().to_pylist() == []

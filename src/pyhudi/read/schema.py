@@ -16,6 +16,7 @@ import pyarrow.types as pt
 from pyhudi.errors import CorruptTableError
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.kernels.parquet_input import footer_entries, open_parquet
+from pyhudi.read.identity import check_identity
 from pyhudi.schema.avro_arrow import arrow_to_avro, avro_to_arrow
 from pyhudi.schema.internal.as_json import from_json, history_from_json
 from pyhudi.schema.internal.history import SchemaHistory, reconciled, with_history
@@ -42,13 +43,18 @@ class StoredSchema:
     avro_json: str
 
 
-def table_schema(storage: Storage, config: TableConfig, timeline: Timeline, latest: CommitMetadata | None = None) -> StoredSchema:
+def table_schema(
+    storage: Storage, config: TableConfig, timeline: Timeline, latest: CommitMetadata | None = None, *, is_past: bool = False
+) -> StoredSchema:
     """Return the schema of the table's rows as of a timeline; `latest` is what its last commit says, where that was read already.
 
+    The properties are held against the commit that tells the schema (`check_identity`), since every read and write comes by here;
+    `is_past` says that the timeline ends before that of now.
+
     Raises:
-        CorruptTableError: neither a commit nor the table's properties nor a base file has one.
+        CorruptTableError: no commit, base file or property of the table has one, or the properties are not those of the commit.
     """
-    stored = _stored_schema(storage, config, timeline, latest)
+    stored = _stored_schema(storage, config, timeline, latest, is_past=is_past)
     if not config.drop_partition_columns:
         return stored
     # Files and commits leave these columns out; Hudi puts them last, as texts, unless the table was made with a type for them.
@@ -69,10 +75,14 @@ def comes_back_from_paths(kind: pa.DataType) -> bool:
     return bool(pt.is_string(kind) or pt.is_integer(kind) or pt.is_date(kind) or pt.is_boolean(kind))
 
 
-def _stored_schema(storage: Storage, config: TableConfig, timeline: Timeline, latest: CommitMetadata | None) -> StoredSchema:
+def _stored_schema(
+    storage: Storage, config: TableConfig, timeline: Timeline, latest: CommitMetadata | None, *, is_past: bool
+) -> StoredSchema:
     found = _recorded(storage, config, timeline, latest)
     if found is not None:
         instant, commit, recorded = found
+        is_newest = not is_past and instant == timeline.data_instants()[-1]
+        check_identity(storage, config, instant, commit.extra, is_newest=is_newest)
         columns = without_meta_columns(avro_to_arrow(recorded))
         return StoredSchema(with_history(columns, _history(storage, config, timeline, instant, commit, columns)), recorded)
     if config.create_schema_json is not None:

@@ -53,7 +53,9 @@ class Snapshot:
     def stored_schema(self) -> StoredSchema:
         """The schema together with its Avro text."""
         was_empty = self.timeline.last_completed() is None
-        return table_schema(self.storage, self.config, self.latest if was_empty else self.timeline)
+        seen = self.latest if was_empty else self.timeline
+        is_past = seen.last_completed() != self.latest.last_completed()
+        return table_schema(self.storage, self.config, seen, is_past=is_past)
 
     @cached_property
     def shape(self) -> TableShape:

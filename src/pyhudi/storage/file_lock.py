@@ -6,13 +6,17 @@ process is stopped, is passed over after a while.
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 import time
 
 from pyhudi.errors import LockTimeoutError, StorageError
 from pyhudi.storage.lock_descriptor import LockDescriptor
 from pyhudi.storage.lock_queue import LockQueue
 
+_IDENTITY_CHARACTERS = 32
+_IDENTITY = re.compile(rb"[0-9a-f]{32}")
 _FLAGS = os.O_RDWR | os.O_CREAT
 _SHORTEST_WAIT_S = 0.001
 _LONGEST_WAIT_S = 0.05
@@ -51,6 +55,21 @@ class FileLock:
             _wait(file, queue, timeout_s, uri)
         if file.is_deleted():
             raise StorageError(f"the lock file '{name}' of table {uri} was deleted meanwhile, as removing a table does; try again")
+
+    def identity(self) -> str:
+        """Return the id that stands in the lock file, where a first holder puts one; the lock is held.
+
+        Raises:
+            StorageError: the file holds something else, so it is no lock file.
+        """
+        assert self._file is not None, "acquire() comes first"
+        content = self._file.content(_IDENTITY_CHARACTERS + 1)
+        if not content:
+            content = hashlib.md5(self._file.birth().encode(), usedforsecurity=False).hexdigest().encode()
+            self._file.set_content(content)
+        if _IDENTITY.fullmatch(content) is None:
+            raise StorageError("the lock file holds something else than the id of a lock; name a file that nothing else uses")
+        return content.decode()
 
     def release(self) -> None:
         """End the lock; a second call, or one in a forked child, does nothing."""

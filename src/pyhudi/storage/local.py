@@ -24,10 +24,10 @@ from typing import BinaryIO
 
 from pyhudi.errors import AlreadyExistsError, CorruptTableError, HudiError, StorageError
 from pyhudi.storage.file_lock import FileLock
+from pyhudi.storage.lock_record import LOCK_FILE, check_lock_inside
 from pyhudi.storage.paths import opened_folder, split_file_path, split_path
 from pyhudi.storage.protocol import FileStatus
 
-LOCK_FILE = ".hoodie/.locks/pyhudi.lock"
 _NAMED_LOCK_FILE = ".hoodie/.locks/pyhudi-{name}.lock"
 
 # Without O_NONBLOCK the opening of a named pipe waits for somebody who writes to it. Files of a disk are read as ever.
@@ -173,17 +173,19 @@ class LocalStorage:
     def lock(self, timeout_s: float, name: str = "") -> Iterator[None]:
         """Hold a lock of the table, which the kernel releases when the holder's process dies; see the protocol."""
         with self.lock_file(_NAMED_LOCK_FILE.format(name=name) if name else LOCK_FILE, timeout_s, self.uri):
+            if not name:
+                check_lock_inside(self)
             yield
 
     @contextlib.contextmanager
-    def lock_file(self, path: str, timeout_s: float, table_uri: str) -> Iterator[None]:
+    def lock_file(self, path: str, timeout_s: float, table_uri: str) -> Iterator[FileLock]:
         """Hold the lock of a file, made if missing, for a table that may be elsewhere."""
         folder_segments, name = split_file_path(path)
         lock = FileLock()
         try:
             with self._explained(path), opened_folder(self.root, folder_segments, make=True) as folder:
                 lock.acquire(folder, name, timeout_s, table_uri)
-            yield
+            yield lock
         finally:
             lock.release()
 

@@ -63,6 +63,20 @@ class LockDescriptor:
         """End the lock, whoever has a copy of the descriptor; the file stays open."""
         fcntl.flock(self._descriptor, fcntl.LOCK_UN)
 
+    def content(self, max_bytes: int) -> bytes:
+        """Return what the file begins with."""
+        return os.pread(self._descriptor, max_bytes, 0)
+
+    def birth(self) -> str:
+        """Return a text that no other file has, made here or on another machine: number, device and time of the last change."""
+        status = os.fstat(self._descriptor)
+        return f"{status.st_ino} {status.st_dev} {status.st_ctime_ns} {os.getpid()} {os.uname().nodename}"
+
+    def set_content(self, data: bytes) -> None:
+        """Put something durably at the begin of the file, which stays the same file."""
+        os.pwrite(self._descriptor, data, 0)
+        os.fsync(self._descriptor)
+
     def is_deleted(self) -> bool:
         """Tell whether the file has no name any more."""
         return os.fstat(self._descriptor).st_nlink == 0

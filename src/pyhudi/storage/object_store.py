@@ -3,7 +3,7 @@
 Two things are asked beyond reading and writing. First, of several creators of a name one must win: the stores named
 in `EXCLUSIVE_SCHEMES` refuse a conditional put. Second, one writer at a time: fsspec gives no compare-and-swap to
 build a lease on that a paused writer could not outlive, so writers must name a lock file that they all see (option
-`pyhudi.lock.file`, a local or shared POSIX path). Without it a table can be read and not written. With it, stores
+`pyhudi.lock.file`, an absolute local or shared POSIX path). Without it a table can be read and not written. With it, stores
 without conditional puts may be written too.
 """
 
@@ -19,10 +19,9 @@ from typing import Any, BinaryIO, cast
 
 from pyhudi.errors import AlreadyExistsError, CorruptTableError, HudiError, OptionError, StorageError, UnsupportedError
 from pyhudi.storage.local import LocalStorage
+from pyhudi.storage.lock_record import LOCK_FILE_OPTION, check_lock_elsewhere
 from pyhudi.storage.paths import split_file_path, split_path
 from pyhudi.storage.protocol import FileStatus, names_of_files
-
-LOCK_FILE_OPTION = "pyhudi.lock.file"
 
 #: Stores whose fsspec file system creates a file only if there is none, decided by the store.
 EXCLUSIVE_SCHEMES = frozenset({"s3", "s3a", "s3n", "gs", "gcs", "abfs", "abfss", "az"})
@@ -41,8 +40,13 @@ class ObjectStorage:
     options: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
-        """Check that fsspec and the store's own package are there."""
+        """Check that fsspec and the store's own package are there, and that the lock file is the same from every folder."""
         self._split()
+        path = dict(self.options).get(LOCK_FILE_OPTION)
+        if path is not None and not Path(path).is_absolute():
+            raise OptionError(
+                f"storage option '{LOCK_FILE_OPTION}' is '{path}', which is another file in each working folder: give an absolute path"
+            )
 
     @property
     def uri(self) -> str:
@@ -160,6 +164,7 @@ class ObjectStorage:
 
         Raises:
             UnsupportedError: no lock file is named.
+            OptionError: the table is written under another lock.
         """
         path = dict(self.options).get(LOCK_FILE_OPTION)
         if path is None:
@@ -167,7 +172,10 @@ class ObjectStorage:
                 f"table {self.uri} cannot be written without a lock: name a file that all its writers can see in the "
                 f"storage option '{LOCK_FILE_OPTION}'"
             )
-        with LocalStorage(str(Path(path).parent)).lock_file(f"{Path(path).name}{'.' if name else ''}{name}", timeout_s, self.uri):
+        file = f"{Path(path).name}{'.' if name else ''}{name}"
+        with LocalStorage(str(Path(path).parent)).lock_file(file, timeout_s, self.uri) as lock:
+            if not name:
+                check_lock_elsewhere(self, lock.identity(), path)
             yield
 
     def _split(self) -> tuple[Any, str]:

@@ -13,8 +13,11 @@ from pyhudi.fsview.view import FileSystemView
 from pyhudi.kernels.history import load_full_timeline
 from pyhudi.kernels.parquet_input import open_parquet
 from pyhudi.metadata_table.view import open_view
+from pyhudi.read.identity import accept_identity
 from pyhudi.spec.file_group import BaseFile, FileSlice, LogFile
 from pyhudi.spec.table_config import TableConfig
+from pyhudi.storage.local import LocalStorage
+from pyhudi.storage.lock_record import forget_lock
 from pyhudi.storage.protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.table.explain import UpsertExplanation, explain_upsert
@@ -23,6 +26,7 @@ from pyhudi.table.inspect_logs import log_anatomy, log_blocks
 from pyhudi.table.inspect_plan import plan
 from pyhudi.table.open_table import OpenTable
 from pyhudi.table.verify import Progress, damages
+from pyhudi.txn.locked import locked_table
 
 _PARTITIONS = pa.schema({"partition_path": pa.string(), "file_groups": pa.int64(), "files": pa.int64(), "bytes": pa.int64()})
 _SLICES = pa.schema(
@@ -59,6 +63,7 @@ _COLUMN_STATS = pa.schema(
     }
 )
 _DAMAGE = pa.schema({"path": pa.string(), "kind": pa.string(), "problem": pa.string()})
+_LOCK_WAIT_S = 60.0
 _HEALTH = pa.schema({"check": pa.string(), "subject": pa.string(), "problem": pa.string()})
 
 
@@ -95,8 +100,27 @@ class Inspect:
         files = [file for path in view.partition_paths() for file in view.latest_base_files(path)]
         return pa.Table.from_pylist([row for file in files for row in self._stats_of(file)], schema=_COLUMN_STATS)
 
-    def health(self) -> pa.Table:
-        """Return one row for each problem found; no rows mean that every file the table names is there and whole."""
+    def health(self, *, fix_properties: bool = False, fix_lock: bool = False) -> pa.Table:
+        """Return one row for each problem found; no rows mean that every file the table names is there and whole.
+
+        Args:
+            fix_properties: first accept the table's properties as they are. Commits note what keys, paths and rows depend on, and
+                properties that differ are taken for damaged; whoever changed them on purpose says so here. It repairs nothing: a
+                damaged file is to be restored instead.
+
+            fix_lock: first record the lock of this storage as the one that the table is written under. Writers that take another are
+                refused, as they are on a table that was copied, restored or mounted elsewhere. No writer may be at work meanwhile.
+
+        Raises:
+            CorruptTableError: the properties are damaged in a way that no table can have, or not those of the last commit.
+        """
+        if fix_lock:
+            forget_lock(self.storage, is_inside=isinstance(self.storage, LocalStorage))
+            with locked_table(self.storage, _LOCK_WAIT_S, self.opened.clock, self.opened.ids):
+                pass
+        if fix_properties:
+            with locked_table(self.storage, _LOCK_WAIT_S, self.opened.clock, self.opened.ids) as locked:
+                accept_identity(locked.storage, TableConfig(load_properties(locked.storage)))
         view = self._view()
         listed = FileSystemView(view.storage, view.config, view.timeline)
         return pa.Table.from_pylist(list(problems(listed)), schema=_HEALTH)

@@ -20,6 +20,7 @@ from pyhudi.metadata_table.settings import AS_IT_IS, MetadataSettings
 from pyhudi.schema.internal.history import SchemaHistory
 from pyhudi.spec.commit import CommitMetadata, Operation, stats_by_partition
 from pyhudi.spec.instant import Action, Instant
+from pyhudi.spec.table_identity import IDENTITY_NOTE, identity_note
 from pyhudi.storage.protocol import Storage
 from pyhudi.timeline.clock import Clock
 from pyhudi.txn.check import check_alone, check_files, check_nothing_planned
@@ -104,7 +105,7 @@ class Transaction:
         check_alone(table, self.instant)
         metadata = CommitMetadata(
             stats=stats_by_partition(stats),
-            extra={**self._notes, **(extra or {}), "schema": schema_json},
+            extra={**self._notes, **(extra or {}), "schema": schema_json, IDENTITY_NOTE: identity_note(table.config)},
             operation=self.operation,
             replaced=replaced,
         )

@@ -22,6 +22,7 @@ from pyhudi.service.clustering.slices import planned_buckets
 from pyhudi.service.clustering.start import StartedResizing
 from pyhudi.spec.commit import CommitMetadata, Operation, stats_by_partition
 from pyhudi.spec.instant import Instant, State
+from pyhudi.spec.table_identity import IDENTITY_NOTE, identity_note
 from pyhudi.txn.check import check_files
 from pyhudi.txn.locked import LockedTable
 from pyhudi.txn.markers import delete_unlisted, forget_markers
@@ -77,6 +78,7 @@ def _metadata(table: LockedTable, work: StartedResizing, results: Sequence[TaskR
             WRITER_NOTE: VERSION,
             "pyhudi.engine": engine,
             "schema": stored.avro_json,
+            IDENTITY_NOTE: identity_note(table.config),
             **record_version(table, work.instant.requested, stored.columns),
         },
         operation=Operation.CLUSTER,

@@ -15,6 +15,7 @@ from pyhudi.service.compaction.start import StartedCompaction, beside
 from pyhudi.spec.commit import CommitMetadata, Operation, WriteStat, stats_by_partition
 from pyhudi.spec.file_group import FileGroupId
 from pyhudi.spec.instant import Action, Instant, State
+from pyhudi.spec.table_identity import IDENTITY_NOTE, identity_note
 from pyhudi.txn.check import check_files
 from pyhudi.txn.locked import LockedTable
 from pyhudi.txn.markers import delete_unlisted, forget_markers
@@ -59,6 +60,7 @@ def complete(table: LockedTable, work: StartedCompaction, results: Sequence[Task
             "pyhudi.version": VERSION,
             "pyhudi.engine": engine,
             "schema": stored.avro_json,
+            IDENTITY_NOTE: identity_note(table.config),
             **version,
         },
         operation=_OPERATIONS[instant.action],

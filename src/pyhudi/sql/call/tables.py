@@ -19,6 +19,7 @@ from pyhudi.codec.properties import parse_properties
 from pyhudi.errors import UsageError
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.read.changes import ChangesQuery, open_query
+from pyhudi.read.identity import accept_identity
 from pyhudi.read.query import SnapshotQuery
 from pyhudi.read.snapshot import open_snapshot
 from pyhudi.spark.scan import scan
@@ -140,6 +141,7 @@ def _overwrite_properties(call: Call) -> Iterator[Row]:
     with locked_table(table.storage, _WAIT_S, table.clock, table.ids) as locked:
         old = dict(locked.config.properties)
         stored = store_properties(table.storage, new, table.clock.now(), remove=[name for name in old if name not in new])
+        accept_identity(table.storage, TableConfig(stored))
     return iter([(name, old.get(name, "null"), stored.get(name, "null")) for name in sorted({*old, *stored})])
 
 

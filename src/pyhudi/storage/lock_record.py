@@ -1,0 +1,100 @@
+"""Which lock a table is written under: writers under two locks would destroy it.
+
+The lock of a table on a local file system lies inside it, so its file is its own record. A lock file elsewhere (`pyhudi.lock.file`) is
+recorded in the table as `.hoodie/.locks/pyhudi-lock-at-<id>.json` by the first writer that holds it, where the id stands in the lock file
+as well: the same file under another path is the same lock, another file under the same path, on another machine or made anew, is not.
+A first writer makes its record, then looks for others: of two, one at least sees the other and withdraws, without an exclusive create.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from typing import Final
+
+from pyhudi.errors import AlreadyExistsError, CorruptTableError, OptionError
+from pyhudi.storage.protocol import Storage
+
+LOCK_FOLDER: Final = ".hoodie/.locks"
+LOCK_FILE: Final = f"{LOCK_FOLDER}/pyhudi.lock"
+LOCK_FILE_OPTION: Final = "pyhudi.lock.file"
+_RECORD: Final = re.compile(r"pyhudi-lock-at-([0-9a-f]{32})\.json")
+_MAX_BYTES: Final = 1 << 16
+_ADVICE: Final = (
+    " Writers under two locks destroy a table. If it was copied, restored or mounted elsewhere, or its lock file was made anew, end all its"
+    " writers and record the lock of this one by table.inspect.health(fix_lock=True)."
+)
+
+
+def check_lock_inside(storage: Storage) -> None:
+    """Refuse the lock inside a table that is written under one elsewhere. The caller holds it.
+
+    Raises:
+        OptionError: names the lock file that is recorded.
+    """
+    recorded = _recorded(storage)
+    if recorded:
+        raise OptionError(
+            f"table {storage.uri} is written under the lock file '{_path_of(storage, recorded[0])}', a writer by this path would take the"
+            f" one inside the table. Write to it by the URL and storage option '{LOCK_FILE_OPTION}' of its other writers.{_ADVICE}"
+        )
+
+
+def check_lock_elsewhere(storage: Storage, identity: str, path: str) -> None:
+    """Refuse a lock file outside a table that is written under another one; record it where none is. The caller holds it.
+
+    Raises:
+        OptionError: names the lock that is recorded.
+    """
+    recorded = _recorded(storage)
+    if recorded == [identity] or (not recorded and _lock_inside(storage) == identity):
+        return
+    if not recorded and _lock_inside(storage) is None:
+        with contextlib.suppress(AlreadyExistsError):
+            storage.create(_name(identity), json.dumps({"lock_file": path}).encode())
+        recorded = _recorded(storage)
+        if recorded == [identity] and _lock_inside(storage) is None:
+            return
+        storage.delete(_name(identity))
+    others = [_path_of(storage, other) for other in recorded if other != identity]
+    found = f"the lock file '{others[0]}'" if others else f"the one inside it, '{LOCK_FILE}'"
+    raise OptionError(
+        f"table {storage.uri} is written under {found}, this writer would take '{path}': name that one in '{LOCK_FILE_OPTION}'.{_ADVICE}"
+    )
+
+
+def forget_lock(storage: Storage, *, is_inside: bool) -> None:
+    """Delete what says under which lock a table is written; the next writer records its own. No writer may be at work.
+
+    Args:
+        storage: the table's.
+        is_inside: whether its lock lies inside it from now on.
+    """
+    for identity in _recorded(storage):
+        storage.delete(_name(identity))
+    if not is_inside:
+        storage.delete(LOCK_FILE)
+
+
+def _recorded(storage: Storage) -> list[str]:
+    return [match[1] for name in storage.file_names(LOCK_FOLDER) if (match := _RECORD.fullmatch(name))]
+
+
+def _lock_inside(storage: Storage) -> str | None:
+    """Return the id in the lock file inside the table, `""` where none stands there, None where there is no such file."""
+    try:
+        return storage.read(LOCK_FILE, max_bytes=_MAX_BYTES).decode(errors="replace")
+    except FileNotFoundError:
+        return None
+
+
+def _name(identity: str) -> str:
+    return f"{LOCK_FOLDER}/pyhudi-lock-at-{identity}.json"
+
+
+def _path_of(storage: Storage, identity: str) -> str:
+    try:
+        return str(json.loads(storage.read(_name(identity), max_bytes=_MAX_BYTES))["lock_file"])
+    except (FileNotFoundError, CorruptTableError, ValueError, KeyError, TypeError):
+        return f"with the id {identity}"

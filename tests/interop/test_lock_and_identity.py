@@ -1,0 +1,58 @@
+"""What pyhudi adds to a table for its own safety does not disturb Apache Hudi, and what Apache Hudi changes on purpose is no damage."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from pyhudi import HudiTable
+from pyhudi.errors import CorruptTableError
+from pyhudi.storage.lock_record import LOCK_FILE_OPTION
+from tests.interop.judge import Judge
+from tests.interop.kinds import Kind, Model, assert_both_read
+from tests.interop.rows import trips
+
+
+def test_upgrade_by_apache_hudi_is_no_damage(judge: Judge, tmp_path: Path) -> None:
+    """Its write brings the table from version 8 to 9, and commits without a note of the properties."""
+    old, new = Kind("old", version=8, order_by=("amount",)), Kind("new", version=9, order_by=("amount",))
+    model = Model(old.order_by)
+    table = old.create(tmp_path / "t")
+    table.upsert(model.upsert(trips(0, 8)))
+    new.judge_writes(judge, tmp_path / "t", "upsert", model.upsert(trips(5, 10, amount=2)))
+    assert "hoodie.table.version=9" in (tmp_path / "t/.hoodie/hoodie.properties").read_text().splitlines()
+    assert_both_read(judge, tmp_path / "t", model.sorted())
+    HudiTable.open(tmp_path / "t").upsert(model.upsert(trips(9, 14, amount=3)))
+    assert_both_read(judge, tmp_path / "t", model.sorted())
+
+
+def test_table_with_a_recorded_lock_and_accepted_properties_is_read_and_written(judge: Judge, tmp_path: Path) -> None:
+    kind = Kind("elsewhere")
+    model = Model(kind.order_by)
+    kind.create(tmp_path / "t")
+    options = {LOCK_FILE_OPTION: str(tmp_path / "lock"), "auto_mkdir": "true"}
+    table = HudiTable.open(f"local://{tmp_path}/t", options)
+    table.upsert(model.upsert(trips(0, 8)))
+    table.inspect.health(fix_properties=True)
+    assert_both_read(judge, tmp_path / "t", model.sorted())
+    kind.judge_writes(judge, tmp_path / "t", "upsert", model.upsert(trips(5, 10, amount=2)))
+    HudiTable.open(f"local://{tmp_path}/t", options).upsert(model.upsert(trips(9, 14, amount=3)))
+    assert_both_read(judge, tmp_path / "t", model.sorted())
+
+
+@pytest.mark.parametrize("version", [6, 8, 9])
+def test_table_that_apache_hudi_only_made_is_empty_and_one_without_its_timeline_is_not(judge: Judge, tmp_path: Path, version: int) -> None:
+    path = tmp_path / "t"
+    judge.sql(
+        f"CREATE TABLE made_{version} (id BIGINT, v BIGINT) USING hudi TBLPROPERTIES (primaryKey='id') LOCATION '{path}'",
+        conf={"hoodie.write.table.version": str(version)},
+    )
+    assert HudiTable.open(path).to_arrow().num_rows == 0
+    HudiTable.open(path).upsert([{"id": 1, "v": 1}])
+    assert judge.read(path).num_rows == 1
+    if version > 6:
+        shutil.rmtree(path / ".hoodie" / "timeline")
+        with pytest.raises(CorruptTableError, match="shows no instant"):
+            HudiTable.open(path).to_arrow()

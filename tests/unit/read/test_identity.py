@@ -1,0 +1,126 @@
+"""A property that keys, paths or rows depend on and that changed silently is noticed before anything is read or written with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from pyhudi import HudiTable
+from pyhudi.codec.properties import parse_properties
+from pyhudi.errors import CorruptTableError, HudiError
+from pyhudi.spec.table_config import TableConfig
+from pyhudi.spec.table_identity import IDENTITY_NOTE, identity_note, identity_of, noted_identity
+from pyhudi.table.rename import rename_table
+
+SCHEMA = pa.schema([("id", pa.int64()), ("ie", pa.int64()), ("p", pa.string()), ("q", pa.string()), ("ts", pa.int64())])
+ROW = {"id": 1, "ie": 2, "p": "a", "q": "b", "ts": 1}
+PROPERTIES = ".hoodie/hoodie.properties"
+
+
+@pytest.fixture(params=["COPY_ON_WRITE", "MERGE_ON_READ"])
+def path(request, tmp_path) -> Path:
+    table = HudiTable.create(
+        str(tmp_path / "t"), SCHEMA, name="t", keys=["id"], partition_by=["p"], order_by=["ts"], table_type=request.param
+    )
+    table.upsert([ROW])
+    return tmp_path / "t"
+
+
+def change(path: Path, old: str, new: str) -> None:
+    file = path / PROPERTIES
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+
+
+CHANGES = {
+    "record key": ("recordkey.fields=id", "recordkey.fields=ie", "hoodie.table.recordkey.fields is 'ie' and was 'id'"),
+    "its name": ("hoodie.table.recordkey.fields", "xoodie.table.recordkey.fields", "recordkey.fields is 'not set' and was 'id'"),
+    "partition field": ("partition.fields=p", "partition.fields=q", "partition.fields is 'q' and was 'p'"),
+    "ordering field": ("ordering.fields=ts", "ordering.fields=id", "ordering.fields is 'id' and was 'ts'"),
+    "version": ("hoodie.table.version=9", "hoodie.table.version=8", "hoodie.table.version is '8' and was '9'"),
+    "zone": ("timezone=UTC", "timezone=LOCAL", "timezone is 'LOCAL' and was 'UTC'"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_changed_property_is_noticed_by_reads_and_writes(path, name) -> None:
+    old, new, expected = CHANGES[name]
+    change(path, old, new)
+    files = sorted(path.rglob("*"))
+    doors = [
+        lambda table: table.to_arrow(),
+        lambda table: table.upsert([ROW]),
+        lambda table: table.delete([{"id": 1, "p": "a"}]),
+        lambda table: table.changes(),
+        lambda table: table.inspect.health(),
+    ]
+    for door in doors:
+        with pytest.raises(HudiError, match=f"hoodie.properties.*{expected}.*fix_properties=True"):
+            door(HudiTable.open(str(path)))
+    assert sorted(file for file in path.rglob("*") if ".locks" not in file.parts) == [file for file in files if ".locks" not in file.parts]
+
+
+def test_type_is_noticed(path) -> None:
+    kind = TableConfig(parse_properties((path / PROPERTIES).read_bytes())).table_type
+    other = "MERGE_ON_READ" if kind == "COPY_ON_WRITE" else "COPY_ON_WRITE"
+    change(path, f"table.type={kind}", f"table.type={other}")
+    with pytest.raises(CorruptTableError, match=f"hoodie.table.type is '{other}' and was '{kind}'"):
+        HudiTable.open(str(path)).upsert([ROW])
+
+
+def test_change_made_on_purpose_is_accepted_and_noted_by_the_next_commit(path) -> None:
+    change(path, "timezone=UTC", "timezone=LOCAL")
+    table = HudiTable.open(str(path))
+    table.inspect.health(fix_properties=True)
+    assert HudiTable.open(str(path)).to_arrow().num_rows == 1
+    HudiTable.open(str(path)).upsert([ROW])
+    (path / ".hoodie/.aux/pyhudi.identity").unlink()
+    assert HudiTable.open(str(path)).to_arrow().num_rows == 1
+    change(path, "recordkey.fields=id", "recordkey.fields=ie")
+    with pytest.raises(CorruptTableError, match="was 'id'"):
+        HudiTable.open(str(path)).to_arrow()
+
+
+def test_rename_and_properties_that_nothing_depends_on_are_no_damage(path) -> None:
+    table = HudiTable.open(str(path))
+    rename_table(table, "other")
+    with (path / PROPERTIES).open("a") as properties:
+        properties.write("hoodie.datasource.write.drop.partition.columns=false\n")
+    assert HudiTable.open(str(path)).to_arrow().num_rows == 1
+    HudiTable.open(str(path)).upsert([ROW])
+
+
+def test_damaged_note_is_damage_of_the_commit(path) -> None:
+    commit = next(file for file in (path / ".hoodie/timeline").iterdir() if file.name.endswith("commit"))
+    content = commit.read_bytes()
+    assert b'"hoodie.table.type"' in content
+    commit.write_bytes(content.replace(b'"hoodie.table.type"', b'"hoodie.table.tzpe"'))
+    with pytest.raises(CorruptTableError, match=r"extra metadata of .*commit .* are damaged"):
+        HudiTable.open(str(path)).to_arrow()
+
+
+def test_commit_without_a_note_is_compared_with_nothing(path) -> None:
+    """As those of Apache Hudi, after which an upgrade may have changed much."""
+    commit = next(file for file in (path / ".hoodie/timeline").iterdir() if file.name.endswith("commit"))
+    commit.write_bytes(commit.read_bytes().replace(IDENTITY_NOTE.encode(), b"x" * len(IDENTITY_NOTE)))
+    change(path, "timezone=UTC", "timezone=LOCAL")
+    assert HudiTable.open(str(path)).to_arrow().num_rows == 1
+
+
+def test_note_holds_all_that_is_not_empty() -> None:
+    config = TableConfig(
+        {
+            "hoodie.table.name": "t",
+            "hoodie.table.version": "9",
+            "hoodie.table.type": "COPY_ON_WRITE",
+            "hoodie.timeline.layout.version": "2",
+            "hoodie.table.recordkey.fields": "a,b",
+            "hoodie.keygen.timebased.timezone": "UTC",
+        }
+    )
+    noted = noted_identity(identity_note(config))
+    assert noted == {name: value for name, value in identity_of(config).items() if value}
+    assert noted["hoodie.keygen.timebased.*"] == "timezone=UTC"
