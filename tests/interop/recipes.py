@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from tests.interop import change_data_recipes as cdc
+from tests.interop import lifetime_recipes as life
 from tests.interop import merge_on_read_recipes as mor
 from tests.interop import merge_rule_recipes as rules
 from tests.interop.failing import fail_commit
@@ -229,6 +230,12 @@ RECIPES = {
     "merge_on_read_v6": Recipe(merge_on_read, 6),
     "change_data_v9": Recipe(cdc.cow),
     "merge_on_read_change_data_v9": Recipe(cdc.mor),
+    "expired_v9": Recipe(life.expired),
+    "merge_on_read_lagging_v6": Recipe(life.lagging, 6),
+    "merge_on_read_pending_clustering_v6": Recipe(life.pending_clustering, 6),
+    "merge_on_read_upgraded_v8": Recipe(partial(life.migrated, call="upgrade_table", to=8), 6),
+    "merge_on_read_upgraded_v9": Recipe(partial(life.migrated, call="upgrade_table", to=9, hoodie__table__cdc__enabled="true"), 6),
+    "merge_on_read_downgraded_v6": Recipe(partial(life.migrated, call="downgrade_table", to=6), 9),
 }
 
 # Each of these is made in every version that has it.

@@ -4,6 +4,9 @@ Rules: Hudi technical specification, "File slicing"; `AbstractTableFileSystemVie
 Files of pending or failed actions are left out before logs look for their slice, so a failed base file never takes
 the logs of a good one; a log written during a pending compaction then joins the slice before it, which is where a
 reader needs it.
+
+Upgrades and downgrades leave log files as they are. So in layout 2 there are logs that are named by their slice, as version 6 does
+it, and in layout 1 logs that are named by their own instant.
 """
 
 from __future__ import annotations
@@ -50,6 +53,8 @@ def committed_files(partition_path: str, listing: Iterable[FileStatus], timeline
     Logs of changes are left out: no reader of rows merges them.
     """
     found, is_committed, names_tell = PartitionFiles(), lru_cache(timeline.visibility.shows), timeline.layout > 1
+    unseen: list[tuple[LogFileName, int]] = []
+    unseen_bases: set[tuple[str, str]] = set()
     for status in listing:
         if status.is_dir:
             continue
@@ -59,10 +64,20 @@ def committed_files(partition_path: str, listing: Iterable[FileStatus], timeline
             file_id, instant = base
             if is_committed(instant):
                 found.base[file_id].append((name, instant, status.size, status.modified_ms))
+            else:
+                unseen_bases.add(base)
             continue
         log = parse_log_file_name(name)
-        if log is not None and not log.suffix and (is_committed(log.instant) if names_tell else _log_may_count(log, timeline)):
+        if log is None or log.suffix:
+            continue
+        if is_committed(log.instant) if names_tell else _log_may_count(log, timeline):
             found.logs[log.file_id].append(LogFile(partition_path, log, status.size))
+        elif names_tell:
+            unseen.append((log, status.size))
+    for log, size in unseen:
+        # Its blocks tell: the name is that of the slice which a compaction was going to make, before the table was upgraded.
+        if (log.file_id, log.instant) in unseen_bases:
+            found.logs[log.file_id].append(LogFile(partition_path, log, size, is_shared=True))
     return found
 
 
@@ -146,13 +161,15 @@ def _slice_start(at: str, starts: list[str], timeline: Timeline) -> str | None:
 
 
 def _start_by_name(at: str, starts: list[str], timeline: Timeline) -> str | None:
-    """In layout 1 a log begins the slice it names when that is committed, and belongs to the slice before when it names a pending
-    compaction. Without a slice before, it is left of a write that failed to make the file group.
+    """Return the slice of a log of layout 1 that names no base file: the one before it, or one of its own that it begins.
+
+    It names a pending or failed compaction, or is named by its own instant, which a table has that was downgraded. Without a slice before
+    it belongs to records that began in log files; then it must be committed, or it is left of a write that failed to make the file group.
     """
-    if timeline.is_committed(at):
-        return at
     before = bisect.bisect_left(starts, at)
-    return starts[before - 1] if before else None
+    if before:
+        return starts[before - 1]
+    return at if timeline.is_committed(at) else None
 
 
 def _log_order(log: LogFile) -> tuple[str, int, str]:

@@ -58,5 +58,6 @@ class _OneGroup(FileSystemView):
         return self._files
 
     @property
-    def _replaced(self) -> dict[FileGroupId, str]:
+    def replaced(self) -> dict[FileGroupId, str]:
+        """None of the groups."""
         return {}

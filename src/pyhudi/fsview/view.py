@@ -191,12 +191,15 @@ class FileSystemView:
         found = latest_slices(partition_path, files, self.timeline, self.replaced)
         for piece in found.made:
             if piece.base is None:
-                self._check_never_had_a_base(piece)
+                self._check_never_had_a_base(piece, piece.base_instant)
+            if self.config.layout == 1:
+                for instant in {log.name.instant for log in piece.logs} - {piece.base_instant}:
+                    self._check_never_had_a_base(piece, instant)
         return found
 
-    def _check_never_had_a_base(self, piece: FileSlice) -> None:
-        """Tell logs that began their slice from logs whose base file was lost: the commit of the first one knows."""
-        for stat in self._stats_of_commit(piece.base_instant) or ():
+    def _check_never_had_a_base(self, piece: FileSlice, instant: str) -> None:
+        """Tell logs that name no base file from logs whose base file was lost: the commit that they name knows."""
+        for stat in self._stats_of_commit(instant) or ():
             if stat.file_id == piece.group.file_id and stat.partition_path == piece.group.partition_path:
                 name = stat.base_file or (stat.path or "").rpartition("/")[2]
                 if parse_base_file_name(name) is not None:

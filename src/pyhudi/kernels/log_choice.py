@@ -1,9 +1,10 @@
 """Which blocks of a file slice's logs count, in the order in which they apply.
 
 Rules: Hudi technical specification, "Log file format"; `BaseHoodieLogRecordReader`; format notes 1.10. Before version 8 each
-block counts when its instant does; from 8 on a log file belongs to one instant, and the file system view has left out the files
-of others. A rollback block takes back what stands before it, also for a reader of a time before the rollback: what it
-takes back was never committed. It also explains the damaged blocks before it: a writer was cut.
+block counts when its instant does; from 8 on a log file belongs to the instant of its name, and the file system view has left out the
+files of others. Files that an upgrade left are named by their slice: there, too, each block counts when its instant does. A rollback
+block takes back what stands before it, also for a reader of a time before the rollback: what it takes back was never committed. It also
+explains the damaged blocks before it: a writer was cut.
 
 Blocks of repeated task attempts are all kept. The rows of a later attempt are those of the earlier one again, so that merging both
 changes nothing, whereas telling attempts apart by counting their blocks drops rows that no other block has.
@@ -13,7 +14,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
+from functools import lru_cache
 
+from pyhudi.spec.file_names import parse_log_file_name
 from pyhudi.spec.log_block import BlockType, LogBlock
 from pyhudi.spec.visibility import Visibility
 
@@ -52,7 +55,13 @@ def choose_blocks(blocks: Iterable[LogBlock], visibility: Visibility, layout: in
 
 def _shows(block: LogBlock, visibility: Visibility, layout: int) -> bool:
     instant = block.header.instant
-    return instant is not None and (layout >= OWN_LOG_FILES or visibility.shows(instant))
+    return instant is not None and ((layout >= OWN_LOG_FILES and instant == _instant_of_name(block.path)) or visibility.shows(instant))
+
+
+@lru_cache(maxsize=1 << 10)
+def _instant_of_name(path: str) -> str | None:
+    name = parse_log_file_name(path.rpartition("/")[2])
+    return None if name is None else name.instant
 
 
 def _with_compacted(blocks: list[LogBlock]) -> list[LogBlock]:

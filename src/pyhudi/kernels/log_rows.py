@@ -86,7 +86,7 @@ def slice_blocks(storage: Storage, piece: FileSlice, layout: int) -> list[LogBlo
             with corrupt_as_error(storage, log.path), storage.open_input(log.path) as source:
                 found = list(scan_blocks(source, log.path, log.size))
             # Logs named by their slice's instant were there before an upgrade from version 6, and hold blocks of several instants.
-            if layout >= OWN_LOG_FILES and log.name.instant != piece.base_instant:
+            if layout >= OWN_LOG_FILES and not log.is_shared and log.name.instant != piece.base_instant:
                 check_own_blocks(storage, log, found, _READ_OPTIMIZED)
             blocks += found
     return blocks

@@ -38,8 +38,8 @@ from pyhudi.timeline.timeline import Timeline
 
 #: Operations that move records and change none.
 _MOVES: Final = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER"})
-#: From this timeline layout on the names of log files tell what counts, and tasks need not carry the timeline.
-_NAMES_TELL: Final = 2
+#: In tables born with this version or a later one the names of log files tell what counts, and tasks need not carry the timeline.
+_NAMES_TELL: Final = 8
 
 
 @dataclass(frozen=True)
@@ -120,9 +120,9 @@ class ChangeData:
         return LogFile(group.partition_path, name, status.size)
 
     def _task(self, piece: FileSlice, timeline: Timeline) -> SliceTask:
-        layout = self.span.config.layout
-        visibility = timeline.visibility if layout < _NAMES_TELL else Visibility(frozenset())
-        return SliceTask(piece, visibility, layout)
+        config = self.span.config
+        names_tell = config.layout > 1 and (config.initial_version or 0) >= _NAMES_TELL
+        return SliceTask(piece, Visibility(frozenset()) if names_tell else timeline.visibility, config.layout)
 
     def _cleaned(self, instant: Instant, what: str) -> UsageError:
         return UsageError(

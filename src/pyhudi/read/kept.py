@@ -69,12 +69,13 @@ class Kept(Generic[Key, Value]):
 def slice_identity(snapshot: Snapshot, piece: FileSlice) -> SliceIdentity:
     """Return what tells this state of a slice from all others.
 
-    From layout 2 on the files tell what counts; before, it depends on the timeline which blocks of them do.
+    From layout 2 on the files tell what counts; before, and for a time before an upgrade, it depends on the timeline which blocks of them
+    do.
     """
     if not piece.logs:
         return snapshot.storage.uri, piece, None, None
-    visibility = snapshot.timeline.visibility
-    return snapshot.storage.uri, piece, visibility if snapshot.config.layout == 1 else visibility.until, snapshot.shape
+    whole = snapshot.timeline.visibility
+    return snapshot.storage.uri, piece, whole if snapshot.config.layout == 1 or whole.until is not None else None, snapshot.shape
 
 
 _counts: Final[Kept[SliceIdentity, int]] = Kept(_COUNTS, lambda _: 1)

@@ -186,8 +186,7 @@ def open_snapshot(storage: Storage, query: SnapshotQuery, config: TableConfig | 
     if query.as_of is None:
         return Snapshot(storage, query, config, timeline, timeline)
     time = parse_time(query.as_of, config.timeline_zone)
-    if time < next((instant.requested for instant in timeline.data_instants()), ""):
-        timeline = timeline.with_archived()
+    timeline = timeline.known_at(timeline.effective_time(time))
     check_not_cleaned(storage, config, timeline, time)
     return Snapshot(storage, replace(query, as_of=time), config, timeline.as_of(time), timeline)
 
@@ -206,7 +205,8 @@ def check_not_cleaned(storage: Storage, config: TableConfig, timeline: Timeline,
         return
     seen = timeline.as_of(time).last_completed()
     saved = {instant.requested for instant in timeline.completed() if instant.action is Action.SAVEPOINT}
-    if time < cleaned.retained_from and (seen is None or seen.requested not in saved):
+    reaches = timeline.effective_time(time) >= timeline.effective_time(cleaned.retained_from)
+    if not reaches and (seen is None or seen.requested not in saved):
         raise UsageError(
             f"table {storage.uri} cannot be read as of {time}: clean {cleans[-1].requested} deleted files of that time;"
             f" the earliest time is {cleaned.retained_from}"

@@ -1,8 +1,9 @@
 """A span of a table's life: which commits belong to it, and how the table stood at its end.
 
-Rules: `IncrementalQueryAnalyzer`, `IncrementalRelationV1/V2`. The span is open at its begin and closed at its end, in completion times;
-in version 6, which keeps none, in requested times. There, and where the user asks for requested times, it ends before the first write
-that is still pending: a later commit with an older time would be passed over for ever.
+Rules: `IncrementalQueryAnalyzer`, `IncrementalRelationV1/V2`, `TimelineUtils.handleHollowCommitIfNeeded`. The span is open at its begin and
+closed at its end, in completion times; in version 6, which keeps none, in requested times. There, and where the user asks for requested
+times, it ends before the first write that is still pending: a later commit with an older time would be passed over for ever. A pending
+compaction, log compaction or clustering is no such write: it changes no row.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Final
 
-from pyhudi.errors import UnsupportedError, UsageError
+from pyhudi.errors import CorruptTableError, UnsupportedError, UsageError
 from pyhudi.kernels.history import load_full_timeline, read_rows
 from pyhudi.read.snapshot import check_not_cleaned
 from pyhudi.spec.instant import Instant
@@ -21,6 +22,7 @@ from pyhudi.storage.protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.timeline.archive import archived_instants
 from pyhudi.timeline.clock import parse_time
+from pyhudi.timeline.clustering import pending_clustering
 from pyhudi.timeline.timeline import Timeline
 
 _BEGINNING: Final = ("earliest", "0", "000")
@@ -132,20 +134,20 @@ def span_of(
     by_requested = by_requested or latest.layout == 1
     begin = _begin(since, config)
     end_time = None if until is None else parse_time(until, config.timeline_zone)
-    if archived or _is_archived(latest, end_time, by_requested=by_requested):
+    if archived or (by_requested and _precedes(latest, end_time)):
         latest = latest.with_archived()
-    end = _end(latest, end_time, by_requested=by_requested)
+    elif end_time is not None and not by_requested:
+        latest = latest.known_at(end_time)
+    end = _end_by_requested(storage, config, latest, end_time) if by_requested else _end(latest, end_time)
     last = end.last_completed()
     if end_time is not None and last != latest.last_completed():
-        check_not_cleaned(storage, config, latest, end_time if last is None else last.requested)
+        check_not_cleaned(storage, config, latest, last.requested if by_requested and last is not None else end_time)
     return Span(storage, config, begin, end_time, end, latest, by_requested)
 
 
-def _is_archived(timeline: Timeline, time: str | None, *, by_requested: bool) -> bool:
-    """Tell whether no active commit had been made at a time."""
-    if time is None:
-        return False
-    return all((one.requested if by_requested else one.completed or "") > time for one in timeline.data_instants())
+def _precedes(timeline: Timeline, time: str | None) -> bool:
+    """Tell whether no active commit had been requested at a time."""
+    return time is not None and all(one.requested > time for one in timeline.data_instants())
 
 
 def commit_times(storage: Storage, since: str = "", *, by_requested: bool = False) -> list[str]:
@@ -160,11 +162,29 @@ def _begin(time: str | datetime | None, config: TableConfig) -> str:
     return parse_time(time, config.timeline_zone)
 
 
-def _end(timeline: Timeline, until: str | None, *, by_requested: bool) -> Timeline:
+def _end(timeline: Timeline, until: str | None) -> Timeline:
     """Return the timeline as of the span's end."""
-    if by_requested:
-        pending = next((instant.requested for instant in timeline.pending() if instant.comparable_action.writes_data), None)
-        done = [instant.requested for instant in timeline.data_instants() if pending is None or instant.requested < pending]
-        last = max((time for time in done if until is None or time <= until), default="")
-        return timeline.as_of(last)
     return timeline if until is None else timeline.completed_by(until)
+
+
+def _end_by_requested(storage: Storage, config: TableConfig, timeline: Timeline, until: str | None) -> Timeline:
+    """Return the timeline as of the span's end, a requested time, which no write that is still pending precedes."""
+    pending = next((one.requested for one in timeline.pending() if _is_pending_write(storage, config, one)), None)
+    done = [instant.requested for instant in timeline.data_instants() if pending is None or instant.requested < pending]
+    # Before the first active commit all is archived, and thus done.
+    return timeline.requested_by(max((time for time in done if until is None or time <= until), default=until or ""))
+
+
+def _is_pending_write(storage: Storage, config: TableConfig, instant: Instant) -> bool:
+    """Tell whether a pending instant is going to change rows.
+
+    Version 6 files clusterings under the action of writes that replace files: their plan tells them apart.
+    """
+    if not instant.action.writes_data:
+        return False
+    try:
+        return pending_clustering(storage, config, instant) is None
+    except CorruptTableError as error:
+        if isinstance(error.__cause__, FileNotFoundError):
+            return True  # it was completed or rolled back since the timeline was listed
+        raise

@@ -36,11 +36,16 @@ class BaseFile:
 
 @dataclass(frozen=True, slots=True)
 class LogFile:
-    """A log file in its partition; size in bytes."""
+    """A log file in its partition; size in bytes.
+
+    `is_shared` says that the file holds blocks of other instants than that of its name: version 6 named log files by their slice, also by
+    one that a pending compaction was going to make.
+    """
 
     partition_path: str
     name: LogFileName
     size: int
+    is_shared: bool = False
 
     @property
     def path(self) -> str:

@@ -37,6 +37,7 @@ def problems(view: FileSystemView) -> Iterator[Problem]:
         except CorruptTableError as error:
             yield _problem("base file is there", path, str(error))
     yield from (_unfinished(instant) for instant in view.timeline.pending())
+    yield from (_repeated(instant) for instant in view.timeline.repeated)
     if not pending_builds(view.timeline):
         for name in view.config.metadata_partitions_inflight:
             yield _problem("nothing pending", name, "left of a build that nobody runs any more; the next write removes it")
@@ -62,6 +63,11 @@ def _unfinished(instant: Instant) -> Problem:
     else:
         reason = "running, or left by a writer that died"
     return _problem("nothing pending", instant.requested, f"{instant.action} is {instant.state.name.lower()}: {reason}")
+
+
+def _repeated(instant: Instant) -> Problem:
+    reason = "was completed before, with the same content, as Apache Hudi does when it drops expired partitions; the first time counts"
+    return _problem("completed once", instant.requested, f"{instant.action} completed at {instant.completed} {reason}")
 
 
 def _not_as_committed(view: FileSystemView) -> Iterator[Problem]:

@@ -16,6 +16,7 @@ from pyhudi.timeline.clock import format_instant, zone_of
 from pyhudi.timeline.history import History
 from pyhudi.timeline.history_lsm import RowReader, last_archived
 from pyhudi.timeline.never_written import lost_timeline
+from pyhudi.timeline.payload import read_action
 from pyhudi.timeline.timeline import Timeline, fold
 
 
@@ -34,15 +35,17 @@ def load_timeline(
     The history is listed after the timeline. So an instant that is archived meanwhile is in one listing or in both.
 
     Raises:
-        CorruptTableError: two completed files tell of the same action, or there is no instant in a table that was written to.
+        CorruptTableError: two completed files tell of the same action, and not the same; or there is no instant in a table that was
+            written to.
         UnsupportedError: a file names an action unknown to table versions 6 to 9.
     """
-    found = _instants(timeline_files(storage, config) if files is None else files, config.layout)
-    if not found and (damage := lost_timeline(storage, config)) is not None:
-        found = _instants(timeline_files(storage, config), config.layout)  # what was seen may be of a first write that began meanwhile
-        if not found:
+    every = _instants(timeline_files(storage, config) if files is None else files, config.layout)
+    if not every and (damage := lost_timeline(storage, config)) is not None:
+        every = _instants(timeline_files(storage, config), config.layout)  # what was seen may be of a first write that began meanwhile
+        if not every:
             raise damage
-    _check_single_completion(storage, (instant for instant, _ in found))
+    repeated = _repeated_completions(storage, config, (instant for instant, _ in every))
+    found = [(instant, modified_ms) for instant, modified_ms in every if instant not in repeated]
     times = _times_of_files(found, config)
     instants = fold(instant for instant, _ in found)
     first = min((instant.requested for instant in instants), default="")
@@ -54,6 +57,8 @@ def load_timeline(
         _origin(storage, config, instants),
         archive=archive,
         log_compactions=frozenset(instant.requested for instant, _ in found if instant.action is Action.LOG_COMPACTION),
+        services=frozenset(instant.requested for instant, _ in found if instant.action in (Action.COMPACTION, Action.CLUSTERING)),
+        repeated=tuple(sorted(repeated)),
     )
 
 
@@ -77,17 +82,35 @@ def _instants(files: Mapping[str, int | None], layout: int) -> list[tuple[Instan
     return [(instant, modified_ms) for instant, modified_ms in parsed if instant is not None]
 
 
-def _check_single_completion(storage: Storage, instants: Iterable[Instant]) -> None:
-    seen: dict[tuple[str, Action], Instant] = {}
+def _repeated_completions(storage: Storage, config: TableConfig, instants: Iterable[Instant]) -> frozenset[Instant]:
+    """Return the completions of actions that were completed before: the first time counts.
+
+    Apache Hudi completes the replace commit by which it drops expired partitions twice, with the same content.
+    """
+    by_action: dict[tuple[str, Action], list[Instant]] = {}
     for instant in instants:
-        if not instant.is_completed:
-            continue
-        other = seen.setdefault((instant.requested, instant.action), instant)
-        if other.completed != instant.completed:
-            raise CorruptTableError(
-                f"the timeline of table {storage.uri} completes {instant.action} {instant.requested} twice, at "
-                f"{other.completed} and {instant.completed}: two writers collided; keep the file whose rows are right"
-            )
+        if instant.is_completed:
+            by_action.setdefault((instant.requested, instant.action), []).append(instant)
+    repeated: set[Instant] = set()
+    for found in by_action.values():
+        if len(found) > 1:
+            first, *others = sorted(found, key=lambda instant: instant.completed or "")
+            for other in others:
+                _check_same_content(storage, config, first, other)
+            repeated.update(others)
+    return frozenset(repeated)
+
+
+def _check_same_content(storage: Storage, config: TableConfig, first: Instant, other: Instant) -> None:
+    try:
+        same = read_action(storage, config, first) == read_action(storage, config, other)
+    except FileNotFoundError:
+        return  # it is being archived, which is done with the files of a completed action alone
+    if not same:
+        raise CorruptTableError(
+            f"the timeline of table {storage.uri} completes {first.action} {first.requested} twice, at {first.completed} and "
+            f"{other.completed}, and the two differ: two writers collided; keep the file whose rows are right"
+        )
 
 
 def _times_of_files(found: Iterable[tuple[Instant, int | None]], config: TableConfig) -> dict[str, str]:
@@ -104,19 +127,21 @@ def _times_of_files(found: Iterable[tuple[Instant, int | None]], config: TableCo
 
 
 def _origin(storage: Storage, config: TableConfig, instants: Iterable[Instant]) -> str | None:
-    """Return the time below which what is not on the active timeline was archived; None stands for that of its first action.
+    """Return the time below which what is not on the active timeline was archived; None stands for that of its first write.
 
     Where the whole life of the table is on its active timeline that is `""`: a file of an unknown older instant is the
-    leftover of a failed write, not of an archived one. Only tables born with layout 2 can tell: archives of layout 1 were
-    often deleted to save space, and an upgrade may leave them behind.
+    leftover of a failed write, not of an archived one. Only the archive of a table born with layout 2 says it all: those of
+    layout 1 were often deleted to save space, and an upgrade or downgrade may leave them behind.
 
-    The first action is no sure bound: those that are never archived (savepointed commits, restores, indexing) may be
+    An active action is no sure bound: those that are archived late or never (savepointed commits, cleans, restores, indexing) may be
     older than archived ones, and an archival that is under way deletes files while the folder is listed.
     """
-    names = () if config.layout == 1 else storage.file_names(config.history_path)
+    if config.layout == 1:
+        return None
+    names = storage.file_names(config.history_path)
     last = last_archived(names)
+    born_with_layout_2 = config.initial_version is not None and config.initial_version >= 8
     if last is None:
-        born_with_layout_2 = config.initial_version is not None and config.initial_version >= 8
         return "" if born_with_layout_2 and not names else None
     first = next((instant.requested for instant in instants if instant.action is not Action.SAVEPOINT), "")
-    return None if first > last else f"{last}0"
+    return f"{last}0" if born_with_layout_2 or first <= last else None

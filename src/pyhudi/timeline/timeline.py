@@ -5,12 +5,15 @@ Rules: Hudi technical specification, "Timeline" and "File slicing"; `BaseHoodieT
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from pyhudi.spec.instant import Action, Instant
 from pyhudi.spec.visibility import Visibility
 from pyhudi.timeline.history import History
+
+_END_OF_TIME: Final = "9" * 17
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +22,12 @@ class Timeline:
 
     `completion` gives completion times by requested time for instants whose name does not tell them: those of layout
     1 and, read when asked for, archived ones. `origin` is the time below which everything counts as archived: by
-    default that of the first action that is still active, `""` when nothing was ever archived. `until` is the time
+    default that of the first write that is still active, `""` when nothing was ever archived. `until` is the time
     that an `as_of` view ends at. `archive` tells about archived instants, where the timeline was read to know them.
     `log_compactions` are the requested times of log compactions, pending or not: completed they are delta commits.
+    `services` are those of compactions and clusterings, which write no rows of their own.
+    `repeated` are completions of actions that had been completed before, with the same content.
+    `hidden` are the requested times of actions that a view of an earlier time leaves out: they do not count as archived.
     """
 
     instants: tuple[Instant, ...]
@@ -32,16 +38,18 @@ class Timeline:
     until: str | None = None
     archive: History | None = field(default=None, repr=False, compare=False)
     log_compactions: frozenset[str] = frozenset()
+    services: frozenset[str] = frozenset()
+    hidden: frozenset[str] = frozenset()
+    repeated: tuple[Instant, ...] = ()
     visibility: Visibility = field(init=False, repr=False, compare=False)
     _by_time: Mapping[str, tuple[Instant, ...]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Work out what every file of a listing will be asked for."""
         if self.origin is None:
-            starts = (instant.requested for instant in self.instants if instant.action is not Action.SAVEPOINT)
-            object.__setattr__(self, "origin", next(starts, None))
+            object.__setattr__(self, "origin", _first_write(self.instants))
         committed = frozenset(instant.requested for instant in self.data_instants())
-        pending = frozenset(instant.requested for instant in self.pending()) - committed
+        pending = self.hidden.union(instant.requested for instant in self.pending()) - committed
         object.__setattr__(self, "visibility", Visibility(committed, self.origin, self.until, pending))
         found: dict[str, tuple[Instant, ...]] = {}
         for instant in self.instants:
@@ -92,7 +100,7 @@ class Timeline:
 
     def is_committed(self, requested: str) -> bool:
         """Tell whether files of that requested time are visible: its instant is completed, or older than all active
-        ones.
+        writes.
         """
         return self.visibility.shows(requested)
 
@@ -101,6 +109,14 @@ class Timeline:
         return max((time for instant in self.instants for time in (instant.requested, instant.completed or "")), default="")
 
     def as_of(self, time: str) -> Timeline:
+        """Return the timeline as it stood at an instant time: the actions that were completed at or before it.
+
+        The requested time of a write, by which its rows name it, stands for the time when it completed. Layout 1, which keeps no
+        completion times, goes by requested times.
+        """
+        return self.requested_by(time) if self.layout == 1 else self.completed_by(self.effective_time(time))
+
+    def requested_by(self, time: str) -> Timeline:
         """Return the timeline of the completed actions requested at or before an instant time."""
         kept = self._where(lambda instant: instant.is_completed and instant.requested <= time)
         return replace(kept, until=time)
@@ -108,10 +124,14 @@ class Timeline:
     def completed_by(self, time: str) -> Timeline:
         """Return the timeline of the actions that were completed at or before an instant time.
 
-        The greatest requested time among them ends the view, as in `as_of`: nothing that was begun later is archived yet.
+        The greatest requested time among them ends the view: nothing that was begun later is archived yet.
         """
         kept = self._where(lambda one: one.is_completed and (one.completed or self.completion.get(one.requested, one.requested)) <= time)
         return replace(kept, until=max((instant.requested for instant in kept.instants), default=time))
+
+    def effective_time(self, time: str) -> str:
+        """Return the completion time of the write requested at a time, the time itself when there is none."""
+        return time if self.layout == 1 or time in self.services else max(time, self.completion_time(time) or time)
 
     def before(self, instant: Instant) -> Timeline:
         """Return the timeline of the actions that were completed before a completed one was; in layout 1 requested before it.
@@ -132,6 +152,15 @@ class Timeline:
         """Return the timeline of these actions only; what counts as archived stays as it is."""
         return self._where(lambda instant: instant.action in actions)
 
+    def known_at(self, time: str) -> Timeline:
+        """Return this timeline, with the archived instants when some of them were completed after an instant time."""
+        if self.archive is None:
+            return self
+        first = min((instant.completed or instant.requested for instant in self.data_instants()), default="")
+        if time >= first and time >= self.archive.latest_completion("", _END_OF_TIME):
+            return self
+        return self.with_archived()
+
     def with_archived(self) -> Timeline:
         """Return the timeline with the archived instants as if they were active still; their names are read."""
         if self.archive is None:
@@ -146,7 +175,21 @@ class Timeline:
         return self.completion_time(instant.requested) or instant.requested, instant.requested
 
     def _where(self, keep: Callable[[Instant], bool]) -> Timeline:
-        return replace(self, instants=tuple(filter(keep, self.instants)))
+        kept = tuple(filter(keep, self.instants))
+        left_out = {one.requested for one in self.instants} - {one.requested for one in kept if one.action is not Action.SAVEPOINT}
+        return replace(self, instants=kept, hidden=self.hidden | left_out)
+
+
+def _first_write(instants: Sequence[Instant]) -> str | None:
+    """Return the time of the first write (or compaction, or clustering) that is active, which bounds the archive.
+
+    Writes are archived in their order, other actions when it suits: cleans, rollbacks and restores may be active still that are older than
+    archived writes. So may writes with a savepoint.
+    """
+    savepoints = {instant.requested for instant in instants if instant.action is Action.SAVEPOINT}
+    others = [instant.requested for instant in instants if instant.requested not in savepoints]
+    writes = [instant.requested for instant in instants if instant.comparable_action.writes_data]
+    return next((time for time in writes if time not in savepoints), max(writes, default=min(others, default=None)))
 
 
 def fold(instants: Iterable[Instant]) -> tuple[Instant, ...]:

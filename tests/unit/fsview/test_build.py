@@ -224,6 +224,25 @@ def test_layout_1_log_of_a_pending_compaction_joins_the_slice_before() -> None:
     assert groups(names, commit(1), pending(2, Action.COMPACTION), layout=1) == {"a": [(1, base("a", 1), [log("a", 2)])]}
 
 
+def test_layout_1_log_named_by_its_own_instant_joins_the_slice_before() -> None:
+    """A downgrade leaves the logs of version 9 as they are."""
+    names = [base("a", 1), log("a", 2), log("a", 3), base("a", 4), log("a", 4), log("b", 2)]
+    assert groups(names, commit(1), commit(2), commit(3), commit(4), layout=1) == {
+        "a": [(4, base("a", 4), [log("a", 4)]), (1, base("a", 1), [log("a", 2), log("a", 3)])],
+        "b": [(2, None, [log("b", 2)])],
+    }
+
+
+def test_layout_2_log_named_by_a_base_file_that_is_not_there_yet_is_shared() -> None:
+    """An upgrade leaves the logs of version 6 as they are: written beside a compaction, they are named by the slice it was to make."""
+    names = [base("a", 1), log("a", 1), base("a", 3), log("a", 3), log("b", 3)]
+    timeline = Timeline((commit(1), commit(2), commit(3, completed_day=6), commit(4)), 2, origin="").as_of(at(4))
+    files = committed_files("p", [FileStatus(f"p/{name}", 10, 0) for name in names], timeline)
+    assert [(file.name.instant, file.is_shared) for file in files.logs["a"]] == [(at(1), False), (at(3), True)]
+    (group,) = build_groups("p", files, timeline, {})
+    assert [(piece.base_instant, len(piece.logs)) for piece in group.slices] == [(at(1), 2)]
+
+
 def test_time_travel_shows_the_slices_until_then() -> None:
     timeline = Timeline(fold([commit(1), commit(2), commit(3)]), 2).as_of(at(2))
     listing = [FileStatus(f"p/{base('a', day)}", 10, 0) for day in (1, 2, 3)]

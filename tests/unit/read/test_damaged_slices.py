@@ -42,6 +42,16 @@ def test_logs_whose_base_file_is_gone_are_an_error_that_names_it(table: Path) ->
         HudiTable.open(table).count()
 
 
+@pytest.mark.parametrize("table", ["judge/merge_on_read_compacted_v6"], indirect=True)
+def test_logs_of_a_lost_base_file_do_not_join_the_slice_before(table: Path) -> None:
+    base = files(table, "base")[0]
+    older = [other for other in base.parent.glob(f"{base.name.partition('_')[0]}*.parquet") if other.name < base.name]
+    base.unlink()
+    with pytest.raises(CorruptTableError, match=base.name):
+        rows(table)
+    assert older
+
+
 @pytest.mark.parametrize("table", ["judge/merge_on_read_log_only_inmemory_v6", "judge/merge_on_read_log_only_inmemory_v9"], indirect=True)
 def test_logs_that_never_had_a_base_file_are_read(table: Path) -> None:
     assert rows(table).num_rows > 0

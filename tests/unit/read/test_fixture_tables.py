@@ -34,6 +34,8 @@ MERGED_OTHERWISE_BY_HUDI_RS = {
         for version in (6, 8)
     ),
 }
+#: Times were cleaned, or hudi-rs does not see the logs that an upgrade or a downgrade left; `test_replay` reads their past.
+PAST_NOT_BY_HUDI_RS = {"judge/merge_on_read_lagging_v6", *(name for name in WITH_LOGS if "graded" in name)}
 #: Virtual keys: the files have no meta columns, which we give as nulls and hudi-rs leaves out.
 META = "_hoodie_"
 TRANSACTIONS = [f"TXN-{number:03}" for number in (1, 3, 7, 8, 11, 12, 13, 14, 15, 16, 17, 18)]
@@ -71,13 +73,18 @@ def test_hudi_rs_merges_log_files_to_the_same_rows(name: str, fixture_table: Cal
     assert_equal_rows(ours, by_hudi_rs(path))
 
 
-@pytest.mark.parametrize("name", [name for name in WITH_LOGS if name not in MERGED_OTHERWISE_BY_HUDI_RS and "added_column" not in name])
+@pytest.mark.parametrize(
+    "name",
+    [name for name in WITH_LOGS if name not in MERGED_OTHERWISE_BY_HUDI_RS | PAST_NOT_BY_HUDI_RS and "added_column" not in name],
+)
 def test_hudi_rs_reads_the_same_rows_as_of_every_commit(name: str, fixture_table: Callable[[str], Path]) -> None:
     table = HudiTable.open(path := fixture_table(name))
     commits = [row["requested"] for row in table.history().to_pylist() if row["state"] == "completed" and row["operation"]]
     assert commits
     for commit in commits:
-        assert_equal_rows(table.to_arrow(as_of=commit, meta_columns=True), by_hudi_rs(path, as_of=commit))
+        # hudi-rs takes a compaction's files from its requested time on, before they were there.
+        ours = table.to_arrow(as_of=commit, meta_columns=True).drop_columns(["_hoodie_file_name"])
+        assert_equal_rows(ours, by_hudi_rs(path, as_of=commit))
 
 
 @pytest.mark.parametrize("name", [name for name in WITH_LOGS if name not in SEVERAL_ORDERING_FIELDS])

@@ -42,7 +42,7 @@ MERGE_ON_READ = [
     f"merge_on_read_{name}_v{version}"
     for version in (6, 8, 9)
     for name in ("archived", "avro_blocks", "commit_time", "compacted", "failed", "log_compacted", "parquet_blocks", "pending_compaction")
-]
+] + ["merge_on_read_lagging_v6", "merge_on_read_downgraded_v6", "merge_on_read_upgraded_v8", "merge_on_read_upgraded_v9"]
 WITHOUT_STORED_KEYS = ["virtual_keys_v9", "merge_on_read_virtual_keys_v6", "merge_on_read_virtual_keys_v9"]
 META = ["_hoodie_record_key", "_hoodie_partition_path"]
 
@@ -50,6 +50,15 @@ META = ["_hoodie_record_key", "_hoodie_partition_path"]
 def rows_of(table: HudiTable) -> list[dict[str, Any]]:
     rows = table.to_arrow(columns=[*META, *table.schema.names]).to_pylist()
     return sorted(rows, key=lambda row: (row["_hoodie_partition_path"], row["_hoodie_record_key"], repr(row)))
+
+
+def test_a_table_with_a_commit_completed_twice_is_written(tmp_path: Path) -> None:
+    """Apache Hudi's `run_ttl` leaves such a commit."""
+    table = HudiTable.open(unpack("judge/expired_v9", tmp_path))
+    before = table.to_arrow().to_pylist()
+    table.upsert([{**before[0], "id": "new"}])
+    assert {row["id"] for row in rows_of(table)} == {"new", *(row["id"] for row in before)}
+    assert len(load_timeline(table.storage, table.config).repeated) == 1
 
 
 @pytest.mark.parametrize("name", WRITABLE + MERGE_ON_READ)

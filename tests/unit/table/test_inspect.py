@@ -56,6 +56,12 @@ def test_a_sound_table_has_no_problems(fixture_table: Callable[[str], Path]) -> 
     assert HudiTable.open(fixture_table(TABLE)).inspect.health().num_rows == 0
 
 
+def test_a_commit_that_was_completed_twice_is_told(fixture_table: Callable[[str], Path]) -> None:
+    [problem] = HudiTable.open(fixture_table("judge/expired_v9")).inspect.health().to_pylist()
+    assert problem["check"] == "completed once"
+    assert "replacecommit completed at" in problem["problem"]
+
+
 def test_a_pending_write_is_a_problem(fixture_table: Callable[[str], Path]) -> None:
     [problem] = HudiTable.open(fixture_table("judge/pending_write_v9")).inspect.health().to_pylist()
     assert problem["check"] == "nothing pending"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from pyhudi.codec.commit_metadata import encode_commit
 from pyhudi.errors import CorruptTableError, UnsupportedError
+from pyhudi.spec.commit import CommitMetadata
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.timeline.load import load_timeline
-from tests.unit.timeline.tables import LAYOUT_2
+from tests.unit.timeline.tables import LAYOUT_1, LAYOUT_2
 
 TIME, LATER = "20261201040547825", "20261201040550000"
 
@@ -61,10 +63,23 @@ def test_unknown_action_is_refused_by_name(storage, layout_2) -> None:
         load_timeline(storage, layout_2)
 
 
-def test_action_completed_twice_is_a_corrupt_table(storage, layout_2) -> None:
-    put(storage, ".hoodie/timeline", f"{TIME}_{LATER}.commit", f"{TIME}_{TIME[:-1]}9.commit")
-    with pytest.raises(CorruptTableError, match=TIME):
+def test_action_completed_twice_with_other_content_is_a_corrupt_table(storage, layout_2) -> None:
+    for completed, operation in ((LATER, "UPSERT"), (f"{TIME[:-1]}9", "INSERT")):
+        storage.create(f".hoodie/timeline/{TIME}_{completed}.commit", encode_commit(CommitMetadata(operation=operation), sync=bytes(16)))
+    with pytest.raises(CorruptTableError, match=f"{TIME} twice"):
         load_timeline(storage, layout_2)
+
+
+def test_action_completed_twice_with_the_same_content_is_one_that_was_completed_the_first_time(storage, layout_2) -> None:
+    """Apache Hudi's files of the two differ in their bytes: containers of Avro have random marks in them."""
+    first, *others = f"{TIME[:-1]}9", LATER, f"{LATER[:-1]}7"
+    for completed in (*others, first):
+        metadata = CommitMetadata(operation="DELETE_PARTITION", replaced={"p": ("a",)})
+        content = encode_commit(metadata, sync=completed[-1].encode() * 16)
+        storage.create(f".hoodie/timeline/{TIME}_{completed}.replacecommit", content)
+    timeline = load_timeline(storage, layout_2)
+    assert timeline.instants == (Instant(TIME, Action.REPLACE_COMMIT, State.COMPLETED, first),)
+    assert [one.completed for one in timeline.repeated] == others
 
 
 def test_older_files_count_as_archived_only_where_something_was_archived(storage, layout_2) -> None:
@@ -94,3 +109,18 @@ def test_what_was_archived_counts_though_an_older_action_is_active(storage, layo
     timeline = load_timeline(storage, layout_2)
     assert timeline.is_committed(ARCHIVED)
     assert not timeline.is_committed(ARCHIVED[:-1] + "1")
+
+
+def test_what_is_neither_archived_nor_active_was_never_committed(storage, layout_2) -> None:
+    put(storage, ".hoodie/timeline", f"{LATER}_{LATER[:-1]}9.commit")
+    put(storage, ".hoodie/timeline/history", f"{TIME}_{TIME}_0.parquet", "manifest_1")
+    timeline = load_timeline(storage, layout_2)
+    assert timeline.is_committed(TIME)
+    assert not timeline.is_committed(ARCHIVED)
+
+
+def test_older_files_of_a_downgraded_table_count_as_archived(storage) -> None:
+    """Its properties still say that it was born with layout 2."""
+    put(storage, ".hoodie", f"{LATER}.commit")
+    timeline = load_timeline(storage, TableConfig({**LAYOUT_1, "hoodie.table.initial.version": "9"}))
+    assert timeline.is_committed(TIME)

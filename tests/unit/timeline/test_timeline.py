@@ -71,6 +71,26 @@ def test_older_than_all_active_instants_counts_as_archived() -> None:
     assert not timeline().is_committed(time(1))
 
 
+@pytest.mark.parametrize("action", [Action.CLEAN, Action.ROLLBACK, Action.RESTORE, Action.INDEXING, Action.SCHEMA_COMMIT])
+def test_an_action_that_lags_behind_does_not_bound_the_archive(action) -> None:
+    line = timeline(done(1, action), pending(2, action), done(5, Action.DELTA_COMMIT), done(7))
+    assert line.is_committed(time(3))
+    assert not line.is_committed(time(6))
+
+
+@pytest.mark.parametrize("action", [Action.COMPACTION, Action.CLUSTERING, Action.DELTA_COMMIT, Action.LOG_COMPACTION])
+def test_what_is_pending_bounds_the_archive(action) -> None:
+    line = timeline(done(1, Action.CLEAN), pending(3, action), done(5))
+    assert line.is_committed(time(2))
+    assert not line.is_committed(time(4))
+
+
+def test_a_savepointed_commit_that_stays_behind_does_not_bound_the_archive() -> None:
+    line = timeline(done(1), done(1, Action.SAVEPOINT), done(5))
+    assert line.is_committed(time(3))
+    assert not timeline(done(1), done(1, Action.SAVEPOINT)).is_committed(time(3))
+
+
 def test_savepoint_of_an_archived_commit_does_not_move_the_start() -> None:
     line = timeline(done(1, Action.SAVEPOINT), done(5))
     assert line.is_committed(time(3))
@@ -92,6 +112,36 @@ def test_as_of_before_the_first_instant_shows_archived_files_until_then_only() -
     assert line.is_committed(time(2))
     assert not line.is_committed(time(4))
     assert not line.is_committed(time(5))
+
+
+def test_as_of_goes_by_completion_times() -> None:
+    """Writers that ran beside one another: the first one that began ended last."""
+    line = timeline(done(1, completed_day=8), done(2, completed_day=4), done(3, completed_day=6))
+    at = {day: line.as_of(time(day)[:-1] + "9") for day in (1, 4, 6, 8)}
+    assert {day: [i.requested for i in seen.completed()] for day, seen in at.items()} == {
+        1: [],
+        4: [time(2)],
+        6: [time(2), time(3)],
+        8: [time(1), time(2), time(3)],
+    }
+    assert not at[6].is_committed(time(1))
+    assert line.as_of(time(3)).completed() == at[6].completed()
+
+
+def test_the_requested_time_of_a_table_service_names_no_write() -> None:
+    line = timeline(done(1), done(2, completed_day=4), done(3, completed_day=3), services=frozenset({time(2)}))
+    assert line.as_of(time(2)).completed() == (done(1),)
+
+
+def test_as_of_goes_by_requested_times_in_layout_1() -> None:
+    line = Timeline((done(1, completed_day=8), done(2)), 1)
+    assert line.as_of(time(1)).completed() == (done(1, completed_day=8),)
+
+
+def test_what_a_view_of_the_past_leaves_out_does_not_count_as_archived() -> None:
+    line = timeline(done(1, completed_day=9), done(1, Action.SAVEPOINT), done(5)).as_of(time(6))
+    assert not line.is_committed(time(1))
+    assert line.is_committed(time(3))
 
 
 def test_completion_time_comes_from_the_name_or_the_history() -> None:

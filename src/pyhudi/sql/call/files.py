@@ -41,7 +41,7 @@ def _timeline(call: Call, table: HudiTable) -> Timeline:
         return timeline
     times = [instant.requested for instant in timeline.completed()]
     kept = [time for time in times if time < bound or (call.flag("include_max") and time == bound)]
-    return timeline.as_of(max(kept, default="0"))
+    return timeline.requested_by(max(kept, default="0"))
 
 
 def _slices(call: Call, *, latest: bool) -> Iterator[FileSlice]:

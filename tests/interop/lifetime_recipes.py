@@ -1,0 +1,68 @@
+"""How the fixtures are made whose timeline went through more than writes: lagging archival, upgrades, downgrades, pending plans, expiry."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from tests.interop.failing import fail_commit
+from tests.interop.judge import Judge
+from tests.interop.merge_on_read_recipes import DELETE, MERGE_ON_READ, ORDERED, events, first_events, statements
+
+KEEP_TWO: Final = {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3", "hoodie.clean.commits.retained": "1"}
+KEEP_ALL: Final = {"hoodie.clean.automatic": "false", "hoodie.archive.automatic": "false"}
+#: So many days are 1,024 milliseconds in the 32 bits in which Apache Hudi computes them.
+EXPIRE_AT_ONCE: Final = pow(84375, -1, 1 << 22)
+VERSIONS: Final = {6: "SIX", 8: "EIGHT", 9: "NINE"}
+
+
+def lagging(judge: Judge, path: Path, table: dict[str, str]) -> None:
+    """A rollback and a clean stay active while delta commits after them are archived."""
+    table = table | MERGE_ON_READ | ORDERED
+    first_events(judge, path, table | KEEP_ALL)
+    judge.write(path, events((1, 20, 101), (2, 20, 102)), "append", table | KEEP_ALL)
+    fail_commit(judge, path, events((1, 30, 666)), table | KEEP_ALL)
+    compact = {"hoodie.compact.inline": "true", "hoodie.compact.inline.max.delta.commits": "1"}
+    judge.write(path, events((3, 20, 103)), "append", table | KEEP_ALL | compact)
+    judge.write(path, events((4, 20, 104)), "append", table | KEEP_TWO)
+    for step in range(6):
+        judge.write(path, events((step, 30, 200 + step), (20 + step, 1, step)), "append", table | KEEP_TWO)
+
+
+def with_history(judge: Judge, path: Path, table: dict[str, str]) -> None:
+    """Base files, logs of several delta commits with updates and deletes, and nothing cleaned."""
+    first_events(judge, path, table)
+    judge.write(path, events((1, 20, 101), (2, 20, 102)), "append", table)
+    judge.write(path, events((1, 25, 201), (3, 20, 203)), "append", table)
+    judge.write(path, events((5, 30, 0)), "append", table | DELETE)
+
+
+def migrated(judge: Judge, path: Path, table: dict[str, str], call: str, to: int, **more: str) -> None:
+    """A table with history is moved to another version, and written on."""
+    table = table | MERGE_ON_READ | ORDERED | KEEP_ALL | {key.replace("__", "."): value for key, value in more.items()}
+    with_history(judge, path, table)
+    statements(judge, path, table, f"CALL {call}(table => '{{t}}', to_version => '{VERSIONS[to]}')")
+    table |= {"hoodie.write.table.version": str(to)}
+    judge.write(path, events((2, 40, 402), (4, 20, 304)), "append", table)
+    judge.write(path, events((6, 40, 406), (1, 50, 501)), "append", table)
+
+
+def pending_clustering(judge: Judge, path: Path, table: dict[str, str]) -> None:
+    """A clustering is planned; commits follow in other partitions."""
+    table = table | MERGE_ON_READ | ORDERED | KEEP_ALL
+    first_events(judge, path, table)
+    judge.write(path, events((1, 20, 101)), "append", table)
+    plan = f"CALL run_clustering(path => '{path}', op => 'schedule', predicate => \"city = 'oslo'\")"
+    statements(judge, path, table, plan)
+    judge.write(path, events((3, 20, 103), (1, 30, 301)), "append", table)
+    judge.write(path, events((5, 30, 0)), "append", table | DELETE)
+
+
+def expired(judge: Judge, path: Path, table: dict[str, str]) -> None:
+    """Partitions that were dropped for their age, in a replace commit that Apache Hudi completes twice."""
+    table = table | MERGE_ON_READ | {"hoodie.datasource.write.table.type": "COPY_ON_WRITE"} | KEEP_ALL
+    judge.write(path, events((0, 10, 0), (2, 10, 2)), "overwrite", table)
+    statements(judge, path, table, "SELECT java_method('java.lang.Thread', 'sleep', 3000L)")
+    judge.write(path, events((1, 10, 1)), "append", table)
+    statements(judge, path, table, f"CALL run_ttl(table => '{{t}}', retain_days => {EXPIRE_AT_ONCE})")
+    judge.write(path, events((3, 10, 3)), "append", table)
