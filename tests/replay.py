@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from pyhudi.spec.commit import CommitMetadata, WriteStat
 from pyhudi.spec.file_group import BaseFile, FileGroupId
 from pyhudi.spec.file_names import parse_base_file_name, parse_log_file_name
 from pyhudi.spec.instant import Instant
+from pyhudi.spec.log_block import BlockType, LogBlock
 from pyhudi.storage.local import LocalStorage
 from pyhudi.storage.protocol import FileStatus, Storage
 from pyhudi.timeline.archive import archived_instants
@@ -49,19 +50,49 @@ class State:
     rows: list[Row] | None
 
 
+Versions = dict[str, list[RecordVersion]]
+
+
+@dataclass
+class Log:
+    """What one write appended to a file group: versions by key, in their order. `time` is when it completed."""
+
+    requested: str
+    time: str
+    appended: list[tuple[str, RecordVersion]]
+
+
 @dataclass
 class Group:
-    """The versions that stand in a file group, by key; rows of one key may be several. Deletes stay until a compaction."""
+    """The rows of a file group's base file by key, of which several may be equal, and what was appended since.
 
-    versions: dict[str, list[RecordVersion]] = field(default_factory=dict)
+    Inside a slice the writer that began later wins, whenever it completed: commit time is the time of the request.
+    """
+
+    shape: TableShape
+    base: Versions = field(default_factory=dict)
+    logs: list[Log] = field(default_factory=list)
 
     def live(self) -> Iterator[Row]:
-        for versions in self.versions.values():
+        for versions in self._merged(self.logs).values():
             yield from (dict(version.record) for version in versions if not version.deletes)
 
-    def without_deletes(self) -> Group:
-        kept = {key: [version for version in versions if not version.deletes] for key, versions in self.versions.items()}
-        return Group({key: versions for key, versions in kept.items() if versions})
+    def compact(self, before: str) -> None:
+        """Merge what was complete before a compaction was planned; what was deleted is forgotten."""
+        merged = self._merged([log for log in self.logs if log.time < before])
+        kept = {key: [version for version in versions if not version.deletes] for key, versions in merged.items()}
+        self.base = {key: versions for key, versions in kept.items() if versions}
+        self.logs = [log for log in self.logs if log.time >= before]
+
+    def _merged(self, logs: list[Log]) -> Versions:
+        found = {key: list(versions) for key, versions in self.base.items()}
+        for log in sorted(logs, key=lambda one: one.requested):
+            for key, version in log.appended:
+                stored = found.get(key) or [None]
+                merged = [applied(one, version, self.shape.merge_mode, self.shape.gaps, self.shape.merger) for one in stored]
+                # A record that comes after its deletion is one new row.
+                found[key] = merged[:1] if all(one is None or one.deletes for one in stored) else merged
+        return found
 
 
 class Replay:
@@ -107,7 +138,7 @@ class Replay:
         if commit.operation == "COMPACT":
             for path, stats in commit.stats.items():
                 for stat in stats:
-                    self._compact(FileGroupId(path, stat.file_id or ""), stat)
+                    self._compact(instant, FileGroupId(path, stat.file_id or ""), stat)
             return
         if commit.operation == "LOG_COMPACT":
             return
@@ -119,13 +150,14 @@ class Replay:
             for stat in stats:
                 self._write(instant, FileGroupId(path, stat.file_id or ""), stat)
 
-    def _compact(self, group: FileGroupId, stat: WriteStat) -> None:
+    def _compact(self, instant: Instant, group: FileGroupId, stat: WriteStat) -> None:
         status = self.storage.stat(stat.path or "")
         if group in self.unknown and status is not None:
-            self.groups[group] = self._of_base(group, status)
+            logs = self.groups[group].logs if group in self.groups else []
+            self.groups[group] = replace(self._of_base(group, status), logs=[log for log in logs if log.time >= instant.requested])
             self.unknown.discard(group)
         elif group in self.groups:
-            self.groups[group] = self.groups[group].without_deletes()
+            self.groups[group].compact(instant.requested)
 
     def _write(self, instant: Instant, group: FileGroupId, stat: WriteStat) -> None:
         if not stat.path:
@@ -137,39 +169,34 @@ class Replay:
             self.groups[group] = self._of_base(group, status)
             self.unknown.discard(group)
         elif (log := parse_log_file_name(status.name)) is not None and not log.is_cdc:
-            self._append(instant, self.groups.setdefault(group, Group()), stat.path, status.size)
+            self._append(instant, self.groups.setdefault(group, Group(self.shape)), stat.path, status.size)
 
     def _of_base(self, group: FileGroupId, status: FileStatus) -> Group:
-        found, name = Group(), parse_base_file_name(status.name)
+        found, name = Group(self.shape), parse_base_file_name(status.name)
         assert name is not None
         file = BaseFile(group.partition_path, name, status.size)
         names = [*self._columns(), RECORD_KEY]
         for batch in iter_keyed_base(self.storage, self.shape, file, list(dict.fromkeys(names))):
             for row in batch.to_pylist(maps_as_pydicts="strict"):
                 version = RecordVersion(row, tuple(row[name] for name in self.shape.compared_fields))
-                found.versions.setdefault(row[RECORD_KEY], []).append(version)
+                found.base.setdefault(row[RECORD_KEY], []).append(version)
         return found
 
     def _append(self, instant: Instant, group: Group, path: str, size: int) -> None:
         with self.storage.open_input(path) as source:
             blocks = [block for block in scan_blocks(source, path, size) if block.header.instant == instant.requested]
+        log = Log(instant.requested, self.time_of(instant), [])
         for block in blocks:
-            if not (block.type.holds_rows or block.type.name == "DELETE"):
-                continue
-            log = read_log_rows(self.storage, self.shape, [block], self._columns())
-            records = log.rows.to_pylist(maps_as_pydicts="strict")
-            held = log.held[0]
-            for number, record in enumerate(records):
-                ordering = tuple(record[name] if held is None or name in held else NOT_BROUGHT for name in self.shape.compared_fields)
-                version = RecordVersion(record, ordering, bool(log.deletes[number]), bool(log.hard_deletes[number]), held)
-                self._merge(group, record[RECORD_KEY], version)
+            if block.type.holds_rows or block.type is BlockType.DELETE:
+                log.appended += self._versions(block)
+        group.logs.append(log)
 
-    def _merge(self, group: Group, key: str, version: RecordVersion) -> None:
-        stored = group.versions.get(key) or [None]
-        shape = self.shape
-        merged = [applied(one, version, shape.merge_mode, shape.gaps, shape.merger) for one in stored]
-        # A record that comes after its deletion is one new row.
-        group.versions[key] = merged[:1] if all(one is None or one.deletes for one in stored) else merged
+    def _versions(self, block: LogBlock) -> Iterator[tuple[str, RecordVersion]]:
+        rows = read_log_rows(self.storage, self.shape, [block], self._columns())
+        (held,) = rows.held
+        for number, record in enumerate(rows.rows.to_pylist(maps_as_pydicts="strict")):
+            ordering = tuple(record[name] if held is None or name in held else NOT_BROUGHT for name in self.shape.compared_fields)
+            yield record[RECORD_KEY], RecordVersion(record, ordering, bool(rows.deletes[number]), bool(rows.hard_deletes[number]), held)
 
     def _columns(self) -> list[str]:
         return [*self.shape.schema.names, RECORD_KEY, "_hoodie_commit_time"]

@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -101,6 +102,23 @@ class Judge:
         pq.write_table(rows, source)
         self._call("write", path=str(path), source=str(source), mode=mode, options=dict(options or {}))
         source.unlink()
+
+    @contextmanager
+    def writing(self, path: Path | str, rows: pa.Table, options: Mapping[str, str], seconds: int = 20) -> Iterator[None]:
+        """A write of layout 2 that has begun when the block begins, takes some seconds more, and is waited for at the block's end."""
+        source = self.scratch / f"rows-{next(self._numbers)}.parquet"
+        pq.write_table(rows, source)
+        query = f"SELECT CASE WHEN java_method('java.lang.Thread', 'sleep', {seconds}000L) = 'never' THEN 0 ELSE 1 END#1"
+        slow = {
+            "hoodie.precommit.validators": "org.apache.hudi.client.validator.SqlQuerySingleResultPreCommitValidator",
+            "hoodie.precommit.validators.single.value.sql.queries": query,
+        }
+        self._ask("begin_write", path=str(path), source=str(source), mode="append", options={**options, **slow})
+        try:
+            yield
+        finally:
+            self._ask("end_write", path=str(path))
+            source.unlink()
 
     def defaults(self, text: str) -> None:
         """Has `hudi-defaults.conf` say this, instead of nothing, from now on."""

@@ -9,9 +9,12 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 import traceback
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TextIO
 
 import pyarrow as pa
@@ -104,6 +107,30 @@ def write(session: SparkSession, request: dict[str, Any]) -> dict[str, Any]:
     return {"rows": False}
 
 
+_beside: dict[str, Future[None]] = {}
+_threads = ThreadPoolExecutor()
+
+
+def begin_write(session: SparkSession, request: dict[str, Any]) -> dict[str, Any]:
+    """Starts a write in a thread of its own, and answers as soon as its instant is under way."""
+    timeline = Path(request["path"]) / ".hoodie" / "timeline"
+    before = set(timeline.glob("*.inflight"))
+    _beside[request["path"]] = _threads.submit(lambda: write(session, request) and None)
+    while before >= set(timeline.glob("*.inflight")):
+        if _beside[request["path"]].done():
+            _beside[request["path"]].result()
+            break
+        time.sleep(0.05)
+    return {}
+
+
+def end_write(session: SparkSession, request: dict[str, Any]) -> dict[str, Any]:
+    """Waits for the write that was begun."""
+    del session
+    _beside.pop(request["path"]).result()
+    return {}
+
+
 def defaults(session: SparkSession, request: dict[str, Any]) -> dict[str, Any]:
     """Has Apache Hudi read its defaults file again, which it does once a process."""
     del request
@@ -157,6 +184,8 @@ OPERATIONS: dict[str, Callable[[SparkSession, dict[str, Any]], dict[str, Any]]] 
     "sql": run_sql,
     "read": read,
     "write": write,
+    "begin_write": begin_write,
+    "end_write": end_write,
     "defaults": defaults,
     "key_texts": key_texts,
     "kept": kept,

@@ -7,7 +7,7 @@ from typing import Final
 
 from tests.interop.failing import fail_commit
 from tests.interop.judge import Judge
-from tests.interop.merge_on_read_recipes import DELETE, MERGE_ON_READ, ORDERED, events, first_events, statements
+from tests.interop.merge_on_read_recipes import DELETE, MERGE_ON_READ, ONCE, ORDERED, events, first_events, statements
 
 KEEP_TWO: Final = {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3", "hoodie.clean.commits.retained": "1"}
 KEEP_ALL: Final = {"hoodie.clean.automatic": "false", "hoodie.archive.automatic": "false"}
@@ -66,3 +66,25 @@ def expired(judge: Judge, path: Path, table: dict[str, str]) -> None:
     judge.write(path, events((1, 10, 1)), "append", table)
     statements(judge, path, table, f"CALL run_ttl(table => '{{t}}', retain_days => {EXPIRE_AT_ONCE})")
     judge.write(path, events((3, 10, 3)), "append", table)
+
+
+def concurrent(judge: Judge, path: Path, table: dict[str, str], compacts: bool = True, **more: str) -> None:
+    """Writers beside one another whose commits complete in another order than they began, a compaction between them or not."""
+    together = {
+        "hoodie.write.concurrency.mode": "NON_BLOCKING_CONCURRENCY_CONTROL",
+        "hoodie.clean.failed.writes.policy": "LAZY",
+        "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider",
+        "hoodie.table.type": "MERGE_ON_READ",
+        "hoodie.index.type": "BUCKET",
+        "hoodie.index.bucket.engine": "SIMPLE",
+        "hoodie.bucket.index.num.buckets": "1",
+    }
+    table = table | MERGE_ON_READ | KEEP_ALL | together | {key.replace("__", "."): value for key, value in more.items()}
+    judge.write(path, events(*((number, 10, number) for number in range(0, 8, 2))), "overwrite", table)
+    with judge.writing(path, events((0, 20, 100), (2, 20, 102), (8, 20, 108)), table):
+        judge.write(path, events((0, 20, 200), (4, 20, 204), (10, 20, 210)), "append", table)
+        judge.write(path, events((2, 20, 302), (4, 20, 304)), "append", table)
+        if compacts:
+            statements(judge, path, table, f"CALL run_compaction(op => 'scheduleandexecute', path => '{path}')", **ONCE)
+        judge.write(path, events((6, 20, 406)), "append", table)
+    judge.write(path, events((0, 30, 500)), "append", table)

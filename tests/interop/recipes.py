@@ -235,6 +235,8 @@ RECIPES = {
     "merge_on_read_pending_clustering_v6": Recipe(life.pending_clustering, 6),
     "merge_on_read_upgraded_v8": Recipe(partial(life.migrated, call="upgrade_table", to=8), 6),
     "merge_on_read_upgraded_v9": Recipe(partial(life.migrated, call="upgrade_table", to=9, hoodie__table__cdc__enabled="true"), 6),
+    "merge_on_read_concurrent_v8": Recipe(partial(life.concurrent, compacts=False), 8),
+    "merge_on_read_concurrent_v9": Recipe(partial(life.concurrent, hoodie__datasource__write__precombine__field="ts")),
     "merge_on_read_downgraded_v6": Recipe(partial(life.migrated, call="downgrade_table", to=6), 9),
 }
 

@@ -30,7 +30,15 @@ def test_before_version_8_a_block_counts_when_its_instant_is_committed() -> None
 
 
 def test_from_version_8_on_the_files_of_a_slice_were_chosen_before() -> None:
-    assert chosen(block("t1"), block("t4"), layout=2) == ["t1", "t4"]
+    names = {instant: f"p/.a-0_{instant.replace('t', '2026')}.log.1_0-0-0" for instant in ("t1", "t4")}
+    blocks = [block(instant.replace("t", "2026"), name=name) for instant, name in names.items()]
+    assert chosen(*blocks, layout=2) == ["20261", "20264"]
+
+
+def test_from_version_8_on_a_block_of_a_file_named_by_its_slice_counts_when_its_instant_is_committed() -> None:
+    """An upgrade from version 6 leaves such files."""
+    blocks = [block(instant, name="p/.a-0_20261.log.1_0-0-0") for instant in ("20261", "t2", "t4")]
+    assert chosen(*blocks, layout=2) == ["20261", "t2"]
 
 
 def test_a_block_of_an_archived_instant_counts() -> None:

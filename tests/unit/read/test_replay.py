@@ -23,7 +23,10 @@ from tests.tables import LANCE, NAMES
 
 #: What happened to their timelines differs from table to table; of the others one or two of a kind are read here.
 LIVES = [
-    *(f"judge/merge_on_read_{name}" for name in ("lagging_v6", "pending_clustering_v6", "upgraded_v8", "upgraded_v9", "downgraded_v6")),
+    *(
+        f"judge/merge_on_read_{name}"
+        for name in ("lagging_v6", "pending_clustering_v6", "upgraded_v8", "upgraded_v9", "downgraded_v6", "concurrent_v8", "concurrent_v9")
+    ),
     *(f"judge/merge_on_read_{name}_v{version}" for name in ("pending_compaction", "compacted", "archived") for version in (6, 9)),
     *(f"judge/{name}" for name in ("cleaned_and_archived_v6", "cleaned_and_archived_v9", "restored_v9", "savepointed_v9", "expired_v9")),
     *(
