@@ -53,7 +53,8 @@ def history(storage: Storage) -> pa.Table:
         if (archived.instant.requested, archived.instant.action) not in active
     ]
     rows += [_row(instant, _metadata(storage, config, timeline, instant)) for instant in instants]
-    return pa.Table.from_pylist(rows, schema=SCHEMA)
+    # An action may be active still that is older than archived ones.
+    return pa.Table.from_pylist(sorted(rows, key=lambda row: str(row["requested"])), schema=SCHEMA)
 
 
 def _metadata(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> CommitMetadata | None:
