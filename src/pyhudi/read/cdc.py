@@ -18,7 +18,7 @@ from pyhudi.errors import UsageError
 from pyhudi.fsview.over_time import SlicesOverTime
 from pyhudi.kernels.change_rows import CHANGE_SCHEMA, ChangeTask, iter_changes
 from pyhudi.kernels.delta import SliceTask
-from pyhudi.read.changes import ChangesQuery
+from pyhudi.read.changes import ChangedRows, ChangesQuery, Written
 from pyhudi.read.query import SnapshotQuery
 from pyhudi.read.side_by_side import side_by_side
 from pyhudi.read.snapshot import Snapshot
@@ -165,7 +165,10 @@ def open_change_data(storage: Storage, query: ChangesQuery) -> ChangeData:
         span = span_of(storage, config, query.since, query.until, by_requested=query.by_requested, archived=True)
     if span.begins_archived:
         raise span.refusal(", or read the rows that were written (format latest_state)")
-    return ChangeData(span, mode, Snapshot(storage, SnapshotQuery("snapshot", span.until), config, span.end, span.latest))
+    snapshot = ChangedRows(
+        storage, SnapshotQuery("snapshot", span.until), config, span.end, span.latest, Written(frozenset()), query.schema_at_end
+    )
+    return ChangeData(span, mode, snapshot)
 
 
 def _written(metadata: CommitMetadata) -> dict[FileGroupId, list[WriteStat]]:

@@ -12,12 +12,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from pyhudi.errors import UnsupportedError
 from pyhudi.read.query import Mode, SnapshotQuery
+from pyhudi.read.schema import StoredSchema, table_schema
 from pyhudi.read.snapshot import Snapshot, open_snapshot
 from pyhudi.read.span import FULL_SCAN, Span, span_of
 from pyhudi.schema.meta_columns import COMMIT_TIME
@@ -29,6 +31,9 @@ from pyhudi.storage.protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.timeline.payload import commit_of
 
+#: The option that asks for the columns at the end of a span.
+SCHEMA_AT_END: Final = "hoodie.datasource.read.schema.use.end.instanttime"
+
 
 @dataclass(frozen=True, slots=True)
 class ChangesQuery:
@@ -36,7 +41,8 @@ class ChangesQuery:
 
     With `may_scan`, a span that begins before the active timeline is answered by reading the whole table and leaving older
     rows out; without, it is refused. `by_requested` takes the bounds for requested times, as version 6 does always.
-    `change_data` asks for what happened to each record instead of the rows (`pyhudi.read.cdc`).
+    `change_data` asks for what happened to each record instead of the rows (`pyhudi.read.cdc`). Rows have the table's latest columns, null
+    where a column came later; with `schema_at_end` those that the table had at the end.
     """
 
     since: str | datetime | None = None
@@ -45,6 +51,7 @@ class ChangesQuery:
     may_scan: bool = True
     by_requested: bool = False
     change_data: bool = False
+    schema_at_end: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +68,18 @@ class Written:
 
 @dataclass(frozen=True)
 class ChangedRows(Snapshot):
-    """A snapshot of the file groups that a span wrote; `condition` leaves the rows of other commits out."""
+    """A snapshot of the file groups that a span wrote; `condition` leaves the rows of other commits out.
+
+    Its columns are the table's latest, or with `schema_at_end` those at the end of the span.
+    """
 
     written: Written
+    schema_at_end: bool = False
+
+    @cached_property
+    def stored_schema(self) -> StoredSchema:
+        """The schema together with its Avro text."""
+        return super().stored_schema if self.schema_at_end else table_schema(self.storage, self.config, self.latest)
 
     @property
     def condition(self) -> pc.Expression | None:
@@ -77,7 +93,8 @@ class ChangedRows(Snapshot):
     def scope(self) -> str:
         """The span's commits, as a short text."""
         commits = ",".join(sorted(self.written.commits))
-        return f", {'not ' if self.written.others else ''}{zlib.crc32(commits.encode()):08x}"
+        at_end = ", schema at the end" if self.schema_at_end else ""
+        return f", {'not ' if self.written.others else ''}{zlib.crc32(commits.encode()):08x}{at_end}"
 
     @cached_property
     def partition_paths(self) -> tuple[str, ...]:
@@ -133,7 +150,7 @@ def open_changes(storage: Storage, query: ChangesQuery) -> ChangedRows:
         )
     span = span_of(storage, config, query.since, query.until, by_requested=query.by_requested)
     written = _written(span, may_scan=query.may_scan)
-    return ChangedRows(storage, SnapshotQuery(query.mode, span.until), config, span.end, span.latest, written)
+    return ChangedRows(storage, SnapshotQuery(query.mode, span.until), config, span.end, span.latest, written, query.schema_at_end)
 
 
 def _written(span: Span, *, may_scan: bool) -> Written:

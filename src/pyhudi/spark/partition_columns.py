@@ -1,9 +1,10 @@
 """Which partition columns of a table take their values from the partition paths when Spark reads it, and as which type.
 
 Rules, seen by running Apache Hudi 1.2.0: the text in the path is cast to the column's type. Of a field that a timestamp-based generator
-writes as a moment the path says less than the column, which is read from the files, as Hudi does unless told otherwise. A timestamp or
-binary column comes back from the path as null or fails there: it is read from the files. So is a column whose dates have folders of
-their own, unless it holds dates: of texts the path does not say whether they had a slash or a dash.
+writes as a moment the path says less than the column, which is read from the files, as Hudi does unless told otherwise. Tables of version
+6 do not say which fields of a custom generator these are: all of them are read from the files. A timestamp or binary column comes back
+from the path as null or fails there: it is read from the files. So is a column whose dates have folders of their own, unless it holds
+dates: of texts the path does not say whether they had a slash or a dash.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from pyhudi.spec.timestamp_keys import takes_texts
 
 #: The text that key generators write for these does not tell the value.
 _ONLY_IN_FILES = (TimestampType, TimestampNTZType, BinaryType)
+#: The kind of a field whose table does not say it.
+_UNKNOWN = "UNKNOWN"
 _TIMESTAMP_GENERATORS = frozenset({KeyGeneratorType.TIMESTAMP, KeyGeneratorType.TIMESTAMP_AVRO})
 
 
@@ -29,7 +32,7 @@ def partition_columns(columns: StructType, config: TableConfig) -> StructType:
     types = {field.name: field.dataType for field in columns}
     found = []
     for name, kind in zip(config.partition_fields, _kinds(config), strict=True):
-        shown = _shown_type(types.get(name), config, is_timestamp=kind == "TIMESTAMP")
+        shown = None if kind == _UNKNOWN else _shown_type(types.get(name), config, is_timestamp=kind == "TIMESTAMP")
         if shown is not None:
             found.append(StructField(name, shown))
     return StructType(found)
@@ -52,4 +55,6 @@ def _kinds(config: TableConfig) -> tuple[str | None, ...]:
     """Return what each partition field's own generator is, where the table says so."""
     if config.key_generator in _TIMESTAMP_GENERATORS:
         return ("TIMESTAMP",) * len(config.partition_fields)
+    if config.key_generator.family is KeyGeneratorType.CUSTOM and not config.drop_partition_columns:
+        return tuple(kind or _UNKNOWN for kind in config.partition_field_types)
     return config.partition_field_types

@@ -14,7 +14,7 @@ from pyspark.sql.readwriter import DataFrameReader
 from pyspark.sql.streaming.readwriter import DataStreamReader
 
 from pyhudi.errors import OptionError, UsageError
-from pyhudi.read.changes import ChangesQuery
+from pyhudi.read.changes import SCHEMA_AT_END, ChangesQuery
 from pyhudi.read.query import AS_OF, QUERY_TYPE, SnapshotQuery, snapshot_query
 from pyhudi.spark.delta_files import MERGE_FOLDER
 from pyhudi.spark.patches import Hook
@@ -109,6 +109,7 @@ def _changes(options: Options) -> ChangesQuery:
         may_scan=options.flag(_FULL_SCAN),
         by_requested=options.get(_TIMES_OF_VERSION) == "6",
         change_data=(options.get(_FORMAT) or "").lower() == "cdc",
+        schema_at_end=options.flag(SCHEMA_AT_END),
     )
 
 

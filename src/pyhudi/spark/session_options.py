@@ -9,6 +9,7 @@ from typing import Final
 from pyspark.sql import SparkSession
 
 from pyhudi.errors import UnsupportedError
+from pyhudi.read.changes import SCHEMA_AT_END
 from pyhudi.read.query import DATA_SKIPPING, MERGE_SIZE, METADATA_TABLE, QUERY_TYPE, SnapshotQuery, snapshot_query
 from pyhudi.spark import jvm
 from pyhudi.spark.read_request import is_incremental
@@ -19,7 +20,7 @@ _PREFIX: Final = "hoodie."
 _SPARK_PREFIX: Final = "spark.hoodie."
 #: How settings of pyhudi's own that hold for all options begin.
 _ABOUT_OPTIONS: Final = "pyhudi.options."
-_OF_READS: Final = (QUERY_TYPE, METADATA_TABLE, DATA_SKIPPING, MERGE_SIZE)
+_OF_READS: Final = (QUERY_TYPE, METADATA_TABLE, DATA_SKIPPING, MERGE_SIZE, SCHEMA_AT_END)
 
 
 def session_options(session: SparkSession) -> dict[str, str]:
@@ -51,6 +52,11 @@ def table_query(session: SparkSession, *, whole: bool = False) -> SnapshotQuery:
             " for changes, or give it as option of one read."
         )
     return snapshot_query(options)
+
+
+def shows_schema_at_end(session: SparkSession) -> bool:
+    """Tell whether changes have the columns of the end of their span."""
+    return _of_reads(session).flag(SCHEMA_AT_END)
 
 
 def shows_whole(session: SparkSession) -> bool:

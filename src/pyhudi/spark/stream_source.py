@@ -23,7 +23,7 @@ from pyhudi.errors import OptionError, UnsupportedError
 from pyhudi.kernels.base_file import TableShape
 from pyhudi.kernels.change_rows import CHANGE_SCHEMA, ChangeTask, iter_changes
 from pyhudi.read.cdc import open_change_data
-from pyhudi.read.changes import ChangesQuery, open_changes
+from pyhudi.read.changes import SCHEMA_AT_END, ChangesQuery, open_changes
 from pyhudi.read.execute import Selection, select, slice_batches
 from pyhudi.read.query import SnapshotQuery
 from pyhudi.read.snapshot import open_snapshot
@@ -122,7 +122,7 @@ class _Reader(DataSourceStreamReader):
         self._planned = end[_TIME]
         if start[_TIME] >= end[_TIME]:
             return []
-        query = ChangesQuery(start[_TIME], end[_TIME], by_requested=self._by_requested)
+        query = ChangesQuery(start[_TIME], end[_TIME], by_requested=self._by_requested, schema_at_end=self._options.flag(SCHEMA_AT_END))
         if _is_change_data(self._options):
             changes = open_change_data(self._storage, query)
             return [_Changes(self._storage, changes.snapshot.shape, task) for task in changes.tasks]

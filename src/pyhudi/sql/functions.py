@@ -7,6 +7,7 @@ a path; all arguments are texts.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from pyspark.errors import AnalysisException
@@ -20,6 +21,7 @@ from pyhudi.spark.catalog_table import CatalogTable
 from pyhudi.spark.jvm import JavaObject
 from pyhudi.spark.read_frame import read_frame
 from pyhudi.spark.relation_cache import known_snapshot
+from pyhudi.spark.session_options import shows_schema_at_end
 from pyhudi.sql import view_functions
 from pyhudi.sql.statement import Statement
 from pyhudi.sql.tokens import PLAIN_TEXT, slice_text, split, tokenize
@@ -54,7 +56,7 @@ def relation(statement: Statement, name: str, call: str) -> DataFrame:
     session, arguments = statement.session, _texts(statement, name, call)
     if name in view_functions.NAMES:
         return session.createDataFrame(view_functions.rows_of(name, _location(session, arguments[0]), arguments[1:]))
-    query = _changes(arguments) if name == _CHANGES else _snapshot(arguments)
+    query = replace(_changes(arguments), schema_at_end=shows_schema_at_end(session)) if name == _CHANGES else _snapshot(arguments)
     if "/" in arguments[0]:
         return read_frame(session, open_storage(arguments[0]), query)
     table = _table(session, arguments[0])

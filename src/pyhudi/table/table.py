@@ -196,6 +196,7 @@ class HudiTable:
         format: ChangesFormat = "latest_state",  # noqa: A002 - the public name
         *,
         meta_columns: bool = False,
+        schema_at_end: bool = False,
     ) -> pa.Table:
         """Return the rows that were written after `since` up to and including `until`, as they stand at `until`.
 
@@ -205,6 +206,7 @@ class HudiTable:
             format: `latest_state`, or `cdc`: what happened to each record, with images before and after as JSON texts, of a table that
                 captures its changes (`hoodie.table.cdc.enabled`).
             meta_columns: Put the five `_hoodie_*` columns first.
+            schema_at_end: Return the columns that the table had at `until`, not its latest ones, which are null in rows from before.
 
         Raises:
             UnsupportedError: a feature of the table is not served.
@@ -214,7 +216,7 @@ class HudiTable:
         Example:
             >>> table.changes(since="20261201040547825")  # doctest: +SKIP
         """
-        return changes(self.storage, since, until, format, meta_columns=meta_columns)
+        return changes(self.storage, since, until, format, meta_columns=meta_columns, schema_at_end=schema_at_end)
 
     def history(self) -> pa.Table:
         """Return one row for each action of the timeline, oldest first."""

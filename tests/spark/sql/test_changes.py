@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from pyhudi.errors import OptionError, TableNotFound, UsageError
@@ -85,3 +87,32 @@ def test_a_call_that_does_not_fit_is_refused(people, call, error):
 def test_an_incremental_read_without_begin_is_refused(people):
     with pytest.raises(OptionError, match="begin"):
         people.session.read.format("hudi").option("hoodie.datasource.query.type", "incremental").load(str(people.folder / "people"))
+
+
+AT_END = "hoodie.datasource.read.schema.use.end.instanttime"
+
+
+@pytest.mark.parametrize("form", ["latest_state", "cdc"])
+def test_changes_before_a_column_was_added_have_the_latest_columns(sql, form):
+    captured = "'hoodie.table.cdc.enabled' = 'true', 'hoodie.table.cdc.supplemental.logging.mode' = 'data_before_after'"
+    sql(f"CREATE TABLE t (id INT, v STRING) USING hudi TBLPROPERTIES (primaryKey = 'id', {captured})")
+    sql("INSERT INTO t VALUES (1, 'a')")
+    sql("ALTER TABLE t ADD COLUMNS (added INT)")
+    sql("INSERT INTO t VALUES (2, 'b', 7)")
+    end = times(sql)[0]
+    options = {"hoodie.datasource.query.type": "incremental", "hoodie.datasource.query.incremental.format": form}
+    options |= {BEGIN: "earliest", "hoodie.datasource.read.end.instanttime": end}
+    reader = sql.session.read.format("hudi").options(**options)
+    call = f"SELECT * FROM hudi_table_changes('t', '{form}', 'earliest', '{end}')"
+
+    def columns(rows):
+        (row,) = rows.collect()
+        return [*json.loads(row.after)] if form == "cdc" else [name for name in row.asDict() if not name.startswith("_hoodie_")]
+
+    for at_end, expected in (("false", ["id", "v", "added"]), ("true", ["id", "v"])):
+        assert columns(reader.option(AT_END, at_end).load(str(sql.folder / "t"))) == expected
+        sql(f"SET {AT_END} = {at_end}")
+        try:
+            assert columns(sql.session.sql(call)) == expected
+        finally:
+            sql(f"RESET {AT_END}")

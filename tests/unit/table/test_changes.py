@@ -133,3 +133,21 @@ def test_what_is_no_time_or_no_format_is_refused(table: HudiTable) -> None:
 def test_a_table_without_meta_columns_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UnsupportedError, match="populate"):
         HudiTable.open(unpack("judge/virtual_keys_v9", tmp_path)).changes()
+
+
+@pytest.mark.parametrize("version", ["6", "9"])
+@pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_rows_have_the_latest_columns_unless_those_of_the_end_are_asked_for(tmp_path: Path, table_type: str, version: str) -> None:
+    options = {"hoodie.write.table.version": version}
+    table = HudiTable.create(tmp_path / "t", SCHEMA, name="t", keys=["id"], partition_by=["p"], table_type=table_type, options=options)
+    table.upsert([{"id": 1, "v": "a1", "p": "x"}, {"id": 2, "v": "a2", "p": "x"}])
+    table.upsert([{"id": 2, "v": "b2", "p": "x"}])
+    end = times(table)[-1] or table.history()["requested"].to_pylist()[-1]
+    table.upsert([{"id": 3, "v": "c3", "p": "x", "added": 7}])
+    rows = table.changes(until=end)
+    assert rows.schema.names == table.schema.names == ["id", "v", "p", "added"]
+    assert rows.sort_by("id").to_pylist() == [{"id": n, "v": v, "p": "x", "added": None} for n, v in ((1, "a1"), (2, "b2"))]
+    at_end = table.changes(until=end, schema_at_end=True)
+    assert at_end.schema.names == ["id", "v", "p"]
+    assert at_end.sort_by("id").to_pylist() == rows.sort_by("id").drop_columns(["added"]).to_pylist()
+    assert table.changes(since=end)["added"].to_pylist() == [7] * table.changes(since=end).num_rows

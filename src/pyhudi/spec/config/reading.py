@@ -59,6 +59,12 @@ READING: tuple[ConfigKey, ...] = (
         default="true",
     ),
     served(
+        "hoodie.datasource.read.schema.use.end.instanttime",
+        "Incremental read: rows have the columns that the table had at the end, not the latest ones, which are null in rows from before.",
+        Kind.FLAG,
+        default="false",
+    ),
+    served(
         "hoodie.datasource.read.incr.table.version",
         "Incremental read: the table version whose times begin and end mean: completion times, in 6 requested times; by default the"
         " table's own.",
@@ -95,10 +101,7 @@ READING: tuple[ConfigKey, ...] = (
     ),
     *refused(
         f"incremental reading {_LATER}",
-        """
-        hoodie.datasource.query.incremental.type hoodie.datasource.read.incr.*
-        hoodie.datasource.read.schema.use.end.instanttime=false
-        """,
+        "hoodie.datasource.query.incremental.type hoodie.datasource.read.incr.*",
     ),
     *refused(
         f"unmerged reading of merge-on-read tables {_LATER}",
