@@ -120,7 +120,7 @@ class _Reader:
         values = [_literal(_message(_message(one)[_LITERAL][0])) for one in test.get(2, ())]
         if column is None or any(value is None or value.type != column.type for value in values):
             return Opaque()
-        known = pa.array([value.as_py() for value in values if value is not None], column.type)
+        known = pa.array([value for value in values if value is not None], column.type)
         # For Arrow a null is not among the values, where SQL does not know.
         return AllOf((Among(column, known), Not(IsNull(column))))
 

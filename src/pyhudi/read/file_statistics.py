@@ -153,13 +153,21 @@ def _of_slices(found: ColumnBounds, sizes: Sequence[int]) -> Bounds:
     has_values, has_nulls = found.has_values[starts].copy(), found.has_nulls[starts].copy()
     if not len(several):
         return Bounds(low, high, has_values, has_nulls)
+    # Days and times as numbers: Arrow has some that Python has not.
+    kind, low, high = low.type, _as_numbers(low), _as_numbers(high)
     lows, highs = low.to_pylist(), high.to_pylist()
     for place in several:
         files = slice(int(starts[place]), int(starts[place]) + sizes[int(place)])
-        lows[place] = _joined(min, found.low[files], found.has_values[files])
-        highs[place] = _joined(max, found.high[files], found.has_values[files])
+        lows[place] = _joined(min, _as_numbers(found.low[files]), found.has_values[files])
+        highs[place] = _joined(max, _as_numbers(found.high[files]), found.has_values[files])
         has_values[place], has_nulls[place] = found.has_values[files].any(), found.has_nulls[files].any()
-    return Bounds(pa.array(lows, low.type), pa.array(highs, high.type), has_values, has_nulls)
+    return Bounds(pa.array(lows, low.type).cast(kind), pa.array(highs, high.type).cast(kind), has_values, has_nulls)
+
+
+def _as_numbers(values: pa.Array) -> pa.Array:
+    if not pa.types.is_date32(values.type) and not pa.types.is_timestamp(values.type):
+        return values
+    return values.cast(pa.int32() if pa.types.is_date32(values.type) else pa.int64())
 
 
 def _joined(choose: Callable[..., Any], bounds: pa.Array, has_values: Any) -> Any:

@@ -98,8 +98,9 @@ def _made(condition: Condition, schema: pa.Schema, key: KeyFields, fields: Colle
 def _texts(choices: list[list[pa.Scalar]], types: list[pa.DataType], key: KeyFields) -> Iterable[str]:
     combined = list(itertools.product(*choices))
     fields = [pa.field(name, kind) for name, kind in zip(key.key_fields, types, strict=True)]
+    # Of scalars: Arrow has dates that Python has not.
     rows = pa.table(
-        [pa.array([row[place].as_py() for row in combined], field.type) for place, field in enumerate(fields)], pa.schema(fields)
+        [pa.array([row[place] for row in combined], field.type) for place, field in enumerate(fields)], schema=pa.schema(fields)
     )
     yield from _keys_of(rows, key)
     if key.is_composite and len(fields) == 1:

@@ -147,7 +147,7 @@ def _secondary(table: MetadataTable, definition: IndexDefinition, condition: Con
     values = implied_values(condition, column)
     if values is None:
         return None
-    known = pa.array([value.as_py() for value in values if value.is_valid], kind)
+    known = pa.array([value for value in values if value.is_valid], kind)
     scan: Callable[[str], Any] = (
         table.partition(definition.name).scan_group if definition.version >= 2 else table.partition(definition.name).scan
     )

@@ -15,6 +15,7 @@ from pyspark.sql.types import DataType, StructType
 
 from pyhudi.spark.jvm import JavaObject
 from pyhudi.spark.local_rows import LOCAL_RELATION, local_rows
+from pyhudi.spark.optimized import optimized_plan
 from pyhudi.spark.types import nullable_schema
 
 #: Plan nodes after which Spark's size estimate is an upper bound only.
@@ -65,7 +66,7 @@ def rows_of_small_plan(frame: DataFrame, max_bytes: int) -> pa.Table | None:
 
 
 def _plan_and_size(frame: DataFrame) -> tuple[JavaObject, int]:
-    plan = frame._jdf.queryExecution().optimizedPlan()  # noqa: SLF001 - no public name
+    plan = optimized_plan(frame)
     return plan, int(plan.stats().sizeInBytes())
 
 

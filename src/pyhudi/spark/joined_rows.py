@@ -86,11 +86,11 @@ def joined_rows(snapshot: Snapshot, target: DataFrame, source: DataFrame, join: 
     if given is None or given.num_rows > _ROWS_MAX:
         return None
     fields = [field for field, _ in columns if field is not None]
-    keys = [*zip(*(given.column(field.name).to_pylist() for _, field in columns if field is not None), strict=True)]
+    keys = [*zip(*(_comparable(given.column(field.name)) for _, field in columns if field is not None), strict=True)]
     stored = _touched(snapshot, target.columns, fields, keys, file_bytes)
     if stored is None or stored.num_rows > _ROWS_MAX:
         return None
-    places = _places(zip(*(stored.column(field.name).to_pylist() for field in fields), strict=True))
+    places = _places(zip(*(_comparable(stored.column(field.name)) for field in fields), strict=True))
     pairs = ((at, place) for at, key in enumerate(keys) for place in places.get(key, _NOWHERE))
     joined = ((at, place) for at, place in pairs if (join.unmatched if place is None else join.matched))
     wanted = [*itertools.islice(joined, _ROWS_MAX + 1)]
@@ -143,6 +143,12 @@ def _touched(
     if not _are_few(pieces, max_bytes):
         return None
     return pa.Table.from_batches(read_slices(selection, pieces), schema=selection.schema)
+
+
+def _comparable(column: pa.ChunkedArray) -> list[Any]:
+    """Return the values of a column; dates as days, since Spark has some that Python has not."""
+    found: list[Any] = (column.cast(pa.int32()) if pa.types.is_date32(column.type) else column).to_pylist()
+    return found
 
 
 def _are_few(pieces: Sequence[FileSlice], max_bytes: int) -> bool:

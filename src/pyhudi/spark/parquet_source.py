@@ -17,6 +17,7 @@ from pyspark.sql import DataFrame
 
 from pyhudi.spark.frame_schema import arrow_schema
 from pyhudi.spark.jvm import JavaObject
+from pyhudi.spark.optimized import optimized_plan
 
 _LOCAL: Final = "file:"
 _MOST_FILES: Final = 1000
@@ -57,7 +58,7 @@ def read_row_groups(parts: Sequence[RowGroups], columns: Sequence[str]) -> Itera
 
 
 def _files_of_bare_scan(frame: DataFrame) -> list[str] | None:
-    plan = frame._jdf.queryExecution().optimizedPlan()  # noqa: SLF001 - no public name
+    plan = optimized_plan(frame)
     if plan.nodeName() != "LogicalRelation" and not plan.nodeName().startswith("Relation"):
         return None
     relation = plan.relation()

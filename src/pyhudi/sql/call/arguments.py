@@ -89,7 +89,11 @@ def _evaluated(statement: Statement, procedure: Procedure, texts: dict[str, str]
     if not texts:
         return {}
     types = {one.name: one.type for one in procedure.parameters}
-    row = statement.ask("SELECT " + ", ".join(f"{text} AS `{name}`" for name, text in texts.items())).collect()[0]
+    try:
+        row = statement.ask("SELECT " + ", ".join(f"{text} AS `{name}`" for name, text in texts.items())).collect()[0]
+    except (ValueError, OverflowError) as error:
+        problem = f"CALL {procedure.name}: an argument is a date or time that Python cannot hold ({error}); state it as a text."
+        raise UsageError(problem) from error
     return {name: _typed(procedure, name, types[name], row[name]) for name in texts}
 
 
