@@ -1,8 +1,8 @@
 """Which columns a table has as of a timeline.
 
-Rules: `TableSchemaResolver`: the schema that the latest commit recorded, else the one that the table was created with,
-else that of a base file. Where `hoodie.schema.on.read.enable` was ever on, columns have numbers, and the history of the
-schema comes with the columns (`pyhudi.schema.internal.history`).
+Rules: `TableSchemaResolver`: the schema that the latest commit recorded, else the one that the table was created with, else that of a base
+file; after these, here, that of the newest archived commit. Where `hoodie.schema.on.read.enable` was ever on, columns have numbers, and
+the history of the schema comes with the columns (`pyhudi.schema.internal.history`).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import pyarrow.types as pt
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.fsview.view import FileSystemView
+from pyhudi.kernels.history import read_rows
 from pyhudi.kernels.parquet_input import footer_entries, open_parquet
 from pyhudi.read.identity import check_identity
 from pyhudi.schema.avro_arrow import arrow_to_avro, avro_to_arrow
@@ -27,6 +28,7 @@ from pyhudi.spec.file_group import BaseFile
 from pyhudi.spec.instant import Instant
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.protocol import Storage
+from pyhudi.timeline.archive import archived_instants
 from pyhudi.timeline.payload import commit_of
 from pyhudi.timeline.schema_files import read_schema_file
 from pyhudi.timeline.timeline import Timeline
@@ -88,12 +90,31 @@ def _stored_schema(
     if config.create_schema_json is not None:
         return StoredSchema(without_meta_columns(avro_to_arrow(config.create_schema_json)), config.create_schema_json)
     newest = _newest_base_file(FileSystemView(storage, config, timeline))
-    if newest is None:
+    if newest is not None:
+        return _of_base_file(storage, config, newest)
+    archived = _archived(storage, config, timeline)
+    if archived is None:
         raise CorruptTableError(
-            f"table {storage.uri} does not say which columns it has: no commit and no base file yet, and"
+            f"table {storage.uri} does not say which columns it has: no commit, active or archived, and no base file does, and"
             " hoodie.table.create.schema is missing from .hoodie/hoodie.properties"
         )
-    return _of_base_file(storage, config, newest)
+    return archived
+
+
+def _archived(storage: Storage, config: TableConfig, timeline: Timeline) -> StoredSchema | None:
+    """Return the schema that the newest archived commit recorded: of a table whose rows are all gone, and that was made without one.
+
+    A timeline that ends before all of them takes the newest, as tables do that were empty then.
+    """
+    archive = archived_instants(storage, config, read_rows)
+    found = [(one.instant, one.metadata) for one in archive if one.metadata is not None and one.metadata.schema_json]
+    seen = [one for one in found if timeline.is_committed(one[0].requested)] or found
+    if not seen:
+        return None
+    instant, commit = seen[-1]
+    recorded = commit.schema_json or ""
+    columns = without_meta_columns(avro_to_arrow(recorded))
+    return StoredSchema(with_history(columns, _history(storage, config, timeline, instant, commit, columns)), recorded)
 
 
 def _recorded(
