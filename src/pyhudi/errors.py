@@ -104,11 +104,12 @@ def about(error: E, name: str, occurrence: int = 0) -> E:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return ` Did you mean 'x'?` for the known name closest to `name`, or an empty string.
+    """Return ` Did you mean 'x'?` for the known name closest to `name`, regardless of case, or an empty string.
 
     Example:
         >>> nearest("primaryKye", ["primaryKey", "type"])
         " Did you mean 'primaryKey'?"
     """
-    found = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
-    return f" Did you mean '{found[0]}'?" if found else ""
+    by_lower = {one.lower(): one for one in known}
+    found = difflib.get_close_matches(name.lower(), list(by_lower), n=1, cutoff=0.6)
+    return f" Did you mean '{by_lower[found[0]]}'?" if found else ""

@@ -38,21 +38,26 @@ class Workers:
         """True on a thread of these."""
         return getattr(self._here, "is_one", False)
 
-    def take(self, work: Work, times: int = 1) -> None:
-        """Have work done on so many threads at once.
+    def take(self, work: Work, times: int = 1) -> int:
+        """Have work done on so many threads at once, and return on how many it is: fewer, or none, where the system starts no more threads.
 
         A Ctrl-C may come in anywhere: what is counted then is a thread too few, and one more is begun the next time.
         """
-        for _ in range(times):
+        claims = [_Claim(work) for _ in range(times)]
+        for claim in claims:
             with self._changed:
                 self._free -= 1
-            self._waiting.put(work)
-        with self._changed:
-            while self._free < 0:
-                thread = threading.Thread(target=self._run, name="pyhudi-work", daemon=True)
-                thread.start()
-                self._threads.add(thread)
-                self._free += 1
+            self._waiting.put(claim)
+        try:
+            with self._changed:
+                while self._free < 0:
+                    thread = threading.Thread(target=self._run, name="pyhudi-work", daemon=True)
+                    thread.start()
+                    self._threads.add(thread)
+                    self._free += 1
+        except RuntimeError:  # the limit of threads or of memory for them is reached
+            return times - sum(claim.claimed() for claim in claims)
+        return times
 
     def begin(self, function: Callable[[], Result]) -> Callable[[], Result]:
         """Begin a call. What is returned, to be called once, waits for its result or raises its error.
@@ -74,7 +79,8 @@ class Workers:
         def result_of_it() -> Result:
             return answer.get()()
 
-        self.take(work)
+        if not self.take(work):
+            work()
         return result_of_it
 
     def _run(self) -> None:
@@ -86,6 +92,22 @@ class Workers:
                     self._threads.discard(threading.current_thread())
                     return
                 self._free += 1
+
+
+class _Claim:
+    """Work that waits in a queue until a thread claims it, or whoever put it there takes it back."""
+
+    def __init__(self, work: Work) -> None:
+        self._work = work
+        self._unclaimed = threading.Lock()
+
+    def claimed(self) -> bool:
+        """Claim the work; False when somebody else has."""
+        return self._unclaimed.acquire(blocking=False)
+
+    def __call__(self) -> None:
+        if self.claimed():
+            self._work()
 
 
 class _Raised:

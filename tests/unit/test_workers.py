@@ -106,3 +106,27 @@ def test_threads_beyond_those_that_may_idle_end() -> None:
             break
         threading.Event().wait(0.01)
     assert 0 < threading.active_count() - before <= 9
+
+
+@pytest.mark.parametrize("use", [run_tasks, read_streams, read_hfile, compact_in_the_background])
+def test_work_is_done_where_the_system_starts_no_more_threads(use: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(workers, "_workers", workers.Workers())
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    use()
+
+
+def test_work_that_no_thread_took_is_not_done_twice_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool, done, begin = workers.Workers(), [], threading.Thread.start
+
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    assert pool.begin(lambda: done.append(1))() is None
+    assert pool.take(lambda: done.append(2), times=3) == 0
+    monkeypatch.setattr(threading.Thread, "start", begin)
+    assert pool.begin(lambda: done.append(3))() is None
+    assert done == [1, 3]

@@ -45,7 +45,8 @@ class LocalEngine:
             return [function(task) for task in tasks]
         job = _Job(function, tasks)
         try:
-            workers().take(job.work, min(self.threads, len(tasks)))
+            if not workers().take(job.work, min(self.threads, len(tasks))):
+                job.work()
             return job.results()
         finally:
             # An error or an interrupt drops the tasks that have not begun and waits for those that have.

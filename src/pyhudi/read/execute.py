@@ -25,6 +25,7 @@ from pyhudi.read.side_by_side import side_by_side
 from pyhudi.read.skipping import Skipping, explained
 from pyhudi.read.snapshot import Snapshot
 from pyhudi.schema.meta_columns import COMMIT_TIME, META_FIELDS
+from pyhudi.spec.arguments import check_texts
 from pyhudi.spec.file_group import FileSlice
 
 
@@ -86,10 +87,11 @@ def select(
 
     Raises:
         SchemaError: a column does not exist.
-        UsageError: the filter's text cannot be understood, or its expression is no condition over these columns.
+        UsageError: `columns` is no list of texts, the filter's text cannot be understood, or its expression is no condition over these
+            columns.
     """
     known = [field.name for field in META_FIELDS] + snapshot.schema.names
-    names = list(columns) if columns is not None else known if meta_columns else snapshot.schema.names
+    names = check_texts(columns, "columns", "column names") if columns is not None else known if meta_columns else snapshot.schema.names
     for name in names:
         if name not in known:
             raise SchemaError(f"table {snapshot.storage.uri} has no column '{name}'.{nearest(name, known)}")

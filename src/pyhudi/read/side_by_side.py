@@ -44,9 +44,12 @@ def side_by_side(streams: Sequence[Opener[Item]], *, ahead: int | None = None) -
             lane.fill()
 
     try:
-        workers().take(work, min(THREADS, len(lanes)))
-        for lane in lanes:
-            yield from lane.taken()
+        if workers().take(work, min(THREADS, len(lanes))):
+            for lane in lanes:
+                yield from lane.taken()
+        else:
+            for opened in streams:
+                yield from opened()
     finally:
         for lane in lanes:
             lane.stop()

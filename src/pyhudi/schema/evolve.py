@@ -16,7 +16,7 @@ import pyarrow.types as pt
 
 from pyhudi.errors import SchemaError
 from pyhudi.schema.hidden_nulls import has_required_fields, optional_within, without_hidden_nulls
-from pyhudi.schema.meta_columns import without_meta_columns
+from pyhudi.schema.meta_columns import check_name, without_meta_columns
 from pyhudi.schema.storable import storable_schema
 from pyhudi.schema.widen import new_field, widened
 
@@ -30,7 +30,7 @@ def evolve(table: pa.Schema | None, data: pa.Schema, *, key_fields: Iterable[str
     `key_fields` are the record key and partition fields: their types never grow into one that has other texts.
 
     Raises:
-        SchemaError: a type cannot be stored or does not fit the table's; names the column and both types.
+        SchemaError: a type cannot be stored or does not fit the table's, or a new column has a reserved name; names the column.
 
     Example:
         >>> evolve(pa.schema({"id": pa.int32()}), pa.schema({"ID": pa.int64(), "name": pa.string()})).names
@@ -40,7 +40,7 @@ def evolve(table: pa.Schema | None, data: pa.Schema, *, key_fields: Iterable[str
     if table is None:
         if not incoming.names:
             raise SchemaError("The data has no columns, so there is no table to make of it.")
-        return pa.schema([new_field(field, field.name) for field in incoming])
+        return pa.schema([_new_column(field) for field in incoming])
     by_name = {field.name.lower(): field for field in incoming}
     fields = []
     for field in without_meta_columns(table):
@@ -48,9 +48,14 @@ def evolve(table: pa.Schema | None, data: pa.Schema, *, key_fields: Iterable[str
         if match is None and not field.nullable:
             raise SchemaError(f"Column '{field.name}' is missing in the data, and the table does not allow nulls in it.")
         fields.append(field if match is None else field.with_type(widened(field.type, match.type, field.name)))
-    fields.extend(new_field(field, field.name).with_nullable(True) for field in by_name.values())
+    fields.extend(_new_column(field).with_nullable(True) for field in by_name.values())
     _check_key_texts(table, pa.schema(fields), key_fields)
     return pa.schema(fields)
+
+
+def _new_column(field: pa.Field) -> pa.Field:
+    check_name(field.name)
+    return new_field(field, field.name)
 
 
 def _check_key_texts(table: pa.Schema, evolved: pa.Schema, key_fields: Iterable[str]) -> None:

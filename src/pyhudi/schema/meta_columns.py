@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from pyhudi.errors import SchemaError, nearest
+
 COMMIT_TIME = "_hoodie_commit_time"
 COMMIT_SEQNO = "_hoodie_commit_seqno"
 RECORD_KEY = "_hoodie_record_key"
@@ -20,12 +22,34 @@ META_COLUMNS = (COMMIT_TIME, COMMIT_SEQNO, RECORD_KEY, PARTITION_PATH, FILE_NAME
 #: A boolean column of the data by which its owner marks records as deleted.
 IS_DELETED = "_hoodie_is_deleted"
 
+#: Begin the names that a column of the data cannot have; the second begins those of columns beside the data on their way to files.
+_RESERVED = ("_hoodie_", "_pyhudi_")
+
 META_FIELDS = tuple(pa.field(name, pa.string()) for name in META_COLUMNS)
 
 
 def is_meta_column(name: str) -> bool:
     """True for the names that Hudi fills itself; `_hoodie_is_deleted` is the user's own."""
     return name in META_COLUMNS or name == OPERATION
+
+
+def check_name(name: str) -> None:
+    """Refuse a name for a new column of the data that is reserved, in any case, for columns that are not of the data.
+
+    Raises:
+        SchemaError: names the column.
+
+    Example:
+        >>> check_name("_hoodie_score")
+        Traceback (most recent call last):
+        ...
+        pyhudi.errors.SchemaError: Column '_hoodie_score' has a reserved name: Hudi fills columns that begin with '_hoodie_'. Rename it.
+    """
+    reserved = next((prefix for prefix in _RESERVED if name.lower().startswith(prefix)), None)
+    if reserved is not None and name != IS_DELETED:
+        filler = "Hudi fills" if reserved == "_hoodie_" else "pyhudi uses"
+        meant = nearest(name, [IS_DELETED])
+        raise SchemaError(f"Column '{name}' has a reserved name: {filler} columns that begin with '{reserved}'.{meant} Rename it.")
 
 
 def without_meta_columns(schema: pa.Schema) -> pa.Schema:

@@ -23,6 +23,7 @@ from pyhudi.kernels.write_task import TaskResult
 from pyhudi.keygen.choose import key_generator
 from pyhudi.metadata_table.column_types import check_named
 from pyhudi.schema.internal.history import history_of
+from pyhudi.schema.meta_columns import is_meta_column, without_meta_columns
 from pyhudi.service.rollback import roll_back_failed_writes
 from pyhudi.spark.bulk import bulk_write
 from pyhudi.spark.collect import estimated_rows
@@ -42,6 +43,7 @@ from pyhudi.txn.transaction import Transaction, begin
 from pyhudi.write.bulk import BulkWrite
 from pyhudi.write.changes import user_columns
 from pyhudi.write.choices import Choices, choose
+from pyhudi.write.columns import MissingColumns, added_columns
 from pyhudi.write.local import Stage, layout_files, sizing_of
 from pyhudi.write.plan import WritePlan, plan_write
 from pyhudi.write.prepare import TableSchema, evolved, require_columns, table_shape, with_path_columns
@@ -77,6 +79,8 @@ def serves(table: OpenTable, request: DistributedRequest, options: Mapping[str, 
         return "several rows of one key against a global index are served by the local engine only"
     if not table.config.populate_meta_fields and (choices.tagging.looks_up or request.operation.deletes_rows):
         return "virtual keys are looked up by the local engine only"
+    if request.operation is Operation.UPSERT and not table.config.record_key_fields and table.config.is_merge_on_read:
+        return "which records of a merge-on-read table without record key still stand is told by the local engine only"
     if choices.tagging.fail_known:
         return "an insert that fails for known keys is served by the local engine only"
     if choices.tagging.drop_known and table.config.is_merge_on_read:
@@ -122,7 +126,7 @@ def write_distributed(table: OpenTable, request: DistributedRequest, options: Ma
         notes=choices.notes,
     ) as txn:
         stored, latest = state_before(txn.table)
-        schema = _schema_after(stored, request, txn, wants_all=choices.wants_all_columns and not request.located)
+        schema = _schema_after(stored, request, txn, None if request.located else choices.missing_columns)
         check_named(choices.metadata_table.asked_columns, schema.columns, txn.table.config)
         shape = table_shape(schema, txn.table.config)
         if not request.located and (choices.tagging.looks_up or choices.tagging.combine) and not request.operation.deletes_rows:
@@ -139,7 +143,8 @@ def write_distributed(table: OpenTable, request: DistributedRequest, options: Ma
     archive_after(txn, committed, resolved)
     compact_after(txn, committed, resolved)
     cluster_after(txn, committed, resolved)
-    return write_result(committed, plan, count_results(results, late), choices.tagging, time.perf_counter() - started)
+    added = added_columns(stored.columns, schema.columns)
+    return write_result(committed, plan, count_results(results, late), choices.tagging, time.perf_counter() - started, added)
 
 
 def _for_tasks(choices: Choices, lookup: Lookup, frame: DataFrame) -> Choices:
@@ -159,13 +164,14 @@ def _for_tasks(choices: Choices, lookup: Lookup, frame: DataFrame) -> Choices:
     return replace(choices, tagging=replace(tagging, index=PartitionIndex(), reason=f"{counted}: {by_join}"))
 
 
-def _schema_after(stored: TableSchema, request: DistributedRequest, txn: Transaction, *, wants_all: bool) -> TableSchema:
-    config, data = txn.table.config, user_columns(arrow_schema(request.frame))
+def _schema_after(stored: TableSchema, request: DistributedRequest, txn: Transaction, missing: MissingColumns | None) -> TableSchema:
+    columns = user_columns if request.located else without_meta_columns
+    config, data = txn.table.config, columns(arrow_schema(request.frame))
     if request.operation.deletes_rows:
         return with_path_columns(stored, data, config)
     require_columns(data, config.record_key_fields, "a record key field", config)
     require_columns(data, config.partition_fields, "a partition field", config)
-    return evolved(stored, data, config, wants_all=wants_all)
+    return evolved(stored, data, config, missing)
 
 
 def _write_bulk(
@@ -182,7 +188,7 @@ def _write_bulk(
 
 def _data_columns(frame: DataFrame) -> DataFrame:
     """Leave out the meta columns that rows read from a table bring along."""
-    return frame.select(*(f"`{name}`" for name in frame.columns if not name.startswith("_hoodie_") or name == "_hoodie_is_deleted"))
+    return frame.select(*(f"`{name}`" for name in frame.columns if not is_meta_column(name)))
 
 
 def _write_grouped(

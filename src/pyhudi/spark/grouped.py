@@ -27,6 +27,7 @@ from pyhudi.spark.key_columns import named_records, refuse_unmade, with_keys, wi
 from pyhudi.spark.key_search import KeySearch
 from pyhudi.spark.merged_changes import changed_rows
 from pyhudi.spark.moves import Located
+from pyhudi.spark.named_rows import found_updates, named_frame
 from pyhudi.spark.route import Routes, route
 from pyhudi.spark.task_results import RESULT_SCHEMA, answers, results_of
 from pyhudi.spark.twins import without_deleted_twins
@@ -37,6 +38,7 @@ from pyhudi.storage.protocol import Storage
 from pyhudi.txn.transaction import Transaction
 from pyhudi.write.changes import one_change
 from pyhudi.write.choices import Choices
+from pyhudi.write.keyless import names_records
 from pyhudi.write.located import Places
 from pyhudi.write.plan import WritePlan
 from pyhudi.write.prepare import require_unique
@@ -95,7 +97,7 @@ def group_rows(
             yield GroupedRows(rows, _profile(rows, places, begins=False), late, merges=True)
             return
         search = KeySearch(tagging, replace(lookup, positions=positions), kept)
-        found = Located(_located(frame)) if located else search.found(_keyed(txn, frame, tagging, lookup.shape.incoming_schema))
+        found = Located(_located(frame)) if located else _found(txn, frame, search)
         rows = kept_until(kept, _deletes(found.rows) if tagging.operation.deletes_rows else found.rows)
         profile = _profile(rows, places, begins=tagging.layout is not None and not located)
         if found.paths is not None and not profile.partitions.keys() <= found.paths:
@@ -125,6 +127,15 @@ def _merged(txn: Transaction, frame: DataFrame, search: KeySearch) -> tuple[Data
     return changed_rows(source, txn.table.config, txn.instant, found), late
 
 
+def _found(txn: Transaction, frame: DataFrame, search: KeySearch) -> Located:
+    """Return the rows of an operation that looks keys up, or makes new records, with the file group each belongs to."""
+    tagging, columns = search.tagging, search.lookup.shape.incoming_schema
+    if names_records(tagging.operation, txn.table.config):
+        named = named_frame(frame, columns, tagging.operation, txn.table.config)
+        return search.found(named) if tagging.operation is Operation.DELETE else found_updates(named, search, txn.instant)
+    return search.found(_keyed(txn, frame, tagging, columns))
+
+
 def _located(frame: DataFrame) -> DataFrame:
     """Rows that were just read bring key, partition and file; the file's name is checked before it is trusted."""
     return frame.withColumnRenamed(FILE_NAME, FILE_ID_COLUMN)
@@ -134,10 +145,8 @@ def _keyed(txn: Transaction, frame: DataFrame, tagging: Tagging, columns: pa.Sch
     config = txn.table.config
     if tagging.operation is not Operation.DELETE:
         typed = with_table_types(frame, columns)
-    elif config.record_key_fields:
-        typed = named_records(frame, columns, config, anywhere=tagging.index.is_global)
     else:
-        raise KeyFieldError(f"Table {config.name} has no record key; name the rows by a condition in SQL: DELETE with WHERE.")
+        typed = named_records(frame, columns, config, anywhere=tagging.index.is_global)
     return with_keys(typed, key_generator(config, instant=txn.instant), txn.instant)
 
 

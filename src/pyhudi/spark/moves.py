@@ -66,7 +66,7 @@ def moved(joined: DataFrame, index: GlobalIndex, tagging: Tagging, lookup: Looku
         return Located(joined.drop(PLACE_PATH))
     located = [name for name in (FILE_ID_COLUMN, POSITION_COLUMN, PLACE_PATH) if name in joined.columns]
     rows = joined.join(keys, RECORD_KEY, "left_semi")
-    single = kept_until(kept, _one_a_key(rows.drop(*located), tagging, lookup))
+    single = kept_until(kept, one_a_key(rows.drop(*located), tagging, lookup))
     routes = kept_until(kept, _routes(single, rows.select(RECORD_KEY, *located), index, tagging, lookup))
     late = routes.agg(F.sum(LATE)).head()[0] or 0  # type: ignore[index] # an aggregate without groups has a row
     arrived = single.drop(PARTITION_PATH).join(routes.drop(LATE), RECORD_KEY)
@@ -82,7 +82,7 @@ def _keys_elsewhere(joined: DataFrame) -> DataFrame:
     return joined.groupBy(RECORD_KEY).agg((several | elsewhere).alias(LATE)).filter(F.col(LATE) & F.col(RECORD_KEY).isNotNull()).drop(LATE)
 
 
-def _one_a_key(rows: DataFrame, tagging: Tagging, lookup: Lookup) -> DataFrame:
+def one_a_key(rows: DataFrame, tagging: Tagging, lookup: Lookup) -> DataFrame:
     """Return one row for each key, by the rule of the table."""
     shape, deletes = lookup.shape, tagging.operation is Operation.DELETE
 

@@ -12,6 +12,7 @@ from typing import Final
 from pyspark.sql import DataFrame
 
 from pyhudi.errors import OptionError, TableExists, TableNotFound, UnsupportedError, UsageError
+from pyhudi.schema.meta_columns import RECORD_KEY
 from pyhudi.spark import catalog_table
 from pyhudi.spark.frame_schema import arrow_schema
 from pyhudi.spark.new_table import TableDefinition, definition_of, same_definition
@@ -25,6 +26,7 @@ from pyhudi.table.remove import delete_unused_table
 from pyhudi.table.table import HudiTable
 from pyhudi.table.write import write
 from pyhudi.write.agree import OPERATION
+from pyhudi.write.columns import FILL_OPTION
 
 #: Operations by the names that Hudi's option has for them.
 _OPERATIONS: Final = {
@@ -99,8 +101,11 @@ def _write(frame: DataFrame, state: WriterState, location: str, options: Mapping
         definition = definition_of(options, state.partition_by, default_name=table_name or table.config.name)
         same_definition(table, definition, location)
         operation = Operation.INSERT_OVERWRITE_TABLE
-    if operation in (None, Operation.UPSERT) and not table.config.record_key_fields:
-        operation = Operation.INSERT
+        options = overruled({FILL_OPTION: "true"}, options)  # no row stays that a missing column could take values from
+    if operation is None and not table.config.record_key_fields:
+        # Rows that were read from the table name their records; those of a stream, or of the table's first write, are another table's.
+        changes_rows = RECORD_KEY in frame.columns and not is_new and not state.is_stream
+        operation = Operation.UPSERT if changes_rows else Operation.INSERT
     partitions = options.get(_PARTITIONS_TO_DELETE)
     try:
         write(

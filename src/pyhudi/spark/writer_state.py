@@ -36,6 +36,7 @@ class WriterState:
     options: Mapping[str, str] = field(default_factory=dict)
     partition_by: tuple[str, ...] = ()
     unserved: tuple[str, ...] = ()  # bucketBy, sortBy, clusterBy
+    is_stream: bool = False
 
     @property
     def is_hudi(self) -> bool:

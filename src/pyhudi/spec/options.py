@@ -90,6 +90,7 @@ def resolve(options: Mapping[str, object]) -> Options:
             has a value it cannot have.
         UnsupportedError: the key asks for something that this release does not serve.
     """
+    _check_mapping(options)
     found: dict[str, tuple[str, str]] = {}
     prefix = str(options.get(_NOTES_PREFIX, "_"))
     texts = _texts(options)
@@ -122,9 +123,20 @@ def overruled(*levels: Mapping[str, str]) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for level in levels:
+        _check_mapping(level)
         said = {_identity(name) for name in level}
         found = {name: value for name, value in found.items() if _identity(name) not in said} | dict(level)
     return found
+
+
+def _check_mapping(options: object) -> None:
+    if not isinstance(options, Mapping):
+        raise OptionError(
+            f"options are {options!r:.100}, of type {type(options).__name__}; give a mapping of texts, such as {{'name': 'value'}}"
+        )
+    for name in options:
+        if not isinstance(name, str):
+            raise OptionError(f"the name of an option is {name!r:.100}, of type {type(name).__name__}; it must be a text")
 
 
 def same_key(name: str, other: str) -> bool:

@@ -122,7 +122,7 @@ class LocalStorage:
     def create(self, path: str, data: bytes) -> None:
         """Create a small file exclusively, whole and durably; see the protocol."""
         folder_segments, name = split_file_path(path)
-        with self._explained(path), opened_folder(self.root, folder_segments, make=True) as folder:
+        with self._explained(path, writes=True), opened_folder(self.root, folder_segments, make=True) as folder:
             if data:
                 self._link_new(path, name, data, folder)
             else:  # nothing that could be torn, and the folder's sync makes the name durable
@@ -132,7 +132,7 @@ class LocalStorage:
     def replace(self, path: str, data: bytes) -> None:
         """Put a small file, durably, in place of whatever has that name."""
         folder_segments, name = split_file_path(path)
-        with self._explained(path), opened_folder(self.root, folder_segments, make=True) as folder:
+        with self._explained(path, writes=True), opened_folder(self.root, folder_segments, make=True) as folder:
             temporary = _write_temporary(name, data, folder)
             try:
                 _unlink(_hadoop_checksum(name), folder)
@@ -166,7 +166,7 @@ class LocalStorage:
 
     def make_dir(self, path: str) -> None:
         """Make a folder and its parents."""
-        with self._explained(path), opened_folder(self.root, split_path(path), make=True):
+        with self._explained(path, writes=True), opened_folder(self.root, split_path(path), make=True):
             pass
 
     @contextlib.contextmanager
@@ -183,20 +183,20 @@ class LocalStorage:
         folder_segments, name = split_file_path(path)
         lock = FileLock()
         try:
-            with self._explained(path), opened_folder(self.root, folder_segments, make=True) as folder:
+            with self._explained(path, writes=True), opened_folder(self.root, folder_segments, make=True) as folder:
                 lock.acquire(folder, name, timeout_s, table_uri)
             yield lock
         finally:
             lock.release()
 
     @contextlib.contextmanager
-    def _explained(self, path: str) -> Iterator[None]:
-        """Let absence through as it is and turn other failures of the system into one that names the file."""
+    def _explained(self, path: str, *, writes: bool = False) -> Iterator[None]:
+        """Let absence through, unless what `writes` meets it, and turn other failures of the system into one that names the file."""
         try:
             yield
-        except (HudiError, FileNotFoundError):
-            raise
         except OSError as error:
+            if isinstance(error, HudiError) or (isinstance(error, FileNotFoundError) and not writes):
+                raise
             raise StorageError(f"cannot use '{path}' of table {self.uri}: {error}") from error
 
     def _open_new(self, path: str, name: str, folder: int) -> int:

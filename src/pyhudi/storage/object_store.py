@@ -10,14 +10,14 @@ without conditional puts may be written too.
 from __future__ import annotations
 
 import contextlib
-import importlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from pyhudi.errors import AlreadyExistsError, CorruptTableError, HudiError, OptionError, StorageError, UnsupportedError
+from pyhudi.errors import AlreadyExistsError, CorruptTableError, HudiError, StorageError, UnsupportedError
+from pyhudi.storage.file_systems import open_file_system
 from pyhudi.storage.local import LocalStorage
 from pyhudi.storage.lock_record import LOCK_FILE_OPTION, check_lock_elsewhere
 from pyhudi.storage.paths import split_file_path, split_path
@@ -25,8 +25,6 @@ from pyhudi.storage.protocol import FileStatus, names_of_files
 
 #: Stores whose fsspec file system creates a file only if there is none, decided by the store.
 EXCLUSIVE_SCHEMES = frozenset({"s3", "s3a", "s3n", "gs", "gcs", "abfs", "abfss", "az"})
-#: Hadoop's names for stores that fsspec knows under another.
-_FSSPEC_SCHEMES = {"s3n": "s3"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +102,7 @@ class ObjectStorage:
         """Open a new data file for writing; see the protocol. It appears when the block ends."""
         split_file_path(path)
         self._check_absent(path)
-        with self._explained(path):
+        with self._explained(path, writes=True):
             system, full = self._open_at(path)
             sink = system.open(full, "wb", autocommit=False)
         try:
@@ -114,7 +112,7 @@ class ObjectStorage:
             with contextlib.suppress(Exception):  # a store that shows files at their opening; the error to tell is the first
                 system.rm_file(full)
             raise
-        with self._explained(path):
+        with self._explained(path, writes=True):
             sink.close()
             sink.commit()
 
@@ -122,7 +120,7 @@ class ObjectStorage:
         """Create a small file exclusively and whole; see the protocol."""
         split_file_path(path)
         self._check_can_create(path)
-        with self._explained(path):
+        with self._explained(path, writes=True):
             system, full = self._open_at(path)
             try:
                 system.pipe_file(full, data, mode="create")
@@ -132,7 +130,7 @@ class ObjectStorage:
     def replace(self, path: str, data: bytes) -> None:
         """Put a small file in place of whatever has that name."""
         split_file_path(path)
-        with self._explained(path):
+        with self._explained(path, writes=True):
             system, full = self._open_at(path)
             system.pipe_file(full, data)
 
@@ -180,17 +178,7 @@ class ObjectStorage:
 
     def _split(self) -> tuple[Any, str]:
         """Return fsspec's file system and the root path in it."""
-        scheme, _, rest = self.url.partition("://")
-        options = {name: value for name, value in self.options if name != LOCK_FILE_OPTION}
-        try:
-            core = importlib.import_module("fsspec.core")
-            system, root = core.url_to_fs(f"{_FSSPEC_SCHEMES.get(scheme, scheme)}://{rest}", **options)
-        except ImportError as error:
-            raise UnsupportedError(
-                f"'{scheme}:' needs a package that is not installed ({error}); try pip install 'pyhudi[object-store]'"
-            ) from error
-        except (TypeError, ValueError) as error:
-            raise OptionError(f"'{self.url}' cannot be opened with these storage options: {error}") from error
+        system, root = open_file_system(self.url, {name: value for name, value in self.options if name != LOCK_FILE_OPTION})
         return system, root.rstrip("/")
 
     def _open_at(self, path: str) -> tuple[Any, str]:
@@ -217,11 +205,19 @@ class ObjectStorage:
         return AlreadyExistsError(f"file '{path}' of table {self.uri} exists already")
 
     @contextlib.contextmanager
-    def _explained(self, path: str) -> Iterator[None]:
+    def _explained(self, path: str, *, writes: bool = False) -> Iterator[None]:
+        """Let absence through as it is, unless what `writes` meets it, and turn other failures into one that names the file."""
         try:
             yield
-        except (HudiError, FileNotFoundError):
+        except HudiError:
             raise
+        except FileNotFoundError as error:
+            if not writes:
+                raise
+            raise StorageError(
+                f"cannot write '{path}' of table {self.uri}: {error}. The bucket or container does not exist, or is not to be seen"
+                " with these credentials"
+            ) from error
         except Exception as error:  # each store's package has errors of its own
             raise StorageError(f"cannot use '{path}' of table {self.uri}: {error}") from error
 

@@ -22,17 +22,20 @@ def open_storage(path: str | os.PathLike[str], storage_options: Mapping[str, str
     themselves. Other URLs (`s3://`, `gs://`, `abfs://`) go through fsspec, which gets the options.
 
     Raises:
-        OptionError: the path is empty, or options are given to a storage that has none.
+        OptionError: the path is empty or no path, or options are given to a storage that has none.
+        StorageError: the storage cannot be opened, for want of a package or of credentials.
         UnsupportedError: no storage serves the scheme.
 
     Example:
         >>> open_storage("file:///data/trips").uri
         '/data/trips'
     """
-    text = os.fspath(path)
-    if not text.strip():
-        raise OptionError("the path of a table must not be empty")
+    text = _path_text(path)
+    if storage_options is not None and not _are_texts(storage_options):
+        raise OptionError("storage_options must be a mapping whose keys are texts, such as {'anon': True}")
     found = _SCHEME.fullmatch(text)
+    if found and found[2] is not None and not (found[2] + found[3]).strip("/") and found[1].lower() not in ("file", "memory"):
+        raise OptionError(f"'{text}' names no bucket and no folder")
     scheme, authority, rest = (found[1].lower(), found[2] or "", found[3]) if found else ("file", "", text)
     if scheme == "file" and authority in ("", "localhost"):
         storage: Storage = LocalStorage(rest.rstrip("/") or "/")
@@ -45,3 +48,18 @@ def open_storage(path: str | os.PathLike[str], storage_options: Mapping[str, str
     if storage_options:
         raise OptionError(f"the storage of {storage.uri} takes no options, got {', '.join(sorted(storage_options))}")
     return storage
+
+
+def _path_text(path: object) -> str:
+    text = os.fspath(path) if isinstance(path, str | os.PathLike) else path
+    if not isinstance(text, str):
+        raise OptionError(f"the path of a table is {path!r:.100}, of type {type(path).__name__}; give a text or a pathlib.Path")
+    if not text.strip():
+        raise OptionError("the path of a table must not be empty")
+    if "\0" in text:
+        raise OptionError(f"the path of a table holds a NUL character: {text!r:.100}")
+    return text
+
+
+def _are_texts(options: object) -> bool:
+    return isinstance(options, Mapping) and all(isinstance(name, str) for name in options)

@@ -12,7 +12,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from pyhudi.errors import AlreadyExistsError, KeyFieldError, OptionError, TableExists, UnsupportedError
+from pyhudi.errors import AlreadyExistsError, KeyFieldError, OptionError, SchemaError, TableExists, UnsupportedError
 from pyhudi.kernels.keys import key_columns
 from pyhudi.kernels.ordering import check_orderable
 from pyhudi.keygen.choose import key_generator
@@ -20,6 +20,7 @@ from pyhudi.merge.choose import merge_rule
 from pyhudi.read.schema import comes_back_from_paths
 from pyhudi.schema.avro_arrow import arrow_to_avro
 from pyhudi.schema.evolve import evolve
+from pyhudi.spec.arguments import check_text, check_texts
 from pyhudi.spec.config_keys import concerns_table
 from pyhudi.spec.key_generator import parse_key_generator
 from pyhudi.spec.key_settings import key_lines
@@ -80,12 +81,17 @@ def create_table(
         KeyFieldError: a key, partition or ordering field is no column.
         UnsupportedError: this release cannot write such a table.
     """
+    check_text(name, "name")
+    roles = {"keys": keys, "partition_by": partition_by, "order_by": order_by}
+    fields = {role: check_texts(names, role, "column names") for role, names in roles.items()}
+    if not isinstance(schema, pa.Schema):
+        raise SchemaError(f"schema is of type {type(schema).__name__}; give a pyarrow.Schema, such as pa.schema({{'id': pa.int64()}}).")
     resolved = resolve(options)
     _check_about_table(resolved)
     columns = evolve(None, schema)
-    _check_fields(columns, {"keys": keys, "partition_by": partition_by, "order_by": order_by})
+    _check_fields(columns, fields)
     check_orderable(columns, order_by)
-    properties = _properties(columns, name, parse_table_type(table_type), keys, partition_by, order_by, resolved)
+    properties = _properties(columns, name, parse_table_type(check_text(table_type, "table_type")), keys, partition_by, order_by, resolved)
     if TableConfig(properties).key_encoding_is_open:
         properties |= {COMPLEX_KEY_ENCODING: "FIELD_PREFIXED"}  # what Apache Hudi writes by default
     config = TableConfig(properties)
@@ -153,8 +159,6 @@ def _check_about_table(options: Options) -> None:
 
 def _check_fields(columns: pa.Schema, fields: Mapping[str, Sequence[str]]) -> None:
     for role, names in fields.items():
-        if isinstance(names, str):
-            raise OptionError(f"{role} is the text {names!r}; give a sequence of column names, such as [{names!r}].")
         for field in names:
             head = field.partition(":")[0].partition(".")[0]
             if head not in columns.names:

@@ -62,7 +62,7 @@ def explain_upsert(table: OpenTable, data: object, options: Mapping[str, str]) -
     config = with_key_encoding(storage, TableConfig(load_properties(storage)))
     check_writable(config)
     timeline = load_full_timeline(storage, config)
-    times = InstantClock(table.clock, config.timeline_zone, timeline.greatest_time())
+    times = InstantClock(table.clock, config.timeline_zone, timeline.greatest_time(), storage.uri)
     stage = Stage(
         LockedTable(storage, config, timeline, frozenset(), table.clock, times, table.ids),
         open_view(storage, config, timeline),

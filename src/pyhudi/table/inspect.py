@@ -14,6 +14,7 @@ from pyhudi.kernels.history import load_full_timeline
 from pyhudi.kernels.parquet_input import open_parquet
 from pyhudi.metadata_table.view import open_view
 from pyhudi.read.identity import accept_identity
+from pyhudi.spec.arguments import check_text
 from pyhudi.spec.file_group import BaseFile, FileSlice, LogFile
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.storage.local import LocalStorage
@@ -183,7 +184,7 @@ class Inspect:
         Raises:
             UsageError: there is no such file or folder.
         """
-        return log_blocks(self.storage, path)
+        return log_blocks(self.storage, check_text(path, "path"))
 
     def log_anatomy(self, path: str) -> str:
         """Return every field of a log file with its place, as text.
@@ -196,7 +197,7 @@ class Inspect:
         Example:
             >>> print(table.inspect.log_anatomy(table.inspect.slices()["log_files"][0][0]))    # doctest: +SKIP
         """
-        return log_anatomy(self.storage, path)
+        return log_anatomy(self.storage, check_text(path, "path"))
 
     def _view(self) -> FileSystemView:
         config = TableConfig(load_properties(self.storage))

@@ -61,6 +61,8 @@ class HudiTable:
             CorruptTableError: its properties are damaged.
             UnsupportedError: it has a version or a feature that is not served.
         """
+        if isinstance(storage, str | PathLike) or not hasattr(storage, "read"):
+            raise UsageError(f"HudiTable takes a storage, not {storage!r:.100}; HudiTable.open(path) opens the table at a path.")
         self.storage = storage
         self.clock = clock or SystemClock()
         self.ids = ids or SystemIds()
@@ -93,7 +95,7 @@ class HudiTable:
             path: a place where nothing stands.
             schema: its data columns.
             name: its name.
-            keys: record key fields; without any, keys are generated and rows can only be added.
+            keys: record key fields; without any, keys are generated, and rows that are changed have to bring their meta columns.
             partition_by: partition fields.
             order_by: ordering fields: of two records with one key the one with the greater value stays.
             table_type: COPY_ON_WRITE, or MERGE_ON_READ, whose updates go to log files; by default what `hudi-defaults.conf` says, else the
@@ -233,7 +235,7 @@ class HudiTable:
         return self._write(Operation.BULK_INSERT, data, options)
 
     def upsert(self, data: object, options: Options | None = None) -> WriteResult:
-        """Replace records by key and add those that are new.
+        """Replace records by key and add those that are new; where the table has no record key, by the meta columns that rows bring.
 
         Args:
             data: an Arrow table or anything with `__arrow_c_stream__`, a pandas or polars frame, a list of dicts, or a
@@ -284,7 +286,8 @@ class HudiTable:
         """Remove records: those whose keys the data hold, those that a condition is true for, or whole partitions.
 
         Args:
-            data: rows that hold at least the record key and partition fields.
+            data: rows that hold at least the record key and partition fields; where the table has no record key, the meta columns
+                that they were read with.
             where: SQL text or a pyarrow expression.
             partitions: partition paths.
             options: `hoodie.*` options of this call.
@@ -320,6 +323,8 @@ class HudiTable:
         partitions: Sequence[str] | None = None,
         seen: Visibility | None = None,
     ) -> WriteResult:
-        check_operation(options or {}, operation)
         chosen = overruled(default_write_options(), options or {})
+        check_operation(options or {}, operation)
+        if data is None and operation is not Operation.DELETE_PARTITION:
+            raise UsageError(f"{operation.value.lower()}() needs data, got None: give an Arrow table, a data frame or a list of dicts.")
         return write(self, operation, data, options=chosen, located=located, partitions=partitions, seen=seen, engine=self._engine)

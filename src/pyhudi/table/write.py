@@ -13,13 +13,14 @@ from typing import Protocol
 
 from pyhudi.engine.local import LocalEngine
 from pyhudi.engine.protocol import Engine
-from pyhudi.errors import AlreadyExistsError, UsageError
+from pyhudi.errors import AlreadyExistsError
 from pyhudi.index.key_encoding import with_key_encoding
 from pyhudi.index.log_born import NEW_IN_LOGS_NOTE, WRITER_NOTE
 from pyhudi.kernels.write_task import TaskResult
 from pyhudi.read.schema import table_schema
 from pyhudi.schema.internal.history import history_of
 from pyhudi.service.rollback import roll_back_failed_writes
+from pyhudi.spec.arguments import check_texts
 from pyhudi.spec.commit import CommitMetadata, Operation
 from pyhudi.spec.options import resolve
 from pyhudi.spec.visibility import Visibility
@@ -34,6 +35,7 @@ from pyhudi.txn.release import VERSION
 from pyhudi.txn.schema_record import record_version
 from pyhudi.txn.transaction import Committed, Transaction, begin
 from pyhudi.write.choices import Choices, choose
+from pyhudi.write.columns import MissingColumns
 from pyhudi.write.data import to_table
 from pyhudi.write.local import IN_THIS_PROCESS, LocalWrite, Stage, WriteRequest, plan_local, run_tasks
 from pyhudi.write.plan import WritePlan
@@ -103,8 +105,8 @@ def write(
         StorageError: the storage failed; nothing of this write is visible.
         UnknownOutcomeError: the storage failed in the last step without saying whether the commit is visible.
     """
-    if isinstance(partitions, str):
-        raise UsageError(f"partitions is the text {partitions!r}; give a list of paths, such as [{partitions!r}].")
+    if partitions is not None:
+        partitions = check_texts(partitions, "partitions", "paths")
     if operation is Operation.DELETE_PARTITION and partitions is not None:
         data = None  # the paths say it all
     for takes, writer in _writers:
@@ -114,7 +116,8 @@ def write(
     engine = engine or LocalEngine()
     resolved = resolve(options or {})
     choices = choose(resolved, with_key_encoding(table.storage, table.config), operation)
-    rows = None if data is None else to_table(data, lambda: table.schema)
+    complete = choices.missing_columns is MissingColumns.REFUSED and not operation.deletes_rows
+    rows = None if data is None else to_table(data, lambda: table.schema, complete=complete)
     request = WriteRequest(
         operation,
         rows,
@@ -129,7 +132,7 @@ def write(
     compact_after(txn, committed, resolved, engine)
     cluster_after(txn, committed, resolved, engine)
     counts = count_results(results, work.late)
-    return write_result(committed, work.plan, counts, work.tagging, time.perf_counter() - started)
+    return write_result(committed, work.plan, counts, work.tagging, time.perf_counter() - started, work.new_columns)
 
 
 def _commit_local(

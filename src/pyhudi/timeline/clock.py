@@ -12,13 +12,15 @@ import threading
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Protocol
 
-from pyhudi.errors import OptionError
+from pyhudi.errors import CorruptTableError, OptionError, UnsupportedError
 
 _log = logging.getLogger(__name__)
 
 _FORMAT = "%Y%m%d%H%M%S%f"
 _STEP = timedelta(milliseconds=1)
 _TOLERATED_LAG = timedelta(minutes=1)
+#: No action begins later, so that each has room for the times of its end and of what follows from it.
+_LATEST = "99991230235959999"
 _UNIX_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _INSTANT = re.compile(r"\d{17}|\d{14}")
 _EPOCH = re.compile(r"\d{10}|\d{13}")
@@ -52,24 +54,51 @@ class InstantClock:
         '20991231235959999'
     """
 
-    def __init__(self, clock: Clock, zone: str, floor: str = "") -> None:
-        """Take times from `clock` in the `zone` of the table (`UTC` or `LOCAL`)."""
+    def __init__(self, clock: Clock, zone: str, floor: str = "", table: str = "") -> None:
+        """Take times from `clock` in the `zone` of the table (`UTC` or `LOCAL`). Without `table`, which errors name, the first time is not
+        checked for room behind it: those of an action that has begun.
+        """
         self._clock = clock
         self._zone = zone_of(zone)
         self._last = floor
+        self._table, self._is_begun = table, not table
         self._guard = threading.Lock()
 
     def next(self) -> str:
-        """Return an instant time of 17 digits: now, or one millisecond after the last one when the clock is behind."""
+        """Return an instant time of 17 digits: now, or one millisecond after the last one when the clock is behind.
+
+        Raises:
+            CorruptTableError: the last instant of the timeline has digits that are no time.
+            UnsupportedError: the clock, or the timeline, is at the end of the times that instants can have.
+        """
         with self._guard:
-            text = format_instant(self._clock.now(), self._zone)
+            text = self._now()
+            self._check(text, "the clock of this machine")
+            self._check(self._last, "its timeline")
             if text <= self._last:
                 text = self._after_last(text)
-            self._last = text
+            self._last, self._is_begun = text, True
             return text
 
+    def _now(self) -> str:
+        try:
+            return format_instant(self._clock.now(), self._zone)
+        except OverflowError:  # in the zone of this process it is the year 10000
+            return "9" * len(_LATEST)
+
+    def _check(self, time: str, whose: str) -> None:
+        if time > _LATEST and not self._is_begun:
+            raise UnsupportedError(
+                f"table {self._table} cannot be written: {whose} is at {time}, and instants end with the year 9999. Nothing was written."
+                " Set the clock right; where an instant of that time is on the timeline already, read the rows and write them to another"
+                " table."
+            )
+
     def _after_last(self, now: str) -> str:
-        last = _naive(self._last)
+        try:
+            last = _naive(self._last)
+        except ValueError:
+            raise CorruptTableError(f"the last instant on the timeline of table {self._table} is {self._last}, which is no time") from None
         if last - _naive(now) > _TOLERATED_LAG:
             _log.warning("the clock says %s but the timeline is at %s already; new instants continue from there", now, self._last)
         return following(self._last)
@@ -126,9 +155,7 @@ def parse_time(time: str | datetime, zone: str) -> str:
         '20261201040547825'
     """
     if isinstance(time, datetime):
-        if time.tzinfo is None:
-            raise OptionError(f"the time {time!r} has no zone; give an aware datetime, such as one with tzinfo=UTC")
-        return format_instant(time, zone_of(zone))
+        return _of_datetime(time, zone)
     if not isinstance(time, str):
         raise OptionError(f"{time!r} is not a time; give a text such as '2026-12-01', or an aware datetime")
     text = time.strip()
@@ -141,9 +168,18 @@ def parse_time(time: str | datetime, zone: str) -> str:
         if _DATE.fullmatch(text):
             moment = datetime.fromisoformat(text)
             return _text(moment) if moment.tzinfo is None else format_instant(moment, zone_of(zone))
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise OptionError(f"'{time}' is not a time: {error}") from None
     raise OptionError(f"'{time}' is not a time; write it like 20261201040547825, '2026-12-01' or '2026-12-01 04:05:47.825'")
+
+
+def _of_datetime(time: datetime, zone: str) -> str:
+    if time.tzinfo is None:
+        raise OptionError(f"the time {time!r} has no zone; give an aware datetime, such as one with tzinfo=UTC")
+    try:
+        return format_instant(time, zone_of(zone))
+    except OverflowError as error:
+        raise OptionError(f"'{time}' is not a time that an instant can have: {error}") from None
 
 
 def _text(moment: datetime) -> str:

@@ -60,7 +60,7 @@ def locked_table(storage: Storage, wait_s: float, clock: Clock, ids: Ids) -> Ite
         check_writable(config)
         refuse_unserved(storage, config)
         timeline, files = _load(storage, config)
-        times = InstantClock(clock, config.timeline_zone, timeline.greatest_time())
+        times = InstantClock(clock, config.timeline_zone, timeline.greatest_time(), storage.uri)
         yield LockedTable(storage, config, timeline, files, clock, times, ids)
 
 

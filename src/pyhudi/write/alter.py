@@ -21,7 +21,7 @@ from pyhudi.schema.internal.as_arrow import arrow_type, data_columns, first_vers
 from pyhudi.schema.internal.change import Path, Position
 from pyhudi.schema.internal.history import SchemaHistory, history_of, with_history
 from pyhudi.schema.internal.model import InternalSchema, walk
-from pyhudi.schema.meta_columns import is_meta_column
+from pyhudi.schema.meta_columns import IS_DELETED, check_name, is_meta_column
 from pyhudi.schema.storable import storable_type
 from pyhudi.schema.widen import widened
 from pyhudi.spec.table_config import TableConfig
@@ -163,6 +163,12 @@ def _check(one: Change, schema: InternalSchema, config: TableConfig, *, numbered
     name = ".".join(one.path)
     if is_meta_column(one.path[0]) or (isinstance(one, RenameColumn) and is_meta_column(one.name)):
         raise SchemaError(f"{name} is a column that Hudi fills itself; it stays as it is.")
+    if isinstance(one, AddColumn) and len(one.path) == 1:
+        check_name(name)
+    if isinstance(one, RenameColumn) and len(one.path) == 1:
+        if one.name == IS_DELETED:
+            raise SchemaError(f"{name} cannot become {IS_DELETED}: rows that hold true in it would count as deleted. Add that column anew.")
+        check_name(one.name)
     if isinstance(one, DropColumn | RenameColumn | RetypeColumn):
         _check_fixed(one, schema, config)
     if numbered:

@@ -19,6 +19,7 @@ from pyhudi.spec.log_block import BlockType
 from pyhudi.spec.options import Options
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.write.agree import check_agreement
+from pyhudi.write.columns import MissingColumns, missing_columns
 from pyhudi.write.tag import Tagging
 
 _GENERATOR = "hoodie.datasource.write.keygenerator.type"
@@ -43,8 +44,7 @@ class Choices:
     size_threshold: float
     small_file_candidates: int
     metadata_table: MetadataSettings
-    #: Whether data that lack columns of the table are refused, and not filled with nulls.
-    wants_all_columns: bool = False
+    missing_columns: MissingColumns = MissingColumns.REFUSED
     notes: Mapping[str, str] = field(default_factory=dict)
     #: Whether the table is clustered after the write.
     clusters: bool = False
@@ -81,7 +81,7 @@ def choose(options: Options, config: TableConfig, operation: Operation) -> Choic
         size_threshold=options.number("hoodie.record.size.estimation.threshold"),
         small_file_candidates=options.integer("hoodie.merge.small.file.group.candidates.limit"),
         metadata_table=metadata_settings(options),
-        wants_all_columns=not options.flag("hoodie.write.set.null.for.missing.columns"),
+        missing_columns=missing_columns(options),
         notes=options.notes,
         clusters=options.flag("hoodie.clustering.inline"),
         refuses_unserved=options.refuses_unserved,

@@ -10,21 +10,24 @@ from collections.abc import Callable, Mapping, Sequence
 import pyarrow as pa
 
 from pyhudi.errors import SchemaError, UsageError
+from pyhudi.spec.arguments import check_texts
+from pyhudi.write.columns import refuse_incomplete_rows
 
 _ARROW_ERRORS = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError)
 
 
-def to_table(data: object, schema: Callable[[], pa.Schema] | None = None) -> pa.Table:
+def to_table(data: object, schema: Callable[[], pa.Schema] | None = None, *, complete: bool = False) -> pa.Table:
     """Return the data as an Arrow table; what is Arrow already is not copied.
 
     Args:
         data: an Arrow table, record batch or reader; a pandas or polars frame; a list of dicts, one a row, in which a
-            missing entry is null; a DataFrame of Spark Connect, whose rows come to this process; or any object with
-            `__arrow_c_stream__`.
+            missing entry is null unless rows must be `complete`; a DataFrame of Spark Connect, whose rows come to this process;
+            or any object with `__arrow_c_stream__`.
         schema: gives the table's columns; dicts in a column of maps are taken for maps.
+        complete: refuse dicts that lack an entry which others have, and which is a column of `schema`.
 
     Raises:
-        SchemaError: a column's values have no common type.
+        SchemaError: a column's values have no common type, or a row lacks a column.
         UsageError: the data are of another kind.
 
     Example:
@@ -43,7 +46,7 @@ def to_table(data: object, schema: Callable[[], pa.Schema] | None = None) -> pa.
         if hasattr(data, "__arrow_c_stream__"):
             return pa.RecordBatchReader.from_stream(data).read_all()
         if isinstance(data, Sequence) and not isinstance(data, str | bytes) and all(isinstance(row, Mapping) for row in data):
-            return _from_rows(data, schema)
+            return _from_rows(data, None if schema is None else schema(), complete=complete)
     except (ValueError, TypeError, *_ARROW_ERRORS) as error:
         if isinstance(error, UsageError):
             raise
@@ -58,9 +61,12 @@ def _is_pandas(data: object) -> bool:
     return type(data).__module__.partition(".")[0] == "pandas" and type(data).__name__ == "DataFrame"
 
 
-def _from_rows(rows: Sequence[Mapping[str, object]], schema: Callable[[], pa.Schema] | None) -> pa.Table:
+def _from_rows(rows: Sequence[Mapping[str, object]], schema: pa.Schema | None, *, complete: bool) -> pa.Table:
     names = dict.fromkeys(name for row in rows for name in row)
-    types = {} if schema is None else {field.name.lower(): field.type for field in schema()}
+    check_texts(names.keys(), "a row", "dicts whose keys are column names")
+    if complete and schema is not None:
+        refuse_incomplete_rows(rows, names, schema)
+    types = {} if schema is None else {field.name.lower(): field.type for field in schema}
     return pa.table({name: _column([row.get(name) for row in rows], name, types.get(name.lower())) for name in names})
 
 

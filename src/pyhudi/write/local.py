@@ -12,13 +12,14 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from pyhudi.engine.protocol import Engine
-from pyhudi.errors import KeyFieldError, UsageError
+from pyhudi.errors import UsageError
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.index.protocol import Lookup
 from pyhudi.index.rows import TaggedRows
 from pyhudi.kernels.base_file import TableShape, WriterSettings
 from pyhudi.kernels.run_task import run_task
 from pyhudi.kernels.write_task import TaskResult
+from pyhudi.keygen.choose import key_generator
 from pyhudi.metadata_table.column_types import check_named
 from pyhudi.schema.meta_columns import RECORD_KEY, without_meta_columns
 from pyhudi.spec.commit import CommitMetadata, Operation
@@ -29,6 +30,8 @@ from pyhudi.write import located as located_rows
 from pyhudi.write.candidates import insert_candidates
 from pyhudi.write.changes import holds_changes, tag_changes, user_columns
 from pyhudi.write.choices import Choices
+from pyhudi.write.columns import added_columns
+from pyhudi.write.keyless import named_rows, names_records, tag_named_updates
 from pyhudi.write.located import Places
 from pyhudi.write.plan import Sizing, WritePlan, plan_write
 from pyhudi.write.prepare import TableSchema, evolved, keyed_deletes, keyed_rows, require_columns, table_shape, with_path_columns
@@ -78,6 +81,7 @@ class LocalWrite:
     tasks: Sequence[LoadedTask]
     late: int
     tagging: Tagging
+    new_columns: tuple[str, ...] = ()
 
 
 def plan_local(
@@ -111,8 +115,8 @@ def plan_local(
         schema = with_path_columns(stored, request.data.schema, stage.table.config)
     elif request.data is not None:
         columns = user_columns if request.located else without_meta_columns
-        wants_all = choices.wants_all_columns and not request.located
-        schema = evolved(stored, columns(request.data.schema), stage.table.config, wants_all=wants_all)
+        missing = None if request.located or not request.data.num_columns else choices.missing_columns
+        schema = evolved(stored, columns(request.data.schema), stage.table.config, missing)
     check_named(choices.metadata_table.asked_columns, schema.columns, stage.table.config)
     shape = table_shape(schema, stage.table.config)
     positions = stage.table.config.is_merge_on_read and choices.writer.log.positions
@@ -134,7 +138,7 @@ def plan_local(
         layout_files=layout_files(choices.tagging, profile, stage.view),
     )
     late = sum(part.late for part in tagged)
-    return LocalWrite(schema, shape, plan, profile, load_tasks(plan, tagged), late, tagging)
+    return LocalWrite(schema, shape, plan, profile, load_tasks(plan, tagged), late, tagging, added_columns(stored.columns, schema.columns))
 
 
 def layout_files(tagging: Tagging, profile: Profile, view: FileSystemView) -> Mapping[str, bytes]:
@@ -170,10 +174,28 @@ def _tagged(stage: Stage, request: WriteRequest, data: pa.Table, choices: Choice
         return [], tagging
     if request.located:
         return placed(_tagged_located(stage, request, data, tagging, lookup), tagging, lookup), tagging
+    if names_records(request.operation, stage.table.config):
+        return _tagged_by_names(stage, request, data, choices, lookup)
     keyed = one_row_a_key(_keyed(stage, request, data, tagging, shape), tagging, shape)
     parts = split_by_partition(keyed)
     tagging = refined(tagging, choices.index, parts, stage.view)
     return tag_rows(parts, tagging, shape, lookup), tagging
+
+
+def _tagged_by_names(
+    stage: Stage, request: WriteRequest, data: pa.Table, choices: Choices, lookup: Lookup
+) -> tuple[list[TaggedRows], Tagging]:
+    """Return rows of a table without record key, which name stored records by meta columns, by where they go; and how that was found."""
+    tagging, shape, config = choices.tagging, lookup.shape, stage.table.config
+    keyed = one_row_a_key(named_rows(data, shape.incoming_schema, request.operation, config), tagging, shape)
+    tagging = refined(tagging, choices.index, split_by_partition(keyed), stage.view)
+
+    def looked_up(rows: pa.Table) -> list[TaggedRows]:
+        return tag_rows(split_by_partition(rows), tagging, shape, lookup)
+
+    if request.operation is Operation.DELETE:
+        return looked_up(keyed), tagging
+    return tag_named_updates(keyed, key_generator(config, instant=stage.instant), looked_up, lookup), tagging
 
 
 def _tagged_located(stage: Stage, request: WriteRequest, data: pa.Table, tagging: Tagging, lookup: Lookup) -> list[TaggedRows]:
@@ -196,8 +218,6 @@ def _keyed(stage: Stage, request: WriteRequest, data: pa.Table, tagging: Tagging
     """
     config = stage.table.config
     if request.operation is Operation.DELETE:
-        if not config.record_key_fields:
-            raise KeyFieldError(f"Table {config.name} has no record key; delete its rows by condition: delete(where=...).")
         require_columns(data.schema, config.record_key_fields, "a record key field", config)
         if not tagging.index.is_global:
             require_columns(data.schema, config.partition_fields, "a partition field", config)

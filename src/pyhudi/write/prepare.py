@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pyhudi.errors import KeyFieldError, SchemaError, UnsupportedError
+from pyhudi.errors import KeyFieldError, UnsupportedError
 from pyhudi.index.rows import deletes_of
 from pyhudi.kernels.base_file import TableShape
-from pyhudi.kernels.incoming import DELETE_COLUMN
 from pyhudi.kernels.keys import key_columns
 from pyhudi.kernels.table_shape import shape_of
 from pyhudi.keygen.choose import key_generator
@@ -25,6 +24,7 @@ from pyhudi.schema.internal.history import history_of, reconciled, with_history
 from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
 from pyhudi.spec.key_generator import KeyGeneratorType
 from pyhudi.spec.table_config import TableConfig
+from pyhudi.write.columns import MissingColumns, check_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +35,26 @@ class TableSchema:
     avro_json: str
 
 
-def evolved(table: TableSchema, data: pa.Schema, config: TableConfig, *, wants_all: bool = False) -> TableSchema:
+def evolved(table: TableSchema, data: pa.Schema, config: TableConfig, missing: MissingColumns | None = None) -> TableSchema:
     """Return the table's schema after a write of data with this schema; the same value when nothing changes.
 
-    Columns that the data lack are filled with nulls, or refused when the write `wants_all`.
+    Args:
+        table: the table's schema before the write.
+        data: the data's columns, without meta columns.
+        config: the table's.
+        missing: what is done with columns that the data lack; None for rows that need not have all, such as those of an UPDATE.
 
     Raises:
-        SchemaError: a column cannot be stored, does not fit, or has a name that pyhudi uses itself.
+        KeyFieldError: the data lack a column that says which records they are, and may lack none.
+        SchemaError: a column is missing, cannot be stored, does not fit, or has a reserved name.
         UnsupportedError: the table leaves partition columns out of its files, and its schema has a history.
     """
-    if DELETE_COLUMN in data.names:
-        raise SchemaError(f"Column '{DELETE_COLUMN}' has a name that pyhudi uses itself. Rename it, or use delete().")
-    if wants_all:
-        _require_all(table.columns, data)
+    if missing is MissingColumns.REFUSED:
+        require_columns(data, config.record_key_fields, "a record key field", config)
+        require_columns(data, config.partition_fields, "a partition field", config)
+        require_columns(data, config.ordering_fields, "an ordering field", config)
+    if missing is not None:
+        check_columns(table.columns, data, missing, config.name)
     if config.drop_partition_columns:
         return _evolved_beside_paths(table, data, config)
     columns = evolve(table.columns, data, key_fields=(*config.record_key_fields, *config.partition_fields))
@@ -84,16 +91,6 @@ def with_path_columns(table: TableSchema, data: pa.Schema, config: TableConfig) 
 def _in_files(columns: pa.Schema, config: TableConfig) -> pa.Schema:
     dropped = {name.lower() for name in config.partition_fields} if config.drop_partition_columns else set()
     return pa.schema([field for field in columns if field.name.lower() not in dropped], metadata=columns.metadata)
-
-
-def _require_all(table: pa.Schema, data: pa.Schema) -> None:
-    known = {name.lower() for name in data.names}
-    missing = [name for name in table.names if name.lower() not in known]
-    if missing:
-        raise SchemaError(
-            f"The data lack the column '{missing[0]}' of the table, and hoodie.write.set.null.for.missing.columns is false: add it, or"
-            " leave the option out to have it filled with nulls."
-        )
 
 
 def table_shape(schema: TableSchema, config: TableConfig) -> TableShape:

@@ -32,7 +32,8 @@ class WriteResult:
     `instant` and `completed` are instant texts, None when there was nothing to commit. `ignored` rows came later than
     what is stored (a smaller ordering value); None when ordered rows went to log files, of which only whoever merges them can tell.
     `bytes_written` are those of base and log files. `index` is the kind of index that found the records, None when none was asked,
-    and `index_reason` says why it was that one.
+    and `index_reason` says why it was that one. `new_columns` are those that the write added to the table, fields of
+    structs by dotted names.
     """
 
     instant: str | None
@@ -49,6 +50,7 @@ class WriteResult:
     index: str | None
     seconds: float
     index_reason: str = ""
+    new_columns: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         name = self.operation.value.lower()
@@ -56,11 +58,13 @@ class WriteResult:
             return f"{name}: nothing to do, nothing committed ({self.seconds:.3f} s)"
         counts = [f"{count} {word}" for count, word in self._counted() if count] or ["no rows"]
         files = f"{self.files_written} file{'' if self.files_written == 1 else 's'}"
-        return f"{name} {self.instant}: {', '.join(counts)}; {files}, {_size(self.bytes_written)}, {self.seconds:.3f} s ({self.engine})"
+        added = f"; new columns: {', '.join(self.new_columns)}" if self.new_columns else ""
+        written = f"{files}, {_size(self.bytes_written)}, {self.seconds:.3f} s ({self.engine})"
+        return f"{name} {self.instant}: {', '.join(counts)}; {written}{added}"
 
-    def to_dict(self) -> dict[str, str | int | float | None]:
+    def to_dict(self) -> dict[str, str | int | float | list[str] | None]:
         """Return the fields as values that JSON knows."""
-        return {**dataclasses.asdict(self), "operation": self.operation.value}
+        return {**dataclasses.asdict(self), "operation": self.operation.value, "new_columns": list(self.new_columns)}
 
     def _counted(self) -> list[tuple[int | None, str]]:
         return [(self.inserted, "inserted"), (self.updated, "updated"), (self.deleted, "deleted"), (self.ignored, "ignored as late")]
@@ -80,7 +84,9 @@ def count_results(results: Sequence[TaskResult], late: int = 0) -> Counts:
     )
 
 
-def write_result(committed: Committed | None, plan: WritePlan, counts: Counts, tagging: Tagging, seconds: float) -> WriteResult:
+def write_result(
+    committed: Committed | None, plan: WritePlan, counts: Counts, tagging: Tagging, seconds: float, new_columns: Sequence[str] = ()
+) -> WriteResult:
     """Return the result of a planned write; `committed` is None when there was nothing to commit, `tagging` how records were found."""
     instant = None if committed is None else committed.instant
     return WriteResult(
@@ -92,6 +98,7 @@ def write_result(committed: Committed | None, plan: WritePlan, counts: Counts, t
         index=tagging.index.name if tagging.looks_up else None,
         seconds=seconds,
         index_reason=tagging.reason if tagging.looks_up else "",
+        new_columns=() if committed is None else tuple(new_columns),
         **dataclasses.asdict(counts),
     )
 

@@ -7,7 +7,7 @@ import pickle
 
 import pytest
 
-from pyhudi.errors import LockTimeoutError, OptionError, UnsupportedError
+from pyhudi.errors import LockTimeoutError, OptionError, StorageError, UnsupportedError
 from pyhudi.storage.object_store import LOCK_FILE_OPTION, ObjectStorage
 from pyhudi.storage.open import open_storage
 from pyhudi.testing.storage_suite import StorageSuite
@@ -61,7 +61,7 @@ def test_secrets_of_options_are_not_shown() -> None:
 
 
 def test_store_whose_package_is_missing_is_refused_by_name() -> None:
-    with pytest.raises(UnsupportedError, match="'oci:'"):
+    with pytest.raises(StorageError, match=r"oci://bucket/table.*pip install ocifs"):
         open_storage("oci://bucket/table")
 
 

@@ -187,7 +187,7 @@ def test_images_of_changes_from_before_a_change_have_todays_names() -> None:
 
 def test_every_commit_repeats_the_version_and_the_history_holds_all(table: HudiTable) -> None:
     alter_schema(table, [RenameColumn(("name",), "rider")], ON)
-    table.upsert([{"id": 9, "rider": "x", "ts": 1, "more": 2}])
+    table.upsert([{"id": 9, "rider": "x", "ts": 1, "more": 2}], options={"hoodie.write.set.null.for.missing.columns": "true"})
     stored = [file for file in table.storage.list(".hoodie/.schema") if file.name.endswith(".schemacommit")]
     history = json.loads(table.storage.read(stored[-1].path))["schemas"]
     assert [schema["version_id"] for schema in history][-1] == 0

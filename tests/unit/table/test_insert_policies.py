@@ -1,4 +1,4 @@
-"""What an insert does with keys that the table holds, and a write with columns that its data lack."""
+"""What an insert does with keys that the table holds."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
-from pyhudi.errors import KeyFieldError, SchemaError
+from pyhudi.errors import KeyFieldError
 
 SCHEMA = pa.schema([("id", pa.int64()), ("name", pa.string())])
 POLICY = "hoodie.datasource.insert.dup.policy"
-FILLS = "hoodie.write.set.null.for.missing.columns"
 
 
 @pytest.fixture(params=["COPY_ON_WRITE", "MERGE_ON_READ"])
@@ -33,12 +32,3 @@ def test_known_or_repeated_key_fails_the_insert_and_nothing_is_written(table: Hu
         table.insert(rows, {POLICY: "fail"})
     assert table.history() == before
     assert table.insert([{"id": 3, "name": "z"}], {POLICY: "fail"}).inserted == 1
-
-
-def test_columns_that_the_data_lack_are_null_or_refused(table: HudiTable) -> None:
-    before = table.history()
-    with pytest.raises(SchemaError, match="'name'"):
-        table.upsert([{"id": 2}], {FILLS: "false"})
-    assert table.history() == before
-    table.upsert([{"id": 2}], {"hoodie.datasource.write.reconcile.schema": "true"})
-    assert sorted(table.to_arrow().to_pylist(), key=lambda row: row["id"])[1] == {"id": 2, "name": None}

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyhudi.errors import OptionError
+from pyhudi.errors import CorruptTableError, OptionError, UnsupportedError
 from pyhudi.timeline.clock import InstantClock, SystemClock, parse_time
 
 
@@ -145,3 +145,38 @@ def test_text_of_a_time_reads_back_as_itself_and_sorts_like_it(moment) -> None:
     text = InstantClock(StoppedClock(moment), "UTC").next()
     assert parse_time(text, "UTC") == text == parse_time(moment, "UTC")
     assert (text < "20261201120000123") == (moment < NOON.moment.replace(microsecond=123_000))
+
+
+class AtTheEnd:
+    """A clock at the end of the times that instants can have."""
+
+    def now(self) -> datetime:
+        return datetime(9999, 12, 31, 23, 59, 59, 990_000, tzinfo=UTC)
+
+
+def test_clock_at_the_end_of_time_is_refused_before_an_action_begins() -> None:
+    with pytest.raises(UnsupportedError, match=r"table /data/t cannot be written: the clock of this machine is at 9999.*Set the clock"):
+        InstantClock(AtTheEnd(), "UTC", "20261201120000000", "/data/t").next()
+
+
+@pytest.mark.parametrize("floor", ["99991231235959999", "99991231000000000", "99999999999999999"])
+def test_timeline_at_the_end_of_time_is_refused_before_an_action_begins(floor: str) -> None:
+    with pytest.raises(UnsupportedError, match=f"table /data/t cannot be written: its timeline is at {floor}"):
+        InstantClock(NOON, "UTC", floor, "/data/t").next()
+
+
+def test_action_that_has_begun_has_room_for_its_times() -> None:
+    clock = InstantClock(NOON, "UTC", "99991230235959997", "/data/t")
+    assert [clock.next() for _ in range(3)] == ["99991230235959998", "99991230235959999", "99991231000000000"]
+
+
+def test_instant_whose_digits_are_no_time_is_damage() -> None:
+    with pytest.raises(CorruptTableError, match="20279999000000000, which is no time"):
+        InstantClock(NOON, "UTC", "20279999000000000", "/data/t").next()
+
+
+def test_time_of_a_user_beyond_the_last_year_is_refused() -> None:
+    with pytest.raises(OptionError, match="not a time"):
+        parse_time(datetime(9999, 12, 31, 23, 59, tzinfo=timezone(timedelta(hours=-5))), "UTC")
+    with pytest.raises(OptionError, match="not a time"):
+        parse_time("9999-12-31 23:59-05:00", "UTC")

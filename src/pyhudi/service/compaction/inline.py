@@ -69,8 +69,12 @@ def _start(work: Callable[[], Results], uri: str) -> None:
         _guarded(work, uri)
 
     thread = threading.Thread(target=run, name="pyhudi-compaction", daemon=False)
-    thread.start()
-    _threads.add(thread)
+    try:
+        thread.start()
+    except RuntimeError:  # the system starts no more threads
+        _guarded(work, uri)
+    else:
+        _threads.add(thread)
 
 
 def _guarded(work: Callable[[], Results], uri: str) -> Results:

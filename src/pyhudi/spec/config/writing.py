@@ -178,20 +178,25 @@ WRITING: tuple[ConfigKey, ...] = (
     ),
     served(
         "hoodie.write.set.null.for.missing.columns",
-        "Columns that the data lack are null; given as false, data that lack columns are refused.",
+        "Data may lack columns of the table, which are null then; without it such data are refused.",
         Kind.FLAG,
-        "true",
+        "false",
     ),
-    *harmless(
-        "is what pyhudi does in any case: columns that the data lack stay in the table, new ones may be null, what could not be read back"
-        " is refused",
-        """
-        hoodie.datasource.write.reconcile.schema hoodie.datasource.write.new.columns.nullable hoodie.avro.schema.validate
-        """,
-    ),
-    *harmless(
-        "is not needed: hoodie.schema.on.read.enable lets ALTER TABLE drop columns, and a write drops none",
+    served(
         "hoodie.datasource.write.schema.allow.auto.evolution.column.drop",
+        "Data may lack columns of the table, which are null then. A write drops no column; ALTER TABLE does.",
+        Kind.FLAG,
+        "false",
+    ),
+    served(
+        "hoodie.datasource.write.reconcile.schema",
+        "Data may lack columns of the table, which are null then, unless they bring new ones as well.",
+        Kind.FLAG,
+        "false",
+    ),
+    *harmless(
+        "is what pyhudi does in any case: new columns may be null, what could not be read back is refused",
+        "hoodie.datasource.write.new.columns.nullable hoodie.avro.schema.validate",
     ),
     *refused(
         f"changing the schema beyond new columns and wider types {_LATER}",

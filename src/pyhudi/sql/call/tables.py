@@ -22,6 +22,7 @@ from pyhudi.read.changes import ChangesQuery, open_query
 from pyhudi.read.identity import accept_identity
 from pyhudi.read.query import SnapshotQuery
 from pyhudi.read.snapshot import open_snapshot
+from pyhudi.schema.meta_columns import is_meta_column
 from pyhudi.spark.scan import scan
 from pyhudi.spec.commit import Operation
 from pyhudi.spec.table_config import TableConfig
@@ -106,7 +107,7 @@ def _copy_to_view(call: Call) -> Iterator[Row]:
 def _copy_to_table(call: Call) -> Iterator[Row]:
     frame, columns = _source(call), call.text("columns")
     chosen = frame if columns is None else frame.select(*(f"`{name.strip()}`" for name in columns.split(",")))
-    data = chosen.select(*(f"`{name}`" for name in chosen.columns if not name.startswith("_hoodie_")))
+    data = chosen.select(*(f"`{name}`" for name in chosen.columns if not is_meta_column(name)))
     data.write.mode(str(call.text("save_mode"))).saveAsTable(str(call.text("new_table")))
     yield (0,)
 

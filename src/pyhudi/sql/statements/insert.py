@@ -139,10 +139,11 @@ def _insert_operation(target: WriteTarget, options: Options) -> Operation:
         OptionError: the operation is unknown, or the older keys contradict each other.
     """
     asked = options.get(_OPERATION)
-    if asked is not None:
-        return _OPERATIONS[asked.lower()]
-    mode, bulk = options.text(_MODE).lower(), options.flag(_BULK)
     keyless = not target.table.config.record_key_fields
+    if asked is not None:
+        found = _OPERATIONS[asked.lower()]
+        return Operation.INSERT if keyless and found is Operation.UPSERT else found  # a statement brings no meta columns
+    mode, bulk = options.text(_MODE).lower(), options.flag(_BULK)
     if bulk and mode in ("upsert", "strict") and not keyless:
         raise OptionError(f"{_BULK}=true and {_MODE}={mode} contradict each other: a bulk insert looks no keys up.")
     if bulk:

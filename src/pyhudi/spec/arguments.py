@@ -1,0 +1,39 @@
+"""Arguments of public calls by their types, so that a wrong one is a clear error and not one of Python from somewhere inside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from pyhudi.errors import OptionError
+
+
+def check_text(value: object, argument: str) -> str:
+    """Return an argument that must be a text.
+
+    Raises:
+        OptionError: it is of another type.
+    """
+    if not isinstance(value, str):
+        raise OptionError(f"{argument} is {value!r:.100}, of type {type(value).__name__}; give a text.")
+    return value
+
+
+def check_texts(value: object, argument: str, what: str = "texts") -> tuple[str, ...]:
+    """Return an argument that must be a sequence of texts; a single text is none, since its letters would be taken.
+
+    Raises:
+        OptionError: it is of another type, or one of its elements is.
+
+    Example:
+        >>> check_texts(["a", "b"], "keys")
+        ('a', 'b')
+    """
+    if isinstance(value, str):
+        raise OptionError(f"{argument} is the text {value!r}; give a list of {what}, such as [{value!r}].")
+    if not isinstance(value, Iterable) or isinstance(value, bytes | Mapping):
+        raise OptionError(f"{argument} is {value!r:.100}, of type {type(value).__name__}; give a list of {what}.")
+    found = tuple(value)
+    for one in found:
+        if not isinstance(one, str):
+            raise OptionError(f"{argument} holds {one!r:.100}, of type {type(one).__name__}; give a list of {what}.")
+    return found
