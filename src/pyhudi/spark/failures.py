@@ -19,11 +19,13 @@ from urllib.parse import unquote
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors.exceptions import captured
+from pyspark.sql import SparkSession
 
 from pyhudi.errors import CorruptTableError, HudiError, UnsupportedError, UsageError
 from pyhudi.merge.custom import merger_of_module
 from pyhudi.spark.interruption import InterruptedCall, is_interruption
-from pyhudi.spark.jvm import JavaObject
+from pyhudi.spark.jvm import JavaObject, java_class
+from pyhudi.spark.read_failures import Cause, read_failure
 
 _MARK = "_pyhudi_original"
 _NUMBER = re.compile(r"pyhudi failure #(\d+)")
@@ -140,7 +142,6 @@ def _explained(exception: JavaObject) -> HudiError | None:
     if table is None:
         return None
     file = path.removeprefix(f"{table}/")
-    reason = next((str(cause.getMessage()) for cause in _causes(exception.getCause())), "").partition("\n")[0]
     kind = str(exception.getCondition()).removeprefix(f"{_READ_FAILED}.")
     if kind == "PARQUET_COLUMN_DATA_TYPE_MISMATCH":
         named = exception.getMessageParameters()
@@ -152,12 +153,18 @@ def _explained(exception: JavaObject) -> HudiError | None:
     if kind == "FILE_NOT_EXIST":
         return CorruptTableError(
             f"Base file {file} of table {table} is gone. If a cleaning removed it since this DataFrame was made,"
-            " read the table again; otherwise restore the file."
+            " read the table again; otherwise put a copy of the file in its place."
         )
-    return CorruptTableError(
-        f"Base file {file} of table {table} cannot be read, it is damaged or no Parquet file: {reason}. Restore it from"
-        " a copy, or roll its commit back."
-    )
+    causes = [Cause(cause.getClass().getName(), str(cause.getMessage())) for cause in _causes(exception.getCause())]
+    return read_failure(table, file, causes, _hadoop_version())
+
+
+def _hadoop_version() -> str:
+    """Return the version of Spark's Hadoop classes, `<version of Hadoop>` where no session tells."""
+    session = SparkSession.getActiveSession()
+    if session is None:
+        return "<version of Hadoop>"
+    return str(java_class(session, "org.apache.hadoop.util.VersionInfo").getVersion())
 
 
 def _is_not_carried(record: logging.LogRecord) -> bool:

@@ -234,7 +234,7 @@ class SnapshotFileIndex:
         if file.size == 0:  # Spark would take it for a file without rows
             raise CorruptTableError(
                 f"Base file {file.path} of table {self._snapshot.storage.uri} has 0 bytes, as no Parquet"
-                " file does. Restore it from a copy, or roll its commit back."
+                " file does. table.inspect.verify() names all damaged files; put a good copy of each in its place."
             )
         return f"{self._base}/{file.path}", file.size, file.modified_ms
 
