@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from pyhudi.errors import AlreadyExistsError, CorruptTableError, HudiError, StorageError, UnsupportedError
+from pyhudi.errors import AlreadyExistsError, CorruptTableError, HudiError, OptionError, StorageError, UnsupportedError
 from pyhudi.storage.file_systems import open_file_system
 from pyhudi.storage.local import LocalStorage
 from pyhudi.storage.lock_record import LOCK_FILE_OPTION, check_lock_elsewhere
