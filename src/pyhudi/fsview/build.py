@@ -1,8 +1,8 @@
 """The pure core of the file-system view: names in a partition and a timeline become file groups.
 
-Rules: Hudi technical specification, "File slicing"; `AbstractTableFileSystemView`, `HoodieFileGroup`; format notes 8.
-Files of pending or failed actions are left out before logs look for their slice, so a failed base file never takes
-the logs of a good one; a log written during a pending compaction then joins the slice before it, which is where a
+Rules: Hudi technical specification, "File slicing"; `AbstractTableFileSystemView`, `HoodieFileGroup`;
+docs/format/data-files.md#file-system-view. Files of pending or failed actions are left out before logs look for their slice, so a failed
+base file never takes the logs of a good one; a log written during a pending compaction then joins the slice before it, which is where a
 reader needs it.
 
 Upgrades and downgrades leave log files as they are. So in layout 2 there are logs that are named by their slice, as version 6 does

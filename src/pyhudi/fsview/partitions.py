@@ -1,7 +1,7 @@
 """Finding the partitions of a table by walking its folders.
 
-Rules: `FileSystemBackedTableMetadata`, `HoodiePartitionMetadata`; format notes 6.2. A folder is a partition when it
-holds a partition metafile. Other than Hudi the walk goes on below one: values with slashes can nest partitions, and
+Rules: `FileSystemBackedTableMetadata`, `HoodiePartitionMetadata`; docs/format/data-files.md#partition-metadata-file. A folder is a
+partition when it holds a partition metafile. Other than Hudi the walk goes on below one: values with slashes can nest partitions, and
 their rows must not get lost.
 """
 

@@ -1,7 +1,7 @@
 """File groups that a pending compaction is to rewrite.
 
-Rules: `CompactionUtils.getAllPendingCompactionOperations`; format notes 8. A reader needs none of it: the logs written since stand in the
-slice before. A writer of version 6 does: it names a log by the slice that the compaction will make.
+Rules: `CompactionUtils.getAllPendingCompactionOperations`; docs/format/data-files.md#file-system-view. A reader needs none of it: the logs
+written since stand in the slice before. A writer of version 6 does: it names a log by the slice that the compaction will make.
 """
 
 from __future__ import annotations

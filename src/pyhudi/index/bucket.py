@@ -1,7 +1,7 @@
 """The index BUCKET: a hash of the key says its bucket, and a bucket is one file group of its partition. No key is looked for.
 
-Rules: `HoodieSimpleBucketIndex`, `HoodieConsistentBucketIndex`, `BucketIdentifier`; format notes 6. `Hashing` is what the kinds of it
-differ in.
+Rules: `HoodieSimpleBucketIndex`, `HoodieConsistentBucketIndex`, `BucketIdentifier`; docs/format/keys.md#bucket-index. `Hashing` is what the
+kinds of it differ in.
 """
 
 from __future__ import annotations

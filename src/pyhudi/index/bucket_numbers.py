@@ -1,6 +1,7 @@
 """Buckets by number: hash modulo count, where the file ids of bucket 7 begin with `00000007`.
 
-Rules: `BucketIdentifier`, `PartitionBucketIndexHashingConfig`, `RegexRule`; format notes 6.1, 6.3.
+Rules: `BucketIdentifier`, `PartitionBucketIndexHashingConfig`, `RegexRule`; docs/format/keys.md#simple-bucket-index,
+#bucket-counts-of-partitions.
 """
 
 from __future__ import annotations

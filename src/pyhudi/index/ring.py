@@ -1,7 +1,8 @@
 """Consistent hashing: the buckets of a partition own stretches of a ring of hashes, so that one can be split and two merged.
 
-Rules: `HoodieConsistentHashingMetadata`, `ConsistentBucketIndexUtils`, `ConsistentBucketIdentifier`; format notes 6.2. The ring of a
-partition is a file, a new one for each resizing. The first follows from the number of buckets alone.
+Rules: `HoodieConsistentHashingMetadata`, `ConsistentBucketIndexUtils`, `ConsistentBucketIdentifier`;
+docs/format/keys.md#consistent-hashing. The ring of a partition is a file, a new one for each resizing. The first follows from the number of
+buckets alone.
 """
 
 from __future__ import annotations

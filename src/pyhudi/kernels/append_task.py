@@ -1,6 +1,7 @@
 """What an append to a file group is: the slice it goes to, the name of its log file, and how blocks are written.
 
-Rules: `HoodieAppendHandle`, `FSUtils.makeLogFileName`; format notes 1.1, 9.4.
+Rules: `HoodieAppendHandle`, `FSUtils.makeLogFileName`; docs/format/log-files.md#log-file-names,
+docs/format/data-files.md#routing-in-merge-on-read-tables.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Rows of Avro data blocks to and from Arrow, by the schema in the block's header.
 
-Rules: Avro 1.11 specification, "Data Serialization"; format notes 1.5. fastavro decodes many records with one call: the
-length before each record is read as the first field of a record around it. Logical types at the top of a row stay the
+Rules: Avro 1.11 specification, "Data Serialization"; docs/format/log-files.md#avro-data-block. fastavro decodes many records with one call:
+the length before each record is read as the first field of a record around it. Logical types at the top of a row stay the
 numbers and bytes that they are on disk, and become Arrow's types a column at a time.
 """
 

@@ -1,6 +1,7 @@
 """Rows of one data block as its writer typed them: Avro records, a Parquet file or an HFile within the log file.
 
-Rules: `HoodieAvroDataBlock`, `HoodieParquetDataBlock`, `HoodieHFileDataBlock`; format notes 1.5, 1.6.
+Rules: `HoodieAvroDataBlock`, `HoodieParquetDataBlock`, `HoodieHFileDataBlock`; docs/format/log-files.md#avro-data-block,
+#parquet-and-hfile-blocks.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The hashes that say which bucket a record key belongs to, on columns of keys.
 
 Rules: `BucketIdentifier` (Java's hash of a list of texts), `ConsistentBucketIdentifier` (XXH32 of the joined texts),
-`KeyGenUtils.extractRecordKeysByFields`; format notes 6.1, 6.2.
+`KeyGenUtils.extractRecordKeysByFields`; docs/format/keys.md#simple-bucket-index, #consistent-hashing.
 """
 
 from __future__ import annotations

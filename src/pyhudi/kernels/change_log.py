@@ -1,7 +1,7 @@
 """Logs of changes: the entries that a commit left beside a rewritten base file.
 
-Rules: `HoodieCDCLogger`, `HoodieCDCDataBlock`; format notes 8.2. An entry has `op`, and by the table's logging mode `record_key` or
-`ts_ms`, the image `before`, the image `after`.
+Rules: `HoodieCDCLogger`, `HoodieCDCDataBlock`; docs/format/cdc.md#change-log. An entry has `op`, and by the table's logging mode
+`record_key` or `ts_ms`, the image `before`, the image `after`.
 """
 
 from __future__ import annotations

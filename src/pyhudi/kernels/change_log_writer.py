@@ -1,7 +1,7 @@
 """Writes the log of changes of a file group whose base file is rewritten.
 
-Rules: `HoodieCDCLogger`, `HoodieWriteMergeHandleWithChangeLog`; format notes 8.2, 8.3. Apache Hudi's readers expect a log beside every
-base file that was written on top of another, so one without entries is written where nothing changed.
+Rules: `HoodieCDCLogger`, `HoodieWriteMergeHandleWithChangeLog`; docs/format/cdc.md#change-log, #when-a-change-log-is-written. Apache Hudi's
+readers expect a log beside every base file that was written on top of another, so one without entries is written where nothing changed.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What one commit did to one file group, as change data: what happened, when, and the images before and after as JSON texts.
 
-Rules: `HoodieCDCExtractor`, `CDCFileGroupIterator`; format notes 8.4. Where the commit logged no whole images, the slice before and
-the slice after it are compared. A row is the same one in both when its key, commit time and sequence number are (with virtual keys,
-when its key and all its values are); of rows of one key that are not, one that went and one that came make an update.
+Rules: `HoodieCDCExtractor`, `CDCFileGroupIterator`; docs/format/cdc.md#how-changes-are-derived. Where the commit logged no whole images,
+the slice before and the slice after it are compared. A row is the same one in both when its key, commit time and sequence number are (with
+virtual keys, when its key and all its values are); of rows of one key that are not, one that went and one that came make an update.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Ordering values of a delete block as columns of the table's types.
 
-Rules: `OrderingValues`, `BufferedRecords.fromDeleteRecord`; format notes 1.7, 7.2. A delete without ordering value, or with one that
-cannot be compared with the column, counts by commit time. Numbers compare by value: other than Hudi, where an int never meets a
-long, a delete from before a column was widened still finds its place.
+Rules: `OrderingValues`, `BufferedRecords.fromDeleteRecord`; docs/format/log-files.md#delete-block, docs/format/merging.md#ordering-values.
+A delete without ordering value, or with one that cannot be compared with the column, counts by commit time. Numbers compare by value: other
+than Hudi, where an int never meets a long, a delete from before a column was widened still finds its place.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The delta of a file slice: which rows of its base file its logs put out of use, and the rows that stand instead.
 
-Rules: `FileGroupRecordBuffer`, `EventTimeRecordMerger`; format notes 7.2 to 7.4, `docs/design/0002-merge-on-read.md`. The rule on
-records: `pyhudi.merge.rules`.
+Rules: `FileGroupRecordBuffer`, `EventTimeRecordMerger`; docs/format/merging.md#ordering-values, #commit-time-ordering,
+#event-time-ordering, `docs/design/0002-merge-on-read.md`. The rule on records: `pyhudi.merge.rules`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Writing the archived timeline of layout 2: instants into a file of their own, and many small files into larger ones.
 
-Rules: `LSMTimelineWriter`; format notes 5.2. A file counts as soon as a manifest lists it whose number `_version_` holds.
-The caller holds the table's lock. Whatever a cut leaves is a file that no current manifest lists: the next run writes it
+Rules: `LSMTimelineWriter`; docs/format/timeline.md#history-of-layout-2. A file counts as soon as a manifest lists it whose number
+`_version_` holds. The caller holds the table's lock. Whatever a cut leaves is a file that no current manifest lists: the next run writes it
 anew, or deletes it once enough manifests have gone by.
 """
 

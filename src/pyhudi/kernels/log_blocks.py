@@ -1,7 +1,8 @@
 """Rows of one append as blocks of a log file: data blocks first, then one delete block for all deletes.
 
-Rules: `HoodieAppendHandle`, `HoodieLogBlock`; format notes 1.4 to 1.7, 2, 9.4. Rows and deletes whose places in the base file are all
-known stand in the order of those places, which the header tells; a reader may then mask them without looking at a key.
+Rules: `HoodieAppendHandle`, `HoodieLogBlock`; docs/format/log-files.md#header-map, #avro-data-block, #parquet-and-hfile-blocks,
+#delete-block, #record-positions, docs/format/data-files.md#routing-in-merge-on-read-tables. Rows and deletes whose places in the base file
+are all known stand in the order of those places, which the header tells; a reader may then mask them without looking at a key.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Which blocks of a file slice's logs count, in the order in which they apply.
 
-Rules: Hudi technical specification, "Log file format"; `BaseHoodieLogRecordReader`; format notes 1.10. Before version 8 each
-block counts when its instant does; from 8 on a log file belongs to the instant of its name, and the file system view has left out the
-files of others. Files that an upgrade left are named by their slice: there, too, each block counts when its instant does. A rollback
-block takes back what stands before it, also for a reader of a time before the rollback: what it takes back was never committed. It also
-explains the damaged blocks before it: a writer was cut.
+Rules: Hudi technical specification, "Log file format"; `BaseHoodieLogRecordReader`; docs/format/log-files.md#which-blocks-count. Before
+version 8 each block counts when its instant does; from 8 on a log file belongs to the instant of its name, and the file system view has
+left out the files of others. Files that an upgrade left are named by their slice: there, too, each block counts when its instant does. A
+rollback block takes back what stands before it, also for a reader of a time before the rollback: what it takes back was never committed. It
+also explains the damaged blocks before it: a writer was cut.
 
 Blocks of repeated task attempts are all kept. The rows of a later attempt are those of the earlier one again, so that merging both
 changes nothing, whereas telling attempts apart by counting their blocks drops rows that no other block has.

@@ -1,8 +1,8 @@
 """One task of a log compaction: the log files of a slice, merged with each other, as one more log file that stands for them.
 
-Rules: `FileGroupReaderBasedInlineLogAppendHandle`; the header of every block names the instants that it replaces (format notes 1.10).
-The base file is not looked at. What stays of a key is what all its versions come to for whoever merges them with a base file: the
-version that wins, and before it the delete by commit time that it came after, if there is one.
+Rules: `FileGroupReaderBasedInlineLogAppendHandle`; the header of every block names the instants that it replaces
+(docs/format/log-files.md#which-blocks-count). The base file is not looked at. What stays of a key is what all its versions come to for
+whoever merges them with a base file: the version that wins, and before it the delete by commit time that it came after, if there is one.
 """
 
 from __future__ import annotations

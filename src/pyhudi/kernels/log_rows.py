@@ -1,6 +1,7 @@
 """Rows and deletes of the log blocks of a file slice, as Arrow in log order.
 
-Rules: `HoodieDataBlock`, `HoodieDeleteBlock`, `FileGroupRecordBuffer`; format notes 1.5 to 1.7, 2, 7.6.
+Rules: `HoodieDataBlock`, `HoodieDeleteBlock`, `FileGroupRecordBuffer`; docs/format/log-files.md#avro-data-block, #parquet-and-hfile-blocks,
+#delete-block, #record-positions, docs/format/merging.md#deletes-among-data-records.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Rows as JSON texts, one object a row: the images of change data.
 
-Rules: the forms that Apache Hudi 1.2.0 gives, where it gives them without loss (docs/design/0080-change-data.md): no spaces, columns in
-the order of the table, nulls included, meta columns left out.
+Rules: the forms that Apache Hudi 1.2.0 gives, where it gives them without loss (docs/design/0081-change-data-and-streams.md): no
+spaces, columns in the order of the table, nulls included, meta columns left out.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Partition values of the kind TIMESTAMP: a number, a date or a text taken for a moment, and written by a date pattern.
 
-Rules: `TimestampBasedAvroKeyGenerator`, `HoodieDateTimeParser` of Hudi 1.2, seen by running them (docs/design/0074). A timestamp
-column is a moment by itself, where Hudi takes its microseconds for a number of the unit configured.
+Rules: `TimestampBasedAvroKeyGenerator`, `HoodieDateTimeParser` of Hudi 1.2, seen by running them (docs/design/0074-record-keys.md). A
+timestamp column is a moment by itself, where Hudi takes its microseconds for a number of the unit configured.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What becomes of a record when a later version comes, stated on two versions: slow and obvious.
 
-Rules: `BufferedRecordMerger` and its kinds; format notes 7.3 to 7.7. A slice is merged by applying the versions in its logs, in their
+Rules: `BufferedRecordMerger` and its kinds; docs/format/merging.md. A slice is merged by applying the versions in its logs, in their
 order, to the row of its base file, as if each had rewritten it. Apache Hudi merges the versions of the logs with each other first, which
 lets a late partial update mix values into a newer row, and fills a re-inserted record from the row that was deleted before; here it does
 not. The kernels do the same on columns; a property test holds the two equal.

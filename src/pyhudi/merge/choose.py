@@ -1,8 +1,8 @@
 """How a table merges two versions of a record, from its properties.
 
 Rules: `HoodieTableConfig.inferMergingConfigs`, `HoodieRecordPayload` and its implementations, RFC-97 (version 9 has modes and
-properties in the place of payload classes); format notes 7.1. A payload class that older versions name is taken for what
-version 9 makes of it.
+properties in the place of payload classes); docs/format/merging.md#merge-configuration. A payload class that older versions name is taken
+for what version 9 makes of it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Partial updates, stated on two records: which values of the winner are gaps that the loser fills.
 
-Rules: `PartialUpdateMode`, `PartialUpdateHandler`, `KeepValuesPartialMergingUtils`; format notes 7.7. The kernels do the
-same on columns; a property test holds the two equal.
+Rules: `PartialUpdateMode`, `PartialUpdateHandler`, `KeepValuesPartialMergingUtils`; docs/format/merging.md#partial-updates. The kernels do
+the same on columns; a property test holds the two equal.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The partition `bloom_filters`: the bloom filter of each base file, as it stands in the file's footer.
 
-Rules: `HoodieTableMetadataUtil.convertFilesToBloomFilterRecords`; format notes (metadata table) 2.4 and 3. A file without a filter has no
-record: who asks for it must look into the file.
+Rules: `HoodieTableMetadataUtil.convertFilesToBloomFilterRecords`; docs/format/metadata-table.md#what-each-action-records, #metadata-record.
+A file without a filter has no record: who asks for it must look into the file.
 """
 
 from __future__ import annotations

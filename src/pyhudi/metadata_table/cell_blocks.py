@@ -1,7 +1,7 @@
 """Cells of many keys and few values as blocks of an HFile, made column by column.
 
 An index of records has millions of keys, and as many values as the table has files: a cell is put together from a head of ten bytes,
-the key, and one of a few tails. Rules: format notes (metadata table) 1.3; `pyhudi.codec.hfile.cells` states them cell by cell.
+the key, and one of a few tails. Rules: docs/format/hfile.md#cells; `pyhudi.codec.hfile.cells` states them cell by cell.
 """
 
 from __future__ import annotations

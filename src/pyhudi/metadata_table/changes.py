@@ -1,6 +1,6 @@
 """What an action of the data table changes in one partition of the metadata table, before it is spread over file groups.
 
-Rules: `HoodieTableMetadataUtil.mapRecordKeyToFileGroupIndex`; format notes (metadata table) 2.4 and 4.
+Rules: `HoodieTableMetadataUtil.mapRecordKeyToFileGroupIndex`; docs/format/metadata-table.md#what-each-action-records, #key-to-file-group.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Cleaning the metadata table: file slices that no reader asks for any more go.
 
-Rules: `HoodieBackedTableMetadataWriter.cleanIfNecessary`, `CleanPlanner` with the policy KEEP_LATEST_COMMITS; format notes
-(metadata table) 2.5. What a reader may still see that began some commits ago is kept. A clean that was cut off is finished
-by the next one.
+Rules: `HoodieBackedTableMetadataWriter.cleanIfNecessary`, `CleanPlanner` with the policy KEEP_LATEST_COMMITS;
+docs/format/metadata-table.md#services-of-the-metadata-table. What a reader may still see that began some commits ago is kept. A clean that
+was cut off is finished by the next one.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Bounds of column statistics, from and to the wrapper records that they are in on disk.
 
-Rules: `ValueMetadata`, `HoodieAvroUtils.wrapValueIntoAvro`, `ParquetUtils.convertToNativeJavaType`; format notes (metadata table) 3. In
-indexes of V1 (tables before version 9) the wrapper's kind tells what the bound is; in V2 wrappers are of primitive types and a type stands
-beside them. Apache Hudi writes timestamps and times of V1 as they are in Parquet, that is, as LONG, and cannot unite them with bounds in
-`TimestampMicrosWrapper` (ClassCastException, seen with 1.2.0), which its schema has and which are read here.
+Rules: `ValueMetadata`, `HoodieAvroUtils.wrapValueIntoAvro`, `ParquetUtils.convertToNativeJavaType`;
+docs/format/metadata-table.md#metadata-record. In indexes of V1 (tables before version 9) the wrapper's kind tells what the bound is; in V2
+wrappers are of primitive types and a type stands beside them. Apache Hudi writes timestamps and times of V1 as they are in Parquet, that
+is, as LONG, and cannot unite them with bounds in `TimestampMicrosWrapper` (ClassCastException, seen with 1.2.0), which its schema has and
+which are read here.
 """
 
 from __future__ import annotations

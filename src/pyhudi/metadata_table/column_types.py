@@ -1,6 +1,6 @@
 """Which columns have statistics in the metadata table, and what their bounds are.
 
-Rules: `HoodieTableMetadataUtil.getColumnsToIndex`, `.isColumnTypeSupported`, `ValueType`; format notes (metadata table) 3.
+Rules: `HoodieTableMetadataUtil.getColumnsToIndex`, `.isColumnTypeSupported`, `ValueType`; docs/format/metadata-table.md#metadata-record.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """One delta commit of the metadata table: records and deletes of some of its partitions, written in step with the data.
 
-Rules: `HoodieBackedTableMetadataWriter.commit`; format notes (metadata table) 2.4 and 2.6. It has the instant of the
-data table's action and completes before that does; a reader does not see it until then.
+Rules: `HoodieBackedTableMetadataWriter.commit`; docs/format/metadata-table.md#what-each-action-records, #log-blocks. It has the instant of
+the data table's action and completes before that does; a reader does not see it until then.
 """
 
 from __future__ import annotations

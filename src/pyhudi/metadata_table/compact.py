@@ -1,7 +1,7 @@
 """Compaction of the metadata table: its log files become base files, once there have been enough delta commits.
 
-Rules: `HoodieBackedTableMetadataWriter.compactIfNecessary`; format notes (metadata table) 2.5. All slices with log files
-are in one plan. The data table's lock is held, so that nobody writes meanwhile. A run that was cut off is thrown away and
+Rules: `HoodieBackedTableMetadataWriter.compactIfNecessary`; docs/format/metadata-table.md#services-of-the-metadata-table. All slices with
+log files are in one plan. The data table's lock is held, so that nobody writes meanwhile. A run that was cut off is thrown away and
 planned anew: its files were never seen, and log files of version 8 and later do not name the base file they lie on. Those of version 6
 do; there it also waits for actions of the data table that began before the last delta commit, as Apache Hudi does.
 """

@@ -1,9 +1,9 @@
 """The partitions `expr_index_*`: bounds, or bloom filters, of a function of a column in each base file.
 
-Rules: `HoodieTableMetadataUtil.convertWriteStatsToExpressionIndexRecords`, `SparkMetadataWriterUtils`; format notes (metadata table) 2.4
-and 3.1. A function that is not computed here (or not of this column) leads to no records of new files, and log files have none: readers
-keep such files. Bounds of whole partitions, which Apache Hudi has beside them, are taken back: as soon as one partition has some, it
-takes a partition without any for one without matching rows.
+Rules: `HoodieTableMetadataUtil.convertWriteStatsToExpressionIndexRecords`, `SparkMetadataWriterUtils`;
+docs/format/metadata-table.md#what-each-action-records, #keys-of-metadata-records. A function that is not computed here (or not of this
+column) leads to no records of new files, and log files have none: readers keep such files. Bounds of whole partitions, which Apache Hudi
+has beside them, are taken back: as soon as one partition has some, it takes a partition without any for one without matching rows.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Column statistics of base files, from their Parquet footers; and of partitions, from those of their files.
 
-Rules: `ParquetUtils.readColumnStatsFromMetadata`, `HoodieTableMetadataUtil`; format notes (metadata table) 3. Apache Hudi takes
-a column without a record for one of nulls, when it asks about others, too (seen with 1.2.0). So there is one for each column of a file:
-where the footer does not tell, reals are read, and all others get bounds that hold every value.
+Rules: `ParquetUtils.readColumnStatsFromMetadata`, `HoodieTableMetadataUtil`; docs/format/metadata-table.md#metadata-record. Apache Hudi
+takes a column without a record for one of nulls, when it asks about others, too (seen with 1.2.0). So there is one for each column of a
+file: where the footer does not tell, reals are read, and all others get bounds that hold every value.
 """
 
 from __future__ import annotations

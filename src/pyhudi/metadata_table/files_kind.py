@@ -1,7 +1,7 @@
 """The partition `files`: which files there are in each partition of the data table.
 
-Rules: `HoodieTableMetadataUtil.convertMetadataToFilesPartitionRecords`; format notes (metadata table) 2.4 and 3. Files of a
-commit are added, those that it replaces stay listed until a clean deletes them.
+Rules: `HoodieTableMetadataUtil.convertMetadataToFilesPartitionRecords`; docs/format/metadata-table.md#what-each-action-records,
+#metadata-record. Files of a commit are added, those that it replaces stay listed until a clean deletes them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Writes one file of a file group of the metadata table: a base file, or a log file on top of one.
 
-Rules: `HoodieHFileDataBlock`, `HoodieAvroHFileWriter`; format notes (metadata table) 1.5, 1.6, 2.3 and 2.6.
+Rules: `HoodieHFileDataBlock`, `HoodieAvroHFileWriter`; docs/format/hfile.md#meta-block, #file-info,
+docs/format/metadata-table.md#initialization, #log-blocks.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Bounds of a Parquet footer as values of the type that the table has for the column.
 
-Rules: `ParquetUtils.readColumnStatsFromMetadata`; format notes (metadata table) 3.
+Rules: `ParquetUtils.readColumnStatsFromMetadata`; docs/format/metadata-table.md#metadata-record.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Keeping the metadata table in step with its table: what a writer calls while it holds the table's lock.
 
-Rules: `HoodieBackedTableMetadataWriter`; format notes (metadata table) 2.3 to 2.5; docs/design/0070-hfile-and-metadata-table.md.
+Rules: `HoodieBackedTableMetadataWriter`; docs/format/metadata-table.md#initialization, #what-each-action-records,
+#services-of-the-metadata-table; docs/design/0070-hfile-and-metadata-table.md.
 
     find, prepare   before an action's instant is put on the timeline: the metadata table is there, whole, and knows all
     record_*        before the action's instant completes

@@ -1,6 +1,6 @@
 """The definitions of a table's indexes, beside the metadata table in `.hoodie/.index_defs/index.json`.
 
-Rules: `HoodieIndexDefinition`, `HoodieIndexMetadata`; format notes (metadata table) 5. Tables of Hudi 0.x have none,
+Rules: `HoodieIndexDefinition`, `HoodieIndexMetadata`; docs/format/metadata-table.md#index-definitions. Tables of Hudi 0.x have none,
 those of Hudi 1.0 name no version of an index, which means V1.
 """
 

@@ -1,6 +1,6 @@
 """Building partitions of the metadata table, from records of all that the data table holds.
 
-Rules: `HoodieBackedTableMetadataWriter.initializeFromFilesystem`; format notes (metadata table) 2.3. Each partition is
+Rules: `HoodieBackedTableMetadataWriter.initializeFromFilesystem`; docs/format/metadata-table.md#initialization. Each partition is
 built by a delta commit of its own, with an instant from before all others (in version 6: all that are still to come). Its name
 then goes into the data table's properties, and from there on it is read.
 """

@@ -1,7 +1,8 @@
 """Builds the file groups of an index that has an entry for each record of the table.
 
-Rules: `HoodieBackedTableMetadataWriter.initializeRecordIndexPartition`, `HoodieTableMetadataUtil.estimateFileGroupCount`; format notes
-(metadata table) 4. The keys of some file groups at a time are in memory; a large table is read once for each such lot.
+Rules: `HoodieBackedTableMetadataWriter.initializeRecordIndexPartition`, `HoodieTableMetadataUtil.estimateFileGroupCount`;
+docs/format/metadata-table.md#key-to-file-group. The keys of some file groups at a time are in memory; a large table is read once for each
+such lot.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Keys of the metadata table's records, and which file group holds a key.
 
-Rules: `HoodieMetadataPayload`, `HoodieTableMetadataUtil`, `SecondaryIndexKeyUtils`; format notes (metadata table) 3.1,
-3.3 and 4. Names are hashed into keys: a column or partition into 12 characters, a file into 24.
+Rules: `HoodieMetadataPayload`, `HoodieTableMetadataUtil`, `SecondaryIndexKeyUtils`; docs/format/metadata-table.md#keys-of-metadata-records,
+#secondary-index-entry, #key-to-file-group. Names are hashed into keys: a column or partition into 12 characters, a file into 24.
 """
 
 from __future__ import annotations

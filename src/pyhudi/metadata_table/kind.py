@@ -1,8 +1,9 @@
 """What one kind of partition contributes to the metadata table: the seam between the table as a whole and its indexes.
 
-Rules: `MetadataPartitionType`, `HoodieTableMetadataUtil.convertMetadataTo*Records`; format notes (metadata table) 2.2 to 2.4.
-`kinds.KINDS` lists the kinds that this release writes. Who adds one implements this protocol and adds it there; nothing
-else asks which kinds there are: `in_step` calls each kind for the partitions that the table has or that options want.
+Rules: `MetadataPartitionType`, `HoodieTableMetadataUtil.convertMetadataTo*Records`;
+docs/format/metadata-table.md#partitions-and-file-groups, #initialization, #what-each-action-records. `kinds.KINDS` lists the kinds that
+this release writes. Who adds one implements this protocol and adds it there; nothing else asks which kinds there are: `in_step` calls each
+kind for the partitions that the table has or that options want.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Log compaction of the metadata table: what the log files of a slice say together goes into one, deletes included.
 
-Rules: `HoodieBackedTableMetadataWriter.compactIfNecessary`, `HoodieLogCompactionPlanGenerator`; format notes (metadata table) 2.5. The
-log files that are joined stay until a compaction and a clean; the blocks of the new one name the instants that they replace. The data
-table's lock is held. A run that was cut off is thrown away as a compaction is.
+Rules: `HoodieBackedTableMetadataWriter.compactIfNecessary`, `HoodieLogCompactionPlanGenerator`;
+docs/format/metadata-table.md#services-of-the-metadata-table. The log files that are joined stay until a compaction and a clean; the blocks
+of the new one name the instants that they replace. The data table's lock is held. A run that was cut off is thrown away as a compaction is.
 
 Order. Log files of version 8 and later apply in the order of the times in their names, and an action of the data table that is pending
 now may tell of older rows than the newest log file does. So only what comes before the first of these is joined, and the new file has the

@@ -1,7 +1,8 @@
 """What two records of one key make together.
 
-Rules: `HoodieMetadataPayload.preCombine`, `HoodieTableMetadataUtil.mergeColumnStatsRecords`; format notes (metadata
-table) 2.8. A delete block's key removes whatever is older; that is the reader's business, not this module's.
+Rules: `HoodieMetadataPayload.preCombine`, `HoodieTableMetadataUtil.mergeColumnStatsRecords`;
+docs/format/metadata-table.md#merging-of-metadata-records. A delete block's key removes whatever is older; that is the reader's business,
+not this module's.
 """
 
 from __future__ import annotations

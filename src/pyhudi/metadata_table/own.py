@@ -1,6 +1,6 @@
 """The metadata table as a table that is written: its storage, its properties, where new times and ids come from.
 
-Rules: `HoodieBackedTableMetadataWriter.initializeMetaClient`; format notes (metadata table) 2.1.
+Rules: `HoodieBackedTableMetadataWriter.initializeMetaClient`; docs/format/metadata-table.md#its-own-properties.
 """
 
 from __future__ import annotations

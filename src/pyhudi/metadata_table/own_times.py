@@ -1,9 +1,9 @@
 """Which times the metadata table gives its own actions: builds, compactions, log compactions, cleans and rollbacks.
 
-Rules: `HoodieBackedTableMetadataWriter`, `HoodieBackedTableMetadataWriterTableVersionSix`; format notes (metadata table) 2.3 and 2.5.
-From version 8 on they are fresh ones, and builds count from the year 0 on. Instants of version 6 do not tell when they completed:
-there an own action has the time of the one it follows with three digits more, so that it comes before all that are still to come.
-Readers of Apache Hudi take blocks of no other instants that their data table does not have.
+Rules: `HoodieBackedTableMetadataWriter`, `HoodieBackedTableMetadataWriterTableVersionSix`; docs/format/metadata-table.md#initialization,
+#services-of-the-metadata-table. From version 8 on they are fresh ones, and builds count from the year 0 on. Instants of version 6 do not
+tell when they completed: there an own action has the time of the one it follows with three digits more, so that it comes before all that
+are still to come. Readers of Apache Hudi take blocks of no other instants that their data table does not have.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """One partition of the metadata table: its file groups, and which of them holds a key.
 
-Rules: `HoodieBackedTableMetadata`; format notes (metadata table) 4. Keys are spread over the file groups by a hash; file
+Rules: `HoodieBackedTableMetadata`; docs/format/metadata-table.md#key-to-file-group. Keys are spread over the file groups by a hash; file
 groups count in the order of their ids.
 """
 

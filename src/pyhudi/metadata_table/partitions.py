@@ -1,6 +1,6 @@
 """The partitions of the metadata table: their names, the file groups in them, the kind of their records.
 
-Rules: `MetadataPartitionType`; format notes (metadata table) 2.2.
+Rules: `MetadataPartitionType`; docs/format/metadata-table.md#partitions-and-file-groups.
 """
 
 from __future__ import annotations

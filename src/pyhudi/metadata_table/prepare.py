@@ -1,8 +1,8 @@
 """Making the metadata table what options want, before an action is put on the table's timeline.
 
-Rules: `HoodieBackedTableMetadataWriter.initializeIfNeeded`, `HoodieTable.deleteMetadataIndexIfNecessary`; format notes
-(metadata table) 2.3 and 5. Missing partitions are built from a listing and the footers, partitions that are switched off go,
-and a metadata table that cannot be gone on with is built anew.
+Rules: `HoodieBackedTableMetadataWriter.initializeIfNeeded`, `HoodieTable.deleteMetadataIndexIfNecessary`;
+docs/format/metadata-table.md#initialization, #index-definitions. Missing partitions are built from a listing and the footers, partitions
+that are switched off go, and a metadata table that cannot be gone on with is built anew.
 """
 
 from __future__ import annotations

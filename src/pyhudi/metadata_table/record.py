@@ -1,6 +1,6 @@
 """Records of the metadata table as values, one class for each kind.
 
-Rules: `HoodieMetadataRecord`; format notes (metadata table) 3. A record's key is not in it: it is the row of the HFile.
+Rules: `HoodieMetadataRecord`; docs/format/metadata-table.md#metadata-record. A record's key is not in it: it is the row of the HFile.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Records of the metadata table to their Avro bytes, as Hudi writes them into HFiles: the key is left empty.
 
-Rules: `HoodieMetadataPayload`; format notes (metadata table) 2.7, 3 and 3.2.
+Rules: `HoodieMetadataPayload`; docs/format/metadata-table.md#stored-keys, #metadata-record, #record-index-value.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The partition `record_index`: which file group holds the record of a key.
 
-Rules: `HoodieTableMetadataUtil.convertMetadataToRecordIndexRecords`, `HoodieMetadataPayload.createRecordIndexUpdate`; format notes
-(metadata table) 2.4, 3.2 and 4. A commit changes the entries of the keys that it adds, moves or deletes; entries of rows that it only
-updates stay. A key that leaves one file group and comes into another is moved.
+Rules: `HoodieTableMetadataUtil.convertMetadataToRecordIndexRecords`, `HoodieMetadataPayload.createRecordIndexUpdate`;
+docs/format/metadata-table.md#what-each-action-records, #record-index-value, #key-to-file-group. A commit changes the entries of the keys
+that it adds, moves or deletes; entries of rows that it only updates stay. A key that leaves one file group and comes into another is moved.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Taking back what an action of the data table wrote to the metadata table, when that action is rolled back.
 
-Rules: `HoodieBackedTableMetadataWriter.update(HoodieRollbackMetadata)`, `HoodieBackedTableMetadataWriterTableVersionSix`; format notes
-(metadata table) 2.4. The instant goes, which no reader has seen: the data table never completed it. So do its log files; those of version 6
-stay, as in the data table: a block in the next log file of the slice takes back what is in them.
+Rules: `HoodieBackedTableMetadataWriter.update(HoodieRollbackMetadata)`, `HoodieBackedTableMetadataWriterTableVersionSix`;
+docs/format/metadata-table.md#what-each-action-records. The instant goes, which no reader has seen: the data table never completed it. So do
+its log files; those of version 6 stay, as in the data table: a block in the next log file of the slice takes back what is in them.
 """
 
 from __future__ import annotations

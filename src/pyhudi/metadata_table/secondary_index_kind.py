@@ -1,7 +1,7 @@
 """The partitions `secondary_index_*`: which records have a value in a column.
 
-Rules: `SecondaryIndexRecordGenerationUtils`; format notes (metadata table) 2.4, 3.3 and 4. An entry is a pair of value and record key.
-What a commit changes
+Rules: `SecondaryIndexRecordGenerationUtils`; docs/format/metadata-table.md#what-each-action-records, #secondary-index-entry,
+#key-to-file-group. An entry is a pair of value and record key. What a commit changes
 are the pairs that its rows have anew, and those that they had before and no longer have.
 """
 

@@ -1,7 +1,8 @@
 """Which file slices a commit changes, and what rows they had before and have after it.
 
-Rules: `BaseFileRecordParsingUtils`, `HoodieTableMetadataUtil.convertMetadataToRecordIndexRecords`; format notes (metadata table)
-2.4. Only files of the commit, and of the slices below them, are opened. Compactions change no row.
+Rules: `BaseFileRecordParsingUtils`, `HoodieTableMetadataUtil.convertMetadataToRecordIndexRecords`;
+docs/format/metadata-table.md#what-each-action-records. Only files of the commit, and of the slices below them, are opened. Compactions
+change no row.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The files of one file slice of the metadata table, opened: its base file, and what its logs hold that counts.
 
-Rules: `HoodieBackedTableMetadata`; format notes (metadata table) 2.6 and 7. Base file and log blocks are HFiles, deletes are lists of
-keys.
+Rules: `HoodieBackedTableMetadata`; docs/format/metadata-table.md#log-blocks, #rules-for-readers. Base file and log blocks are HFiles,
+deletes are lists of keys.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Records of one file slice of the metadata table: its base file with its log files merged in.
 
-Rules: `HoodieBackedTableMetadata`; format notes (metadata table) 2.6 and 7. Base file and log blocks are HFiles, so rows
-are looked up in each by its index. What the logs hold of the wanted keys is kept, the base file is streamed.
+Rules: `HoodieBackedTableMetadata`; docs/format/metadata-table.md#log-blocks, #rules-for-readers. Base file and log blocks are HFiles, so
+rows are looked up in each by its index. What the logs hold of the wanted keys is kept, the base file is streamed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The partitions `column_stats` and `partition_stats`: bounds and counts of columns, in files and in partitions.
 
-Rules: `HoodieTableMetadataUtil.convertMetadataToColumnStatsRecords`, `.convertMetadataToPartitionStatsRecords`; format notes
-(metadata table) 2.4 and 3.
+Rules: `HoodieTableMetadataUtil.convertMetadataToColumnStatsRecords`, `.convertMetadataToPartitionStatsRecords`;
+docs/format/metadata-table.md#what-each-action-records, #metadata-record.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Records of column statistics decoded a field at a time, all of them together: fifty thousand files in a tenth of a second.
 
-Rules: Avro 1.11 specification, "Binary Encoding"; `HoodieMetadata.avsc`; format notes (metadata table) 3. One cursor for
+Rules: Avro 1.11 specification, "Binary Encoding"; `HoodieMetadata.avsc`; docs/format/metadata-table.md#metadata-record. One cursor for
 each record, all moved over a field at once. What the fields mean is the business of `record_codec`, which decodes one record
 at a time and says the same.
 """

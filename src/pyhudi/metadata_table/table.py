@@ -1,6 +1,6 @@
 """The metadata table of a Hudi table, for reading: files, statistics, filters, where records live.
 
-Rules: `HoodieBackedTableMetadata`, `HoodieTableMetadataUtil`; format notes (metadata table) 2 and 7. It is a
+Rules: `HoodieBackedTableMetadata`, `HoodieTableMetadataUtil`; docs/format/metadata-table.md#rules-for-readers. It is a
 merge-on-read table of HFiles below `.hoodie/metadata`. A partition of it is read when it is asked for, and of that only
 the blocks that may hold what is asked.
 """

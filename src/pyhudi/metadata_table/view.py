@@ -1,6 +1,6 @@
 """A table's files as of a timeline, taken from its metadata table instead of listings.
 
-Rules: `FileSystemViewManager`, `HoodieMetadataFileSystemView`; format notes (metadata table) 7. Where the metadata table
+Rules: `FileSystemViewManager`, `HoodieMetadataFileSystemView`; docs/format/metadata-table.md#rules-for-readers. Where the metadata table
 cannot be trusted the view lists, as its parent does, and a warning says why.
 """
 

@@ -1,6 +1,6 @@
 """Which instants of the metadata table count, given the timeline of the table that it describes.
 
-Rules: `HoodieTableMetadataUtil.getValidInstantTimestamps`; format notes (metadata table) 7. The metadata table completes
+Rules: `HoodieTableMetadataUtil.getValidInstantTimestamps`; docs/format/metadata-table.md#rules-for-readers. The metadata table completes
 an instant before the data table does; until the data table follows, a reader must not see it.
 """
 

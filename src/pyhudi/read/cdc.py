@@ -1,7 +1,7 @@
 """Change data of a span: for each commit and file group of it, which slices and logs tell what changed.
 
-Rules: `HoodieCDCExtractor`; format notes 8.4, docs/design/0080-change-data.md. A commit's statistics say which file groups it wrote and
-which it replaced; compaction, log compaction and clustering change no record.
+Rules: `HoodieCDCExtractor`; docs/format/cdc.md#how-changes-are-derived, docs/design/0081-change-data-and-streams.md. A commit's statistics
+say which file groups it wrote and which it replaced; compaction, log compaction and clustering change no record.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Change data capture: how much a table logs of its changes, and the schema of what it logs.
 
-Rules: `HoodieCDCSupplementalLoggingMode`, `HoodieCDCUtils`; format notes 8. Apache Hudi takes the mode in any case.
+Rules: `HoodieCDCSupplementalLoggingMode`, `HoodieCDCUtils`; docs/format/cdc.md. Apache Hudi takes the mode in any case.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Payload classes: what each of Hudi's own stands for, in the terms that version 9 has in their place.
 
-Rules: `HoodieRecordPayload` and its implementations, RFC-97; format notes 7.1. Java classes are names here, none is ever loaded.
+Rules: `HoodieRecordPayload` and its implementations, RFC-97; docs/format/merging.md#merge-configuration. Java classes are names here, none
+is ever loaded.
 """
 
 from __future__ import annotations

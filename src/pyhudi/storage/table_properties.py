@@ -1,6 +1,6 @@
 """`hoodie.properties`: reading it, and changing it so that no crash loses it.
 
-Rules: `HoodieTableConfig.create/update/recover`; format notes 1.3 and 1.4. A change goes through
+Rules: `HoodieTableConfig.create/update/recover`; docs/format/table-properties.md#checksum, #update-and-recovery. A change goes through
 `hoodie.properties.backup`. Unlike Hudi, which deletes the file and writes it anew, this replaces it in one step;
 readers of either kind always find one whole file.
 """

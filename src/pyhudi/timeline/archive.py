@@ -1,7 +1,7 @@
 """Instants that left the active timeline, of either layout, as one kind of value.
 
-Rules: `ArchivedTimelineV1/V2`; format notes 5. Only completed instants are archived. One that is active still (an
-archival was cut before it deleted the files) comes from here as well; callers that show both drop it.
+Rules: `ArchivedTimelineV1/V2`; docs/format/timeline.md#archived-timeline. Only completed instants are archived. One that is active still
+(an archival was cut before it deleted the files) comes from here as well; callers that show both drop it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The archived timeline of layout 2: sorted Parquet files below `timeline/history`, listed by numbered manifests.
 
-Rules: `LSMTimeline`, `TimelineArchiverV2`; format notes 5.2. `_version_` holds the number of the current manifest;
-when it is missing or unreadable, or names one that is gone, the greatest number counts, unless `_version_` names a greater
+Rules: `LSMTimeline`, `TimelineArchiverV2`; docs/format/timeline.md#history-of-layout-2. `_version_` holds the number of the current
+manifest; when it is missing or unreadable, or names one that is gone, the greatest number counts, unless `_version_` names a greater
 one: what is there does not know what was archived last. Files are named `<min>_<max>_<level>.parquet` after the requested
 times in them, so a question about one instant opens few of them.
 """

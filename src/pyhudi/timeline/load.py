@@ -1,6 +1,7 @@
 """From a table's timeline folder to a `Timeline`.
 
-Rules: Hudi technical specification, "Timeline"; `ActiveTimelineV1/V2`, `InstantComparatorV1/V2`; format notes 3 and 8.
+Rules: Hudi technical specification, "Timeline"; `ActiveTimelineV1/V2`, `InstantComparatorV1/V2`; docs/format/timeline.md#instants,
+docs/format/data-files.md#file-system-view.
 """
 
 from __future__ import annotations

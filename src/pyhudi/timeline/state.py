@@ -1,6 +1,6 @@
 """The transition table of instants: which states an action has, and which may follow which.
 
-Rules: Hudi technical specification, "Timeline"; format notes 3.1. Every state is a file of its own, created once;
+Rules: Hudi technical specification, "Timeline"; docs/format/timeline.md#instant-file-names. Every state is a file of its own, created once;
 earlier ones stay.
 """
 

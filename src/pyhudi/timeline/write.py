@@ -1,6 +1,7 @@
 """Bringing instants forward: each step creates one file, and the file of the last step makes the action visible.
 
-Rules: Hudi technical specification, "Timeline"; `ActiveTimelineV2`; format notes 9. The caller holds the table's lock.
+Rules: Hudi technical specification, "Timeline"; `ActiveTimelineV2`; docs/format/timeline.md#protocol-of-readers-and-writers. The caller
+holds the table's lock.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Markers: the names of data files that a write was about to make, so that nothing it leaves behind is lost sight of.
 
-Rules: `DirectWriteMarkers`, `TimelineServerBasedWriteMarkers`; format notes 7. Markers of both kinds are read, direct
+Rules: `DirectWriteMarkers`, `TimelineServerBasedWriteMarkers`; docs/format/concurrency.md#markers. Markers of both kinds are read, direct
 ones are written (by `pyhudi.kernels.write_task`).
 """
 

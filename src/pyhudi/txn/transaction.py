@@ -2,7 +2,8 @@
 
 lock, reload, roll back what failed writers left - metadata table prepared - requested, inflight - data files - reconcile
 with the markers, re-check - metadata table told - completed - markers away, unlock. Readers see nothing of the write
-before the completed file, and all of it afterwards. Rules: `BaseHoodieWriteClient`, `BaseCommitActionExecutor`; format notes 9.
+before the completed file, and all of it afterwards. Rules: `BaseHoodieWriteClient`, `BaseCommitActionExecutor`;
+docs/format/concurrency.md#order-of-a-commit.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Which file groups new records go to: small files first, then new groups of the greatest size allowed.
 
-Rules: `UpsertPartitioner.assignInserts`, `CommonUtils` sizes; format notes 9.3. Unlike Hudi, the size of a record is an
-estimate from real bytes, never a constant, and the smallest file is filled first.
+Rules: `UpsertPartitioner.assignInserts`, `CommonUtils` sizes; docs/format/data-files.md#packing-of-inserts. Unlike Hudi, the size of a
+record is an estimate from real bytes, never a constant, and the smallest file is filled first.
 """
 
 from __future__ import annotations

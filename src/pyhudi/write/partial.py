@@ -1,7 +1,7 @@
 """Updates that bring only the columns they change, in partial blocks of log files.
 
-Rules: `hoodie.spark.sql.merge.into.partial.updates`, `HoodieAppendHandle`; format notes 7.7. A partial row holds the meta columns, the
-record key, partition and ordering fields, and what changes; a reader takes the rest from the record as it was.
+Rules: `hoodie.spark.sql.merge.into.partial.updates`, `HoodieAppendHandle`; docs/format/merging.md#partial-updates. A partial row holds the
+meta columns, the record key, partition and ordering fields, and what changes; a reader takes the rest from the record as it was.
 """
 
 from __future__ import annotations

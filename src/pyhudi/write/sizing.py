@@ -1,7 +1,7 @@
 """How many bytes a record takes in a base file.
 
-Rules: `AverageRecordSizeEstimator`; format notes 9.2. The commit before tells, when it wrote enough for its footers not
-to count; otherwise some of the rows are encoded. Hudi assumes 1024 bytes then, which makes hundreds of small files of
+Rules: `AverageRecordSizeEstimator`; docs/format/data-files.md#estimate-of-the-record-size. The commit before tells, when it wrote enough
+for its footers not to count; otherwise some of the rows are encoded. Hudi assumes 1024 bytes then, which makes hundreds of small files of
 small records.
 """
 

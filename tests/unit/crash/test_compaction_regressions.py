@@ -1,4 +1,7 @@
-"""Known bugs of Apache Hudi's compaction (reliability notes, R03 to R08): each scenario holds, and fails on a build with that defect."""
+"""Known bugs of Apache Hudi's compaction: each scenario holds, and fails on a build with that defect.
+
+Scenarios: docs/format/known-defects.md#compaction.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Known bugs of Apache Hudi's metadata table (reliability notes, R11 to R14): each scenario holds, and fails on a build with that bug."""
+"""Known bugs of Apache Hudi's metadata table: each scenario holds, and fails on a build with that bug.
+
+Scenarios: docs/format/known-defects.md#metadata-table.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Known bugs of Apache Hudi's rollbacks (reliability notes, R09 to R11): each scenario holds, and fails on a build with that defect."""
+"""Known bugs of Apache Hudi's rollbacks: each scenario holds, and fails on a build with that defect.
+
+Scenarios: docs/format/known-defects.md#rollback.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Known bug of Apache Hudi's cleaner (reliability notes, R05) where pyhudi cleans: what a pending compaction needs stays."""
+"""Known bug of Apache Hudi's cleaner where pyhudi cleans: what a pending compaction needs stays.
+
+Scenario: docs/format/known-defects.md#cleaning-and-archival.
+"""
 
 from __future__ import annotations
 

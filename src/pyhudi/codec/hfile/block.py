@@ -1,8 +1,8 @@
 """Blocks of an HFile: header, payload, checksums.
 
-Rules: HBase reference guide, "HFile format with inline blocks (version 2)"; `HFileBlock`; format notes (metadata
-table) 1.2. A block is a header of 33 bytes, the payload, compressed with the file's codec, and one checksum word for
-each started `bytesPerChecksum` bytes of both. Files of Hudi's own writer have checksum type 0 and zeros for words.
+Rules: HBase reference guide, "HFile format with inline blocks (version 2)"; `HFileBlock`; docs/format/hfile.md#block-header. A block is a
+header of 33 bytes, the payload, compressed with the file's codec, and one checksum word for each started `bytesPerChecksum` bytes of both.
+Files of Hudi's own writer have checksum type 0 and zeros for words.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Where the cells of a data block are. Here they are found one after the other, which serves any block; `cell_arrays` finds many at once.
 
-Rules: format notes (metadata table) 1.3. A cell is `int32 key length | int32 value length | key | value | version`; the key begins with
+Rules: docs/format/hfile.md#cells. A cell is `int32 key length | int32 value length | key | value | version`; the key begins with
 the row after its length in two bytes, and ends with what HBase wants: no family, the latest timestamp, type Put.
 """
 

@@ -1,6 +1,6 @@
 """The file info block: named values that describe the whole file.
 
-Rules: `HFileInfo`; format notes (metadata table) 1.6. Names are as on disk; Hudi adds `schema` (Avro, of the values),
+Rules: `HFileInfo`; docs/format/hfile.md#file-info. Names are as on disk; Hudi adds `schema` (Avro, of the values),
 `minRecordKey`, `maxRecordKey` and `bloomFilterTypeCode`.
 """
 

@@ -1,8 +1,8 @@
 """Index blocks of an HFile: root, intermediate and leaf; and the index of meta blocks.
 
-Rules: HBase reference guide, "Root block index format", "Non-root block index format"; `HFileRootIndexBlock`; format
-notes (metadata table) 1.4. An index key is a lower bound of the rows of its block and an upper bound of those before;
-it need not be a row.
+Rules: HBase reference guide, "Root block index format", "Non-root block index format"; `HFileRootIndexBlock`;
+docs/format/hfile.md#index-blocks. An index key is a lower bound of the rows of its block and an upper bound of those before; it need not be
+a row.
 """
 
 from __future__ import annotations

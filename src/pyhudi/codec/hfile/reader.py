@@ -1,6 +1,6 @@
 """Reading an HFile of version 3: all of it, a range, or rows by the index, with only the blocks that are needed.
 
-Rules: HBase reference guide, "HFile format"; `HFileReaderImpl`; format notes (metadata table) 1. Served is what Hudi's
+Rules: HBase reference guide, "HFile format"; `HFileReaderImpl`; docs/format/hfile.md. Served is what Hudi's
 and HBase's writers make of Hudi's records: GZ or no compression, checksums of every type, any number of index levels,
 meta blocks.
 """

@@ -1,6 +1,6 @@
 """The last 4096 bytes of an HFile: where everything is.
 
-Rules: HBase reference guide, "Fixed file trailer"; `HFileProtos.FileTrailerProto`; format notes (metadata table) 1.7.
+Rules: HBase reference guide, "Fixed file trailer"; `HFileProtos.FileTrailerProto`; docs/format/hfile.md#trailer.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Writing an HFile of version 3 that Hudi's own reader, HBase's and hudi-rs accept.
 
-Rules: `HFileWriterImpl`; format notes (metadata table) 1.8, 1.9. Laid out as Hudi's writer does: data blocks, meta
-blocks, one index level, checksum type 0. Where its releases differ, the form is taken that all readers take: whole
+Rules: `HFileWriterImpl`; docs/format/hfile.md#what-readers-need, #differences-of-the-native-writer-by-release. Laid out as Hudi's writer
+does: data blocks, meta blocks, one index level, checksum type 0. Where its releases differ, the form is taken that all readers take: whole
 cell keys in index and last key, lengths in Hadoop's way, each block naming the one before.
 """
 

@@ -1,8 +1,8 @@
 """From the active timeline to the archive: what is archived is deleted only once readers find it there.
 
-Rules: `TimelineArchiverV2.deleteArchivedActions`, `MetadataConversionUtils.createLSMTimelineInstant`; format notes 5.2. A run
-that was cut after the archive had its instants left some of them in both places, where readers count them once; the next
-run deletes these first.
+Rules: `TimelineArchiverV2.deleteArchivedActions`, `MetadataConversionUtils.createLSMTimelineInstant`;
+docs/format/timeline.md#history-of-layout-2. A run that was cut after the archive had its instants left some of them in both places, where
+readers count them once; the next run deletes these first.
 """
 
 from __future__ import annotations

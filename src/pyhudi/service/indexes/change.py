@@ -1,8 +1,8 @@
 """Making and dropping indexes.
 
-Rules: `HoodieSparkIndexClient.create`, `.drop`; format notes (metadata table) 2.3 and 5. An index is read from the moment on in which
-the table's properties name it. It is built beside writers, by an `indexing` action (`plan`, `run`); in version 6, on a table without
-commits, and with the whole metadata table, under the table's lock.
+Rules: `HoodieSparkIndexClient.create`, `.drop`; docs/format/metadata-table.md#initialization, #index-definitions. An index is read from the
+moment on in which the table's properties name it. It is built beside writers, by an `indexing` action (`plan`, `run`); in version 6, on a
+table without commits, and with the whole metadata table, under the table's lock.
 """
 
 from __future__ import annotations

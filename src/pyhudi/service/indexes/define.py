@@ -1,6 +1,7 @@
 """What a user asks for, as the definition of an index.
 
-Rules: `HoodieSparkIndexClient`, `HoodieIndexUtils`; `CREATE INDEX` of Hudi's SQL reference; format notes (metadata table) 5.
+Rules: `HoodieSparkIndexClient`, `HoodieIndexUtils`; `CREATE INDEX` of Hudi's SQL reference;
+docs/format/metadata-table.md#index-definitions.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Heartbeats: how a writer of Apache Hudi that shares a table with others says that it is alive.
 
-Rules: `HoodieHeartbeatClient`; format notes 9. pyhudi's own writers hold the table's lock instead and write none.
+Rules: `HoodieHeartbeatClient`; docs/format/concurrency.md#heartbeats-and-failed-writes. pyhudi's own writers hold the table's lock instead
+and write none.
 """
 
 from __future__ import annotations

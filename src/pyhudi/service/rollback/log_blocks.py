@@ -1,6 +1,6 @@
 """Log files of version 6 outlive the write that made them: what a failed write put there is taken back by a block that says so.
 
-Rules: `MarkerBasedRollbackStrategy`, `BaseRollbackHelper`; format notes 1.1, 1.8.
+Rules: `MarkerBasedRollbackStrategy`, `BaseRollbackHelper`; docs/format/log-files.md#log-file-names, #rollback-block.
 """
 
 from __future__ import annotations

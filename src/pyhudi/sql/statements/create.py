@@ -1,6 +1,6 @@
 """CREATE TABLE ... USING hudi: the table in storage first, then its entry in the session catalog.
 
-Rules (features.md 1): hive-style partition paths unless the properties say otherwise; partition columns move to the
+Rules (Apache Hudi's page "SQL DDL"): hive-style partition paths unless the properties say otherwise; partition columns move to the
 end; a LOCATION that holds a Hudi table brings its own schema and configuration.
 """
 

@@ -2,7 +2,7 @@
 
 Rules: Hudi's SQL reference. `CREATE INDEX n ON t (column)` makes a secondary index, `CREATE INDEX record_index ON t (keys)` that of the
 record keys, `... USING column_stats(column) OPTIONS(expr='...')` and `... USING bloom_filters(...)` one of an expression. No lock
-provider is asked for, and IF NOT EXISTS does nothing when the index is there (observed-1.2.0.md, "DDL, indexes").
+provider is asked for, and IF NOT EXISTS does nothing when the index is there (docs/differences.md).
 """
 
 from __future__ import annotations

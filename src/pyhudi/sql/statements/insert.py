@@ -1,7 +1,7 @@
 """INSERT INTO and INSERT OVERWRITE.
 
 The source query runs in Spark; its columns are put to the table's by position or by name and cast by Spark's
-store-assignment rules. `hoodie.spark.sql.insert.into.operation` alone chooses the operation (features.md 2): insert
+store-assignment rules. `hoodie.spark.sql.insert.into.operation` alone chooses the operation (Apache Hudi's page "SQL DML"): insert
 unless it says upsert or bulk_insert.
 """
 

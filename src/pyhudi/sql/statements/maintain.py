@@ -1,6 +1,6 @@
 """DROP TABLE, TRUNCATE TABLE and REFRESH TABLE.
 
-DROP of a managed table deletes its data, of an external one only with PURGE (observed-1.2.0.md, "DDL"). TRUNCATE is a
+DROP of a managed table deletes its data, of an external one only with PURGE (docs/sql.md). TRUNCATE is a
 commit that replaces every file group: readers of the table keep a consistent view, and time travel still shows the
 rows until they are cleaned.
 """
