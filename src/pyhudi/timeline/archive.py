@@ -24,10 +24,14 @@ MAX_ARCHIVE_FILE_BYTES = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class ArchivedInstant:
-    """A completed instant of the archive; `metadata` is there for actions that write data."""
+    """A completed instant of the archive; `metadata` is there for actions that write data.
+
+    `transition_time` is when the archive of layout 1 says that it was completed, by the clock of the storage: it is only shown.
+    """
 
     instant: Instant
     metadata: CommitMetadata | None = None
+    transition_time: str | None = None
 
 
 def archived_instants(storage: Storage, config: TableConfig, rows: RowReader) -> Iterator[ArchivedInstant]:
@@ -52,7 +56,7 @@ def _of_layout_1(storage: Storage, config: TableConfig) -> Iterator[ArchivedInst
         for entry in decode_archive(storage.read(file.path, max_bytes=MAX_ARCHIVE_FILE_BYTES)):
             if entry.state.upper() == State.COMPLETED.name:
                 instant = Instant(entry.requested, _action(storage, entry.action), State.COMPLETED)
-                found[entry.requested, entry.action] = ArchivedInstant(instant, entry.metadata)
+                found[entry.requested, entry.action] = ArchivedInstant(instant, entry.metadata, entry.transition_time)
     for key in sorted(found):
         yield found[key]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Final
 
 from pyhudi.errors import UsageError
@@ -35,6 +36,9 @@ _TOTALS: Final = _columns(
     "total_bytes_written total_files_added total_files_updated total_partitions_written total_records_written total_update_records_written"
     " total_errors",
 )
+#: Apache Hudi does not say the action of archived commits here.
+_ACTION: Final = "action"
+_ARCHIVED_TOTALS: Final = tuple(column for column in _TOTALS if column.name != _ACTION)
 _DETAILS: Final = _columns(
     "commit_time state_transition_time action partition file_id previous_commit",
     "num_writes num_inserts num_deletes num_update_writes total_errors total_log_blocks total_corrupt_log_blocks total_rollback_blocks"
@@ -57,7 +61,7 @@ def _archived(call: Call) -> Iterator[tuple[Instant, CommitMetadata]]:
     found = [one for one in archived_instants(table.storage, table.config, read_rows) if begin <= one.instant.requested <= end]
     for one in reversed(found):
         if one.metadata is not None:
-            yield one.instant, one.metadata
+            yield replace(one.instant, completed=one.instant.completed or one.transition_time), one.metadata
 
 
 def _total(instant: Instant, commit: CommitMetadata) -> Row:
@@ -116,7 +120,9 @@ def _show_commits_metadata(call: Call) -> Iterator[Row]:
 
 
 def _show_archived_commits(call: Call) -> Iterator[Row]:
-    return _first(call, (_total(instant, commit) for instant, commit in _archived(call)))
+    at = [column.name for column in _TOTALS].index(_ACTION)
+    rows = (_total(instant, commit) for instant, commit in _archived(call))
+    return _first(call, ((*row[:at], *row[at + 1 :]) for row in rows))
 
 
 def _show_archived_commits_metadata(call: Call) -> Iterator[Row]:
@@ -203,15 +209,16 @@ def _compare(call: Call) -> Iterator[Row]:
     ahead = latest_there != "0" and (latest_here == "0" or latest_here < latest_there)
     leading, behind = (there, latest_here) if ahead else (here, latest_there)
     catching_up = [time for time in leading if time > behind]
-    first, second = (target, source) if ahead else (source, target)
     place = f"Source {source.config.name} is {'behind' if ahead else 'ahead'} by {len(catching_up)} commits."
-    yield (f"{place} Commits in {first.config.name} and not in {second.config.name}: {', '.join(catching_up)}",)
+    yield (f"{place} Commits to catch up - [{', '.join(catching_up)}]",)
 
 
 PROCEDURES: Final = (
     Procedure("show_commits", "The latest commits with their totals.", (_TABLE, _LIMIT), _TOTALS, _show_commits),
     Procedure("show_commits_metadata", "The latest commits, file group by file group.", (_TABLE, _LIMIT), _DETAILS, _show_commits_metadata),
-    Procedure("show_archived_commits", "Archived commits with their totals.", (_TABLE, _LIMIT, *_SPAN), _TOTALS, _show_archived_commits),
+    Procedure(
+        "show_archived_commits", "Archived commits with their totals.", (_TABLE, _LIMIT, *_SPAN), _ARCHIVED_TOTALS, _show_archived_commits
+    ),
     Procedure(
         "show_archived_commits_metadata",
         "Archived commits, file group by file group.",
