@@ -7,10 +7,12 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 from pyspark.sql.readwriter import DataFrameReader
 
 import pyhudi
+import pyspark_hudi
 from pyhudi.errors import UnsupportedError, UsageError
 from pyhudi.spark.enabled_sessions import is_enabled
 from tests.spark.tables import make_table
@@ -49,6 +51,14 @@ def test_session_that_was_not_enabled_is_left_alone(spark: SparkSession, table: 
 def test_session_that_the_jvm_makes_of_an_enabled_one_reads_tables(spark: SparkSession, table: str) -> None:
     plain = SparkSession(spark.sparkContext, spark._jsparkSession.newSession())
     assert plain.read.format("hudi").load(table).count() == 1
+
+
+def test_a_session_that_was_never_enabled_finds_a_source_that_says_so() -> None:
+    assert pyspark_hudi.DefaultSource.name() == "hudi"
+    source = pyspark_hudi.DefaultSource({"path": "/tmp/trips"})
+    for asked in (source.schema, lambda: source.reader(None), lambda: source.writer(None, False), lambda: source.streamReader(None)):
+        with pytest.raises(PySparkRuntimeError, match="call pyhudi"):
+            asked()
 
 
 @pytest.mark.parametrize("remote", ["option", "environment"])

@@ -1,7 +1,7 @@
-"""`spark.catalog` for Hudi tables: each function finds the tables it is about already resolved.
+"""`spark.catalog` for Hudi tables: `createTable` is the CREATE TABLE it means, and `refreshTable` looks at a table anew.
 
-Spark asks a table's provider when its relation cache does not know the table, and no provider in the JVM is named `hudi`. So the tables
-that a call names are refreshed first; `createTable` is the CREATE TABLE it means. Design: docs/design/0030-sql-front-door.md.
+All other functions are Spark's, whose analyzer asks for the plans of Hudi tables by itself.
+Design: docs/design/0031-tables-inside-the-jvm.md.
 """
 
 from __future__ import annotations
@@ -9,19 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.catalog import Catalog
 
-from pyhudi.spark import catalog_table, jvm
+from pyhudi.spark import catalog_table
 from pyhudi.spark.patches import Hook, replace_method
 from pyhudi.spark.relation_cache import forget, refresh
-from pyhudi.spark.relations import refresh_all
 
 IsEnabled = Callable[[SparkSession], bool]
-_NAMING = ("getTable", "tableExists", "listColumns", "cacheTable", "uncacheTable", "isCached")
-_NO_PROVIDER = "DATA_SOURCE_NOT_FOUND"
 
 
 def install(is_enabled: IsEnabled) -> None:
@@ -38,9 +33,6 @@ def install(is_enabled: IsEnabled) -> None:
 
         return chosen
 
-    for name in _NAMING:
-        replace_method(Catalog, name, for_enabled(_naming))
-    replace_method(Catalog, "listTables", for_enabled(_list_tables))
     replace_method(Catalog, "refreshTable", for_enabled(_refresh_table))
     replace_method(Catalog, "createTable", for_enabled(_create_table))
 
@@ -48,33 +40,6 @@ def install(is_enabled: IsEnabled) -> None:
 def _session(catalog: Catalog) -> SparkSession:
     session: SparkSession = catalog._sparkSession  # noqa: SLF001 - no public name
     return session
-
-
-def _naming(
-    session: SparkSession,
-    catalog: Catalog,
-    original: Hook,
-    tableName: str,  # noqa: N803 - Spark's name
-    *args: Any,
-    **kwargs: Any,
-) -> Any:
-    parts = catalog_table.split_name(session, tableName)
-    database = kwargs.get("dbName") or next((arg for arg in args if isinstance(arg, str)), None)
-    refresh_all(session, [parts if database is None else (database, *parts)])
-    return original(catalog, tableName, *args, **kwargs)
-
-
-def _list_tables(session: SparkSession, catalog: Catalog, original: Hook, dbName: str | None = None, *args: Any) -> Any:  # noqa: N803
-    try:
-        return original(catalog, dbName, *args)
-    except (Py4JError, PySparkException) as error:
-        if _NO_PROVIDER not in str(error):
-            raise
-    database = dbName or catalog.currentDatabase()
-    listed = jvm.session_catalog(session).listTables(database).mkString("\x01")
-    names = (identifier.rpartition(".")[2].strip("`") for identifier in listed.split("\x01"))
-    refresh_all(session, [(catalog_table.SESSION_CATALOG, database, name) for name in names])
-    return original(catalog, dbName, *args)
 
 
 def _refresh_table(session: SparkSession, catalog: Catalog, original: Hook, tableName: str) -> None:  # noqa: N803

@@ -1,5 +1,6 @@
 """The files of a snapshot as Spark's `FileIndex`: Spark's own Parquet scan asks it, while planning, what to read.
 
+The class `HudiFiles` in the JVM stands before it, and answers by itself which of two read the same files (`java/hudi/DefaultSource.java`).
 Spark calls these methods through py4j, on the driver only; tasks get names and sizes of files. Partition filters
 arrive with the call, whenever the user added them, so a partition that they exclude is never listed. Design:
 docs/design/0020-spark-scan.md.
@@ -10,7 +11,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import threading
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import TypeAlias
@@ -117,13 +117,6 @@ class SnapshotFileIndex:
         # One call whatever the number of files. NUL is in no path, and `split` leaves out empty texts at the end.
         return pattern.compile("\0").split("\0".join([*found, ""]) or "\0")
 
-    def refresh(self) -> None:
-        """Do nothing: a snapshot stays what it is."""
-
-    def isTimeTravel(self) -> bool:  # noqa: N802
-        """Say that no refresh can change the files (Spark 4.3 asks before it refreshes cached data)."""
-        return True
-
     @carried
     def sizeInBytes(self) -> int:  # noqa: N802
         """Return the bytes of all files, estimated from some of many partitions; Spark chooses its joins by it."""
@@ -133,21 +126,9 @@ class SnapshotFileIndex:
         """Return the partition columns as Spark's `StructType`."""
         return jvm.java_class(self._session, "org.apache.spark.sql.types.DataType").fromJson(self._schema.json())
 
-    def metadataOpsTimeNs(self) -> JavaObject:  # noqa: N802
-        """Return Scala's None: no time of listing is reported."""
-        return self._no_time
-
     def toString(self) -> str:  # noqa: N802
         """Return a text that is the same for the same files only."""
         return self._identity
-
-    def hashCode(self) -> int:  # noqa: N802
-        """Return a Java hash of the identity."""
-        return zlib.crc32(self._identity.encode()) & 0x7FFFFFFF
-
-    def equals(self, other: JavaObject) -> bool:
-        """Tell whether both read the same files: Spark then reuses cached data and exchanges."""
-        return other is self or (other is not None and str(other.toString()) == self._identity)
 
     # --- how it is answered -----------------------------------------------------------------------------------------
 
@@ -254,10 +235,6 @@ class SnapshotFileIndex:
         skipping = "" if snapshot.query.skips_data else ", no skipping"
         timeline = hashlib.sha256(repr(snapshot.timeline.completed()).encode()).hexdigest()[:16]
         return f"{scans_of(snapshot.storage)}{snapshot.instant}, {snapshot.query.mode}, {timeline}{snapshot.scope}{part}{skipping})"
-
-    @cached_property
-    def _no_time(self) -> JavaObject:
-        return jvm.some(self._session, None)
 
 
 @lru_cache(maxsize=64)

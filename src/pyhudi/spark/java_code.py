@@ -8,6 +8,7 @@ Design: docs/design/0031-tables-inside-the-jvm.md.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from importlib import resources
 
 from py4j.clientserver import ClientServer
@@ -21,7 +22,6 @@ from pyhudi.spark import jvm
 from pyhudi.spark.jvm import JavaObject
 
 SOURCE = "hudi.DefaultSource"
-_BYTES = "[B"
 
 
 def install(session: SparkSession, resolver: object) -> None:
@@ -34,34 +34,41 @@ def install(session: SparkSession, resolver: object) -> None:
     Raises:
         UnsupportedError: the JVM does not accept the class, or PySpark runs without pinned threads.
     """
-    gateway = _gateway(session)
+    gateway = session.sparkContext._gateway  # noqa: SLF001 - no public name
     if not isinstance(gateway, ClientServer):
         raise UnsupportedError(
             "pyhudi needs PySpark's pinned threads, since it answers the JVM on the thread that asked: leave out PYSPARK_PIN_THREAD=false."
         )
     ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]
-    java = jvm.jvm_session(session)
-    loader = java.getClass().getClassLoader()
+    source(session).install(jvm.jvm_session(session), resolver)
+
+
+def source(session: SparkSession) -> JavaObject:
+    """Return an object of the class, whose methods are what Python asks of it: py4j asks twice for each method of a class.
+
+    Raises:
+        UnsupportedError: the JVM does not accept the class.
+    """
+    return source_of(session.sparkContext)
+
+
+def source_of(context: SparkContext) -> JavaObject:
+    """Return the object of the JVM behind a Spark context."""
+    return _source(context._jvm, context._gateway)  # noqa: SLF001 - no public names
+
+
+@lru_cache(maxsize=2)
+def _source(java: JavaObject, gateway: JavaObject) -> JavaObject:
+    loader = _java_class(java, "org.apache.spark.sql.SparkSession").getClassLoader()
     if not _is_defined(loader):
         try:
-            _define(session, loader)
+            _define(java, gateway, loader)
         except Py4JJavaError as error:
             raise UnsupportedError(
                 f"Spark's JVM does not accept pyhudi's class {SOURCE}, without which names of Hudi tables cannot be resolved:"
                 f" {error.java_exception}. Start Spark by its own scripts, which open java.base/java.lang to it (--add-opens)."
             ) from error
-    source(session).install(java, resolver)
-
-
-def source(session: SparkSession) -> JavaObject:
-    """Return the class, whose static methods are what Python asks of it."""
-    return jvm.java_class(session, SOURCE)
-
-
-def session_of(context: SparkContext, identity: str) -> JavaObject | None:
-    """Return the JVM's session of an id; None when it is gone."""
-    found: JavaObject | None = jvm.class_in(context._jvm, SOURCE).session(identity)  # noqa: SLF001 - no public name
-    return found
+    return jvm.class_in(java, SOURCE)()
 
 
 def _is_defined(loader: JavaObject) -> bool:
@@ -72,28 +79,28 @@ def _is_defined(loader: JavaObject) -> bool:
     return True
 
 
-def _define(session: SparkSession, loader: JavaObject) -> None:
-    compiler = jvm.java_class(session, "org.codehaus.janino.SimpleCompiler")()
+def _define(java: JavaObject, gateway: JavaObject, loader: JavaObject) -> None:
+    compiler = jvm.class_in(java, "org.codehaus.janino.SimpleCompiler")()
     compiler.setParentClassLoader(loader)
     compiler.cook(resources.files("pyhudi.spark").joinpath("java/hudi/DefaultSource.java").read_text("utf-8"))
     codes = compiler.getBytecodes()
-    java_lang = jvm.java_class(session, "java.lang.Class")
-    integer = jvm.java_class(session, "java.lang.Integer").TYPE
-    types = _array(session, "Class", java_lang.forName("java.lang.String"), java_lang.forName(_BYTES), integer, integer)
-    define = java_lang.forName("java.lang.ClassLoader").getDeclaredMethod("defineClass", types)
+
+    def array(kind: str, *items: object) -> JavaObject:
+        made = gateway.new_array(jvm.class_in(java, kind), len(items))
+        for number, item in enumerate(items):
+            made[number] = item
+        return made
+
+    integer = jvm.class_in(java, "java.lang.Integer").TYPE
+    types = array("java.lang.Class", _java_class(java, "java.lang.String"), _java_class(java, "[B"), integer, integer)
+    define = _java_class(java, "java.lang.ClassLoader").getDeclaredMethod("defineClass", types)
     define.setAccessible(True)
-    # Superclasses and interfaces are looked up while a class is defined; none of these extends another of them.
+    # A superclass or an interface is looked up while a class is defined; none of these extends another of them.
     for name in codes.keySet().toArray():
         code = codes.get(name)
-        define.invoke(loader, _array(session, "Object", name, code, 0, len(code)))
+        define.invoke(loader, array("java.lang.Object", name, code, 0, len(code)))
 
 
-def _gateway(session: SparkSession) -> JavaObject:
-    return session.sparkContext._gateway  # noqa: SLF001 - no public name
-
-
-def _array(session: SparkSession, kind: str, *items: object) -> JavaObject:
-    made = _gateway(session).new_array(jvm.java_class(session, f"java.lang.{kind}"), len(items))
-    for number, item in enumerate(items):
-        made[number] = item
-    return made
+def _java_class(java: JavaObject, name: str) -> JavaObject:
+    """Return the `java.lang.Class` of a name."""
+    return jvm.class_in(java, "java.lang.Class").forName(name)

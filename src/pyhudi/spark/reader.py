@@ -19,8 +19,7 @@ from pyhudi.spark import catalog_table
 from pyhudi.spark.patches import Hook, replace_method
 from pyhudi.spark.read_frame import read_frame
 from pyhudi.spark.read_request import ReadRequest, noting_hooks, refuse_glob, request_of
-from pyhudi.spark.relation_cache import catalog_order, refresh
-from pyhudi.spark.relations import refresh_all
+from pyhudi.spark.relation_cache import catalog_order
 from pyhudi.spark.session_options import read_defaults
 from pyhudi.storage.open import open_storage
 
@@ -35,7 +34,6 @@ def install(is_enabled: IsEnabled) -> None:
     """
     for name, hook in {**noting_hooks(), **_reading_hooks(is_enabled)}.items():
         replace_method(DataFrameReader, name, hook)
-    replace_method(SparkSession, "table", _session_table(is_enabled))
 
 
 def load(session: SparkSession, path: str, query: SnapshotQuery | ChangesQuery, merge_folder: str | None = None) -> DataFrame:
@@ -76,7 +74,6 @@ def _reading_hooks(is_enabled: IsEnabled) -> dict[str, Hook]:
         if found is None:
             return original(reader, tableName)
         if not request.options:
-            refresh(session, found)
             return original(reader, tableName)
         if request.has_schema:
             raise UsageError(f"table {tableName} has its own schema: leave out schema(...) and select or cast afterwards.")
@@ -98,12 +95,3 @@ def read_with(session: SparkSession, path: str, request: ReadRequest, last: Sequ
         return frame
     ordered = catalog_order(frame.columns, last)
     return frame if ordered == frame.columns else frame.select(*(frame[f"`{name}`"] for name in ordered))
-
-
-def _session_table(is_enabled: IsEnabled) -> Hook:
-    def hook(session: SparkSession, original: Hook, tableName: str) -> Any:  # noqa: N803
-        if is_enabled(session):
-            refresh_all(session, [catalog_table.split_name(session, tableName)])
-        return original(session, tableName)
-
-    return hook

@@ -89,6 +89,6 @@ def _made(identity: str) -> SparkSession:
     assert context is not None, "a session asks"
     to_frame = RDD.toDF  # a session that is made becomes the one to which `rdd.toDF()` belongs
     try:
-        return SparkSession(context, java_code.session_of(context, identity))
+        return SparkSession(context, java_code.source_of(context).session(identity))
     finally:
         RDD.toDF = to_frame  # type: ignore[method-assign]

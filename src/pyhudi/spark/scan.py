@@ -18,7 +18,7 @@ from pyhudi.read.changes import ChangedRows, Written
 from pyhudi.read.snapshot import Snapshot
 from pyhudi.schema.internal.history import history_of
 from pyhudi.schema.meta_columns import COMMIT_TIME, is_meta_column, with_meta_columns
-from pyhudi.spark import jvm
+from pyhudi.spark import java_code, jvm
 from pyhudi.spark.explained_files import remember
 from pyhudi.spark.file_index import ScanPart, SnapshotFileIndex, merges
 from pyhudi.spark.jvm import JavaObject
@@ -100,7 +100,7 @@ def _relation(session: SparkSession, index: SnapshotFileIndex, columns: StructTy
     ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]
     from_json = jvm.java_class(session, "org.apache.spark.sql.types.DataType").fromJson
     relation = jvm.java_class(session, f"{_DATASOURCES}.HadoopFsRelation")(
-        index,
+        java_code.source(session).files(index, index.toString()),
         index.partitionSchema(),
         from_json(columns.json()),
         jvm.some(session, None),

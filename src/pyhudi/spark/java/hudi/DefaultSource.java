@@ -118,6 +118,15 @@ public class DefaultSource implements RelationProvider, SchemaRelationProvider, 
         return Arrays.asList(new String[] {database, table});
     }
 
+    /**
+     * Returns the files of a snapshot, which Python lists when it is asked.
+     *
+     * <p>Spark compares plans after every rule, and looks them up among what is cached. That is answered here, by the text that names the snapshot.
+     */
+    public static FileIndex files(FileIndex python, String text) {
+        return new HudiFiles(python, text);
+    }
+
     /** Returns the session of an id; null when it is gone. */
     public static SparkSession session(String id) {
         WeakReference known = (WeakReference) SESSIONS.get(id);
@@ -275,6 +284,56 @@ public class DefaultSource implements RelationProvider, SchemaRelationProvider, 
             } catch (AnalysisException unknown) {
                 return false; // the command itself says what is wrong with the name
             }
+        }
+    }
+
+    static final class HudiFiles implements FileIndex {
+        private final FileIndex python;
+        private final String text;
+
+        HudiFiles(FileIndex python, String text) {
+            this.python = python;
+            this.text = text;
+        }
+
+        public Seq rootPaths() {
+            return this.python.rootPaths();
+        }
+
+        public Seq listFiles(Seq partitionFilters, Seq dataFilters) {
+            return this.python.listFiles(partitionFilters, dataFilters);
+        }
+
+        public String[] inputFiles() {
+            return this.python.inputFiles();
+        }
+
+        public long sizeInBytes() {
+            return this.python.sizeInBytes();
+        }
+
+        public StructType partitionSchema() {
+            return this.python.partitionSchema();
+        }
+
+        /** Does nothing: a snapshot stays what it is. */
+        public void refresh() {}
+
+        /** Says that no refresh can change the files (Spark 4.3 asks before it refreshes cached data). */
+        public boolean isTimeTravel() {
+            return true;
+        }
+
+        public String toString() {
+            return this.text;
+        }
+
+        public int hashCode() {
+            return this.text.hashCode();
+        }
+
+        public boolean equals(Object other) {
+            return other instanceof HudiFiles && this.text.equals(((HudiFiles) other).text);
         }
     }
 
