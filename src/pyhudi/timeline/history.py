@@ -143,9 +143,10 @@ class History(Mapping[str, str]):
 
     def _all_files(self) -> tuple[HistoryFile, ...]:
         if self._files is None:
-            self._files = history_files(self._storage, self._config)
+            listing = self._storage.list(self._config.history_path)
+            self._files = history_files(self._storage, self._config, listing)
             if not self._files:
-                check_nothing_archived(self._storage, self._config, self._first_active)
+                check_nothing_archived(self._storage, self._config, listing, self._first_active)
         return self._files
 
     def _names_of(self, file: HistoryFile) -> _Names:

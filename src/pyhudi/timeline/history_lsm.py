@@ -68,18 +68,20 @@ class ArchivedRow:
     plan: bytes | None = None
 
 
-def history_files(storage: Storage, config: TableConfig) -> tuple[HistoryFile, ...]:
-    """Return the files of the current manifest; empty when nothing was ever archived.
+def history_files(storage: Storage, config: TableConfig, listing: Sequence[FileStatus] | None = None) -> tuple[HistoryFile, ...]:
+    """Return the files of the current manifest; empty when nothing was ever archived. `listing` is that of the archive's folder.
 
     Raises:
         CorruptTableError: the manifest is unreadable or lists a file that is none of the archive.
     """
-    return current_manifest(storage, config)[1]
+    return current_manifest(storage, config, listing)[1]
 
 
-def current_manifest(storage: Storage, config: TableConfig) -> tuple[int, tuple[HistoryFile, ...]]:
+def current_manifest(
+    storage: Storage, config: TableConfig, listing: Sequence[FileStatus] | None = None
+) -> tuple[int, tuple[HistoryFile, ...]]:
     """Return the number of the current manifest and the files that it lists; 0 when nothing was ever archived. Errors as above."""
-    listing = storage.list(config.history_path)
+    listing = storage.list(config.history_path) if listing is None else listing
     current = _current_number(storage, config) if listing else None
     if current is not None and current not in manifest_numbers(listing):
         listing = storage.list(config.history_path)  # it was written since
@@ -105,15 +107,15 @@ def files_of_manifest(storage: Storage, config: TableConfig, number: int, listin
     return tuple(_history_file(storage, config, path, entry, known) for entry in entries)
 
 
-def check_nothing_archived(storage: Storage, config: TableConfig, first_active: str) -> None:
-    """See that an archive without manifests holds no instants of before the first active one: they would be forgotten.
+def check_nothing_archived(storage: Storage, config: TableConfig, listing: Iterable[FileStatus], first_active: str) -> None:
+    """Check that an archive without manifests holds no instants of before the first active one: they would be forgotten.
 
     An archival that was cut off before its first manifest leaves a file whose instants are all active still.
 
     Raises:
         CorruptTableError: names the file.
     """
-    last = last_archived(storage.file_names(config.history_path))
+    last = last_archived(status.name for status in listing)
     if last is not None and last < first_active:
         raise CorruptTableError(
             f"'{config.history_path}' of table {storage.uri} holds instants up to {last} and has no manifest any more: {_RESTORE}"

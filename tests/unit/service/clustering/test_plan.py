@@ -101,5 +101,6 @@ def test_other_clustering_is_refused_by_name() -> None:
     name = "org.apache.hudi.client.clustering.plan.strategy.SparkSizeBasedClusteringPlanStrategy"
     with pytest.raises(UnsupportedError, match=r"SparkSizeBasedClusteringPlanStrategy.* is not served"):
         clustering_settings(resolve({"hoodie.clustering.plan.strategy.class": name}))
+    sorted_by_key = {"hoodie.clustering.plan.strategy.sort.columns": "id", "pyhudi.options.unserved": "refuse"}
     with pytest.raises(UnsupportedError, match="other tables than those of hash rings"):
-        resolve({"hoodie.clustering.plan.strategy.sort.columns": "id"})
+        resolve(sorted_by_key)
