@@ -49,7 +49,7 @@ def record(storage: Storage, instant: Instant, max_delta_commits: int = 10, log_
     before = max((one.requested for one in timeline.instants if one.requested < instant.requested), default="")
     own = open_own(storage, sources())
     assert own is not None
-    view = FileSystemView(storage, config, timeline.as_of(before))
+    view = FileSystemView(storage, config, timeline.requested_by(before))
     settings = MetadataSettings(max_delta_commits=max_delta_commits, log_compaction_blocks=log_compaction_blocks)
     in_step = InStep(storage, config, view, own, settings)
     if instant.action is Action.CLEAN:
@@ -69,7 +69,7 @@ def record_commit(in_step: InStep, requested: str, metadata: CommitMetadata) -> 
 def replay(storage: Storage, max_delta_commits: int = 10, log_compaction_blocks: int | None = None) -> None:
     """Build a metadata table before the first action, then record each."""
     timeline = timeline_of(storage)
-    prepared(storage, timeline.as_of("0"))
+    prepared(storage, timeline.requested_by("0"))
     for instant in timeline.completed():
         if instant.action.writes_data or instant.action is Action.CLEAN:
             record(storage, instant, max_delta_commits, log_compaction_blocks)

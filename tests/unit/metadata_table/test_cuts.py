@@ -42,7 +42,7 @@ def before_last(stored: MemoryStorage) -> MemoryStorage:
     """The table with a metadata table that knows the first commit; the second is still to complete."""
     storage = stored.copy()
     first, last = timeline_of(storage).data_instants()
-    prepared(storage, timeline_of(storage).as_of(first.requested), StoppedClock())
+    prepared(storage, timeline_of(storage).requested_by(first.requested), StoppedClock())
     storage.delete(completed_file(stored, last))
     return storage
 

@@ -124,7 +124,7 @@ def test_compaction_waits_for_enough_delta_commits(tmp_path) -> None:
 def test_rolled_back_commit_leaves_no_trace(tmp_path) -> None:
     storage = table_of("cow/v9_txns_simple_nometa", tmp_path)
     *_, last = timeline_of(storage).data_instants()
-    in_step = prepared(storage, timeline_of(storage).as_of(str(int(last.requested) - 1)))
+    in_step = prepared(storage, timeline_of(storage).requested_by(str(int(last.requested) - 1)))
     before = contents(storage)
     record_commit(in_step, last.requested, read_commit(storage, in_step.config, last))
     assert contents(storage) != before
@@ -141,7 +141,7 @@ def test_rolled_back_commit_leaves_no_trace(tmp_path) -> None:
 def test_commit_that_the_table_has_not_completed_is_not_seen(tmp_path) -> None:
     storage = table_of("cow/v9_txns_simple_nometa", tmp_path)
     *_, last = timeline_of(storage).data_instants()
-    prepared(storage, timeline_of(storage).as_of(str(int(last.requested) - 1)))
+    prepared(storage, timeline_of(storage).requested_by(str(int(last.requested) - 1)))
     before = contents(storage)
     record(storage, last)
     assert contents(storage) != before
@@ -154,7 +154,7 @@ def test_commit_that_the_table_has_not_completed_is_not_seen(tmp_path) -> None:
 def test_metadata_table_that_misses_a_commit_is_built_anew_with_a_warning(tmp_path, caplog) -> None:
     storage = table_of("cow/v9_txns_simple_nometa", tmp_path)
     *_, last = timeline_of(storage).data_instants()
-    prepared(storage, timeline_of(storage).as_of(str(int(last.requested) - 1)))
+    prepared(storage, timeline_of(storage).requested_by(str(int(last.requested) - 1)))
     # The fixture's last commit is older than the metadata table, so a newer one must be feigned.
     later = f"29{last.requested[2:]}"
     data = storage.read(f".hoodie/timeline/{last.file_name(2)}")
@@ -202,7 +202,7 @@ def test_cleaned_files_and_their_statistics_go(tmp_path) -> None:
     timeline = timeline_of(storage)
     cleans = [instant for instant in timeline.completed() if instant.action is Action.CLEAN]
     assert cleans
-    prepared(storage, timeline.as_of(str(int(cleans[0].requested) - 1)))
+    prepared(storage, timeline.requested_by(str(int(cleans[0].requested) - 1)))
     for instant in timeline.completed():
         if instant.requested >= cleans[0].requested and (instant.action.writes_data or instant.action is Action.CLEAN):
             record(storage, instant)

@@ -62,7 +62,7 @@ def test_compaction_of_an_index_with_many_blocks_keeps_each_record(tmp_path, mon
     storage.delete_tree(FOLDER)
     timeline = timeline_of(storage)
     before, last = timeline.data_instants()[-2:]
-    prepared(storage, timeline.as_of(before.requested))
+    prepared(storage, timeline.requested_by(before.requested))
     record(storage, last)
     expected = indexes(storage)
     own = open_own(storage, sources())
