@@ -11,7 +11,7 @@ import threading
 from collections import OrderedDict, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import TypeAlias
 
 from pyhudi.errors import CorruptTableError
@@ -73,23 +73,36 @@ class CheckedView(FileSystemView):
 
     def latest_base_files(self, partition_path: str) -> tuple[BaseFile, ...]:
         """Return the newest base file of each file group that has one; see the parent."""
-        self._check(partition_path, self._newest(partition_path))
+        self._check(partition_path, self._newest(partition_path), logs=False)
         return super().latest_base_files(partition_path)
 
-    def _check(self, partition_path: str, files: PartitionFiles) -> None:
-        if self._stated is None:
-            self._stated = stated_files(self.storage, self.config, self.timeline)
+    def _check(self, partition_path: str, files: PartitionFiles, *, logs: bool = True) -> None:
+        for file, problem in self.differences(partition_path, files):
+            if logs or not file.is_log:
+                raise CorruptTableError(f"'{join_path(partition_path, file.name)}' of table {self.storage.uri} {problem}")
+
+    def differences(self, partition_path: str, files: PartitionFiles) -> Iterator[tuple[StatedFile, str]]:
+        """Yield the files of the newest slices of a partition that are not as their commits state, with what is wrong."""
         left_out = ids_of(self.replaced, partition_path)
         for file_id, stated in self._stated.get(partition_path, {}).items():
             if file_id not in left_out:
-                for problem in differences(files, file_id, stated, self.timeline):
-                    raise CorruptTableError(f"'{join_path(partition_path, problem[0])}' of table {self.storage.uri} {problem[1]}")
+                yield from differences(files, file_id, stated, self.timeline)
 
-    _stated: Mapping[str, StatedFiles] | None = None
+    def _find_partition_paths(self) -> tuple[str, ...]:
+        """Return the partitions that are there, and those that must be."""
+        found = super()._find_partition_paths()
+        if not self.config.partition_fields:
+            return found
+        lost = (path for path in self._stated.keys() - set(found) if any(True for _ in self.differences(path, PartitionFiles())))
+        return tuple(sorted((*found, *lost)))
+
+    @cached_property
+    def _stated(self) -> Mapping[str, StatedFiles]:
+        return stated_files(self.storage, self.config, self.timeline)
 
 
-def differences(files: PartitionFiles, file_id: str, stated: Sequence[StatedFile], timeline: Timeline) -> Iterator[tuple[str, str]]:
-    """Yield the names of files of a file group's newest slice that are not as their commits state, with what is wrong.
+def differences(files: PartitionFiles, file_id: str, stated: Sequence[StatedFile], timeline: Timeline) -> Iterator[tuple[StatedFile, str]]:
+    """Yield the files of a file group's newest slice that are not as their commits state, with what is wrong.
 
     Args:
         files: the committed files of the partition by listing.
@@ -113,7 +126,7 @@ def differences(files: PartitionFiles, file_id: str, stated: Sequence[StatedFile
             longest[one.name] = one
     for name, one in longest.items():
         if (problem := _problem(one, listed.get(name), timeline.layout)) is not None:
-            yield name, problem
+            yield one, problem
 
 
 def _floor(timeline: Timeline, instants: Iterable[str]) -> str:

@@ -6,9 +6,11 @@ Rules: `HoodieTableMetadataUtil.convertMetadataToFilesPartitionRecords`; docs/fo
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 
 from pyhudi.fsview.build import committed_files
+from pyhudi.fsview.stated import CheckedView
 from pyhudi.metadata_table import keys, partitions
 from pyhudi.metadata_table.changes import Changes, InitialGroup, numbered_file_ids, spread
 from pyhudi.metadata_table.data_table import DataTable
@@ -16,9 +18,11 @@ from pyhudi.metadata_table.index_definitions import IndexDefinition
 from pyhudi.metadata_table.record import FileEntry, FileList, MetadataRecord, RecordType
 from pyhudi.spec.clean import CleanMetadata
 from pyhudi.spec.commit import CommitMetadata
+from pyhudi.spec.file_group import join_path
 from pyhudi.spec.rollback import RollbackMetadata
 from pyhudi.storage.protocol import Storage
 
+_log = logging.getLogger(__name__)
 _DELETED = FileEntry(0, is_deleted=True)
 _LIVE = FileEntry(0)
 
@@ -90,6 +94,14 @@ def files_of_rollback(storage: Storage, done: RollbackMetadata) -> Changes:
 
 
 def _partitions_with_files(table: DataTable) -> dict[str, dict[str, int]]:
-    """Return the committed data files of each partition with their sizes, those of replaced file groups among them."""
-    view = table.view
-    return {path: committed_files(path, view.storage.list(path), view.timeline).sizes() for path in view.partition_paths()}
+    """Return the committed data files of each partition with their sizes, also those of replaced file groups, and those that are lost."""
+    view = CheckedView(table.view.storage, table.view.config, table.view.timeline)
+    found: dict[str, dict[str, int]] = {}
+    for path in view.partition_paths():
+        files = committed_files(path, view.storage.list(path), view.timeline)
+        found[path] = files.sizes()
+        for file, problem in view.differences(path, files):
+            # Listed as it should be, so that readers are told of it: from a listing alone nobody would know of its rows any more.
+            _log.error("'%s' of table %s %s; restore it from a copy", join_path(path, file.name), view.storage.uri, problem)
+            found[path][file.name] = file.size
+    return found

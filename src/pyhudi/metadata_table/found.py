@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pyhudi.errors import CorruptTableError
+from pyhudi.fsview.stated import CheckedView
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.metadata_table.compact import without_cut_compactions
 from pyhudi.metadata_table.inflight import is_under_way
@@ -53,7 +54,7 @@ def find(storage: Storage, config: TableConfig, timeline: Timeline, sources: Sou
     """
     own, reason = _usable(storage, config, timeline, sources)
     if own is None:
-        return Found(None, reason, FileSystemView(storage, config, timeline))
+        return Found(None, reason, CheckedView(storage, config, timeline))
     try:
         if config.layout == 1:
             # A log file written now would have to name the slice that a planned compaction makes.
@@ -62,7 +63,7 @@ def find(storage: Storage, config: TableConfig, timeline: Timeline, sources: Sou
             own = roll_back(own, failed.requested)
         own.check_files(config.metadata_partitions)
     except CorruptTableError as error:
-        return Found(None, str(error), FileSystemView(storage, config, timeline))
+        return Found(None, str(error), CheckedView(storage, config, timeline))
     table = MetadataTable(storage, config, timeline, own.view, own.timeline)
     return Found(own, "", MetadataView(storage, config, timeline, table))
 

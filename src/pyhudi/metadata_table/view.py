@@ -16,6 +16,7 @@ from pyhudi.fsview.collector import collector_paused
 from pyhudi.fsview.newest import newest_files
 from pyhudi.fsview.plain import plain_slices
 from pyhudi.fsview.slice_list import SliceList
+from pyhudi.fsview.stated import CheckedView
 from pyhudi.fsview.view import FileSystemView
 from pyhudi.metadata_table.partitions import FILES
 from pyhudi.metadata_table.table import MetadataTable, listing_of
@@ -34,19 +35,19 @@ def open_view(storage: Storage, config: TableConfig, timeline: Timeline, *, use_
         >>> open_view(storage, config, timeline).latest_slices("region=us")                   # doctest: +SKIP
     """
     if not use_metadata_table or FILES not in config.metadata_partitions:
-        return FileSystemView(storage, config, timeline)
+        return CheckedView(storage, config, timeline)
     try:
         table = MetadataTable.open(storage, config, timeline)
     except (CorruptTableError, UnsupportedError) as error:
         _warn(storage, str(error))
-        return FileSystemView(storage, config, timeline)
+        return CheckedView(storage, config, timeline)
     if missing := table.missing_instants:
         _warn(storage, f"it does not know of {len(missing)} writes, the first is {missing[0]}")
-        return FileSystemView(storage, config, timeline)
+        return CheckedView(storage, config, timeline)
     return MetadataView(storage, config, timeline, table)
 
 
-class MetadataView(FileSystemView):
+class MetadataView(CheckedView):
     """A view that asks a metadata table. One look-up finds the files of all partitions that are asked for together."""
 
     def __init__(self, storage: Storage, config: TableConfig, timeline: Timeline, table: MetadataTable) -> None:
@@ -116,6 +117,11 @@ class MetadataView(FileSystemView):
         except (CorruptTableError, UnsupportedError) as error:
             self._distrust(error)
             return None
+
+    def _check(self, partition_path: str, files: PartitionFiles, *, logs: bool = True) -> None:
+        # What the metadata table lists, commits have told it; what it lists and storage lacks is noticed when it is opened.
+        if self._table is None:
+            super()._check(partition_path, files, logs=logs)
 
     def _distrust(self, error: Exception) -> None:
         _warn(self.storage, str(error))

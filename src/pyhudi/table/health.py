@@ -14,6 +14,7 @@ from pyhudi.read.schema import table_schema
 from pyhudi.spec.file_group import FileSlice
 from pyhudi.spec.instant import Action, Instant
 from pyhudi.table.inspect_logs import log_problems
+from pyhudi.table.lost_rows import lost_files, overlooked_writes
 from pyhudi.timeline.payload import read_commit
 
 #: `check`, `subject`, `problem`.
@@ -42,6 +43,8 @@ def problems(view: FileSystemView) -> Iterator[Problem]:
         for name in view.config.metadata_partitions_inflight:
             yield _problem("nothing pending", name, "left of a build that nobody runs any more; the next write removes it")
     yield from _not_as_committed(view)
+    yield from (_problem("files are as their commits state", *lost) for lost in lost_files(view))
+    yield from (_problem("later writes took up all rows", *lost) for lost in overlooked_writes(view))
     schema = table_schema(view.storage, view.config, view.timeline).columns
     yield from (_problem(*problem) for problem in metadata_table_problems(view, schema))
 

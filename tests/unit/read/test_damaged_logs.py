@@ -13,6 +13,7 @@ import pytest
 from pyhudi import HudiTable
 from pyhudi.codec.log_writer import encode_block
 from pyhudi.errors import CorruptTableError, HudiError, UnsupportedError
+from pyhudi.fsview import stated
 from pyhudi.spec.log_block import BlockHeader, BlockType
 from tests.unit.codec.log_fuzz import MUTATIONS
 
@@ -71,7 +72,10 @@ def test_mutated_log_files_give_rows_or_an_error_that_names_a_file(name: str, ow
         (b"".join((b"#HUDI#", (32).to_bytes(8, "big"), b"\0\0\0\2\0\0\0\3", bytes(16), (38).to_bytes(8, "big"))), "format version 2"),
     ],
 )
-def test_error_names_file_and_offset(block: bytes, said: str, own_copy: Callable[[str], tuple[Path, list[Path]]]) -> None:
+def test_error_names_file_and_offset(
+    block: bytes, said: str, own_copy: Callable[[str], tuple[Path, list[Path]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stated, "differences", lambda *_: ())  # as if the commit that states the length were archived
     base, logs = own_copy("judge/merge_on_read_v9")
     log = logs[0]
     offset = log.stat().st_size
@@ -102,12 +106,18 @@ def test_base_file_that_is_not_there_is_named(own_copy: Callable[[str], tuple[Pa
         HudiTable.open(base).to_arrow()
 
 
-def test_no_cut_of_a_committed_log_file_loses_rows_in_silence(own_copy: Callable[[str], tuple[Path, list[Path]]]) -> None:
+@pytest.mark.parametrize("knows_length", [True, False])
+def test_no_cut_of_a_committed_log_file_loses_rows_in_silence(
+    knows_length: bool, own_copy: Callable[[str], tuple[Path, list[Path]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not knows_length:  # as if the commit that states it were archived
+        monkeypatch.setattr(stated, "differences", lambda *_: ())
+    said = "wrote it with" if knows_length else r"block at byte \d+"
     base, logs = own_copy("judge/merge_on_read_v9")
     log = logs[0]
     whole = log.read_bytes()
     for end in (len(whole) - 1, len(whole) - 9, len(whole) // 2, 40, 15):
         log.write_bytes(whole[:end])
-        with pytest.raises(CorruptTableError, match=rf"{log.name}.*block at byte \d+"):
+        with pytest.raises(CorruptTableError, match=rf"{log.name}.*{said}"):
             HudiTable.open(base).to_arrow()
     assert HudiTable.open(base).to_arrow(mode="read_optimized").num_rows > 0

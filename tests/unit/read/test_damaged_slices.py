@@ -127,5 +127,5 @@ def archive(history: Path, requested: str, completed: str) -> None:
     name = f"{requested}_{requested}_0.parquet"
     row = {"instantTime": requested, "completionTime": completed, "action": "deltacommit", "metadata": b"", "plan": b""}
     pq.write_table(pa.Table.from_pylist([row]), history / name)
-    (history / "manifest_1").write_text(f'{{"files": [{{"fileName": "{name}", "fileLen": 1}}]}}')
+    (history / "manifest_1").write_text(f'{{"files": [{{"fileName": "{name}", "fileLen": {(history / name).stat().st_size}}}]}}')
     (history / "_version_").write_text("1")
