@@ -125,7 +125,7 @@ def differences(files: PartitionFiles, file_id: str, stated: Sequence[StatedFile
         if is_needed and (one.name not in longest or longest[one.name].size < one.size):
             longest[one.name] = one
     for name, one in longest.items():
-        if (problem := _problem(one, listed.get(name), timeline.layout)) is not None:
+        if (problem := length_problem(one, listed.get(name), timeline.layout)) is not None:
             yield one, problem
 
 
@@ -143,7 +143,7 @@ def _is_of_slice(log: StatedFile, start: str, instants: Collection[str], layout:
     return (log.instant if layout == 1 or log.instant in instants else log.completed) >= start
 
 
-def _problem(stated: StatedFile, size: int | None, layout: int) -> str | None:
+def length_problem(stated: StatedFile, size: int | None, layout: int) -> str | None:
     """Return what is wrong with a file. In layout 1 others may append to a log file, or die while they do, so that it may be longer."""
     if size == stated.size or (size is not None and size > stated.size and stated.is_log and layout == 1):
         return None

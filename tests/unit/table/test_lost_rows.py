@@ -67,6 +67,18 @@ def test_rebuild_does_not_forget_a_lost_file(version, kind, caplog) -> None:
     assert any(path in one["subject"] for one in table.inspect.health().to_pylist())
 
 
+@pytest.mark.parametrize("version", ["6", "8", "9"])
+def test_compaction_does_not_make_a_loss_permanent(version) -> None:
+    storage = written(version, "MERGE_ON_READ").copy()
+    path = newest(storage)
+    storage.replace(path, b"")
+    table = HudiTable(storage)
+    with pytest.raises(CorruptTableError, match=path):
+        table.services.compact(options={"hoodie.compact.inline.max.delta.commits": "1"})
+    with pytest.raises(CorruptTableError, match=path):
+        table.to_arrow()
+
+
 def test_lost_partition_is_an_error(caplog) -> None:
     storage = written("9", "COPY_ON_WRITE").copy()
     storage.delete_tree("rome")

@@ -7,14 +7,15 @@ It is declined then: what others did stays. A file of the plan that is gone with
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.fsview.pending import PendingCompaction, pending_compactions
 from pyhudi.fsview.replaced import replaced_groups
+from pyhudi.fsview.stated import StatedFile, length_problem, stated_files
 from pyhudi.spec.compaction import CompactionOperation, CompactionPlan
-from pyhudi.spec.file_group import BaseFile, FileGroupId, FileSlice, LogFile
+from pyhudi.spec.file_group import BaseFile, FileGroupId, FileSlice, LogFile, join_path
 from pyhudi.spec.file_names import BaseFileName, LogFileName, parse_base_file_name, parse_log_file_name
 from pyhudi.spec.instant import Action, Instant
 from pyhudi.storage.protocol import FileStatus
@@ -35,10 +36,11 @@ def planned_slices(table: LockedTable, instant: Instant, plan: CompactionPlan) -
     """Return the slices of a pending plan as they are now.
 
     Raises:
-        CorruptTableError: a file of the plan is not there, or the plan names what is no file of its group.
+        CorruptTableError: a file of the plan is not there or not as its commit states, or the plan names what is no file of its group.
     """
     replaced = replaced_groups(table.storage, table.config, table.timeline)
     held = _held_by_compactions(table, instant)
+    stated = stated_files(table.storage, table.config, table.timeline) if plan.operations else {}
     listings: dict[str, Listing] = {}
     slices: list[FileSlice] = []
     declined: dict[FileGroupId, str] = {}
@@ -54,7 +56,9 @@ def planned_slices(table: LockedTable, instant: Instant, plan: CompactionPlan) -
         elif group in held:
             declined[group] = f"held by compaction {held[group].instant}"
         else:
-            slices.append(_slice(table, instant, operation, listing))
+            piece = _slice(table, instant, operation, listing)
+            _check_lengths(table, piece, stated.get(group.partition_path, {}).get(group.file_id, ()))
+            slices.append(piece)
     return PlannedSlices(tuple(slices), declined)
 
 
@@ -72,6 +76,17 @@ def _newer_base(table: LockedTable, instant: Instant, operation: CompactionOpera
         if name.file_id == operation.file_id and is_newer and table.timeline.is_committed(name.instant):
             return name
     return None
+
+
+def _check_lengths(table: LockedTable, piece: FileSlice, stated: Iterable[StatedFile]) -> None:
+    """See that the files of a slice have the lengths that commits state: what is missing in them would be missing for good."""
+    sizes = {str(log.name): log.size for log in piece.logs}
+    if piece.base is not None:
+        sizes[str(piece.base.name)] = piece.base.size
+    longest = {file.name: file for file in sorted(stated, key=lambda file: file.size)}
+    for file in longest.values():
+        if file.name in sizes and (problem := length_problem(file, sizes[file.name], table.config.layout)) is not None:
+            raise CorruptTableError(f"'{join_path(piece.group.partition_path, file.name)}' of table {table.storage.uri} {problem}")
 
 
 def _slice(table: LockedTable, instant: Instant, operation: CompactionOperation, listing: Listing) -> FileSlice:
