@@ -143,4 +143,4 @@ def test_time_travel_paths_functions_and_options_stand_in_writing_statements_too
     people(f"DELETE FROM old WHERE id IN (SELECT id + 10 FROM hudi.`{path}`)")
     assert people("SELECT id, name FROM old ORDER BY id") == [(1, "31"), (2, "x"), (3, "53"), (22, "new"), (32, "bob")]
     with pytest.raises(OptionError, match="nonsense"):
-        people("SELECT * FROM people WITH (nonsense = 1)")
+        people("SELECT * FROM people WITH (`hoodie.nonsense` = 1)")
