@@ -8,11 +8,10 @@ brought in line with the names and sizes of now, whoever changed them, before it
 from __future__ import annotations
 
 import bisect
-import threading
-from collections import OrderedDict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from pyhudi.cache import LruCache
 from pyhudi.spec.file_group import join_path
 from pyhudi.spec.file_names import file_and_instant, parse_log_file_name
 from pyhudi.storage.protocol import FileStatus
@@ -88,19 +87,13 @@ def newest_files(
         UnsupportedError: a name is that of a log file of table version 10.
     """
     key = (uri, partition_path)
-    with _guard:
-        known = _kept.pop(key, SortedNames())
-    found = known.with_sizes(sizes)
-    with _guard:
-        _kept[key] = found
-        while len(_kept) > _MOST_PARTITIONS or sum(len(one.sizes) for one in _kept.values()) > _MOST_NAMES:
-            _kept.popitem(last=False)
+    found = (_kept.get(key) or SortedNames()).with_sizes(sizes)
+    _kept.put(key, found)
     return found.newest(partition_path, timeline, file_ids)
 
 
-#: What was sorted for the partitions of tables, the latest last.
-_kept: OrderedDict[tuple[str, str], SortedNames] = OrderedDict()
-_guard = threading.Lock()
+#: What was sorted for the partitions of tables.
+_kept: LruCache[tuple[str, str], SortedNames] = LruCache(_MOST_NAMES, lambda one: len(one.sizes), _MOST_PARTITIONS)
 
 
 def _parsed(names: Iterable[str]) -> dict[str, _Group]:

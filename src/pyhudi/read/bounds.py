@@ -132,8 +132,8 @@ class _Evaluation:
             return bounds.has_values
         if values.type != bounds.low.type:
             return bounds.has_values
-        known = sorted(set(values.to_pylist()))
-        pairs = zip(bounds.low.to_pylist(), bounds.high.to_pylist(), strict=True)
+        known = sorted(set(as_numbers(values).to_pylist()))
+        pairs = zip(as_numbers(bounds.low).to_pylist(), as_numbers(bounds.high).to_pylist(), strict=True)
         between: Mask = np.array([_lies_between(known, low, high) for low, high in pairs], dtype=bool)
         return bounds.has_values & between
 
@@ -157,6 +157,13 @@ class _Evaluation:
             return bounds.has_values
         both = pc.and_(pc.starts_with(bounds.low, prefix), pc.starts_with(bounds.high, prefix))
         return bounds.has_values & ~_mask(both.fill_null(False))
+
+
+def as_numbers(values: pa.Array) -> pa.Array:
+    """Return days and timestamps as whole numbers, other values as they are: Arrow has dates that Python has not."""
+    if not pt.is_date32(values.type) and not pt.is_timestamp(values.type):
+        return values
+    return values.cast(pa.int32() if pt.is_date32(values.type) else pa.int64())
 
 
 def _lies_between(ascending: list[Any], low: Any, high: Any) -> bool:

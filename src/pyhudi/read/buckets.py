@@ -14,6 +14,7 @@ from typing import Final, TypeAlias
 
 import pyarrow as pa
 
+from pyhudi.cache import LruCache
 from pyhudi.index.bucket_numbers import bucket_of, names_buckets
 from pyhudi.index.bucket_proof import divisors
 from pyhudi.kernels.base_file import FOOTER_MAX_KEY, FOOTER_MIN_KEY
@@ -22,7 +23,6 @@ from pyhudi.kernels.parquet_input import footer_entries, open_parquet
 from pyhudi.keygen.protocol import KeyFields
 from pyhudi.read.condition import Condition
 from pyhudi.read.implied import keys_by_fields
-from pyhudi.read.kept import Kept
 from pyhudi.spec.file_group import BaseFile, FileSlice
 from pyhudi.storage.protocol import Storage
 
@@ -111,7 +111,7 @@ def possible_counts(keys: dict[int, Collection[str]], fields: Fields, greatest: 
     return [count for count in divisors(divisor) if count > greatest] if divisor else None
 
 
-_keys: Final[Kept[tuple[str, str], tuple[str, ...]]] = Kept(100_000, lambda _: 1)
+_keys: Final[LruCache[tuple[str, str], tuple[str, ...]]] = LruCache(100_000)
 
 
 def _keys_of(storage: Storage, file: BaseFile) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from pyhudi.metadata_table import keys, partitions
 from pyhudi.metadata_table.stored_cells import StoredCells
 from pyhudi.metadata_table.table import MetadataTable
 from pyhudi.metadata_table.typed_bounds import ColumnBounds, Placing, read_bounds
-from pyhudi.read.bounds import Bounds
+from pyhudi.read.bounds import Bounds, as_numbers
 from pyhudi.schema.meta_columns import RECORD_KEY
 from pyhudi.spec.file_group import FileSlice
 from pyhudi.storage.protocol import Storage
@@ -154,20 +154,14 @@ def _of_slices(found: ColumnBounds, sizes: Sequence[int]) -> Bounds:
     if not len(several):
         return Bounds(low, high, has_values, has_nulls)
     # Days and times as numbers: Arrow has some that Python has not.
-    kind, low, high = low.type, _as_numbers(low), _as_numbers(high)
+    kind, low, high = low.type, as_numbers(low), as_numbers(high)
     lows, highs = low.to_pylist(), high.to_pylist()
     for place in several:
         files = slice(int(starts[place]), int(starts[place]) + sizes[int(place)])
-        lows[place] = _joined(min, _as_numbers(found.low[files]), found.has_values[files])
-        highs[place] = _joined(max, _as_numbers(found.high[files]), found.has_values[files])
+        lows[place] = _joined(min, as_numbers(found.low[files]), found.has_values[files])
+        highs[place] = _joined(max, as_numbers(found.high[files]), found.has_values[files])
         has_values[place], has_nulls[place] = found.has_values[files].any(), found.has_nulls[files].any()
     return Bounds(pa.array(lows, low.type).cast(kind), pa.array(highs, high.type).cast(kind), has_values, has_nulls)
-
-
-def _as_numbers(values: pa.Array) -> pa.Array:
-    if not pa.types.is_date32(values.type) and not pa.types.is_timestamp(values.type):
-        return values
-    return values.cast(pa.int32() if pa.types.is_date32(values.type) else pa.int64())
 
 
 def _joined(choose: Callable[..., Any], bounds: pa.Array, has_values: Any) -> Any:

@@ -6,11 +6,9 @@ reached.
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Hashable
-from typing import Final, Generic, TypeAlias, TypeVar
+from typing import Final, TypeAlias
 
+from pyhudi.cache import LruCache
 from pyhudi.kernels.base_file import TableShape
 from pyhudi.kernels.delta import Delta, SliceTask, slice_delta
 from pyhudi.kernels.merge_slice import Merge, count_merged
@@ -20,50 +18,11 @@ from pyhudi.spec.file_group import FileSlice
 from pyhudi.spec.visibility import Visibility
 from pyhudi.storage.protocol import Storage
 
-Key = TypeVar("Key", bound=Hashable)
-Value = TypeVar("Value")
-
 #: Table, slice, what of its logs counts, how records merge.
 SliceIdentity: TypeAlias = tuple[str, FileSlice, Visibility | str | None, TableShape | None]
 
 _DELTA_BYTES: Final = 64 << 20
 _COUNTS: Final = 100_000
-
-
-class Kept(Generic[Key, Value]):
-    """Values by key, of a limited size in all, the latest used last. Threads share it.
-
-    Args:
-        most: how large the values may be together; one that is larger alone is not kept.
-        size_of: the size of a value.
-    """
-
-    def __init__(self, most: int, size_of: Callable[[Value], int]) -> None:
-        self._most = most
-        self._size_of = size_of
-        self._found: OrderedDict[Key, Value] = OrderedDict()
-        self._size = 0
-        self._lock = threading.Lock()
-
-    def get(self, key: Key) -> Value | None:
-        """Return the value of a key, None when there is none."""
-        with self._lock:
-            if key in self._found:
-                self._found.move_to_end(key)
-            return self._found.get(key)
-
-    def put(self, key: Key, value: Value) -> None:
-        """Keep a value, and let go of the least recently used that have no room beside it."""
-        size = self._size_of(value)
-        if size > self._most:
-            return
-        with self._lock:
-            before = self._found.pop(key, None)
-            self._found[key] = value
-            self._size += size - (0 if before is None else self._size_of(before))
-            while self._size > self._most:
-                _, dropped = self._found.popitem(last=False)
-                self._size -= self._size_of(dropped)
 
 
 def slice_identity(snapshot: Snapshot, piece: FileSlice) -> SliceIdentity:
@@ -78,8 +37,8 @@ def slice_identity(snapshot: Snapshot, piece: FileSlice) -> SliceIdentity:
     return snapshot.storage.uri, piece, whole if snapshot.config.layout == 1 or whole.until is not None else None, snapshot.shape
 
 
-_counts: Final[Kept[SliceIdentity, int]] = Kept(_COUNTS, lambda _: 1)
-_deltas: Final[Kept[tuple[SliceIdentity, tuple[str, ...] | None, tuple[int, int]], Delta]] = Kept(
+_counts: Final[LruCache[SliceIdentity, int]] = LruCache(_COUNTS)
+_deltas: Final[LruCache[tuple[SliceIdentity, tuple[str, ...] | None, tuple[int, int]], Delta]] = LruCache(
     _DELTA_BYTES, lambda delta: delta.rows.nbytes + delta.masked.nbytes
 )
 

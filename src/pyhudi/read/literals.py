@@ -50,15 +50,13 @@ def compared(symbol: str, value: Literal, kind: pa.DataType) -> tuple[str, pa.Sc
 
 def members(values: list[Literal], kind: pa.DataType) -> pa.Array:
     """Return those of the literals of a list, NULLs left out, that a column can be equal to; errors as of `compared`."""
-    found: list[object] = []
-    for value in values:
-        same = None if value is None else compared("=", value, kind)
-        if isinstance(same, tuple):
-            found.append(same[1].as_py())
-    if pt.is_floating(kind):
-        found = [one for one in found if _is_exact(one, kind)]
-        if 0.0 in found:
-            found += [0.0, -0.0]  # one number in SQL; Arrow looks for each by its bits
+    compared_with = (compared("=", value, kind) for value in values if value is not None)
+    scalars = [same[1] for same in compared_with if isinstance(same, tuple)]
+    if not pt.is_floating(kind):
+        return pa.array(scalars, kind)  # of scalars: Arrow has dates that Python has not
+    found = [one for one in (scalar.as_py() for scalar in scalars) if _is_exact(one, kind)]
+    if 0.0 in found:
+        found += [0.0, -0.0]  # one number in SQL; Arrow looks for each by its bits
     return pa.array(found, kind)
 
 

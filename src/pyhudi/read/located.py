@@ -7,13 +7,13 @@ as many keys as the table has rows.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Sequence
 from itertools import islice
 from typing import Any, Final
 
 import pyarrow as pa
 
+from pyhudi.cache import LruCache
 from pyhudi.errors import CorruptTableError, HudiError, UnsupportedError
 from pyhudi.index.bucket_numbers import names_buckets
 from pyhudi.index.log_born import NEW_IN_LOGS_NOTE
@@ -95,14 +95,11 @@ def has_unique_keys(snapshot: Snapshot, table: MetadataTable, *, at_any_price: b
         if not at_any_price and len(slices) <= table.files_to_open(partitions.RECORD_INDEX):
             return False
         known = (state, _is_proven(snapshot, table, slices))
-        _UNIQUE[storage.uri] = known
-        _UNIQUE.move_to_end(storage.uri)
-        while len(_UNIQUE) > _KEPT:
-            _UNIQUE.popitem(last=False)
+        _UNIQUE.put(storage.uri, known)
     return known[1]
 
 
-_UNIQUE: OrderedDict[str, tuple[Any, bool]] = OrderedDict()
+_UNIQUE: LruCache[str, tuple[Any, bool]] = LruCache(_KEPT)
 
 
 def _is_proven(snapshot: Snapshot, table: MetadataTable, slices: Sequence[FileSlice]) -> bool:

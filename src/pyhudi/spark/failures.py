@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 import logging
 import re
-from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
@@ -21,6 +20,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors.exceptions import captured
 from pyspark.sql import SparkSession
 
+from pyhudi.cache import LruCache
 from pyhudi.errors import CorruptTableError, HudiError, UnsupportedError, UsageError
 from pyhudi.merge.custom import merger_of_module
 from pyhudi.spark.interruption import InterruptedCall, is_interruption
@@ -32,12 +32,13 @@ _NUMBER = re.compile(r"pyhudi failure #(\d+)")
 _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([^']+)'")
 _KEPT = 100  # a planner that swallows an error must not make this grow for ever
 _MOST_CAUSES = 20
+_MOST_TABLES = 10_000
 _READ_FAILED = "FAILED_READ_FILE"
 _REFUSED = "hudi.DefaultSource$Refused"
 
-_failures: OrderedDict[int, HudiError] = OrderedDict()
+_failures: LruCache[int, HudiError] = LruCache(_KEPT)
 _numbers = itertools.count(1)
-_tables: set[str] = set()
+_tables: LruCache[str, None] = LruCache(_MOST_TABLES)
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -67,9 +68,7 @@ def carried(callback: Callable[P, T]) -> Callable[P, T]:
 def carried_text(error: HudiError) -> str:
     """Return what a Java exception has to say so that Python raises this error in its place."""
     number = next(_numbers)
-    _failures[number] = error
-    while len(_failures) > _KEPT:
-        _failures.popitem(last=False)
+    _failures.put(number, error)
     return f"pyhudi failure #{number}: {error}"
 
 
@@ -88,7 +87,7 @@ def pickling_explained() -> Iterator[None]:
 
 def explain_reads_below(base: str) -> None:
     """Explain, from now on, failures to read files below a table's base path, written as Hadoop writes it."""
-    _tables.add(base)
+    _tables.put(base, None)
 
 
 def install() -> None:
@@ -112,8 +111,8 @@ def _error_of(exception: JavaObject) -> HudiError | None:
     for cause in _causes(exception):
         message = cause.getMessage() or ""
         found = _NUMBER.search(message)
-        if found and int(found[1]) in _failures:
-            return _failures.pop(int(found[1]))
+        if found and (error := _failures.pop(int(found[1]))) is not None:
+            return error
         if "pyhudi" in message and cause.getClass().getName() == _REFUSED:
             return UnsupportedError(message)
         if message.startswith(f"[{_READ_FAILED}"):

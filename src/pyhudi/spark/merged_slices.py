@@ -17,12 +17,13 @@ from typing import Final, TypeAlias
 import numpy as np
 from pyspark.sql import SparkSession
 
+from pyhudi.cache import LruCache
 from pyhudi.engine.local import LocalEngine
 from pyhudi.engine.protocol import Engine
 from pyhudi.kernels.base_file import TableShape
 from pyhudi.kernels.delta import SliceTask, slice_delta
 from pyhudi.kernels.stamp import without_identity
-from pyhudi.read.kept import Kept, SliceIdentity, slice_identity
+from pyhudi.read.kept import SliceIdentity, slice_identity
 from pyhudi.read.snapshot import Snapshot
 from pyhudi.spark.delta_files import DeltaFile, DeltaFolder
 from pyhudi.spark.masked_rows import bits_of
@@ -52,7 +53,7 @@ class MergedSlice:
 _Identity: TypeAlias = tuple[SliceIdentity, DeltaFolder]
 
 
-_CACHES: weakref.WeakKeyDictionary[SparkSession, Kept[_Identity, MergedSlice]] = weakref.WeakKeyDictionary()
+_CACHES: weakref.WeakKeyDictionary[SparkSession, LruCache[_Identity, MergedSlice]] = weakref.WeakKeyDictionary()
 
 
 def merge_slices(session: SparkSession, snapshot: Snapshot, slices: Sequence[FileSlice], folder: DeltaFolder) -> list[MergedSlice]:
@@ -62,7 +63,7 @@ def merge_slices(session: SparkSession, snapshot: Snapshot, slices: Sequence[Fil
         CorruptTableError: a log or base file is damaged or missing.
         UnsupportedError: records merge in a way that is not served.
     """
-    cache = _CACHES.setdefault(session, Kept(_CACHED_BYTES, lambda merged: merged.size))
+    cache = _CACHES.setdefault(session, LruCache(_CACHED_BYTES, lambda merged: merged.size))
     identities = [(slice_identity(snapshot, one), folder) for one in slices]
     found = {identity: merged for identity in identities if (merged := cache.get(identity)) is not None}
     missing = {identity: one for identity, one in zip(identities, slices, strict=True) if identity not in found}

@@ -17,10 +17,10 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.types as pt
 
+from pyhudi.cache import LruCache
 from pyhudi.codec.archived_v1 import ARCHIVE_FILE
 from pyhudi.kernels.parquet_input import open_parquet
 from pyhudi.kernels.promoted_rows import promoted_type
-from pyhudi.read.kept import Kept
 from pyhudi.read.snapshot import Snapshot
 from pyhudi.schema.avro_arrow import avro_to_arrow
 from pyhudi.spark.types import spark_type
@@ -32,8 +32,8 @@ from pyhudi.timeline.payload import commit_of
 _THREADS: Final = 16
 _NATIVE: Final = frozenset({(pa.int32(), pa.int64()), (pa.int32(), pa.float64()), (pa.binary(), pa.string()), (pa.string(), pa.binary())})
 #: Files never change, nor does the first commit of a table: schemas of files, and of the first commit by the first active instant.
-_FILES: Kept[tuple[str, str, int], pa.Schema] = Kept(1 << 14, lambda _: 1)
-_OLDEST: Kept[tuple[str, str], str] = Kept(1 << 10, lambda _: 1)
+_FILES: LruCache[tuple[str, str, int], pa.Schema] = LruCache(1 << 14)
+_OLDEST: LruCache[tuple[str, str], str] = LruCache(1 << 10)
 
 
 @dataclass(frozen=True, slots=True)

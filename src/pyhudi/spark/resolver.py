@@ -6,12 +6,12 @@ code in the JVM. Design: docs/design/0031-tables-inside-the-jvm.md.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from weakref import WeakValueDictionary
 
 from pyspark import RDD, SparkContext
 from pyspark.sql import SparkSession
 
+from pyhudi.cache import LruCache
 from pyhudi.errors import HudiError, TableNotFound
 from pyhudi.spark import java_code, jvm
 from pyhudi.spark.catalog_table import SESSION_CATALOG, find
@@ -25,7 +25,7 @@ _MOST_SESSIONS = 64  # of the JVM's own making that are remembered, such as one 
 
 #: Sessions that Python has, and those that it made for sessions of the JVM; by the id that the JVM knows them by.
 _OURS: WeakValueDictionary[str, SparkSession] = WeakValueDictionary()
-_THEIRS: OrderedDict[str, SparkSession] = OrderedDict()
+_THEIRS: LruCache[str, SparkSession] = LruCache(_MOST_SESSIONS)
 
 
 class TableResolver:
@@ -77,9 +77,8 @@ def _plan(identity: str, database: str, name: str, options: str) -> JavaObject:
 def _session(identity: str) -> SparkSession:
     found = _OURS.get(identity) or _THEIRS.get(identity)
     if found is None:
-        found = _THEIRS[identity] = _made(identity)
-        while len(_THEIRS) > _MOST_SESSIONS:
-            _THEIRS.popitem(last=False)
+        found = _made(identity)
+        _THEIRS.put(identity, found)
     return found
 
 

@@ -5,12 +5,11 @@ Rules: `CompletionTimeQueryViewV2`, `ArchivedTimelineV2`.
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from pyhudi.cache import LruCache
 from pyhudi.errors import UnsupportedError
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.spec.table_config import TableConfig
@@ -31,10 +30,9 @@ class _Names:
     latest: str
 
 
-#: Names of the instants in files that were read, the latest last: files never change, and each commit asks for some.
-_known: OrderedDict[tuple[str, HistoryFile], _Names] = OrderedDict()
-_known_guard = threading.Lock()
 _MOST_FILES = 256
+#: Names of the instants in files that were read: files never change, and each commit asks for some.
+_known: LruCache[tuple[str, HistoryFile], _Names] = LruCache(_MOST_FILES)
 
 
 class History(Mapping[str, str]):
@@ -153,17 +151,13 @@ class History(Mapping[str, str]):
         if file in self._read:
             return self._read[file]
         key = (self._storage.uri, file)
-        with _known_guard:
-            found = _known.pop(key, None)
+        found = _known.get(key)
         if found is None:
             rows = self._rows(self._storage, file.path, _NAMES)
             instants = tuple(ArchivedRow(*(row[name] for name in _NAMES)) for row in rows)
             times = {one.requested: one.completed for one in instants if one.completed}
             found = _Names(instants, times, max(times.values(), default=""))
-        with _known_guard:
-            _known[key] = found
-            while len(_known) > _MOST_FILES:
-                _known.popitem(last=False)
+            _known.put(key, found)
         self._read[file] = found
         return found
 

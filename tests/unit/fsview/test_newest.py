@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pyhudi.cache import LruCache
 from pyhudi.fsview import newest
 from pyhudi.fsview.build import committed_files, latest_base_files, latest_slices
 from pyhudi.fsview.newest import newest_files
@@ -88,9 +89,7 @@ def test_log_completed_after_the_newest_base_file_began_belongs_to_it(days, arch
 
 @pytest.mark.parametrize(("partitions", "names"), [(2, 100), (100, 3)])
 def test_little_is_kept(monkeypatch, partitions, names) -> None:
-    monkeypatch.setattr(newest, "_kept", kept := type(newest._kept)())
-    monkeypatch.setattr(newest, "_MOST_PARTITIONS", partitions)
-    monkeypatch.setattr(newest, "_MOST_NAMES", names)
+    monkeypatch.setattr(newest, "_kept", kept := LruCache(names, lambda one: len(one.sizes), partitions))
     uri, timeline = str(next(_tables)), Timeline(fold(instants({1: 1})), 2)
     for partition in ("p", "q", "r"):
         newest_files(uri, partition, {base("a", 1): 1, base("b", 1): 1}, timeline)

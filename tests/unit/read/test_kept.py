@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from pyhudi.read import kept
-from pyhudi.read.kept import Kept
 from pyhudi.table.table import HudiTable
 from tests.unit.table.tables import make_table, ride, rows_of
 
@@ -17,22 +16,6 @@ def table_with_log() -> HudiTable:
     table.insert([ride(n) for n in range(4)])
     table.upsert([ride(1, value=5)])
     return table
-
-
-def test_the_least_recently_used_goes_when_there_is_no_room() -> None:
-    found: Kept[str, str] = Kept(4, len)
-    for key in "abc":
-        found.put(key, key)
-    found.get("a")
-    found.put("d", "dd")
-    assert [found.get(key) for key in "abcd"] == ["a", None, "c", "dd"]
-
-
-def test_what_is_larger_than_the_limit_is_not_kept_and_drives_nothing_out() -> None:
-    found: Kept[str, str] = Kept(4, len)
-    found.put("a", "a")
-    found.put("b", "bbbbb")
-    assert (found.get("a"), found.get("b")) == ("a", None)
 
 
 def test_a_slice_is_merged_once_for_all_reads_of_the_same_columns(monkeypatch: pytest.MonkeyPatch) -> None:

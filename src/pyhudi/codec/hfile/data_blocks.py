@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 
+from pyhudi.cache import LruCache
 from pyhudi.codec.hfile.block import Codec, Magic
 from pyhudi.codec.hfile.block_source import BlockSource
 from pyhudi.codec.hfile.data_block import DataBlock
@@ -20,8 +20,7 @@ class DataBlocks:
         self._source = source
         self._codec = codec
         self._suffix = suffix
-        self._room = room
-        self._kept: OrderedDict[int, DataBlock] = OrderedDict()
+        self._kept: LruCache[int, DataBlock] = LruCache(room, lambda block: block.size)
 
     def load(self, entries: Iterable[IndexEntry]) -> Iterator[DataBlock]:
         """Yield the blocks in the order of the entries.
@@ -44,16 +43,11 @@ class DataBlocks:
     def _start(self, entry: IndexEntry, *, ahead: bool = True) -> Callable[[], DataBlock]:
         """Begin to get a block, on a thread if it is wanted ahead; what is returned waits for it."""
         if (kept := self._kept.get(entry.offset)) is not None:
-            self._kept.move_to_end(entry.offset)
             return lambda: kept
         packed = self._source.packed(entry.offset, entry.size, Magic.DATA, self._codec)
         unpack = workers().begin(packed.unpack) if ahead else packed.unpack
         return lambda: self._keep(entry.offset, DataBlock(unpack(), self._suffix, packed.what))
 
     def _keep(self, offset: int, block: DataBlock) -> DataBlock:
-        self._room -= block.size
-        self._kept[offset] = block
-        while self._room < 0:
-            _, dropped = self._kept.popitem(last=False)
-            self._room += dropped.size
+        self._kept.put(offset, block)
         return block

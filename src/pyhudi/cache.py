@@ -1,0 +1,80 @@
+"""The one cache of this process: values by key, of a limited size in all, shared by threads; the least recently used goes first."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator
+from typing import Final, Generic, TypeVar
+
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
+
+#: Of all caches: what is done under it takes a microsecond. A fork waits for it, so that no child finds a cache half changed.
+_LOCK: Final = threading.RLock()
+
+
+class LruCache(Generic[Key, Value]):
+    """Values by key, the latest used last; threads may share it.
+
+    Args:
+        most: how large the values may be together; one that is larger alone is not cached.
+        size_of: the size of a value; each counts as one when left out.
+        most_entries: how many values there may be, whatever their size.
+
+    Example:
+        >>> cache = LruCache(2)
+        >>> for number in range(3):
+        ...     cache.put(number, str(number))
+        >>> cache.get(0), cache.get(2), list(cache)
+        (None, '2', [1, 2])
+    """
+
+    def __init__(self, most: int, size_of: Callable[[Value], int] = lambda _: 1, most_entries: int | None = None) -> None:
+        self._most = most
+        self._size_of = size_of
+        self._most_entries = most if most_entries is None else most_entries
+        self._values: OrderedDict[Key, tuple[Value, int]] = OrderedDict()
+        self._size = 0
+
+    def get(self, key: Key) -> Value | None:
+        """Return the value of a key, None when there is none."""
+        with _LOCK:
+            entry = self._values.get(key)
+            if entry is None:
+                return None
+            self._values.move_to_end(key)
+            return entry[0]
+
+    def put(self, key: Key, value: Value) -> None:
+        """Cache a value, and drop the least recently used ones for which there is no room beside it."""
+        size = self._size_of(value)
+        with _LOCK:
+            self._drop(key)
+            if size > self._most:
+                return
+            self._values[key] = value, size
+            self._size += size
+            while self._size > self._most or len(self._values) > self._most_entries:
+                self._drop(next(iter(self._values)))
+
+    def pop(self, key: Key) -> Value | None:
+        """Remove a key and return its value, None when there is none."""
+        with _LOCK:
+            return self._drop(key)
+
+    def __iter__(self) -> Iterator[Key]:
+        """Yield the keys as they are now, the least recently used first."""
+        with _LOCK:
+            return iter(tuple(self._values))
+
+    def _drop(self, key: Key) -> Value | None:
+        entry = self._values.pop(key, None)
+        if entry is None:
+            return None
+        self._size -= entry[1]
+        return entry[0]
+
+
+os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
