@@ -51,8 +51,8 @@ def test_as_of_instant_is_honoured_by_read_table(spark: SparkSession, place: Pat
 
 
 def test_unknown_option_of_read_table_is_refused(spark: SparkSession, place: Path) -> None:
-    with pytest.raises(OptionError, match=r"as\.of\.instant"):
-        spark.read.option("as.of.instan", FIRST).table("trips")
+    with pytest.raises(OptionError, match=r"Did you mean 'hoodie\.datasource\.query\.type'"):
+        spark.read.option("hoodie.datasource.query.typ", "snapshot").table("trips")
 
 
 def test_schema_for_a_hudi_table_is_refused(spark: SparkSession, place: Path) -> None:
