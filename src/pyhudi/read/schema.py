@@ -50,7 +50,7 @@ def table_schema(
 ) -> StoredSchema:
     """Return the schema of the table's rows as of a timeline; `latest` is what its last commit says, where that was read already.
 
-    The properties are held against the commit that tells the schema (`check_identity`), since every read and write comes by here;
+    The properties are held against the newest note of the commits (`check_identity`), since every read and write comes by here;
     `is_past` says that the timeline ends before that of now.
 
     Raises:
@@ -81,10 +81,9 @@ def _stored_schema(
     storage: Storage, config: TableConfig, timeline: Timeline, latest: CommitMetadata | None, *, is_past: bool
 ) -> StoredSchema:
     found = _recorded(storage, config, timeline, latest)
+    check_identity(storage, config, timeline, found and found[:2], is_past=is_past)
     if found is not None:
         instant, commit, recorded = found
-        is_newest = not is_past and instant == timeline.data_instants()[-1]
-        check_identity(storage, config, instant, commit.extra, is_newest=is_newest)
         columns = without_meta_columns(avro_to_arrow(recorded))
         return StoredSchema(with_history(columns, _history(storage, config, timeline, instant, commit, columns)), recorded)
     if config.create_schema_json is not None:

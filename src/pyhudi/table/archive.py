@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from pyhudi.errors import HudiError, LockTimeoutError
 from pyhudi.metadata_table.settings import metadata_settings
+from pyhudi.read.identity import check_identity
 from pyhudi.service.archival import ArchivalResult, archival_settings, archive, is_due
 from pyhudi.spec.options import Options, resolve
 from pyhudi.storage.protocol import Storage
@@ -26,6 +27,7 @@ def archive_timelines(
     resolved = resolve(options)
     settings = archival_settings(resolved)
     with locked_table(storage, wait_s, clock, ids) as table:
+        check_identity(table.storage, table.config, table.timeline)
         return archive(table, settings, metadata_settings(resolved), dry_run=dry_run)
 
 

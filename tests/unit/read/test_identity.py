@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,9 +11,14 @@ import pytest
 from pyhudi import HudiTable
 from pyhudi.codec.properties import parse_properties
 from pyhudi.errors import CorruptTableError, HudiError
+from pyhudi.read.schema import table_schema
 from pyhudi.spec.table_config import TableConfig
 from pyhudi.spec.table_identity import IDENTITY_NOTE, identity_note, identity_of, noted_identity
+from pyhudi.storage.local import LocalStorage
+from pyhudi.storage.table_properties import load_properties
 from pyhudi.table.rename import rename_table
+from pyhudi.testing.recording import RecordingStorage
+from pyhudi.timeline.load import load_timeline
 
 SCHEMA = pa.schema([("id", pa.int64()), ("ie", pa.int64()), ("p", pa.string()), ("q", pa.string()), ("ts", pa.int64())])
 ROW = {"id": 1, "ie": 2, "p": "a", "q": "b", "ts": 1}
@@ -124,3 +130,82 @@ def test_note_holds_all_that_is_not_empty() -> None:
     noted = noted_identity(identity_note(config))
     assert noted == {name: value for name, value in identity_of(config).items() if value}
     assert noted["hoodie.keygen.timebased.*"] == "timezone=UTC"
+
+
+def as_by_apache_hudi(path: Path, count: int = 1) -> None:
+    """Commit some times, and take the note out of those commits."""
+    before = {file.name for file in (path / ".hoodie/timeline").iterdir()}
+    for _ in range(count):
+        HudiTable.open(str(path)).upsert([ROW])
+    for file in (path / ".hoodie/timeline").iterdir():
+        if file.name.endswith("commit") and file.name not in before:
+            file.write_bytes(file.read_bytes().replace(IDENTITY_NOTE.encode(), b"x" * len(IDENTITY_NOTE)))
+
+
+@pytest.mark.parametrize("name", CHANGES)
+@pytest.mark.parametrize("count", [1, 3])
+def test_changed_property_is_noticed_after_commits_without_a_note(path, name, count) -> None:
+    old, new, expected = CHANGES[name]
+    as_by_apache_hudi(path, count)
+    change(path, old, new)
+    doors = [lambda table: table.to_arrow(), lambda table: table.upsert([ROW]), lambda table: table.inspect.health()]
+    for door in doors:
+        with pytest.raises(HudiError, match=f"hoodie.properties.*{expected}.*fix_properties=True"):
+            door(HudiTable.open(str(path)))
+
+
+def test_upgrade_with_a_commit_needs_no_proof_where_there_is_no_metadata_table(path) -> None:
+    as_by_apache_hudi(path)
+    shutil.rmtree(path / ".hoodie/metadata")
+    lines = (path / PROPERTIES).read_text().splitlines(keepends=True)
+    stored = "".join(line for line in lines if "metadata.partitions" not in line)
+    (path / PROPERTIES).write_text(stored)
+    change(path, "hoodie.table.version=9", "hoodie.table.version=8")
+    assert HudiTable.open(str(path)).to_arrow().num_rows == 1
+    (path / PROPERTIES).write_text(stored.replace("recordkey.fields=id", "recordkey.fields=ie"))
+    with pytest.raises(CorruptTableError, match="was 'id'"):
+        HudiTable.open(str(path)).to_arrow()
+
+
+def test_note_is_looked_for_in_few_commits_and_once(path) -> None:
+    """Nothing is read for it while the newest commit has a note."""
+    storage = LocalStorage(str(path))
+
+    def commits_read() -> int:
+        recorded = RecordingStorage(storage)
+        config = TableConfig(load_properties(storage))
+        timeline = load_timeline(storage, config)
+        table_schema(recorded, config, timeline)
+        assert {call.method for call in recorded.calls} == {"read"}
+        return len(recorded.calls)
+
+    assert commits_read() == 1
+    as_by_apache_hudi(path, 2)
+    assert commits_read() == 4  # the newest, one without a note, and one with a note, which is read again to be decoded
+    assert commits_read() == 1
+    as_by_apache_hudi(path, 1)
+    assert commits_read() == 2
+
+
+def files_of(path: Path) -> list[Path]:
+    return sorted(file for file in path.rglob("*") if ".locks" not in file.parts)
+
+
+def test_damage_is_noticed_before_failed_writes_are_rolled_back(path) -> None:
+    HudiTable.open(str(path)).upsert([{**ROW, "id": 2}])
+    max(file for file in (path / ".hoodie/timeline").iterdir() if file.name.endswith("commit")).unlink()
+    change(path, "partition.fields=p", "partition.fields=q")
+    before = files_of(path)
+    doors = [
+        lambda table: table.upsert([ROW]),
+        lambda table: table.services.rollback(),
+        lambda table: table.services.compact(),
+        lambda table: table.services.archive(),
+    ]
+    for door in doors:
+        with pytest.raises(HudiError, match=r"partition\.fields is 'q' and was 'p'|is copy-on-write"):
+            door(HudiTable.open(str(path)))
+        assert files_of(path) == before
+    change(path, "partition.fields=q", "partition.fields=p")
+    HudiTable.open(str(path)).upsert([ROW])
+    assert HudiTable.open(str(path)).history().column("action").to_pylist().count("rollback") == 1

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
-from pyhudi.errors import OptionError, StorageError
+from pyhudi.errors import LockTimeoutError, OptionError, StorageError
 from pyhudi.storage.local import LocalStorage
 from pyhudi.storage.lock_record import LOCK_FILE, LOCK_FILE_OPTION, LOCK_FOLDER
 from pyhudi.storage.object_store import ObjectStorage
@@ -163,3 +163,29 @@ def test_copied_table_says_so_and_health_records_its_lock_anew(tmp_path) -> None
         copied.upsert([{"id": 4, "v": 1}])
     assert copied.to_arrow().num_rows == 3
     table.upsert([{"id": 5, "v": 1}])
+
+
+def test_copy_of_a_table_with_its_lock_inside_is_written_beside_the_original(tmp_path) -> None:
+    table = HudiTable.create(tmp_path / "t", SCHEMA, name="t", keys=["id"])
+    table.upsert([{"id": 1, "v": 1}])
+    shutil.copytree(tmp_path / "t", tmp_path / "copy")
+    copied = HudiTable.open(tmp_path / "copy")
+    with LocalStorage(str(tmp_path / "t")).lock(1):
+        copied.upsert([{"id": 2, "v": 1}], options={"hoodie.write.lock.wait_time_ms": "0"})
+    table.upsert([{"id": 3, "v": 1}])
+    assert sorted(copied.to_arrow().column("id").to_pylist()) == [1, 2]
+    assert sorted(table.to_arrow().column("id").to_pylist()) == [1, 3]
+
+
+def test_copy_of_a_table_with_its_lock_outside_is_written_under_the_same_lock(tmp_path) -> None:
+    options = {LOCK_FILE_OPTION: str(tmp_path / "l"), "auto_mkdir": "true"}
+    table = HudiTable.create(f"local://{tmp_path}/t", SCHEMA, name="t", keys=["id"], storage_options=options)
+    table.upsert([{"id": 1, "v": 1}])
+    shutil.copytree(tmp_path / "t", tmp_path / "copy")
+    copied = HudiTable.open(f"local://{tmp_path}/copy", options)
+    at_once = {"hoodie.write.lock.wait_time_ms": "0"}
+    with store(f"local://{tmp_path}/t", tmp_path / "l").lock(1), pytest.raises(LockTimeoutError):
+        copied.upsert([{"id": 2, "v": 1}], options=at_once)
+    copied.upsert([{"id": 2, "v": 1}], options=at_once)
+    assert sorted(copied.to_arrow().column("id").to_pylist()) == [1, 2]
+    assert table.to_arrow().column("id").to_pylist() == [1]

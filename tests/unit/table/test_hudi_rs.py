@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from hudi import HudiTableBuilder
 
+from pyhudi.storage.lock_record import LOCK_FILE_OPTION
 from pyhudi.table.table import HudiTable
 from tests.unit.table.tables import SCHEMA, ride
 
@@ -55,4 +56,16 @@ def test_hudi_rs_reads_the_same_rows_after_every_operation(kind, tmp_path) -> No
     table.overwrite([ride(11, "rome", 1, at=5)], dynamic=True)
     assert_both_agree(table, path)
     table.overwrite([ride(12, "rome", 1, at=5), ride(13, "oslo", 1, at=5)])
+    assert_both_agree(table, path)
+
+
+def test_hudi_rs_reads_a_table_with_a_recorded_lock_and_accepted_properties(tmp_path) -> None:
+    options = {LOCK_FILE_OPTION: str(tmp_path / "lock"), "auto_mkdir": "true"}
+    path = tmp_path / "rides"
+    table = HudiTable.create(f"local://{path}", SCHEMA, name="rides", keys=["id"], storage_options=options)
+    table.insert([ride(n, "oslo", n, at=5) for n in range(6)])
+    table.inspect.health(fix_properties=True)
+    assert [file.name for file in (path / ".hoodie/.locks").iterdir() if "lock-at" in file.name]
+    assert_both_agree(table, path)
+    table.upsert([ride(1, "rome", 1, at=6)])
     assert_both_agree(table, path)

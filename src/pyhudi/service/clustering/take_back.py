@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from pyhudi.errors import UnsupportedError
 from pyhudi.index.ring import ring_file
+from pyhudi.read.identity import check_identity
 from pyhudi.service.clustering.planned import BucketGroup
 from pyhudi.service.rollback.heartbeat import check_dead, heartbeat_path
 from pyhudi.spec.file_names import parse_base_file_name, parse_log_file_name
@@ -56,6 +57,7 @@ def cancel(table: LockedTable, instant: Instant, groups: Sequence[BucketGroup]) 
     Raises:
         UnsupportedError: writers of Apache Hudi have written to the new buckets, and their commits name these files; run it instead.
     """
+    check_identity(table.storage, table.config, table.timeline)
     new = frozenset().union(*(group.new_ids for group in groups))
     for path in sorted({group.partition_path for group in groups}):
         for status in table.storage.list(path):

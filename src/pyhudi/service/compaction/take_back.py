@@ -11,6 +11,7 @@ from collections.abc import Collection
 from pyhudi.errors import UnsupportedError
 from pyhudi.fsview.pending import read_plan
 from pyhudi.kernels.rollback_blocks import instants_in
+from pyhudi.read.identity import check_identity
 from pyhudi.service.rollback.heartbeat import check_dead, heartbeat_path
 from pyhudi.spec.compaction import CompactionPlan
 from pyhudi.spec.file_names import LogFileName, parse_base_file_name, parse_log_file_name
@@ -49,6 +50,7 @@ def cancel(table: LockedTable, instant: Instant) -> tuple[str, ...]:
     Raises:
         UnsupportedError: log files stand on top of it whose names hold its time (table version 6); run it instead.
     """
+    check_identity(table.storage, table.config, table.timeline)
     plan = read_plan(table.storage, table.config, instant)
     if table.config.layout == 1:
         _check_no_logs_on_top(table, instant, plan)

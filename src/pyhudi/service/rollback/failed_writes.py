@@ -11,6 +11,7 @@ from collections.abc import Collection
 
 from pyhudi.codec.rollback import encode_rollback_plan
 from pyhudi.errors import CorruptTableError
+from pyhudi.read.identity import check_identity
 from pyhudi.service.rollback.execute import execute_rollback
 from pyhudi.service.rollback.heartbeat import check_dead
 from pyhudi.service.rollback.plan import plan_rollback
@@ -41,6 +42,8 @@ def roll_back_failed_writes(table: LockedTable, only: Collection[str] | None = N
     `only` names the requested times of the writes to take back; None means all. Markers of instants that are done go
     too: their writer died after its last step.
     """
+    if table.timeline.pending():  # nothing is deleted by properties that are not the table's
+        check_identity(table.storage, table.config, table.timeline)
     resumed = _resume_rollbacks(table)
     if resumed:
         table = table.reloaded()
