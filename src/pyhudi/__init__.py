@@ -1,7 +1,7 @@
 """Apache Hudi's table format in Python, with PySpark as the engine that moves the data.
 
-`HudiTable` opens, reads and writes a table without Spark; `enable` makes a Spark session speak Hudi. Both are
-imported when they are first asked for, so that `import pyhudi` loads neither pyarrow nor pyspark.
+`HudiTable` opens, reads and writes a table without Spark; `enable` makes a Spark session speak Hudi, and `disable` undoes that. All names
+are imported when they are first asked for, so that `import pyhudi` loads neither pyarrow nor pyspark.
 """
 
 from __future__ import annotations
@@ -12,20 +12,63 @@ from typing import TYPE_CHECKING, Any
 from pyhudi import errors
 
 if TYPE_CHECKING:
-    from pyhudi.sql.enable import enable
+    from pyhudi.keygen.user import RecordKeyGenerator, register_key_generator
+    from pyhudi.merge.custom import RecordMerger, register_merger
+    from pyhudi.service.archival.result import ArchivalResult
+    from pyhudi.service.clustering.result import ClusteringResult
+    from pyhudi.service.compaction.result import CompactionResult
+    from pyhudi.sql.enable import disable, enable
+    from pyhudi.table.explain import UpsertExplanation
     from pyhudi.table.table import HudiTable
+    from pyhudi.write.result import WriteResult
 
-__all__ = ["HudiTable", "enable", "errors"]
+    __version__: str
 
-_PLACES = {"HudiTable": "pyhudi.table.table", "enable": "pyhudi.sql.enable"}
+__all__ = [
+    "ArchivalResult",
+    "ClusteringResult",
+    "CompactionResult",
+    "HudiTable",
+    "RecordKeyGenerator",
+    "RecordMerger",
+    "UpsertExplanation",
+    "WriteResult",
+    "__version__",
+    "disable",
+    "enable",
+    "errors",
+    "register_key_generator",
+    "register_merger",
+]
+
+_MODULES = {
+    "ArchivalResult": "pyhudi.service.archival.result",
+    "ClusteringResult": "pyhudi.service.clustering.result",
+    "CompactionResult": "pyhudi.service.compaction.result",
+    "HudiTable": "pyhudi.table.table",
+    "RecordKeyGenerator": "pyhudi.keygen.user",
+    "RecordMerger": "pyhudi.merge.custom",
+    "UpsertExplanation": "pyhudi.table.explain",
+    "WriteResult": "pyhudi.write.result",
+    "disable": "pyhudi.sql.enable",
+    "enable": "pyhudi.sql.enable",
+    "register_key_generator": "pyhudi.keygen.user",
+    "register_merger": "pyhudi.merge.custom",
+}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _PLACES:
+    if name == "__version__":
+        return importlib.import_module("importlib.metadata").version("pyhudi")
+    if name not in _MODULES:
         raise AttributeError(f"module 'pyhudi' has no attribute '{name}'")
     try:
-        return getattr(importlib.import_module(_PLACES[name]), name)
+        return getattr(importlib.import_module(_MODULES[name]), name)
     except ModuleNotFoundError as error:
         if error.name == "pyspark":
-            raise errors.UnsupportedError("pyhudi.enable needs PySpark: pip install 'pyhudi[spark]'.") from error
+            raise errors.UnsupportedError(f"pyhudi.{name} needs PySpark: pip install 'pyhudi[spark]'.") from error
         raise
+
+
+def __dir__() -> list[str]:
+    return sorted(globals().keys() | set(__all__))

@@ -125,6 +125,6 @@ def find_key_generator(name: str) -> RecordKeyGenerator:
     if name not in _GENERATORS:
         raise UnsupportedError(
             f"The key generator '{name}' is a class of a user's, which is not known here and is not loaded by its name. Register a Python"
-            " implementation: pyhudi.keygen.user.register_key_generator(name, generator)."
+            " implementation: pyhudi.register_key_generator(name, generator)."
         )
     return _GENERATORS[name]

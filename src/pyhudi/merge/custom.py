@@ -65,5 +65,5 @@ def find_merger(*names: str | None) -> RecordMerger:
     asked = " and ".join(name for name in names if name) or "no class at all"
     raise UnsupportedError(
         f"hoodie.record.merge.mode=CUSTOM: the table merges records by {asked}, which is not known here. "
-        "Register a Python implementation: pyhudi.merge.custom.register_merger(name, merger)."
+        "Register a Python implementation: pyhudi.register_merger(name, merger)."
     )

@@ -7,10 +7,11 @@ A session that is started after an enabled one was stopped takes its place.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from typing import Final
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
@@ -25,15 +26,32 @@ class _Enabled:
     """The enabled sessions of this process; one object of the JVM may have several in Python."""
 
     def __init__(self) -> None:
-        self.sessions: WeakSet[SparkSession] = WeakSet()
+        #: By identity; among them are those that Spark made of enabled ones.
+        self.sessions: WeakKeyDictionary[SparkSession, str] = WeakKeyDictionary()
+        #: Those that somebody enabled, made of an enabled one, or restarted: as long as there is one, Spark's methods stay replaced.
+        self.asked_for: WeakSet[SparkSession] = WeakSet()
         self.identities: set[str] = set()
         self.context: SparkContext | None = None
 
     def add(self, session: SparkSession) -> None:
         if session not in self.sessions:
-            self.identities.add(_identity(session))
+            identity = _identity(session)
+            self.identities.add(identity)
             self.context = session.sparkContext
-            self.sessions.add(session)
+            self.sessions[session] = identity
+
+    def remove(self, session: SparkSession) -> None:
+        """Forget a session, whichever objects of Python stand for it."""
+        identity = self.sessions[session] if session in self.sessions else _identity(session)
+        self.identities.discard(identity)
+        for one in [one for one, of_it in self.sessions.items() if of_it == identity]:
+            del self.sessions[one]
+            self.asked_for.discard(one)
+        if not self.is_any_left():
+            self.context = None
+
+    def is_any_left(self) -> bool:
+        return any(_is_running(session) for session in self.asked_for)
 
     def holds(self, session: SparkSession) -> bool:
         return session in self.sessions or _identity(session) in self.identities
@@ -56,18 +74,49 @@ def is_enabled(session: SparkSession) -> bool:
         if stated == _TRUE:
             _known.add(session)
         return stated == _TRUE
-    if not (_known.holds(session) or _known.is_succeeded_by(session)):
+    if _known.holds(session):
+        _state(session)
+        return True
+    if not _known.is_succeeded_by(session):
         return False
     mark_enabled(session)
     return True
 
 
 def mark_enabled(session: SparkSession) -> None:
-    """Let a session speak Hudi for as long as it lives."""
+    """Let a session speak Hudi until `mark_disabled`."""
+    _state(session)
+    _known.asked_for.add(session)
+
+
+def mark_disabled(session: SparkSession) -> bool:
+    """Let a session speak Hudi no more; return whether another one still does. Harmless for one that never did, or was stopped."""
+    if _is_running(session):
+        session.conf.unset(_ENABLED)
+        if session.conf.get(_ENABLED, "") == _TRUE:  # the application's configuration says so
+            session.conf.set(_ENABLED, "false")
+        resolver.uninstall(session)
+    if _is_running(session) or session in _known.sessions:
+        _known.remove(session)
+    if _known.is_any_left():
+        gc.collect()  # a session that only its own catalog refers to is nobody's any more
+    return _known.is_any_left()
+
+
+def is_any_enabled() -> bool:
+    """Tell whether there is a session for which Spark's methods have to stay replaced."""
+    return _known.is_any_left()
+
+
+def _state(session: SparkSession) -> None:
     session.conf.set(_ENABLED, _TRUE)
     resolver.install(session)
     _known.add(session)
     run_workers_here(session)
+
+
+def _is_running(session: SparkSession) -> bool:
+    return session.sparkContext._jsc is not None  # noqa: SLF001 - said nowhere else
 
 
 def run_workers_here(session: SparkSession) -> None:

@@ -25,9 +25,9 @@ from pyhudi.errors import CorruptTableError, HudiError, UnsupportedError, UsageE
 from pyhudi.merge.custom import merger_of_module
 from pyhudi.spark.interruption import InterruptedCall, is_interruption
 from pyhudi.spark.jvm import JavaObject, java_class
+from pyhudi.spark.patches import replace_function
 from pyhudi.spark.read_failures import Cause, read_failure
 
-_MARK = "_pyhudi_original"
 _NUMBER = re.compile(r"pyhudi failure #(\d+)")
 _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([^']+)'")
 _KEPT = 100  # a planner that swallows an error must not make this grow for ever
@@ -92,18 +92,22 @@ def explain_reads_below(base: str) -> None:
 
 def install() -> None:
     """Let PySpark's conversion of Java exceptions give pyhudi's errors; a second call does nothing."""
-    original = captured.convert_exception
-    if hasattr(original, _MARK):
-        return
+    replace_function(captured, "convert_exception", _converting)
+    # py4j logs every error of a callback with its trace; a carried one is shown to the user anyway, an interruption is none.
+    logging.getLogger("py4j.clientserver").addFilter(_is_not_carried)
 
+
+def uninstall() -> None:
+    """Let py4j log all errors of callbacks again; `patches.restore_all` gives PySpark its conversion back."""
+    logging.getLogger("py4j.clientserver").removeFilter(_is_not_carried)
+
+
+def _converting(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
     @wraps(original)
     def convert_exception(e: Any) -> Any:
         return _error_of(e) or original(e)
 
-    setattr(convert_exception, _MARK, original)
-    captured.convert_exception = convert_exception
-    # py4j logs every error of a callback with its trace; a carried one is shown to the user anyway, an interruption is none.
-    logging.getLogger("py4j.clientserver").addFilter(_is_not_carried)
+    return convert_exception
 
 
 def _error_of(exception: JavaObject) -> HudiError | None:

@@ -21,6 +21,7 @@ from pyhudi.spark.read_request import ReadRequest
 from pyhudi.spark.reader import read_with
 from pyhudi.spark.relation_cache import current_plan
 
+_MOST_DISABLED = 10_000
 _MOST_SESSIONS = 64  # of the JVM's own making that are remembered, such as one for each connection of a Thrift server
 
 #: Sessions that Python has, and those that it made for sessions of the JVM; by the id that the JVM knows them by.
@@ -46,6 +47,8 @@ class TableResolver:
             table: Its name, or its path.
             options: What the query states beside the name.
         """
+        if _DISABLED.get(session):
+            return _REFUSAL
         try:
             return _plan(session, database, table, options)
         except HudiError as error:
@@ -54,11 +57,28 @@ class TableResolver:
 
 _RESOLVER = TableResolver()
 
+#: Sessions that were disabled, in whose analyzer the rule stays.
+_DISABLED: LruCache[str, bool] = LruCache(_MOST_DISABLED)
+_REFUSAL = (
+    "This Spark session does not speak Hudi any more, so it cannot read the table: pyhudi.disable was called for it. Call"
+    " pyhudi.enable(session) to read and write Hudi tables again."
+)
+
 
 def install(session: SparkSession) -> None:
     """Let the JVM ask for the Hudi tables of a session, and of all that Spark makes from it; harmless when done before."""
     java_code.install(session, _RESOLVER)
-    _OURS[str(jvm.jvm_session(session).sessionUUID())] = session
+    identity = str(jvm.jvm_session(session).sessionUUID())
+    _DISABLED.pop(identity)
+    _OURS[identity] = session
+
+
+def uninstall(session: SparkSession) -> None:
+    """Refuse the Hudi tables of a session by name from now on."""
+    identity = str(jvm.jvm_session(session).sessionUUID())
+    _DISABLED.put(identity, True)
+    _OURS.pop(identity, None)
+    _THEIRS.pop(identity)
 
 
 def _plan(identity: str, database: str, name: str, options: str) -> JavaObject:

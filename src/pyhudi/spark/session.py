@@ -25,8 +25,8 @@ from pyhudi.spark import (
     writer_hooks,
     writer_v2,
 )
-from pyhudi.spark.enabled_sessions import is_enabled, mark_enabled
-from pyhudi.spark.patches import Hook, replace_method
+from pyhudi.spark.enabled_sessions import is_any_enabled, is_enabled, mark_disabled, mark_enabled
+from pyhudi.spark.patches import Hook, replace_method, restore_all
 
 _CONNECT = (
     "pyhudi needs a classic Spark session, not a Spark Connect client, whose parser, catalog and planner live in a server."
@@ -75,6 +75,28 @@ def _enable_builder(builder: SparkSession.Builder, sql: SqlRunner) -> None:
         return enable(original(), sql)
 
     builder.getOrCreate = get_or_create  # type: ignore[method-assign]
+
+
+def disable(target: Target) -> Target:
+    """Undo `enable` for a session, or for the sessions that a builder is going to give; with the last session, Spark's methods come back.
+
+    Raises:
+        UnsupportedError: the session is a Spark Connect client.
+        UsageError: `target` is neither session nor builder.
+    """
+    if isinstance(target, SparkSession.Builder):
+        vars(target).pop("getOrCreate", None)
+        is_any_left = is_any_enabled()
+    elif isinstance(target, SparkSession):
+        is_any_left = mark_disabled(target)
+    elif type(target).__module__.startswith("pyspark.sql.connect."):
+        raise UnsupportedError(_CONNECT)
+    else:
+        raise UsageError(f"pyhudi.disable takes a SparkSession or a SparkSession.builder, not {type(target).__name__}.")
+    if not is_any_left:
+        restore_all()
+        failures.uninstall()
+    return target
 
 
 def _install(sql: SqlRunner) -> None:

@@ -15,7 +15,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from pyhudi.errors import OptionError
 from pyhudi.spark import catalog_table
-from pyhudi.spark.patches import Hook, replace_method
+from pyhudi.spark.patches import Hook, original_of, replace_method
 from pyhudi.spark.stream_sink import StreamSink
 from pyhudi.spark.stream_source import check_limits
 from pyhudi.spark.writer_state import WriterState, option_text
@@ -145,5 +145,4 @@ def _starting_hooks(is_enabled: IsEnabled) -> dict[str, Hook]:
 
 def _give_partitions(writer: DataStreamWriter, state: WriterState) -> None:
     if state.partition_by:
-        original = DataStreamWriter.partitionBy._pyhudi_original  # type: ignore[attr-defined]  # noqa: SLF001 - set by replace_method
-        original(writer, *state.partition_by)
+        original_of(DataStreamWriter, "partitionBy")(writer, *state.partition_by)

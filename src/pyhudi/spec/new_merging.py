@@ -102,6 +102,6 @@ def _mode(asked: NewMerging, ordering_fields: Sequence[str]) -> MergeMode:
     if mode is MergeMode.CUSTOM and not stated:
         raise OptionError(
             f"{keys.MERGE_MODE}=CUSTOM does not say by what to merge: name a payload class (hoodie.datasource.write.payload.class) or a "
-            "strategy (hoodie.write.record.merge.strategy.id), and register a merger under that name (pyhudi.merge.custom)."
+            "strategy (hoodie.write.record.merge.strategy.id), and register a merger under that name (pyhudi.register_merger)."
         )
     return mode

@@ -32,3 +32,26 @@ def enable(target: Target) -> Target:
     """
     catalog_functions.install(is_enabled)
     return session.enable(target, front_door.run)
+
+
+def disable(target: Target) -> Target:
+    """Undo `enable`: the session is as if pyhudi were not there; harmless when it was not enabled, and `enable` works again afterwards.
+
+    As soon as no enabled session is left, PySpark's classes have their own methods again. Names of Hudi tables are refused in the session
+    by an error that says so. Stop streams that read or write Hudi tables before.
+
+    Args:
+        target: A `SparkSession`, or a `SparkSession.builder` whose later sessions shall not be enabled.
+
+    Returns:
+        What was given.
+
+    Raises:
+        UnsupportedError: the session is a Spark Connect client.
+        UsageError: `target` is neither session nor builder.
+
+    Example:
+        >>> pyhudi.disable(spark).sql("SELECT 1").first()  # doctest: +SKIP
+        Row(1=1)
+    """
+    return session.disable(target)

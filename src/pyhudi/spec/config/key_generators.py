@@ -34,7 +34,7 @@ KEY_GENERATORS: tuple[ConfigKey, ...] = (
     ),
     served(
         "hoodie.datasource.write.keygenerator.class",
-        "The same, by Java class name, or by the name under which a generator is registered (pyhudi.keygen.user).",
+        "The same, by Java class name, or by the name under which a generator is registered (pyhudi.register_key_generator).",
         aliases=(table_keys.KEY_GENERATOR_CLASS, "hoodie.sql.origin.keygen.class"),
     ),
     *(

@@ -50,12 +50,12 @@ TABLES: tuple[ConfigKey, ...] = (
     ),
     served(
         "hoodie.datasource.write.payload.class",
-        "Older way to name the merge mode; one of Hudi's classes, or the name under which a merger is registered (pyhudi.merge.custom).",
+        "Older way to name the merge mode; one of Hudi's classes, or the name under which a merger is registered (pyhudi.register_merger).",
         aliases=("hoodie.compaction.payload.class", "hoodie.table.legacy.payload.class", "payloadClass"),
     ),
     served(
         "hoodie.record.merge.strategy.id",
-        "Name under which the merger of the mode CUSTOM is registered (pyhudi.merge.custom).",
+        "Name under which the merger of the mode CUSTOM is registered (pyhudi.register_merger).",
         aliases=(
             "hoodie.write.record.merge.strategy.id",
             "hoodie.datasource.write.record.merger.strategy",
