@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
-from pyhudi.errors import OptionError, UsageError
+from pyhudi.errors import OptionError, UnsupportedError, UsageError
 from pyhudi.spark import catalog_table
 from tests.spark.tables import add_commit, make_table
 
@@ -72,7 +71,7 @@ def test_view_over_the_table_sees_the_current_timeline(spark: SparkSession, plac
 
 def test_plain_insert_past_pyhudi_is_refused(spark: SparkSession, place: Path) -> None:
     spark.table("trips").collect()
-    with pytest.raises(AnalysisException):
+    with pytest.raises(UnsupportedError, match="reached Spark without passing pyhudi"):
         spark._jsparkSession.sql("INSERT OVERWRITE trips SELECT * FROM trips")
     assert spark.table("trips").count() == 2
 

@@ -61,6 +61,8 @@ def test_every_action_file_decodes_and_encodes_to_the_same_bytes(name: str, fixt
             assert encode_payload(record, container.schema) == container.payload
             again = encoded(payload, container.sync)
             assert again is None or again == data or path.name in OLDER_SCHEMA, path.name
+        elif data and instant.state is State.REQUESTED:
+            assert payload is None  # a downgrade repeats the inflight content there; a reader needs none of it
         elif data:
             assert isinstance(payload, CommitMetadata)
             if name.startswith("judge"):  # Hudi 1.2 orders and adds fields in its own way when it writes version 6

@@ -49,10 +49,10 @@ class LoggedSlice:
         task = WriteTask(FIRST, "", "f1-0", "0-1-2", None, append_only=True)
         self.base = base_of(run_write_task(self.storage, self.shape, settings, task, keyed))
 
-    def add_log(self, *blocks: bytes) -> None:
-        """Append a log file of these blocks."""
+    def add_log(self, *blocks: bytes, instant: str = FIRST) -> None:
+        """Append a log file of these blocks, by the instant that wrote it."""
         number = len(self.logs) + 1
-        name = LogFileName("f1-0", FIRST, number, "0-1-2")
+        name = LogFileName("f1-0", instant, number, "0-1-2")
         data = b"".join(blocks)
         self.storage.create(str(name), data)
         self.logs.append(LogFile("", name, len(data)))

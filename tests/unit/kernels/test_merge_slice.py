@@ -194,7 +194,8 @@ def test_a_merger_does_not_see_the_rows_of_a_repeated_attempt_twice() -> None:
 def test_equal_rows_of_two_commits_are_both_merged() -> None:
     made = summing(row("a", 1))
     made.add_log(made.data_block(AVRO, [row("a", 2)], attempt="0,0"))
-    made.add_log(made.data_block(AVRO, [row("a", 2)], attempt="1,0", instant=str(int(FIRST) + 1)))
+    later = str(int(FIRST) + 1)
+    made.add_log(made.data_block(AVRO, [row("a", 2)], attempt="1,0", instant=later), instant=later)
     assert read(made) == [("a", 5)]
 
 

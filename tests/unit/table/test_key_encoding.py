@@ -31,7 +31,10 @@ def said_to_be(table: HudiTable, way: str | None) -> HudiTable:
         store_properties(table.storage, {}, SystemClock().now(), remove=[keys.COMPLEX_KEY_ENCODING])
     else:
         store_properties(table.storage, {keys.COMPLEX_KEY_ENCODING: way}, SystemClock().now())
-    return HudiTable(table.storage)
+    changed = HudiTable(table.storage)
+    if way is not None:
+        changed.inspect.health(fix_properties=True)  # as one does who changed the properties on purpose
+    return changed
 
 
 def stored(table: HudiTable) -> list[tuple[str, int]]:

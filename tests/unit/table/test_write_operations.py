@@ -261,7 +261,7 @@ def test_located_rows_read_before_another_commit_conflict() -> None:
 def test_generated_keys_are_unique_and_stay_on_update() -> None:
     table = make_table(keys=())
     table.insert([ride(1), ride(1)])
-    table.upsert([ride(2)])
+    table.insert([ride(2)])
     read = table.to_arrow(meta_columns=True)
     keys = read["_hoodie_record_key"].to_pylist()
     assert len(set(keys)) == 3
