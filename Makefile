@@ -35,9 +35,9 @@ test: lint test-unit test-spark ## Everything that decides whether a change is g
 
 ##@ Parts of it
 
-.PHONY: lint lint-style lint-types lint-floors
-lint: $(READY) ## Style, format, types, floors
-	@$(MAKE) --no-print-directory --output-sync=target --jobs=2 lint-types lint-style lint-floors
+.PHONY: lint lint-style lint-types lint-layers
+lint: $(READY) ## Style, format, types, layers
+	@$(MAKE) --no-print-directory --output-sync=target --jobs=2 lint-types lint-style lint-layers
 
 lint-style: $(READY)
 	$(BIN)/ruff check .
@@ -46,7 +46,7 @@ lint-style: $(READY)
 lint-types: $(READY)
 	$(BIN)/mypy
 
-lint-floors: $(READY)
+lint-layers: $(READY)
 	$(BIN)/lint-imports --no-logo
 	$(PYTEST) -q tests/architecture
 
@@ -87,9 +87,9 @@ format: $(READY) ## Format the code and mend what ruff can mend
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-.PHONY: floors
-floors: $(READY) ## Draw the packages and their imports again (docs/design/floors.svg)
-	$(BIN)/python -m scripts.draw_floors
+.PHONY: layers
+layers: $(READY) ## Draw the packages and their imports again (docs/design/layers.svg)
+	$(BIN)/python -m scripts.draw_layers
 
 .PHONY: tutorial
 tutorial: $(READY) $(JAVA) ## Run the examples and write docs/tutorial.md again

@@ -1,7 +1,7 @@
 """The imports between pyhudi's modules, read from the source without importing anything.
 
 Function-local imports and those under `TYPE_CHECKING` count too: they bind two modules just as much. The order of the
-floors has one home, the import-linter contract in pyproject.toml.
+layers has one home, the import-linter contract in pyproject.toml.
 """
 
 from __future__ import annotations
@@ -72,16 +72,16 @@ def graph() -> dict[str, frozenset[str]]:
     return {module: frozenset(targets) for module, targets in edges.items()}
 
 
-def floors() -> list[list[str]]:
-    """Packages by floor, the highest first; packages of one floor do not know each other."""
+def layers() -> list[list[str]]:
+    """Packages by layer, the highest first; packages of one layer do not know each other."""
     with (ROOT / "pyproject.toml").open("rb") as file:
         contracts = tomllib.load(file)["tool"]["importlinter"]["contracts"]
-    layers = next(contract["layers"] for contract in contracts if contract["id"] == "floors")
-    return [re.findall(r"\w+", layer) for layer in layers]
+    stated = next(contract["layers"] for contract in contracts if contract["id"] == "layers")
+    return [re.findall(r"\w+", layer) for layer in stated]
 
 
 def package_of(module: str) -> str:
-    """The floor's package of a module: `spec` for `pyhudi.spec.commit`, `""` for the root."""
+    """The layer's package of a module: `spec` for `pyhudi.spec.actions.commit`, `""` for the root."""
     return module.split(".")[1] if "." in module else ""
 
 

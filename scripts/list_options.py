@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from pyhudi.spec.config.key import ConfigKey, Kind, Status
-from pyhudi.spec.config.recorded import RecordedKey, recorded_keys
-from pyhudi.spec.config_keys import KEYS, find_key
+from pyhudi.spec.config.config_key import ConfigKey, Kind, Status
+from pyhudi.spec.config.config_keys import KEYS, find_key
+from pyhudi.spec.config.recorded_keys import RecordedKey, recorded_keys
 from scripts.import_graph import ROOT
 
 TARGET = ROOT / "docs" / "options.md"

@@ -1,7 +1,8 @@
 """What a table held after each of its writes, worked out from the files that the writes left: slow and obvious.
 
 Every completed write is applied to what stood before it: a base file takes the place of its file group's rows, a log's blocks are merged
-record by record by the table's rule (`merge.apply`), a replace commit takes file groups away. Compactions and clusterings change no row;
+record by record by the table's rule (`merge.apply_rule`), a replace commit takes file groups away. Compactions and clusterings change no
+row;
 that their files hold what was there before is a check of its own. Nothing here looks for files by name: commits say which are theirs.
 """
 
@@ -15,24 +16,24 @@ from typing import Any
 
 import pyarrow as pa
 
-from pyhudi.codec.log_file import scan_blocks
-from pyhudi.kernels.base_file import TableShape
-from pyhudi.kernels.history import load_full_timeline, read_rows
-from pyhudi.kernels.keyed_base import iter_keyed_base
-from pyhudi.kernels.log_rows import read_log_rows
-from pyhudi.merge.apply import NOT_BROUGHT, RecordVersion, applied
-from pyhudi.read.query import SnapshotQuery
-from pyhudi.read.snapshot import open_snapshot
+from pyhudi.codec.log.log_file import scan_blocks
+from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.keys.keyed_base import iter_keyed_base
+from pyhudi.kernels.log_file.log_rows import read_log_rows
+from pyhudi.merge.apply_rule import NOT_BROUGHT, RecordVersion, applied
+from pyhudi.read.snapshot.query_type import SnapshotQuery
+from pyhudi.read.snapshot.snapshot import open_snapshot
 from pyhudi.schema.meta_columns import RECORD_KEY
-from pyhudi.spec.commit import CommitMetadata, WriteStat
-from pyhudi.spec.file_group import BaseFile, FileGroupId
-from pyhudi.spec.file_names import parse_base_file_name, parse_log_file_name
+from pyhudi.spec.actions.commit import CommitMetadata, WriteStat
+from pyhudi.spec.files.file_group import BaseFile, FileGroupId
+from pyhudi.spec.files.file_names import parse_base_file_name, parse_log_file_name
+from pyhudi.spec.files.log_block import BlockType, LogBlock
 from pyhudi.spec.instant import Instant
-from pyhudi.spec.log_block import BlockType, LogBlock
-from pyhudi.storage.local import LocalStorage
-from pyhudi.storage.protocol import FileStatus, Storage
-from pyhudi.timeline.archive import archived_instants
-from pyhudi.timeline.payload import commit_of
+from pyhudi.storage.local_storage import LocalStorage
+from pyhudi.storage.storage_protocol import FileStatus, Storage
+from pyhudi.timeline.archived_v1_timeline import archived_instants
+from pyhudi.timeline.instant_details import commit_of
+from pyhudi.timeline_archive.full_timeline import load_full_timeline, read_rows
 
 MOVES = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER"})
 Row = dict[str, Any]

@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 import fastavro
 import pyarrow as pa
 
-from pyhudi.codec.avro_record import parsed_schema
-from pyhudi.metadata_table.partitions import COLUMN_STATS, PARTITION_STATS
-from pyhudi.spec.file_names import parse_log_file_name
+from pyhudi.codec.avro.avro_record import parsed_schema
+from pyhudi.metadata_table.format.metadata_partitions import COLUMN_STATS, PARTITION_STATS
+from pyhudi.spec.files.file_names import parse_log_file_name
 from tests.interop.rows import every_type
 from tests.unit.metadata_table.tables import opened
 

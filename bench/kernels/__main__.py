@@ -22,15 +22,15 @@ import pyarrow.parquet as pq
 
 from bench.contestants.floor import Contestant as Floor
 from bench.data import ROWS, write_inputs
-from pyhudi.kernels.base_file import TableShape, WriterSettings
-from pyhudi.kernels.probe import find_keys
-from pyhudi.kernels.write_task import TaskResult, WriteTask, run_write_task
+from pyhudi.kernels.base_file.base_file import TableShape, WriterSettings
+from pyhudi.kernels.keys.key_probe import find_keys
+from pyhudi.kernels.tasks.write_task import TaskResult, WriteTask, run_write_task
 from pyhudi.schema.avro_arrow import arrow_to_avro, with_meta_fields
 from pyhudi.schema.evolve import evolve
 from pyhudi.schema.meta_columns import RECORD_KEY
-from pyhudi.spec.file_group import BaseFile
-from pyhudi.spec.file_names import parse_base_file_name
-from pyhudi.storage.local import LocalStorage
+from pyhudi.spec.files.file_group import BaseFile
+from pyhudi.spec.files.file_names import parse_base_file_name
+from pyhudi.storage.local_storage import LocalStorage
 
 GOALS = {"load": 1.5, "upsert": 2.0}
 

@@ -16,8 +16,8 @@ import uuid
 from pathlib import Path
 
 from pyhudi.codec.hfile import HFileReader, HFileWriter
-from pyhudi.metadata_table.record import RecordLocation
-from pyhudi.metadata_table.record_encoder import RecordEncoder
+from pyhudi.metadata_table.format.record import RecordLocation
+from pyhudi.metadata_table.format.record_encoder import RecordEncoder
 
 GOAL_SECONDS = 0.6
 FILE_GROUPS = 400

@@ -19,14 +19,14 @@ from bench.contestants.spark_session import builder
 from bench.data import ROWS, rows_of
 from bench.kernels.upserts import largest_python_process
 from pyhudi import HudiTable
-from pyhudi.engine.local import LocalEngine
-from pyhudi.index.protocol import Lookup
-from pyhudi.kernels.history import load_full_timeline
-from pyhudi.metadata_table.view import open_view
-from pyhudi.read.schema import table_schema
+from pyhudi.engine.local_engine import LocalEngine
+from pyhudi.index.index_protocol import Lookup
+from pyhudi.metadata_table.read.metadata_view import open_view
+from pyhudi.read.snapshot.read_schema import table_schema
 from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
-from pyhudi.spark.record_index_places import record_index_places
-from pyhudi.write.prepare import TableSchema, table_shape
+from pyhudi.spark.index_join.record_index_join import record_index_places
+from pyhudi.timeline_archive.full_timeline import load_full_timeline
+from pyhudi.write.input.prepare_rows import TableSchema, table_shape
 
 
 def main() -> None:

@@ -17,9 +17,9 @@ from collections.abc import Callable
 import fastavro
 import pyarrow as pa
 
-from pyhudi.codec.avro_record import parsed_schema
-from pyhudi.codec.log_content import avro_records, encode_avro_content
-from pyhudi.kernels.avro_rows import decode, encode
+from pyhudi.codec.avro.avro_record import parsed_schema
+from pyhudi.codec.log.log_content import avro_records, encode_avro_content
+from pyhudi.kernels.arrays.avro_rows import decode, encode
 from pyhudi.schema.avro_arrow import arrow_to_avro, with_meta_fields
 from pyhudi.schema.meta_columns import META_COLUMNS
 

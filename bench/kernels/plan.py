@@ -18,16 +18,16 @@ from tempfile import TemporaryDirectory
 import pyarrow as pa
 
 from pyhudi import HudiTable
-from pyhudi.metadata_table import keys
-from pyhudi.metadata_table.changes import Changes
-from pyhudi.metadata_table.commit import write_changes
-from pyhudi.metadata_table.compact import compact_if_due
-from pyhudi.metadata_table.own import Sources, open_own
-from pyhudi.metadata_table.record import ColumnStats, FileEntry, FileList, MetadataRecord, RecordType, ValueType
+from pyhudi.metadata_table.format import metadata_keys as keys
+from pyhudi.metadata_table.format.record import ColumnStats, FileEntry, FileList, MetadataRecord, RecordType, ValueType
+from pyhudi.metadata_table.read.writer_table import Sources, open_own
+from pyhudi.metadata_table.services.metadata_compaction import compact_if_due
+from pyhudi.metadata_table.write.data_table_changes import Changes
+from pyhudi.metadata_table.write.metadata_commit import write_changes
 from pyhudi.read.execute import select
-from pyhudi.read.query import SnapshotQuery
-from pyhudi.read.snapshot import open_snapshot
-from pyhudi.storage.protocol import Storage
+from pyhudi.read.snapshot.query_type import SnapshotQuery
+from pyhudi.read.snapshot.snapshot import open_snapshot
+from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.clock import SystemClock
 from pyhudi.txn.ids import SystemIds
 

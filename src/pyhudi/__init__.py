@@ -14,13 +14,13 @@ from pyhudi import errors
 if TYPE_CHECKING:
     from pyhudi.keygen.user import RecordKeyGenerator, register_key_generator
     from pyhudi.merge.custom import RecordMerger, register_merger
-    from pyhudi.service.archival.result import ArchivalResult
-    from pyhudi.service.clustering.result import ClusteringResult
-    from pyhudi.service.compaction.result import CompactionResult
+    from pyhudi.service.archival.archival_result import ArchivalResult
+    from pyhudi.service.clustering.clustering_result import ClusteringResult
+    from pyhudi.service.compaction.compaction_result import CompactionResult
     from pyhudi.sql.enable import disable, enable
     from pyhudi.table.explain import UpsertExplanation
-    from pyhudi.table.table import HudiTable
-    from pyhudi.write.result import WriteResult
+    from pyhudi.table.hudi_table import HudiTable
+    from pyhudi.write.write_result import WriteResult
 
     __version__: str
 
@@ -42,14 +42,14 @@ __all__ = [
 ]
 
 _MODULES = {
-    "ArchivalResult": "pyhudi.service.archival.result",
-    "ClusteringResult": "pyhudi.service.clustering.result",
-    "CompactionResult": "pyhudi.service.compaction.result",
-    "HudiTable": "pyhudi.table.table",
+    "ArchivalResult": "pyhudi.service.archival.archival_result",
+    "ClusteringResult": "pyhudi.service.clustering.clustering_result",
+    "CompactionResult": "pyhudi.service.compaction.compaction_result",
+    "HudiTable": "pyhudi.table.hudi_table",
     "RecordKeyGenerator": "pyhudi.keygen.user",
     "RecordMerger": "pyhudi.merge.custom",
     "UpsertExplanation": "pyhudi.table.explain",
-    "WriteResult": "pyhudi.write.result",
+    "WriteResult": "pyhudi.write.write_result",
     "disable": "pyhudi.sql.enable",
     "enable": "pyhudi.sql.enable",
     "register_key_generator": "pyhudi.keygen.user",

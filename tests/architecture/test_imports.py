@@ -1,4 +1,4 @@
-"""Imports go down the floors, in no circle, and heavy libraries stay where they belong.
+"""Imports go down the layers, in no circle, and heavy libraries stay where they belong.
 
 A second opinion beside import-linter (`make lint`), from our own reading of the source.
 """
@@ -12,8 +12,8 @@ from collections.abc import Callable
 
 import pytest
 
-from scripts import draw_floors
-from scripts.import_graph import ROOT, cycles, floors, graph, imported_names, modules, package_of, syntax
+from scripts import draw_layers
+from scripts.import_graph import ROOT, cycles, graph, imported_names, layers, modules, package_of, syntax
 
 # From `schema`, `keygen`, `merge` and `kernels` up: what is below defines the format and must run without Arrow.
 WITHOUT_ARROW = {"errors", "spec", "codec", "storage", "timeline", "fsview"}
@@ -31,8 +31,8 @@ def test_modules_import_each_other_in_no_circle() -> None:
     assert cycles() == []
 
 
-def test_every_import_goes_to_a_lower_floor() -> None:
-    height = {package: number for number, floor in enumerate(reversed(floors())) for package in floor}
+def test_every_import_goes_to_a_lower_layer() -> None:
+    height = {package: number for number, layer in enumerate(reversed(layers())) for package in layer}
     upward = [
         f"{module} -> {target}"
         for module, targets in graph().items()
@@ -44,8 +44,8 @@ def test_every_import_goes_to_a_lower_floor() -> None:
     assert upward == []
 
 
-def test_every_package_stands_on_a_floor() -> None:
-    known = {package for floor in floors() for package in floor} | {"", "__main__", "examples"}
+def test_every_package_stands_in_a_layer() -> None:
+    known = {package for layer in layers() for package in layer} | {"", "__main__", "examples"}
     assert {package_of(module) for module in modules()} - known == set()
 
 
@@ -90,5 +90,5 @@ def test_importing_pyhudi_loads_neither_spark_nor_arrow() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_drawing_of_the_floors_is_current() -> None:
-    assert draw_floors.TARGET.read_text(encoding="utf-8") == draw_floors.render(), "run `make floors`"
+def test_drawing_of_the_layers_is_current() -> None:
+    assert draw_layers.TARGET.read_text(encoding="utf-8") == draw_layers.render(), "run `make layers`"

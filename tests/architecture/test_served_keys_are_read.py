@@ -9,8 +9,8 @@ from pathlib import Path
 from types import ModuleType
 
 import pyhudi
-from pyhudi.spec.config.key import Status
-from pyhudi.spec.config_keys import KEYS
+from pyhudi.spec.config.config_key import Status
+from pyhudi.spec.config.config_keys import KEYS
 
 SOURCE = Path(pyhudi.__file__).parent
 _UNKNOWN = "?"

@@ -45,7 +45,7 @@ def test_time_and_chance_come_from_injected_sources() -> None:
     assert [hit for module in elsewhere for hit in matching(AMBIENT, module)] == []
 
 
-def test_only_the_storage_floor_opens_files() -> None:
+def test_only_the_storage_layer_opens_files() -> None:
     elsewhere = [module for module in modules() if package_of(module) not in OPENS_FILES]
     assert [hit for module in elsewhere for hit in matching(FILE_ACCESS, module)] == []
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pyhudi.errors import HudiError
-from pyhudi.table.table import HudiTable
+from pyhudi.table.hudi_table import HudiTable
 from tests.damage.kinds import WAYS, damage
 from tests.damage.tables import QUESTIONS, Sound
 

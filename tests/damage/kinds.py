@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from pyhudi.storage.memory import MemoryStorage
+from pyhudi.storage.memory_storage import MemoryStorage
 
 #: Beginnings and parts of paths, the first that fits says the kind; empty for what no reader looks at.
 _KINDS = (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pyhudi.storage.memory import MemoryStorage
-from pyhudi.table.table import HudiTable
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.table.hudi_table import HudiTable
 from tests.damage.kinds import kind_of
 from tests.unit.table.tables import files_of, make_table, ride
 

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
-from pyhudi.table.alter import alter_schema
-from pyhudi.table.rename import rename_table
-from pyhudi.write.alter import AddColumn, DescribeColumn, DropColumn, MoveColumn, RenameColumn, RetypeColumn
+from pyhudi.table.alter_table_schema import alter_schema
+from pyhudi.table.rename_table import rename_table
+from pyhudi.write.input.alter_columns import AddColumn, DescribeColumn, DropColumn, MoveColumn, RenameColumn, RetypeColumn
 from tests.interop.judge import Judge
 
 ON = {"hoodie.schema.on.read.enable": "true"}

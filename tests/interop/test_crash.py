@@ -20,7 +20,7 @@ KIND = Kind("partitioned")
 # Dies by the signal that no handler sees, right before the commit is completed.
 KILLED_WRITER = """
 import os, signal, sys
-import pyhudi.timeline.write as timeline
+import pyhudi.timeline.write_instant as timeline
 from pyhudi import HudiTable
 from tests.interop.rows import trips
 

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
-from pyhudi.table.alter import alter_schema
-from pyhudi.write.alter import AddColumn, DropColumn, RenameColumn, RetypeColumn
+from pyhudi.table.alter_table_schema import alter_schema
+from pyhudi.write.input.alter_columns import AddColumn, DropColumn, RenameColumn, RetypeColumn
 from tests.interop.judge import Judge
 
 OPTIONS = {"hoodie.schema.on.read.enable": "true", "hoodie.parquet.small.file.limit": "0"}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pyhudi import HudiTable
-from pyhudi.spec.table_keys import METADATA_PARTITIONS, METADATA_PARTITIONS_INFLIGHT
+from pyhudi.spec.table.table_keys import METADATA_PARTITIONS, METADATA_PARTITIONS_INFLIGHT
 from pyhudi.storage.table_properties import store_properties
 from pyhudi.timeline.clock import SystemClock
 from tests.interop.judge import Judge

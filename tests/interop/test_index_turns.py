@@ -13,7 +13,7 @@ import pytest
 
 from pyhudi import HudiTable
 from pyhudi.index.bucket_numbers import bucket_of
-from pyhudi.kernels.bucket_hash import list_hashes
+from pyhudi.kernels.arrays.bucket_hash import list_hashes
 from tests.interop.judge import Judge
 
 SCHEMA = pa.schema({"id": pa.int64(), "name": pa.string(), "v": pa.int64(), "ts": pa.int64(), "p": pa.string()})

@@ -17,9 +17,9 @@ import pytest
 
 from pyhudi import HudiTable
 from pyhudi.errors import HudiError
-from pyhudi.kernels.keys import key_columns
-from pyhudi.keygen.choose import key_generator
-from pyhudi.spec.table_config import TableConfig
+from pyhudi.kernels.keys.key_kernels import key_columns
+from pyhudi.keygen.choose_generator import key_generator
+from pyhudi.spec.table.table_config import TableConfig
 from tests.interop.judge import Judge
 
 WRITE = "hoodie.datasource.write."

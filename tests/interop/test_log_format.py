@@ -12,14 +12,14 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from pyhudi.codec.log_content import avro_records, encode_avro_content, encode_deletes
-from pyhudi.codec.log_file import read_content, scan_blocks
-from pyhudi.codec.log_writer import encode_block, rollback_block
-from pyhudi.codec.positions import encode_positions
+from pyhudi.codec.log.log_content import avro_records, encode_avro_content, encode_deletes
+from pyhudi.codec.log.log_file import read_content, scan_blocks
+from pyhudi.codec.log.log_writer import encode_block, rollback_block
+from pyhudi.codec.log.roaring_positions import encode_positions
 from pyhudi.errors import HudiError
-from pyhudi.spec.delete_record import COMMIT_TIME_DELETE, DeletedKeys, OrderingType
-from pyhudi.spec.file_names import parse_log_file_name
-from pyhudi.spec.log_block import BlockHeader, BlockType, LogBlock
+from pyhudi.spec.files.delete_record import COMMIT_TIME_DELETE, DeletedKeys, OrderingType
+from pyhudi.spec.files.file_names import parse_log_file_name
+from pyhudi.spec.files.log_block import BlockHeader, BlockType, LogBlock
 from tests.interop.judge import Judge
 from tests.long_proofs import long_proofs
 

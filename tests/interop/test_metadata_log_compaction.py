@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pyhudi import HudiTable
-from pyhudi.metadata_table.own import OwnTable, open_own
+from pyhudi.metadata_table.read.writer_table import OwnTable, open_own
 from tests.interop.judge import Judge
 from tests.interop.kinds import Kind
 from tests.interop.rows import trips

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
-from pyhudi.storage.local import LocalStorage
+from pyhudi.storage.local_storage import LocalStorage
 from tests.interop.failing import fail_commit
 from tests.interop.judge import Judge
 from tests.interop.kinds import KINDS, Kind, each_kind

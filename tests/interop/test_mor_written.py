@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 import pytest
 
 from pyhudi import HudiTable
-from pyhudi.spec.commit import Operation
-from pyhudi.table.write import write
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.table.write_table import write
 from tests.interop.judge import Judge
 from tests.interop.kinds import Kind, Model, assert_both_read, each_kind
 from tests.interop.rows import data, every_type, trips

@@ -19,9 +19,9 @@ import pytest
 
 from pyhudi import HudiTable
 from pyhudi.read.execute import select
-from pyhudi.read.query import SnapshotQuery
-from pyhudi.read.skipping import Skipping
-from pyhudi.read.snapshot import open_snapshot
+from pyhudi.read.skipping.data_skipping import Skipping
+from pyhudi.read.snapshot.query_type import SnapshotQuery
+from pyhudi.read.snapshot.snapshot import open_snapshot
 from tests.interop.judge import Judge
 
 ON = {"hoodie__metadata__enable": "true", "hoodie__enable__data__skipping": "true"}

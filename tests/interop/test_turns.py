@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
-from pyhudi.spec.commit import Operation
-from pyhudi.table.write import write
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.table.write_table import write
 from tests.interop.judge import Judge
 from tests.interop.kinds import Kind, Model, assert_both_read
 from tests.interop.rows import trips

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
-from pyhudi.codec.log_file import scan_blocks
-from pyhudi.spec.log_block import BlockType
+from pyhudi.codec.log.log_file import scan_blocks
+from pyhudi.spec.files.log_block import BlockType
 from tests.interop.failing import fail_commit
 from tests.interop.judge import Judge
 from tests.interop.kinds import HIVE_STYLE, Kind, Model, assert_both_read, each_kind

@@ -14,7 +14,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 import pyhudi
-from pyhudi.spark.stream_sink import StreamSink
+from pyhudi.spark.streaming.stream_sink import StreamSink
 from tests.spark.conftest import SETTINGS
 
 _LONG_MS = 120_000

@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 
 from pyhudi import HudiTable
 from pyhudi.errors import UnsupportedError, UsageError
-from pyhudi.spark.task_engine import SparkEngine
+from pyhudi.spark.engine.task_engine import SparkEngine
 
 pytestmark = pytest.mark.spark
 

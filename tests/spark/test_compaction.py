@@ -7,7 +7,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from pyhudi import HudiTable
-from pyhudi.spark.task_engine import SparkEngine
+from pyhudi.spark.engine.task_engine import SparkEngine
 
 pytestmark = pytest.mark.spark
 

@@ -12,8 +12,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from pyhudi import HudiTable
-from pyhudi.spec.cdc import logging_mode
-from pyhudi.timeline.load import load_timeline
+from pyhudi.spec.table.cdc_mode import logging_mode
+from pyhudi.timeline.load_timeline import load_timeline
 from tests.histories import EVERY, Shape, each_once, lived
 from tests.long_proofs import long_proofs
 

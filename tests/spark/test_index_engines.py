@@ -17,7 +17,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives 
 
 from pyhudi import HudiTable
 from pyhudi.errors import UsageError
-from pyhudi.write.result import WriteResult
+from pyhudi.write.write_result import WriteResult
 
 pytestmark = pytest.mark.spark
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its customary name
 
-from pyhudi.metadata_table.expressions import Expression
+from pyhudi.metadata_table.format.index_expressions import Expression
 
 TEXTS = ["", " a b ", "ÄÖß", "ΟΔΟΣ", "İstanbul", "ﬀ", "\U00010400x", "ABC\t", None, "  x", "naïve"]
 DAYS = [date(2024, 2, 29), date(1969, 12, 31), date(1582, 10, 15), None, date(9999, 12, 31), date(1000, 1, 1), date(2026, 12, 31)]

@@ -10,8 +10,8 @@ from pyspark.sql import SparkSession
 
 from pyhudi import HudiTable
 from pyhudi.index.bucket_numbers import bucket_of
-from pyhudi.kernels.bucket_hash import list_hashes
-from pyhudi.spark import distributed
+from pyhudi.kernels.arrays.bucket_hash import list_hashes
+from pyhudi.spark.writer import distributed
 
 pytestmark = pytest.mark.spark
 

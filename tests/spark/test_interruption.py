@@ -10,7 +10,7 @@ import pytest
 from py4j.protocol import Py4JJavaError
 
 from pyhudi.errors import StorageError
-from pyhudi.spark.interruption import InterruptedCall, is_interruption
+from pyhudi.spark.jvm.interruption import InterruptedCall, is_interruption
 
 #: `StreamExecution.PROXY_ERROR` of Spark 4.1.
 PROXY_ERROR = re.compile(

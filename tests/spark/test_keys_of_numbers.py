@@ -13,8 +13,8 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyhudi import HudiTable
 from pyhudi.errors import KeyFieldError
 from pyhudi.keygen.fields import FieldKeys
-from pyhudi.keygen.protocol import KeyFields, PartitionLayout
-from pyhudi.spark.key_columns import with_keys
+from pyhudi.keygen.key_generator_protocol import KeyFields, PartitionLayout
+from pyhudi.spark.index_join.key_columns import with_keys
 from tests.spark.test_key_generators import KEYS, ON_SPARK, PATH
 
 NUMBERS = pa.schema(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyhudi.spark.local_rows import local_rows
+from pyhudi.spark.input.local_rows import local_rows
 
 pytestmark = pytest.mark.spark
 

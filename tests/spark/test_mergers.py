@@ -15,8 +15,8 @@ from pyhudi import HudiTable
 from pyhudi.errors import UsageError
 from pyhudi.merge import custom
 from pyhudi.merge.custom import register_merger
-from pyhudi.spark import merged_slices
-from pyhudi.spark.task_engine import SparkEngine
+from pyhudi.spark.engine.task_engine import SparkEngine
+from pyhudi.spark.scan import slice_merge as merged_slices
 
 pytestmark = pytest.mark.spark
 

@@ -12,11 +12,11 @@ from pyspark.sql import SparkSession
 
 from pyhudi import HudiTable
 from pyhudi.errors import CorruptTableError
-from pyhudi.read.query import SnapshotQuery
-from pyhudi.read.snapshot import Snapshot, open_snapshot
-from pyhudi.spark import merged_slices
-from pyhudi.spark.delta_files import DeltaFolder
-from pyhudi.spark.masked_rows import bits_of
+from pyhudi.read.snapshot.query_type import SnapshotQuery
+from pyhudi.read.snapshot.snapshot import Snapshot, open_snapshot
+from pyhudi.spark.scan import slice_merge as merged_slices
+from pyhudi.spark.scan.delta_files import DeltaFolder
+from pyhudi.spark.scan.row_mask import bits_of
 from pyhudi.storage.scratch import ScratchFolder
 
 pytestmark = pytest.mark.spark

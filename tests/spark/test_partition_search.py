@@ -9,11 +9,11 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from pyhudi.errors import CorruptTableError
-from pyhudi.read.query import SnapshotQuery
-from pyhudi.read.snapshot import open_snapshot
-from pyhudi.spark.scan import scan
-from pyhudi.storage.local import LocalStorage
-from pyhudi.testing.recording import RecordingStorage
+from pyhudi.read.snapshot.query_type import SnapshotQuery
+from pyhudi.read.snapshot.snapshot import open_snapshot
+from pyhudi.spark.scan.scan import scan
+from pyhudi.storage.local_storage import LocalStorage
+from pyhudi.testing.call_log import RecordingStorage
 from tests.spark.tables import make_table
 
 pytestmark = pytest.mark.spark

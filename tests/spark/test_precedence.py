@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from pyhudi import HudiTable
 from pyhudi.errors import HudiError
-from pyhudi.spec.config_keys import find_key
+from pyhudi.spec.config.config_keys import find_key
 from tests.precedence import CASES, ROWS, Case, append, outcome, settings
 
 

@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from pyhudi.errors import OptionError, UnsupportedError, UsageError
-from pyhudi.spark import catalog_table
+from pyhudi.spark.catalog import catalog_table
 from tests.spark.tables import add_commit, make_table
 
 pytestmark = pytest.mark.spark

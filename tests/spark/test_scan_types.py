@@ -12,7 +12,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from pyhudi.errors import UnsupportedError
-from pyhudi.spark.types import spark_type
+from pyhudi.spark.jvm.spark_types import spark_type
 from tests.spark.tables import make_table, write_base_file
 
 pytestmark = pytest.mark.spark

@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from pyhudi import HudiTable
-from pyhudi.spark.explained_files import explained_scans
+from pyhudi.spark.scan.explain_hook import explained_scans
 
 pytestmark = pytest.mark.spark
 

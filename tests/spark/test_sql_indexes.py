@@ -11,8 +11,8 @@ from pyspark.sql import SparkSession
 
 from pyhudi import HudiTable
 from pyhudi.errors import SchemaError, UnsupportedError, UsageError
-from pyhudi.kernels.history import load_full_timeline
-from pyhudi.metadata_table.table import MetadataTable
+from pyhudi.metadata_table.read.metadata_table import MetadataTable
+from pyhudi.timeline_archive.full_timeline import load_full_timeline
 
 
 @pytest.fixture(scope="module")

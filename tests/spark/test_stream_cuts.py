@@ -1,6 +1,6 @@
 """A stream that dies at any call to the storage, and is started again: every row is in the table once.
 
-Deaths are those of `pyhudi.testing.faults` in this process, so that a restart costs a query and no JVM; `test_stream_kills` kills
+Deaths are those of `pyhudi.testing.fault_injection` in this process, so that a restart costs a query and no JVM; `test_stream_kills` kills
 processes.
 """
 
@@ -20,15 +20,15 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
 from pyhudi import HudiTable
-from pyhudi.service.compaction.inline import wait_for_background
-from pyhudi.spark import stream_sink
-from pyhudi.spark.stream_sink import StreamSink
-from pyhudi.storage.local import LocalStorage
-from pyhudi.storage.open import open_storage
-from pyhudi.storage.protocol import Storage
-from pyhudi.table import table as tables
-from pyhudi.testing.faults import Crashed, Fault, FaultStorage
-from pyhudi.testing.intercepted import CHANGING_CALLS, Call
+from pyhudi.service.compaction.inline_compaction import wait_for_background
+from pyhudi.spark.streaming import stream_sink
+from pyhudi.spark.streaming.stream_sink import StreamSink
+from pyhudi.storage.local_storage import LocalStorage
+from pyhudi.storage.open_storage import open_storage
+from pyhudi.storage.storage_protocol import Storage
+from pyhudi.table import hudi_table as tables
+from pyhudi.testing.fault_injection import Crashed, Fault, FaultStorage
+from pyhudi.testing.intercepted_storage import CHANGING_CALLS, Call
 
 pytestmark = pytest.mark.spark
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from pyhudi.examples import walks
+from pyhudi.examples import table_lifecycle as walks
 from scripts.write_tutorial import TARGET, section
 
 pytestmark = pytest.mark.spark

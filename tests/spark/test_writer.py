@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from pyhudi import HudiTable
 from pyhudi.errors import KeyFieldError, OptionError, SchemaError, TableExists, UnsupportedError, UsageError
-from pyhudi.spark.collect import collect_small
+from pyhudi.spark.input.small_input import collect_small
 
 pytestmark = pytest.mark.spark
 

@@ -11,7 +11,7 @@ import pytest
 import pyhudi
 from pyhudi.keygen import user
 from pyhudi.merge import custom
-from pyhudi.write.result import WriteResult
+from pyhudi.write.write_result import WriteResult
 
 SPARKS = {"enable", "disable"}
 

@@ -16,10 +16,10 @@ import pytest
 from pyhudi import workers
 from pyhudi.codec.hfile.reader import HFileReader
 from pyhudi.codec.hfile.writer import HFileWriter
-from pyhudi.engine.local import LocalEngine
-from pyhudi.read.side_by_side import side_by_side
-from pyhudi.service.compaction.inline import wait_for_background
-from pyhudi.table.table import HudiTable
+from pyhudi.engine.local_engine import LocalEngine
+from pyhudi.read.snapshot.prefetch import side_by_side
+from pyhudi.service.compaction.inline_compaction import wait_for_background
+from pyhudi.table.hudi_table import HudiTable
 
 numbers = itertools.count()
 

@@ -6,8 +6,8 @@ import importlib
 
 import click
 
-from pyhudi.engine.local import LocalEngine
-from pyhudi.engine.protocol import Engine
+from pyhudi.engine.engine_protocol import Engine
+from pyhudi.engine.local_engine import LocalEngine
 
 
 def chosen_engine(name: str, threads: int | None) -> Engine:

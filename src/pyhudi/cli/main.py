@@ -7,11 +7,11 @@ from typing import Any
 
 import click
 
-from pyhudi.cli.archive import archive
-from pyhudi.cli.cluster import cluster
-from pyhudi.cli.compact import compact
-from pyhudi.cli.index import index
-from pyhudi.cli.log import log
+from pyhudi.cli.archive_command import archive
+from pyhudi.cli.cluster_command import cluster
+from pyhudi.cli.compact_command import compact
+from pyhudi.cli.index_command import index
+from pyhudi.cli.log_command import log
 from pyhudi.errors import HudiError, UsageError
 
 _FAILED = 1

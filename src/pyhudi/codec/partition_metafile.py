@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from pyhudi.codec.properties import parse_properties, render_lines
 from pyhudi.errors import CorruptTableError
+from pyhudi.javacompat.properties import parse_properties, render_lines
 
 _COMMIT_TIME = "commitTime"
 _DEPTH = "partitionDepth"

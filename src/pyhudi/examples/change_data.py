@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 import pyhudi
-from pyhudi.examples.folder import made_anew
+from pyhudi.examples.workspace import made_anew
 
 HOURS = 24
 _MARK = ".made-by-pyhudi-change-data"

@@ -16,7 +16,7 @@ from pyarrow import csv, parquet
 from pyspark.sql import SparkSession
 
 import pyhudi
-from pyhudi.examples.page import HISTORY, arrow, say, sql, table, timed, title, tree
+from pyhudi.examples.console import HISTORY, arrow, say, sql, table, timed, title, tree
 
 _SUMMARY = """
 SELECT COUNT(*) AS flights, SUM(arr_delay) AS minutes_late, COUNT_IF(tailnum IS NULL) AS no_tail_number

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from pyhudi.examples.folder import made_anew
+from pyhudi.examples.workspace import made_anew
 
 
 def run(name: str, show: Callable[[Path], None], arguments: list[str] | None) -> int:

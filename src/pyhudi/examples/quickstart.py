@@ -15,8 +15,8 @@ from pyspark.sql import SparkSession
 
 import pyhudi
 from pyhudi.examples import flights
-from pyhudi.examples.folder import made_anew
-from pyhudi.examples.page import HISTORY, arrow, say, session, sql, timed, title, tree
+from pyhudi.examples.console import HISTORY, arrow, say, session, sql, timed, title, tree
+from pyhudi.examples.workspace import made_anew
 
 _SLICES = ("partition_path", "file_id", "base_instant", "latest", "base_bytes")
 _MARK = ".made-by-pyhudi-quickstart"

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Self, TypeAlias, overload
 
-from pyhudi.spec.file_group import BaseFile, FileGroupId, FileSlice, LogFile
-from pyhudi.spec.file_names import parse_base_file_name
+from pyhudi.spec.files.file_group import BaseFile, FileGroupId, FileSlice, LogFile
+from pyhudi.spec.files.file_names import parse_base_file_name
 
 #: A base file as a listing shows it: its name, the instant in it, its size in bytes, and when it was modified (epoch milliseconds).
 ListedBase: TypeAlias = tuple[str, str, int, int]

@@ -10,12 +10,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pyhudi.codec.jackson import parse_json, render_json
 from pyhudi.errors import CorruptTableError, OptionError
-from pyhudi.fsview.view import FileSystemView
-from pyhudi.index.bucket import Buckets
-from pyhudi.kernels.bucket_hash import list_hashes
-from pyhudi.spec.file_group import FileGroupId
+from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.index.bucket_index import Buckets
+from pyhudi.javacompat.jackson import parse_json, render_json
+from pyhudi.kernels.arrays.bucket_hash import list_hashes
+from pyhudi.spec.files.file_group import FileGroupId
 
 #: How many characters of a file id name its bucket.
 DIGITS = 8

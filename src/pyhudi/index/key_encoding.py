@@ -12,17 +12,17 @@ from itertools import chain
 
 import pyarrow as pa
 
-from pyhudi.fsview.view import FileSystemView
-from pyhudi.kernels.history import load_full_timeline
-from pyhudi.kernels.keys import column_text, field_column
-from pyhudi.kernels.parquet_input import open_parquet
-from pyhudi.keygen.protocol import composite_key
-from pyhudi.metadata_table.view import open_view
+from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.kernels.base_file.parquet_input import open_parquet
+from pyhudi.kernels.keys.key_kernels import column_text, field_column
+from pyhudi.keygen.key_generator_protocol import composite_key
+from pyhudi.metadata_table.read.metadata_view import open_view
 from pyhudi.schema.meta_columns import RECORD_KEY
-from pyhudi.spec import table_keys as keys
-from pyhudi.spec.file_group import BaseFile, FileSlice
-from pyhudi.spec.table_config import TableConfig
-from pyhudi.storage.protocol import Storage
+from pyhudi.spec.files.file_group import BaseFile, FileSlice
+from pyhudi.spec.table import table_keys as keys
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.storage_protocol import Storage
+from pyhudi.timeline_archive.full_timeline import load_full_timeline
 
 #: Base files that are looked at, from all over the table: the releases that wrote bare values wrote some of them, or all.
 _LOOKED_AT = 8

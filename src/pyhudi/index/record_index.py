@@ -17,14 +17,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pyhudi.errors import CorruptTableError, UnsupportedError
-from pyhudi.index.known_by_metadata import trusted_table
-from pyhudi.index.probe import KeyScan
-from pyhudi.index.protocol import Hits, Lookup, Wanted
-from pyhudi.kernels.probe import SEVERAL
-from pyhudi.metadata_table.partitions import RECORD_INDEX
-from pyhudi.metadata_table.record import RecordLocation
-from pyhudi.metadata_table.table import MetadataTable
-from pyhudi.spec.file_group import FileGroupId, FileSlice
+from pyhudi.index.index_probe import KeyScan
+from pyhudi.index.index_protocol import Hits, Lookup, Wanted
+from pyhudi.index.metadata_lookup import trusted_table
+from pyhudi.kernels.keys.key_probe import SEVERAL
+from pyhudi.metadata_table.format.metadata_partitions import RECORD_INDEX
+from pyhudi.metadata_table.format.record import RecordLocation
+from pyhudi.metadata_table.read.metadata_table import MetadataTable
+from pyhudi.spec.files.file_group import FileGroupId, FileSlice
 
 _log = logging.getLogger(__name__)
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pyhudi.kernels.incoming import DELETE_COLUMN, POSITION_COLUMN
-from pyhudi.kernels.probe import SEVERAL
+from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN, POSITION_COLUMN
+from pyhudi.kernels.keys.key_probe import SEVERAL
 from pyhudi.schema.meta_columns import RECORD_KEY
-from pyhudi.spec.file_group import FileSlice
+from pyhudi.spec.files.file_group import FileSlice
 
 
 @dataclass(frozen=True, slots=True)

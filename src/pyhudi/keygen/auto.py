@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyhudi.keygen.protocol import PartitionLayout
+from pyhudi.keygen.key_generator_protocol import PartitionLayout
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,14 @@
 """Keys of a record's own fields, which is what all of Hudi's generators make: bare or naming the fields, with some layout of partitions.
 
 Rules: `SimpleKeyGenerator`, `ComplexKeyGenerator`, `NonpartitionedKeyGenerator`, `TimestampBasedKeyGenerator`, `CustomKeyGenerator`,
-`GlobalDeleteKeyGenerator`; they differ in what `pyhudi.keygen.choose` says.
+`GlobalDeleteKeyGenerator`; they differ in what `pyhudi.keygen.choose_generator` says.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyhudi.keygen.protocol import KeyFields, PartitionLayout, Texts
+from pyhudi.keygen.key_generator_protocol import KeyFields, PartitionLayout, Texts
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pyhudi.errors import KeyFieldError, UnsupportedError
-from pyhudi.spec.partition_path import check
+from pyhudi.spec.files.partition_path import check
 
 Record = Mapping[str, Any]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from pyhudi.errors import UnsupportedError
-from pyhudi.merge.partial import Record
+from pyhudi.merge.partial_update import Record
 
 
 class RecordMerger(Protocol):

@@ -10,23 +10,23 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pyhudi.errors import SchemaError, nearest
-from pyhudi.fsview.collector import collector_paused
-from pyhudi.kernels.delta import SliceTask
-from pyhudi.kernels.merge_slice import iter_merged
-from pyhudi.kernels.read_base import iter_base_file
-from pyhudi.kernels.stamp import without_identity
-from pyhudi.read.arrow_condition import condition_of
-from pyhudi.read.condition import Condition, Opaque, operands
-from pyhudi.read.filter import Filter, check_condition
-from pyhudi.read.kept import count_slice, kept_delta
-from pyhudi.read.predicate import parse_predicate
-from pyhudi.read.prune import left_out_values, path_values, prune_partitions
-from pyhudi.read.side_by_side import side_by_side
-from pyhudi.read.skipping import Skipping, explained
-from pyhudi.read.snapshot import Snapshot
+from pyhudi.fsview.gc_pause import collector_paused
+from pyhudi.kernels.base_file.meta_column_writer import without_identity
+from pyhudi.kernels.base_file.read_base import iter_base_file
+from pyhudi.kernels.merge.merge_slice import iter_merged
+from pyhudi.kernels.merge.slice_delta import SliceTask
+from pyhudi.read.filter.arrow_condition import condition_of
+from pyhudi.read.filter.condition import Condition, Opaque, operands
+from pyhudi.read.filter.predicate import parse_predicate
+from pyhudi.read.filter.row_predicate import Filter, check_condition
+from pyhudi.read.skipping.data_skipping import Skipping, explained
+from pyhudi.read.skipping.partition_pruning import left_out_values, path_values, prune_partitions
+from pyhudi.read.snapshot.prefetch import side_by_side
+from pyhudi.read.snapshot.slice_cache import count_slice, kept_delta
+from pyhudi.read.snapshot.snapshot import Snapshot
 from pyhudi.schema.meta_columns import COMMIT_TIME, META_FIELDS
 from pyhudi.spec.arguments import check_texts
-from pyhudi.spec.file_group import FileSlice
+from pyhudi.spec.files.file_group import FileSlice
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
 """Spark as the engine: native scans, writes in tasks, DataFrame reader and writer, streams.
 
-Nothing below this floor knows PySpark.
+Nothing below this layer knows PySpark.
 """

@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary, WeakSet
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
-from pyhudi.spark import resolver
+from pyhudi.spark.reader import catalog_resolver as resolver
 
 _ENABLED: Final = "spark.pyhudi.enabled"
 _TRUE: Final = "true"

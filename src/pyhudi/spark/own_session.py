@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import SparkSession
 
 from pyhudi.spark.enabled_sessions import run_workers_here
-from pyhudi.spark.task_engine import SparkEngine
+from pyhudi.spark.engine.task_engine import SparkEngine
 
 
 def own_engine() -> SparkEngine:

@@ -13,20 +13,14 @@ from typing import Any, TypeAlias, TypeVar
 from pyspark.sql import DataFrame, SparkSession
 
 from pyhudi.errors import UnsupportedError, UsageError
-from pyhudi.spark import (
-    counted,
-    explained_files,
-    failures,
-    frame_write,
-    merge_into,
-    reader,
-    stream_reader_hooks,
-    stream_writer_hooks,
-    writer_hooks,
-    writer_v2,
-)
 from pyhudi.spark.enabled_sessions import is_any_enabled, is_enabled, mark_disabled, mark_enabled
-from pyhudi.spark.patches import Hook, replace_method, restore_all
+from pyhudi.spark.jvm import error_translation as failures
+from pyhudi.spark.jvm.patches import Hook, replace_method, restore_all
+from pyhudi.spark.reader import frame_reader as reader
+from pyhudi.spark.scan import count_hook as counted
+from pyhudi.spark.scan import explain_hook as explained_files
+from pyhudi.spark.streaming import stream_reader_hooks, stream_writer_hooks
+from pyhudi.spark.writer import frame_write, merge_into, writer_hooks, writer_v2
 
 _CONNECT = (
     "pyhudi needs a classic Spark session, not a Spark Connect client, whose parser, catalog and planner live in a server."

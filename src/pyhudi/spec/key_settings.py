@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pyhudi.errors import OptionError, UnsupportedError
-from pyhudi.spec import table_keys as keys
-from pyhudi.spec.cdc import logging_mode
-from pyhudi.spec.key_generator import KeyGeneratorType
 from pyhudi.spec.options import Options
-from pyhudi.spec.table_config import TableConfig
-from pyhudi.spec.table_version import TableVersion
-from pyhudi.spec.timestamp_keys import NAMES, setting
+from pyhudi.spec.table import table_keys as keys
+from pyhudi.spec.table.cdc_mode import logging_mode
+from pyhudi.spec.table.key_generator import KeyGeneratorType
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.spec.table.table_version import TableVersion
+from pyhudi.spec.table.timestamp_keys import NAMES, setting
 
 CLASS_OPTION = "hoodie.datasource.write.keygenerator.class"
 BARE_VALUE = "hoodie.write.complex.keygen.new.encoding"

@@ -1,6 +1,6 @@
 """The options of one call, resolved: canonical names, checked values, nothing ignored.
 
-What pyhudi does with a key stands in `pyhudi.spec.config_keys`. An unknown `hoodie.*` key, a value that a key cannot have, two
+What pyhudi does with a key stands in `pyhudi.spec.config.config_keys`. An unknown `hoodie.*` key, a value that a key cannot have, two
 names of one key with different values, and a key whose feature is not served are each refused, by name and before
 anything is read or written. Keys of services that change no row are accepted with one warning, unless
 `pyhudi.options.unserved=refuse`; names that are none of Hudi's are Spark's, or somebody else's.
@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from pyhudi.errors import OptionError, UnsupportedError
-from pyhudi.spec.config.key import ConfigKey, Status
-from pyhudi.spec.config.recorded import is_older_name
+from pyhudi.spec.config.config_key import ConfigKey, Status
+from pyhudi.spec.config.config_keys import find_key, suggestion
+from pyhudi.spec.config.recorded_keys import is_older_name
 from pyhudi.spec.config.values import check_value
-from pyhudi.spec.config_keys import find_key, suggestion
-from pyhudi.spec.key_generator import KeyGeneratorType, key_generator_of_class
-from pyhudi.spec.payload import PAYLOADS
+from pyhudi.spec.table.key_generator import KeyGeneratorType, key_generator_of_class
+from pyhudi.spec.table.payload_class import PAYLOADS
 
 _LOG = logging.getLogger("pyhudi.options")
 _SPARK_PREFIX = "spark."
@@ -58,7 +58,7 @@ class Options:
     def get(self, name: str) -> str | None:
         """Return the value as given, None when it is not given."""
         key = find_key(name)
-        assert key is not None, f"{name} is not listed in pyhudi.spec.config_keys"
+        assert key is not None, f"{name} is not listed in pyhudi.spec.config.config_keys"
         return self.given.get(key.name)
 
     def text(self, name: str, *, default: str | None = None) -> str:

@@ -7,13 +7,13 @@ change the meaning of files and count as such a feature.
 from __future__ import annotations
 
 from pyhudi.errors import UnsupportedError, nearest
-from pyhudi.spec import table_keys as keys
-from pyhudi.spec.key_generator import KeyGeneratorType
 from pyhudi.spec.key_settings import check_keys
-from pyhudi.spec.merge_mode import MergeMode
-from pyhudi.spec.payload import MERGE_SETTINGS
-from pyhudi.spec.table_config import TableConfig
-from pyhudi.spec.table_version import check_served
+from pyhudi.spec.table import table_keys as keys
+from pyhudi.spec.table.key_generator import KeyGeneratorType
+from pyhudi.spec.table.merge_mode import MergeMode
+from pyhudi.spec.table.payload_class import MERGE_SETTINGS
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.spec.table.table_version import check_served
 
 _WRITTEN_GENERATORS = frozenset(
     {

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from pyhudi.errors import UnsupportedError
-from pyhudi.spec import table_keys as keys
-from pyhudi.spec import timestamp_keys
-from pyhudi.spec.table_config import TableConfig
+from pyhudi.spec.table import table_keys as keys
+from pyhudi.spec.table import timestamp_keys
+from pyhudi.spec.table.table_config import TableConfig
 
 #: Name of the note in the extra metadata of a commit.
 IDENTITY_NOTE: Final = "pyhudi.table.identity"

@@ -6,9 +6,10 @@ from typing import TypeVar
 
 from pyspark.sql import SparkSession
 
-from pyhudi.spark import catalog_functions, session
+from pyhudi.spark import session
+from pyhudi.spark.catalog import catalog_functions
 from pyhudi.spark.enabled_sessions import is_enabled
-from pyhudi.sql import front_door
+from pyhudi.sql import dispatch as front_door
 
 Target = TypeVar("Target", SparkSession, SparkSession.Builder)
 

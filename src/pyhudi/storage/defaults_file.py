@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from pyhudi.errors import HudiError, OptionError
-from pyhudi.spec.config_keys import concerns_table
+from pyhudi.spec.config.config_keys import concerns_table
 from pyhudi.spec.options import resolve, same_key
 
 VARIABLE: Final = "HUDI_CONF_DIR"

@@ -14,7 +14,7 @@ import re
 from typing import Final
 
 from pyhudi.errors import AlreadyExistsError, CorruptTableError, OptionError
-from pyhudi.storage.protocol import Storage
+from pyhudi.storage.storage_protocol import Storage
 
 LOCK_FOLDER: Final = ".hoodie/.locks"
 LOCK_FILE: Final = f"{LOCK_FOLDER}/pyhudi.lock"

@@ -18,10 +18,10 @@ from typing import Any, BinaryIO, cast
 
 from pyhudi.errors import AlreadyExistsError, CorruptTableError, HudiError, OptionError, StorageError, UnsupportedError
 from pyhudi.storage.file_systems import open_file_system
-from pyhudi.storage.local import LocalStorage
+from pyhudi.storage.local_storage import LocalStorage
 from pyhudi.storage.lock_record import LOCK_FILE_OPTION, check_lock_elsewhere
-from pyhudi.storage.paths import split_file_path, split_path
-from pyhudi.storage.protocol import FileStatus, names_of_files
+from pyhudi.storage.storage_paths import split_file_path, split_path
+from pyhudi.storage.storage_protocol import FileStatus, names_of_files
 
 #: Stores whose fsspec file system creates a file only if there is none, decided by the store.
 EXCLUSIVE_SCHEMES = frozenset({"s3", "s3a", "s3n", "gs", "gcs", "abfs", "abfss", "az"})

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from pyhudi.storage.protocol import FileStatus
+from pyhudi.storage.storage_protocol import FileStatus
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from datetime import datetime
 
-from pyhudi.codec.properties import parse_properties, render_properties
 from pyhudi.errors import CorruptTableError, TableNotFound
-from pyhudi.spec.table_config import checksum
-from pyhudi.storage.protocol import Storage
+from pyhudi.javacompat.properties import parse_properties, render_properties
+from pyhudi.spec.table.table_config import checksum
+from pyhudi.storage.storage_protocol import Storage
 
 PROPERTIES = ".hoodie/hoodie.properties"
 BACKUP = ".hoodie/hoodie.properties.backup"

@@ -7,24 +7,24 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from pyhudi.engine.local import LocalEngine
+from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.index.key_encoding import with_key_encoding
-from pyhudi.kernels.history import load_full_timeline
-from pyhudi.kernels.write_task import WriteTask
-from pyhudi.metadata_table.view import open_view
-from pyhudi.spec.commit import Operation
+from pyhudi.kernels.tasks.write_task import WriteTask
+from pyhudi.metadata_table.read.metadata_view import open_view
+from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.options import resolve
-from pyhudi.spec.table_config import TableConfig
+from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.spec.table_features import check_writable
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.table.open_table import OpenTable
-from pyhudi.table.write import state_before
+from pyhudi.table.write_table import state_before
 from pyhudi.timeline.clock import InstantClock
-from pyhudi.txn.locked import LockedTable
-from pyhudi.write.choices import choose
-from pyhudi.write.data import to_table
-from pyhudi.write.local import LocalWrite, Stage, WriteRequest, plan_local
-from pyhudi.write.plan import Bucket
+from pyhudi.timeline_archive.full_timeline import load_full_timeline
+from pyhudi.txn.locked_table import LockedTable
+from pyhudi.write.input.incoming_data import to_table
+from pyhudi.write.local_write import LocalWrite, Stage, WriteRequest, plan_local
+from pyhudi.write.options.write_config import choose
+from pyhudi.write.plan.write_plan import Bucket
 
 _FILES = pa.schema({"partition_path": pa.string(), "file_id": pa.string(), "kind": pa.string(), "found": pa.int64(), "new": pa.int64()})
 

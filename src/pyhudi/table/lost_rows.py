@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pyhudi.fsview.build import committed_files
-from pyhudi.fsview.stated import CheckedView, stated_files
-from pyhudi.fsview.view import FileSystemView
-from pyhudi.spec.commit import Operation
-from pyhudi.spec.compaction import CompactionOperation, CompactionPlan
-from pyhudi.spec.file_group import FileGroupId, join_path
-from pyhudi.spec.file_names import file_and_instant
+from pyhudi.fsview.committed_sizes import CheckedView, stated_files
+from pyhudi.fsview.file_groups import committed_files
+from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.spec.actions.compaction import CompactionOperation, CompactionPlan
+from pyhudi.spec.files.file_group import FileGroupId, join_path
+from pyhudi.spec.files.file_names import file_and_instant
 from pyhudi.spec.instant import Action, Instant, State
-from pyhudi.timeline.payload import read_action, read_commit
+from pyhudi.timeline.instant_details import read_action, read_commit
 
 #: What is lost (a file or an instant), and why.
 Loss = tuple[str, str]

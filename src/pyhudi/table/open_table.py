@@ -6,8 +6,8 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from pyhudi.spec.table_config import TableConfig
-from pyhudi.storage.protocol import Storage
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.clock import Clock
 from pyhudi.txn.ids import Ids
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from pyhudi.engine.local import LocalEngine
-from pyhudi.engine.protocol import Engine
-from pyhudi.service.runner import Progress, ServiceRunner
+from pyhudi.engine.engine_protocol import Engine
+from pyhudi.engine.local_engine import LocalEngine
+from pyhudi.service.service_engine import Progress, ServiceRunner
 from pyhudi.spec.options import Options
-from pyhudi.storage.protocol import Storage
+from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.clock import Clock
 from pyhudi.txn.ids import Ids
-from pyhudi.write.choices import writer_settings
+from pyhudi.write.options.write_config import writer_settings
 
 Runner = TypeVar("Runner", bound=ServiceRunner)
 

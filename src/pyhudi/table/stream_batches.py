@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from pyhudi.errors import CorruptTableError, UsageError
-from pyhudi.kernels.history import load_full_timeline, read_rows
-from pyhudi.spec.table_config import TableConfig
-from pyhudi.storage.protocol import Storage
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
-from pyhudi.timeline.archive import archived_instants
-from pyhudi.timeline.payload import commit_of
+from pyhudi.timeline.archived_v1_timeline import archived_instants
+from pyhudi.timeline.instant_details import commit_of
+from pyhudi.timeline_archive.full_timeline import load_full_timeline, read_rows
 
 IDENTIFIER: Final = "hoodie.datasource.write.streaming.checkpoint.identifier"
 #: Entries of a commit's metadata.

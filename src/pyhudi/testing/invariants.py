@@ -13,20 +13,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 
-from pyhudi.fsview.partitions import walk_partitions
-from pyhudi.fsview.view import FileSystemView
-from pyhudi.kernels.history import load_full_timeline
-from pyhudi.spec.file_group import BaseFile, join_path
-from pyhudi.spec.file_names import PARTITION_METAFILE, parse_base_file_name, parse_log_file_name
+from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.fsview.partition_listing import walk_partitions
+from pyhudi.spec.actions.rollback import RollbackMetadata
+from pyhudi.spec.files.file_group import BaseFile, join_path
+from pyhudi.spec.files.file_names import PARTITION_METAFILE, parse_base_file_name, parse_log_file_name
 from pyhudi.spec.instant import Action, Instant, State, parse_instant
-from pyhudi.spec.rollback import RollbackMetadata
-from pyhudi.spec.table_config import TableConfig
-from pyhudi.storage.left_overs import is_left_over
-from pyhudi.storage.protocol import FileStatus, Storage
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.storage_protocol import FileStatus, Storage
 from pyhudi.storage.table_properties import BACKUP, load_properties
-from pyhudi.timeline.payload import action_of, commit_of
+from pyhudi.storage.temporary_files import is_left_over
+from pyhudi.timeline.instant_details import action_of, commit_of
 from pyhudi.timeline.state import first_state
 from pyhudi.timeline.timeline import Timeline
+from pyhudi.timeline_archive.full_timeline import load_full_timeline
 
 RowCount = Callable[[Storage, BaseFile], int]
 
@@ -61,7 +61,7 @@ def _fault_of_states(requested: str, action: Action, instants: list[Instant]) ->
 def dangling_references(storage: Storage, row_count: RowCount) -> list[str]:
     """Return the files of completed commits that are missing or differ from what their commit says.
 
-    `row_count` opens a base file and counts its rows (`kernels.read_base.row_count`). Fit for tables that were never
+    `row_count` opens a base file and counts its rows (`kernels.base_file.read_base.row_count`). Fit for tables that were never
     cleaned.
     """
     config = _config(storage)

@@ -1,6 +1,6 @@
 """What a power loss can undo on a journaling file system: deletes that no later sync has carried to the disk.
 
-The local storage syncs everything it creates before it answers and never syncs a delete (see `pyhudi.storage.local`).
+The local storage syncs everything it creates before it answers and never syncs a delete (see `pyhudi.storage.local_storage`).
 The journal keeps the order of changes, so after a loss the newest deletes since the last sync may be undone, in any
 number, and nothing else.
 """
@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-from pyhudi.storage.memory import MemoryStorage
-from pyhudi.testing.crash import Action
-from pyhudi.testing.faults import Crashed, Fault, FaultStorage
-from pyhudi.testing.intercepted import Call, InterceptedStorage
-from pyhudi.testing.recording import RecordingStorage
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.testing.call_log import RecordingStorage
+from pyhudi.testing.crash_points import Action
+from pyhudi.testing.fault_injection import Crashed, Fault, FaultStorage
+from pyhudi.testing.intercepted_storage import Call, InterceptedStorage
 
 T = TypeVar("T")
 

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from pyhudi.errors import HudiError
-from pyhudi.spec.commit import Operation
-from pyhudi.storage.memory import MemoryStorage
-from pyhudi.storage.protocol import Storage
-from pyhudi.testing.faults import Crashed, Fault, FaultStorage
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.storage.storage_protocol import Storage
+from pyhudi.testing.fault_injection import Crashed, Fault, FaultStorage
 from pyhudi.testing.invariants import folders_without_metafile, garbage, timeline_faults
-from pyhudi.testing.oracle import Oracle, Row
+from pyhudi.testing.merge_oracle import Oracle, Row
 
 KEYS = st.integers(0, 12)
 PARTITIONS = st.sampled_from(["oslo", "rome"])

@@ -4,7 +4,7 @@
         @pytest.fixture
         def storage(self): return MyStorage(...)
 
-The three promises of `pyhudi.storage.protocol` come first: whole files, one winner of a name, listings that show what
+The three promises of `pyhudi.storage.storage_protocol` come first: whole files, one winner of a name, listings that show what
 was written.
 """
 
@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from pyhudi.errors import AlreadyExistsError, CorruptTableError, LockTimeoutError, StorageError
-from pyhudi.storage.protocol import Storage
+from pyhudi.storage.storage_protocol import Storage
 
 HOSTILE_PATHS = ("..", "../x", "a/../../x", "/etc/passwd", "a//b", "./a", "a/.", "a/", "a\0b", "/", "a/..", "x" * 300, "a\ud800")
 

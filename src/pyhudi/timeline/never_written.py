@@ -8,11 +8,11 @@ table need not have that folder (object stores have no empty ones, and copies le
 from __future__ import annotations
 
 from pyhudi.errors import CorruptTableError, UnsupportedError
-from pyhudi.spec import table_keys as keys
-from pyhudi.spec.file_names import PARTITION_METAFILE, parse_base_file_name, parse_log_file_name
+from pyhudi.spec.files.file_names import PARTITION_METAFILE, parse_base_file_name, parse_log_file_name
 from pyhudi.spec.instant import parse_instant
-from pyhudi.spec.table_config import TableConfig
-from pyhudi.storage.protocol import Storage
+from pyhudi.spec.table import table_keys as keys
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.storage_protocol import Storage
 
 _META_FOLDER = ".hoodie"
 

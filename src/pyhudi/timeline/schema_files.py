@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from pyhudi.spec.table_config import TableConfig
-from pyhudi.storage.protocol import Storage
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.timeline import Timeline
 
 FOLDER: Final = ".hoodie/.schema"

@@ -11,7 +11,7 @@ from typing import Final
 
 from pyhudi.spec.instant import Action, Instant
 from pyhudi.spec.visibility import Visibility
-from pyhudi.timeline.history import History
+from pyhudi.timeline.archived_timeline import History
 
 _END_OF_TIME: Final = "9" * 17
 

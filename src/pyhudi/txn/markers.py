@@ -1,7 +1,7 @@
 """Markers: the names of data files that a write was about to make, so that nothing it leaves behind is lost sight of.
 
 Rules: `DirectWriteMarkers`, `TimelineServerBasedWriteMarkers`; docs/format/concurrency.md#markers. Markers of both kinds are read, direct
-ones are written (by `pyhudi.kernels.write_task`).
+ones are written (by `pyhudi.kernels.tasks.write_task`).
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import logging
 from collections.abc import Collection, Iterable, Iterator
 
 from pyhudi.errors import CorruptTableError, HudiError
-from pyhudi.spec.file_names import parse_base_file_name, parse_log_file_name
-from pyhudi.spec.marker import BATCH_FILE, TEMP_FOLDER, TYPE_FILE, Marker, MarkerType, marker_folder, parse_marker
-from pyhudi.storage.left_overs import is_left_over
-from pyhudi.storage.protocol import FileStatus, Storage
+from pyhudi.spec.files.file_names import parse_base_file_name, parse_log_file_name
+from pyhudi.spec.files.marker import BATCH_FILE, TEMP_FOLDER, TYPE_FILE, Marker, MarkerType, marker_folder, parse_marker
+from pyhudi.storage.storage_protocol import FileStatus, Storage
+from pyhudi.storage.temporary_files import is_left_over
 
 _log = logging.getLogger(__name__)
 _MAX_BATCH_BYTES = 256 << 20

@@ -11,9 +11,9 @@ from typing import Final
 import pyarrow as pa
 
 from pyhudi.schema.internal.as_json import history_to_json, to_json
-from pyhudi.schema.internal.history import history_of
+from pyhudi.schema.internal.schema_history import history_of
 from pyhudi.timeline.schema_files import store_schema_file
-from pyhudi.txn.locked import LockedTable
+from pyhudi.txn.locked_table import LockedTable
 
 #: The entry of a commit with the version of the schema that it wrote.
 LATEST_SCHEMA: Final = "latest_schema"

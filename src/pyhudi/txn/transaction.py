@@ -12,23 +12,23 @@ import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pyhudi.codec.commit_metadata import commit_content
-from pyhudi.codec.plans import encode_requested_replace
+from pyhudi.codec.actions.commit_metadata import commit_content
+from pyhudi.codec.actions.plan_codec import encode_requested_replace
 from pyhudi.errors import HudiError, UnknownOutcomeError
-from pyhudi.kernels.write_task import TaskResult
-from pyhudi.metadata_table.in_step import InStep
-from pyhudi.metadata_table.settings import AS_IT_IS, MetadataSettings
-from pyhudi.schema.internal.history import SchemaHistory
-from pyhudi.spec.commit import CommitMetadata, Operation, stats_by_partition
+from pyhudi.kernels.tasks.write_task import TaskResult
+from pyhudi.metadata_table.format.metadata_settings import AS_IT_IS, MetadataSettings
+from pyhudi.metadata_table.lifecycle.metadata_sync import InStep
+from pyhudi.schema.internal.schema_history import SchemaHistory
+from pyhudi.spec.actions.commit import CommitMetadata, Operation, stats_by_partition
 from pyhudi.spec.instant import Action, Instant
 from pyhudi.spec.table_identity import IDENTITY_NOTE, identity_note
-from pyhudi.storage.protocol import Storage
+from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.clock import Clock
-from pyhudi.txn.check import check_alone, check_files, check_nothing_planned
+from pyhudi.txn.commit_checks import check_alone, check_files, check_nothing_planned
 from pyhudi.txn.ids import Ids
-from pyhudi.txn.locked import LockedTable, locked_table
+from pyhudi.txn.locked_table import LockedTable, locked_table
 from pyhudi.txn.markers import delete_unlisted, forget_markers
-from pyhudi.txn.metadata_table import find_metadata_table, maintain, prepare_metadata_table, record_commit
+from pyhudi.txn.metadata_updates import find_metadata_table, maintain, prepare_metadata_table, record_commit
 
 #: Rolls back what failed writers left on a locked table and returns the table with its timeline read again.
 RollBack = Callable[[LockedTable], LockedTable]
@@ -62,7 +62,7 @@ class Transaction:
         """Put the write on the timeline, as requested and inflight; before that the metadata table is made what options want.
 
         Args:
-            profile: what it will touch (`pyhudi.write.profile.inflight_metadata`); None leaves the inflight file empty,
+            profile: what it will touch (`pyhudi.write.plan.workload_profile.inflight_metadata`); None leaves the inflight file empty,
                 as bulk inserts do.
             schema_json: the table's Avro schema with the write, without meta fields; None leaves the statistics as they are.
             history: that of the schema, if the table keeps one.

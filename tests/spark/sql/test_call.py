@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pyhudi.errors import TableNotFound, UnsupportedError, UsageError
-from pyhudi.sql.call.later import LATER
 from pyhudi.sql.call.registry import PROCEDURES
+from pyhudi.sql.call.unsupported_procedures import LATER
 
 pytestmark = pytest.mark.spark
 

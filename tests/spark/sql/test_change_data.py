@@ -7,7 +7,7 @@ import json
 import pytest
 
 from pyhudi.errors import UsageError
-from pyhudi.spark import change_data
+from pyhudi.spark.reader import change_frame as change_data
 
 pytestmark = pytest.mark.spark
 

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from pyhudi.storage.local import LocalStorage
+from pyhudi.storage.local_storage import LocalStorage
 
 pytestmark = pytest.mark.spark
 

@@ -6,11 +6,11 @@ import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
-from pyhudi.spark import joined_rows
-from pyhudi.sql import statement
-from pyhudi.sql.merge_query import MergeQuery
-from pyhudi.sql.merge_text import merge_text
-from pyhudi.sql.target import open_for_change
+from pyhudi.spark.writer import local_join as joined_rows
+from pyhudi.sql.statement import statement
+from pyhudi.sql.write.merge_query import MergeQuery
+from pyhudi.sql.write.merge_text import merge_text
+from pyhudi.sql.write.write_target import open_for_change
 
 pytestmark = pytest.mark.spark
 

@@ -9,10 +9,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from pyhudi import HudiTable
-from pyhudi.codec.log_file import scan_blocks
-from pyhudi.fsview.view import FileSystemView
-from pyhudi.spec.log_block import BlockType, LogBlock
-from pyhudi.timeline.load import load_timeline
+from pyhudi.codec.log.log_file import scan_blocks
+from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.spec.files.log_block import BlockType, LogBlock
+from pyhudi.timeline.load_timeline import load_timeline
 from tests.spark.sql.conftest import Sql
 
 pytestmark = pytest.mark.spark

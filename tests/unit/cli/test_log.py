@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from pyhudi.cli.main import main
-from pyhudi.codec.log_writer import rollback_block
+from pyhudi.codec.log.log_writer import rollback_block
 
 LOG = ".f-0_20260101000000000.log.1_0-1-2"
 

@@ -6,10 +6,10 @@ import io
 import zipfile
 from functools import cache
 
-from pyhudi.codec.log_file import scan_blocks
-from pyhudi.codec.log_writer import encode_block
-from pyhudi.spec.file_names import parse_log_file_name
-from pyhudi.spec.log_block import BlockHeader, BlockType, LogBlock
+from pyhudi.codec.log.log_file import scan_blocks
+from pyhudi.codec.log.log_writer import encode_block
+from pyhudi.spec.files.file_names import parse_log_file_name
+from pyhudi.spec.files.log_block import BlockHeader, BlockType, LogBlock
 from tests.tables import NAMES, archive_of
 
 SCHEMA = '{"type":"record","name":"r","fields":[{"name":"a","type":"long"}]}'

@@ -16,13 +16,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from pyhudi.codec.log_content import avro_records, decode_deletes, encode_avro_content, encode_deletes
-from pyhudi.codec.log_file import MAGIC, read_content, scan_blocks
-from pyhudi.codec.log_writer import encode_block, rollback_block
-from pyhudi.codec.positions import decode_positions, encode_positions
+from pyhudi.codec.log.log_content import avro_records, decode_deletes, encode_avro_content, encode_deletes
+from pyhudi.codec.log.log_file import MAGIC, read_content, scan_blocks
+from pyhudi.codec.log.log_writer import encode_block, rollback_block
+from pyhudi.codec.log.roaring_positions import decode_positions, encode_positions
 from pyhudi.errors import CorruptTableError, UnsupportedError
-from pyhudi.spec.delete_record import COMMIT_TIME_DELETE, DeletedKeys, OrderingType
-from pyhudi.spec.log_block import BlockHeader, BlockType, LogBlock
+from pyhudi.spec.files.delete_record import COMMIT_TIME_DELETE, DeletedKeys, OrderingType
+from pyhudi.spec.files.log_block import BlockHeader, BlockType, LogBlock
 from tests.tables import FIXTURES
 from tests.unit.codec.log_files import INSTANT, SCHEMA, avro_block, real_logs
 

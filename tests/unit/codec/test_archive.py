@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyhudi.codec.archived_v1 import ARCHIVE_FILE, ArchivedEntry, decode_archive
-from pyhudi.codec.avro_record import encode_payload, schema_text
-from pyhudi.codec.lsm_manifest import decode_manifest
+from pyhudi.codec.actions.archived_v1 import ARCHIVE_FILE, ArchivedEntry, decode_archive
+from pyhudi.codec.actions.lsm_manifest import decode_manifest
+from pyhudi.codec.avro.avro_record import encode_payload, schema_text
 from pyhudi.errors import CorruptTableError
 
 SCHEMA = (

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyhudi.codec.bloom import BloomFilter, BloomType, StoredFilter, sizing
+from pyhudi.codec.bloom_codec import BloomFilter, BloomType, StoredFilter, sizing
 from pyhudi.errors import CorruptTableError
 
 

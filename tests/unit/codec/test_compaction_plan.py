@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pyhudi.codec.avro_container import decode_container
-from pyhudi.codec.plans import decode_compaction_plan, encode_compaction_plan
-from pyhudi.spec.compaction import CompactionOperation, CompactionPlan
+from pyhudi.codec.actions.plan_codec import decode_compaction_plan, encode_compaction_plan
+from pyhudi.codec.avro.avro_container import decode_container
+from pyhudi.spec.actions.compaction import CompactionOperation, CompactionPlan
 
 PENDING = [f"judge/merge_on_read_{kind}_v{version}" for kind in ("pending_compaction", "log_compacted") for version in (6, 8, 9)]
 

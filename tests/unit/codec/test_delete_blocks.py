@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyhudi.codec.log_content import decode_deletes, encode_deletes, iter_deletes
+from pyhudi.codec.log.log_content import decode_deletes, encode_deletes, iter_deletes
 from pyhudi.errors import CorruptTableError, SchemaError, UnsupportedError
-from pyhudi.spec.delete_record import COMMIT_TIME_DELETE, DeletedKeys, OrderingType
+from pyhudi.spec.files.delete_record import COMMIT_TIME_DELETE, DeletedKeys, OrderingType
 from tests.tables import FIXTURES
 
 KRYO = [line.split("\t") for line in (FIXTURES / "log_format" / "kryo_deletes.tsv").read_text().splitlines()]

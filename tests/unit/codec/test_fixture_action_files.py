@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from pyhudi.codec.action_files import decode
-from pyhudi.codec.avro_container import MAGIC, decode_container, encode_container
-from pyhudi.codec.avro_record import decode_payload, encode_payload
-from pyhudi.codec.commit_metadata import decode_commit, encode_commit, encode_commit_json
-from pyhudi.codec.plans import encode_requested_replace
-from pyhudi.codec.rollback import encode_rollback_metadata, encode_rollback_plan
-from pyhudi.spec.clustering import RequestedReplace
-from pyhudi.spec.commit import CommitMetadata, Operation
+from pyhudi.codec.actions.action_files import decode
+from pyhudi.codec.actions.commit_metadata import decode_commit, encode_commit, encode_commit_json
+from pyhudi.codec.actions.plan_codec import encode_requested_replace
+from pyhudi.codec.actions.rollback_codec import encode_rollback_metadata, encode_rollback_plan
+from pyhudi.codec.avro.avro_container import MAGIC, decode_container, encode_container
+from pyhudi.codec.avro.avro_record import decode_payload, encode_payload
+from pyhudi.spec.actions.clustering import RequestedReplace
+from pyhudi.spec.actions.commit import CommitMetadata, Operation
+from pyhudi.spec.actions.rollback import RollbackMetadata, RollbackPlan
 from pyhudi.spec.instant import Action, Instant, State, parse_instant
-from pyhudi.spec.rollback import RollbackMetadata, RollbackPlan
 from tests.tables import FIXTURES, NAMES
 
 #: The text of the schema is that of an older release in two files of version 6.

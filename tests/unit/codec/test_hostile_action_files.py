@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyhudi.codec.action_files import decode
-from pyhudi.codec.avro_container import Container, decode_container, encode_container
-from pyhudi.codec.avro_record import encode_payload, parsed_schema
-from pyhudi.codec.commit_metadata import decode_commit, encode_commit, encode_commit_json
+from pyhudi.codec.actions.action_files import decode
+from pyhudi.codec.actions.commit_metadata import decode_commit, encode_commit, encode_commit_json
+from pyhudi.codec.avro.avro_container import Container, decode_container, encode_container
+from pyhudi.codec.avro.avro_record import encode_payload, parsed_schema
 from pyhudi.errors import CorruptTableError, UnsupportedError
-from pyhudi.spec.commit import CommitMetadata, WriteStat
+from pyhudi.spec.actions.commit import CommitMetadata, WriteStat
 from pyhudi.spec.instant import Action, State
 
 SYNC = bytes(range(16))

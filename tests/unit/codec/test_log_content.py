@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyhudi.codec.log_content import avro_records, decode_deletes, encode_avro_content, encode_deletes
-from pyhudi.codec.log_file import read_content
+from pyhudi.codec.log.log_content import avro_records, decode_deletes, encode_avro_content, encode_deletes
+from pyhudi.codec.log.log_file import read_content
 from pyhudi.errors import CorruptTableError, SchemaError, UnsupportedError
-from pyhudi.spec.delete_record import COMMIT_TIME_DELETE, DeletedKeys, OrderingType
-from pyhudi.spec.log_block import BlockType
+from pyhudi.spec.files.delete_record import COMMIT_TIME_DELETE, DeletedKeys, OrderingType
+from pyhudi.spec.files.log_block import BlockType
 from tests.unit.codec.log_files import real_logs, scan
 
 # The content of a delete block that Hudi 1.1 wrote, and that of an empty one.

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from pyhudi.codec.log_file import read_content, scan_blocks
-from pyhudi.codec.log_writer import encode_block, rollback_block
+from pyhudi.codec.log.log_file import read_content, scan_blocks
+from pyhudi.codec.log.log_writer import encode_block, rollback_block
 from pyhudi.errors import CorruptTableError, UnsupportedError
-from pyhudi.spec.log_block import BlockHeader, BlockType, LogBlock
+from pyhudi.spec.files.log_block import BlockHeader, BlockType, LogBlock
 from tests.unit.codec.log_files import INSTANT, SCHEMA, avro_block, scan
 
 MIB = 1 << 20

@@ -7,10 +7,10 @@ from collections import Counter
 
 import pytest
 
-from pyhudi.codec.log_file import read_content, scan_blocks
-from pyhudi.codec.log_writer import encode_block, rollback_block
+from pyhudi.codec.log.log_file import read_content, scan_blocks
+from pyhudi.codec.log.log_writer import encode_block, rollback_block
 from pyhudi.errors import CorruptTableError
-from pyhudi.spec.log_block import ROLLBACK_COMMAND, BlockHeader, BlockType
+from pyhudi.spec.files.log_block import ROLLBACK_COMMAND, BlockHeader, BlockType
 from tests.unit.codec.log_files import INSTANT, SCHEMA, avro_block, real_logs, scan
 
 # A whole rollback block that Hudi 0.15 wrote.

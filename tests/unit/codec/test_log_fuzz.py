@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyhudi.codec import log_content
+from pyhudi.codec.log import log_content
 from tests.unit.codec.log_fuzz import fuzz, seeds
 
 

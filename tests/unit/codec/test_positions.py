@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyhudi.codec.positions import decode_positions, encode_positions, last_position
+from pyhudi.codec.log.roaring_positions import decode_positions, encode_positions, last_position
 from pyhudi.errors import CorruptTableError, UsageError
 from tests.tables import FIXTURES
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyhudi.codec.partition_metafile import PartitionMetafile, parse, render
-from pyhudi.codec.properties import parse_properties, render_properties
 from pyhudi.errors import CorruptTableError
-from pyhudi.spec.table_config import TableConfig, checksum
+from pyhudi.javacompat.properties import parse_properties, render_properties
+from pyhudi.spec.table.table_config import TableConfig, checksum
 from tests.tables import NAMES
 
 AT = datetime(2026, 12, 1, 4, 5, 47, 825000, tzinfo=UTC)

@@ -11,18 +11,18 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from pyhudi.engine.local import LocalEngine
-from pyhudi.kernels.read_base import row_count
-from pyhudi.spec.commit import Operation
-from pyhudi.storage.memory import MemoryStorage
-from pyhudi.storage.protocol import Storage
-from pyhudi.table.compact import Mode
-from pyhudi.table.create import create_table
-from pyhudi.table.table import HudiTable
-from pyhudi.table.write import write
-from pyhudi.testing.crash import Part
+from pyhudi.engine.local_engine import LocalEngine
+from pyhudi.kernels.base_file.read_base import row_count
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.storage.storage_protocol import Storage
+from pyhudi.table.compact_table import Mode
+from pyhudi.table.create_new_table import create_table
+from pyhudi.table.hudi_table import HudiTable
+from pyhudi.table.write_table import write
+from pyhudi.testing.crash_points import Part
 from pyhudi.testing.invariants import dangling_references, folders_without_metafile, garbage, timeline_faults
-from pyhudi.testing.oracle import Oracle, Row
+from pyhudi.testing.merge_oracle import Oracle, Row
 
 SCHEMA = pa.schema({"id": pa.int64(), "city": pa.string(), "value": pa.int64()})
 #: What the table grows into when rows bring a note.

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 import pyhudi.errors
-from pyhudi.spec.commit import Operation
-from pyhudi.storage.local import LocalStorage
-from pyhudi.table.table import HudiTable
-from pyhudi.testing.oracle import Oracle
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.storage.local_storage import LocalStorage
+from pyhudi.table.hudi_table import HudiTable
+from pyhudi.testing.merge_oracle import Oracle
 from tests.unit.crash.tables import check_at_rest, check_rows, check_sound, ride
 from tests.unit.crash.test_cut_compaction import DRIVER
 

@@ -12,26 +12,26 @@ from pathlib import Path
 
 import pytest
 
-import pyhudi.kernels.delta as delta
-import pyhudi.service.compaction.slices as slices
-import pyhudi.service.rollback.execute as rollback
-from pyhudi.engine.local import LocalEngine
-from pyhudi.fsview.build import _slice_start as slice_start
-from pyhudi.spec.commit import Operation
-from pyhudi.spec.compaction import CompactionPlan
+import pyhudi.kernels.merge.slice_delta as delta
+import pyhudi.service.compaction.revalidate_slices as slices
+import pyhudi.service.rollback.execute_rollback as rollback
+from pyhudi.engine.local_engine import LocalEngine
+from pyhudi.fsview.file_groups import _slice_start as slice_start
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.spec.actions.compaction import CompactionPlan
 from pyhudi.spec.visibility import Visibility
-from pyhudi.storage.memory import MemoryStorage
-from pyhudi.table.table import HudiTable
-from pyhudi.testing.crash import CrashPoint, calls_of, cut
-from pyhudi.testing.faults import Fault
-from pyhudi.testing.oracle import Oracle
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.table.hudi_table import HudiTable
+from pyhudi.testing.crash_points import CrashPoint, calls_of, cut
+from pyhudi.testing.fault_injection import Fault
+from pyhudi.testing.merge_oracle import Oracle
 from tests.tables import unpack
 from tests.unit.crash.tables import check_rows, ride
 from tests.unit.crash.test_cut_compaction import DELETE, DRIVER, LATER, NEXT, UPDATE, compact, execute, schedule, table_with_logs
 
 Scenario = Callable[[Path], None]
 #: The module; its package shows the function of that name.
-schedule_module = importlib.import_module("pyhudi.service.compaction.schedule")
+schedule_module = importlib.import_module("pyhudi.service.compaction.schedule_compaction")
 
 
 def retried_tasks_write_equal_blocks(_: Path) -> None:
@@ -141,7 +141,7 @@ def history_is_not_asked(monkeypatch) -> None:
 def logs_are_sliced_by_their_names(monkeypatch) -> None:
     """Logs written after a plan go down with the slice before it."""
     monkeypatch.setattr(
-        "pyhudi.fsview.build._slice_start", lambda log, starts, timeline: starts[0] if starts else slice_start(log, starts, timeline)
+        "pyhudi.fsview.file_groups._slice_start", lambda log, starts, timeline: starts[0] if starts else slice_start(log, starts, timeline)
     )
 
 

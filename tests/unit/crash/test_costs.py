@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
-from pyhudi.spec.commit import Operation
-from pyhudi.testing.recording import RecordingStorage
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.testing.call_log import RecordingStorage
 from tests.unit.crash.tables import DRIVER, Driver, ride, stored_table
 
 SYNCED = {"create", "replace", "close_output"}

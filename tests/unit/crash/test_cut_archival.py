@@ -8,19 +8,19 @@ import pyarrow.compute as pc
 import pytest
 
 from pyhudi import HudiTable
-from pyhudi.kernels.history import read_rows
-from pyhudi.metadata_table.own import FOLDER
-from pyhudi.service.archival import move
-from pyhudi.spec.commit import Operation
-from pyhudi.spec.table_config import TableConfig
-from pyhudi.storage.folder import FolderStorage
-from pyhudi.storage.memory import MemoryStorage
-from pyhudi.storage.protocol import Storage
+from pyhudi.metadata_table.read.writer_table import FOLDER
+from pyhudi.service.archival import move_to_archive as move
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.storage.prefix_storage import FolderStorage
+from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
-from pyhudi.testing.crash import CrashPoint, CrashRun, calls_of, cut
-from pyhudi.testing.faults import Fault, faults_of
-from pyhudi.testing.intercepted import CHANGING_CALLS
-from pyhudi.timeline.history_lsm import archived_rows
+from pyhudi.testing.crash_points import CrashPoint, CrashRun, calls_of, cut
+from pyhudi.testing.fault_injection import Fault, faults_of
+from pyhudi.testing.intercepted_storage import CHANGING_CALLS
+from pyhudi.timeline.archived_timeline_lsm import archived_rows
+from pyhudi.timeline_archive.full_timeline import read_rows
 from tests.unit.crash.tables import CountedIds, Driver, StoppedClock, check_at_rest, ride
 
 #: Archival leaves two of at least four commits; each third commit compacts the metadata table; files of the archive are merged in pairs.

@@ -8,21 +8,21 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
-from pyhudi.engine.local import LocalEngine
+from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.errors import UnknownOutcomeError, UnsupportedError
-from pyhudi.fsview.view import FileSystemView
-from pyhudi.index.ring import load_ring
-from pyhudi.kernels.bucket_hash import ring_hashes, ring_places
-from pyhudi.spec.commit import Operation
-from pyhudi.storage.memory import MemoryStorage
-from pyhudi.storage.protocol import Storage
-from pyhudi.table.services import Services
-from pyhudi.table.table import HudiTable
-from pyhudi.testing.crash import CrashRun, calls_of, crash_points
-from pyhudi.testing.faults import Fault
+from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.index.consistent_hashing import load_ring
+from pyhudi.kernels.arrays.bucket_hash import ring_hashes, ring_places
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.storage.storage_protocol import Storage
+from pyhudi.table.hudi_table import HudiTable
+from pyhudi.table.table_services import Services
+from pyhudi.testing.crash_points import CrashRun, calls_of, crash_points
+from pyhudi.testing.fault_injection import Fault
 from pyhudi.testing.invariants import garbage
-from pyhudi.testing.oracle import Oracle
-from pyhudi.timeline.load import load_timeline
+from pyhudi.testing.merge_oracle import Oracle
+from pyhudi.timeline.load_timeline import load_timeline
 from tests.unit.crash.tables import CountedIds, Driver, StoppedClock, check_at_rest, check_rows, check_sound, ride
 
 RING = {"hoodie.index.type": "BUCKET", "hoodie.index.bucket.engine": "CONSISTENT_HASHING", "hoodie.bucket.index.num.buckets": "1"}

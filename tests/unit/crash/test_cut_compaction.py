@@ -7,17 +7,17 @@ from dataclasses import replace
 
 import pytest
 
-from pyhudi.engine.local import LocalEngine
+from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.errors import UnknownOutcomeError
-from pyhudi.spec.commit import Operation
-from pyhudi.storage.memory import MemoryStorage
-from pyhudi.storage.protocol import Storage
-from pyhudi.table.services import Services
-from pyhudi.table.table import HudiTable
-from pyhudi.testing.crash import CrashRun, Part, crash_points
-from pyhudi.testing.faults import Fault
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.storage.storage_protocol import Storage
+from pyhudi.table.hudi_table import HudiTable
+from pyhudi.table.table_services import Services
+from pyhudi.testing.crash_points import CrashRun, Part, crash_points
+from pyhudi.testing.fault_injection import Fault
 from pyhudi.testing.invariants import garbage
-from pyhudi.testing.oracle import Oracle
+from pyhudi.testing.merge_oracle import Oracle
 from tests.unit.crash.tables import STORED, CountedIds, Driver, StoppedClock, check_at_rest, check_rows, check_sound, each_part, ride
 
 DRIVER = Driver(table_type="MERGE_ON_READ", written_with={"hoodie.compact.inline": "false", "hoodie.metadata.enable": "false"})

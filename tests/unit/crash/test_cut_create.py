@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from pyhudi.errors import TableExists, TableNotFound
-from pyhudi.spec.commit import Operation
-from pyhudi.storage.memory import MemoryStorage
-from pyhudi.testing.crash import crash_points
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.testing.crash_points import crash_points
 from tests.unit.crash.tables import DRIVER, check_at_rest, ride
 
 

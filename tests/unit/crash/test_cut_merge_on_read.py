@@ -6,21 +6,21 @@ from collections import Counter
 
 import pytest
 
-import pyhudi.kernels.append_log as append_log
-import pyhudi.service.rollback.execute as execute
+import pyhudi.kernels.tasks.append_log as append_log
+import pyhudi.service.rollback.execute_rollback as execute
 import pyhudi.txn.transaction as transaction
 from pyhudi.errors import HudiError
-from pyhudi.fsview.view import FileSystemView
-from pyhudi.kernels.write_task import TaskResult
-from pyhudi.spec.commit import Operation
-from pyhudi.spec.table_config import TableConfig
+from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.kernels.tasks.write_task import TaskResult
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.spec.visibility import Visibility
-from pyhudi.storage.memory import MemoryStorage
-from pyhudi.storage.protocol import Storage
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
-from pyhudi.testing.crash import Part, crash_points
-from pyhudi.testing.oracle import Oracle
-from pyhudi.timeline.load import load_timeline
+from pyhudi.testing.crash_points import Part, crash_points
+from pyhudi.testing.merge_oracle import Oracle
+from pyhudi.timeline.load_timeline import load_timeline
 from tests.unit.crash.tables import SHARE, STORED, Driver, each_part, ride
 from tests.unit.crash.test_cut_writes import WRITES, Write, check_answer, check_recovery
 

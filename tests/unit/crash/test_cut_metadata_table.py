@@ -7,16 +7,16 @@ from dataclasses import replace
 
 import pytest
 
-import pyhudi.metadata_table.found as found
-import pyhudi.service.rollback.execute as execute
+import pyhudi.metadata_table.lifecycle.open_for_write as found
+import pyhudi.service.rollback.execute_rollback as execute
 from pyhudi import HudiTable
-from pyhudi.spec.commit import Operation
-from pyhudi.storage.memory import MemoryStorage
-from pyhudi.storage.protocol import Storage
-from pyhudi.testing.crash import CrashPoint, CrashRun, calls_of, cut
-from pyhudi.testing.faults import Fault
-from pyhudi.testing.intercepted import CHANGING_CALLS, Call
-from pyhudi.testing.oracle import Oracle, Row
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.storage.storage_protocol import Storage
+from pyhudi.testing.crash_points import CrashPoint, CrashRun, calls_of, cut
+from pyhudi.testing.fault_injection import Fault
+from pyhudi.testing.intercepted_storage import CHANGING_CALLS, Call
+from pyhudi.testing.merge_oracle import Oracle, Row
 from tests.unit.crash.tables import STORED, Driver, check_at_rest, check_rows, ride, stored_table
 
 DRIVER = Driver(metadata_table=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pyhudi.spec.commit import Operation
-from pyhudi.storage.memory import MemoryStorage
-from pyhudi.testing.crash import Part, crash_points
-from pyhudi.testing.oracle import Oracle
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.testing.crash_points import Part, crash_points
+from pyhudi.testing.merge_oracle import Oracle
 from tests.long_proofs import long_proofs
 from tests.unit.crash.tables import STORED, Driver, each_part, ride
 from tests.unit.crash.test_cut_writes import Write, check_answer, check_recovery

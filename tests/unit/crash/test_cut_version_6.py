@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from pyhudi.errors import HudiError, UnknownOutcomeError
-from pyhudi.spec.commit import Operation
-from pyhudi.storage.memory import MemoryStorage
-from pyhudi.table.table import HudiTable
-from pyhudi.testing.crash import CrashRun, Part, crash_points
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.table.hudi_table import HudiTable
+from pyhudi.testing.crash_points import CrashRun, Part, crash_points
 from pyhudi.testing.invariants import garbage, timeline_faults
-from pyhudi.testing.oracle import Oracle
+from pyhudi.testing.merge_oracle import Oracle
 from pyhudi.testing.power_loss import power_losses
 from tests.unit.crash.tables import STORED, Driver, each_part, ride
 from tests.unit.crash.test_cut_writes import Write

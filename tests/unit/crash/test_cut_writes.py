@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from pyhudi.errors import HudiError, UnknownOutcomeError
-from pyhudi.spec.commit import Operation
-from pyhudi.storage.memory import MemoryStorage
-from pyhudi.testing.crash import CrashRun, Part, crash_points
-from pyhudi.testing.faults import Fault
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.testing.crash_points import CrashRun, Part, crash_points
+from pyhudi.testing.fault_injection import Fault
 from pyhudi.testing.invariants import garbage
-from pyhudi.testing.oracle import Oracle, Row
+from pyhudi.testing.merge_oracle import Oracle, Row
 from tests.unit.crash.tables import DRIVER, check_at_rest, check_rows, check_sound, each_part, ride, stored_table
 
 Write = tuple[Operation, list[Row]]

@@ -11,18 +11,18 @@ from types import SimpleNamespace
 
 import pytest
 
-import pyhudi.metadata_table.files_kind as files_kind
-import pyhudi.metadata_table.found as found
-import pyhudi.metadata_table.initialise as initialise
-import pyhudi.service.indexes.run as index_run
-import pyhudi.service.rollback.execute as execute
+import pyhudi.metadata_table.indexes.files_kind as files_kind
+import pyhudi.metadata_table.lifecycle.open_for_write as found
+import pyhudi.metadata_table.write.initialise as initialise
+import pyhudi.service.indexes.run_index_build as index_run
+import pyhudi.service.rollback.execute_rollback as execute
 from pyhudi import HudiTable
 from pyhudi.errors import AlreadyExistsError
 from pyhudi.service.indexes import Indexing, IndexRequest
-from pyhudi.spec.commit import Operation
-from pyhudi.storage.memory import MemoryStorage
-from pyhudi.testing.crash import crash_points
-from pyhudi.testing.faults import Fault
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.testing.crash_points import crash_points
+from pyhudi.testing.fault_injection import Fault
 from tests.unit.crash.tables import CountedIds, Driver, StoppedClock, ride, stored_table
 from tests.unit.crash.test_cut_metadata_table import DRIVER, MERGED, NEXT, OLD_MERGED, WRITE, cuts, died, was_told
 from tests.unit.metadata_table.replays import prepared, timeline_of

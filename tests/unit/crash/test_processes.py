@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 import pyhudi.errors
-from pyhudi.spec.commit import Operation
-from pyhudi.spec.table_config import TableConfig
-from pyhudi.storage.local import LocalStorage
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.local_storage import LocalStorage
 from pyhudi.storage.table_properties import load_properties
-from pyhudi.table.table import HudiTable
-from pyhudi.testing.oracle import Oracle
-from pyhudi.timeline.load import load_timeline
+from pyhudi.table.hudi_table import HudiTable
+from pyhudi.testing.merge_oracle import Oracle
+from pyhudi.timeline.load_timeline import load_timeline
 from tests.unit.crash import writer_process
 from tests.unit.crash.tables import DRIVER, check_at_rest, check_rows, check_sound
 from tests.unit.crash.writer_process import rows_of

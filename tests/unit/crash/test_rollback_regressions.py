@@ -12,15 +12,15 @@ from dataclasses import replace
 
 import pytest
 
-import pyhudi.kernels.delta as delta
+import pyhudi.kernels.merge.slice_delta as delta
 from pyhudi.errors import StorageError
+from pyhudi.spec.files.log_block import BlockType
 from pyhudi.spec.instant import Action
-from pyhudi.spec.log_block import BlockType
-from pyhudi.storage.memory import MemoryStorage
-from pyhudi.table.table import HudiTable
-from pyhudi.testing.faults import Crashed
-from pyhudi.testing.intercepted import InterceptedStorage
-from pyhudi.timeline.load import load_timeline
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.table.hudi_table import HudiTable
+from pyhudi.testing.fault_injection import Crashed
+from pyhudi.testing.intercepted_storage import InterceptedStorage
+from pyhudi.timeline.load_timeline import load_timeline
 from tests.unit.service.test_rollback import Mortal, table_with_failed_write
 from tests.unit.service.test_rollback_version_6 import VERSION_6, Dying, logs_of
 from tests.unit.table.tables import files_of, make_table, ride, rows_of

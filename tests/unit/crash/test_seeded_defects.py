@@ -6,12 +6,12 @@ import importlib
 
 import pytest
 
-import pyhudi.kernels.write_task as write_task
-import pyhudi.service.rollback.execute as execute
+import pyhudi.kernels.tasks.write_task as write_task
+import pyhudi.service.rollback.execute_rollback as execute
 import pyhudi.txn.transaction as transaction
 from pyhudi.errors import HudiError
 from pyhudi.spec.visibility import Visibility
-from pyhudi.timeline.write import TimelineWriter
+from pyhudi.timeline.write_instant import TimelineWriter
 from tests.unit.crash.tables import SHARE, stored_table
 from tests.unit.crash.test_cut_writes import run_all_cuts
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hypothesis import HealthCheck, settings
 
 from pyhudi.merge.custom import register_merger
-from pyhudi.merge.partial import Record
+from pyhudi.merge.partial_update import Record
 from pyhudi.testing.state_machine import table_machine
 from tests.unit.crash.tables import Driver
 

@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from pyhudi.errors import LockTimeoutError
-from pyhudi.spec.commit import Operation
-from pyhudi.storage.local import LocalStorage
-from pyhudi.storage.memory import MemoryStorage
-from pyhudi.table.table import HudiTable
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.storage.local_storage import LocalStorage
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.table.hudi_table import HudiTable
 from tests.unit.crash.tables import DRIVER, check_at_rest, ride
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from pyhudi.errors import UnknownOutcomeError
-from pyhudi.spec.commit import Operation
-from pyhudi.storage.memory import MemoryStorage
-from pyhudi.table.table import HudiTable
-from pyhudi.testing.crash import calls_of
-from pyhudi.testing.faults import Fault, FaultStorage
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.table.hudi_table import HudiTable
+from pyhudi.testing.crash_points import calls_of
+from pyhudi.testing.fault_injection import Fault, FaultStorage
 from tests.unit.crash.tables import DRIVER, check_at_rest, check_rows, ride, stored_table
 
 WRITE = (Operation.UPSERT, [ride(1, "oslo", 99), ride(7, "bern", 70)])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from pyhudi.table.table import HudiTable
+from pyhudi.table.hudi_table import HudiTable
 from tests.unit.crash.tables import ride
 
 CITIES = ("oslo", "rome", "bern")

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from pyhudi import workers
-from pyhudi.engine.local import LocalEngine
+from pyhudi.engine.local_engine import LocalEngine
 
 
 def test_a_thread_whose_start_was_interrupted_runs_no_task_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from pyhudi.engine.local import LocalEngine
+from pyhudi.engine.local_engine import LocalEngine
 
 
 def test_results_come_in_the_order_of_the_tasks() -> None:

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyhudi.fsview.build import build_groups, committed_files, latest_slices
+from pyhudi.fsview.file_groups import build_groups, committed_files, latest_slices
 from pyhudi.fsview.slice_list import FileColumns, SliceList
-from pyhudi.spec.file_group import FileGroupId
+from pyhudi.spec.files.file_group import FileGroupId
 from pyhudi.spec.instant import Action, Instant, State
-from pyhudi.storage.protocol import FileStatus
+from pyhudi.storage.storage_protocol import FileStatus
 from pyhudi.timeline.timeline import Timeline, fold
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pyhudi.fsview.collector import collector_paused
+from pyhudi.fsview.gc_pause import collector_paused
 
 
 @pytest.fixture(autouse=True, params=[True, False], ids=["on", "off"])

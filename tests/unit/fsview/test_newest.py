@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyhudi.cache import LruCache
-from pyhudi.fsview import newest
-from pyhudi.fsview.build import committed_files, latest_base_files, latest_slices
-from pyhudi.fsview.newest import newest_files
+from pyhudi.fsview import latest_files as newest
+from pyhudi.fsview.file_groups import committed_files, latest_base_files, latest_slices
+from pyhudi.fsview.latest_files import newest_files
 from pyhudi.spec.instant import Action, Instant, State
-from pyhudi.storage.protocol import FileStatus
+from pyhudi.storage.storage_protocol import FileStatus
 from pyhudi.timeline.timeline import Timeline, fold
 
 _tables = itertools.count()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pyhudi.fsview.view import FileSystemView
-from pyhudi.spec.table_config import TableConfig
-from pyhudi.storage.memory import MemoryStorage
-from pyhudi.testing.recording import RecordingStorage
+from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.testing.call_log import RecordingStorage
 from pyhudi.timeline.timeline import Timeline
 
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pyhudi.fsview.build import committed_files, latest_slices
-from pyhudi.fsview.plain import plain_slices
-from pyhudi.spec.file_group import FileGroupId
-from pyhudi.spec.file_names import base_file_names
-from pyhudi.storage.protocol import FileStatus
+from pyhudi.fsview.base_only import plain_slices
+from pyhudi.fsview.file_groups import committed_files, latest_slices
+from pyhudi.spec.files.file_group import FileGroupId
+from pyhudi.spec.files.file_names import base_file_names
+from pyhudi.storage.storage_protocol import FileStatus
 from pyhudi.timeline.timeline import Timeline, fold
 from tests.unit.fsview.test_newest import at, base, instants, log
 

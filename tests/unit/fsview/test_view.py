@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from pyhudi.codec.commit_metadata import encode_commit
+from pyhudi.codec.actions.commit_metadata import encode_commit
 from pyhudi.errors import CorruptTableError
-from pyhudi.fsview.view import FileSystemView
-from pyhudi.spec.commit import CommitMetadata, WriteStat
+from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.spec.actions.commit import CommitMetadata, WriteStat
 from pyhudi.spec.instant import Action
-from pyhudi.spec.table_config import TableConfig
-from pyhudi.storage.local import LocalStorage
-from pyhudi.storage.memory import MemoryStorage
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.local_storage import LocalStorage
+from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.storage.table_properties import load_properties
-from pyhudi.testing.recording import RecordingStorage
-from pyhudi.timeline.load import load_timeline
-from pyhudi.timeline.write import TimelineWriter
+from pyhudi.testing.call_log import RecordingStorage
+from pyhudi.timeline.load_timeline import load_timeline
+from pyhudi.timeline.write_instant import TimelineWriter
 from tests.unit.timeline.tables import LAYOUT_2
 
 CONFIG = TableConfig({**LAYOUT_2, "hoodie.table.partition.fields": "city"})

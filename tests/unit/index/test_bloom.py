@@ -5,10 +5,10 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from pyhudi.codec.bloom import BloomFilter, BloomType
-from pyhudi.kernels.bloom_probe import may_hold_keys, might_contain
-from pyhudi.storage.memory import MemoryStorage
-from pyhudi.testing.recording import RecordingStorage
+from pyhudi.codec.bloom_codec import BloomFilter, BloomType
+from pyhudi.kernels.base_file.bloom_probe import may_hold_keys, might_contain
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.testing.call_log import RecordingStorage
 from tests.unit.table.tables import make_table, ride, rows_of
 
 BLOOM = {"hoodie.index.type": "BLOOM", "hoodie.parquet.small.file.limit": "0"}

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from pyhudi.errors import CorruptTableError, OptionError, UnsupportedError
 from pyhudi.index.bucket_numbers import CountRules, bucket_of, parse_expressions
-from pyhudi.index.ring import first_ring
-from pyhudi.kernels.bucket_hash import hash_values, list_hashes, ring_hashes, string_hashes
-from pyhudi.spec.commit import Operation
-from pyhudi.storage.memory import MemoryStorage
-from pyhudi.table.write import write
+from pyhudi.index.consistent_hashing import first_ring
+from pyhudi.kernels.arrays.bucket_hash import hash_values, list_hashes, ring_hashes, string_hashes
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.table.write_table import write
 from tests.unit.table.tables import make_table, ride, rows_of
 
 BUCKET = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "4"}
@@ -250,7 +250,7 @@ def test_nothing_is_replaced_where_the_ring_names_the_file_groups() -> None:
 def test_bucket_of_a_ring_that_was_replaced_is_not_written_to(monkeypatch: pytest.MonkeyPatch) -> None:
     table = make_table(table_type="MERGE_ON_READ")
     table.upsert([ride(n) for n in range(9)], options=RING)
-    monkeypatch.setattr("pyhudi.write.settle.BucketIndex", str)  # as a writer that replaces all the same
+    monkeypatch.setattr("pyhudi.write.options.index_resolution.BucketIndex", str)  # as a writer that replaces all the same
     write(table, Operation.INSERT_OVERWRITE_TABLE, [], options=RING)
     with pytest.raises(UnsupportedError, match="was replaced"):
         table.upsert([ride(n) for n in range(9)], options=RING)

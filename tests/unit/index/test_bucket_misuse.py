@@ -11,7 +11,7 @@ import pytest
 
 from pyhudi import HudiTable
 from pyhudi.errors import CorruptTableError, OptionError
-from pyhudi.kernels.bucket_hash import list_hashes
+from pyhudi.kernels.arrays.bucket_hash import list_hashes
 
 SCHEMA = pa.schema({"id": pa.string(), "city": pa.string(), "v": pa.int64()})
 KEYS = [f"k{number}" for number in range(30)]

@@ -5,17 +5,17 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from pyhudi.engine.local import LocalEngine
-from pyhudi.fsview.view import FileSystemView
-from pyhudi.index import log_born
-from pyhudi.index.log_born import LogOrigins, keys_born_in_logs
-from pyhudi.index.protocol import Lookup
+from pyhudi.engine.local_engine import LocalEngine
+from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.index import log_inserts as log_born
+from pyhudi.index.index_protocol import Lookup
+from pyhudi.index.log_inserts import LogOrigins, keys_born_in_logs
 from pyhudi.index.rows import PartitionRows
-from pyhudi.index.simple import PartitionIndex
-from pyhudi.kernels.history import load_full_timeline
-from pyhudi.kernels.table_shape import shape_of
+from pyhudi.index.simple_index import PartitionIndex
+from pyhudi.kernels.base_file.record_context import shape_of
 from pyhudi.schema.avro_arrow import arrow_to_avro, with_meta_fields
-from pyhudi.table.table import HudiTable
+from pyhudi.table.hudi_table import HudiTable
+from pyhudi.timeline_archive.full_timeline import load_full_timeline
 from tests.unit.table.tables import make_table, ride, rows_of
 
 OPTIONS = {"hoodie.metadata.enable": "false", "hoodie.compact.inline": "false"}

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from pyhudi.index.record_index import RecordIndexLookup
-from pyhudi.storage.local import LocalStorage
-from pyhudi.storage.memory import MemoryStorage
-from pyhudi.testing.recording import RecordingStorage
+from pyhudi.storage.local_storage import LocalStorage
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.testing.call_log import RecordingStorage
 from tests.unit.table.tables import make_table, ride, rows_of
 
 RECORDS = {"hoodie.metadata.enable": "true", "hoodie.metadata.global.record.level.index.enable": "true"}

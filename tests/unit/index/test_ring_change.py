@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyhudi.errors import CorruptTableError
-from pyhudi.index.ring import GREATEST, Ring, first_ring
-from pyhudi.index.ring_change import Node, Tag, merge, parse_nodes, render_nodes, resized, split
-from pyhudi.kernels.bucket_hash import ring_places
+from pyhudi.index.bucket_resizing import Node, Tag, merge, parse_nodes, render_nodes, resized, split
+from pyhudi.index.consistent_hashing import GREATEST, Ring, first_ring
+from pyhudi.kernels.arrays.bucket_hash import ring_places
 
 HASHES = st.lists(st.integers(0, GREATEST), min_size=1, max_size=20)
 #: Splits and merges, by where on the ring, how many buckets, as shares of what there is.

@@ -9,15 +9,15 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from pyhudi.kernels.base_file import TableShape, WriterSettings
-from pyhudi.kernels.read_base import read_base_file
-from pyhudi.kernels.write_task import TaskResult, WriteTask, run_write_task
+from pyhudi.kernels.base_file.base_file import TableShape, WriterSettings
+from pyhudi.kernels.base_file.read_base import read_base_file
+from pyhudi.kernels.tasks.write_task import TaskResult, WriteTask, run_write_task
 from pyhudi.schema.avro_arrow import arrow_to_avro, with_meta_fields
-from pyhudi.spec.file_group import BaseFile
-from pyhudi.spec.file_names import parse_base_file_name
-from pyhudi.spec.merge_mode import MergeMode
-from pyhudi.spec.table_config import TableConfig
-from pyhudi.storage.memory import MemoryStorage
+from pyhudi.spec.files.file_group import BaseFile
+from pyhudi.spec.files.file_names import parse_base_file_name
+from pyhudi.spec.table.merge_mode import MergeMode
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.memory_storage import MemoryStorage
 
 FIRST = "20260101000000000"
 SECOND = "20260101000000001"

@@ -11,22 +11,22 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pyhudi.codec.hfile.writer import HFileWriter
-from pyhudi.codec.log_content import encode_avro_content, encode_deletes
-from pyhudi.codec.log_writer import encode_block
-from pyhudi.codec.positions import encode_positions
-from pyhudi.kernels.avro_rows import encode
-from pyhudi.kernels.base_file import TableShape, WriterSettings
-from pyhudi.kernels.delta import SliceTask
-from pyhudi.kernels.ordering_types import ordering_types
-from pyhudi.kernels.write_task import WriteTask, run_write_task
+from pyhudi.codec.log.log_content import encode_avro_content, encode_deletes
+from pyhudi.codec.log.log_writer import encode_block
+from pyhudi.codec.log.roaring_positions import encode_positions
+from pyhudi.kernels.arrays.avro_rows import encode
+from pyhudi.kernels.base_file.base_file import TableShape, WriterSettings
+from pyhudi.kernels.log_file.ordering_types import ordering_types
+from pyhudi.kernels.merge.slice_delta import SliceTask
+from pyhudi.kernels.tasks.write_task import WriteTask, run_write_task
 from pyhudi.schema.avro_arrow import arrow_to_avro, with_meta_fields
 from pyhudi.schema.meta_columns import RECORD_KEY, with_meta_columns
-from pyhudi.spec.delete_record import DeletedKeys
-from pyhudi.spec.file_group import BaseFile, FileGroupId, FileSlice, LogFile
-from pyhudi.spec.file_names import LogFileName
-from pyhudi.spec.log_block import BlockHeader, BlockType
+from pyhudi.spec.files.delete_record import DeletedKeys
+from pyhudi.spec.files.file_group import BaseFile, FileGroupId, FileSlice, LogFile
+from pyhudi.spec.files.file_names import LogFileName
+from pyhudi.spec.files.log_block import BlockHeader, BlockType
 from pyhudi.spec.visibility import Visibility
-from pyhudi.storage.memory import MemoryStorage
+from pyhudi.storage.memory_storage import MemoryStorage
 from tests.unit.kernels.conftest import FIRST, SMALL_FILTER, base_of
 
 Row = dict[str, Any]

@@ -16,21 +16,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyhudi.codec.log_content import avro_records, decode_deletes
-from pyhudi.codec.log_file import read_content, scan_blocks
-from pyhudi.codec.positions import decode_positions
-from pyhudi.kernels.append_log import run_append_task
-from pyhudi.kernels.append_task import AppendTask
-from pyhudi.kernels.avro_rows import encode
-from pyhudi.kernels.base_file import LogSettings, TableShape
-from pyhudi.kernels.probe import SEVERAL
-from pyhudi.kernels.write_task import TaskResult
+from pyhudi.codec.log.log_content import avro_records, decode_deletes
+from pyhudi.codec.log.log_file import read_content, scan_blocks
+from pyhudi.codec.log.roaring_positions import decode_positions
+from pyhudi.kernels.arrays.avro_rows import encode
+from pyhudi.kernels.base_file.base_file import LogSettings, TableShape
+from pyhudi.kernels.keys.key_probe import SEVERAL
+from pyhudi.kernels.log_file.append_task import AppendTask
+from pyhudi.kernels.tasks.append_log import run_append_task
+from pyhudi.kernels.tasks.write_task import TaskResult
 from pyhudi.schema.avro_arrow import arrow_to_avro
-from pyhudi.spec.delete_record import COMMIT_TIME_DELETE, OrderingType
-from pyhudi.spec.file_group import BaseFile, FileGroupId, FileSlice
-from pyhudi.spec.file_names import BaseFileName, LogFileName
-from pyhudi.spec.log_block import BlockType, LogBlock
-from pyhudi.storage.memory import MemoryStorage
+from pyhudi.spec.files.delete_record import COMMIT_TIME_DELETE, OrderingType
+from pyhudi.spec.files.file_group import BaseFile, FileGroupId, FileSlice
+from pyhudi.spec.files.file_names import BaseFileName, LogFileName
+from pyhudi.spec.files.log_block import BlockType, LogBlock
+from pyhudi.storage.memory_storage import MemoryStorage
 from tests.unit.kernels.conftest import FIRST, SECOND, SMALL_FILTER, keyed, shape_of
 
 SCHEMA = pa.schema({"id": pa.int64(), "at": pa.int64(), "v": pa.string(), "_hoodie_is_deleted": pa.bool_()})

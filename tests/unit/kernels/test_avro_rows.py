@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pyhudi.codec.log_content import encode_avro_content
+from pyhudi.codec.log.log_content import encode_avro_content
 from pyhudi.errors import CorruptTableError, SchemaError
-from pyhudi.kernels.avro_rows import decode, encode
+from pyhudi.kernels.arrays.avro_rows import decode, encode
 from pyhudi.schema.avro_arrow import arrow_to_avro
 
 FLAT = pa.schema(

@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from pyhudi.errors import OptionError
-from pyhudi.kernels.base_file import WriterSettings
-from pyhudi.kernels.estimate import row_bytes
-from pyhudi.kernels.stamp import numbered
+from pyhudi.kernels.base_file.base_file import WriterSettings
+from pyhudi.kernels.base_file.meta_column_writer import numbered
+from pyhudi.kernels.base_file.size_estimate import row_bytes
 from tests.unit.kernels.conftest import SMALL_FILTER, Group, keyed, shape_of
 
 

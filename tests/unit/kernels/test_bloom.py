@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pyhudi.codec.bloom import BloomFilter, BloomType, StoredFilter, positions
+from pyhudi.codec.bloom_codec import BloomFilter, BloomType, StoredFilter, positions
 from pyhudi.errors import OptionError
-from pyhudi.kernels.base_file import FOOTER_BLOOM_FILTER, WriterSettings
-from pyhudi.kernels.bloom import KeyFilter
-from pyhudi.kernels.murmur import bit_positions
-from pyhudi.kernels.parquet_input import footer_entries, open_parquet
+from pyhudi.kernels.arrays.murmur_columns import bit_positions
+from pyhudi.kernels.base_file.base_file import FOOTER_BLOOM_FILTER, WriterSettings
+from pyhudi.kernels.base_file.bloom_columns import KeyFilter
+from pyhudi.kernels.base_file.parquet_input import footer_entries, open_parquet
 from tests.unit.kernels.conftest import Group, keyed, shape_of
 
 keys = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)

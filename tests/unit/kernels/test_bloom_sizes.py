@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pyhudi.codec.bloom import BloomFilter, BloomType, sizing
-from pyhudi.kernels.base_file import FOOTER_BLOOM_FILTER, WriterSettings
-from pyhudi.kernels.bloom import KeyFilter
-from pyhudi.kernels.parquet_input import footer_entries, open_parquet
+from pyhudi.codec.bloom_codec import BloomFilter, BloomType, sizing
+from pyhudi.kernels.base_file.base_file import FOOTER_BLOOM_FILTER, WriterSettings
+from pyhudi.kernels.base_file.bloom_columns import KeyFilter
+from pyhudi.kernels.base_file.parquet_input import footer_entries, open_parquet
 from pyhudi.spec.options import resolve
-from pyhudi.write.choices import writer_settings
+from pyhudi.write.options.write_config import writer_settings
 from tests.unit.kernels.conftest import Group, keyed, shape_of
 from tests.unit.table.tables import make_table, ride
 

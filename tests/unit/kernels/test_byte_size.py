@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 import pytest
 
-from pyhudi.kernels.byte_size import byte_size
+from pyhudi.kernels.arrays.byte_size import byte_size
 
 STRANGE = struct.pack("<8i", *range(1 << 30, (1 << 30) + 8))
 

@@ -9,10 +9,10 @@ from types import SimpleNamespace
 import pyarrow as pa
 import pytest
 
-from pyhudi.codec.log_content import decode_deletes, encode_deletes
-from pyhudi.kernels.delete_ordering import delete_ordering
-from pyhudi.kernels.ordering_types import ordering_types
-from pyhudi.spec.delete_record import COMMIT_TIME_DELETE, DeletedKeys
+from pyhudi.codec.log.log_content import decode_deletes, encode_deletes
+from pyhudi.kernels.log_file.delete_ordering import delete_ordering
+from pyhudi.kernels.log_file.ordering_types import ordering_types
+from pyhudi.spec.files.delete_record import COMMIT_TIME_DELETE, DeletedKeys
 
 TIME = dt.datetime(2026, 1, 2, 3, 4, 5, 678901, dt.UTC)
 COLUMNS = [

@@ -8,16 +8,16 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pyhudi.kernels.base_file import TableShape
-from pyhudi.kernels.dedupe import combine
-from pyhudi.kernels.incoming import commit_time_deletes, marked_deletes
-from pyhudi.kernels.incoming_rows import IncomingRows
-from pyhudi.merge.apply import RecordVersion, applied
-from pyhudi.merge.partial import Gaps
+from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.base_file.write_columns import commit_time_deletes, marked_deletes
+from pyhudi.kernels.merge.dedupe import combine
+from pyhudi.kernels.merge.merge_join import IncomingRows
+from pyhudi.merge.apply_rule import RecordVersion, applied
+from pyhudi.merge.partial_update import Gaps
 from pyhudi.schema.avro_arrow import arrow_to_avro
 from pyhudi.schema.meta_columns import META_COLUMNS
-from pyhudi.spec.merge_mode import MergeMode
-from pyhudi.spec.payload import PartialMode
+from pyhudi.spec.table.merge_mode import MergeMode
+from pyhudi.spec.table.payload_class import PartialMode
 from tests.unit.kernels.test_slice_property import KEY, SCHEMA, SumUp
 
 DELETE = "_pyhudi_delete"

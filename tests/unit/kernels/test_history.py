@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from pyhudi.errors import CorruptTableError
-from pyhudi.kernels.history import read_rows
-from pyhudi.storage.memory import MemoryStorage
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.timeline_archive.full_timeline import read_rows
 
 PATH = ".hoodie/timeline/history/1_2_0.parquet"
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyhudi.kernels.key_range import KeyRange
+from pyhudi.kernels.base_file.key_range import KeyRange
 
 TEXT = st.text(alphabet=st.characters(exclude_categories=["Cs"]))
 

@@ -6,9 +6,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pyhudi.kernels.base_file import WriterSettings
-from pyhudi.kernels.leaf_columns import columns_with_statistics
-from pyhudi.kernels.parquet_output import open_writer
+from pyhudi.kernels.arrays.leaf_columns import columns_with_statistics
+from pyhudi.kernels.base_file.base_file import WriterSettings
+from pyhudi.kernels.base_file.parquet_output import open_writer
 
 NAN = float("nan")
 ROWS = pa.table(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pyhudi.kernels.log_choice import choose_blocks
-from pyhudi.spec.log_block import ROLLBACK_COMMAND, BlockHeader, BlockType, LogBlock
+from pyhudi.kernels.log_file.visible_blocks import choose_blocks
+from pyhudi.spec.files.log_block import ROLLBACK_COMMAND, BlockHeader, BlockType, LogBlock
 from pyhudi.spec.visibility import Visibility
 
 NOW = Visibility(frozenset({"t1", "t2", "t3", "t5", "t6"}), origin="t0")

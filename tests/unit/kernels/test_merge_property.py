@@ -8,12 +8,12 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pyhudi.kernels.base_file import TableShape
-from pyhudi.kernels.dedupe import combine
-from pyhudi.kernels.incoming_rows import IncomingRows
-from pyhudi.merge.rules import Version, combined, merged
+from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.merge.dedupe import combine
+from pyhudi.kernels.merge.merge_join import IncomingRows
+from pyhudi.merge.merge_rules import Version, combined, merged
 from pyhudi.schema.avro_arrow import arrow_to_avro
-from pyhudi.spec.merge_mode import MergeMode
+from pyhudi.spec.table.merge_mode import MergeMode
 
 SCHEMA = pa.schema({"ts": pa.float64(), "tie": pa.string(), "_hoodie_is_deleted": pa.bool_(), "n": pa.int64()})
 ORDERING = ("ts", "tie")

@@ -11,14 +11,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from pyhudi.errors import CorruptTableError
-from pyhudi.kernels.base_file import TableShape
-from pyhudi.kernels.delta import slice_delta
-from pyhudi.kernels.merge_counts import MergeCounts
-from pyhudi.kernels.merge_slice import count_merged, iter_merged
-from pyhudi.merge.partial import Record
-from pyhudi.spec.delete_record import COMMIT_TIME_DELETE
-from pyhudi.spec.log_block import BlockType
-from pyhudi.spec.merge_mode import MergeMode
+from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.merge.merge_counts import MergeCounts
+from pyhudi.kernels.merge.merge_slice import count_merged, iter_merged
+from pyhudi.kernels.merge.slice_delta import slice_delta
+from pyhudi.merge.partial_update import Record
+from pyhudi.spec.files.delete_record import COMMIT_TIME_DELETE
+from pyhudi.spec.files.log_block import BlockType
+from pyhudi.spec.table.merge_mode import MergeMode
 from tests.unit.kernels.conftest import FIRST, SMALL_FILTER, shape_of
 from tests.unit.kernels.log_tables import LoggedSlice, Row
 

@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyhudi.errors import KeyFieldError
-from pyhudi.kernels.keys import column_text, key_columns
-from pyhudi.kernels.moments import moment_texts
-from pyhudi.keygen.choose import key_generator
-from pyhudi.keygen.text import value_text
-from pyhudi.keygen.timestamp import TimestampText, timestamp_text
+from pyhudi.kernels.arrays.timestamp_text import moment_texts
+from pyhudi.kernels.keys.key_kernels import column_text, key_columns
+from pyhudi.keygen.choose_generator import key_generator
+from pyhudi.keygen.timestamp_partition import TimestampText, timestamp_text
 from pyhudi.keygen.user import register_key_generator
-from pyhudi.spec.table_config import TableConfig
+from pyhudi.keygen.value_text import value_text
+from pyhudi.spec.table.table_config import TableConfig
 from tests.unit.kernels.conftest import keyed_config
 
 PREFIX = "hoodie.keygen.timebased."

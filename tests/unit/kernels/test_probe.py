@@ -6,11 +6,11 @@ import pyarrow as pa
 import pytest
 
 from pyhudi.errors import CorruptTableError
-from pyhudi.kernels import probe
-from pyhudi.kernels.probe import SEVERAL, find_keys
-from pyhudi.kernels.write_task import WriteTask, run_write_task
-from pyhudi.spec.file_group import BaseFile
-from pyhudi.storage.memory import MemoryStorage
+from pyhudi.kernels.keys import key_probe as probe
+from pyhudi.kernels.keys.key_probe import SEVERAL, find_keys
+from pyhudi.kernels.tasks.write_task import WriteTask, run_write_task
+from pyhudi.spec.files.file_group import BaseFile
+from pyhudi.storage.memory_storage import MemoryStorage
 from tests.unit.kernels.conftest import FIRST, SMALL_FILTER, base_of, keyed, shape_of
 
 SHAPE = shape_of(pa.schema({"id": pa.string()}))

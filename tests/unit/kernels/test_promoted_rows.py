@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyhudi.errors import CorruptTableError
-from pyhudi.kernels.float_columns import as_doubles, float_texts
-from pyhudi.kernels.promoted_rows import promoted, promoted_type
-from pyhudi.keygen.float_text import float_text
+from pyhudi.javacompat.float_text import float_text
+from pyhudi.kernels.arrays.float_columns import as_doubles, float_texts
+from pyhudi.kernels.base_file.promoted_rows import promoted, promoted_type
 from tests.unit.kernels.test_read_base import read, stored
 
 CASES: list[tuple[pa.DataType, pa.DataType, list[Any], list[Any]]] = [

@@ -15,11 +15,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pyhudi.errors import CorruptTableError, SchemaError
-from pyhudi.kernels.read_base import iter_base_file, read_base_file, row_count
+from pyhudi.kernels.base_file.read_base import iter_base_file, read_base_file, row_count
 from pyhudi.schema.evolve import evolve
-from pyhudi.spec.file_group import BaseFile
-from pyhudi.spec.file_names import BaseFileName
-from pyhudi.storage.memory import MemoryStorage
+from pyhudi.spec.files.file_group import BaseFile
+from pyhudi.spec.files.file_names import BaseFileName
+from pyhudi.storage.memory_storage import MemoryStorage
 from tests.unit.kernels.conftest import Group, keyed, shape_of
 
 FILE = BaseFile("p", BaseFileName("f1-0", "0-1-2", "20260101000000000"), 0)
@@ -155,7 +155,7 @@ def test_row_count_comes_from_the_footer() -> None:
 
 
 def test_large_file_comes_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pyhudi.kernels.read_base._BATCH_BYTES", 1 << 16)
+    monkeypatch.setattr("pyhudi.kernels.base_file.read_base._BATCH_BYTES", 1 << 16)
     storage = stored(pa.table({"a": [f"{number:01000}" for number in range(1000)]}), use_dictionary=False)
     batches = list(iter_base_file(storage, FILE, pa.schema({"a": pa.string()})))
     assert len(batches) > 10

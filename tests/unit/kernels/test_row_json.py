@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyhudi.kernels.row_json import json_rows
+from pyhudi.kernels.cdc.row_json import json_rows
 
 
 @pytest.mark.parametrize(

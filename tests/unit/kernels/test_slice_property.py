@@ -13,15 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pyhudi.kernels.base_file import TableShape
-from pyhudi.kernels.merge_slice import count_merged, iter_merged
-from pyhudi.merge.apply import NOT_BROUGHT, RecordVersion, applied
-from pyhudi.merge.partial import Gaps, Record
+from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.merge.merge_slice import count_merged, iter_merged
+from pyhudi.merge.apply_rule import NOT_BROUGHT, RecordVersion, applied
+from pyhudi.merge.partial_update import Gaps, Record
 from pyhudi.schema.avro_arrow import arrow_to_avro, with_meta_fields
-from pyhudi.spec.delete_record import COMMIT_TIME_DELETE
-from pyhudi.spec.log_block import BlockType
-from pyhudi.spec.merge_mode import MergeMode
-from pyhudi.spec.payload import PartialMode
+from pyhudi.spec.files.delete_record import COMMIT_TIME_DELETE
+from pyhudi.spec.files.log_block import BlockType
+from pyhudi.spec.table.merge_mode import MergeMode
+from pyhudi.spec.table.payload_class import PartialMode
 from tests.unit.kernels.log_tables import LoggedSlice, Row
 
 SCHEMA = pa.schema({"ts": pa.int64(), "tie": pa.string(), "n": pa.int64(), "s": pa.string(), "_hoodie_is_deleted": pa.bool_()})

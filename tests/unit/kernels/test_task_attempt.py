@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import pytest
 
 from pyhudi.errors import AlreadyExistsError
-from pyhudi.kernels.task_attempt import reserved
-from pyhudi.spec.marker import MarkerType, marker_path
-from pyhudi.storage.memory import MemoryStorage
+from pyhudi.kernels.tasks.task_attempt import reserved
+from pyhudi.spec.files.marker import MarkerType, marker_path
+from pyhudi.storage.memory_storage import MemoryStorage
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from pyhudi.errors import KeyFieldError, OptionError, UnsupportedError
-from pyhudi.keygen.choose import key_generator
+from pyhudi.keygen.choose_generator import key_generator
 from pyhudi.keygen.fields import FieldKeys
-from pyhudi.spec.table_config import TableConfig
+from pyhudi.spec.table.table_config import TableConfig
 
 INSTANT = "20260101000000000"
 

@@ -15,12 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyhudi.keygen.calendar import date_of, day_of, week_of, weekday_of
-from pyhudi.keygen.date_fields import DateError
-from pyhudi.keygen.date_parse import read_date
-from pyhudi.keygen.date_pattern import parse_pattern
-from pyhudi.keygen.date_text import date_text
-from pyhudi.keygen.zones import UTC_ZONE, find_zone
+from pyhudi.javacompat.calendar import date_of, day_of, week_of, weekday_of
+from pyhudi.javacompat.date_fields import DateError
+from pyhudi.javacompat.date_parse import read_date
+from pyhudi.javacompat.date_pattern import parse_pattern
+from pyhudi.javacompat.date_text import date_text
+from pyhudi.javacompat.zones import UTC_ZONE, find_zone
 
 SEEN = json.loads(Path(__file__).with_name("data").joinpath("dates_of_apache_hudi.json").read_text("utf-8"))
 PRINTED: list[tuple[str, str, list[str]]] = SEEN["printed"]

@@ -8,9 +8,9 @@ from decimal import Decimal
 
 import pytest
 
-from pyhudi.keygen.float_text import float_text
-from pyhudi.keygen.text import clock_text, moment_millis, value_text
-from pyhudi.keygen.zones import UTC_ZONE
+from pyhudi.javacompat.float_text import float_text
+from pyhudi.javacompat.zones import UTC_ZONE
+from pyhudi.keygen.value_text import clock_text, moment_millis, value_text
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pyhudi.errors import KeyFieldError, OptionError, UnsupportedError
-from pyhudi.keygen.timestamp import TimestampText, timestamp_text
+from pyhudi.keygen.timestamp_partition import TimestampText, timestamp_text
 
 PREFIX = "hoodie.keygen.timebased."
 OLD_PREFIX = "hoodie.deltastreamer.keygen.timebased."

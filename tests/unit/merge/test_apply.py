@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pyhudi.merge.apply import NOT_BROUGHT, RecordVersion, applied
-from pyhudi.merge.partial import Gaps, Record
-from pyhudi.spec.merge_mode import MergeMode
-from pyhudi.spec.payload import PartialMode
+from pyhudi.merge.apply_rule import NOT_BROUGHT, RecordVersion, applied
+from pyhudi.merge.partial_update import Gaps, Record
+from pyhudi.spec.table.merge_mode import MergeMode
+from pyhudi.spec.table.payload_class import PartialMode
 
 EVENT, COMMIT = MergeMode.EVENT_TIME_ORDERING, MergeMode.COMMIT_TIME_ORDERING
 DEFAULTS = Gaps(PartialMode.IGNORE_DEFAULTS)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from pyhudi.errors import UnsupportedError
-from pyhudi.merge.choose import MergeRule, merge_rule
+from pyhudi.merge.choose_merger import MergeRule, merge_rule
 from pyhudi.merge.custom import register_merger
-from pyhudi.merge.partial import Gaps, Record
-from pyhudi.spec.merge_mode import MergeMode
-from pyhudi.spec.payload import PartialMode
-from pyhudi.spec.table_config import TableConfig
+from pyhudi.merge.partial_update import Gaps, Record
+from pyhudi.spec.table.merge_mode import MergeMode
+from pyhudi.spec.table.payload_class import PartialMode
+from pyhudi.spec.table.table_config import TableConfig
 
 MODEL = "org.apache.hudi.common.model."
 

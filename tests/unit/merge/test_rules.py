@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pyhudi.merge.rules import Version, combined, merged, newer_wins
-from pyhudi.spec.merge_mode import MergeMode
+from pyhudi.merge.merge_rules import Version, combined, merged, newer_wins
+from pyhudi.spec.table.merge_mode import MergeMode
 
 EVENT = MergeMode.EVENT_TIME_ORDERING
 COMMIT = MergeMode.COMMIT_TIME_ORDERING

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from pyhudi.codec.action_files import decode
-from pyhudi.fsview.view import FileSystemView
-from pyhudi.kernels.history import load_full_timeline
-from pyhudi.metadata_table.in_step import InStep
-from pyhudi.metadata_table.own import Sources, open_own
-from pyhudi.metadata_table.prepare import prepare
-from pyhudi.metadata_table.settings import MetadataSettings
-from pyhudi.metadata_table.table import MetadataTable
+from pyhudi.codec.actions.action_files import decode
+from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.metadata_table.format.metadata_settings import MetadataSettings
+from pyhudi.metadata_table.lifecycle.metadata_sync import InStep
+from pyhudi.metadata_table.lifecycle.prepare_metadata import prepare
+from pyhudi.metadata_table.read.metadata_table import MetadataTable
+from pyhudi.metadata_table.read.writer_table import Sources, open_own
 from pyhudi.schema.avro_arrow import avro_to_arrow
-from pyhudi.spec.clean import CleanMetadata
-from pyhudi.spec.commit import CommitMetadata
+from pyhudi.spec.actions.clean import CleanMetadata
+from pyhudi.spec.actions.commit import CommitMetadata
 from pyhudi.spec.instant import Action, Instant
-from pyhudi.spec.table_config import TableConfig
-from pyhudi.storage.protocol import Storage
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.timeline.clock import Clock, SystemClock
-from pyhudi.timeline.payload import read_bytes, read_commit
+from pyhudi.timeline.instant_details import read_bytes, read_commit
 from pyhudi.timeline.timeline import Timeline
+from pyhudi.timeline_archive.full_timeline import load_full_timeline
 from pyhudi.txn.ids import SystemIds
 
 

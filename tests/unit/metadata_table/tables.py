@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pyhudi.fsview.partitions import walk_partitions
-from pyhudi.kernels.history import load_full_timeline
-from pyhudi.metadata_table.table import MetadataTable
-from pyhudi.spec.file_names import PARTITION_METAFILE
-from pyhudi.spec.table_config import TableConfig
-from pyhudi.storage.local import LocalStorage
-from pyhudi.storage.protocol import Storage
+from pyhudi.fsview.partition_listing import walk_partitions
+from pyhudi.metadata_table.read.metadata_table import MetadataTable
+from pyhudi.spec.files.file_names import PARTITION_METAFILE
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.local_storage import LocalStorage
+from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.timeline.timeline import Timeline
+from pyhudi.timeline_archive.full_timeline import load_full_timeline
 from tests.tables import LANCE, NAMES
 
 WITH_SECONDARY = [name for name in NAMES if name.startswith(("cow/v9_txns", "mor/avro/v9_txns")) and name.endswith("_meta")]

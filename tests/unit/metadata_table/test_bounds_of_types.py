@@ -13,15 +13,15 @@ import pytest
 
 from pyhudi import HudiTable
 from pyhudi.codec.hfile import CellPart
-from pyhudi.metadata_table.column_bound import encode_bound
-from pyhudi.metadata_table.column_types import BoundType, bound_types, index_version_of, value_type
-from pyhudi.metadata_table.file_stats import partition_stats
-from pyhudi.metadata_table.index_definitions import PATH, load_definitions, render_definitions
-from pyhudi.metadata_table.record import ColumnStats, RecordType, ValueType
-from pyhudi.metadata_table.record_codec import RecordDecoder
-from pyhudi.metadata_table.record_encoder import RecordEncoder
-from pyhudi.metadata_table.stored_cells import StoredCells
-from pyhudi.metadata_table.typed_bounds import read_bounds
+from pyhudi.metadata_table.format.column_bound import encode_bound
+from pyhudi.metadata_table.format.column_types import BoundType, bound_types, index_version_of, value_type
+from pyhudi.metadata_table.format.index_definitions import PATH, load_definitions, render_definitions
+from pyhudi.metadata_table.format.record import ColumnStats, RecordType, ValueType
+from pyhudi.metadata_table.format.record_codec import RecordDecoder
+from pyhudi.metadata_table.format.record_encoder import RecordEncoder
+from pyhudi.metadata_table.indexes.file_stats import partition_stats
+from pyhudi.metadata_table.read.raw_cells import StoredCells
+from pyhudi.metadata_table.read.typed_bounds import read_bounds
 from tests.stated_bounds import INDEXES, NOW, recorded_bounds, rows_of_every_type, stated_bounds
 from tests.unit.metadata_table.tables import opened
 

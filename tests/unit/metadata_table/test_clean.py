@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import pytest
 
-import pyhudi.fsview.build as build
-from pyhudi.codec.plans import encode_compaction_plan
+import pyhudi.fsview.file_groups as build
+from pyhudi.codec.actions.plan_codec import encode_compaction_plan
 from pyhudi.errors import CorruptTableError
-from pyhudi.metadata_table.clean import AFTER_COMPACTION, clean_if_due
-from pyhudi.metadata_table.own import OwnTable, open_own
-from pyhudi.spec.compaction import CompactionPlan, operation_of
+from pyhudi.metadata_table.read.writer_table import OwnTable, open_own
+from pyhudi.metadata_table.services.metadata_clean import AFTER_COMPACTION, clean_if_due
+from pyhudi.spec.actions.compaction import CompactionPlan, operation_of
 from pyhudi.spec.instant import Action
-from pyhudi.storage.memory import MemoryStorage
+from pyhudi.storage.memory_storage import MemoryStorage
 from tests.unit.metadata_table.replays import contents, sources
 from tests.unit.table.tables import make_table, ride
 

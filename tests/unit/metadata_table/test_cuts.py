@@ -8,20 +8,20 @@ from dataclasses import replace
 import pytest
 
 from pyhudi.errors import CorruptTableError
-from pyhudi.fsview.view import FileSystemView
-from pyhudi.metadata_table.in_step import InStep
-from pyhudi.metadata_table.own import open_own
-from pyhudi.metadata_table.rollback import roll_back
-from pyhudi.metadata_table.settings import MetadataSettings
+from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.metadata_table.format.metadata_settings import MetadataSettings
+from pyhudi.metadata_table.lifecycle.metadata_sync import InStep
+from pyhudi.metadata_table.read.writer_table import open_own
+from pyhudi.metadata_table.services.metadata_rollback import roll_back
 from pyhudi.spec.instant import Action as InstantAction
 from pyhudi.spec.instant import Instant, State
-from pyhudi.spec.table_config import TableConfig
-from pyhudi.storage.memory import MemoryStorage
-from pyhudi.storage.protocol import Storage
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties, recover_properties
-from pyhudi.testing.crash import Action, CrashRun, crash_points
-from pyhudi.testing.faults import Fault
-from pyhudi.timeline.payload import instant_path, read_commit
+from pyhudi.testing.crash_points import Action, CrashRun, crash_points
+from pyhudi.testing.fault_injection import Fault
+from pyhudi.timeline.instant_details import instant_path, read_commit
 from tests.unit.crash.tables import Driver, StoppedClock, stored_table
 from tests.unit.metadata_table.replays import contents, prepared, record_commit, sources, timeline_of
 from tests.unit.metadata_table.test_in_step import check_files

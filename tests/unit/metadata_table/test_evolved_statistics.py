@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
-from pyhudi.metadata_table.record import ColumnStats
-from pyhudi.table.alter import alter_schema
-from pyhudi.write.alter import AddColumn, DropColumn, RenameColumn, RetypeColumn
+from pyhudi.metadata_table.format.record import ColumnStats
+from pyhudi.table.alter_table_schema import alter_schema
+from pyhudi.write.input.alter_columns import AddColumn, DropColumn, RenameColumn, RetypeColumn
 from tests.unit.metadata_table.replays import metadata_table
 
 OPTIONS = {"hoodie.schema.on.read.enable": "true", "hoodie.parquet.small.file.limit": "0"}

@@ -7,13 +7,13 @@ from datetime import UTC, date, datetime
 import pyarrow as pa
 import pytest
 
-from pyhudi.codec.bloom import BloomFilter, BloomType
-from pyhudi.metadata_table.expression_records import ExpressionRecords
-from pyhudi.metadata_table.expressions import Expression
-from pyhudi.metadata_table.index_definitions import IndexDefinition
-from pyhudi.metadata_table.record import BloomFilterRecord, ColumnStats, ValueType
-from pyhudi.spec.file_group import BaseFile
-from pyhudi.spec.file_names import BaseFileName
+from pyhudi.codec.bloom_codec import BloomFilter, BloomType
+from pyhudi.metadata_table.format.index_definitions import IndexDefinition
+from pyhudi.metadata_table.format.index_expressions import Expression
+from pyhudi.metadata_table.format.record import BloomFilterRecord, ColumnStats, ValueType
+from pyhudi.metadata_table.indexes.expression_records import ExpressionRecords
+from pyhudi.spec.files.file_group import BaseFile
+from pyhudi.spec.files.file_names import BaseFileName
 
 FILE = BaseFile("p", BaseFileName("f-0", "0-0-0", "20260101000000000"), 100)
 MOMENT = pa.array([datetime(2026, 1, 1, 4, tzinfo=UTC), None], pa.timestamp("us", "UTC"))

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyhudi.metadata_table.column_bound import decode_bound, encode_bound
-from pyhudi.metadata_table.column_types import BoundType, bound_types, indexed_columns, value_type
-from pyhudi.metadata_table.file_stats import file_stats, partition_stats
-from pyhudi.metadata_table.record import ColumnStats, RecordType, ValueType
-from pyhudi.metadata_table.widest_bounds import widest_bounds
-from pyhudi.storage.memory import MemoryStorage
+from pyhudi.metadata_table.format.column_bound import decode_bound, encode_bound
+from pyhudi.metadata_table.format.column_types import BoundType, bound_types, indexed_columns, value_type
+from pyhudi.metadata_table.format.record import ColumnStats, RecordType, ValueType
+from pyhudi.metadata_table.indexes.file_stats import file_stats, partition_stats
+from pyhudi.metadata_table.indexes.unbounded_stats import widest_bounds
+from pyhudi.storage.memory_storage import MemoryStorage
 
 
 def stats_of(table: pa.Table, schema: pa.Schema | None = None, **writing) -> dict[str, ColumnStats] | None:

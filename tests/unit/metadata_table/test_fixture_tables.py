@@ -7,10 +7,11 @@ from collections import Counter
 import pyarrow.parquet as pq
 import pytest
 
-from pyhudi.fsview.view import FileSystemView
-from pyhudi.metadata_table import keys, partitions
-from pyhudi.metadata_table.record import ColumnStats, RecordLocation
-from pyhudi.spec.file_group import BaseFile
+from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.metadata_table.format import metadata_keys as keys
+from pyhudi.metadata_table.format import metadata_partitions as partitions
+from pyhudi.metadata_table.format.record import ColumnStats, RecordLocation
+from pyhudi.spec.files.file_group import BaseFile
 from tests.unit.metadata_table.tables import COMPARABLE, WITH_METADATA_TABLE, WITH_SECONDARY, listed, opened
 
 

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 from pyhudi.codec.hfile import HFileReader
 from pyhudi.errors import CorruptTableError, UnsupportedError
-from pyhudi.metadata_table.changes import Changes
-from pyhudi.metadata_table.commit import write_changes
-from pyhudi.metadata_table.own import FOLDER, open_own
-from pyhudi.metadata_table.record import FileEntry, FileList, RecordLocation, RecordType
-from pyhudi.metadata_table.record_codec import RecordDecoder
-from pyhudi.metadata_table.record_encoder import RecordEncoder
-from pyhudi.spec.file_names import PARTITION_METAFILE
-from pyhudi.storage.local import LocalStorage
-from pyhudi.storage.memory import MemoryStorage
+from pyhudi.metadata_table.format.record import FileEntry, FileList, RecordLocation, RecordType
+from pyhudi.metadata_table.format.record_codec import RecordDecoder
+from pyhudi.metadata_table.format.record_encoder import RecordEncoder
+from pyhudi.metadata_table.read.writer_table import FOLDER, open_own
+from pyhudi.metadata_table.write.data_table_changes import Changes
+from pyhudi.metadata_table.write.metadata_commit import write_changes
+from pyhudi.spec.files.file_names import PARTITION_METAFILE
+from pyhudi.storage.local_storage import LocalStorage
+from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.storage.table_properties import store_properties
 from tests.tables import unpack
 from tests.unit.crash.tables import StoppedClock, stored_table

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from hudi import HudiTableBuilder
 
-from pyhudi.metadata_table.own import FOLDER
-from pyhudi.storage.local import LocalStorage
+from pyhudi.metadata_table.read.writer_table import FOLDER
+from pyhudi.storage.local_storage import LocalStorage
 from tests.tables import unpack
 from tests.unit.metadata_table.replays import prepared, replay, timeline_of
 

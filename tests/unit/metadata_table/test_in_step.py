@@ -11,20 +11,20 @@ import pytest
 
 from pyhudi import HudiTable
 from pyhudi.errors import UnsupportedError
-from pyhudi.fsview.view import FileSystemView
-from pyhudi.metadata_table.column_types import bound_types, index_version_of, indexed_columns
-from pyhudi.metadata_table.compact import compact_if_due
-from pyhudi.metadata_table.file_stats import file_stats, of_type, partition_stats
-from pyhudi.metadata_table.own import FOLDER, open_own
-from pyhudi.metadata_table.prepare import prepare
-from pyhudi.metadata_table.rollback import roll_back
+from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.metadata_table.format.column_types import bound_types, index_version_of, indexed_columns
+from pyhudi.metadata_table.indexes.file_stats import file_stats, of_type, partition_stats
+from pyhudi.metadata_table.lifecycle.prepare_metadata import prepare
+from pyhudi.metadata_table.read.writer_table import FOLDER, open_own
+from pyhudi.metadata_table.services.metadata_compaction import compact_if_due
+from pyhudi.metadata_table.services.metadata_rollback import roll_back
 from pyhudi.schema.avro_arrow import avro_to_arrow
 from pyhudi.spec.instant import Action
-from pyhudi.spec.table_config import TableConfig
-from pyhudi.storage.local import LocalStorage
-from pyhudi.storage.protocol import Storage
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.local_storage import LocalStorage
+from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties, store_properties
-from pyhudi.timeline.payload import read_commit
+from pyhudi.timeline.instant_details import read_commit
 from tests.tables import unpack
 from tests.unit.metadata_table.replays import contents, metadata_table, prepared, record, record_commit, replay, sources, timeline_of
 from tests.unit.metadata_table.tables import listed

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
-from pyhudi.fsview import stated
+from pyhudi.fsview import committed_sizes as stated
 
 SCHEMA = pa.schema({"id": pa.string(), "s": pa.string(), "spot": pa.struct({"y": pa.string()})})
 OPTIONS = {

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from pyhudi.metadata_table import cell_blocks
-from pyhudi.metadata_table.compact import compact_if_due
-from pyhudi.metadata_table.own import FOLDER, open_own
-from pyhudi.metadata_table.partitions import RECORD_INDEX, SECONDARY_PREFIX
-from pyhudi.metadata_table.record import RecordLocation
-from pyhudi.storage.local import LocalStorage
+from pyhudi.metadata_table.format import cell_blocks
+from pyhudi.metadata_table.format.metadata_partitions import RECORD_INDEX, SECONDARY_PREFIX
+from pyhudi.metadata_table.format.record import RecordLocation
+from pyhudi.metadata_table.read.writer_table import FOLDER, open_own
+from pyhudi.metadata_table.services.metadata_compaction import compact_if_due
+from pyhudi.storage.local_storage import LocalStorage
 from tests.tables import unpack
 from tests.unit.metadata_table.replays import contents, prepared, record, replay, sources, timeline_of
 

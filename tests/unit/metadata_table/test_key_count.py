@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyhudi import HudiTable
-from pyhudi.metadata_table import key_count
-from pyhudi.metadata_table.key_count import count_keys
-from pyhudi.metadata_table.stored_cells import Part
-from pyhudi.metadata_table.table import MetadataTable
+from pyhudi.metadata_table.read import key_count
+from pyhudi.metadata_table.read.key_count import count_keys
+from pyhudi.metadata_table.read.metadata_table import MetadataTable
+from pyhudi.metadata_table.read.raw_cells import Part
 from tests.unit.metadata_table.tables import COMPARABLE, opened
 
 SCHEMA = pa.schema({"id": pa.string(), "v": pa.int64()})

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyhudi.codec.xxhash import xxh64
-from pyhudi.metadata_table import keys
+from pyhudi.metadata_table.format import metadata_keys as keys
 
 TEXT = st.text(alphabet=st.sampled_from("ab$\\\0é😀"), max_size=8)
 

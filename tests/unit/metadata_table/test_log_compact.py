@@ -8,21 +8,21 @@ import pytest
 
 from pyhudi import HudiTable
 from pyhudi.errors import CorruptTableError
-from pyhudi.fsview.partitions import walk_partitions
-from pyhudi.metadata_table.compact import compact_if_due
-from pyhudi.metadata_table.log_compact import log_compact_if_due
-from pyhudi.metadata_table.own import OwnTable, open_own
-from pyhudi.metadata_table.rollback import roll_back
-from pyhudi.metadata_table.slice_reader import SliceReader
-from pyhudi.spec.compaction import LOG_COMPACTION_STRATEGY, CompactionPlan
-from pyhudi.spec.file_group import FileGroupId
+from pyhudi.fsview.partition_listing import walk_partitions
+from pyhudi.metadata_table.read.slice_reader import SliceReader
+from pyhudi.metadata_table.read.writer_table import OwnTable, open_own
+from pyhudi.metadata_table.services.metadata_compaction import compact_if_due
+from pyhudi.metadata_table.services.metadata_log_compaction import log_compact_if_due
+from pyhudi.metadata_table.services.metadata_rollback import roll_back
+from pyhudi.spec.actions.compaction import LOG_COMPACTION_STRATEGY, CompactionPlan
+from pyhudi.spec.files.file_group import FileGroupId
 from pyhudi.spec.instant import Action, Instant, State
-from pyhudi.spec.table_config import TableConfig
-from pyhudi.storage.local import LocalStorage
-from pyhudi.storage.memory import MemoryStorage
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.local_storage import LocalStorage
+from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.timeline.clock import following
-from pyhudi.timeline.payload import instant_path, read_action
+from pyhudi.timeline.instant_details import instant_path, read_action
 from tests.tables import unpack
 from tests.unit.metadata_table.replays import contents, metadata_table, sources, timeline_of
 from tests.unit.service.test_indexes import placed

@@ -6,14 +6,14 @@ from functools import cache
 
 import pytest
 
-from pyhudi.fsview.stated import stated_files
-from pyhudi.kernels.history import load_full_timeline
-from pyhudi.metadata_table.own import FOLDER
-from pyhudi.spec.table_config import TableConfig
-from pyhudi.storage.folder import FolderStorage
-from pyhudi.storage.memory import MemoryStorage
+from pyhudi.fsview.committed_sizes import stated_files
+from pyhudi.metadata_table.read.writer_table import FOLDER
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.storage.prefix_storage import FolderStorage
 from pyhudi.storage.table_properties import load_properties
-from pyhudi.table.table import HudiTable
+from pyhudi.table.hudi_table import HudiTable
+from pyhudi.timeline_archive.full_timeline import load_full_timeline
 from tests.unit.table.tables import by_id, make_table, ride, rows_of
 
 OPTIONS = {

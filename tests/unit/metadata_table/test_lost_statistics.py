@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
-from pyhudi.table.alter import alter_schema
-from pyhudi.write.alter import RenameColumn, RetypeColumn
+from pyhudi.table.alter_table_schema import alter_schema
+from pyhudi.write.input.alter_columns import RenameColumn, RetypeColumn
 from tests.unit.table.tables import make_table, ride, rows_of
 
 COLUMNS = "hoodie.metadata.index.column.stats.column.list"

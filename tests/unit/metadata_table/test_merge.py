@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyhudi.errors import CorruptTableError
-from pyhudi.metadata_table.merge import Joined, join, merge, merge_all
-from pyhudi.metadata_table.record import (
+from pyhudi.metadata_table.format.merge_records import Joined, join, merge, merge_all
+from pyhudi.metadata_table.format.record import (
     BloomFilterRecord,
     ColumnStats,
     FileEntry,

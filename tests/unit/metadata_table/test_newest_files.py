@@ -6,15 +6,15 @@ import contextlib
 
 import pytest
 
-from pyhudi.fsview.view import FileSystemView
-from pyhudi.kernels.history import load_full_timeline
-from pyhudi.metadata_table.own import FOLDER
-from pyhudi.metadata_table.view import MetadataView, open_view
-from pyhudi.spec.commit import Operation
-from pyhudi.spec.table_config import TableConfig
-from pyhudi.storage.memory import MemoryStorage
+from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.metadata_table.read.metadata_view import MetadataView, open_view
+from pyhudi.metadata_table.read.writer_table import FOLDER
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.storage.table_properties import load_properties
-from pyhudi.testing.faults import Crashed, Fault, FaultStorage
+from pyhudi.testing.fault_injection import Crashed, Fault, FaultStorage
+from pyhudi.timeline_archive.full_timeline import load_full_timeline
 from tests.unit.crash.tables import Driver, ride
 
 ARCHIVING = {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3", "hoodie.compact.inline.max.delta.commits": "2"}

@@ -1,4 +1,4 @@
-"""`table.inspect.health()` holds the metadata table against storage: each kind of difference is a row of its own."""
+"""`table.inspect.inspect_table.health()` holds the metadata table against storage: each kind of difference is a row of its own."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
-from pyhudi.metadata_table import keys
-from pyhudi.metadata_table.changes import Changes
-from pyhudi.metadata_table.commit import write_changes
-from pyhudi.metadata_table.own import FOLDER, open_own
-from pyhudi.metadata_table.record import ColumnStats, FileEntry, FileList, MetadataRecord, RecordType
-from pyhudi.storage.protocol import Storage
+from pyhudi.metadata_table.format import metadata_keys as keys
+from pyhudi.metadata_table.format.record import ColumnStats, FileEntry, FileList, MetadataRecord, RecordType
+from pyhudi.metadata_table.read.writer_table import FOLDER, open_own
+from pyhudi.metadata_table.write.data_table_changes import Changes
+from pyhudi.metadata_table.write.metadata_commit import write_changes
+from pyhudi.storage.storage_protocol import Storage
 from tests.unit.metadata_table.replays import contents, metadata_table, sources
 from tests.unit.metadata_table.tables import WITH_METADATA_TABLE
 

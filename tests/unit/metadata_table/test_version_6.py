@@ -9,13 +9,13 @@ from typing import TypeVar
 import pytest
 
 from pyhudi import HudiTable
-from pyhudi.fsview.view import FileSystemView
-from pyhudi.kernels.parquet_input import footer_entries, open_parquet
-from pyhudi.metadata_table import keys
-from pyhudi.metadata_table.partitions import FILES
-from pyhudi.metadata_table.record import BloomFilterRecord, ColumnStats, MetadataRecord
-from pyhudi.metadata_table.table import MetadataTable
-from pyhudi.metadata_table.view import MetadataView, open_view
+from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.kernels.base_file.parquet_input import footer_entries, open_parquet
+from pyhudi.metadata_table.format import metadata_keys as keys
+from pyhudi.metadata_table.format.metadata_partitions import FILES
+from pyhudi.metadata_table.format.record import BloomFilterRecord, ColumnStats, MetadataRecord
+from pyhudi.metadata_table.read.metadata_table import MetadataTable
+from pyhudi.metadata_table.read.metadata_view import MetadataView, open_view
 from tests.unit.metadata_table.tables import opened
 from tests.unit.metadata_table.test_view import shown
 from tests.unit.service.test_indexes import placed

@@ -6,14 +6,14 @@ import logging
 
 import pytest
 
-from pyhudi.fsview.view import FileSystemView
-from pyhudi.metadata_table.own import FOLDER
-from pyhudi.metadata_table.view import MetadataView, open_view
-from pyhudi.spec.file_group import FileSlice
-from pyhudi.spec.table_config import TableConfig
-from pyhudi.storage.memory import MemoryStorage
+from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.metadata_table.read.metadata_view import MetadataView, open_view
+from pyhudi.metadata_table.read.writer_table import FOLDER
+from pyhudi.spec.files.file_group import FileSlice
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.storage.table_properties import load_properties
-from pyhudi.testing.recording import RecordingStorage
+from pyhudi.testing.call_log import RecordingStorage
 from tests.unit.crash.tables import stored_table
 from tests.unit.metadata_table.replays import prepared, timeline_of
 from tests.unit.metadata_table.tables import WITH_METADATA_TABLE, opened

@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyhudi.errors import UsageError
-from pyhudi.read.arrow_condition import condition_of
-from pyhudi.read.bounds import may_match
-from pyhudi.read.condition import Column, Compare, Not, Opaque, operands
-from pyhudi.read.filter import check_condition
+from pyhudi.read.filter.arrow_condition import condition_of
+from pyhudi.read.filter.condition import Column, Compare, Not, Opaque, operands
+from pyhudi.read.filter.row_predicate import check_condition
+from pyhudi.read.skipping.bounds import may_match
 from tests.unit.read.test_bounds_property import FILES, SCHEMA, VALUES, bounds_of
 
 COLUMNS = pa.schema(

@@ -17,9 +17,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pyhudi.read.bounds import Bounds, may_match
-from pyhudi.read.condition import AllOf, Among, BeginsWith, Column, Compare, Condition, IsNull, Not, operands
-from pyhudi.read.predicate import parse_predicate
+from pyhudi.read.filter.condition import AllOf, Among, BeginsWith, Column, Compare, Condition, IsNull, Not, operands
+from pyhudi.read.filter.predicate import parse_predicate
+from pyhudi.read.skipping.bounds import Bounds, may_match
 
 SCHEMA = pa.schema({"i": pa.int64(), "f": pa.float64(), "s": pa.string(), "d": pa.date32(), "m": pa.decimal128(12, 2), "b": pa.bool_()})
 VALUES: dict[str, st.SearchStrategy[Any]] = {

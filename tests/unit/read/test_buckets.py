@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pyhudi.kernels.bucket_hash import list_hashes
-from pyhudi.read.buckets import possible_counts
+from pyhudi.kernels.arrays.bucket_hash import list_hashes
+from pyhudi.read.skipping.bucket_pruning import possible_counts
 from tests.unit.table.tables import make_table, ride
 
 BUCKET = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "8", "hoodie.metadata.enable": "false"}

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from pyhudi import HudiTable
-from pyhudi.codec.log_writer import encode_block
+from pyhudi.codec.log.log_writer import encode_block
 from pyhudi.errors import CorruptTableError, HudiError, UnsupportedError
-from pyhudi.fsview import stated
-from pyhudi.spec.log_block import BlockHeader, BlockType
+from pyhudi.fsview import committed_sizes as stated
+from pyhudi.spec.files.log_block import BlockHeader, BlockType
 from tests.unit.codec.log_fuzz import MUTATIONS
 
 TABLES = [

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from pyhudi.read.literals import members
-from pyhudi.table.table import HudiTable
+from pyhudi.read.filter.literals import members
+from pyhudi.table.hudi_table import HudiTable
 
 
 def test_a_list_of_literals_may_hold_a_date_before_the_year_1() -> None:

@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 
 from pyhudi import HudiTable
 from pyhudi.errors import UsageError
-from pyhudi.metadata_table.expressions import Expression
-from pyhudi.metadata_table.index_definitions import ZONE_OPTION
-from pyhudi.read.bounds import Bounds, may_match
-from pyhudi.read.call_bounds import bounds_of_call, keeps_order
-from pyhudi.read.condition import Call, Column, Compare, operands
+from pyhudi.metadata_table.format.index_definitions import ZONE_OPTION
+from pyhudi.metadata_table.format.index_expressions import Expression
 from pyhudi.read.execute import select
-from pyhudi.read.predicate import parse_predicate
-from pyhudi.read.query import SnapshotQuery
-from pyhudi.read.skipping import Skipping
-from pyhudi.read.snapshot import open_snapshot
+from pyhudi.read.filter.condition import Call, Column, Compare, operands
+from pyhudi.read.filter.predicate import parse_predicate
+from pyhudi.read.skipping.bounds import Bounds, may_match
+from pyhudi.read.skipping.data_skipping import Skipping
+from pyhudi.read.skipping.function_bounds import bounds_of_call, keeps_order
+from pyhudi.read.snapshot.query_type import SnapshotQuery
+from pyhudi.read.snapshot.snapshot import open_snapshot
 
 SCHEMA = pa.schema(
     {"s": pa.string(), "ts": pa.timestamp("us", "UTC"), "l": pa.int64(), "d": pa.date32(), "st": pa.struct({"a": pa.string()})}

@@ -9,16 +9,16 @@ import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
-from pyhudi.codec.properties import parse_properties
 from pyhudi.errors import CorruptTableError, HudiError
-from pyhudi.read.schema import table_schema
-from pyhudi.spec.table_config import TableConfig
+from pyhudi.javacompat.properties import parse_properties
+from pyhudi.read.snapshot.read_schema import table_schema
+from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.spec.table_identity import IDENTITY_NOTE, identity_note, identity_of, noted_identity
-from pyhudi.storage.local import LocalStorage
+from pyhudi.storage.local_storage import LocalStorage
 from pyhudi.storage.table_properties import load_properties
-from pyhudi.table.rename import rename_table
-from pyhudi.testing.recording import RecordingStorage
-from pyhudi.timeline.load import load_timeline
+from pyhudi.table.rename_table import rename_table
+from pyhudi.testing.call_log import RecordingStorage
+from pyhudi.timeline.load_timeline import load_timeline
 
 SCHEMA = pa.schema([("id", pa.int64()), ("ie", pa.int64()), ("p", pa.string()), ("q", pa.string()), ("ts", pa.int64())])
 ROW = {"id": 1, "ie": 2, "p": "a", "q": "b", "ts": 1}

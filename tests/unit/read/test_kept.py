@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from pyhudi.read import kept
-from pyhudi.table.table import HudiTable
+from pyhudi.read.snapshot import slice_cache as kept
+from pyhudi.table.hudi_table import HudiTable
 from tests.unit.table.tables import make_table, ride, rows_of
 
 

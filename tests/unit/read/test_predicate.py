@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyhudi.errors import UsageError
-from pyhudi.read.predicate import parse_predicate
+from pyhudi.read.filter.predicate import parse_predicate
 
 SCHEMA = pa.schema(
     {

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from pyhudi.read.predicate import parse_predicate
-from pyhudi.read.prune import prune_partitions
-from pyhudi.spec.key_generator import KeyGeneratorType
-from pyhudi.spec.table_config import TableConfig, new_table_properties
+from pyhudi.read.filter.predicate import parse_predicate
+from pyhudi.read.skipping.partition_pruning import prune_partitions
+from pyhudi.spec.table.key_generator import KeyGeneratorType
+from pyhudi.spec.table.table_config import TableConfig, new_table_properties
 
 SCHEMA = pa.schema({"id": pa.int64(), "city": pa.string(), "day": pa.date32(), "n": pa.int32()})
 

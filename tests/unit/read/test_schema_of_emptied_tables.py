@@ -10,12 +10,12 @@ import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
-from pyhudi.codec.commit_metadata import commit_content
+from pyhudi.codec.actions.commit_metadata import commit_content
 from pyhudi.errors import CorruptTableError
-from pyhudi.kernels.history import load_full_timeline
-from pyhudi.spec.commit import Operation
-from pyhudi.table.write import write
-from pyhudi.timeline.payload import commit_of, instant_path
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.table.write_table import write
+from pyhudi.timeline.instant_details import commit_of, instant_path
+from pyhudi.timeline_archive.full_timeline import load_full_timeline
 
 SCHEMA = pa.schema({"id": pa.int64(), "v": pa.string(), "p": pa.string()})
 KEPT = {"hoodie.archive.automatic": "false"}

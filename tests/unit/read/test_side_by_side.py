@@ -9,8 +9,8 @@ from functools import partial
 
 import pytest
 
-from pyhudi.engine.local import LocalEngine
-from pyhudi.read.side_by_side import THREADS, side_by_side
+from pyhudi.engine.local_engine import LocalEngine
+from pyhudi.read.snapshot.prefetch import THREADS, side_by_side
 
 
 def test_items_come_in_the_order_of_the_streams() -> None:

@@ -11,10 +11,10 @@ import pyarrow.types as pt
 import pytest
 
 from pyhudi.read.execute import read_slices, read_table, select
-from pyhudi.read.query import SnapshotQuery
-from pyhudi.read.skipping import Skipping
-from pyhudi.read.snapshot import open_snapshot
-from pyhudi.storage.local import LocalStorage
+from pyhudi.read.skipping.data_skipping import Skipping
+from pyhudi.read.snapshot.query_type import SnapshotQuery
+from pyhudi.read.snapshot.snapshot import open_snapshot
+from pyhudi.storage.local_storage import LocalStorage
 from tests.tables import LANCE
 from tests.unit.metadata_table.tables import WITH_METADATA_TABLE
 

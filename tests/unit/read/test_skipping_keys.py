@@ -12,9 +12,9 @@ import pytest
 
 from pyhudi import HudiTable
 from pyhudi.read.execute import read_table, select
-from pyhudi.read.query import SnapshotQuery
-from pyhudi.read.snapshot import open_snapshot
-from pyhudi.testing.recording import RecordingStorage
+from pyhudi.read.snapshot.query_type import SnapshotQuery
+from pyhudi.read.snapshot.snapshot import open_snapshot
+from pyhudi.testing.call_log import RecordingStorage
 
 SCHEMA = pa.schema({"id": pa.string(), "p": pa.string(), "amount": pa.int64(), "word": pa.string()})
 GROUPS = 12

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from pyhudi import HudiTable
 from pyhudi.read.execute import read_slices, select
-from pyhudi.read.query import SnapshotQuery
-from pyhudi.read.skipping import Skipping
-from pyhudi.read.snapshot import open_snapshot
+from pyhudi.read.skipping.data_skipping import Skipping
+from pyhudi.read.snapshot.query_type import SnapshotQuery
+from pyhudi.read.snapshot.snapshot import open_snapshot
 from tests.unit.table.tables import make_table
 
 FIRST = pa.schema({"id": pa.string(), "p": pa.string(), "i": pa.int32(), "f": pa.float64(), "s": pa.string()})

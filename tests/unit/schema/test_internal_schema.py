@@ -8,8 +8,8 @@ import pytest
 from pyhudi.errors import CorruptTableError, SchemaError
 from pyhudi.schema.internal.as_arrow import data_columns, first_version
 from pyhudi.schema.internal.as_json import from_json, history_from_json, history_to_json, to_json
-from pyhudi.schema.internal.change import add_column, drop_column, may_become
-from pyhudi.schema.internal.history import SchemaHistory, history_of, reconciled, with_history
+from pyhudi.schema.internal.schema_change import add_column, drop_column, may_become
+from pyhudi.schema.internal.schema_history import SchemaHistory, history_of, reconciled, with_history
 
 META = ",".join(
     f'{{"id":{number},"name":"_hoodie_{name}","optional":true,"type":"string","doc":""}}'

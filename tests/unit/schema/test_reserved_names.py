@@ -8,8 +8,8 @@ import pytest
 from pyhudi import HudiTable
 from pyhudi.errors import SchemaError
 from pyhudi.schema.meta_columns import META_FIELDS
-from pyhudi.table.alter import alter_schema
-from pyhudi.write.alter import AddColumn, RenameColumn
+from pyhudi.table.alter_table_schema import alter_schema
+from pyhudi.write.input.alter_columns import AddColumn, RenameColumn
 
 SCHEMA = pa.schema({"id": pa.int64(), "flag": pa.bool_()})
 RESERVED = ["_hoodie_score", "_Hoodie_Commit_Time", "_HOODIE_IS_DELETED", "_pyhudi_delete"]

@@ -11,15 +11,15 @@ import pytest
 
 from pyhudi import HudiTable
 from pyhudi.errors import ConflictError, UnsupportedError, UsageError
-from pyhudi.metadata_table.settings import MetadataSettings
-from pyhudi.read.schema import table_schema
-from pyhudi.service.indexes import run
-from pyhudi.spec.table_keys import METADATA_PARTITIONS, METADATA_PARTITIONS_INFLIGHT
+from pyhudi.metadata_table.format.metadata_settings import MetadataSettings
+from pyhudi.read.snapshot.read_schema import table_schema
+from pyhudi.service.indexes import run_index_build as run
+from pyhudi.spec.table.table_keys import METADATA_PARTITIONS, METADATA_PARTITIONS_INFLIGHT
 from pyhudi.storage.table_properties import store_properties
 from pyhudi.timeline.clock import SystemClock
 from pyhudi.txn.ids import SystemIds
-from pyhudi.txn.locked import locked_table
-from pyhudi.txn.metadata_table import prepare_metadata_table
+from pyhudi.txn.locked_table import locked_table
+from pyhudi.txn.metadata_updates import prepare_metadata_table
 from tests.unit.metadata_table.test_in_step import check_statistics
 from tests.unit.service.test_indexes import check, config_of, new_table, opened, rows
 from tests.unit.table.tables import make_table, ride

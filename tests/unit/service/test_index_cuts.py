@@ -5,18 +5,18 @@ from __future__ import annotations
 import pytest
 
 from pyhudi import HudiTable
-from pyhudi.engine import local
-from pyhudi.kernels.history import load_full_timeline
-from pyhudi.metadata_table.keys import split_secondary_key
-from pyhudi.metadata_table.table import MetadataTable
+from pyhudi.engine import local_engine as local
+from pyhudi.metadata_table.format.metadata_keys import split_secondary_key
+from pyhudi.metadata_table.read.metadata_table import MetadataTable
 from pyhudi.service.indexes import Indexing, IndexRequest
-from pyhudi.spec.commit import Operation
-from pyhudi.spec.table_config import TableConfig
-from pyhudi.storage.memory import MemoryStorage
-from pyhudi.storage.protocol import Storage
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties, recover_properties
-from pyhudi.testing.crash import crash_points
-from pyhudi.testing.faults import Fault
+from pyhudi.testing.crash_points import crash_points
+from pyhudi.testing.fault_injection import Fault
+from pyhudi.timeline_archive.full_timeline import load_full_timeline
 from tests.unit.crash.tables import STORED, CountedIds, Driver, StoppedClock, check_rows, ride, stored_table
 from tests.unit.metadata_table.replays import prepared, timeline_of
 

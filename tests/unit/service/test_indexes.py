@@ -11,13 +11,13 @@ import pytest
 
 from pyhudi import HudiTable
 from pyhudi.errors import OptionError, SchemaError, UnsupportedError, UsageError
-from pyhudi.kernels.history import load_full_timeline
-from pyhudi.metadata_table.index_definitions import PATH, load_definitions
-from pyhudi.metadata_table.keys import split_secondary_key
-from pyhudi.metadata_table.table import MetadataTable
+from pyhudi.metadata_table.format.index_definitions import PATH, load_definitions
+from pyhudi.metadata_table.format.metadata_keys import split_secondary_key
+from pyhudi.metadata_table.read.metadata_table import MetadataTable
 from pyhudi.service.indexes import list_indexes
-from pyhudi.spec.table_config import TableConfig
+from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.table_properties import load_properties
+from pyhudi.timeline_archive.full_timeline import load_full_timeline
 
 SCHEMA = pa.schema([("id", pa.string()), ("city", pa.string()), ("ts", pa.int64()), ("name", pa.string()), ("tags", pa.list_(pa.string()))])
 

@@ -6,18 +6,18 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from pyhudi.codec.rollback import encode_rollback_plan
-from pyhudi.engine.local import LocalEngine
+from pyhudi.codec.actions.rollback_codec import encode_rollback_plan
+from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.errors import ConflictError, CorruptTableError, KeyFieldError, StorageError, UnsupportedError, UsageError
-from pyhudi.service.rollback.plan import planned_files
+from pyhudi.service.rollback.rollback_plan import planned_files
+from pyhudi.spec.actions.rollback import InstantInfo, RollbackMetadata, RollbackPlan, RollbackRequest
 from pyhudi.spec.instant import Action, Instant, State
-from pyhudi.spec.rollback import InstantInfo, RollbackMetadata, RollbackPlan, RollbackRequest
-from pyhudi.storage.memory import MemoryStorage
-from pyhudi.table.table import HudiTable
-from pyhudi.testing.faults import Crashed
-from pyhudi.testing.intercepted import InterceptedStorage
-from pyhudi.timeline.load import load_timeline
-from pyhudi.timeline.payload import read_action
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.table.hudi_table import HudiTable
+from pyhudi.testing.fault_injection import Crashed
+from pyhudi.testing.intercepted_storage import InterceptedStorage
+from pyhudi.timeline.instant_details import read_action
+from pyhudi.timeline.load_timeline import load_timeline
 from tests.unit.table.tables import files_of, make_table, ride, rows_of
 
 T1 = "20260101000000000"

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from pyhudi.codec.log_file import scan_blocks
-from pyhudi.engine.local import LocalEngine
+from pyhudi.codec.log.log_file import scan_blocks
+from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.errors import CorruptTableError
-from pyhudi.kernels.write_task import TaskResult
-from pyhudi.service.rollback.log_blocks import take_back
+from pyhudi.kernels.tasks.write_task import TaskResult
+from pyhudi.service.rollback.append_rollback_block import take_back
+from pyhudi.spec.actions.rollback import RollbackMetadata, RollbackRequest
+from pyhudi.spec.files.log_block import BlockType
 from pyhudi.spec.instant import Action
-from pyhudi.spec.log_block import BlockType
-from pyhudi.spec.rollback import RollbackMetadata, RollbackRequest
-from pyhudi.storage.memory import MemoryStorage
-from pyhudi.table.table import HudiTable
-from pyhudi.testing.faults import Crashed
-from pyhudi.timeline.load import load_timeline
-from pyhudi.timeline.payload import read_action
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.table.hudi_table import HudiTable
+from pyhudi.testing.fault_injection import Crashed
+from pyhudi.timeline.instant_details import read_action
+from pyhudi.timeline.load_timeline import load_timeline
 from tests.unit.service.test_rollback import Mortal
 from tests.unit.table.tables import files_of, make_table, ride, rows_of
 

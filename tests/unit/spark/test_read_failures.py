@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pyhudi.errors import CorruptTableError, StorageError
-from pyhudi.spark.read_failures import Cause, jar_advice, read_failure
+from pyhudi.spark.jvm.read_failures import Cause, jar_advice, read_failure
 
 NO_SCHEME = Cause("org.apache.hadoop.fs.UnsupportedFileSystemException", 'No FileSystem for scheme "s3"')
 NO_S3A = "java.lang.ClassNotFoundException: Class org.apache.hadoop.fs.s3a.S3AFileSystem not found"

@@ -11,9 +11,9 @@ import pytest
 
 from pyhudi import HudiTable
 from pyhudi.errors import OptionError, UnsupportedError
-from pyhudi.spec.config.key import ConfigKey, Kind, Status
-from pyhudi.spec.config.recorded import RecordedKey, recorded_keys
-from pyhudi.spec.config_keys import KEYS, find_key
+from pyhudi.spec.config.config_key import ConfigKey, Kind, Status
+from pyhudi.spec.config.config_keys import KEYS, find_key
+from pyhudi.spec.config.recorded_keys import RecordedKey, recorded_keys
 from pyhudi.spec.options import resolve
 
 RECORDED = recorded_keys()
@@ -67,7 +67,7 @@ OTHER_VALUES = {
         *("insert_prepped", "upsert_prepped", "bulk_insert_prepped", "delete_prepped"),
     },
 }
-WITHOUT_CHOICES = {"hoodie.index.type"}  # pyhudi.index.options says why one of another system is not served
+WITHOUT_CHOICES = {"hoodie.index.type"}  # pyhudi.index.index_options says why one of another system is not served
 
 
 @pytest.mark.parametrize("record", RECORDED.values(), ids=lambda record: record.name)

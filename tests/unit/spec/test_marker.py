@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyhudi.spec.marker import Marker, MarkerType, marker_folder, marker_path, parse_marker
+from pyhudi.spec.files.marker import Marker, MarkerType, marker_folder, marker_path, parse_marker
 
 
 @given(st.from_regex(r"[a-z=/.]{1,20}\.parquet", fullmatch=True), st.sampled_from(MarkerType))

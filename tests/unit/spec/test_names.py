@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyhudi.errors import UnsupportedError
-from pyhudi.spec.file_names import PARTITION_METAFILE, LogFileName, parse_base_file_name, parse_log_file_name
+from pyhudi.spec.files.file_names import PARTITION_METAFILE, LogFileName, parse_base_file_name, parse_log_file_name
 from pyhudi.spec.instant import Action, Instant, State, parse_instant
 from tests.tables import NAMES
 

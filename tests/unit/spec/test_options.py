@@ -8,8 +8,8 @@ import re
 import pytest
 
 from pyhudi.errors import OptionError, UnsupportedError
-from pyhudi.spec.config.key import ConfigKey, Kind, Status
-from pyhudi.spec.config_keys import KEYS, find_key
+from pyhudi.spec.config.config_key import ConfigKey, Kind, Status
+from pyhudi.spec.config.config_keys import KEYS, find_key
 from pyhudi.spec.options import _note_of_others, resolve, warn_unserved
 
 NAMES = [(name, key) for key in KEYS if not key.is_family for name in (key.name, *key.aliases)]

@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pyhudi.errors import KeyFieldError
-from pyhudi.spec.partition_path import DEFAULT_PARTITION, build, check, escape_value, parse, unescape_value
+from pyhudi.spec.files.partition_path import DEFAULT_PARTITION, build, check, escape_value, parse, unescape_value
 
 VALUES = st.text(min_size=1, max_size=12).filter(str.strip)
 FIELDS = ["city", "day"]

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from pyhudi.codec.properties import parse_properties
 from pyhudi.errors import CorruptTableError, OptionError, UnsupportedError
-from pyhudi.spec.key_generator import KeyGeneratorType
-from pyhudi.spec.merge_mode import MergeMode
-from pyhudi.spec.table_config import TableConfig, new_table_properties
+from pyhudi.javacompat.properties import parse_properties
+from pyhudi.spec.table.key_generator import KeyGeneratorType
+from pyhudi.spec.table.merge_mode import MergeMode
+from pyhudi.spec.table.table_config import TableConfig, new_table_properties
 from pyhudi.spec.table_features import check_readable, check_writable
 from tests.tables import BASE_ONLY, LANCE, WITH_LOGS
 

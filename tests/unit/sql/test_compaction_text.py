@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyhudi.sql.statements.compaction import as_call
+from pyhudi.sql.statements.compaction_statement import as_call
 
 
 @pytest.mark.parametrize(

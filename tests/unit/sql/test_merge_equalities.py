@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pyhudi.sql.merge_equalities import equalities
-from pyhudi.sql.merge_text import merge_text
+from pyhudi.sql.write.merge_equalities import equalities
+from pyhudi.sql.write.merge_text import merge_text
 
 
 def found(on: str, target: str = "rides t") -> list[tuple[str, str]] | None:

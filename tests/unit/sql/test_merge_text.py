@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pyhudi.errors import UsageError
-from pyhudi.sql.assignments import Assignment
-from pyhudi.sql.merge_text import Deed, Rows, merge_text
+from pyhudi.sql.write.assignments import Assignment
+from pyhudi.sql.write.merge_text import Deed, Rows, merge_text
 
 
 def test_tables_aliases_and_condition():

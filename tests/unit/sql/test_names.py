@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyhudi.spark.relations import names_in
+from pyhudi.spark.catalog.relations import names_in
 
 
 @pytest.mark.parametrize(

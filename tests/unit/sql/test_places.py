@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pyhudi.errors import HudiError, SchemaError, about
-from pyhudi.sql.places import mark, shown
+from pyhudi.sql.text.error_position import mark, shown
 
 
 @pytest.mark.parametrize(

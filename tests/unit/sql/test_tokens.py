@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyhudi.errors import UsageError
-from pyhudi.sql.tokens import find_word, name_at, name_part, quote, slice_text, split, tokenize
+from pyhudi.sql.text.tokens import find_word, name_at, name_part, quote, slice_text, split, tokenize
 
 
 def texts(sql: str) -> list[str]:

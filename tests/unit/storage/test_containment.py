@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pyhudi.errors import StorageError
-from pyhudi.storage.local import LocalStorage
+from pyhudi.storage.local_storage import LocalStorage
 
 SEGMENTS = st.one_of(
     st.sampled_from(["..", ".", "", "...", "link", "%2e%2e", "..%2f", "\u2025", "\uff0e\uff0e", "a", "\0", "~", "\\..", " .."]),

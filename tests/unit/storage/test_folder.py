@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from pyhudi.errors import HudiError
-from pyhudi.storage.folder import FolderStorage
-from pyhudi.storage.local import LocalStorage
-from pyhudi.storage.memory import MemoryStorage
+from pyhudi.storage.local_storage import LocalStorage
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.storage.prefix_storage import FolderStorage
 from pyhudi.testing.storage_suite import StorageSuite
 
 

@@ -14,7 +14,7 @@ import pytest
 
 import pyhudi.errors
 from pyhudi.errors import AlreadyExistsError, CorruptTableError, LockTimeoutError, StorageError
-from pyhudi.storage.local import LocalStorage
+from pyhudi.storage.local_storage import LocalStorage
 from pyhudi.testing.storage_suite import StorageSuite
 
 
@@ -148,7 +148,7 @@ def run_python(text: str, *arguments: str) -> subprocess.Popen[str]:
 
 HOLD_LOCK = """
 import sys, time
-from pyhudi.storage.local import LocalStorage
+from pyhudi.storage.local_storage import LocalStorage
 with LocalStorage(sys.argv[1]).lock(5):
     print("held", flush=True)
     time.sleep(60)
@@ -169,7 +169,7 @@ def test_lock_excludes_another_process_until_it_is_killed(storage) -> None:
 
 CREATE_FOR_EVER = """
 import itertools, sys
-from pyhudi.storage.local import LocalStorage
+from pyhudi.storage.local_storage import LocalStorage
 storage = LocalStorage(sys.argv[1])
 print("started", flush=True)
 for number in itertools.count():

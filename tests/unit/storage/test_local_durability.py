@@ -7,7 +7,7 @@ import stat
 
 import pytest
 
-from pyhudi.storage.local import LocalStorage
+from pyhudi.storage.local_storage import LocalStorage
 
 
 @pytest.fixture

@@ -17,8 +17,8 @@ import pytest
 
 from pyhudi import HudiTable
 from pyhudi.errors import LockTimeoutError
-from pyhudi.storage.local import LocalStorage
-from pyhudi.storage.memory import MemoryStorage
+from pyhudi.storage.local_storage import LocalStorage
+from pyhudi.storage.memory_storage import MemoryStorage
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
 

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from pyhudi.errors import LockTimeoutError, StorageError
-from pyhudi.storage.local import LOCK_FILE, LocalStorage
-from pyhudi.storage.memory import MemoryStorage
-from pyhudi.storage.protocol import Storage
+from pyhudi.storage.local_storage import LOCK_FILE, LocalStorage
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.storage.storage_protocol import Storage
 
 _WAIT_IN_A_PROCESS = """
 import signal, sys
-from pyhudi.storage.local import LocalStorage
+from pyhudi.storage.local_storage import LocalStorage
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts what it runs in the background without
 with LocalStorage(sys.argv[1]).lock(60):
     print("held", flush=True)

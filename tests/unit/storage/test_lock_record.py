@@ -11,7 +11,7 @@ import pytest
 
 from pyhudi import HudiTable
 from pyhudi.errors import LockTimeoutError, OptionError, StorageError
-from pyhudi.storage.local import LocalStorage
+from pyhudi.storage.local_storage import LocalStorage
 from pyhudi.storage.lock_record import LOCK_FILE, LOCK_FILE_OPTION, LOCK_FOLDER
 from pyhudi.storage.object_store import ObjectStorage
 

@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from pyhudi.storage.memory import MemoryStorage
+from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.testing.storage_suite import StorageSuite
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from pyhudi.errors import LockTimeoutError, OptionError, StorageError, UnsupportedError
 from pyhudi.storage.object_store import LOCK_FILE_OPTION, ObjectStorage
-from pyhudi.storage.open import open_storage
+from pyhudi.storage.open_storage import open_storage
 from pyhudi.testing.storage_suite import StorageSuite
 
 fsspec = pytest.importorskip("fsspec")

@@ -7,8 +7,8 @@ import pytest
 
 from pyhudi.errors import UnsupportedError
 from pyhudi.storage.object_store import LOCK_FILE_OPTION, ObjectStorage
-from pyhudi.table.create import create_table
-from pyhudi.table.table import HudiTable
+from pyhudi.table.create_new_table import create_table
+from pyhudi.table.hudi_table import HudiTable
 from pyhudi.timeline.clock import SystemClock
 
 pytest.importorskip("fsspec")

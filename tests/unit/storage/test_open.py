@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from pyhudi.errors import OptionError, UnsupportedError
-from pyhudi.storage.local import LocalStorage
-from pyhudi.storage.memory import MemoryStorage
-from pyhudi.storage.open import open_storage
+from pyhudi.storage.local_storage import LocalStorage
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.storage.open_storage import open_storage
 
 
 @pytest.mark.parametrize(

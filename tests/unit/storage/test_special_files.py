@@ -12,7 +12,7 @@ import pytest
 
 from pyhudi import HudiTable
 from pyhudi.errors import CorruptTableError, HudiError
-from pyhudi.storage.local import LocalStorage
+from pyhudi.storage.local_storage import LocalStorage
 from tests.unit.table.tables import SCHEMA, ride
 
 

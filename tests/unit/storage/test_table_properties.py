@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pyhudi.codec.properties import parse_properties
 from pyhudi.errors import AlreadyExistsError, CorruptTableError, TableNotFound
-from pyhudi.storage.memory import MemoryStorage
+from pyhudi.javacompat.properties import parse_properties
+from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.storage.table_properties import (
     BACKUP,
     PROPERTIES,
@@ -17,7 +17,7 @@ from pyhudi.storage.table_properties import (
     recover_properties,
     store_properties,
 )
-from pyhudi.testing.crash import crash_points
+from pyhudi.testing.crash_points import crash_points
 
 NOW = datetime(2026, 12, 1, 4, 5, 47, tzinfo=UTC)
 TRIPS = {"hoodie.table.name": "trips", "hoodie.table.version": "9", "unknown.key": "kept"}

@@ -7,11 +7,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from pyhudi.engine.local import LocalEngine
-from pyhudi.storage.memory import MemoryStorage
-from pyhudi.storage.protocol import Storage
-from pyhudi.table.create import create_table
-from pyhudi.table.table import HudiTable
+from pyhudi.engine.local_engine import LocalEngine
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.storage.storage_protocol import Storage
+from pyhudi.table.create_new_table import create_table
+from pyhudi.table.hudi_table import HudiTable
 from pyhudi.timeline.clock import SystemClock
 
 Row = dict[str, Any]

@@ -9,8 +9,17 @@ import pytest
 
 from pyhudi import HudiTable
 from pyhudi.errors import SchemaError, UnsupportedError
-from pyhudi.table.alter import alter_schema
-from pyhudi.write.alter import AddColumn, AllowNull, Change, DescribeColumn, DropColumn, MoveColumn, RenameColumn, RetypeColumn
+from pyhudi.table.alter_table_schema import alter_schema
+from pyhudi.write.input.alter_columns import (
+    AddColumn,
+    AllowNull,
+    Change,
+    DescribeColumn,
+    DropColumn,
+    MoveColumn,
+    RenameColumn,
+    RetypeColumn,
+)
 
 ON = {"hoodie.schema.on.read.enable": "true"}
 INNER = pa.struct([pa.field("u", pa.int32()), pa.field("w", pa.float32())])

@@ -10,13 +10,13 @@ import pytest
 
 from pyhudi import HudiTable
 from pyhudi.errors import ConflictError, UnsupportedError
-from pyhudi.read.query import SnapshotQuery
-from pyhudi.read.snapshot import open_snapshot
-from pyhudi.spec.commit import Operation
-from pyhudi.table.alter import alter_schema
+from pyhudi.read.snapshot.query_type import SnapshotQuery
+from pyhudi.read.snapshot.snapshot import open_snapshot
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.table.alter_table_schema import alter_schema
 from pyhudi.table.stream_batches import StreamBatch, is_written
-from pyhudi.table.write import write
-from pyhudi.write.alter import RenameColumn
+from pyhudi.table.write_table import write
+from pyhudi.write.input.alter_columns import RenameColumn
 from tests.tables import unpack
 
 SCHEMA = pa.schema({"id": pa.int64(), "v": pa.string(), "p": pa.string()})

@@ -13,13 +13,13 @@ import pytest
 
 from pyhudi import HudiTable
 from pyhudi.errors import ConflictError, OptionError, UsageError
-from pyhudi.kernels.change_log import read_change_log
-from pyhudi.spec.file_group import LogFile
-from pyhudi.spec.file_names import parse_log_file_name
-from pyhudi.storage.local import LocalStorage
-from pyhudi.table.alter import alter_schema
+from pyhudi.kernels.cdc.change_log import read_change_log
+from pyhudi.spec.files.file_group import LogFile
+from pyhudi.spec.files.file_names import parse_log_file_name
+from pyhudi.storage.local_storage import LocalStorage
+from pyhudi.table.alter_table_schema import alter_schema
 from pyhudi.txn import transaction
-from pyhudi.write.alter import RenameColumn
+from pyhudi.write.input.alter_columns import RenameColumn
 from tests.tables import unpack
 
 SCHEMA = pa.schema({"id": pa.int64(), "v": pa.string(), "n": pa.int64(), "p": pa.string()})

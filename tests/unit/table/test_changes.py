@@ -1,4 +1,4 @@
-"""`table.changes`: the rows that a span of commits wrote, as they stand at its end."""
+"""`table.changes_reader`: the rows that a span of commits wrote, as they stand at its end."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pytest
 
 from pyhudi import HudiTable
 from pyhudi.errors import OptionError, UnsupportedError, UsageError
-from pyhudi.read.changes import ChangesQuery, open_changes
-from pyhudi.storage.local import LocalStorage
+from pyhudi.read.incremental.incremental import ChangesQuery, open_changes
+from pyhudi.storage.local_storage import LocalStorage
 from tests.tables import unpack
 
 SCHEMA = pa.schema({"id": pa.int64(), "v": pa.string(), "p": pa.string()})

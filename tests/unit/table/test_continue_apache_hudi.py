@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow.compute as pc
 import pytest
 
-from pyhudi.table.table import HudiTable
+from pyhudi.table.hudi_table import HudiTable
 from pyhudi.testing.invariants import garbage, timeline_faults
-from pyhudi.timeline.load import load_timeline
+from pyhudi.timeline.load_timeline import load_timeline
 from tests.tables import unpack
 
 WRITABLE = [

@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 
 from pyhudi.errors import KeyFieldError, OptionError, SchemaError, TableExists, TableNotFound, UnsupportedError
-from pyhudi.storage.memory import MemoryStorage
-from pyhudi.table.table import HudiTable
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.table.hudi_table import HudiTable
 from tests.unit.table.tables import SCHEMA, files_of, make_table, ride, rows_of
 
 NESTED = pa.schema({"id": pa.int64(), "a": pa.struct({"p": pa.int64()})})

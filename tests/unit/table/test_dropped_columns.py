@@ -12,12 +12,12 @@ import pytest
 
 from pyhudi.errors import KeyFieldError, UnsupportedError
 from pyhudi.storage.table_properties import store_properties
-from pyhudi.table.table import HudiTable
+from pyhudi.table.hudi_table import HudiTable
 from pyhudi.timeline.clock import SystemClock
-from pyhudi.timeline.load import load_timeline
-from pyhudi.timeline.payload import read_commit
-from pyhudi.write.alter import AddColumn, altered
-from pyhudi.write.prepare import TableSchema
+from pyhudi.timeline.instant_details import read_commit
+from pyhudi.timeline.load_timeline import load_timeline
+from pyhudi.write.input.alter_columns import AddColumn, altered
+from pyhudi.write.input.prepare_rows import TableSchema
 from tests.unit.table.tables import make_table, ride, rows_of
 
 DROP = {"hoodie.datasource.write.drop.partition.columns": "true"}

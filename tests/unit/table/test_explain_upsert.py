@@ -1,11 +1,11 @@
-"""`table.inspect.explain_upsert`: what an upsert would do, without doing it."""
+"""`table.inspect.inspect_table.explain_upsert`: what an upsert would do, without doing it."""
 
 from __future__ import annotations
 
 import pytest
 
 from pyhudi.errors import OptionError
-from pyhudi.storage.memory import MemoryStorage
+from pyhudi.storage.memory_storage import MemoryStorage
 from tests.unit.table.tables import files_of, make_table, ride
 
 

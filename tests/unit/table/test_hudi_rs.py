@@ -10,7 +10,7 @@ import pytest
 from hudi import HudiTableBuilder
 
 from pyhudi.storage.lock_record import LOCK_FILE_OPTION
-from pyhudi.table.table import HudiTable
+from pyhudi.table.hudi_table import HudiTable
 from tests.unit.table.tables import SCHEMA, ride
 
 KINDS: dict[str, dict[str, Any]] = {

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from pyhudi import HudiTable
-from pyhudi.codec.log_writer import encode_block, rollback_block
+from pyhudi.codec.log.log_writer import encode_block, rollback_block
 from pyhudi.errors import CorruptTableError, UsageError
-from pyhudi.spec.log_block import BlockHeader, BlockType
+from pyhudi.spec.files.log_block import BlockHeader, BlockType
 
 ROLLED_BACK = "mor/parquet/v6_nonpartitioned_rollback"
 FIXTURE = "judge/merge_on_read_v9"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from pyhudi.errors import OptionError, UnsupportedError
-from pyhudi.spec import table_keys as keys
-from pyhudi.spec.table_config import TableConfig
+from pyhudi.spec.table import table_keys as keys
+from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.table_properties import load_properties, store_properties
-from pyhudi.table.table import HudiTable
+from pyhudi.table.hudi_table import HudiTable
 from pyhudi.timeline.clock import SystemClock
 from tests.unit.table.tables import make_table, ride
 

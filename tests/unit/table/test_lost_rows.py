@@ -7,9 +7,9 @@ from functools import cache
 import pytest
 
 from pyhudi.errors import CorruptTableError
-from pyhudi.fsview import stated
-from pyhudi.storage.memory import MemoryStorage
-from pyhudi.table.table import HudiTable
+from pyhudi.fsview import committed_sizes as stated
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.table.hudi_table import HudiTable
 from tests.unit.table.tables import files_of, make_table, ride, rows_of
 
 CASES = [(version, kind) for version in ("6", "8", "9") for kind in ("COPY_ON_WRITE", "MERGE_ON_READ")]

@@ -10,13 +10,13 @@ import pytest
 
 from pyhudi import HudiTable
 from pyhudi.errors import SchemaError
-from pyhudi.metadata_table.own import FOLDER
-from pyhudi.metadata_table.table import MetadataTable
-from pyhudi.storage.memory import MemoryStorage
+from pyhudi.metadata_table.read.metadata_table import MetadataTable
+from pyhudi.metadata_table.read.writer_table import FOLDER
+from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.storage.table_properties import load_properties, store_properties
-from pyhudi.testing.recording import RecordingStorage
+from pyhudi.testing.call_log import RecordingStorage
 from pyhudi.timeline.clock import SystemClock
-from pyhudi.timeline.load import load_timeline
+from pyhudi.timeline.load_timeline import load_timeline
 from tests.unit.table.tables import SCHEMA, make_table, ride
 
 PARTITIONS = "hoodie.table.metadata.partitions"

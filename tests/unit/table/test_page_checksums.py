@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from pyhudi.errors import CorruptTableError
-from pyhudi.storage.memory import MemoryStorage
-from pyhudi.table.table import HudiTable
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.table.hudi_table import HudiTable
 from tests.unit.table.tables import files_of, make_table, ride, rows_of
 
 ROWS = [ride(number, "oslo", random.Random(number).randrange(10**9)) for number in range(2000)]

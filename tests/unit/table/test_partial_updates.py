@@ -11,8 +11,8 @@ import pytest
 
 from pyhudi.errors import OptionError, UnsupportedError
 from pyhudi.merge.custom import register_merger
-from pyhudi.merge.partial import Record
-from pyhudi.table.table import HudiTable
+from pyhudi.merge.partial_update import Record
+from pyhudi.table.hudi_table import HudiTable
 from tests.unit.table.tables import make_table
 
 MODEL = "org.apache.hudi.common.model."

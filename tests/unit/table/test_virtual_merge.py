@@ -8,11 +8,11 @@ import pyarrow as pa
 import pytest
 
 from pyhudi.errors import ConflictError, KeyFieldError
-from pyhudi.read.query import SnapshotQuery
-from pyhudi.read.snapshot import open_snapshot
-from pyhudi.spec.commit import Operation
-from pyhudi.table.table import HudiTable
-from pyhudi.table.write import write
+from pyhudi.read.snapshot.query_type import SnapshotQuery
+from pyhudi.read.snapshot.snapshot import open_snapshot
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.table.hudi_table import HudiTable
+from pyhudi.table.write_table import write
 from tests.unit.table.tables import SCHEMA, Row, make_table, ride, rows_of
 
 VIRTUAL = {"hoodie.populate.meta.fields": "false"}

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 from pyhudi.errors import ConflictError
-from pyhudi.fsview import stated
-from pyhudi.fsview.view import FileSystemView
-from pyhudi.read import kept
-from pyhudi.spec.commit import Operation
-from pyhudi.spec.file_group import FileSlice
-from pyhudi.table.table import HudiTable
-from pyhudi.table.write import write
-from pyhudi.timeline.load import load_timeline
-from pyhudi.write import candidates
+from pyhudi.fsview import committed_sizes as stated
+from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.read.snapshot import slice_cache as kept
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.spec.files.file_group import FileSlice
+from pyhudi.table.hudi_table import HudiTable
+from pyhudi.table.write_table import write
+from pyhudi.timeline.load_timeline import load_timeline
+from pyhudi.write.plan import small_files as candidates
 from tests.unit.table.tables import by_id, make_table, ride, rows_of
 
 GLOBAL = {"hoodie.index.type": "GLOBAL_SIMPLE"}

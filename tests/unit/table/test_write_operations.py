@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pyhudi.errors import ConflictError, KeyFieldError, SchemaError, UnsupportedError, UsageError
-from pyhudi.spec.commit import Operation
-from pyhudi.table.write import write
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.table.write_table import write
 from tests.unit.table.tables import make_table, ride, rows_of
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pyhudi.table.table import HudiTable
+from pyhudi.table.hudi_table import HudiTable
 from tests.unit.table.tables import make_table
 
 SCHEMA = pa.schema({"a": pa.int64(), "b": pa.string(), "city": pa.string(), "value": pa.int64(), "at": pa.int64()})

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from pyhudi.codec.avro_record import encode_record
+from pyhudi.codec.avro.avro_record import encode_record
 from pyhudi.errors import HudiError, KeyFieldError, OptionError, SchemaError, UnsupportedError, UsageError
-from pyhudi.storage.memory import MemoryStorage
+from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.storage.table_properties import load_properties, store_properties
-from pyhudi.table.table import HudiTable
+from pyhudi.table.hudi_table import HudiTable
 from pyhudi.timeline.clock import SystemClock
 from tests.unit.table.tables import files_of, make_table, ride
 

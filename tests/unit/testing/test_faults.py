@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from pyhudi.errors import StorageError
-from pyhudi.storage.memory import MemoryStorage
-from pyhudi.testing.crash import crash_points
-from pyhudi.testing.faults import Crashed, Fault, FaultStorage
-from pyhudi.testing.recording import RecordingStorage
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.testing.call_log import RecordingStorage
+from pyhudi.testing.crash_points import crash_points
+from pyhudi.testing.fault_injection import Crashed, Fault, FaultStorage
 from pyhudi.testing.storage_suite import StorageSuite
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pyhudi.spec.table_config import TableConfig
-from pyhudi.storage.memory import MemoryStorage
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.memory_storage import MemoryStorage
 from tests.unit.timeline.tables import LAYOUT_1, LAYOUT_2
 
 

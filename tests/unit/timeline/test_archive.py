@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from pyhudi.errors import CorruptTableError
-from pyhudi.kernels.history import read_rows
 from pyhudi.spec.instant import Action
-from pyhudi.spec.table_config import TableConfig
-from pyhudi.storage.local import LocalStorage
-from pyhudi.storage.memory import MemoryStorage
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.local_storage import LocalStorage
+from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.storage.table_properties import load_properties
-from pyhudi.timeline.archive import archived_instants
-from pyhudi.timeline.load import load_timeline
+from pyhudi.timeline.archived_v1_timeline import archived_instants
+from pyhudi.timeline.load_timeline import load_timeline
+from pyhudi.timeline_archive.full_timeline import read_rows
 
 
 def opened(path) -> tuple[LocalStorage, TableConfig]:

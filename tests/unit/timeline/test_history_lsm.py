@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from pyhudi.codec.jackson import render_json
 from pyhudi.errors import CorruptTableError
+from pyhudi.javacompat.jackson import render_json
 from pyhudi.spec.instant import Action, Instant, State
-from pyhudi.storage.memory import MemoryStorage
-from pyhudi.timeline.history import History
-from pyhudi.timeline.history_lsm import archived_rows, history_files
-from pyhudi.timeline.load import load_timeline
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.timeline.archived_timeline import History
+from pyhudi.timeline.archived_timeline_lsm import archived_rows, history_files
+from pyhudi.timeline.load_timeline import load_timeline
 
 FOLDER = ".hoodie/timeline/history"
 

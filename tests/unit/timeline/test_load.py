@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from pyhudi.codec.commit_metadata import encode_commit
+from pyhudi.codec.actions.commit_metadata import encode_commit
 from pyhudi.errors import CorruptTableError, UnsupportedError
-from pyhudi.spec.commit import CommitMetadata
+from pyhudi.spec.actions.commit import CommitMetadata
 from pyhudi.spec.instant import Action, Instant, State
-from pyhudi.spec.table_config import TableConfig
-from pyhudi.timeline.load import load_timeline
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.timeline.load_timeline import load_timeline
 from tests.unit.timeline.tables import LAYOUT_1, LAYOUT_2
 
 TIME, LATER = "20261201040547825", "20261201040550000"

@@ -6,11 +6,11 @@ import pytest
 
 from pyhudi.errors import AlreadyExistsError, ConflictError, StorageError, UnknownOutcomeError, UnsupportedError
 from pyhudi.spec.instant import Action, Instant, State
-from pyhudi.testing.crash import crash_points
-from pyhudi.testing.faults import Fault, FaultStorage
-from pyhudi.testing.recording import RecordingStorage
-from pyhudi.timeline.load import load_timeline
-from pyhudi.timeline.write import TimelineWriter
+from pyhudi.testing.call_log import RecordingStorage
+from pyhudi.testing.crash_points import crash_points
+from pyhudi.testing.fault_injection import Fault, FaultStorage
+from pyhudi.timeline.load_timeline import load_timeline
+from pyhudi.timeline.write_instant import TimelineWriter
 
 TIME, LATER = "20261201040547825", "20261201040550000"
 

@@ -8,13 +8,13 @@ import contextlib
 
 import pytest
 
-from pyhudi.engine.local import LocalEngine
+from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.errors import ConflictError, StorageError, UnknownOutcomeError
 from pyhudi.spec.instant import Action, State
-from pyhudi.storage.memory import MemoryStorage
-from pyhudi.table.table import HudiTable
-from pyhudi.testing.intercepted import InterceptedStorage
-from pyhudi.timeline.load import load_timeline
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.table.hudi_table import HudiTable
+from pyhudi.testing.intercepted_storage import InterceptedStorage
+from pyhudi.timeline.load_timeline import load_timeline
 from tests.unit.table.tables import files_of, make_table, ride, rows_of
 
 

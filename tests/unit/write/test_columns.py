@@ -9,7 +9,7 @@ import pytest
 
 from pyhudi.errors import SchemaError
 from pyhudi.spec.options import resolve
-from pyhudi.write.columns import ColumnDifference, MissingColumns, check_columns, compare_columns, missing_columns
+from pyhudi.write.input.data_columns import ColumnDifference, MissingColumns, check_columns, compare_columns, missing_columns
 
 INNER = pa.struct({"a": pa.int64(), "b": pa.string()})
 LESS = pa.struct({"a": pa.int64(), "bb": pa.string()})

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from pyhudi.errors import SchemaError, UsageError
-from pyhudi.write.data import to_table
+from pyhudi.write.input.incoming_data import to_table
 
 ROWS = pa.table({"id": [1, 2], "name": ["a", None]})
 

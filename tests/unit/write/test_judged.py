@@ -7,19 +7,19 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
-from pyhudi.engine.local import LocalEngine
-from pyhudi.index.global_simple import GlobalIndex
-from pyhudi.index.protocol import Hits, Lookup, Wanted
+from pyhudi.engine.local_engine import LocalEngine
+from pyhudi.index.global_index import GlobalIndex
+from pyhudi.index.index_protocol import Hits, Lookup, Wanted
 from pyhudi.index.rows import PartitionRows, TaggedRows
-from pyhudi.kernels.incoming import DELETE_COLUMN, FILE_ID_COLUMN, POSITION_COLUMN
-from pyhudi.metadata_table.view import open_view
+from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN, FILE_ID_COLUMN, POSITION_COLUMN
+from pyhudi.metadata_table.read.metadata_view import open_view
 from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
-from pyhudi.spec.file_group import FileSlice
-from pyhudi.spec.merge_mode import MergeMode
-from pyhudi.timeline.load import load_timeline
-from pyhudi.write.judged import HITS, LATE, SLICE, STANDS, WINS, judged, routed
-from pyhudi.write.prepare import TableSchema, keyed_rows, table_shape
-from pyhudi.write.split import split_by_partition
+from pyhudi.spec.files.file_group import FileSlice
+from pyhudi.spec.table.merge_mode import MergeMode
+from pyhudi.timeline.load_timeline import load_timeline
+from pyhudi.write.input.prepare_rows import TableSchema, keyed_rows, table_shape
+from pyhudi.write.input.split_by_partition import split_by_partition
+from pyhudi.write.tagging.global_index_routing import HITS, LATE, SLICE, STANDS, WINS, judged, routed
 from tests.unit.table.tables import make_table, ride
 
 LEFT = {"hoodie.compact.inline": "false", "hoodie.parquet.small.file.limit": "0"}

@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyhudi.index.rows import TaggedRows
-from pyhudi.kernels.base_file import WriterSettings
-from pyhudi.spec.commit import CommitMetadata, Operation, WriteStat
-from pyhudi.spec.file_group import BaseFile, FileGroupId, FileSlice, LogFile
-from pyhudi.spec.file_names import BaseFileName, LogFileName
-from pyhudi.write.assign import pack_inserts, spread_inserts
-from pyhudi.write.plan import Sizing, plan_write
-from pyhudi.write.profile import PartitionProfile, Profile, inflight_metadata
-from pyhudi.write.sizing import record_bytes
+from pyhudi.kernels.base_file.base_file import WriterSettings
+from pyhudi.spec.actions.commit import CommitMetadata, Operation, WriteStat
+from pyhudi.spec.files.file_group import BaseFile, FileGroupId, FileSlice, LogFile
+from pyhudi.spec.files.file_names import BaseFileName, LogFileName
+from pyhudi.write.plan.insert_packing import pack_inserts, spread_inserts
+from pyhudi.write.plan.record_size import record_bytes
+from pyhudi.write.plan.workload_profile import PartitionProfile, Profile, inflight_metadata
+from pyhudi.write.plan.write_plan import Sizing, plan_write
 
 SETTINGS = WriterSettings(max_file_bytes=1000, small_file_bytes=800)
 INSTANT = "20260101000000000"

@@ -6,7 +6,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyhudi.write.split import split_by_partition, split_rows
+from pyhudi.write.input.split_by_partition import split_by_partition, split_rows
 
 
 @given(st.lists(st.sampled_from(["", "a", "b/c", "é", "a=1"])))

@@ -16,7 +16,7 @@ import pyarrow.types as pt
 
 from pyhudi.errors import CorruptTableError, SchemaError
 from pyhudi.schema.avro_types import COMMENT
-from pyhudi.schema.internal.model import Field, FieldType, InternalSchema, ListType, MapType, RecordType
+from pyhudi.schema.internal.internal_schema import Field, FieldType, InternalSchema, ListType, MapType, RecordType
 from pyhudi.schema.meta_columns import META_FIELDS, is_meta_column
 
 _NAMES: dict[pa.DataType, str] = {

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pyhudi.errors import CorruptTableError
-from pyhudi.schema.internal.model import Field, FieldType, InternalSchema, ListType, MapType, RecordType
+from pyhudi.schema.internal.internal_schema import Field, FieldType, InternalSchema, ListType, MapType, RecordType
 
 
 def to_json(schema: InternalSchema) -> str:

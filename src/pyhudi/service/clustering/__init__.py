@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pyhudi.service.clustering.execute import ClusteringRunner, execute
-from pyhudi.service.clustering.planned import find_clustering, pending_clusterings
-from pyhudi.service.clustering.result import ClusteringResult
-from pyhudi.service.clustering.settings import ClusteringSettings, clustering_settings
-from pyhudi.service.clustering.take_back import cancel
+from pyhudi.service.clustering.clustering_result import ClusteringResult
+from pyhudi.service.clustering.clustering_rollback import cancel
+from pyhudi.service.clustering.clustering_settings import ClusteringSettings, clustering_settings
+from pyhudi.service.clustering.execute_clustering import ClusteringRunner, execute
+from pyhudi.service.clustering.pending_clustering_plans import find_clustering, pending_clusterings
 
 __all__ = [
     "ClusteringResult",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pyhudi.service.compaction.execute import CompactionRunner, execute
-from pyhudi.service.compaction.pending import find_pending, pending_compactions
-from pyhudi.service.compaction.result import CompactionResult, planned_result
-from pyhudi.service.compaction.schedule import planned, schedule
-from pyhudi.service.compaction.settings import CompactionSettings, RunMode, compaction_settings
-from pyhudi.service.compaction.take_back import cancel
+from pyhudi.service.compaction.compaction_result import CompactionResult, planned_result
+from pyhudi.service.compaction.compaction_rollback import cancel
+from pyhudi.service.compaction.compaction_settings import CompactionSettings, RunMode, compaction_settings
+from pyhudi.service.compaction.execute_compaction import CompactionRunner, execute
+from pyhudi.service.compaction.pending_compactions import find_pending, pending_compactions
+from pyhudi.service.compaction.schedule_compaction import planned, schedule
 
 __all__ = [
     "CompactionResult",

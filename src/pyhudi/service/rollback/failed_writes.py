@@ -9,18 +9,18 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection
 
-from pyhudi.codec.rollback import encode_rollback_plan
+from pyhudi.codec.actions.rollback_codec import encode_rollback_plan
 from pyhudi.errors import CorruptTableError
-from pyhudi.read.identity import check_identity
-from pyhudi.service.rollback.execute import execute_rollback
+from pyhudi.read.snapshot.identity_check import check_identity
+from pyhudi.service.rollback.execute_rollback import execute_rollback
 from pyhudi.service.rollback.heartbeat import check_dead
-from pyhudi.service.rollback.plan import plan_rollback
+from pyhudi.service.rollback.rollback_plan import plan_rollback
+from pyhudi.spec.actions.rollback import RollbackPlan
 from pyhudi.spec.instant import Action, Instant, State
-from pyhudi.spec.rollback import RollbackPlan
-from pyhudi.storage.left_overs import is_left_over, remove_left_overs
-from pyhudi.timeline.clustering import pending_clustering
-from pyhudi.timeline.payload import read_action
-from pyhudi.txn.locked import LockedTable
+from pyhudi.storage.temporary_files import is_left_over, remove_left_overs
+from pyhudi.timeline.instant_details import read_action
+from pyhudi.timeline.pending_clustering import pending_clustering
+from pyhudi.txn.locked_table import LockedTable
 from pyhudi.txn.markers import delete_markers, finished_marker_folders
 
 _log = logging.getLogger(__name__)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pyhudi.errors import ConflictError
 from pyhudi.spec.instant import Instant
-from pyhudi.txn.locked import LockedTable
+from pyhudi.txn.locked_table import LockedTable
 
 #: Hudi beats once a minute and tolerates two missed beats.
 _ALIVE_MS = 120_000

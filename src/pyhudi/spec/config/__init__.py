@@ -1,1 +1,1 @@
-"""The `hoodie.*` keys by area; `pyhudi.spec.config_keys` puts them together."""
+"""The `hoodie.*` keys by area; `pyhudi.spec.config.config_keys` puts them together."""

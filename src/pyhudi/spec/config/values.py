@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from pyhudi.errors import OptionError, about
-from pyhudi.spec.config.key import ConfigKey, Kind
+from pyhudi.spec.config.config_key import ConfigKey, Kind
 
 #: As Java reads numbers; Python would also take `1_000`.
 _WHOLE = re.compile(r"[+-]?[0-9]+")

@@ -9,11 +9,11 @@ from typing import Any, Final, TypeAlias
 from pyspark.sql import SparkSession
 
 from pyhudi.errors import OptionError, TableNotFound, UsageError
-from pyhudi.spark import catalog_table
-from pyhudi.spark.catalog_table import CatalogTable
-from pyhudi.sql import settings
-from pyhudi.sql.statement import Statement
-from pyhudi.table.table import HudiTable
+from pyhudi.spark.catalog import catalog_table
+from pyhudi.spark.catalog.catalog_table import CatalogTable
+from pyhudi.sql.statement import sql_settings as settings
+from pyhudi.sql.statement.statement import Statement
+from pyhudi.table.hudi_table import HudiTable
 
 #: Marks a parameter that has to be given.
 REQUIRED: Final = object()

@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from pyhudi.sql.call import archival, clustering, commits, compaction, files, logs, metadata, tables, timeline
-from pyhudi.sql.call.help import help_procedure
+from pyhudi.sql.call import archival_procedures as archival
+from pyhudi.sql.call import clustering_procedures as clustering
+from pyhudi.sql.call import commit_procedures as commits
+from pyhudi.sql.call import compaction_procedures as compaction
+from pyhudi.sql.call import file_procedures as files
+from pyhudi.sql.call import log_procedures as logs
+from pyhudi.sql.call import metadata_procedures as metadata
+from pyhudi.sql.call import table_procedures as tables
+from pyhudi.sql.call import timeline_procedures as timeline
+from pyhudi.sql.call.help_procedure import help_procedure
 from pyhudi.sql.call.procedure import Procedure
 
 _FAMILIES: Final = (commits, timeline, files, logs, compaction, clustering, archival, tables, metadata)

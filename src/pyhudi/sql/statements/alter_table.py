@@ -11,16 +11,17 @@ from collections.abc import Iterable, Mapping
 from pyspark.sql import DataFrame
 
 from pyhudi.errors import OptionError, TableExists, UnsupportedError, UsageError
-from pyhudi.spark import cached_tables, catalog_table, jvm
-from pyhudi.spark.relation_cache import forget_cached, refresh
+from pyhudi.spark.catalog import cached_tables, catalog_table
+from pyhudi.spark.catalog.relation_cache import forget_cached, refresh
+from pyhudi.spark.jvm import jvm
 from pyhudi.spec import options as spec_options
-from pyhudi.spec.config_keys import concerns_table, find_key
-from pyhudi.sql import query
-from pyhudi.sql.definition import is_option
-from pyhudi.sql.statement import Statement
-from pyhudi.sql.target import WriteTarget, open_target
-from pyhudi.table.rename import rename_table
-from pyhudi.write.agree import check_agreement
+from pyhudi.spec.config.config_keys import concerns_table, find_key
+from pyhudi.sql.query import query
+from pyhudi.sql.statement.statement import Statement
+from pyhudi.sql.write.table_definition import is_option
+from pyhudi.sql.write.write_target import WriteTarget, open_target
+from pyhudi.table.rename_table import rename_table
+from pyhudi.write.options.validate_options import check_agreement
 
 
 def rename(statement: Statement) -> DataFrame | None:

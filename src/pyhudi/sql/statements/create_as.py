@@ -5,17 +5,17 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 
 from pyhudi.errors import TableExists, TableNotFound, UsageError
-from pyhudi.spark import relations
-from pyhudi.spark.types import nullable_schema
-from pyhudi.spec.commit import Operation
-from pyhudi.sql import definition as definitions
-from pyhudi.sql.assign import Target, conform
-from pyhudi.sql.explained import explained_rows
-from pyhudi.sql.statement import Statement
-from pyhudi.sql.statements import create
-from pyhudi.sql.target import WriteTarget
-from pyhudi.sql.tokens import find_word, slice_text
-from pyhudi.table.table import HudiTable
+from pyhudi.spark.catalog import relations
+from pyhudi.spark.jvm.spark_types import nullable_schema
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.sql.statement.statement import Statement
+from pyhudi.sql.statements import create_table as create
+from pyhudi.sql.text.tokens import find_word, slice_text
+from pyhudi.sql.write import table_definition as definitions
+from pyhudi.sql.write.column_assignment import Target, conform
+from pyhudi.sql.write.explain_write import explained_rows
+from pyhudi.sql.write.write_target import WriteTarget
+from pyhudi.table.hudi_table import HudiTable
 
 _CLAUSES = ("AS", "SELECT", "WITH", "VALUES", "FROM", "TABLE")
 

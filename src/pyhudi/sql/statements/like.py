@@ -12,15 +12,16 @@ from typing import Final
 from pyspark.sql import DataFrame
 
 from pyhudi.errors import TableExists, TableNotFound
-from pyhudi.spark import catalog_table, jvm, relations
-from pyhudi.spark.catalog_table import CatalogTable
+from pyhudi.spark.catalog import catalog_table, relations
+from pyhudi.spark.catalog.catalog_table import CatalogTable
+from pyhudi.spark.jvm import jvm
 from pyhudi.spec.options import overruled
-from pyhudi.sql import definition as definitions
-from pyhudi.sql.definition import Definition
-from pyhudi.sql.statement import Statement
-from pyhudi.sql.statements import create
-from pyhudi.sql.tokens import find_word, name_at, quote
-from pyhudi.table.table import HudiTable
+from pyhudi.sql.statement.statement import Statement
+from pyhudi.sql.statements import create_table as create
+from pyhudi.sql.text.tokens import find_word, name_at, quote
+from pyhudi.sql.write import table_definition as definitions
+from pyhudi.sql.write.table_definition import Definition
+from pyhudi.table.hudi_table import HudiTable
 
 _IDENTITY: Final = frozenset({"hoodie.table.name", "hoodie.database.name", "path"})
 

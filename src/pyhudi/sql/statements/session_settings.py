@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame
 from pyhudi.errors import HudiError
 from pyhudi.spark.enabled_sessions import is_enabled
 from pyhudi.spec.options import resolve
-from pyhudi.sql.statement import Statement
+from pyhudi.sql.statement.statement import Statement
 
 _log = logging.getLogger("pyhudi.options")
 _HUDI: Final = re.compile(r"\s*SET\s+(?:spark\.)?(hoodie\.[\w.\-]+)\s*=\s*(.*?)\s*;?\s*", re.IGNORECASE | re.DOTALL)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 
 from pyhudi.errors import UsageError, about
-from pyhudi.read.query import SnapshotQuery
-from pyhudi.read.snapshot import open_snapshot
-from pyhudi.spark import jvm
-from pyhudi.spec import partition_path
-from pyhudi.sql.statement import Statement
-from pyhudi.sql.tokens import text_literal
-from pyhudi.storage.open import open_storage
+from pyhudi.read.snapshot.query_type import SnapshotQuery
+from pyhudi.read.snapshot.snapshot import open_snapshot
+from pyhudi.spark.jvm import jvm
+from pyhudi.spec.files import partition_path
+from pyhudi.sql.statement.statement import Statement
+from pyhudi.sql.text.tokens import text_literal
+from pyhudi.storage.open_storage import open_storage
 
 
 def show_partitions(statement: Statement) -> DataFrame | None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
-from pyhudi.spark import jvm
-from pyhudi.sql import query
-from pyhudi.sql.statement import Statement
-from pyhudi.sql.tokens import find_word, tokenize
+from pyhudi.spark.jvm import jvm
+from pyhudi.sql.query import query
+from pyhudi.sql.statement.statement import Statement
+from pyhudi.sql.text.tokens import find_word, tokenize
 
 
 def create(statement: Statement) -> DataFrame | None:

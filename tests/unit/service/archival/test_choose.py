@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pyhudi.errors import OptionError
-from pyhudi.service.archival.choose import Cleaned, Facts, Stay, choose
-from pyhudi.service.archival.settings import ArchivalSettings, archival_settings
+from pyhudi.service.archival.archivable_instants import Cleaned, Facts, Stay, choose
+from pyhudi.service.archival.archival_settings import ArchivalSettings, archival_settings
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.spec.options import resolve
 from pyhudi.timeline.timeline import Timeline, fold

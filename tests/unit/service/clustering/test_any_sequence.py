@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from pyhudi.spec.commit import Operation
-from pyhudi.storage.memory import MemoryStorage
-from pyhudi.testing.oracle import Oracle
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.testing.merge_oracle import Oracle
 from tests.unit.crash.tables import check_at_rest, check_rows, ride
 from tests.unit.crash.test_cut_clustering import DRIVER, OF_VERSION_6, WITH_METADATA, check_places, services
 

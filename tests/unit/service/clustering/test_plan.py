@@ -9,12 +9,12 @@ from dataclasses import replace
 import pytest
 
 from pyhudi.errors import UnsupportedError
-from pyhudi.index.ring import Ring, file_id_of
-from pyhudi.index.ring_change import Tag
-from pyhudi.service.clustering.plan import resizings
-from pyhudi.service.clustering.settings import ClusteringSettings, clustering_settings
-from pyhudi.spec.file_group import BaseFile, FileGroupId, FileSlice
-from pyhudi.spec.file_names import BaseFileName
+from pyhudi.index.bucket_resizing import Tag
+from pyhudi.index.consistent_hashing import Ring, file_id_of
+from pyhudi.service.clustering.clustering_settings import ClusteringSettings, clustering_settings
+from pyhudi.service.clustering.resize_plan import resizings
+from pyhudi.spec.files.file_group import BaseFile, FileGroupId, FileSlice
+from pyhudi.spec.files.file_names import BaseFileName
 from pyhudi.spec.options import resolve
 
 SETTINGS = ClusteringSettings(

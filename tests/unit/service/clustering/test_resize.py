@@ -9,24 +9,25 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from pyhudi.codec.plans import encode_clustering_plan
+from pyhudi.codec.actions.plan_codec import encode_clustering_plan
 from pyhudi.errors import ConflictError, CorruptTableError, OptionError, UnsupportedError, UsageError
-from pyhudi.fsview.view import FileSystemView
-from pyhudi.index.ring import Ring, load_ring, render_ring, ring_file
-from pyhudi.index.ring_change import Node, Tag
-from pyhudi.kernels.bucket_hash import ring_hashes, ring_places
-from pyhudi.service.clustering import clustering_settings, plan
-from pyhudi.service.clustering.plan import Resizing, clustering_plan
-from pyhudi.spec.clustering import ClusteringPlan, ClusteringSlice, Strategy
-from pyhudi.spec.file_group import FileSlice
+from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.index.bucket_resizing import Node, Tag
+from pyhudi.index.consistent_hashing import Ring, load_ring, render_ring, ring_file
+from pyhudi.kernels.arrays.bucket_hash import ring_hashes, ring_places
+from pyhudi.service.clustering import clustering_settings
+from pyhudi.service.clustering import resize_plan as plan
+from pyhudi.service.clustering.resize_plan import Resizing, clustering_plan
+from pyhudi.spec.actions.clustering import ClusteringPlan, ClusteringSlice, Strategy
+from pyhudi.spec.files.file_group import FileSlice
 from pyhudi.spec.instant import Action
 from pyhudi.spec.options import resolve, warn_unserved
-from pyhudi.storage.memory import MemoryStorage
-from pyhudi.table.create import create_table
-from pyhudi.table.table import HudiTable
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.table.create_new_table import create_table
+from pyhudi.table.hudi_table import HudiTable
 from pyhudi.timeline.clock import SystemClock
-from pyhudi.timeline.load import load_timeline
-from pyhudi.timeline.write import TimelineWriter
+from pyhudi.timeline.load_timeline import load_timeline
+from pyhudi.timeline.write_instant import TimelineWriter
 
 SCHEMA = pa.schema({"id": pa.int64(), "kind": pa.string(), "value": pa.int64(), "day": pa.string()})
 RING = {"hoodie.index.type": "BUCKET", "hoodie.index.bucket.engine": "CONSISTENT_HASHING", "hoodie.bucket.index.num.buckets": "2"}
@@ -253,7 +254,7 @@ def test_a_plan_that_leads_elsewhere_is_damaged(changed: Mapping[str, object], m
         return dataclasses.replace(original(piece, uri), **changed)
 
     monkeypatch.setattr(plan, "_slice", forged)
-    monkeypatch.setattr("pyhudi.service.clustering.modes.bucket_groups", lambda *_: ())
+    monkeypatch.setattr("pyhudi.service.clustering.run_modes.bucket_groups", lambda *_: ())
     table.services.cluster(options=SPLIT, mode="schedule")
     monkeypatch.undo()
     with pytest.raises(CorruptTableError):

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
-from pyhudi.engine.local import LocalEngine
+from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.errors import ConflictError, CorruptTableError, UsageError
 from pyhudi.testing.invariants import garbage
 

@@ -6,8 +6,8 @@ from datetime import date
 
 import pytest
 
-from pyhudi.service.compaction.due import compaction_is_due
-from pyhudi.service.compaction.settings import CompactionSettings, RunMode, compaction_settings
+from pyhudi.service.compaction.compaction_settings import CompactionSettings, RunMode, compaction_settings
+from pyhudi.service.compaction.compaction_trigger import compaction_is_due
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.spec.options import resolve
 from pyhudi.timeline.timeline import Timeline

@@ -6,16 +6,16 @@ from datetime import date
 
 import pytest
 
-from pyhudi.codec.plans import decode_compaction_plan
-from pyhudi.fsview.view import FileSystemView
-from pyhudi.service.compaction.plan import plan_compaction, plan_log_compaction
-from pyhudi.service.compaction.settings import compaction_settings
-from pyhudi.spec.compaction import CompactionPlan
+from pyhudi.codec.actions.plan_codec import decode_compaction_plan
+from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.service.compaction.compaction_plan import plan_compaction, plan_log_compaction
+from pyhudi.service.compaction.compaction_settings import compaction_settings
+from pyhudi.spec.actions.compaction import CompactionPlan
 from pyhudi.spec.options import resolve
-from pyhudi.spec.table_config import TableConfig
-from pyhudi.storage.local import LocalStorage
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.local_storage import LocalStorage
 from pyhudi.storage.table_properties import load_properties
-from pyhudi.timeline.load import load_timeline
+from pyhudi.timeline.load_timeline import load_timeline
 
 PENDING = "judge/merge_on_read_pending_compaction_v9"
 

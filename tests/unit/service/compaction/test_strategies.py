@@ -7,8 +7,8 @@ from datetime import date
 import pytest
 
 from pyhudi.errors import OptionError, UnsupportedError
-from pyhudi.service.compaction.strategies import DEFAULT_STRATEGY, StrategyLimits, partition_day, strategies_of
-from pyhudi.spec.compaction import TOTAL_IO_MB, TOTAL_LOG_FILES_SIZE, CompactionOperation
+from pyhudi.service.compaction.compaction_strategies import DEFAULT_STRATEGY, StrategyLimits, partition_day, strategies_of
+from pyhudi.spec.actions.compaction import TOTAL_IO_MB, TOTAL_LOG_FILES_SIZE, CompactionOperation
 
 TODAY = date(2026, 3, 10)
 DAYS = ["2026/03/12", "2026/03/10", "2026/03/09", "2026/03/07", "2026/02/01"]

@@ -1,0 +1,4 @@
+"""Action files of the timeline: commits, plans, cleans, rollbacks, the manifest of the archive.
+
+It imports `avro`.
+"""

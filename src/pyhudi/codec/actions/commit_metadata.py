@@ -1,0 +1,111 @@
+"""Commit metadata: Avro in table version 8 and later, JSON in version 6.
+
+Rules: `HoodieCommitMetadata`, `HoodieReplaceCommitMetadata`, `MetadataConversionUtils`. Both forms name the fields
+alike; the order of fields and a few presences differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pyhudi.codec.actions.write_stat_codec import stat_from, stat_to_avro, stat_to_json
+from pyhudi.codec.avro.avro_container import MAGIC
+from pyhudi.codec.avro.avro_record import Record, decode_record, encode_record
+from pyhudi.errors import CorruptTableError
+from pyhudi.javacompat.jackson import parse_json, render_json
+from pyhudi.spec.actions.commit import CommitMetadata
+
+COMMIT = "HoodieCommitMetadata"
+REPLACE = "HoodieReplaceCommitMetadata"
+
+
+def decode_commit(data: bytes) -> CommitMetadata:
+    """Decode the content of a completed or inflight commit, deltacommit or replacecommit; no bytes are an empty one.
+
+    Raises:
+        CorruptTableError: the bytes are neither.
+    """
+    if not data:
+        return CommitMetadata()
+    if data.startswith(MAGIC):
+        _, record = decode_record(data, COMMIT, REPLACE)
+    else:
+        record = parse_json(data)
+    return metadata_from(record)
+
+
+def metadata_from(record: Mapping[str, Any]) -> CommitMetadata:
+    """Return the value for a decoded Avro or JSON record.
+
+    Raises:
+        CorruptTableError: a field has another type than Hudi gives it.
+    """
+    stats = _object(record, "partitionToWriteStats")
+    extra = _object(record, "extraMetadata")
+    replaced = record.get("partitionToReplaceFileIds")
+    return CommitMetadata(
+        stats={path: tuple(stat_from(stat) for stat in _list(listed)) for path, listed in stats.items()},
+        extra={key: _text(value) for key, value in extra.items() if value is not None},
+        operation=None if record.get("operationType") is None else _text(record["operationType"]),
+        compacted=record.get("compacted") is True,
+        replaced=None if replaced is None else _replaced(_object(record, "partitionToReplaceFileIds")),
+    )
+
+
+def commit_content(metadata: CommitMetadata, layout: int, *, sync: bytes) -> bytes:
+    """Encode as the files of a timeline layout hold it; `sync` as for `encode_commit`."""
+    return encode_commit_json(metadata) if layout == 1 else encode_commit(metadata, sync=sync)
+
+
+def encode_commit(metadata: CommitMetadata, *, sync: bytes) -> bytes:
+    """Encode for table version 8 and later; `sync` are the container's 16 random bytes."""
+    record: Record = {
+        "partitionToWriteStats": {path: [stat_to_avro(stat) for stat in stats] for path, stats in metadata.stats.items()},
+        "compacted": metadata.compacted,
+        "extraMetadata": dict(metadata.extra),
+        "version": None,
+        "operationType": metadata.operation,
+    }
+    if metadata.replaced is None:
+        return encode_record(COMMIT, record, sync=sync)
+    record["partitionToReplaceFileIds"] = {path: list(ids) for path, ids in metadata.replaced.items()}
+    return encode_record(REPLACE, record, sync=sync)
+
+
+def encode_commit_json(metadata: CommitMetadata) -> bytes:
+    """Encode for table version 6."""
+    record: Record = {
+        "partitionToWriteStats": {path: [stat_to_json(stat) for stat in stats] for path, stats in metadata.stats.items()},
+        "compacted": metadata.compacted,
+        "extraMetadata": metadata.extra,
+        "operationType": metadata.operation,
+    }
+    if metadata.replaced is not None:
+        record["partitionToReplaceFileIds"] = metadata.replaced
+    return render_json(record)
+
+
+def _replaced(by_path: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    return {path: tuple(_text(file_id) for file_id in _list(ids)) for path, ids in by_path.items()}
+
+
+def _object(record: Mapping[str, Any], name: str) -> dict[str, Any]:
+    value = record.get(name)
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise CorruptTableError(f"'{name}' of the commit metadata is a {type(value).__name__}, expected is an object")
+    return value
+
+
+def _list(value: object) -> list[Any]:
+    if not isinstance(value, list):
+        raise CorruptTableError(f"the commit metadata holds a {type(value).__name__} where a list is expected")
+    return value
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise CorruptTableError(f"the commit metadata holds a {type(value).__name__} where a text is expected")
+    return value

@@ -1,0 +1,199 @@
+"""Which files completed commits say that they wrote, and a view that holds a listing against them.
+
+Rules: `HoodieWriteStat` (path, file size), "File slicing" of the Hudi technical specification. A listing alone cannot tell a file that was
+lost from one that never was: the rows of a commit would be missing without a word. What a commit wrote is read once for the process,
+since a completed commit never changes.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TypeAlias
+
+from pyhudi.errors import CorruptTableError
+from pyhudi.fsview.file_groups import PartitionFiles, ids_of
+from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.fsview.slice_list import SliceList
+from pyhudi.spec.files.file_group import BaseFile, join_path
+from pyhudi.spec.files.file_names import file_and_instant, parse_log_file_name
+from pyhudi.spec.instant import Instant
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.storage_protocol import Storage
+from pyhudi.timeline.instant_details import commit_of
+from pyhudi.timeline.timeline import Timeline
+from pyhudi.workers import workers
+
+#: Of how many commits it is remembered what they wrote, and how many files in all.
+_MOST_COMMITS, _MOST_FILES = 1024, 1 << 18
+#: Instants of the metadata table that precede all commits (its builds) begin so; when one completed decides what came after it.
+_BEFORE_ALL = "0" * 14
+
+
+@dataclass(frozen=True, slots=True)
+class StatedFile:
+    """A file as its commit describes it: `instant` is the one in its name, `commit` and `completed` are the times of the commit."""
+
+    name: str
+    size: int
+    instant: str
+    commit: str
+    completed: str
+    is_log: bool
+
+
+#: The files of one partition by file group.
+StatedFiles: TypeAlias = Mapping[str, list[StatedFile]]
+#: The files of a commit, of each its partition path and file group.
+_Written: TypeAlias = tuple[tuple[str, str, StatedFile], ...]
+
+
+def stated_files(storage: Storage, config: TableConfig, timeline: Timeline) -> dict[str, StatedFiles]:
+    """Return the files that the completed commits of the active timeline wrote, by partition and file group.
+
+    Raises:
+        CorruptTableError: a commit is unreadable.
+    """
+    found: dict[str, dict[str, list[StatedFile]]] = defaultdict(lambda: defaultdict(list))
+    for written in _all_written(storage, config, timeline):
+        for path, file_id, file in written:
+            found[path][file_id].append(file)
+    return dict(found)
+
+
+class CheckedView(FileSystemView):
+    """A view by listing whose newest slices must hold all that completed commits wrote to them, with the sizes that they state."""
+
+    def _latest_of(self, partition_path: str, files: PartitionFiles) -> SliceList:
+        self._check(partition_path, files)
+        return super()._latest_of(partition_path, files)
+
+    def latest_base_files(self, partition_path: str) -> tuple[BaseFile, ...]:
+        """Return the newest base file of each file group that has one; see the parent."""
+        self._check(partition_path, self._newest(partition_path), logs=False)
+        return super().latest_base_files(partition_path)
+
+    def _check(self, partition_path: str, files: PartitionFiles, *, logs: bool = True) -> None:
+        for file, problem in self.differences(partition_path, files):
+            if logs or not file.is_log:
+                raise CorruptTableError(f"'{join_path(partition_path, file.name)}' of table {self.storage.uri} {problem}")
+
+    def differences(self, partition_path: str, files: PartitionFiles) -> Iterator[tuple[StatedFile, str]]:
+        """Yield the files of the newest slices of a partition that are not as their commits state, with what is wrong."""
+        left_out = ids_of(self.replaced, partition_path)
+        for file_id, stated in self._stated.get(partition_path, {}).items():
+            if file_id not in left_out:
+                yield from differences(files, file_id, stated, self.timeline)
+
+    def _find_partition_paths(self) -> tuple[str, ...]:
+        """Return the partitions that are there, and those that must be."""
+        found = super()._find_partition_paths()
+        if not self.config.partition_fields:
+            return found
+        lost = (path for path in self._stated.keys() - set(found) if any(True for _ in self.differences(path, PartitionFiles())))
+        return tuple(sorted((*found, *lost)))
+
+    @cached_property
+    def _stated(self) -> Mapping[str, StatedFiles]:
+        return stated_files(self.storage, self.config, self.timeline)
+
+
+def differences(files: PartitionFiles, file_id: str, stated: Sequence[StatedFile], timeline: Timeline) -> Iterator[tuple[StatedFile, str]]:
+    """Yield the files of a file group's newest slice that are not as their commits state, with what is wrong.
+
+    Args:
+        files: the committed files of the partition by listing.
+        file_id: the file group.
+        stated: what commits say that they wrote to it.
+        timeline: of the table, or as of a time.
+    """
+    base = {name: (instant, size) for name, instant, size, _ in files.base.get(file_id, ())}
+    logs = files.logs.get(file_id, ())
+    listed = {name: size for name, (_, size) in base.items()} | {str(log.name): log.size for log in logs}
+    floor = _floor(
+        timeline, (*(instant for instant, _ in base.values()), *(log.name.instant for log in logs), *(one.instant for one in stated))
+    )
+    stated = [one for one in stated if one.completed > floor or one.instant.startswith(_BEFORE_ALL)]
+    instants = {instant for instant, _ in base.values()} | {one.instant for one in stated if not one.is_log}
+    start = max(instants, default="")
+    longest: dict[str, StatedFile] = {}
+    for one in stated:
+        is_needed = _is_of_slice(one, start, instants, timeline.layout) if one.is_log else one.instant == start
+        if is_needed and (one.name not in longest or longest[one.name].size < one.size):
+            longest[one.name] = one
+    for name, one in longest.items():
+        if (problem := length_problem(one, listed.get(name), timeline.layout)) is not None:
+            yield one, problem
+
+
+def _floor(timeline: Timeline, instants: Iterable[str]) -> str:
+    """Return when the file group was built last, `""` where that does not matter.
+
+    A build of the metadata table has an instant from before all commits. What commits wrote before it completed was deleted before it.
+    """
+    builds = {instant for instant in instants if instant.startswith(_BEFORE_ALL)}
+    return max((one.completed or "" for build in builds for one in timeline.find(build)), default="")
+
+
+def _is_of_slice(log: StatedFile, start: str, instants: Collection[str], layout: int) -> bool:
+    """Tell whether a log file belongs to the slice that begins at `start`, the newest of a group with base files of these instants."""
+    return (log.instant if layout == 1 or log.instant in instants else log.completed) >= start
+
+
+def length_problem(stated: StatedFile, size: int | None, layout: int) -> str | None:
+    """Return what is wrong with a file. In layout 1 others may append to a log file, or die while they do, so that it may be longer."""
+    if size == stated.size or (size is not None and size > stated.size and stated.is_log and layout == 1):
+        return None
+    found = "is missing" if size is None else f"has {size} bytes"
+    return f"{found}: commit {stated.commit} wrote it with {stated.size} bytes"
+
+
+def _all_written(storage: Storage, config: TableConfig, timeline: Timeline) -> list[_Written]:
+    """Return what each completed commit wrote; several that are not known yet are read side by side."""
+    table, times = storage.uri, timeline.completion
+    keys = {one: (table, one.requested, one.completed or times.get(one.requested) or "") for one in timeline.data_instants()}
+    with _guard:
+        found = {instant: _known[key] for instant, key in keys.items() if key in _known}
+        for instant in found:
+            _known.move_to_end(keys[instant])
+    unknown = [instant for instant in keys if instant not in found]
+    first, rest = unknown[:1], () if workers().is_one else unknown[1:]
+    begun = [workers().begin(partial(_read, storage, config, timeline, one)) for one in rest]
+    read = [_read(storage, config, timeline, one) for one in (first if rest else unknown)] + [end() for end in begun]
+    for instant, written in zip(unknown, read, strict=True):
+        found[instant] = written
+        _remember(keys[instant], written)
+    return [found[instant] for instant in keys]
+
+
+def _read(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> _Written:
+    try:
+        metadata = commit_of(storage, config, timeline, instant)
+    except FileNotFoundError:
+        return ()  # archived or restored since the timeline was read: nothing is known of it
+    completed = timeline.completion_time(instant.requested) or instant.requested
+    found = []
+    for stat in metadata.all_stats():
+        for file, size in stat.files.items():
+            path, _, name = file.rpartition("/")
+            if (base := file_and_instant(name)) is not None:
+                found.append((path, base[0], StatedFile(name, size, base[1], instant.requested, completed, is_log=False)))
+            elif (log := parse_log_file_name(name)) is not None and not log.suffix:
+                found.append((path, log.file_id, StatedFile(name, size, log.instant, instant.requested, completed, is_log=True)))
+    return tuple(found)
+
+
+#: What was read of commits, the latest last, by table, requested time, and the time of their completion.
+_Key: TypeAlias = tuple[str, str, str]
+_known: OrderedDict[_Key, _Written] = OrderedDict()
+_guard = threading.Lock()
+
+
+def _remember(key: _Key, written: _Written) -> None:
+    with _guard:
+        _known[key] = written
+        while len(_known) > _MOST_COMMITS or (len(_known) > 1 and sum(map(len, _known.values())) > _MOST_FILES):
+            _known.popitem(last=False)

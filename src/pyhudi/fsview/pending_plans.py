@@ -1,0 +1,58 @@
+"""File groups that a pending compaction is to rewrite.
+
+Rules: `CompactionUtils.getAllPendingCompactionOperations`; docs/format/data-files.md#file-system-view. A reader needs none of it: the logs
+written since stand in the slice before. A writer of version 6 does: it names a log by the slice that the compaction will make.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyhudi.errors import CorruptTableError
+from pyhudi.spec.actions.compaction import CompactionOperation, CompactionPlan
+from pyhudi.spec.files.file_group import FileGroupId
+from pyhudi.spec.instant import Action, Instant, State
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.storage_protocol import Storage
+from pyhudi.timeline.instant_details import read_action
+from pyhudi.timeline.timeline import Timeline
+
+
+@dataclass(frozen=True, slots=True)
+class PendingCompaction:
+    """What is planned for one file group, and the requested time of the compaction, that of the base file to come."""
+
+    instant: str
+    operation: CompactionOperation
+
+
+def pending_compactions(storage: Storage, config: TableConfig, timeline: Timeline) -> dict[FileGroupId, PendingCompaction]:
+    """Return the file groups under pending compaction; log compactions make no slice and are left out.
+
+    Raises:
+        CorruptTableError: a pending compaction has no plan, or what stands for it is none.
+    """
+    found: dict[FileGroupId, PendingCompaction] = {}
+    for instant in timeline.pending():
+        if instant.action is Action.COMPACTION:
+            for operation in read_plan(storage, config, instant).operations or ():
+                found[operation.group] = PendingCompaction(instant.requested, operation)
+    return found
+
+
+def read_plan(storage: Storage, config: TableConfig, instant: Instant) -> CompactionPlan:
+    """Return the plan of a pending compaction or log compaction, which stands in its requested file.
+
+    Raises:
+        CorruptTableError: the file is missing or holds no plan.
+    """
+    requested = Instant(instant.requested, instant.action, State.REQUESTED)
+    try:
+        plan = read_action(storage, config, requested)
+    except FileNotFoundError:
+        plan = None
+    if not isinstance(plan, CompactionPlan):
+        raise CorruptTableError(
+            f"{instant.action} {instant.requested} of table {storage.uri} is {instant.state.name.lower()} but has no readable plan."
+        )
+    return plan

@@ -1,0 +1,125 @@
+"""The index BUCKET: a hash of the key says its bucket, and a bucket is one file group of its partition. No key is looked for.
+
+Rules: `HoodieSimpleBucketIndex`, `HoodieConsistentBucketIndex`, `BucketIdentifier`; docs/format/keys.md#bucket-index. `Hashing` is what the
+kinds of it differ in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from pyhudi.errors import CorruptTableError
+from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.index.index_protocol import Lookup
+from pyhudi.index.rows import PartitionRows, TaggedRows, key_array
+from pyhudi.index.simple_index import PartitionIndex
+from pyhudi.kernels.arrays.record_versions import Places
+from pyhudi.spec.files.file_group import FileSlice
+
+
+@dataclass(frozen=True, slots=True)
+class Buckets:
+    """The buckets of one partition.
+
+    `beginnings` are how the file ids of its buckets begin, by number; `numbers` gives the bucket of each of some keys; `files_before`
+    are files of the table, by path, that must stand before rows of the partition do, as far as they are not there.
+    """
+
+    beginnings: Sequence[str]
+    numbers: Callable[[pa.StringArray], Places]
+    files_before: Mapping[str, bytes] = field(default_factory=dict)
+
+    def slices(self, view: FileSystemView, path: str) -> dict[int, FileSlice]:
+        """Return the newest slice of each bucket that has one.
+
+        Raises:
+            CorruptTableError: a file group belongs to no bucket, or two belong to one.
+        """
+        numbers = {beginning: number for number, beginning in enumerate(self.beginnings)}
+        length = len(self.beginnings[0])
+        found: dict[int, FileSlice] = {}
+        for piece in view.latest_slices(path):
+            number = numbers.get(piece.group.file_id[:length])
+            if number is None:
+                raise CorruptTableError(
+                    f"file group {piece.group.file_id} in partition '{path}' of table {view.storage.uri} is none of its {len(numbers)}"
+                    " buckets: the options say another number of buckets than the table was written with, or another index wrote to it"
+                )
+            if number in found:
+                raise CorruptTableError(
+                    f"bucket {number} of partition '{path}' of table {view.storage.uri} has two file groups,"
+                    f" {found[number].group.file_id} and {piece.group.file_id}"
+                )
+            found[number] = piece
+        return found
+
+
+class Hashing(Protocol):
+    """Says which buckets partitions have."""
+
+    def buckets(self, view: FileSystemView, path: str) -> Buckets:
+        """Return the buckets of a partition."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class BucketIndex:
+    """Sends each row to the file group of its bucket, which begins with its first row.
+
+    `is_consistent` tells whether buckets are split and merged.
+    """
+
+    hashing: Hashing
+    is_consistent: bool = False
+
+    @property
+    def name(self) -> str:
+        """`BUCKET`."""
+        return "BUCKET"
+
+    @property
+    def is_global(self) -> bool:
+        """False: the same key may live in several partitions."""
+        return False
+
+    def tag(self, parts: Sequence[PartitionRows], lookup: Lookup) -> list[TaggedRows]:
+        """Return the rows by where they go; see the protocol. Known keys are looked for only where they are to be left out."""
+        if not lookup.standing:
+            return self.place(parts, lookup.view)
+        known = PartitionIndex().tag(parts, lookup)
+        return self.place([PartitionRows(part.partition_path, part.inserts) for part in known], lookup.view)
+
+    def place(self, parts: Sequence[PartitionRows], view: FileSystemView, *, afresh: bool = False) -> list[TaggedRows]:
+        """Return the rows by their file groups without looking for keys; `afresh` where all rows begin new file groups."""
+        return [self._placed(part, view, afresh) for part in parts]
+
+    def files_before(self, paths: Sequence[str], view: FileSystemView) -> Mapping[str, bytes]:
+        """Return files of the table, by path, that must stand before rows of these partitions do, as far as they are not there."""
+        return {name: content for path in paths for name, content in self.hashing.buckets(view, path).files_before.items()}
+
+    def _placed(self, part: PartitionRows, view: FileSystemView, afresh: bool) -> TaggedRows:
+        path, buckets = part.partition_path, self.hashing.buckets(view, part.partition_path)
+        slices = {} if afresh else buckets.slices(view, path)
+        updates, opened = [], []
+        for number, rows in _by_number(part.rows, buckets.numbers(key_array(part.rows))):
+            if number in slices:
+                updates.append((slices[number], rows))
+            else:
+                opened.append((buckets.beginnings[number], rows))
+        return TaggedRows(path, tuple(updates), part.rows.slice(0, 0), opened=tuple(opened))
+
+
+def _by_number(rows: pa.Table, numbers: Places) -> Iterator[tuple[int, pa.Table]]:
+    """Yield the rows of each number, ascending, in the order in which they came."""
+    if not len(numbers):
+        return
+    order = np.argsort(numbers, kind="stable")
+    borders = np.flatnonzero(np.diff(numbers[order])) + 1
+    rows = rows.take(pa.array(order))
+    for start, end in zip([0, *borders.tolist()], [*borders.tolist(), len(order)], strict=True):
+        yield int(numbers[order[start]]), rows.slice(start, end - start)

@@ -1,0 +1,187 @@
+"""Consistent hashing: the buckets of a partition own stretches of a ring of hashes, so that one can be split and two merged.
+
+Rules: `HoodieConsistentHashingMetadata`, `ConsistentBucketIndexUtils`, `ConsistentBucketIdentifier`;
+docs/format/keys.md#consistent-hashing. The ring of a partition is a file, a new one for each resizing. The first follows from the number of
+buckets alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import struct
+import uuid
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from pyhudi.errors import CorruptTableError, UnsupportedError
+from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.index.bucket_index import Buckets
+from pyhudi.javacompat.jackson import parse_json, render_json
+from pyhudi.kernels.arrays.bucket_hash import ring_hashes, ring_places
+from pyhudi.spec.files.file_group import FileGroupId
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.storage_protocol import Storage
+
+FOLDER = ".hoodie/.bucket_index/consistent_hashing_metadata"
+_META, _DONE = ".hashing_meta", ".commit"
+_FIRST = "00000000000000"
+#: Hashes are of 31 bits.
+GREATEST = (1 << 31) - 1
+_MAX_BYTES = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Ring:
+    """The ring of a partition: `values` are where the stretches of its buckets end, ascending, `prefixes` their file ids without number.
+
+    `instant` made it, `number` counts the resizings before, `first_count` is how many buckets the partition began with.
+    """
+
+    values: tuple[int, ...]
+    prefixes: tuple[str, ...]
+    instant: str = _FIRST
+    number: int = 0
+    first_count: int = 0
+
+    @property
+    def file_ids(self) -> tuple[str, ...]:
+        """The file ids of the buckets: each is one file group."""
+        return tuple(file_id_of(prefix) for prefix in self.prefixes)
+
+
+@dataclass(frozen=True, slots=True)
+class ConsistentBuckets:
+    """The engine CONSISTENT_HASHING; `count` is how many buckets a new partition begins with."""
+
+    fields: tuple[str, ...]
+    count: int
+
+    def buckets(self, view: FileSystemView, path: str) -> Buckets:
+        """Return the buckets of a partition.
+
+        Raises:
+            CorruptTableError: its ring is damaged.
+            UnsupportedError: a bucket's file group was replaced.
+        """
+        stored = load_ring(view, path)
+        ring = stored or first_ring(path, self.count)
+        _check_not_replaced(ring, view, path)
+        first = {} if stored else {ring_file(path, ring.instant): render_ring(ring, path)}
+        return Buckets(ring.file_ids, lambda keys: ring_places(ring.values, ring_hashes(keys, self.fields)), first)
+
+
+def _check_not_replaced(ring: Ring, view: FileSystemView, path: str) -> None:
+    """Refuse a ring that names a file group which readers leave out: what is written to it would never be seen."""
+    gone = [file_id for file_id in ring.file_ids if FileGroupId(path, file_id) in view.replaced]
+    if gone:
+        raise UnsupportedError(
+            f"file group {gone[0]} in partition '{path}' of table {view.storage.uri} was replaced, and consistent hashing would write to"
+            " it again, where no reader looks. Write the rows into another partition, or into a new table."
+        )
+
+
+def _folder(path: str) -> str:
+    return f"{FOLDER}/{path}" if path else FOLDER
+
+
+def file_id_of(prefix: str) -> str:
+    """Return the file id of the one file group that a bucket has."""
+    return f"{prefix}-0"
+
+
+def ring_file(path: str, instant: str) -> str:
+    """Return the path of the file with the ring that an instant made for a partition."""
+    return f"{_folder(path)}/{instant}{_META}"
+
+
+def mark_file(path: str, instant: str) -> str:
+    """Return the path of the empty file that says of that ring that its resizing is done."""
+    return f"{_folder(path)}/{instant}{_DONE}"
+
+
+def first_ring(path: str, count: int) -> Ring:
+    """Return the ring that a partition begins with: stretches of equal length, file ids made of them and the partition.
+
+    Example:
+        >>> first_ring("region=us", 4).values[0], first_ring("region=us", 4).prefixes[0]
+        (536870912, '7592fe24-ff3e-364f-8d49-124e22c1c45b')
+    """
+    step = -(-GREATEST // count)
+    ends = [min(step * number, GREATEST) for number in range(1, count + 1)]
+    starts = [0, *ends[:-1]]
+    return Ring(tuple(ends), tuple(_prefix(start, end, path) for start, end in zip(starts, ends, strict=True)), first_count=count)
+
+
+def _prefix(start: int, end: int, path: str) -> str:
+    digest = hashlib.md5(struct.pack(">qq", start, end) + path.encode(), usedforsecurity=False).digest()
+    return str(uuid.UUID(bytes=digest, version=3))
+
+
+def has_rings(view: FileSystemView) -> bool:
+    """Tell whether a table is laid out by consistent hashing."""
+    return holds_rings(view.storage, view.config)
+
+
+def holds_rings(storage: Storage, config: TableConfig) -> bool:
+    """Tell the same without a view of the table's files."""
+    return config.is_merge_on_read and bool(storage.list(FOLDER))
+
+
+def load_ring(view: FileSystemView, path: str) -> Ring | None:
+    """Return the ring that holds for a partition as the table's timeline shows it; None when it has none.
+
+    A ring counts when its resizing is known to be done: it is marked so, its instant is completed, or file groups are there that it
+    has and the ring before it has not. One that a resizing left which was taken back shares file groups with those that count.
+
+    Raises:
+        CorruptTableError: the file is damaged.
+    """
+    names = view.storage.file_names(_folder(path))
+    marked = {name.removesuffix(_DONE) for name in names if name.endswith(_DONE)}
+    pending = {instant.requested for instant in view.timeline.pending()}
+    stored = sorted((name.removesuffix(_META) for name in names if name.endswith(_META)), reverse=True)
+    for instant, before in itertools.zip_longest(stored, stored[1:]):
+        if instant in marked or instant == _FIRST or view.timeline.completion_time(instant) is not None:
+            return _parse(view, path, instant)
+        if instant not in pending:
+            ring = _parse(view, path, instant)
+            known = () if before is None else _parse(view, path, before).file_ids
+            if _is_used(set(ring.file_ids).difference(known), (piece.group.file_id for piece in view.latest_slices(path))):
+                return ring
+    return None
+
+
+def _is_used(new: Collection[str], file_ids: Iterable[str]) -> bool:
+    return any(file_id in new for file_id in file_ids)
+
+
+def _parse(view: FileSystemView, path: str, instant: str) -> Ring:
+    name = ring_file(path, instant)
+    try:
+        content = parse_json(view.storage.read(name, max_bytes=_MAX_BYTES))
+        kept = sorted(
+            (int(node["value"]), str(uuid.UUID(node["fileIdPrefix"]))) for node in content["nodes"] if node.get("tag") != "DELETE"
+        )
+        number, count = int(content.get("seqNo", 0)), int(content.get("numBuckets", 0))
+    except (ValueError, KeyError, TypeError, AttributeError, CorruptTableError) as error:
+        raise CorruptTableError(f"file {name} of table {view.storage.uri} is damaged: {error}") from None
+    values = tuple(value for value, _ in kept)
+    if not kept or len(set(values)) < len(values) or any(not 0 <= value <= GREATEST for value in values):
+        raise CorruptTableError(f"file {name} of table {view.storage.uri} is damaged: its nodes are no ring")
+    return Ring(values, tuple(prefix for _, prefix in kept), instant, number, count or len(kept))
+
+
+def render_ring(ring: Ring, path: str) -> bytes:
+    """Return the content of the file of a ring; as in Hudi, it goes on saying how many buckets the partition began with."""
+    content = {
+        "version": 0,
+        "partitionPath": path,
+        "instant": ring.instant,
+        "numBuckets": ring.first_count,
+        "seqNo": ring.number,
+        "nodes": [
+            {"value": value, "fileIdPrefix": prefix, "tag": "NORMAL"} for value, prefix in zip(ring.values, ring.prefixes, strict=True)
+        ],
+    }
+    return render_json(content)

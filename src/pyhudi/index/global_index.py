@@ -1,0 +1,184 @@
+"""Indexes of which a key lives once in the table: GLOBAL_SIMPLE, GLOBAL_BLOOM, GLOBAL_RECORD_LEVEL_INDEX, which find it in different ways.
+
+Rules: `HoodieGlobalSimpleIndex`, `HoodieIndexUtils.mergeForPartitionUpdatesIfNeeded`. A record that is found in another
+partition than its row names is moved there or updated where it is (`hoodie.*.index.update.partition.path`). Under event time a
+late row moves nothing.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pyhudi.index.index_probe import KeyScan
+from pyhudi.index.index_protocol import Finder, Hits, Lookup, Wanted
+from pyhudi.index.live_records import of_standing_records, standing, standing_rows
+from pyhudi.index.rows import PartitionRows, TaggedRows, deletes_of, join_rows, key_array, with_positions
+from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN
+from pyhudi.kernels.merge.dedupe import greatest_of_each_key
+from pyhudi.schema.meta_columns import RECORD_KEY
+from pyhudi.spec.files.file_group import FileSlice
+from pyhudi.spec.table.merge_mode import MergeMode
+
+_ORIGIN = "_pyhudi_incoming"
+
+
+@dataclass(frozen=True, slots=True)
+class GlobalIndex:
+    """Looks in all partitions; `name` is the value of `hoodie.index.type`. `move` says what happens to a record that is found in
+    another partition than its row names.
+    """
+
+    name: str = "GLOBAL_SIMPLE"
+    finder: Finder = field(default_factory=KeyScan)
+    ordering_fields: tuple[str, ...] = ()
+    merge_mode: MergeMode = MergeMode.COMMIT_TIME_ORDERING
+    move: bool = True
+
+    @property
+    def is_global(self) -> bool:
+        """True: a key lives once in the table."""
+        return True
+
+    def tag(self, parts: Sequence[PartitionRows], lookup: Lookup) -> list[TaggedRows]:
+        """Return the rows by where they go; see the protocol."""
+        keys = [key_array(part.rows) for part in parts]
+        # Every file is asked for the keys of all partitions at once.
+        (found,) = self.finder.find([Wanted(pa.concat_arrays(keys))], lookup)
+        counts = itertools.accumulate(map(len, keys), initial=0)
+        hits = [_hits_of(found, begin, len(part)) for begin, part in zip(counts, keys, strict=False)]
+        return self.routed(list(zip(parts, hits, strict=True)), self.facts(lookup), positions=lookup.positions)
+
+    def facts(self, lookup: Lookup) -> StoredFacts:
+        """Return what the table's files say of records."""
+        return StoredFacts(lookup, self.ordering_fields if self.merge_mode is MergeMode.EVENT_TIME_ORDERING else ())
+
+    def routed(self, found: Sequence[tuple[PartitionRows, Sequence[Hits]]], facts: Facts, *, positions: bool) -> list[TaggedRows]:
+        """Return the rows of partitions by where they go, from the slices that hold their keys.
+
+        Args:
+            found: the rows of each partition, one a key, and the hits of their keys.
+            facts: what the slices say of the records.
+            positions: whether to add the places of records in their base files.
+        """
+        routes = _Routes(positions=positions)
+        for part, hits in found:
+            self._route(part, hits, facts, routes)
+        return routes.tagged()
+
+    def _route(self, part: PartitionRows, found: Sequence[Hits], facts: Facts, routes: _Routes) -> None:
+        """Send the rows of one partition where their records stand; what a log has deleted or moved away stands nowhere."""
+        keys = key_array(part.rows)
+        within = [hits for hits in found if hits.piece.group.partition_path == part.partition_path]
+        here = of_standing_records(within, keys, facts.standing)
+        elsewhere = [hits for hits in found if hits.piece.group.partition_path != part.partition_path]
+        settled = late = pa.repeat(pa.scalar(False), part.rows.num_rows)
+        for hits in elsewhere:
+            mask = facts.standing(hits, keys)
+            if not self.move:
+                routes.update(hits, part.rows, mask)
+                settled = pc.or_(settled, mask)
+            else:
+                rows = part.rows.filter(mask)
+                winners = facts.winning(rows, hits.piece)
+                routes.delete(hits.piece, rows.filter(winners))
+                late = pc.or_(late, pc.replace_with_mask(mask, mask, pc.invert(winners)))
+        taken = pc.or_(settled, late)
+        for hits in here:
+            mask = hits.rows.is_valid()
+            if pc.any(pc.and_(mask, taken)).as_py():
+                mask = pc.or_(facts.standing(hits, keys), pc.and_(mask, pc.invert(taken)))
+            routes.update(hits, part.rows, mask)
+            settled = pc.or_(settled, mask)
+        new = pc.invert(pc.or_(settled, late))
+        routes.insert(part.partition_path, part.rows.filter(new), late=pc.sum(late).as_py() or 0)
+
+
+def _hits_of(found: Sequence[Hits], begin: int, count: int) -> list[Hits]:
+    """Return the hits of some consecutive ones of the keys that were looked for."""
+    sliced = (Hits(hits.piece, hits.rows.slice(begin, count)) for hits in found)
+    return [hits for hits in sliced if hits.rows.null_count < count]
+
+
+class Facts(Protocol):
+    """What slices say of the records that were found in them."""
+
+    def standing(self, hits: Hits, keys: pa.StringArray) -> pa.BooleanArray:
+        """Return which of the rows that were looked for have their record in the slice still; `keys` are those of all rows."""
+        ...
+
+    def winning(self, rows: pa.Table, piece: FileSlice) -> pa.BooleanArray:
+        """Return which rows are not late against the records of the slice with their keys; deletes are never late."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFacts:
+    """Reads the slices. `ordering_fields` say which rows are late; without any none is."""
+
+    lookup: Lookup
+    ordering_fields: tuple[str, ...]
+
+    def standing(self, hits: Hits, keys: pa.StringArray) -> pa.BooleanArray:
+        """See the protocol; slices with logs are read."""
+        return standing(self.lookup, hits, keys)
+
+    def winning(self, rows: pa.Table, piece: FileSlice) -> pa.BooleanArray:
+        """See the protocol; the slice is read where rows may be late."""
+        if not self.ordering_fields or DELETE_COLUMN in rows.schema.names:
+            return pa.array([True] * rows.num_rows, pa.bool_())
+        incoming = rows.select([RECORD_KEY, *self.ordering_fields])
+        stored = standing_rows(self.lookup, piece, key_array(rows), self.ordering_fields).cast(incoming.schema)
+        both = pa.concat_tables([_marked(stored, incoming=False), _marked(incoming, incoming=True)])
+        kept = greatest_of_each_key(both, self.ordering_fields)
+        winning = kept.filter(kept.column(_ORIGIN)).column(RECORD_KEY)
+        return pc.is_in(key_array(rows), value_set=winning.combine_chunks())
+
+
+class _Routes:
+    """Collects where rows go while the partitions of a write are looked at one after the other."""
+
+    def __init__(self, *, positions: bool) -> None:
+        self._positions = positions
+        self._updates: dict[str, dict[FileSlice, list[pa.Table]]] = defaultdict(lambda: defaultdict(list))
+        self._inserts: dict[str, list[pa.Table]] = defaultdict(list)
+        self._late: Counter[str] = Counter()
+
+    def update(self, hits: Hits, rows: pa.Table, mask: pa.BooleanArray) -> None:
+        """Send those of the rows that are marked to the slice of the hits."""
+        chosen = rows.filter(mask)
+        self._send(hits.piece, with_positions(chosen, hits.rows.filter(mask)) if self._positions else chosen)
+
+    def delete(self, piece: FileSlice, rows: pa.Table) -> None:
+        """Remove the records of the rows' keys from the slice."""
+        self._send(piece, deletes_of(key_array(rows)))
+
+    def _send(self, piece: FileSlice, rows: pa.Table) -> None:
+        if rows.num_rows:
+            self._updates[piece.group.partition_path][piece].append(rows)
+
+    def insert(self, partition_path: str, rows: pa.Table, *, late: int) -> None:
+        self._inserts[partition_path].append(rows)
+        self._late[partition_path] += late
+
+    def tagged(self) -> list[TaggedRows]:
+        empty = next(iter(self._inserts.values()))[0].slice(0, 0)
+        return [
+            TaggedRows(
+                path,
+                tuple((piece, join_rows(tables)) for piece, tables in self._updates[path].items()),
+                join_rows(self._inserts.get(path, [empty])),
+                self._late[path],
+            )
+            for path in dict.fromkeys([*self._inserts, *self._updates])
+        ]
+
+
+def _marked(rows: pa.Table, *, incoming: bool) -> pa.Table:
+    return rows.append_column(pa.field(_ORIGIN, pa.bool_()), pa.repeat(pa.scalar(incoming), rows.num_rows))

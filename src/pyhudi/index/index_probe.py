@@ -1,0 +1,67 @@
+"""Finds keys by the key columns of base files, where key ranges and bloom filters do not rule them out, and in logs that begin records.
+
+Rules: `HoodieSimpleIndex`, `HoodieBloomIndex` (`HoodieKeyLookupHandle`). The two differ in what they ask before they read.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pyhudi.index.index_protocol import Hits, Lookup, Wanted
+from pyhudi.index.log_inserts import LogOrigins, keys_in_logs, logs_of
+from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.keys.key_probe import RANGES, SEVERAL, Precheck, find_keys
+from pyhudi.kernels.merge.slice_delta import SliceTask
+from pyhudi.spec.files.file_group import BaseFile
+from pyhudi.storage.storage_protocol import Storage
+
+
+@dataclass(frozen=True, slots=True)
+class KeyScan:
+    """Reads key columns; `precheck` says what of a base file's footer is asked first."""
+
+    precheck: Precheck = RANGES
+
+    def find(self, wanted: Sequence[Wanted], lookup: Lookup, ruled_out: Collection[tuple[int, BaseFile]] = ()) -> list[list[Hits]]:
+        """Return, for each question, the slices that hold some of its keys; `ruled_out` are base files not to be asked, by question."""
+        view, origins = lookup.view, LogOrigins(lookup.view)
+        asked = [(number, piece) for number, one in enumerate(wanted) for path in one.paths(view) for piece in view.latest_slices(path)]
+        tasks = [
+            _Task(
+                None if (number, piece.base) in ruled_out else piece.base,
+                logs_of(piece, view) if origins.may_begin_records(piece) else None,
+                wanted[number].keys,
+            )
+            for number, piece in asked
+        ]
+        found: list[list[Hits]] = [[] for _ in wanted]
+        rows = lookup.engine.run(functools.partial(_rows_of, lookup.storage, lookup.shape, self.precheck), tasks)
+        for (number, piece), places in zip(asked, rows, strict=True):
+            if places.null_count < len(places):
+                found[number].append(Hits(piece, places))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """Look for `keys` in a base file, and in logs that may begin records."""
+
+    base: BaseFile | None
+    logs: SliceTask | None
+    keys: pa.StringArray
+
+
+def _rows_of(storage: Storage, shape: TableShape, precheck: Precheck, task: _Task) -> pa.Int64Array:
+    """Return the row of the base file for each key: `SEVERAL` for one that a log holds alone."""
+    rows = (
+        pa.nulls(len(task.keys), pa.int64()) if task.base is None else find_keys(storage, task.base, task.keys, precheck, shape.virtual_key)
+    )
+    if task.logs is None or not rows.null_count:
+        return rows
+    born = keys_in_logs(storage, shape, task.logs, task.keys.filter(rows.is_null()))
+    return pc.if_else(pc.and_(rows.is_null(), pc.is_in(task.keys, value_set=born)), pa.scalar(SEVERAL, pa.int64()), rows)

@@ -1,0 +1,65 @@
+"""Which of the records that a base file holds still stand, once the logs on top of it are merged.
+
+An index finds keys in base files. For an update that is enough: what the logs say is merged when it is read. Whether a key is taken, and
+by which version, takes a look at the logs.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pyhudi.index.index_protocol import Hits, Lookup
+from pyhudi.kernels.merge.merge_slice import iter_merged
+from pyhudi.kernels.merge.slice_delta import SliceTask
+from pyhudi.schema.meta_columns import RECORD_KEY
+from pyhudi.spec.files.file_group import FileSlice
+
+#: Tells which of all rows that were looked for, by their keys, have their record in the slice of some hits still.
+Stands: TypeAlias = Callable[[Hits, pa.StringArray], pa.BooleanArray]
+
+
+def standing_rows(lookup: Lookup, piece: FileSlice, keys: pa.StringArray, columns: Sequence[str]) -> pa.Table:
+    """Return record key and `columns` of the slice's records with these keys, as a reader of now sees them."""
+    names = (RECORD_KEY, *columns)
+    task = SliceTask(piece, lookup.view.timeline.visibility, lookup.view.config.layout, names)
+    wanted = pa.schema([(RECORD_KEY, pa.string()), *(lookup.shape.schema.field(name) for name in columns)])
+    batches = iter_merged(lookup.storage, lookup.shape, task, pc.field(RECORD_KEY).isin(keys))
+    return pa.Table.from_batches(batches, schema=wanted)
+
+
+def standing(lookup: Lookup, hits: Hits, keys: pa.StringArray) -> pa.BooleanArray:
+    """Return which of the rows have their record in the slice still; `keys` are those of all rows that were looked for."""
+    found = hits.rows.is_valid()
+    if not hits.piece.logs:
+        return found
+    records = standing_rows(lookup, hits.piece, keys.filter(found), ())
+    return pc.and_(found, pc.is_in(keys, value_set=records.column(RECORD_KEY).combine_chunks()))
+
+
+def of_standing_records(found: Sequence[Hits], keys: pa.StringArray, stands: Stands) -> list[Hits]:
+    """Return the hits in the slices of one partition without those of deleted records whose key stands in another slice, too.
+
+    A record that was deleted and inserted anew has its key in two base files. An update that went to both would bring the deleted one
+    back. A key that stands nowhere keeps its first slice, where its next version goes.
+    """
+    counts = sum((hits.rows.is_valid().to_numpy(zero_copy_only=False).astype(int) for hits in found), start=0)
+    shared = pa.array(counts > 1) if found else pa.array([], pa.bool_())
+    if not pc.any(shared).as_py() or not any(hits.piece.logs for hits in found):
+        return list(found)
+    kept = [pc.or_(pc.and_not(hits.rows.is_valid(), shared), stands(only(hits, shared), keys)) for hits in found]
+    homeless = pc.and_(shared, pc.invert(functools.reduce(pc.or_, kept)))
+    for place, hits in enumerate(found):
+        first = pc.and_(homeless, hits.rows.is_valid())
+        kept[place] = pc.or_(kept[place], first)
+        homeless = pc.and_not(homeless, first)
+    return [only(hits, mask) for hits, mask in zip(found, kept, strict=True)]
+
+
+def only(hits: Hits, mask: pa.BooleanArray) -> Hits:
+    """Return the hits of the rows that are marked."""
+    return Hits(hits.piece, pc.if_else(mask, hits.rows, pa.scalar(None, pa.int64())))

@@ -1,0 +1,87 @@
+"""Records that began in a log file: those of file groups without base file, and those that some writers append to a group as new.
+
+Rules: `HoodieIndex.canIndexLogFiles`. Indexes that say the file group of a key before it is stored (BUCKET, Flink's state, INMEMORY) let
+new records into logs; those that read base files never do. Which of them wrote a log is told by its commit: pyhudi's say so, and logs
+of anybody else are looked into. So are logs that were written while the base file was being compacted: they may bring back a record that
+the file before held, and that the compaction left out since a log before them had deleted it.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.keys.key_probe import find_keys
+from pyhudi.kernels.merge.merge_slice import iter_merged
+from pyhudi.kernels.merge.slice_delta import SliceTask
+from pyhudi.schema.meta_columns import RECORD_KEY
+from pyhudi.spec.actions.commit import CommitMetadata, Operation
+from pyhudi.spec.files.file_group import FileSlice
+from pyhudi.storage.storage_protocol import Storage
+from pyhudi.timeline.instant_details import commit_at
+
+#: Entries of pyhudi's commits: who wrote, and whether new records may have gone to logs.
+WRITER_NOTE = "pyhudi.version"
+NEW_IN_LOGS_NOTE = "pyhudi.new.records.in.logs"
+
+
+class LogOrigins:
+    """Tells whether logs may begin records, by the commits that wrote them; each commit is read once."""
+
+    def __init__(self, view: FileSystemView) -> None:
+        self._view = view
+        self._known: dict[str, bool] = {}
+
+    def may_begin_records(self, piece: FileSlice) -> bool:
+        """Tell whether a slice may hold keys that its base file does not."""
+        if not piece.logs or piece.base is None:
+            return bool(piece.logs)
+        timeline = self._view.timeline
+        if timeline.layout == 1:
+            # Logs are named by their slice: any later commit may have written to them, and none says when a compaction was done.
+            later = (instant.requested for instant in timeline.data_instants() if instant.requested > piece.base_instant)
+            return self._is_compacted(piece.base_instant) or any(map(self._lets_new_records_in, later))
+        done = timeline.completion_time(piece.base_instant)
+        return done is None or any(log.name.instant < done or self._lets_new_records_in(log.name.instant) for log in piece.logs)
+
+    def _is_compacted(self, requested: str) -> bool:
+        view = self._view
+        metadata = commit_at(view.storage, view.config, view.timeline, requested)
+        return metadata is None or metadata.operation == Operation.COMPACT
+
+    def _lets_new_records_in(self, requested: str) -> bool:
+        if requested not in self._known:
+            view = self._view
+            metadata = commit_at(view.storage, view.config, view.timeline, requested)
+            self._known[requested] = metadata is None or _says_so(metadata)
+        return self._known[requested]
+
+
+def _says_so(metadata: CommitMetadata) -> bool:
+    is_first_hand = WRITER_NOTE in metadata.extra and metadata.operation != Operation.LOG_COMPACT
+    return not is_first_hand or NEW_IN_LOGS_NOTE in metadata.extra
+
+
+def logs_of(piece: FileSlice, view: FileSystemView) -> SliceTask:
+    """Return the task of reading the keys of a slice's logs alone."""
+    logs = FileSlice(piece.group, piece.base_instant, None, piece.logs)
+    return SliceTask(logs, view.timeline.visibility, view.config.layout, (RECORD_KEY,))
+
+
+def keys_born_in_logs(storage: Storage, shape: TableShape, view: FileSystemView, piece: FileSlice) -> pa.StringArray:
+    """Return the keys of the records that stand in the logs of a slice and that its base file does not hold."""
+    keys = keys_in_logs(storage, shape, logs_of(piece, view))
+    return keys if piece.base is None else keys.filter(find_keys(storage, piece.base, keys, virtual_key=shape.virtual_key).is_null())
+
+
+def keys_in_logs(storage: Storage, shape: TableShape, task: SliceTask, keys: pa.StringArray | None = None) -> pa.StringArray:
+    """Return the keys of the records that stand in the logs of a task; `keys` limits them to these.
+
+    Raises:
+        CorruptTableError: a log is damaged or missing.
+    """
+    only = None if keys is None else pc.field(RECORD_KEY).isin(keys)
+    batches = iter_merged(storage, shape, task, only)
+    return pa.chunked_array([batch.column(RECORD_KEY) for batch in batches], pa.string()).combine_chunks()

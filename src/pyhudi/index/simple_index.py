@@ -1,0 +1,57 @@
+"""Indexes of which a key lives in its own partition: SIMPLE, BLOOM, INMEMORY, RECORD_LEVEL_INDEX, which find it in different ways.
+
+Rules: `HoodieSimpleIndex`, `HoodieBloomIndex`, `HoodieInMemoryHashIndex`. Hudi's index INMEMORY forgets with its process what it knew,
+and is for tests; here it reads what is stored, as SIMPLE does.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pyarrow.compute as pc
+
+from pyhudi.index.index_probe import KeyScan
+from pyhudi.index.index_protocol import Finder, Hits, Lookup, Wanted
+from pyhudi.index.live_records import of_standing_records, only, standing
+from pyhudi.index.rows import PartitionRows, TaggedRows, key_array, with_positions
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionIndex:
+    """Looks in the partition of each row; `name` is the value of `hoodie.index.type`."""
+
+    name: str = "SIMPLE"
+    finder: Finder = field(default_factory=KeyScan)
+
+    @property
+    def is_global(self) -> bool:
+        """False: the same key may live in several partitions."""
+        return False
+
+    def tag(self, parts: Sequence[PartitionRows], lookup: Lookup) -> list[TaggedRows]:
+        """Return the rows by where they go; see the protocol."""
+        found = self.finder.find([Wanted(key_array(part.rows), part.partition_path) for part in parts], lookup)
+        return [_tagged(part, hits, lookup) for part, hits in zip(parts, found, strict=True)]
+
+
+def _tagged(part: PartitionRows, found: Sequence[Hits], lookup: Lookup) -> TaggedRows:
+    keys = key_array(part.rows)
+    stands = functools.partial(standing, lookup)
+    if lookup.standing:
+        found = [only(hits, stands(hits, keys)) for hits in found]
+    return split_by_hits(part, of_standing_records(found, keys, stands), positions=lookup.positions)
+
+
+def split_by_hits(part: PartitionRows, found: Sequence[Hits], *, positions: bool) -> TaggedRows:
+    """Return the rows by the slices that hold their keys, with their places in the base files when asked for."""
+    updates, known = [], None
+    for hits in found:
+        if hits.rows.null_count < len(hits.rows):
+            mask = hits.rows.is_valid()
+            rows = part.rows.filter(mask)
+            updates.append((hits.piece, with_positions(rows, hits.rows.drop_null()) if positions else rows))
+            known = mask if known is None else pc.or_(known, mask)
+    inserts = part.rows if known is None else part.rows.filter(pc.invert(known))
+    return TaggedRows(part.partition_path, tuple(updates), inserts)

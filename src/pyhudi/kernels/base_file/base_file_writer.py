@@ -1,0 +1,108 @@
+"""Writes one base file: meta columns and data, in row groups of bounded size, with Hudi's entries in the footer."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import BinaryIO, Self
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pyhudi.kernels.arrays.byte_size import byte_size, rows_of_bytes
+from pyhudi.kernels.base_file.base_file import (
+    FOOTER_AVRO_SCHEMA,
+    FOOTER_BLOOM_FILTER,
+    FOOTER_BLOOM_TYPE,
+    FOOTER_MAX_KEY,
+    FOOTER_MIN_KEY,
+    TableShape,
+    WriterSettings,
+)
+from pyhudi.kernels.base_file.bloom_columns import KeyFilter
+from pyhudi.kernels.base_file.key_range import KeyRange
+from pyhudi.kernels.base_file.meta_column_writer import without_identity
+from pyhudi.kernels.base_file.parquet_output import open_writer
+from pyhudi.schema.meta_columns import RECORD_KEY
+
+
+class BaseFileWriter:
+    """Collects rows into row groups and writes them to one open file.
+
+    The file is finished when the `with` block ends; when it ends with an error the file is no Parquet file.
+    """
+
+    def __init__(self, output: BinaryIO, shape: TableShape, settings: WriterSettings, keys: KeyFilter | None) -> None:
+        self._output = output
+        self._shape = shape
+        self._settings = settings
+        self._schema = shape.file_schema
+        self._filter = keys
+        self._writer: pq.ParquetWriter | None = None
+        self._waiting: list[pa.Table] = []
+        self._waiting_bytes = 0
+        self._keys = KeyRange()
+        self.rows = 0
+
+    def append(self, rows: pa.Table, *, known_keys: bool = False) -> None:
+        """Add rows of `shape.file_schema`; whole row groups are written at once, the rest waits.
+
+        `known_keys` says that the bloom filter, taken over from the file before, holds their keys already.
+        """
+        if rows.num_rows == 0:
+            return
+        if self._shape.virtual_key is not None:
+            rows = without_identity(rows)
+        if self._filter is not None:
+            self._filter.add(rows.column(RECORD_KEY), stored=known_keys)
+        self.rows += rows.num_rows
+        if self._shape.virtual_key is None:
+            self._keys.extend(rows.column(RECORD_KEY))
+        group_bytes = self._settings.row_group_bytes
+        rows_per_group = rows_of_bytes(rows, group_bytes)
+        for start in range(0, rows.num_rows, rows_per_group):
+            part = rows.slice(start, rows_per_group)
+            self._waiting.append(part)
+            self._waiting_bytes += byte_size(part)
+            if self._waiting_bytes >= group_bytes:
+                self._write_group(whole=False)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        try:
+            if kind is None:
+                self._finish()
+        finally:
+            if self._writer is not None:
+                # Or, after an error, its finalizer would write a footer to a file that is closed by then.
+                self._writer.is_open = False
+
+    def _finish(self) -> None:
+        """Write the rows that wait and the footer."""
+        if self._waiting or self._writer is None:
+            self._write_group(whole=True)
+        assert self._writer is not None
+        self._writer.add_key_value_metadata(self._footer())
+        self._writer.close()
+
+    def _write_group(self, *, whole: bool) -> None:
+        """Write the rows that wait; `whole` says that the file ends with them."""
+        group = pa.concat_tables(self._waiting or [self._schema.empty_table()])
+        self._waiting, self._waiting_bytes = [], 0
+        if self._writer is None:
+            self._writer = open_writer(self._output, self._schema, self._settings, group, whole=whole)
+        if group.num_rows:
+            # One dictionary for the whole row group: pages fall back to plain text where it changes.
+            self._writer.write_table(group.unify_dictionaries(), row_group_size=group.num_rows)
+
+    def _footer(self) -> dict[str, str]:
+        entries = {FOOTER_AVRO_SCHEMA: self._shape.avro_schema_json}
+        if self._filter is not None:
+            entries[FOOTER_BLOOM_FILTER] = self._filter.encode()
+            if "DYNAMIC" in self._filter.type_code:
+                entries[FOOTER_BLOOM_TYPE] = self._filter.type_code
+            if self._keys.least is not None and self._keys.greatest is not None:
+                entries[FOOTER_MIN_KEY] = self._keys.least
+                entries[FOOTER_MAX_KEY] = self._keys.greatest
+        return entries

@@ -1,0 +1,62 @@
+"""Opens the Parquet files of a table for reading, and turns what is wrong with them into errors that name the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+
+from pyhudi.errors import CorruptTableError, HudiError
+
+if TYPE_CHECKING:
+    from pyhudi.storage.storage_protocol import Storage
+
+#: Pages that carry a CRC are held against it; those of other writers may have none.
+_VERIFYING = ds.ParquetFragmentScanOptions(page_checksum_verification=True)
+
+
+@contextmanager
+def corrupt_as_error(storage: Storage, path: str) -> Iterator[None]:
+    """Turn Arrow's errors over a file's bytes into a `CorruptTableError` that names table and file."""
+    try:
+        yield
+    except HudiError:
+        raise
+    except FileNotFoundError as error:
+        raise CorruptTableError(
+            f"File '{path}' of the table at {storage.uri} belongs to a commit, but is not there: it was deleted "
+            "by hand, or cleaned while it was read (then read again)."
+        ) from error
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError, UnicodeDecodeError) as error:
+        raise CorruptTableError(f"File '{path}' of the table at {storage.uri} cannot be read: {error}") from error
+
+
+@contextmanager
+def open_parquet(storage: Storage, path: str) -> Iterator[pq.ParquetFile]:
+    """Open a Parquet file for as long as the block lasts; only its footer is read at once.
+
+    Raises:
+        CorruptTableError: the file is no whole Parquet file, or it is not there.
+    """
+    with corrupt_as_error(storage, path), storage.open_input(path) as source:
+        yield pq.ParquetFile(source, page_checksum_verification=True)
+
+
+@contextmanager
+def open_fragment(storage: Storage, path: str) -> Iterator[ds.ParquetFileFragment]:
+    """Open a Parquet file for scans, which read row groups side by side; only its footer is read at once.
+
+    Raises:
+        CorruptTableError: the file is no whole Parquet file, or it is not there.
+    """
+    with corrupt_as_error(storage, path), storage.open_input(path) as source:
+        yield ds.ParquetFileFormat(default_fragment_scan_options=_VERIFYING).make_fragment(source)
+
+
+def footer_entries(file: pq.ParquetFile | ds.ParquetFileFragment) -> dict[str, str]:
+    """Return the key-value entries of the footer."""
+    return {key.decode(): value.decode() for key, value in (file.metadata.metadata or {}).items()}

@@ -1,0 +1,45 @@
+"""How every Parquet file of ours is laid out, whether it stands alone or inside a log block.
+
+Each page carries the CRC of its bytes, as those of parquet-java do (`parquet.page.write-checksum.enabled`): a changed bit in compressed
+values need not make them unreadable.
+
+Pages are of format version 1, which every Parquet reader around Hudi takes; decimals have fixed length, lists three levels.
+"""
+
+from __future__ import annotations
+
+from typing import BinaryIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pyhudi.kernels.arrays.leaf_columns import columns_with_statistics, dictionary_columns
+from pyhudi.kernels.base_file.base_file import PARQUET_CODECS, WriterSettings
+
+
+def open_writer(
+    output: BinaryIO | pa.NativeFile, schema: pa.Schema, settings: WriterSettings, first: pa.Table, *, whole: bool
+) -> pq.ParquetWriter:
+    """Return a writer of rows of `schema`.
+
+    Args:
+        output: where it writes.
+        schema: columns of the file.
+        settings: compression and sizes.
+        first: the rows that it begins with; they tell which columns are worth a dictionary, and which may have statistics.
+        whole: true when no further rows will follow.
+    """
+    return pq.ParquetWriter(
+        output,
+        schema,
+        version="1.0",
+        data_page_version="1.0",
+        compression=PARQUET_CODECS[settings.compression],
+        compression_level=settings.level if settings.compression == "zstd" else None,
+        data_page_size=settings.page_bytes,
+        use_dictionary=dictionary_columns(first) if settings.dictionary else False,
+        write_statistics=columns_with_statistics(first, whole=whole),
+        write_page_checksum=True,
+        use_compliant_nested_type=True,
+        store_schema=False,
+    )

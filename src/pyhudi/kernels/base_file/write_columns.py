@@ -1,0 +1,50 @@
+"""Columns beside the data of incoming rows, and which of the rows are deletes."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pyhudi.errors import SchemaError
+from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.schema.meta_columns import IS_DELETED
+
+#: A boolean column beside the data: true marks a delete by commit time, which has no ordering value and always wins.
+DELETE_COLUMN = "_pyhudi_delete"
+#: A column beside the data: at which row of its base file the record stands, -1 where several rows have its key.
+POSITION_COLUMN = "_pyhudi_position"
+#: A column beside the data: the file group that the row goes to; null for a new record.
+FILE_ID_COLUMN = "_pyhudi_file_id"
+
+Mask = npt.NDArray[np.bool_]
+
+
+def commit_time_deletes(rows: pa.Table) -> Mask:
+    """Rows that a delete operation or statement sent."""
+    if DELETE_COLUMN not in rows.schema.names:
+        return np.zeros(rows.num_rows, bool)
+    return _mask(rows.column(DELETE_COLUMN))
+
+
+def marked_deletes(rows: pa.Table, shape: TableShape) -> Mask:
+    """Rows that their own data marks as deletes; they carry their ordering value.
+
+    Raises:
+        SchemaError: `_hoodie_is_deleted` is no boolean.
+    """
+    deletes = np.zeros(rows.num_rows, bool)
+    if IS_DELETED in rows.schema.names:
+        if rows.schema.field(IS_DELETED).type != pa.bool_():
+            raise SchemaError(f"Column '{IS_DELETED}' has type {rows.schema.field(IS_DELETED).type}; it must be boolean.")
+        deletes |= _mask(rows.column(IS_DELETED))
+    if shape.delete_field is not None and shape.delete_field in rows.schema.names:
+        texts = pc.cast(rows.column(shape.delete_field), pa.string())
+        deletes |= _mask(pc.equal(texts, pa.scalar(shape.delete_marker, pa.string())))
+    return deletes
+
+
+def _mask(column: pa.ChunkedArray) -> Mask:
+    mask: Mask = pc.fill_null(column, False).to_numpy(zero_copy_only=False)
+    return mask.astype(bool)

@@ -1,0 +1,52 @@
+"""The log of changes that a compaction leaves beside its base file: what the logs changed of the base file before.
+
+Rules: `FileGroupReaderBasedMergeHandle`. Readers in Spark take the changes of the delta commits instead; some of Flink take these.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pyhudi.kernels.base_file.base_file import TableShape, WriterSettings
+from pyhudi.kernels.cdc.change_log_writer import ChangeLog, Rewrite
+from pyhudi.kernels.keys.key_kernels import with_computed_keys
+from pyhudi.kernels.merge.base_row_lookup import rows_at
+from pyhudi.kernels.merge.merge_slice import deltas
+from pyhudi.kernels.merge.slice_delta import SliceTask
+from pyhudi.schema.meta_columns import RECORD_KEY
+
+if TYPE_CHECKING:
+    from pyhudi.storage.storage_protocol import Storage
+
+
+def log_compaction(
+    storage: Storage, shape: TableShape, settings: WriterSettings, task: Rewrite, merge: SliceTask, limit_bytes: int
+) -> dict[str, int] | None:
+    """Write the log of a compacted slice; return its path and size, None when the table has none or all rows are new.
+
+    Raises:
+        CorruptTableError: a file of the slice is damaged.
+    """
+    base = merge.slice.base
+    if shape.change_log is None or base is None:
+        return None
+    with ChangeLog(storage, shape, settings, task) as log:
+        for delta in deltas(storage, shape, merge, limit_bytes):
+            places = delta.masked.to_numpy()
+            stored = rows_at(storage, base, shape.schema, [RECORD_KEY, *shape.schema.names], np.sort(places))
+            gone = with_computed_keys(stored, shape.virtual_key)
+            new, stays = _in_order_of_keys(delta.rows, gone)
+            log.replaced(gone.take(pc.sort_indices(gone, [(RECORD_KEY, "ascending")])), stays)
+            log.inserted(new)
+    return log.stats
+
+
+def _in_order_of_keys(come: pa.Table, gone: pa.Table) -> tuple[pa.Table, pa.Table]:
+    """Return the rows whose key is new, and in the order of their keys those that stand for rows that went."""
+    known = pc.is_in(come.column(RECORD_KEY), value_set=gone.column(RECORD_KEY).combine_chunks())
+    stays = come.filter(known)
+    return come.filter(pc.invert(known)), stays.take(pc.sort_indices(stays, [(RECORD_KEY, "ascending")]))

@@ -1,0 +1,130 @@
+"""Finds the rows of base files that hold a record key, by reading nothing but key columns.
+
+Rules: `HoodieSimpleIndex`, with the key range and bloom filter of the footers (`HoodieKeyLookupHandle`) to leave files out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+from pyhudi.errors import CorruptTableError
+from pyhudi.kernels.arrays.record_versions import Places
+from pyhudi.kernels.base_file.base_file import FOOTER_MAX_KEY, FOOTER_MIN_KEY
+from pyhudi.kernels.base_file.bloom_probe import may_hold_keys
+from pyhudi.kernels.base_file.parquet_input import footer_entries, open_fragment
+from pyhudi.kernels.keys.key_kernels import record_keys
+from pyhudi.keygen.key_generator_protocol import KeyFields
+from pyhudi.schema.meta_columns import RECORD_KEY
+
+if TYPE_CHECKING:
+    from pyhudi.spec.files.file_group import BaseFile
+    from pyhudi.storage.storage_protocol import Storage
+
+#: What `find_keys` says of a key that stands in several rows.
+SEVERAL = -1
+_ABSENT = -2
+#: A table of the wanted keys is made for each search: few searches, and yet not all keys of a large file at once.
+_ROWS_AT_ONCE = 1 << 21
+#: Java orders text by UTF-16 units, Parquet by bytes; below this character both orders are one.
+_FIRST_DIFFERENT = "\ud800"
+
+
+@dataclass(frozen=True, slots=True)
+class Precheck:
+    """What of a footer is asked before keys are read: the range of the keys, and the bloom filter."""
+
+    ranges: bool = True
+    bloom: bool = False
+
+
+RANGES = Precheck()
+
+
+def find_keys(
+    storage: Storage, file: BaseFile, keys: pa.StringArray, precheck: Precheck = RANGES, virtual_key: KeyFields | None = None
+) -> pa.Int64Array:
+    """Return, for each key, the row of the base file that holds it, `SEVERAL` when more than one does, null when none does.
+
+    A file that by its footer holds no wanted key is left out. A key may be asked for more than once. `virtual_key` is as in `rows_of_keys`.
+
+    Raises:
+        CorruptTableError: the file is damaged, missing, or has no record keys.
+    """
+    encoded = keys.dictionary_encode()
+    rows, numbers = rows_of_keys(storage, file, encoded.dictionary, virtual_key, precheck)
+    found = np.full(len(encoded.dictionary), _ABSENT, np.int64)
+    found[numbers] = rows
+    if len(rows) > np.count_nonzero(found >= 0):
+        found[np.bincount(numbers, minlength=len(found)) > 1] = SEVERAL
+    return pa.array(found, mask=found == _ABSENT).take(encoded.indices)
+
+
+def rows_of_keys(
+    storage: Storage, file: BaseFile, wanted: pa.StringArray, virtual_key: KeyFields | None = None, precheck: Precheck = RANGES
+) -> tuple[Places, Places]:
+    """Return every row of the base file that holds one of the wanted keys, ascending, and for each the number of its key.
+
+    Args:
+        storage: the table's storage.
+        file: the base file.
+        wanted: distinct keys.
+        virtual_key: how keys come from the data, when the file has none.
+        precheck: how the footer is asked whether the file may hold a wanted key at all.
+
+    Raises:
+        CorruptTableError: the file is damaged, missing, or has no record keys.
+    """
+    nothing = np.empty(0, np.int64)
+    if not len(wanted):
+        return nothing, nothing
+    found = [(nothing, nothing)]
+    with open_fragment(storage, file.path) as fragment:
+        asked = _possible(footer_entries(fragment), wanted, fragment.metadata.num_rows, precheck)
+        values = wanted if len(asked) == len(wanted) else wanted.take(pa.array(asked))
+        begin = 0
+        for stored in _stored_keys(storage, file, fragment, virtual_key) if len(asked) else ():
+            places = pc.index_in(stored, value_set=values)
+            rows = np.flatnonzero(pc.is_valid(places).to_numpy(zero_copy_only=False))
+            found.append((rows + begin, asked[places.drop_null().to_numpy()]))
+            begin += len(stored)
+    return np.concatenate([rows for rows, _ in found]), np.concatenate([numbers for _, numbers in found])
+
+
+def _stored_keys(
+    storage: Storage, file: BaseFile, fragment: ds.ParquetFileFragment, virtual_key: KeyFields | None
+) -> Iterator[pa.ChunkedArray]:
+    """Yield the keys of a file, in their order, about `_ROWS_AT_ONCE` at a time."""
+    columns = [RECORD_KEY] if virtual_key is None else sorted({field.split(".")[0] for field in virtual_key.key_fields})
+    for name in columns:
+        if name not in fragment.physical_schema.names:
+            raise CorruptTableError(f"Base file '{file.path}' of the table at {storage.uri} has no column '{name}'.")
+    waiting: list[pa.Array] = []
+    rows = 0
+    # The batches of a scan are small enough to stay in the processor's cache, and read ahead by other threads.
+    for batch in fragment.scanner(columns=columns).to_batches():
+        waiting.append(batch.column(0) if virtual_key is None else record_keys(pa.Table.from_batches([batch]), virtual_key))
+        rows += batch.num_rows
+        if rows >= _ROWS_AT_ONCE:
+            yield pa.chunked_array(waiting)
+            waiting, rows = [], 0
+    if waiting:
+        yield pa.chunked_array(waiting)
+
+
+def _possible(footer: dict[str, str], wanted: pa.StringArray, rows: int, precheck: Precheck) -> Places:
+    """Return the numbers of the wanted keys that can be in a file of so many rows with this footer; the fewer, the faster is the search."""
+    asked = np.arange(len(wanted))
+    lower, upper = footer.get(FOOTER_MIN_KEY), footer.get(FOOTER_MAX_KEY)
+    if precheck.ranges and lower is not None and upper is not None and max(lower + upper, default="") < _FIRST_DIFFERENT:
+        within = pc.and_(pc.greater_equal(wanted, lower), pc.less_equal(wanted, upper))
+        asked = np.flatnonzero(within.to_numpy(zero_copy_only=False))
+    if precheck.bloom and not may_hold_keys(footer, wanted.take(pa.array(asked)), rows):
+        return asked[:0]
+    return asked

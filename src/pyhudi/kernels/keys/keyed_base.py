@@ -1,0 +1,54 @@
+"""Rows of a base file with their record keys, which tables with virtual keys do not store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pyhudi.kernels.arrays.record_versions import Places
+from pyhudi.kernels.arrays.row_filter import passing
+from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.base_file.read_base import (
+    NO_CONSTANTS,
+    Constants,
+    all_fields,
+    iter_base_file,
+    projected,
+    with_constants,
+    with_filter_columns,
+)
+from pyhudi.kernels.keys.key_kernels import with_computed_keys
+from pyhudi.schema.meta_columns import RECORD_KEY
+from pyhudi.spec.files.file_group import BaseFile
+
+if TYPE_CHECKING:
+    from pyhudi.storage.storage_protocol import Storage
+
+
+def iter_keyed_base(
+    storage: Storage,
+    shape: TableShape,
+    file: BaseFile,
+    columns: Sequence[str],
+    filter: pc.Expression | None = None,  # noqa: A002 - pyarrow's own name for it
+    *,
+    without: Places | None = None,
+    constants: Constants = NO_CONSTANTS,
+    verify: bool = True,
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a base file; a key that is asked for or filtered by is computed where files have none.
+
+    Arguments and errors are those of `iter_base_file`.
+    """
+    key, wanted = shape.virtual_key, projected(shape.schema, columns)
+    needed = wanted if filter is None else with_filter_columns(wanted, all_fields(shape.schema), filter)
+    if key is None or RECORD_KEY not in needed.names:
+        yield from iter_base_file(storage, file, shape.schema, columns, filter, without=without, constants=constants, verify=verify)
+        return
+    heads = (field.split(".")[0] for field in key.key_fields)
+    for batch in iter_base_file(storage, file, shape.schema, list(dict.fromkeys([*needed.names, *heads])), without=without, verify=verify):
+        rows = with_constants(with_computed_keys(pa.Table.from_batches([batch]), key), constants)
+        yield from passing(rows, filter).select(wanted.names).to_batches()

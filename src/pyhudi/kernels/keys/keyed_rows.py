@@ -1,0 +1,74 @@
+"""Rows with their record key, as write tasks take them: typed as the table's columns, in pieces of bounded size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import pyarrow as pa
+
+from pyhudi.errors import KeyFieldError
+from pyhudi.kernels.arrays.byte_size import rows_of_bytes
+from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN, POSITION_COLUMN, commit_time_deletes, marked_deletes
+from pyhudi.schema.evolve import conform, conform_column
+from pyhudi.schema.meta_columns import RECORD_KEY
+
+_PIECE_BYTES = 64 << 20
+
+
+def keyed_batches(rows: pa.Table | Iterable[pa.RecordBatch], shape: TableShape) -> Iterator[pa.Table]:
+    """Yield the rows with the columns record key, `_pyhudi_delete` and `_pyhudi_position` (when they came), and data.
+
+    At least one piece comes, so that the columns are known when there are no rows.
+
+    Raises:
+        SchemaError: a value does not fit the table.
+        KeyFieldError: a record key is null.
+    """
+    some = False
+    for piece in _pieces(rows):
+        some = True
+        yield _keyed(piece, shape)
+    if not some:
+        key = pa.field(RECORD_KEY, pa.string())
+        yield pa.schema([key, *shape.schema]).empty_table()
+
+
+def live_rows(rows: pa.Table, shape: TableShape) -> pa.Table:
+    """Return the rows that are not deletes."""
+    deletes = commit_time_deletes(rows) | marked_deletes(rows, shape)
+    return rows.filter(pa.array(~deletes)) if deletes.any() else rows
+
+
+def _pieces(rows: pa.Table | Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    if isinstance(rows, pa.Table):
+        if rows.num_rows == 0:
+            yield rows
+            return
+        step = rows_of_bytes(rows, _PIECE_BYTES)
+        for start in range(0, rows.num_rows, step):
+            yield rows.slice(start, step)
+    else:
+        for batch in rows:
+            yield pa.Table.from_batches([batch])
+
+
+def _keyed(rows: pa.Table, shape: TableShape) -> pa.Table:
+    keys = conform_column(rows.column(RECORD_KEY), pa.string(), RECORD_KEY)
+    if keys.null_count:
+        raise KeyFieldError(f"A row for table '{shape.name}' has no record key ('{RECORD_KEY}' is null).")
+    rows = rows.set_column(rows.schema.get_field_index(RECORD_KEY), RECORD_KEY, keys)
+    deletes = commit_time_deletes(rows)
+    if not deletes.any():
+        return _with_key(rows, conform(rows, shape.schema))
+    # Of a row that is deleted only the key counts: what else it holds may be null, or missing altogether.
+    doomed, live = rows.filter(pa.array(deletes)), rows.filter(pa.array(~deletes))
+    nulls = pa.Table.from_arrays([pa.nulls(doomed.num_rows, field.type) for field in shape.schema], schema=shape.schema)
+    return pa.concat_tables([_with_key(live, conform(live, shape.schema)), _with_key(doomed, nulls)])
+
+
+def _with_key(rows: pa.Table, data: pa.Table) -> pa.Table:
+    leading = [name for name in (RECORD_KEY, DELETE_COLUMN, POSITION_COLUMN) if name in rows.schema.names]
+    columns = [*(rows.column(name) for name in leading), *data.columns]
+    fields = [*(rows.schema.field(name) for name in leading), *data.schema]
+    return pa.Table.from_arrays(columns, schema=pa.schema(fields))

@@ -1,0 +1,38 @@
+"""Where the records of a log block stand in the base file, as columns. The form in the header: `pyhudi.codec.log.roaring_positions`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pyhudi.codec.log.roaring_positions import NOT_IN_ORDER, iter_containers
+from pyhudi.codec.log.roaring_positions import last_position as greatest
+from pyhudi.errors import CorruptTableError
+from pyhudi.kernels.arrays.record_versions import Places
+from pyhudi.spec.files.log_block import LogBlock
+
+
+def has_positions_in(block: LogBlock, base_instant: str | None) -> bool:
+    """Tell whether the header of a block says where its records stand in the base file of this instant."""
+    return block.header.positions is not None and base_instant is not None and block.header.positions_of == base_instant
+
+
+def positions_of(block: LogBlock) -> Places:
+    """Return the positions, ascending, that the header of a block tells.
+
+    Raises:
+        CorruptTableError: they are damaged.
+    """
+    parts = [np.frombuffer(values, np.uint16) + np.int64(start) for start, values in iter_containers(block.header.positions or "")]
+    found = np.concatenate([np.empty(0, np.int64), *parts])
+    if (np.diff(found) <= 0).any():
+        raise CorruptTableError(NOT_IN_ORDER)
+    return found
+
+
+def last_position(block: LogBlock) -> int:
+    """Return the greatest position that the header of a block tells, -1 when there is none.
+
+    Raises:
+        CorruptTableError: they are damaged; whether all ascend is looked at where they are used.
+    """
+    return greatest(block.header.positions or "")

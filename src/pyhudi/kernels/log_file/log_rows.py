@@ -1,0 +1,266 @@
+"""Rows and deletes of the log blocks of a file slice, as Arrow in log order.
+
+Rules: `HoodieDataBlock`, `HoodieDeleteBlock`, `FileGroupRecordBuffer`; docs/format/log-files.md#avro-data-block, #parquet-and-hfile-blocks,
+#delete-block, #record-positions, docs/format/merging.md#deletes-among-data-records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pyhudi.codec.log.log_content import iter_deletes
+from pyhudi.codec.log.log_file import read_content, scan_blocks
+from pyhudi.errors import CorruptTableError, KeyFieldError, SchemaError, UnsupportedError
+from pyhudi.kernels.arrays.key_bytes import parts_of
+from pyhudi.kernels.arrays.record_versions import Mask, Places
+from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.base_file.parquet_input import corrupt_as_error
+from pyhudi.kernels.base_file.promoted_rows import promoted_rows
+from pyhudi.kernels.base_file.schema_projection import alignment
+from pyhudi.kernels.base_file.write_columns import marked_deletes
+from pyhudi.kernels.keys.key_kernels import with_computed_keys
+from pyhudi.kernels.log_file.base_positions import has_positions_in, positions_of
+from pyhudi.kernels.log_file.block_rows import data_rows
+from pyhudi.kernels.log_file.delete_ordering import delete_ordering
+from pyhudi.kernels.log_file.visible_blocks import OWN_LOG_FILES
+from pyhudi.schema.avro_arrow import avro_to_arrow
+from pyhudi.schema.evolve import conform
+from pyhudi.schema.meta_columns import IS_DELETED, META_FIELDS, OPERATION, RECORD_KEY
+from pyhudi.spec.files.delete_record import DeletedKeys
+from pyhudi.spec.files.file_group import FileSlice, LogFile
+from pyhudi.spec.files.log_block import BlockType, LogBlock
+
+if TYPE_CHECKING:
+    from pyhudi.storage.storage_protocol import Storage
+
+_READ_OPTIMIZED = "until then a read-optimized query gives the rows of the base files."
+_DELETING_OPERATIONS = pa.array(["D", "-U"])
+
+
+@dataclass(frozen=True, slots=True)
+class LogRows:
+    """Versions of records, in the order in which they apply.
+
+    `rows` has the columns that were asked for or that decide, the record key among them as a rule, with the table's types; of a delete
+    only key and ordering values count. `positions` are rows of the slice's base file, -1 where a block does not tell. `block` is the
+    number of each version's block, and `held` says for each block which columns its rows bring, None for all.
+    """
+
+    rows: pa.Table
+    deletes: Mask
+    hard_deletes: Mask
+    positions: Places
+    block: Places
+    held: tuple[frozenset[str] | None, ...]
+
+    @property
+    def keys(self) -> pa.StringArray:
+        """The record keys."""
+        return self.rows.column(RECORD_KEY).combine_chunks()
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    rows: pa.Table
+    deletes: Mask
+    hard_deletes: Mask
+    positions: Places
+
+
+def slice_blocks(storage: Storage, piece: FileSlice, layout: int) -> list[LogBlock]:
+    """Return all blocks of a slice's log files; files of change logs are passed over.
+
+    Raises:
+        CorruptTableError: a file is missing, or is no log file, or (from timeline layout 2 on) holds a damaged block, or one of another
+            instant than its own: it was written for another table, or copied under a wrong name.
+    """
+    blocks: list[LogBlock] = []
+    for log in piece.logs:
+        if not log.name.is_cdc:
+            with corrupt_as_error(storage, log.path), storage.open_input(log.path) as source:
+                found = list(scan_blocks(source, log.path, log.size))
+            # Logs named by their slice's instant were there before an upgrade from version 6, and hold blocks of several instants.
+            if layout >= OWN_LOG_FILES and not log.is_shared and log.name.instant != piece.base_instant:
+                check_own_blocks(storage, log, found, _READ_OPTIMIZED)
+            blocks += found
+    return blocks
+
+
+def check_own_blocks(storage: Storage, log: LogFile, blocks: Sequence[LogBlock], advice: str) -> None:
+    """Refuse a committed file that is not as its writer left it; `advice` says what a reader can do meanwhile.
+
+    Apache Hudi passes over damaged blocks, since before version 8 a failed writer could leave one behind in a file that others went on
+    with. A file of one committed instant has no such place: what is damaged are rows of the commit.
+
+    Raises:
+        CorruptTableError: names file and place.
+    """
+    for block in blocks:
+        place = f"Log file '{log.path}' of the table at {storage.uri}, block at byte {block.offset}"
+        if block.type is BlockType.CORRUPT:
+            raise CorruptTableError(
+                f"{place}: {block.size} bytes are damaged, and with them rows of commit {log.name.instant}. Restore the file from a copy; "
+                f"{advice}"
+            )
+        if block.header.instant not in (None, log.name.instant):
+            raise CorruptTableError(
+                f"{place}: its instant is {block.header.instant}, not that of the file's name. The file is another one's; "
+                "restore the right one."
+            )
+
+
+def read_log_rows(
+    storage: Storage,
+    shape: TableShape,
+    blocks: Sequence[LogBlock],
+    columns: Sequence[str],
+    *,
+    base_instant: str | None = None,
+    part: tuple[int, int] = (0, 1),
+    keyed: bool = True,
+) -> LogRows:
+    """Read blocks that count.
+
+    Args:
+        storage: the table's storage.
+        shape: what the rows of the table look like.
+        blocks: the blocks, in the order in which they apply.
+        columns: names of the columns that are wanted; those by which versions are compared come as well.
+        base_instant: instant of the slice's base file; positions in other files do not count.
+        part: number and count of parts; only keys of this part are returned.
+        keyed: return the record keys, also when they are not among the columns.
+
+    Raises:
+        CorruptTableError: a block is damaged; names file and offset.
+        UnsupportedError: a block or its schema is of a kind that is not served.
+    """
+    wanted = _wanted(shape, columns, keyed=keyed)
+    pieces: list[_Piece] = []
+    numbers: list[Places] = []
+    for number, (block, content) in enumerate(_contents(storage, blocks)):
+        try:
+            found = [_of_part(piece, part) for piece in _pieces(block, content, shape, wanted, base_instant)]
+        except (CorruptTableError, UnsupportedError, SchemaError, KeyFieldError) as error:
+            kind = UnsupportedError if isinstance(error, UnsupportedError) else CorruptTableError
+            raise kind(f"Log file '{block.path}' of the table at {storage.uri}, block at byte {block.offset}: {error}") from error
+        pieces += found
+        numbers += [np.full(piece.rows.num_rows, number) for piece in found]
+    return _joined(pieces, numbers, tuple(_held(block, shape) for block in blocks), wanted)
+
+
+def _wanted(shape: TableShape, columns: Sequence[str], *, keyed: bool) -> pa.Schema:
+    """Return the columns to read, all nullable: a delete has no values."""
+    deciding = {*shape.compared_fields, IS_DELETED, shape.delete_field}
+    names = {*columns, *deciding}
+    if keyed:
+        names.add(RECORD_KEY)
+    if shape.virtual_key is not None and RECORD_KEY in names:
+        names |= {field.split(".")[0] for field in shape.virtual_key.key_fields}
+    return pa.schema([field.with_nullable(True) for field in (*META_FIELDS, *shape.schema) if field.name in names])
+
+
+def _contents(storage: Storage, blocks: Sequence[LogBlock]) -> Iterator[tuple[LogBlock, bytes]]:
+    for path, of_file in groupby(blocks, key=lambda block: block.path):
+        with corrupt_as_error(storage, path), storage.open_input(path) as source:
+            for block in of_file:
+                yield block, read_content(source, block)
+
+
+def _pieces(block: LogBlock, content: bytes, shape: TableShape, wanted: pa.Schema, base_instant: str | None) -> Iterator[_Piece]:
+    positions = _positions(block, base_instant)
+    begin = 0
+    if block.type is BlockType.DELETE:
+        for deleted in iter_deletes(content):
+            end = begin + len(deleted.keys)
+            yield _deletes(deleted, shape, wanted, _between(positions, begin, end))
+            begin = end
+    else:
+        other = alignment(shape.schema, block.header.instant or "")
+        asked = [*wanted.names, OPERATION]
+        names = asked if other is None else [name for name in map(other.stored_name, asked) if name is not None]
+        for stored in data_rows(block, content, names):
+            rows = promoted_rows(stored, wanted) if other is None else other.rows(stored)
+            end = begin + rows.num_rows
+            yield _live(rows, shape, wanted, _between(positions, begin, end))
+            begin = end
+    if positions is not None and begin != len(positions):
+        raise CorruptTableError(f"{begin} records have {len(positions)} positions")
+
+
+def _live(rows: pa.Table, shape: TableShape, wanted: pa.Schema, positions: Places) -> _Piece:
+    """Return rows of a data block, some of which may be marked as deletes."""
+    typed = conform(rows, wanted)
+    if RECORD_KEY in wanted.names:
+        typed = with_computed_keys(typed, shape.virtual_key)
+    deletes = marked_deletes(typed, shape)
+    if OPERATION in rows.schema.names:
+        deletes |= pc.is_in(rows.column(OPERATION), _DELETING_OPERATIONS).to_numpy().astype(bool)
+    # Where no ordering values are compared, every delete counts by commit time.
+    hard = np.zeros(len(deletes), bool) if shape.compared_fields else deletes
+    return _Piece(typed, deletes, hard, positions)
+
+
+def _deletes(deleted: DeletedKeys, shape: TableShape, wanted: pa.Schema, positions: Places) -> _Piece:
+    count = len(deleted.keys)
+    values, hard = delete_ordering(deleted.ordering, shape)
+    values[RECORD_KEY] = pa.array(deleted.keys, pa.string())
+    columns = [values[field.name] if field.name in values else pa.nulls(count, field.type) for field in wanted]
+    return _Piece(pa.Table.from_arrays(columns, schema=wanted), np.ones(count, bool), hard, positions)
+
+
+def _positions(block: LogBlock, base_instant: str | None) -> Places | None:
+    """Return where a block's records stand in the slice's base file; None when it does not tell."""
+    return positions_of(block) if has_positions_in(block, base_instant) else None
+
+
+def _between(positions: Places | None, begin: int, end: int) -> Places:
+    if positions is None:
+        return np.full(end - begin, -1)
+    if end > len(positions):
+        raise CorruptTableError(f"more than {len(positions)} records have {len(positions)} positions")
+    return positions[begin:end]
+
+
+def _held(block: LogBlock, shape: TableShape) -> frozenset[str] | None:
+    if not block.header.is_partial:
+        return None
+    if block.header.schema_json is None:
+        raise CorruptTableError(f"Log file '{block.path}', block at byte {block.offset}: partial rows without a schema")
+    names = avro_to_arrow(block.header.schema_json).names
+    other = alignment(shape.schema, block.header.instant or "")
+    return frozenset(names if other is None else filter(None, map(other.table_name, names)))
+
+
+def _of_part(piece: _Piece, part: tuple[int, int]) -> _Piece:
+    number, count = part
+    if RECORD_KEY not in piece.rows.schema.names:
+        return piece
+    keys = piece.rows.column(RECORD_KEY).combine_chunks()
+    if keys.null_count:
+        raise CorruptTableError("a record has no key")
+    if count == 1:
+        return piece
+    mine = parts_of(keys, count) == number
+    rows = piece.rows.filter(pa.array(mine)).combine_chunks()
+    return _Piece(rows, piece.deletes[mine], piece.hard_deletes[mine], piece.positions[mine])
+
+
+def _joined(pieces: Sequence[_Piece], numbers: Sequence[Places], held: tuple[frozenset[str] | None, ...], wanted: pa.Schema) -> LogRows:
+    if not pieces:
+        nothing, nobody = np.zeros(0, bool), np.zeros(0, np.int64)
+        return LogRows(wanted.empty_table(), nothing, nothing, nobody, nobody, held)
+    return LogRows(
+        pa.concat_tables([piece.rows for piece in pieces]),
+        np.concatenate([piece.deletes for piece in pieces]),
+        np.concatenate([piece.hard_deletes for piece in pieces]),
+        np.concatenate([piece.positions for piece in pieces]),
+        np.concatenate(numbers),
+        held,
+    )

@@ -1,0 +1,92 @@
+"""The rows that come to one file group, ready to be looked up by key while its old base file passes by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pyhudi.kernels.arrays.ordering_columns import at_least, check_orderable
+from pyhudi.kernels.arrays.record_versions import Mask, Places
+from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.base_file.write_columns import commit_time_deletes, marked_deletes
+from pyhudi.kernels.merge.partial_merge_incoming import merge_pairs
+from pyhudi.schema.meta_columns import RECORD_KEY
+
+
+@dataclass(frozen=True, slots=True)
+class MergedBatch:
+    """What becomes of one batch of the old file."""
+
+    kept: pa.Table
+    replacements: pa.Table
+    deleted: int
+
+
+class IncomingRows:
+    """Incoming rows with unique keys. Remembers which of them met an old row and which had an effect."""
+
+    def __init__(self, rows: pa.Table, shape: TableShape) -> None:
+        self._shape = shape
+        self._rows = rows.combine_chunks()
+        self._keys = _one_chunk(self._rows.column(RECORD_KEY))
+        check_orderable(shape.schema, shape.compared_fields)
+        self._hard_deletes = commit_time_deletes(self._rows)
+        self._deletes = self._hard_deletes | marked_deletes(self._rows, shape)
+        self._met = np.zeros(rows.num_rows, bool)
+        self._effective = np.zeros(rows.num_rows, bool)
+
+    def merge(self, batch: pa.Table) -> MergedBatch:
+        """Merge one batch of the old file. `batch` holds the record key and the columns of the table."""
+        places = pc.index_in(batch.column(RECORD_KEY), value_set=self._keys)
+        old_rows = np.flatnonzero(pc.is_valid(places).to_numpy())
+        if not len(old_rows):
+            return MergedBatch(batch, self._rows.slice(0, 0), 0)
+        new_rows = places.drop_null().to_numpy().astype(np.int64)
+        self._met[new_rows] = True
+        if self._shape.mixes_versions:
+            return self._folded(batch, old_rows, new_rows)
+        wins = self._wins(batch, old_rows, new_rows)
+        old_rows, new_rows = old_rows[wins], new_rows[wins]
+        self._effective[new_rows] = True
+        keep = np.ones(batch.num_rows, bool)
+        keep[old_rows] = False
+        is_delete = self._deletes[new_rows]
+        replacements = self._rows.take(pa.array(new_rows[~is_delete]))
+        return MergedBatch(batch.filter(pa.array(keep)), replacements, int(is_delete.sum()))
+
+    def inserts(self) -> pa.Table:
+        """The rows that met no old row and are not deletes; to be asked once the old file is through."""
+        new = ~self._met & ~self._deletes
+        return self._rows if new.all() else self._rows.filter(pa.array(new))
+
+    @property
+    def ignored(self) -> int:
+        """How many incoming rows came too late to have an effect."""
+        return int((self._met & ~self._effective).sum())
+
+    def _folded(self, batch: pa.Table, old_rows: Places, new_rows: Places) -> MergedBatch:
+        """Merge where rows take values from both sides."""
+        incoming, stored = self._rows.take(pa.array(new_rows)), batch.take(pa.array(old_rows))
+        found = merge_pairs(self._shape, incoming, stored)
+        self._effective[new_rows[found.changed]] = True
+        keep = np.ones(batch.num_rows, bool)
+        keep[old_rows[found.changed]] = False
+        return MergedBatch(batch.filter(pa.array(keep)), found.rows, found.deleted)
+
+    def _wins(self, batch: pa.Table, old_rows: Places, new_rows: Places) -> Mask:
+        if not self._shape.compared_fields:
+            return np.ones(len(old_rows), bool)
+        old_places, new_places = pa.array(old_rows), pa.array(new_rows)
+        incoming = [_one_chunk(self._rows.column(name)).take(new_places) for name in self._shape.compared_fields]
+        stored = [_one_chunk(batch.column(name).take(old_places)) for name in self._shape.compared_fields]
+        later: Mask = at_least(incoming, stored).to_numpy(zero_copy_only=False)
+        return later | self._hard_deletes[new_rows]
+
+
+def _one_chunk(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    if isinstance(column, pa.Array):
+        return column
+    return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)

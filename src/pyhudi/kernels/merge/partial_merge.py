@@ -1,0 +1,213 @@
+"""Merging where a row can take values from several versions: partial updates, and mergers of the table's owner.
+
+The rule on two versions: `pyhudi.merge.apply_rule.applied`. Each base row that the logs speak of, and each key without one, is a target;
+the
+versions of its key are applied to it one after the other, the n-th versions of all targets at once. A row is kept as the numbers of
+the versions that its values come from, so that values are moved once, at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pt
+
+from pyhudi.kernels.arrays.record_versions import Mask, Places, ranks
+from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.log_file.log_rows import LogRows
+from pyhudi.kernels.merge.base_row_lookup import BaseMatch
+from pyhudi.merge.partial_update import Gaps
+from pyhudi.spec.table.payload_class import PartialMode
+
+_NOBODY = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """The rows that versions are applied to: first the base rows, then one for each key without.
+
+    Versions are numbered: first those of the logs, then the base rows. `groups` are the numbers of the targets' keys, `start` their base
+    rows as versions or -1.
+    """
+
+    groups: Places
+    start: Places
+    rounds: tuple[tuple[Places, Places], ...]
+
+    @property
+    def has_base(self) -> Mask:
+        """Which targets are base rows."""
+        return self.start >= 0
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """What became of the targets: which have changed, which are deleted, and which came back after a delete by commit time."""
+
+    changed: Mask
+    dead: Mask
+    reborn: Mask
+
+    def standing(self, targets: Targets) -> Places:
+        """Return the targets whose rows stand in the delta.
+
+        Rows that replace base rows stand once for each of them; a record that was deleted before is new, and stands once.
+        """
+        stands = self.changed & ~self.dead
+        again = np.flatnonzero(stands & self.reborn)
+        first = again[np.unique(targets.groups[again], return_index=True)[1]]
+        return np.sort(np.concatenate([np.flatnonzero(stands & ~self.reborn), first]))
+
+
+def targets_of(groups: Places, match: BaseMatch) -> Targets:
+    """Return the targets of the versions in the logs, whose keys have the numbers `groups`."""
+    count = int(groups.max()) + 1 if len(groups) else 0
+    new = np.setdiff1d(np.arange(count), match.groups)
+    of_targets = np.concatenate([match.groups, new])
+    start = np.concatenate([len(groups) + np.arange(len(match.rows)), np.full(len(new), _NOBODY)])
+    return Targets(of_targets, start, tuple(_rounds(groups, of_targets, count)))
+
+
+def _rounds(groups: Places, of_targets: Places, count: int) -> Iterator[tuple[Places, Places]]:
+    """Yield for each n the targets that have an n-th version, and its number."""
+    in_order = np.argsort(groups, kind="stable")
+    lengths = np.bincount(groups, minlength=count)
+    begins = np.cumsum(lengths) - lengths
+    targets = np.arange(len(of_targets))
+    for turn in range(int(lengths.max(initial=0))):
+        targets = targets[lengths[of_targets[targets]] > turn]
+        yield targets, in_order[begins[of_targets[targets]] + turn]
+
+
+def fold(shape: TableShape, log: LogRows, versions: pa.Table, targets: Targets) -> tuple[Folded, dict[str, Places]]:
+    """Apply the versions of the logs to their targets; returns for each column, too, from which version a target's value comes.
+
+    Args:
+        shape: what the rows of the table look like.
+        log: the versions of the logs.
+        versions: the rows of the logs, then the base rows.
+        targets: what they are applied to.
+    """
+    state = _Fold(shape, log, versions, targets)
+    for places, numbers in targets.rounds:
+        state.apply(places, numbers)
+    return Folded(state.changed, state.dead | state.empty, state.reborn), state.sources
+
+
+class _Fold:
+    """The state of all targets while versions are applied to them."""
+
+    def __init__(self, shape: TableShape, log: LogRows, versions: pa.Table, targets: Targets) -> None:
+        count = len(targets.start)
+        more = versions.num_rows - len(log.deletes)
+        self._targets = targets
+        self._dead_versions = np.concatenate([log.deletes, np.zeros(more, bool)])
+        self._hard_versions = np.concatenate([log.hard_deletes, np.zeros(more, bool)])
+        self._brings = _Brought(log, versions.num_rows)
+        self._ranks = {name: ranks(versions.column(name)) for name in shape.compared_fields}
+        self._gaps = {} if shape.gaps is None else _gaps(versions, shape)
+        self._ordered_by = {name: targets.start.copy() for name in shape.compared_fields}
+        self.sources = {name: targets.start.copy() for name in versions.schema.names}
+        self.empty = ~targets.has_base
+        self.dead, self._hard, self._gone, self.changed, self.reborn = (np.zeros(count, bool) for _ in range(5))
+
+    def apply(self, places: Places, versions: Places) -> None:
+        """Apply a version to each of some targets."""
+        dies, is_hard = self._dead_versions[versions], self._hard_versions[versions]
+        free = self.empty[places] | self._hard[places] | is_hard
+        wins = free | self._at_least(places, versions)
+        mixes = ~(self.empty[places] | self.dead[places] | dies)
+        filled = self._move_values(places, versions, wins, mixes)
+        for name, source in self._ordered_by.items():
+            takes = wins & (self._brings(name, versions) | self.empty[places])
+            source[places[takes]] = versions[takes]
+        self.reborn[places] |= wins & self._gone[places] & ~dies
+        self.dead[places] = np.where(wins, dies, self.dead[places])
+        self._hard[places] = np.where(wins, is_hard, self._hard[places])
+        self._gone[places] |= is_hard
+        self.empty[places] = False
+        self.changed[places] |= wins | filled
+
+    def _at_least(self, places: Places, versions: Places) -> Mask:
+        """Say which versions have ordering values not smaller than those of their targets."""
+        result = np.ones(len(places), bool)
+        for name, rank in reversed(self._ranks.items()):
+            there = rank[self._ordered_by[name][places]]
+            new = np.where(self._brings(name, versions), rank[versions], there)
+            result = (new > there) | ((new == there) & result)
+        return result
+
+    def _move_values(self, places: Places, versions: Places, wins: Mask, mixes: Mask) -> Mask:
+        """Note where the values of the targets come from now; returns which late versions have filled a gap."""
+        filled = np.zeros(len(places), bool)
+        for name, source in self.sources.items():
+            there, brings = source[places], self._brings(name, versions)
+            gap = self._gaps.get(name)
+            if gap is None:
+                source[places] = np.where(wins, np.where(brings, versions, np.where(mixes, there, _NOBODY)), there)
+                continue
+            on_top = np.where(mixes, np.where(brings & ~gap[versions], versions, there), np.where(brings, versions, _NOBODY))
+            fills = ~wins & mixes & self._brings.everything(versions) & gap[there] & ~gap[versions]
+            source[places] = np.where(wins, on_top, np.where(fills, versions, there))
+            filled |= fills
+        return filled
+
+
+class _Brought:
+    """Which versions bring which columns: those of partial blocks bring some."""
+
+    def __init__(self, log: LogRows, versions: int) -> None:
+        self._held = log.held
+        self._block = np.concatenate([log.block, np.full(versions - len(log.block), len(log.held))])
+
+    def __call__(self, name: str, versions: Places) -> Mask:
+        """Say for each version whether it brings the column."""
+        by_block = np.array([held is None or name in held for held in (*self._held, None)])
+        found: Mask = by_block[self._block[versions]]
+        return found
+
+    def everything(self, versions: Places) -> Mask:
+        """Say for each version whether it brings all columns."""
+        by_block = np.array([held is None for held in (*self._held, None)])
+        found: Mask = by_block[self._block[versions]]
+        return found
+
+
+def _gaps(versions: pa.Table, shape: TableShape) -> dict[str, Mask]:
+    """Return for each data column whose gaps are filled which versions have one; an entry more for a value that nobody brings."""
+    found, gaps = {}, shape.gaps
+    assert gaps is not None
+    for field in versions.schema:
+        if field.name in shape.schema.names and (mask := _gap_mask(versions.column(field.name), field, gaps)) is not None:
+            found[field.name] = np.append(mask, gaps.is_gap(field.name, None))
+    return found
+
+
+def _gap_mask(column: pa.ChunkedArray, field: pa.Field, gaps: Gaps) -> Mask | None:
+    if gaps.mode is PartialMode.FILL_UNAVAILABLE:
+        if not (pt.is_string(field.type) or pt.is_binary(field.type)):
+            return None
+        marker = pa.scalar(gaps.marker, pa.string()).cast(field.type)
+        return _mask(pc.equal(column, marker))
+    default = dict(gaps.defaults).get(field.name)
+    if default is None or pt.is_nested(field.type):
+        return _mask(pc.is_null(column))
+    return _mask(pc.equal(column, pa.scalar(default).cast(field.type)))
+
+
+def _mask(column: pa.ChunkedArray) -> Mask:
+    found: Mask = pc.fill_null(column, False).to_numpy().astype(bool)
+    return found
+
+
+def values_of(versions: pa.Table, sources: Mapping[str, Places], places: Places, names: Sequence[str]) -> list[pa.ChunkedArray]:
+    """Return columns of some targets, each value from the version that it comes from."""
+    columns = []
+    for name in names:
+        chosen = sources[name][places]
+        columns.append(versions.column(name).take(pa.array(chosen, mask=chosen == _NOBODY)))
+    return columns

@@ -1,0 +1,67 @@
+"""Merging by a merger of the table's owner: record by record, as `pyhudi.merge.apply_rule` says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.log_file.log_rows import LogRows
+from pyhudi.kernels.merge.partial_merge import Folded, Targets
+from pyhudi.merge.apply_rule import NOT_BROUGHT, RecordVersion, applied
+from pyhudi.schema.meta_columns import COMMIT_SEQNO
+from pyhudi.spec.files.log_block import LogBlock
+
+
+def fold_records(
+    shape: TableShape, log: LogRows, blocks: Sequence[LogBlock], versions: pa.Table, targets: Targets
+) -> tuple[Folded, list[dict[str, Any]]]:
+    """Apply the versions of the logs to their targets; returns the record of each target, too.
+
+    Arguments as in `pyhudi.kernels.merge.partial_merge.fold`; `blocks` are those that the logs' rows come from, none for rows that no log
+    holds yet.
+    """
+    records = versions.to_pylist(maps_as_pydicts="strict")
+    count = len(targets.start)
+    changed, gone, reborn = (np.zeros(count, bool) for _ in range(3))
+    state: list[RecordVersion | None] = [
+        RecordVersion(records[start], _ordering(shape, records[start], None)) if start >= 0 else None for start in targets.start
+    ]
+    before: dict[int, int] = {}
+    for places, numbers in targets.rounds:
+        for place, number in zip(places.tolist(), numbers.tolist(), strict=True):
+            if _repeats(log, blocks, records, before.get(place), number):
+                continue
+            before[place] = number
+            stored = state[place]
+            found = applied(stored, _version(shape, log, records[number], number), shape.merge_mode, shape.gaps, shape.merger)
+            changed[place] |= found is not stored
+            gone[place] |= stored is not None and stored.by_commit_time
+            reborn[place] |= gone[place] and not found.deletes
+            state[place] = found
+    dead = np.array([found is None or found.deletes for found in state], bool)
+    return Folded(changed, dead, reborn), [{} if found is None else dict(found.record) for found in state]
+
+
+def _version(shape: TableShape, log: LogRows, record: dict[str, Any], number: int) -> RecordVersion:
+    held = log.held[log.block[number]]
+    deletes, hard = bool(log.deletes[number]), bool(log.hard_deletes[number])
+    return RecordVersion(record, _ordering(shape, record, held), deletes, hard, held)
+
+
+def _ordering(shape: TableShape, record: dict[str, Any], held: frozenset[str] | None) -> tuple[Any, ...]:
+    return tuple(record[name] if held is None or name in held else NOT_BROUGHT for name in shape.compared_fields)
+
+
+def _repeats(log: LogRows, blocks: Sequence[LogBlock], records: list[dict[str, Any]], before: int | None, number: int) -> bool:
+    """Tell whether a version is the one before once more, written by another attempt at the same task."""
+    if before is None or not blocks:
+        return False
+    old, new = (blocks[log.block[place]].header for place in (before, number))
+    if old.instant != new.instant or old.attempt is None or new.attempt is None or old.attempt == new.attempt:
+        return False
+    one, other = ({name: value for name, value in records[place].items() if name != COMMIT_SEQNO} for place in (before, number))
+    return one == other

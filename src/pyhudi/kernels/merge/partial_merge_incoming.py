@@ -1,0 +1,117 @@
+"""Merging incoming rows where a row can take values from several versions: partial updates, and mergers of the table's owner.
+
+The rule on two versions: `pyhudi.merge.apply_rule.applied`. Incoming rows of one key become one in the order in which they came, before
+they
+are written (`HoodieWriteHelper`); on copy-on-write tables that one meets the row of the base file (`FileGroupReaderBasedMergeHandle`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from pyhudi.kernels.arrays.record_versions import Mask, Places
+from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN, commit_time_deletes, marked_deletes
+from pyhudi.kernels.log_file.log_rows import LogRows
+from pyhudi.kernels.merge.base_row_lookup import BaseMatch
+from pyhudi.kernels.merge.partial_merge import Targets, fold, targets_of, values_of
+from pyhudi.kernels.merge.partial_merge_custom import fold_records
+from pyhudi.schema.evolve import conform
+from pyhudi.schema.meta_columns import META_FIELDS, RECORD_KEY
+
+_NO_BASE = BaseMatch(np.empty(0, np.int64), np.empty(0, np.int64))
+
+
+@dataclass(frozen=True, slots=True)
+class MergedPairs:
+    """What became of stored rows: which have changed, how many of these are deleted, and the rows that stand for the others."""
+
+    changed: Mask
+    deleted: int
+    rows: pa.Table
+
+
+def merge_pairs(shape: TableShape, incoming: pa.Table, stored: pa.Table) -> MergedPairs:
+    """Merge incoming rows with stored ones, pair by pair.
+
+    Args:
+        shape: what the rows of the table look like and how they merge.
+        incoming: record key, data columns, and optionally `_pyhudi_delete`.
+        stored: as many rows; record key, data columns, and optionally meta columns.
+
+    Raises:
+        SchemaError: a merger of the table's owner returned a value that does not fit its column.
+    """
+    count = incoming.num_rows
+    log = _as_log(shape, incoming)
+    versions = pa.concat_tables([_typed(shape, incoming), _typed(shape, stored)]).combine_chunks()
+    numbers = np.arange(count)
+    targets = Targets(numbers, count + numbers, ((numbers, numbers),))
+    names = [RECORD_KEY, *shape.schema.names]
+    if shape.merger is None:
+        folded, sources = fold(shape, log, versions, targets)
+        alive = np.flatnonzero(folded.changed & ~folded.dead)
+        rows = pa.Table.from_arrays(values_of(versions, sources, alive, names), names=names)
+    else:
+        folded, records = fold_records(shape, log, (), versions, targets)
+        alive = np.flatnonzero(folded.changed & ~folded.dead)
+        rows = pa.Table.from_pylist([records[place] for place in alive.tolist()], schema=versions.schema)
+    key = pa.field(RECORD_KEY, pa.string())
+    return MergedPairs(folded.changed, int((folded.changed & folded.dead).sum()), conform(rows, pa.schema([key, *shape.schema])))
+
+
+def combine_rows(shape: TableShape, rows: pa.Table, groups: Places) -> tuple[pa.Table, Places]:
+    """Return one row for each key, and the place of the row that it stands for: the one that brought the last effect.
+
+    Args:
+        shape: what the rows of the table look like and how they merge.
+        rows: record key, all data columns, and whatever else the rows bring.
+        groups: the number of each row's key, without gaps.
+    """
+    log = _as_log(shape, rows)
+    targets = targets_of(groups, _NO_BASE)
+    if shape.merger is None:
+        _, sources = fold(shape, log, rows, targets)
+        everyone = np.arange(len(targets.start))
+        columns = values_of(rows, sources, everyone, rows.schema.names)
+        return pa.Table.from_arrays(columns, schema=rows.schema), sources[RECORD_KEY]
+    folded, records = fold_records(shape, log, (), _typed(shape, rows), targets)
+    last = np.empty(len(targets.start), np.int64)
+    last[groups] = np.arange(len(groups))
+    return _with_records(shape, rows.take(pa.array(last)), records, folded.dead), last
+
+
+def _with_records(shape: TableShape, rows: pa.Table, records: list[dict[str, object]], dead: Mask) -> pa.Table:
+    """Return rows with the values of some records; a record that the merger deleted becomes a delete by commit time."""
+    values = pa.Table.from_pylist(records, schema=_nullable(shape))
+    for name in rows.schema.names:
+        if name in values.schema.names and name != RECORD_KEY:
+            place = rows.schema.get_field_index(name)
+            rows = rows.set_column(place, rows.schema.field(place), values.column(name).cast(rows.schema.field(place).type))
+    unmarked = dead & ~marked_deletes(rows, shape)
+    if not unmarked.any():
+        return rows
+    if DELETE_COLUMN in rows.schema.names:
+        rows = rows.drop_columns([DELETE_COLUMN])
+    return rows.append_column(DELETE_COLUMN, pa.array(unmarked))
+
+
+def _as_log(shape: TableShape, rows: pa.Table) -> LogRows:
+    """Return rows as versions that a log would bring."""
+    hard = commit_time_deletes(rows)
+    deletes = hard | marked_deletes(rows, shape)
+    count = rows.num_rows
+    # Where no ordering values are compared, every delete counts by commit time.
+    return LogRows(rows, deletes, hard if shape.compared_fields else deletes, np.full(count, -1), np.zeros(count, np.int64), held=(None,))
+
+
+def _typed(shape: TableShape, rows: pa.Table) -> pa.Table:
+    return conform(rows, _nullable(shape))
+
+
+def _nullable(shape: TableShape) -> pa.Schema:
+    """Return meta and data columns without demands: a delete has no values, a row that is not written yet no commit time."""
+    return pa.schema([field.with_nullable(True) for field in (*META_FIELDS, *shape.schema)])

@@ -1,0 +1,191 @@
+"""The delta of a file slice: which rows of its base file its logs put out of use, and the rows that stand instead.
+
+Rules: `FileGroupRecordBuffer`, `EventTimeRecordMerger`; docs/format/merging.md#ordering-values, #commit-time-ordering,
+#event-time-ordering, `docs/design/0002-merge-on-read.md`. The rule on records: `pyhudi.merge.merge_rules`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from pyhudi.kernels.arrays.ordering_columns import at_least, check_orderable
+from pyhudi.kernels.arrays.record_versions import Mask, Places, codes, winners
+from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.base_file.read_base import projected
+from pyhudi.kernels.log_file.base_positions import has_positions_in
+from pyhudi.kernels.log_file.log_rows import LogRows, read_log_rows, slice_blocks
+from pyhudi.kernels.log_file.visible_blocks import choose_blocks
+from pyhudi.kernels.merge.base_row_lookup import BaseMatch, match_base, match_positions, rows_at
+from pyhudi.kernels.merge.partial_merge import Targets, fold, targets_of, values_of
+from pyhudi.kernels.merge.partial_merge_custom import fold_records
+from pyhudi.spec.files.file_group import BaseFile, FileSlice
+from pyhudi.spec.files.log_block import LogBlock
+from pyhudi.spec.visibility import Visibility
+
+if TYPE_CHECKING:
+    from pyhudi.storage.storage_protocol import Storage
+
+
+@dataclass(frozen=True, slots=True)
+class SliceTask:
+    """Merge one file slice.
+
+    `layout` is the timeline layout. `columns` are the names of the columns to return, None for the five meta columns and all data
+    columns. `part` is number and count of parts by key, when the slice is merged in several.
+    """
+
+    slice: FileSlice
+    visibility: Visibility
+    layout: int
+    columns: tuple[str, ...] | None = None
+    part: tuple[int, int] = (0, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """What the logs of a slice change.
+
+    `masked` are the places of base rows that no longer count, ascending. `rows` stand instead; `inserts` of them replace no base
+    row. `late` keys came with ordering values too small to have an effect. `log_records` is how many rows and deletes were read,
+    `log_blocks` and `log_bytes` how many blocks they came from and what those that hold rows take.
+    """
+
+    masked: pa.Int64Array
+    rows: pa.Table
+    late: int
+    inserts: int
+    log_records: int
+    log_blocks: int = 0
+    log_bytes: int = 0
+
+
+def slice_delta(storage: Storage, shape: TableShape, task: SliceTask) -> Delta:
+    """Merge the logs of a slice against its base file.
+
+    Raises:
+        CorruptTableError: a log or the base file is damaged or missing.
+        UnsupportedError: the logs hold what is not served.
+    """
+    check_orderable(shape.schema, shape.compared_fields)
+    blocks = chosen_blocks(storage, task)
+    delta = _delta_of(storage, shape, task, blocks)
+    return replace(delta, log_blocks=len(blocks), log_bytes=sum(block.content_size for block in blocks if block.type.holds_rows))
+
+
+def _delta_of(storage: Storage, shape: TableShape, task: SliceTask, blocks: Sequence[LogBlock]) -> Delta:
+    base = task.slice.base
+    wanted = projected(shape.schema, task.columns, meta_columns=True)
+    # A merger of the owner's may look at any column.
+    needed = wanted if shape.merger is None else projected(shape.schema, None, meta_columns=True)
+    instant = None if base is None else base.name.instant
+    if base is not None and _is_placed(shape, task, blocks, instant):
+        log = read_log_rows(storage, shape, blocks, needed.names, base_instant=instant, keyed=False)
+        match, groups = match_positions(storage, base, log.positions)
+        return _merged(storage, shape, base, log, groups, match, wanted)
+    log = read_log_rows(storage, shape, blocks, needed.names, base_instant=instant, part=task.part)
+    groups = codes(log.keys)
+    match = match_base(storage, shape, base, log, groups)
+    if shape.mixes_versions or any(held is not None for held in log.held):
+        return _folded(storage, shape, base, log, blocks, targets_of(groups, match), match, wanted)
+    return _merged(storage, shape, base, log, groups, match, wanted)
+
+
+def _is_placed(shape: TableShape, task: SliceTask, blocks: Sequence[LogBlock], instant: str | None) -> bool:
+    """Tell whether positions say it all, so that the keys, the widest column as a rule, need not be read."""
+    whole = all(has_positions_in(block, instant) and not block.header.is_partial for block in blocks)
+    return whole and not shape.mixes_versions and task.part == (0, 1)
+
+
+def chosen_blocks(storage: Storage, task: SliceTask) -> list[LogBlock]:
+    """Return the blocks of the slice's logs that count, in the order in which they apply; only headers are read.
+
+    Raises:
+        CorruptTableError: a log is damaged or missing.
+    """
+    return choose_blocks(slice_blocks(storage, task.slice, task.layout), task.visibility, task.layout)
+
+
+def _merged(
+    storage: Storage, shape: TableShape, base: BaseFile | None, log: LogRows, groups: Places, match: BaseMatch, wanted: pa.Schema
+) -> Delta:
+    """Merge by the winner among the versions of each key."""
+    winner = winners(groups, [log.rows.column(name) for name in shape.compared_fields], log.hard_deletes)
+    cut = np.zeros(len(winner), bool)
+    cut[groups[log.hard_deletes]] = True
+    wins = _wins(storage, shape, base, log, winner, cut, match)
+    met = np.zeros(len(winner), bool)
+    met[match.groups] = True
+    # The row stands once for each base row that it replaces; once also for keys that were deleted before, or are new.
+    times = np.bincount(match.groups[wins], minlength=len(winner))
+    late = met & ~cut & (times == 0)
+    times[cut | ~met] = 1
+    times[log.deletes[winner]] = 0
+    return Delta(
+        masked=pa.array(match.rows[wins]),
+        rows=_typed(_taken(log.rows, winner, times), wanted),
+        late=int(late.sum()),
+        inserts=int(times[~met].sum()),
+        log_records=log.rows.num_rows,
+    )
+
+
+def _taken(rows: pa.Table, places: Places, times: Places) -> pa.Table:
+    """Return the rows at some places, each so many times."""
+    if int(times.max(initial=0)) > 1:
+        return rows.take(pa.array(np.repeat(places, times)))
+    # A filter copies what it keeps, and nothing else.
+    keep = np.zeros(rows.num_rows, bool)
+    keep[places[times == 1]] = True
+    return rows if keep.all() else rows.filter(pa.array(keep))
+
+
+def _wins(storage: Storage, shape: TableShape, base: BaseFile | None, log: LogRows, winner: Places, cut: Mask, match: BaseMatch) -> Mask:
+    """Say for each matched base row whether the winner of its key takes its place."""
+    wins = np.ones(len(match.rows), bool)
+    compared = ~cut[match.groups]
+    if shape.compared_fields and base is not None and compared.any():
+        stored = rows_at(storage, base, shape.schema, shape.compared_fields, match.rows[compared])
+        incoming = log.rows.select(shape.compared_fields).take(pa.array(winner[match.groups[compared]]))
+        wins[compared] = at_least(incoming.columns, stored.columns).to_numpy(zero_copy_only=False)
+    return wins
+
+
+def _folded(
+    storage: Storage,
+    shape: TableShape,
+    base: BaseFile | None,
+    log: LogRows,
+    blocks: Sequence[LogBlock],
+    targets: Targets,
+    match: BaseMatch,
+    wanted: pa.Schema,
+) -> Delta:
+    """Merge by applying the versions to the base rows one after the other."""
+    versions = log.rows.combine_chunks()
+    if base is not None and len(match.rows):
+        stored = rows_at(storage, base, shape.schema, log.rows.schema.names, match.rows)
+        versions = pa.concat_tables([versions, stored.cast(versions.schema)]).combine_chunks()
+    if shape.merger is None:
+        folded, sources = fold(shape, log, versions, targets)
+        places = folded.standing(targets)
+        rows = pa.Table.from_arrays(values_of(versions, sources, places, wanted.names), schema=wanted)
+    else:
+        folded, records = fold_records(shape, log, blocks, versions, targets)
+        places = folded.standing(targets)
+        rows = pa.Table.from_pylist([records[place] for place in places.tolist()], schema=wanted)
+    return Delta(
+        masked=pa.array(match.rows[folded.changed[: len(match.rows)]]),
+        rows=rows,
+        late=len(np.setdiff1d(targets.groups, targets.groups[folded.changed])),
+        inserts=int((~targets.has_base[places]).sum()),
+        log_records=log.rows.num_rows,
+    )
+
+
+def _typed(rows: pa.Table, wanted: pa.Schema) -> pa.Table:
+    return pa.Table.from_arrays([rows.column(name) for name in wanted.names], schema=wanted)

@@ -1,0 +1,129 @@
+"""One task of a write to a merge-on-read table: updates and deletes of one file group, appended to it in log files.
+
+Rules: `HoodieAppendHandle`, `HoodieDeltaWriteStat`; docs/format/data-files.md#routing-in-merge-on-read-tables,
+docs/format/timeline.md#write-statistics-of-an-append. The marker stands before the file, as with base files; nothing of the file group is
+read.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from pyhudi.kernels.base_file.base_file import TableShape, WriterSettings
+from pyhudi.kernels.base_file.write_columns import commit_time_deletes, marked_deletes
+from pyhudi.kernels.keys.keyed_rows import keyed_batches
+from pyhudi.kernels.log_file.append_task import AppendTask
+from pyhudi.kernels.log_file.read_log_blocks import data_blocks, delete_block
+from pyhudi.kernels.tasks.write_task import TaskResult
+from pyhudi.spec.actions.commit import WriteStat
+from pyhudi.spec.files.file_names import LogFileName
+from pyhudi.spec.files.marker import MarkerType, marker_path
+
+if TYPE_CHECKING:
+    from pyhudi.storage.storage_protocol import Storage
+
+
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    updates: int
+    deletes: int
+
+
+def run_append_task(
+    storage: Storage, shape: TableShape, settings: WriterSettings, task: AppendTask, rows: pa.Table | Iterable[pa.RecordBatch]
+) -> list[TaskResult]:
+    """Write the log files of one append and say what was done, one result for each file.
+
+    Args:
+        storage: the table's storage.
+        shape: what the rows of the table look like.
+        settings: how log files are written.
+        task: which file group, under which name.
+        rows: the record key, the data columns, and optionally `_pyhudi_delete` and `_pyhudi_position`; keys are unique.
+
+    Raises:
+        SchemaError: a row does not fit the table.
+        AlreadyExistsError: the file was written already.
+    """
+    started = time.perf_counter()
+    keyed = pa.concat_tables(keyed_batches(rows, shape))
+    by_commit_time = commit_time_deletes(keyed)
+    doomed = by_commit_time | marked_deletes(keyed, shape)
+    live, deletes = (keyed, keyed.slice(0, 0)) if not doomed.any() else (keyed.filter(pa.array(~doomed)), keyed.filter(pa.array(doomed)))
+    blocks = _blocks(live, deletes, shape, settings, task)
+    written = list(_write_files(storage, settings, task, blocks))
+    spent = int((time.perf_counter() - started) * 1000)
+    counts = _Counts(live.num_rows, deletes.num_rows)
+    nothing = _Counts(0, 0)
+    late = None if shape.compared_fields and not by_commit_time.all() else 0
+    # Which rows went to which file is nowhere asked for: the first file's statistics count them all.
+    return [
+        TaskResult(_stat(shape, task, name, size, nothing if number else counts, spent), late, task.path(name))
+        for number, (name, size) in enumerate(written)
+    ]
+
+
+def _blocks(live: pa.Table, deletes: pa.Table, shape: TableShape, settings: WriterSettings, task: AppendTask) -> Iterator[bytes]:
+    if live.num_rows:
+        yield from data_blocks(live, shape, settings, task)
+    if deletes.num_rows:
+        yield delete_block(deletes, shape, settings, task)
+
+
+def _write_files(
+    storage: Storage, settings: WriterSettings, task: AppendTask, blocks: Iterator[bytes]
+) -> Iterator[tuple[LogFileName, int]]:
+    """Write the blocks into as many files as their sizes need; yields name and size of each."""
+    name, block = task.name, next(blocks, None)
+    while block is not None:
+        path, size = task.path(name), 0
+        marker = MarkerType.CREATE if task.has_own_name else MarkerType.APPEND
+        storage.create(marker_path(task.instant, path, marker), b"")
+        with storage.open_output(path) as output:
+            while block is not None and (size == 0 or size < settings.log.file_bytes):
+                output.write(block)
+                size += len(block)
+                block = next(blocks, None)
+        yield name, size
+        name = replace(name, version=name.version + 1)
+
+
+def _stat(shape: TableShape, task: AppendTask, name: LogFileName, size: int, counts: _Counts, spent_ms: int) -> WriteStat:
+    """Return the statistics of one file; where changes are captured, and of a file named by its slice, they tell the slice's files."""
+    base, before = _files_before(task) if shape.change_log is None else _slice_files(task)
+    return WriteStat(
+        file_id=task.file_id,
+        path=task.path(name),
+        prev_commit=task.name.instant if shape.change_log is None else task.slice.base_instant,
+        partition_path=task.partition_path,
+        num_writes=counts.updates,
+        num_deletes=counts.deletes,
+        num_update_writes=counts.updates,
+        total_write_bytes=size,
+        file_size_in_bytes=size,
+        log_version=name.version,
+        log_offset=0,
+        base_file=base,
+        log_files=(*before, str(name)),
+        total_upsert_ms=spent_ms,
+    )
+
+
+def _slice_files(task: AppendTask) -> tuple[str, tuple[str, ...]]:
+    """Return the names of the base file and the log files of the slice: Apache Hudi's readers of changes take the images from them."""
+    base = task.slice.base
+    return "" if base is None else str(base.name), tuple(str(log.name) for log in task.slice.logs)
+
+
+def _files_before(task: AppendTask) -> tuple[str, tuple[str, ...]]:
+    """Return the names of the base file and the log files of the slice that the log is named by; none where it has its own name."""
+    if task.has_own_name:
+        return "", ()
+    base, instant = task.slice.base, task.name.instant
+    logs = tuple(str(log.name) for log in task.slice.logs if log.name.instant == instant)
+    return str(base.name) if base is not None and base.name.instant == instant else "", logs

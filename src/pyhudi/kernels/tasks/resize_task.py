@@ -1,0 +1,128 @@
+"""One task of a resizing: file slices, merged, as the base files of the buckets that take their place.
+
+Rules: `SingleSparkJobConsistentHashingExecutionStrategy`; write statistics as of `HoodieCreateHandle`. Every row keeps commit time,
+sequence number and key. Rows pass by in batches: memory does not grow with the files. A bucket without rows gets no file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pyarrow as pa
+
+from pyhudi.errors import OptionError
+from pyhudi.kernels.arrays.bucket_hash import ring_hashes, ring_places
+from pyhudi.kernels.base_file.base_file import TableShape, WriterSettings
+from pyhudi.kernels.base_file.base_file_writer import BaseFileWriter
+from pyhudi.kernels.base_file.bloom_columns import KeyFilter
+from pyhudi.kernels.base_file.meta_column_writer import Stamp
+from pyhudi.kernels.base_file.partition_folder import ensure_partition
+from pyhudi.kernels.merge.merge_slice import iter_merged
+from pyhudi.kernels.merge.slice_delta import SliceTask
+from pyhudi.kernels.tasks.task_attempt import reserved
+from pyhudi.kernels.tasks.write_task import TaskResult, WriteTask
+from pyhudi.schema.meta_columns import RECORD_KEY
+from pyhudi.spec.actions.commit import WriteStat
+from pyhudi.spec.files.marker import MarkerType
+
+if TYPE_CHECKING:
+    from pyhudi.storage.storage_protocol import Storage
+
+_HASH_FIELDS: Final = "hoodie.bucket.index.hash.field"
+
+
+@dataclass(frozen=True, slots=True)
+class ResizeTask:
+    """Move the rows of some slices to the buckets of a ring at `instant`.
+
+    `ends` are where the stretches of the whole new ring end; `buckets` are the file ids to write, by the numbers of their stretches.
+    `hash_fields` are the record key fields that are hashed. `write_token` is `<task>-<stage>-<attempt>`, `limit_bytes` how many bytes
+    of logs are merged at once.
+    """
+
+    instant: str
+    partition_path: str
+    merges: tuple[SliceTask, ...]
+    ends: tuple[int, ...]
+    buckets: Mapping[int, str]
+    hash_fields: tuple[str, ...]
+    write_token: str
+    limit_bytes: int
+
+
+def run_resize_task(storage: Storage, shape: TableShape, settings: WriterSettings, task: ResizeTask) -> list[TaskResult]:
+    """Write the base files of the new buckets and say what was done.
+
+    Raises:
+        OptionError: a row belongs to none of the buckets: other fields are hashed than the table was written by.
+        CorruptTableError: a file of the slices is damaged.
+    """
+    ensure_partition(storage, task.partition_path, task.instant)
+    files: dict[int, _BucketFile] = {}
+    with contextlib.ExitStack() as open_files:
+        for place, rows in _routed(storage, shape, task):
+            if place not in files:
+                files[place] = _BucketFile(storage, shape, settings, task, place, open_files)
+            files[place].append(rows)
+    return [file.result() for file in files.values()]
+
+
+def _routed(storage: Storage, shape: TableShape, task: ResizeTask) -> Iterator[tuple[int, pa.Table]]:
+    """Yield the rows of the slices with the numbers of their buckets."""
+    for merge in task.merges:
+        for batch in iter_merged(storage, shape, merge, limit_bytes=task.limit_bytes):
+            rows = pa.Table.from_batches([batch])
+            places = ring_places(task.ends, ring_hashes(batch.column(RECORD_KEY), task.hash_fields))
+            for place in np.unique(places).tolist():
+                if place not in task.buckets:
+                    key = rows.column(RECORD_KEY)[int(np.flatnonzero(places == place)[0])]
+                    raise OptionError(
+                        f"record '{key}' of {merge.slice.group} in table {storage.uri} does not belong to its bucket when"
+                        f" {', '.join(task.hash_fields)} is hashed: {_HASH_FIELDS} must name the fields that the table was written by."
+                    )
+                yield place, rows.filter(pa.array(places == place))
+
+
+class _BucketFile:
+    """The base file of a bucket, from its marker to its footer."""
+
+    def __init__(
+        self, storage: Storage, shape: TableShape, settings: WriterSettings, task: ResizeTask, place: int, files: contextlib.ExitStack
+    ) -> None:
+        """Open the file until `files` closes."""
+        self._started = time.perf_counter()
+        new = WriteTask(task.instant, task.partition_path, task.buckets[place], task.write_token)
+        self._task = reserved(storage, new, MarkerType.CREATE)
+        self._shape = shape
+        self._stamp = Stamp(task.instant, self._task.write_token.split("-", 1)[0], task.partition_path, str(self._task.file_name))
+        output = files.enter_context(storage.open_output(self._task.path))
+        files.callback(lambda: self._measure(output.tell()))  # when the footer is written, and before the file is closed
+        self._writer = files.enter_context(
+            BaseFileWriter(output, shape, settings, KeyFilter.for_rows_after(storage, None, shape, settings))
+        )
+        self._size = 0
+
+    def append(self, rows: pa.Table) -> None:
+        self._writer.append(self._stamp.carried_over(rows, self._shape.file_schema))
+
+    def _measure(self, size: int) -> None:
+        self._size = size
+
+    def result(self) -> TaskResult:
+        rows, path = self._writer.rows, self._task.path
+        stat = WriteStat(
+            file_id=self._task.file_id,
+            path=path,
+            partition_path=self._task.partition_path,
+            num_writes=rows,
+            num_inserts=rows,
+            total_write_bytes=self._size,
+            file_size_in_bytes=self._size,
+            total_create_ms=int((time.perf_counter() - self._started) * 1000),
+        )
+        return TaskResult(stat, 0, path)

@@ -1,0 +1,214 @@
+"""One task of a write: the new version of one file group in one base file.
+
+Rules: `HoodieCreateHandle`, `HoodieWriteMergeHandle`, `HoodieConcatHandle`; write statistics as in `HoodieWriteStat`.
+The marker stands before the file, so that whatever a killed task leaves behind can be found. Rows pass by in batches:
+memory does not grow with the file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from pyhudi.kernels.base_file.base_file import TableShape, WriterSettings
+from pyhudi.kernels.base_file.base_file_writer import BaseFileWriter
+from pyhudi.kernels.base_file.bloom_columns import KeyFilter
+from pyhudi.kernels.base_file.meta_column_writer import Stamp
+from pyhudi.kernels.base_file.partition_folder import ensure_partition
+from pyhudi.kernels.base_file.read_base import iter_base_file
+from pyhudi.kernels.base_file.row_identity import rows_without
+from pyhudi.kernels.cdc.change_log_writer import ChangeLog
+from pyhudi.kernels.keys.key_kernels import with_computed_keys
+from pyhudi.kernels.keys.keyed_rows import keyed_batches, live_rows
+from pyhudi.kernels.merge.merge_join import IncomingRows
+from pyhudi.schema.meta_columns import COMMIT_SEQNO, COMMIT_TIME, RECORD_KEY
+from pyhudi.spec.actions.commit import WriteStat
+from pyhudi.spec.files.file_group import BaseFile, join_path
+from pyhudi.spec.files.file_names import BaseFileName
+from pyhudi.spec.files.marker import MarkerType, marker_path
+
+if TYPE_CHECKING:
+    from pyhudi.storage.storage_protocol import Storage
+
+
+@dataclass(frozen=True, slots=True)
+class WriteTask:
+    """What to write: the new base file `file_id` of a partition, on top of `base` when the group exists.
+
+    `append_only` keeps rows whose key is there already (operation insert); otherwise incoming rows replace stored ones.
+    `write_token` is `<task partition>-<stage>-<attempt>`.
+    """
+
+    instant: str
+    partition_path: str
+    file_id: str
+    write_token: str
+    base: BaseFile | None = None
+    append_only: bool = False
+
+    def with_token(self, write_token: str) -> WriteTask:
+        """Return the same task for another attempt."""
+        return replace(self, write_token=write_token)
+
+    @property
+    def file_name(self) -> BaseFileName:
+        """Name of the file that the task writes."""
+        return BaseFileName(self.file_id, self.write_token, self.instant)
+
+    @property
+    def path(self) -> str:
+        """Path of that file, relative to the table's base path."""
+        return join_path(self.partition_path, str(self.file_name))
+
+
+@dataclass(frozen=True, slots=True)
+class TaskResult:
+    """What a task did; `file` is relative to the table's base path.
+
+    `ignored` counts incoming rows that came too late; None where that shows only when log files are merged.
+    """
+
+    stat: WriteStat
+    ignored: int | None
+    file: str
+
+
+@dataclass(slots=True)
+class _Counts:
+    inserts: int = 0
+    updates: int = 0
+    deletes: int = 0
+    ignored: int = 0
+
+
+def run_write_task(
+    storage: Storage,
+    shape: TableShape,
+    settings: WriterSettings,
+    task: WriteTask,
+    rows: pa.Table | Iterable[pa.RecordBatch],
+) -> TaskResult:
+    """Write one base file and say what was done.
+
+    Args:
+        storage: the table's storage.
+        shape: what the rows of the table look like and how they merge.
+        settings: how base files are written.
+        task: which file to write, on top of which.
+        rows: the record key, the data columns, and optionally a boolean `_pyhudi_delete`; keys are unique unless
+        `append_only`.
+
+    Raises:
+        SchemaError: a row does not fit the table.
+        CorruptTableError: the file before is damaged.
+        AlreadyExistsError: the file was written already.
+    """
+    started = time.perf_counter()
+    kind = MarkerType.CREATE if task.base is None else MarkerType.MERGE
+    storage.create(marker_path(task.instant, task.path, kind), b"")
+    ensure_partition(storage, task.partition_path, task.instant)
+    log = _change_log(storage, shape, settings, task)
+    with storage.open_output(task.path) as output, log or contextlib.nullcontext():
+        with BaseFileWriter(output, shape, settings, KeyFilter.for_rows_after(storage, task.base, shape, settings)) as writer:
+            counts = _write(storage, shape, task, writer, keyed_batches(rows, shape), log)
+        size = output.tell()
+    spent = int((time.perf_counter() - started) * 1000)
+    stat = _stat(task, counts, writer.rows, size, spent)
+    return TaskResult(stat if log is None else replace(stat, cdc_stats=log.stats), counts.ignored, task.path)
+
+
+def _change_log(storage: Storage, shape: TableShape, settings: WriterSettings, task: WriteTask) -> ChangeLog | None:
+    """Return the log of what changes on top of a base file, if the table has one; all rows of a new file are new."""
+    if shape.change_log is None or task.base is None:
+        return None
+    return ChangeLog(storage, shape, settings, task)
+
+
+def _write(
+    storage: Storage, shape: TableShape, task: WriteTask, writer: BaseFileWriter, rows: Iterator[pa.Table], log: ChangeLog | None
+) -> _Counts:
+    stamp = Stamp(task.instant, task.write_token.split("-", 1)[0], task.partition_path, str(task.file_name))
+    if task.base is None:
+        return _create(shape, writer, stamp, rows, None)
+    if task.append_only:
+        for batch in _old_rows(storage, shape, task.base, 0):
+            writer.append(stamp.carried_over(batch, shape.file_schema), known_keys=True)
+        return _create(shape, writer, stamp, rows, log)
+    incoming = pa.concat_tables(rows)
+    return _merge(shape, writer, stamp, _old_rows(storage, shape, task.base, incoming.num_rows), incoming, log)
+
+
+def _create(shape: TableShape, writer: BaseFileWriter, stamp: Stamp, rows: Iterable[pa.Table], log: ChangeLog | None) -> _Counts:
+    counts = _Counts()
+    for batch in rows:
+        live = live_rows(batch, shape)
+        writer.append(stamp.new(live, shape.file_schema))
+        if log is not None:
+            log.inserted(live)
+        counts.inserts += live.num_rows
+    return counts
+
+
+def _merge(
+    shape: TableShape, writer: BaseFileWriter, stamp: Stamp, old: Iterator[pa.Table], rows: pa.Table, log: ChangeLog | None
+) -> _Counts:
+    counts = _Counts()
+    incoming = IncomingRows(rows, shape)
+    for batch in old:
+        merged = incoming.merge(batch)
+        writer.append(stamp.carried_over(merged.kept, shape.file_schema), known_keys=True)
+        writer.append(stamp.new(merged.replacements, shape.file_schema), known_keys=True)
+        if log is not None and merged.kept.num_rows < batch.num_rows:
+            log.replaced(rows_without(batch, merged.kept), merged.replacements)
+        counts.updates += merged.replacements.num_rows
+        counts.deletes += merged.deleted
+    inserts = incoming.inserts()
+    writer.append(stamp.new(inserts, shape.file_schema))
+    if log is not None:
+        log.inserted(inserts)
+    counts.inserts = inserts.num_rows
+    counts.ignored = incoming.ignored
+    return counts
+
+
+def _old_rows(storage: Storage, shape: TableShape, base: BaseFile, at_least: int) -> Iterator[pa.Table]:
+    """Yield the rows of the file before: the data, and the meta columns that stay as they are.
+
+    They come in pieces of `at_least` rows or more: each piece looks up its keys in a table of all incoming keys, and
+    what it costs to build that table must not be paid for every small row group.
+    """
+    columns = [COMMIT_TIME, COMMIT_SEQNO, RECORD_KEY, *shape.schema.names]
+    waiting: list[pa.Table] = []
+    rows = 0
+    for batch in iter_base_file(storage, base, shape.schema, columns, dictionaries=[COMMIT_TIME]):
+        waiting.append(with_computed_keys(pa.Table.from_batches([batch]), shape.virtual_key))
+        rows += batch.num_rows
+        if rows >= at_least:
+            yield pa.concat_tables(waiting)
+            waiting, rows = [], 0
+    if waiting:
+        yield pa.concat_tables(waiting)
+
+
+def _stat(task: WriteTask, counts: _Counts, rows: int, size: int, spent_ms: int) -> WriteStat:
+    base = task.base
+    return WriteStat(
+        file_id=task.file_id,
+        path=task.path,
+        prev_commit="null" if base is None else base.name.instant,
+        partition_path=task.partition_path,
+        num_writes=rows,
+        num_deletes=counts.deletes,
+        num_update_writes=counts.updates,
+        num_inserts=counts.inserts,
+        total_write_bytes=size,
+        file_size_in_bytes=size,
+        prev_base_file=None if base is None else str(base.name),
+        total_create_ms=spent_ms if base is None else 0,
+        total_upsert_ms=0 if base is None else spent_ms,
+    )

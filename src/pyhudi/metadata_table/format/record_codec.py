@@ -1,0 +1,166 @@
+"""Records of the metadata table, from and to their Avro bytes.
+
+Rules: `HoodieMetadata.avsc`, `HoodieMetadataPayload`; docs/format/metadata-table.md#stored-keys, #metadata-record, #record-index-value. The
+bytes follow the schema that stands in the HFile or in the log block, and hold no key.
+"""
+
+from __future__ import annotations
+
+import io
+import uuid
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
+
+import fastavro
+
+from pyhudi.codec.avro.avro_record import parsed_schema
+from pyhudi.errors import CorruptTableError
+from pyhudi.metadata_table.format.column_bound import decode_bound, decode_type
+from pyhudi.metadata_table.format.record import (
+    BloomFilterRecord,
+    ColumnStats,
+    FileEntry,
+    FileList,
+    MetadataRecord,
+    RecordLocation,
+    RecordType,
+    SecondaryEntry,
+)
+
+_DAMAGE = (EOFError, ValueError, TypeError, KeyError, IndexError, OverflowError)
+_UUID_ENCODING = 0
+_LONG = 1 << 64
+#: Indexes of records have few values for many keys: so many are kept once they are decoded.
+_MOST_KNOWN = 4096
+#: Of so many files what they hold is kept for the next time, of those with so few records.
+_KEPT_DECODERS, _FEW_RECORDS = 128, 256
+#: Records of so many bytes are kept for the next time, so many of them.
+_LONG_LIST, _LONG_LISTS = 4096, 32
+
+
+def decoder_of(schema: str, what: str, count: int) -> RecordDecoder:
+    """Return a decoder for a file or block of so many records; each commit reads small ones again until they are compacted.
+
+    Raises:
+        CorruptTableError: the schema is damaged.
+    """
+    return _kept_decoder(schema, what) if count <= _FEW_RECORDS else RecordDecoder(schema, what)
+
+
+class RecordDecoder:
+    """Decodes the records that were written with one schema; `what` names their file in errors, `keep` is for those of few records.
+
+    Raises:
+        CorruptTableError: the schema is damaged.
+    """
+
+    def __init__(self, schema: str, what: str, *, keep: bool = False) -> None:
+        self.schema = schema
+        self._keep = keep
+        self._schema = parsed_schema(schema)
+        self._what = what
+        self._known: dict[bytes, MetadataRecord] = {}
+
+    def decode(self, value: bytes) -> MetadataRecord:
+        """Return the record.
+
+        Raises:
+            CorruptTableError: the bytes do not follow the schema, or the record is of no known kind.
+        """
+        known = self._known.get(value)
+        if known is not None:
+            return known
+        if len(value) >= _LONG_LIST:
+            return _long_list(self.schema, self._what, value)
+        record = _decoded(self._schema, self._what, value)
+        if (self._keep or isinstance(record, RecordLocation | SecondaryEntry)) and len(self._known) < _MOST_KNOWN:
+            self._known[value] = record
+        return record
+
+
+@lru_cache(maxsize=_KEPT_DECODERS)
+def _kept_decoder(schema: str, what: str) -> RecordDecoder:
+    return RecordDecoder(schema, what, keep=True)
+
+
+@lru_cache(maxsize=_LONG_LISTS)
+def _long_list(schema: str, what: str, value: bytes) -> MetadataRecord:
+    """Return a long record, as lists of files are: each commit reads that of its partition again until it is compacted."""
+    return _decoded(parsed_schema(schema), what, value)
+
+
+def _decoded(schema: Any, what: str, value: bytes) -> MetadataRecord:
+    source = io.BytesIO(value)
+    try:
+        # Names of the records tell the wrappers of bounds apart; unions with one record give it bare.
+        found = fastavro.schemaless_reader(source, schema, None, return_record_name=True, return_record_name_override=True)
+        return _record(found)
+    except _DAMAGE as error:
+        raise CorruptTableError(f"a record of {what} is damaged ({type(error).__name__}: {error})") from None
+
+
+def _record(found: Any) -> MetadataRecord:
+    kind = RecordType(found["type"])
+    field, read = _READERS[kind]
+    content = found[field]
+    if content is None:
+        raise CorruptTableError(f"a record of the metadata table of the kind {kind.name} has no {field}")
+    return read(kind, content)
+
+
+def _file_list(kind: RecordType, content: Mapping[str, Any]) -> FileList:
+    return FileList(kind, {name: FileEntry(entry["size"], entry["isDeleted"]) for name, entry in content.items()})
+
+
+def _column_stats(kind: RecordType, found: Mapping[str, Any]) -> ColumnStats:
+    named, info = decode_type(found)
+    low_kind, low = decode_bound(found["minValue"], named, info)
+    high_kind, high = decode_bound(found["maxValue"], named, info)
+    return ColumnStats(
+        kind,
+        found["fileName"] or "",
+        found["columnName"] or "",
+        low_kind or high_kind or named,
+        low,
+        high,
+        found["valueCount"],
+        found["nullCount"],
+        found["totalSize"],
+        found["totalUncompressedSize"],
+        found["isDeleted"],
+        found.get("isTightBound", False),
+        info,
+        2 if found.get("valueType") or found["isDeleted"] else 1,
+    )
+
+
+def _bloom_filter(_: RecordType, found: Mapping[str, Any]) -> BloomFilterRecord:
+    return BloomFilterRecord(found["type"], found["timestamp"], found["bloomFilter"], found["isDeleted"])
+
+
+def _location(_: RecordType, found: Mapping[str, Any]) -> RecordLocation:
+    file_id = found["fileId"] or ""
+    if found["fileIdEncoding"] == _UUID_ENCODING:
+        file_id = _file_id(found["fileIdHighBits"], found["fileIdLowBits"], found["fileIndex"])
+    return RecordLocation(found["partitionName"] or "", file_id, found["instantTime"], found.get("position"))
+
+
+def _file_id(high: int, low: int, index: int) -> str:
+    text = str(uuid.UUID(int=high % _LONG << 64 | low % _LONG))
+    return text if index == -1 else f"{text}-{index}"
+
+
+def _secondary(_: RecordType, found: Mapping[str, Any]) -> SecondaryEntry:
+    return SecondaryEntry(found["isDeleted"])
+
+
+_READERS: dict[RecordType, tuple[str, Callable[[RecordType, Any], MetadataRecord]]] = {
+    RecordType.ALL_PARTITIONS: ("filesystemMetadata", _file_list),
+    RecordType.FILES: ("filesystemMetadata", _file_list),
+    RecordType.COLUMN_STATS: ("ColumnStatsMetadata", _column_stats),
+    RecordType.PARTITION_STATS: ("ColumnStatsMetadata", _column_stats),
+    RecordType.BLOOM_FILTER: ("BloomFilterMetadata", _bloom_filter),
+    RecordType.RECORD_INDEX: ("recordIndexMetadata", _location),
+    RecordType.SECONDARY_INDEX: ("SecondaryIndexMetadata", _secondary),
+}

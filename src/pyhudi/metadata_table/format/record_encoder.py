@@ -1,0 +1,123 @@
+"""Records of the metadata table to their Avro bytes, as Hudi writes them into HFiles: the key is left empty.
+
+Rules: `HoodieMetadataPayload`; docs/format/metadata-table.md#stored-keys, #metadata-record, #record-index-value.
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+import re
+import uuid
+from typing import Any
+
+import fastavro
+
+from pyhudi.codec.avro.avro_record import parsed_schema, schema_text
+from pyhudi.metadata_table.format.column_bound import encode_bound
+from pyhudi.metadata_table.format.record import (
+    BloomFilterRecord,
+    ColumnStats,
+    FileList,
+    MetadataRecord,
+    RecordLocation,
+    RecordType,
+    SecondaryEntry,
+    ValueType,
+)
+from pyhudi.schema.avro_arrow import with_meta_fields
+from pyhudi.spec.table.table_version import TableVersion
+
+_UUID_ID = re.compile(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:-(\d{1,9}))?")
+_SIGN = 1 << 63
+_LOW = (1 << 64) - 1
+#: Indexes of records have few values for many keys: so many are kept once they are encoded.
+_MOST_KNOWN = 4096
+_SCHEMAS = {TableVersion.SIX: "HoodieMetadataRecordV6", TableVersion.EIGHT: "HoodieMetadataRecordV8"}
+
+
+class RecordEncoder:
+    """Encodes records for a metadata table of a version.
+
+    `schema` is the text for commits; `file_schema`, with the meta fields before it, that of HFiles and log blocks.
+    """
+
+    def __init__(self, version: int) -> None:
+        self._has_types = version >= TableVersion.NINE
+        self.schema = schema_text(_SCHEMAS.get(TableVersion(version), "HoodieMetadataRecord"))
+        self.file_schema = _file_schema(self.schema)
+        self._parsed = parsed_schema(self.file_schema)
+        self._known: dict[MetadataRecord, bytes] = {}
+
+    def encode(self, record: MetadataRecord) -> bytes:
+        """Return the bytes of a record."""
+        if not isinstance(record, RecordLocation | SecondaryEntry):
+            return self._encoded(record)
+        known = self._known.get(record)
+        if known is None:
+            known = self._encoded(record)
+            if len(self._known) < _MOST_KNOWN:
+                self._known[record] = known
+        return known
+
+    def _encoded(self, record: MetadataRecord) -> bytes:
+        sink = io.BytesIO()
+        fastavro.schemaless_writer(sink, self._parsed, {"key": "", **self._fields(record)})
+        return sink.getvalue()
+
+    def _fields(self, record: MetadataRecord) -> dict[str, Any]:
+        match record:
+            case FileList():
+                entries = {name: {"size": entry.size, "isDeleted": entry.is_deleted} for name, entry in record.entries.items()}
+                return {"type": record.type, "filesystemMetadata": entries}
+            case ColumnStats():
+                return {"type": record.type, "ColumnStatsMetadata": self._column_stats(record)}
+            case BloomFilterRecord():
+                return {"type": RecordType.BLOOM_FILTER, "BloomFilterMetadata": _bloom_filter(record)}
+            case RecordLocation():
+                return {"type": RecordType.RECORD_INDEX, "recordIndexMetadata": _location(record)}
+            case SecondaryEntry():
+                return {"type": RecordType.SECONDARY_INDEX, "SecondaryIndexMetadata": {"isDeleted": record.is_deleted}}
+
+    def _column_stats(self, stats: ColumnStats) -> dict[str, Any]:
+        with_type = self._has_types and stats.index_version > 1
+        fields: dict[str, Any] = {
+            "fileName": stats.file_name,
+            "columnName": stats.column,
+            "minValue": encode_bound(stats.minimum, stats.value_type, stats.type_info, with_type=with_type),
+            "maxValue": encode_bound(stats.maximum, stats.value_type, stats.type_info, with_type=with_type),
+            "valueCount": stats.value_count,
+            "nullCount": stats.null_count,
+            "totalSize": stats.total_size,
+            "totalUncompressedSize": stats.total_uncompressed_size,
+            "isDeleted": stats.is_deleted,
+            "isTightBound": stats.is_tight_bound,
+        }
+        if with_type and not stats.is_deleted:
+            kind = ValueType.NULL if stats.value_type is None else stats.value_type
+            fields["valueType"] = {"typeOrdinal": int(kind), "additionalInfo": stats.type_info}
+        return fields
+
+
+@functools.cache
+def _file_schema(schema: str) -> str:
+    return with_meta_fields(schema)
+
+
+def _bloom_filter(record: BloomFilterRecord) -> dict[str, Any]:
+    return {"type": record.kind, "timestamp": record.instant, "bloomFilter": record.text, "isDeleted": record.is_deleted}
+
+
+def _location(place: RecordLocation) -> dict[str, Any]:
+    fields = {"partitionName": place.partition_path, "instantTime": place.instant_ms, "position": place.position}
+    match = _UUID_ID.fullmatch(place.file_id)
+    if match is None:
+        return fields | {"fileIdHighBits": -1, "fileIdLowBits": -1, "fileIndex": -1, "fileId": place.file_id, "fileIdEncoding": 1}
+    number = uuid.UUID(match[1]).int
+    index = -1 if match[2] is None else int(match[2])
+    bits = {"fileIdHighBits": _signed(number >> 64), "fileIdLowBits": _signed(number & _LOW), "fileIndex": index}
+    return fields | bits | {"fileId": "", "fileIdEncoding": 0}
+
+
+def _signed(bits: int) -> int:
+    return bits - 2 * _SIGN if bits >= _SIGN else bits

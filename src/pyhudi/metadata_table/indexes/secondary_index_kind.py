@@ -1,0 +1,151 @@
+"""The partitions `secondary_index_*`: which records have a value in a column.
+
+Rules: `SecondaryIndexRecordGenerationUtils`; docs/format/metadata-table.md#what-each-action-records, #secondary-index-entry,
+#key-to-file-group. An entry is a pair of value and record key. What a commit changes
+are the pairs that its rows have anew, and those that they had before and no longer have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pyhudi.engine.local_engine import LocalEngine
+from pyhudi.errors import UnsupportedError
+from pyhudi.metadata_table.format import metadata_partitions as partitions
+from pyhudi.metadata_table.format.column_types import type_at
+from pyhudi.metadata_table.format.index_definitions import IndexDefinition
+from pyhudi.metadata_table.format.record import SecondaryEntry
+from pyhudi.metadata_table.format.secondary_keys import SecondaryKeys, same_texts, secondary_keys
+from pyhudi.metadata_table.indexes.bulk_index_build import (
+    NO_TEXTS,
+    KeyedRows,
+    group_file_ids,
+    initial_groups,
+    joined,
+    refuse_virtual_keys,
+    standing_slices,
+)
+from pyhudi.metadata_table.indexes.data_table import DataTable
+from pyhudi.metadata_table.indexes.slice_changes import SliceChange, slice_changes
+from pyhudi.metadata_table.write.data_table_changes import ColumnChanges, InitialGroup
+from pyhudi.schema.avro_arrow import avro_to_arrow
+from pyhudi.spec.actions.clean import CleanMetadata
+from pyhudi.spec.actions.commit import CommitMetadata
+from pyhudi.spec.files.file_group import FileSlice
+from pyhudi.timeline.instant_details import read_commit
+
+#: From this version on the value alone decides on the file group.
+_BY_VALUE = 2
+_NOTHING = SecondaryKeys(NO_TEXTS, NO_TEXTS)
+
+
+class SecondaryIndexKind:
+    """See `PartitionKind`."""
+
+    def serves(self, partition: str) -> bool:
+        """Tell whether a partition of this name is of the kind."""
+        return partition.startswith(partitions.SECONDARY_PREFIX)
+
+    def definition(self, table: DataTable, partition: str) -> IndexDefinition | None:  # noqa: ARG002 - one protocol for all kinds
+        """Return None: who creates the index says which column it is of."""
+        return None
+
+    def file_ids(self, table: DataTable, partition: str) -> Iterable[str]:
+        """Return the file ids of the groups that `initial` returns."""
+        return group_file_ids(table, partition, standing_slices(table))
+
+    def initial(self, table: DataTable, partition: str) -> Iterable[InitialGroup]:
+        """Return the file groups with the pairs of all rows.
+
+        Raises:
+            UnsupportedError: the table has no meta columns, or no such column any more.
+        """
+        refuse_virtual_keys(table, partition)
+        index = _Index(table, partition)
+        return initial_groups(table, partition, standing_slices(table), [index.value], index.keyed)
+
+    def of_commit(self, table: DataTable, partition: str, instant: str, metadata: CommitMetadata) -> ColumnChanges:  # noqa: ARG002
+        """Return the pairs that came and went.
+
+        Raises:
+            UnsupportedError: the commit changes the column's type, and with it the texts of values that are not written.
+        """
+        index = _Index(table, partition)
+        index.refuse_other_texts()
+        moves = LocalEngine().run(index.changes, slice_changes(table.view, metadata))
+        added, removed = _joined(new for new, _ in moves), _joined(old for _, old in moves)
+        gone = _without(removed, added)
+        return ColumnChanges(
+            added.keys,
+            [index.value],
+            np.zeros(len(added.keys), np.int64),
+            gone.keys,
+            hashed=added.prefixes if index.by_value else None,
+            deleted_hashed=gone.prefixes if index.by_value else None,
+        )
+
+    def of_clean(self, table: DataTable, partition: str, instant: str, metadata: CleanMetadata) -> None:  # noqa: ARG002
+        """Return None: a clean deletes what no snapshot reads."""
+        return
+
+
+class _Index:
+    """One secondary index of a table."""
+
+    def __init__(self, table: DataTable, partition: str) -> None:
+        definition = table.definitions.get(partition)
+        if definition is None or len(definition.source_fields) != 1:
+            raise UnsupportedError(f"table {table.view.storage.uri} does not say which column its index {partition} is of; drop the index")
+        self.field = definition.source_fields[0]
+        self.column = self.field.split(".")[0]
+        self.by_value = definition.version >= _BY_VALUE
+        self.value = table.own.encoder.encode(SecondaryEntry())
+        self._table = table
+        self._partition = partition
+        if self.column not in table.shape.schema.names:
+            raise UnsupportedError(
+                f"table {table.view.storage.uri} has no column '{self.column}' any more, of which its index {partition} is; drop the index"
+            )
+
+    def refuse_other_texts(self) -> None:
+        """Refuse a commit that gives the column a type in which its values have other texts."""
+        view = self._table.view
+        last = view.timeline.last_completed()
+        recorded = None if last is None else read_commit(view.storage, view.config, last).schema_json
+        old = type_at(avro_to_arrow(recorded), self.field) if recorded else None
+        new = type_at(self._table.shape.schema, self.field)
+        if old is not None and new is not None and not same_texts(old, new):
+            raise UnsupportedError(
+                f"column '{self.field}' of table {view.storage.uri} would become {new}, it is {old}, and the index {self._partition} holds"
+                " its values as texts; drop the index first"
+            )
+
+    def keyed(self, slice_: FileSlice) -> KeyedRows:
+        """Return the keys of all rows of a slice."""
+        found = self._of(slice_, None)
+        return KeyedRows(found.keys, found.prefixes if self.by_value else found.keys)
+
+    def changes(self, change: SliceChange) -> tuple[SecondaryKeys, SecondaryKeys]:
+        """Return the pairs that rows of a file group have anew, and those that they no longer have."""
+        if change.keeps_rows:
+            return _NOTHING, _NOTHING
+        among = self._table.rows.logged(change)[0] if change.appended else None
+        before, after = self._of(change.before, among), self._of(change.after, among)
+        return _without(after, before), _without(before, after)
+
+    def _of(self, slice_: FileSlice | None, among: pa.StringArray | None) -> SecondaryKeys:
+        return secondary_keys(self._table.rows.rows(slice_, [self.column], among), self.field)
+
+
+def _without(some: SecondaryKeys, others: SecondaryKeys) -> SecondaryKeys:
+    kept = pc.invert(pc.is_in(some.keys, value_set=others.keys))
+    return SecondaryKeys(some.keys.filter(kept), some.prefixes.filter(kept))
+
+
+def _joined(parts: Iterable[SecondaryKeys]) -> SecondaryKeys:
+    found = list(parts)
+    return SecondaryKeys(joined(part.keys for part in found), joined(part.prefixes for part in found))

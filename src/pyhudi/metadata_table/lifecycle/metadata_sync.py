@@ -1,0 +1,88 @@
+"""Keeping the metadata table in step with its table: what a writer calls while it holds the table's lock.
+
+Rules: `HoodieBackedTableMetadataWriter`; docs/format/metadata-table.md#initialization, #what-each-action-records,
+#services-of-the-metadata-table; docs/design/0070-hfile-and-metadata-table.md.
+
+    find, prepare   before an action's instant is put on the timeline: the metadata table is there, whole, and knows all
+    record_*        before the action's instant completes
+    maintain        when it has completed
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.metadata_table.format.metadata_settings import DEFAULTS, MetadataSettings
+from pyhudi.metadata_table.indexes.data_table import DataTable
+from pyhudi.metadata_table.indexes.index_kind import PartitionKind
+from pyhudi.metadata_table.indexes.index_kinds import with_kinds
+from pyhudi.metadata_table.read.writer_table import OwnTable
+from pyhudi.metadata_table.services.metadata_clean import AFTER_COMPACTION, clean_if_due
+from pyhudi.metadata_table.services.metadata_compaction import compact_if_due, delta_commits, may_compact
+from pyhudi.metadata_table.services.metadata_log_compaction import log_compact_if_due, unjoined_delta_commits
+from pyhudi.metadata_table.write.metadata_commit import write_changes
+from pyhudi.spec.actions.clean import CleanMetadata
+from pyhudi.spec.actions.commit import CommitMetadata
+from pyhudi.spec.instant import Action
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.storage_protocol import Storage
+
+
+@dataclass(frozen=True, slots=True)
+class InStep:
+    """A table and its metadata table under the table's lock; `view` shows the table as it is before the action."""
+
+    storage: Storage
+    config: TableConfig
+    view: FileSystemView
+    own: OwnTable
+    settings: MetadataSettings = DEFAULTS
+
+    def record_commit(self, instant: str, metadata: CommitMetadata, schema: pa.Schema | None) -> None:
+        """Record a commit, deltacommit, compaction, clustering or overwrite that is about to complete.
+
+        Args:
+            instant: its requested time.
+            metadata: what it did.
+            schema: the table's data columns with it, with the history of its schema if it has one; None when it does not say.
+
+        Raises:
+            CorruptTableError: the metadata table is damaged, or a written file has no whole footer.
+            StorageError: the storage failed; the action must not complete.
+        """
+        table = DataTable(self.view, self.own, schema, self.settings)
+        changes = {name: kind.of_commit(table, name, instant, metadata) for name, kind in self._kinds.items()}
+        write_changes(self.own, instant, changes, self.config.metadata_partitions_inflight)
+
+    def record_clean(self, instant: str, metadata: CleanMetadata, schema: pa.Schema) -> None:
+        """Record a clean that has deleted its files and is about to complete; errors as of `record_commit`."""
+        table = DataTable(self.view, self.own, schema, self.settings)
+        changes = {name: kind.of_clean(table, name, instant, metadata) for name, kind in self._kinds.items()}
+        told = {name: change for name, change in changes.items() if change is not None}
+        write_changes(self.own, instant, told, self.config.metadata_partitions_inflight)
+
+    def maintain(self) -> None:
+        """Compact, clean and log compact the metadata table if that is due; after the action completed, while the lock is still held.
+
+        Raises:
+            StorageError: the storage failed; the metadata table is as good as before.
+        """
+        waiting = any(instant.action is not Action.DELTA_COMMIT for instant in self.own.timeline.pending())
+        now = delta_commits(self.own) + 1  # that of the action; read again is the timeline only for something to do
+        blocks = self.settings.log_compaction_blocks
+        joins = blocks is not None and unjoined_delta_commits(self.own) + 1 >= blocks
+        if waiting or joins or now == AFTER_COMPACTION or now >= self.settings.max_delta_commits:
+            own, inflight, data = self.own.reloaded(), self.config.metadata_partitions_inflight, self.view.timeline
+            if may_compact(own, data):
+                own = compact_if_due(own, self.settings.max_delta_commits, inflight)
+            own = clean_if_due(own, inflight)
+            if blocks is not None:
+                log_compact_if_due(own, data, blocks, inflight)
+
+    @property
+    def _kinds(self) -> Mapping[str, PartitionKind]:
+        return with_kinds((*self.config.metadata_partitions, *self.config.metadata_partitions_inflight))

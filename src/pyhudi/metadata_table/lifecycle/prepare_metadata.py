@@ -1,0 +1,240 @@
+"""Making the metadata table what options want, before an action is put on the table's timeline.
+
+Rules: `HoodieBackedTableMetadataWriter.initializeIfNeeded`, `HoodieTable.deleteMetadataIndexIfNecessary`;
+docs/format/metadata-table.md#initialization, #index-definitions. Missing partitions are built from a listing and the footers, partitions
+that are switched off go, and a metadata table that cannot be gone on with is built anew.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection
+from dataclasses import replace
+
+import pyarrow as pa
+
+from pyhudi.errors import UnsupportedError, UsageError
+from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.metadata_table.format.index_definitions import PATH, PATH_PROPERTY, load_definitions, render_definitions
+from pyhudi.metadata_table.format.metadata_partitions import COLUMN_STATS, RECORD_INDEX, SECONDARY_PREFIX
+from pyhudi.metadata_table.format.metadata_settings import DEFAULTS, MetadataSettings
+from pyhudi.metadata_table.indexes.added_columns import StaleStatisticsError, record_added_columns
+from pyhudi.metadata_table.indexes.data_table import DataTable
+from pyhudi.metadata_table.indexes.index_kind import PartitionKind
+from pyhudi.metadata_table.indexes.index_kinds import kind_of, with_kinds
+from pyhudi.metadata_table.lifecycle.metadata_sync import InStep
+from pyhudi.metadata_table.lifecycle.missing_definitions import without_lost_definitions
+from pyhudi.metadata_table.lifecycle.open_for_write import Found, find
+from pyhudi.metadata_table.lifecycle.orphaned_partitions import delete_forgotten
+from pyhudi.metadata_table.read.writer_table import FOLDER, OwnTable, Sources, create_own
+from pyhudi.metadata_table.write.inflight import check_laid_out, pending_builds
+from pyhudi.metadata_table.write.initialise import build_partition
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.spec.table.table_keys import METADATA_PARTITIONS, METADATA_PARTITIONS_INFLIGHT
+from pyhudi.storage.prefix_storage import FolderStorage
+from pyhudi.storage.storage_protocol import Storage
+from pyhudi.storage.table_properties import store_properties
+from pyhudi.timeline.timeline import Timeline
+
+_log = logging.getLogger(__name__)
+
+
+def prepare(
+    storage: Storage,
+    config: TableConfig,
+    timeline: Timeline,
+    schema: pa.Schema | None,
+    sources: Sources,
+    settings: MetadataSettings = DEFAULTS,
+    found: Found | None = None,
+) -> tuple[TableConfig, InStep | None]:
+    """Return the table's properties, and the table with a metadata table that knows all completed actions; None when it shall have none.
+
+    The caller holds the lock and has rolled back what failed writers left.
+
+    Args:
+        storage: the data table's storage.
+        config: its properties.
+        timeline: its timeline.
+        schema: its data columns, None while they are unknown.
+        sources: of time and chance.
+        settings: what options want; by default Apache Hudi's defaults.
+        found: what `find` found of it before, if that was called.
+
+    Raises:
+        UnsupportedError: it has indexes that this release does not write, or one that somebody else has begun to build just now.
+        StorageError: the storage failed; the table is as it was, without a metadata table if that was being built.
+    """
+    refuse_unserved(storage, config)
+    config = _without_stale(storage, config, timeline, sources)
+    if not _shall_be(config, settings):
+        return (drop_metadata_table(storage, config, sources) if config.metadata_partitions else config), None
+    found = found or find(storage, config, timeline, sources)
+    own = None if found.trouble else found.own
+    if own is None and (pending := _must_complete_first(config, timeline)):
+        _log.warning("the metadata table of %s is built when %s is complete: %s", storage.uri, pending, found.trouble)
+        return (drop_metadata_table(storage, config, sources) if config.metadata_partitions else config), None
+    if own is None:
+        in_step = _built_anew(found, config, schema, sources, settings)
+        return in_step.config, in_step
+    config = _without_unwanted(storage, config, sources, settings)
+    table = DataTable(found.view.with_config(config), own, schema, settings)
+    delete_forgotten(table)
+    try:
+        in_step = _complete(table, settings.wanted(config), settings, sources)
+    except StaleStatisticsError as error:
+        in_step = _built_anew(replace(found, reason=str(error)), config, schema, sources, settings)
+    return in_step.config, in_step
+
+
+def rebuilt(in_step: InStep, reason: str, schema: pa.Schema | None) -> InStep:
+    """Return the table with its metadata table built anew, which turned out to be damaged while an action was recorded.
+
+    Raises:
+        StorageError: the storage failed.
+    """
+    view = FileSystemView(in_step.storage, in_step.config, in_step.view.timeline)
+    return _built_anew(Found(None, reason, view), in_step.config, schema, in_step.own.sources, in_step.settings)
+
+
+def _without_stale(storage: Storage, config: TableConfig, timeline: Timeline, sources: Sources) -> TableConfig:
+    """Look after partitions that are being built: writers tell them what they do, unless nobody builds them any more; then they go."""
+    if not config.metadata_partitions_inflight:
+        return config
+    if pending_builds(timeline):
+        check_laid_out(storage, config)
+        return config
+    stale = config.metadata_partitions_inflight
+    _log.warning("what was left of builds in the metadata table of %s goes: %s", storage.uri, ", ".join(stale))
+    config = with_partitions(storage, config, config.metadata_partitions, sources)
+    for name in stale:
+        FolderStorage(storage, FOLDER).delete_tree(name)
+    return config
+
+
+def drop_metadata_table(storage: Storage, config: TableConfig, sources: Sources) -> TableConfig:
+    """Delete the metadata table, and return the table's properties, which do not name it any more."""
+    config = with_partitions(storage, config, (), sources)
+    storage.delete_tree(FOLDER)
+    return config
+
+
+def refuse_unserved(storage: Storage, config: TableConfig) -> None:
+    """Refuse a table whose metadata table this release cannot keep in step.
+
+    Raises:
+        UnsupportedError: names the partition.
+    """
+    names = {*config.metadata_partitions, *config.metadata_partitions_inflight}
+    strange = sorted(name for name in names if kind_of(name) is None)
+    if strange:
+        raise UnsupportedError(
+            f"table {storage.uri} has the index {strange[0]}, which this release does not keep in step; drop it, or write with Apache Hudi"
+        )
+
+
+def _shall_be(config: TableConfig, settings: MetadataSettings) -> bool:
+    return bool(config.metadata_partitions) if settings.enabled is None else settings.enabled
+
+
+def _must_complete_first(config: TableConfig, timeline: Timeline) -> str:
+    """Return the time of a pending write or service that a build must wait for, `""` for none.
+
+    An instant of version 6 does not tell whether it completed before the metadata table was built or afterwards; Apache Hudi waits, too.
+    """
+    pending = timeline.pending() if config.layout == 1 else ()
+    return next((instant.requested for instant in pending if instant.comparable_action.writes_data), "")
+
+
+def _built_anew(found: Found, config: TableConfig, schema: pa.Schema | None, sources: Sources, settings: MetadataSettings) -> InStep:
+    storage = found.view.storage
+    config = without_lost_definitions(storage, config, sources)
+    wanted = settings.wanted(config)
+    if config.metadata_partitions:
+        _log.warning("the metadata table of %s is built anew: %s", storage.uri, found.trouble)
+        config = with_partitions(storage, config, (), sources)
+    own = create_own(storage, config, sources)
+    view = FileSystemView(storage, config, found.view.timeline)
+    return _complete(DataTable(view, own, schema, settings), wanted, settings, sources)
+
+
+def _complete(table: DataTable, wanted: Collection[str], settings: MetadataSettings, sources: Sources) -> InStep:
+    """Build the partitions that are missing, and define anew what options or the schema have changed."""
+    view, own = table.view, table.own
+    storage, config, timeline = view.storage, view.config, view.timeline
+    built: list[str] = []
+    for name, kind in with_kinds(wanted).items():
+        if name in config.metadata_partitions_inflight:
+            continue
+        is_there = name in config.metadata_partitions
+        if is_there and settings.enabled is not None:
+            own = _with_added_columns(table if own is table.own else table.reopened(table.view, own), name, kind)
+        changed = _define(table, name, kind, sources, again=settings.enabled is not None)
+        if changed is not config or not is_there:
+            config = changed
+            table = table.reopened(FileSystemView(storage, config, timeline) if changed is not table.view.config else table.view, own)
+        if not is_there:
+            own = build_partition(own, name, kind.initial(table, name), data=timeline)
+            built.append(name)
+    if built:
+        names, inflight = (*config.metadata_partitions, *built), config.metadata_partitions_inflight
+        config = with_partitions(storage, config, names, sources, inflight)
+    return InStep(storage, config, view.with_config(config), own, settings)
+
+
+def _with_added_columns(table: DataTable, partition: str, kind: PartitionKind) -> OwnTable:
+    """Return the metadata table with statistics of columns that are about to come into the index."""
+    known = table.definitions.get(partition)
+    wanted = kind.definition(table, partition) if partition == COLUMN_STATS and known is not None else None
+    return table.own if known is None or wanted is None else record_added_columns(table, known, wanted)
+
+
+def _define(table: DataTable, partition: str, kind: PartitionKind, sources: Sources, *, again: bool) -> TableConfig:
+    """Write how an index is defined, unless that is said already, and return the table's properties.
+
+    `again` holds a definition that is there against the columns that the index would have now.
+    """
+    storage, config = table.view.storage, table.view.config
+    known, created = table.definitions.get(partition), table.settings.created.get(partition)
+    if known is not None and not again and created is None:
+        return config
+    found = created or kind.definition(table, partition)
+    is_known = (
+        known == created if created is not None else known is not None and found is not None and known.source_fields == found.source_fields
+    )
+    if found is None or is_known:
+        return config
+    storage.replace(PATH, render_definitions({**table.definitions, partition: found}))
+    return replace(config, properties=store_properties(storage, {PATH_PROPERTY: PATH}, sources.clock.now()))
+
+
+def _without_unwanted(storage: Storage, config: TableConfig, sources: Sources, settings: MetadataSettings) -> TableConfig:
+    """Delete the partitions that options have switched off: first from the properties, so that nobody reads them any more."""
+    wanted = settings.wanted(config)
+    dropped = [name for name in config.metadata_partitions if name not in wanted]
+    if not dropped:
+        return config
+    _refuse_to_drop_what_is_needed(storage, dropped, wanted)
+    _log.info("partitions of the metadata table of %s that are switched off go: %s", storage.uri, ", ".join(dropped))
+    names, inflight = [name for name in config.metadata_partitions if name in wanted], config.metadata_partitions_inflight
+    config = with_partitions(storage, config, names, sources, inflight)
+    definitions = load_definitions(storage, config)
+    if not definitions.keys().isdisjoint(dropped):
+        storage.replace(PATH, render_definitions({name: found for name, found in definitions.items() if name not in dropped}))
+    for name in dropped:
+        FolderStorage(storage, FOLDER).delete_tree(name)
+    return config
+
+
+def _refuse_to_drop_what_is_needed(storage: Storage, dropped: Collection[str], kept: Collection[str]) -> None:
+    needy = [name for name in kept if name.startswith(SECONDARY_PREFIX)]
+    if RECORD_INDEX in dropped and needy:
+        raise UsageError(f"the record index of table {storage.uri} cannot be dropped: {needy[0]} needs it; drop that first")
+
+
+def with_partitions(
+    storage: Storage, config: TableConfig, names: Collection[str], sources: Sources, inflight: Collection[str] = ()
+) -> TableConfig:
+    """Say in the properties which partitions the metadata table has and which are being built, and return them as they are then."""
+    changes = {METADATA_PARTITIONS: ",".join(sorted(names)), METADATA_PARTITIONS_INFLIGHT: ",".join(sorted(inflight))}
+    return replace(config, properties=store_properties(storage, changes, sources.clock.now()))

@@ -1,0 +1,111 @@
+"""Cleaning the metadata table: file slices that no reader asks for any more go.
+
+Rules: `HoodieBackedTableMetadataWriter.cleanIfNecessary`, `CleanPlanner` with the policy KEEP_LATEST_COMMITS;
+docs/format/metadata-table.md#services-of-the-metadata-table. What a reader may still see that began some commits ago is kept. A clean that
+was cut off is finished by the next one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterator, Mapping
+
+from pyhudi.codec.actions.clean_codec import encode_clean_metadata, encode_clean_plan
+from pyhudi.errors import CorruptTableError
+from pyhudi.fsview.partition_listing import walk_partitions
+from pyhudi.metadata_table.read.instant_times import Service, service_time
+from pyhudi.metadata_table.read.writer_table import OwnTable
+from pyhudi.metadata_table.services.metadata_compaction import delta_commits
+from pyhudi.spec.actions.clean import CleanMetadata, CleanPartition, CleanPlan
+from pyhudi.spec.files.file_group import FileSlice, join_path
+from pyhudi.spec.instant import Action, Instant, State
+from pyhudi.timeline.instant_details import read_action
+
+#: Completed commits whose file slices stay: the least number that Hudi keeps.
+RETAINED = 20
+#: Delta commits after a compaction from which on it is worth looking.
+AFTER_COMPACTION = 3
+_POLICY = "KEEP_LATEST_COMMITS"
+
+
+def clean_if_due(own: OwnTable, inflight: Collection[str] = (), retained: int = RETAINED) -> OwnTable:
+    """Clean the metadata table once after each compaction, and return it as it is then; partitions that are being built stay as they are.
+
+    Raises:
+        CorruptTableError: a clean that was cut off has no plan.
+        StorageError: the storage failed; the clean is finished by the next one.
+    """
+    for instant in own.timeline.pending():
+        if instant.action is Action.CLEAN:
+            _execute(own, instant, _read_plan(own, instant))
+            own = own.reloaded()
+    done = [instant for instant in own.timeline.completed() if instant.action in (Action.DELTA_COMMIT, Action.COMMIT)]
+    compacted = any(instant.action is Action.COMMIT for instant in done)
+    if not compacted or len(done) <= retained or delta_commits(own) != AFTER_COMPACTION:
+        return own
+    return _clean(own, inflight, done[-retained], done[-1])
+
+
+def _clean(own: OwnTable, inflight: Collection[str], earliest: Instant, last: Instant) -> OwnTable:
+    files = {partition: paths for partition, paths in _unneeded(own, earliest.requested) if paths and partition not in inflight}
+    if not files:
+        return own
+    plan = CleanPlan(
+        _POLICY,
+        retained_from=earliest.requested,
+        retained_action=earliest.action.value,
+        last_completed=last.requested,
+        files={partition: tuple(f"{own.storage.uri}/{path}" for path in paths) for partition, paths in files.items()},
+        extra={},
+    )
+    requested = own.writer.request(Action.CLEAN, service_time(own, Service.CLEAN), encode_clean_plan(plan, sync=own.sources.sync_marker()))
+    _execute(own, requested, plan)
+    return own.reloaded()
+
+
+def _unneeded(own: OwnTable, earliest: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the files of slices that are older than the one which was the newest at the earliest time that is kept."""
+    for partition, _ in walk_partitions(own.storage):
+        paths = []
+        for group in own.view.groups(partition):
+            older = [slice_ for slice_ in group.slices if slice_.base_instant < earliest]
+            paths += [path for slice_ in older[1:] for path in _paths(slice_)]
+        yield partition, sorted(paths)
+
+
+def _paths(slice_: FileSlice) -> list[str]:
+    return [log.path for log in slice_.logs] + ([] if slice_.base is None else [slice_.base.path])
+
+
+def _execute(own: OwnTable, instant: Instant, plan: CleanPlan) -> None:
+    started = time.perf_counter()
+    if instant.state is State.REQUESTED:
+        instant = own.writer.start(instant)
+    names = {partition: tuple(path.rpartition("/")[2] for path in paths) for partition, paths in plan.files.items()}
+    for partition, found in names.items():
+        for name in found:
+            own.storage.delete(join_path(partition, name))
+    metadata = CleanMetadata(
+        start=instant.requested,
+        time_taken_ms=int((time.perf_counter() - started) * 1000),
+        files_deleted=sum(map(len, names.values())),
+        retained_from=plan.retained_from or "",
+        last_completed=plan.last_completed,
+        partitions=_done(names),
+        extra={},
+    )
+    own.writer.complete(instant, own.next_time(instant.requested), encode_clean_metadata(metadata, sync=own.sources.sync_marker()))
+
+
+def _done(names: Mapping[str, tuple[str, ...]]) -> dict[str, CleanPartition]:
+    return {partition: CleanPartition(partition, _POLICY, found, found) for partition, found in names.items()}
+
+
+def _read_plan(own: OwnTable, instant: Instant) -> CleanPlan:
+    try:
+        plan = read_action(own.storage, own.config, Instant(instant.requested, Action.CLEAN, State.REQUESTED))
+    except FileNotFoundError:
+        plan = None
+    if not isinstance(plan, CleanPlan):
+        raise CorruptTableError(f"clean {instant.requested} of the metadata table {own.storage.uri} has no readable plan")
+    return plan

@@ -1,0 +1,4 @@
+"""Writing the metadata table: deltacommits, file groups, initialisation.
+
+It imports `format` and `read`.
+"""

@@ -1,0 +1,199 @@
+"""Change data of a span: for each commit and file group of it, which slices and logs tell what changed.
+
+Rules: `HoodieCDCExtractor`; docs/format/cdc.md#how-changes-are-derived, docs/design/0081-change-data-and-streams.md. A commit's statistics
+say which file groups it wrote and which it replaced; compaction, log compaction and clustering change no record.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Final
+
+import pyarrow as pa
+
+from pyhudi.errors import UsageError
+from pyhudi.fsview.slice_history import SlicesOverTime
+from pyhudi.kernels.cdc.change_rows import CHANGE_SCHEMA, ChangeTask, iter_changes
+from pyhudi.kernels.merge.slice_delta import SliceTask
+from pyhudi.read.incremental.incremental import ChangedRows, ChangesQuery, Written
+from pyhudi.read.incremental.instant_range import Span, span_of
+from pyhudi.read.snapshot.prefetch import side_by_side
+from pyhudi.read.snapshot.query_type import SnapshotQuery
+from pyhudi.read.snapshot.snapshot import Snapshot
+from pyhudi.spec.actions.commit import CommitMetadata, WriteStat
+from pyhudi.spec.files.file_group import FileGroupId, FileSlice, LogFile
+from pyhudi.spec.files.file_names import parse_base_file_name, parse_log_file_name
+from pyhudi.spec.instant import Instant
+from pyhudi.spec.table.cdc_mode import LoggingMode, logging_mode
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.spec.table_features import check_readable
+from pyhudi.spec.visibility import Visibility
+from pyhudi.storage.storage_protocol import Storage
+from pyhudi.storage.table_properties import load_properties
+from pyhudi.timeline.instant_details import commit_of
+from pyhudi.timeline.timeline import Timeline
+
+#: Operations that move records and change none.
+_MOVES: Final = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER"})
+#: In tables born with this version or a later one the names of log files tell what counts, and tasks need not carry the timeline.
+_NAMES_TELL: Final = 8
+
+
+@dataclass(frozen=True)
+class ChangeData:
+    """The change data of a span, ready to be read."""
+
+    span: Span
+    mode: LoggingMode
+    snapshot: Snapshot
+
+    @cached_property
+    def tasks(self) -> tuple[ChangeTask, ...]:
+        """What to read, in the order of the commits; partitions that the span wrote are listed.
+
+        Raises:
+            UsageError: files that the images need were cleaned away.
+        """
+        return tuple(task for instant in self.span.instants for task in self._tasks_of(instant))
+
+    def batches(self, tasks: Sequence[ChangeTask] | None = None) -> Iterator[pa.RecordBatch]:
+        """Yield the changes: `op`, `ts_ms`, `before`, `after`."""
+        storage, shape = self.span.storage, self.snapshot.shape
+        return side_by_side([partial(iter_changes, storage, shape, task) for task in (self.tasks if tasks is None else tasks)], ahead=1)
+
+    def to_arrow(self) -> pa.Table:
+        """Return the changes as a table."""
+        return pa.Table.from_batches(list(self.batches()), schema=CHANGE_SCHEMA)
+
+    @cached_property
+    def _slices(self) -> SlicesOverTime:
+        return SlicesOverTime(self.span.storage, self.span.config)
+
+    def _tasks_of(self, instant: Instant) -> Iterator[ChangeTask]:
+        metadata = commit_of(self.span.storage, self.span.config, self.span.end, instant)
+        if metadata.operation in _MOVES:
+            return
+        before, after = self.span.end.before(instant), self.span.end.through(instant)
+        for group in _replaced(metadata):
+            found = self._slices.at(group, before)
+            if found is None and not self._slices.files(group):
+                raise self._cleaned(instant, f"of the replaced file group {group.file_id}")
+            if found is not None:
+                yield ChangeTask(instant.requested, self._task(found, before), None)
+        for group, stats in _written(metadata).items():
+            yield self._task_of(instant, group, stats, before, after)
+
+    def _task_of(self, instant: Instant, group: FileGroupId, stats: Sequence[WriteStat], before: Timeline, after: Timeline) -> ChangeTask:
+        """Return how the changes of a commit to one file group are found."""
+        base = next((stat for stat in stats if _name(stat).endswith(".parquet")), None)
+        if base is not None and base.cdc_stats and self.mode is not LoggingMode.OP_KEY_ONLY:
+            logs = tuple(self._log(instant, group, path) for path in sorted(base.cdc_stats))
+            now = None if self.mode is LoggingMode.DATA_BEFORE_AFTER else self._task(self._present(instant, group, after, stats), after)
+            return ChangeTask(instant.requested, None, now, logs)
+        now = self._task(self._present(instant, group, after, stats), after)
+        was = self._slices.at(group, before)
+        needed = base is not None and base.prev_commit not in (None, "", "null")
+        if base is not None and needed and not _is_slice(was, base):
+            raise self._cleaned(instant, f"that commit {base.prev_commit} wrote ({base.prev_base_file or group.file_id})")
+        return ChangeTask(instant.requested, None if was is None else self._task(was, before), now, appended=base is None)
+
+    def _present(self, instant: Instant, group: FileGroupId, after: Timeline, stats: Sequence[WriteStat]) -> FileSlice:
+        """Return the slice after a commit, all of whose files must be there."""
+        found = self._slices.at(group, after)
+        there = {status.name for status in self._slices.files(group)}
+        missing = [
+            name for stat in stats for name in (_name(stat), stat.base_file or "", *(stat.log_files or ())) if name and name not in there
+        ]
+        if found is None or missing:
+            raise self._cleaned(instant, missing[0] if missing else f"of file group {group.file_id}")
+        return found
+
+    def _log(self, instant: Instant, group: FileGroupId, path: str) -> LogFile:
+        file = path.rpartition("/")[2]
+        name = parse_log_file_name(file)
+        status = next((status for status in self._slices.files(group) if status.name == file), None)
+        if name is None or status is None:
+            raise self._cleaned(instant, file)
+        return LogFile(group.partition_path, name, status.size)
+
+    def _task(self, piece: FileSlice, timeline: Timeline) -> SliceTask:
+        config = self.span.config
+        names_tell = config.layout > 1 and (config.initial_version or 0) >= _NAMES_TELL
+        return SliceTask(piece, Visibility(frozenset()) if names_tell else timeline.visibility, config.layout)
+
+    def _cleaned(self, instant: Instant, what: str) -> UsageError:
+        return UsageError(
+            f"change data of table {self.span.storage.uri}: the images of commit {instant.requested} need a file {what}, which was cleaned"
+            f" away; the earliest safe time is {self._earliest_safe(instant)}. Begin there, or read the rows as they stand now"
+            " (format latest_state)."
+        )
+
+    def _earliest_safe(self, failed: Instant) -> str:
+        """Return the begin after the last commit whose images can't be made."""
+        span = self.span
+        later = [one for one in reversed(span.instants) if span.time_of(one) > span.time_of(failed)]
+        for one in later:
+            probe = ChangeData(span, self.mode, self.snapshot)
+            try:
+                list(probe._tasks_of(one))
+            except UsageError:
+                return span.time_of(one)
+        return span.time_of(failed)
+
+
+def open_change_data(storage: Storage, query: ChangesQuery) -> ChangeData:
+    """Open a table for the change data of a span.
+
+    Raises:
+        TableNotFound: there is no table.
+        UnsupportedError: a feature of the table is not served.
+        UsageError: the table logs no changes, a bound is no time, or commits or files of the span are gone.
+    """
+    config = TableConfig(load_properties(storage))
+    check_readable(config)
+    mode = logging_mode(config)
+    if mode is None:
+        raise UsageError(
+            f"table {storage.uri} does not capture its changes: create it with hoodie.table.cdc.enabled=true, or read the rows that were"
+            " written (format latest_state)."
+        )
+    span = span_of(storage, config, query.since, query.until, by_requested=query.by_requested)
+    if span.begins_archived and span.latest.archive is not None and span.latest.archive.is_whole:
+        span = span_of(storage, config, query.since, query.until, by_requested=query.by_requested, archived=True)
+    if span.begins_archived:
+        raise span.refusal(", or read the rows that were written (format latest_state)")
+    snapshot = ChangedRows(
+        storage, SnapshotQuery("snapshot", span.until), config, span.end, span.latest, Written(frozenset()), query.schema_at_end
+    )
+    return ChangeData(span, mode, snapshot)
+
+
+def _written(metadata: CommitMetadata) -> dict[FileGroupId, list[WriteStat]]:
+    found: dict[FileGroupId, list[WriteStat]] = defaultdict(list)
+    for path, stats in metadata.stats.items():
+        for stat in stats:
+            if stat.file_id and stat.path:
+                found[FileGroupId(path, stat.file_id)].append(stat)
+    return found
+
+
+def _replaced(metadata: CommitMetadata) -> Iterator[FileGroupId]:
+    for path, file_ids in (metadata.replaced or {}).items():
+        for file_id in file_ids:
+            yield FileGroupId(path, file_id)
+
+
+def _name(stat: WriteStat) -> str:
+    return (stat.path or "").rpartition("/")[2]
+
+
+def _is_slice(found: FileSlice | None, stat: WriteStat) -> bool:
+    """Tell whether a slice is the one that a base file was written on top of."""
+    if found is None:
+        return False
+    if stat.prev_base_file and parse_base_file_name(stat.prev_base_file) is not None:
+        return found.base is not None and str(found.base.name) == stat.prev_base_file
+    return found.base_instant == stat.prev_commit

@@ -1,0 +1,109 @@
+"""Which instants may leave an active timeline: pure rules, in requested times.
+
+Rules: `TimelineArchiverV2.getCommitInstantsToArchive`, `CompactionUtils.getEarliestInstantToRetainForCompaction`,
+`ClusteringUtils.getEarliestInstantToRetainForClustering`. Archived are the oldest completed commits, and the cleans and
+rollbacks among them; each rule names the first commit that must stay. Where Apache Hudi looks at pending writes only, all
+pending actions count here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pyhudi.service.archival.archival_settings import ArchivalSettings
+from pyhudi.spec.instant import Action, Instant
+from pyhudi.timeline.timeline import Timeline
+
+_GO_ALONG = frozenset({Action.CLEAN, Action.ROLLBACK})
+_REPLACE = frozenset({Action.REPLACE_COMMIT, Action.CLUSTERING})
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    """What the last clean says: from which instant on files stay, and which commits were savepointed then."""
+
+    requested: str
+    retained_from: str | None = None
+    savepointed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Stay:
+    """A requested time from which on commits stay, and why."""
+
+    time: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What else must be known of a table.
+
+    `cleaned` is the last clean, `bounds` are further times from which on commits stay.
+    """
+
+    timeline: Timeline
+    is_merge_on_read: bool
+    cleaned: Cleaned | None = None
+    bounds: tuple[Stay, ...] = ()
+
+
+def choose(facts: Facts, settings: ArchivalSettings) -> tuple[tuple[Instant, ...], str]:
+    """Return the instants to archive, by requested time, and what keeps the next commit; `""` when there are few enough."""
+    commits = facts.timeline.data_instants()
+    if len(commits) <= settings.most:
+        return (), ""
+    bound = min(_stays(facts, settings), key=lambda stay: stay.time, default=None)
+    saved = {one.requested for one in facts.timeline.completed() if one.action is Action.SAVEPOINT}
+    free = [one for one in commits if (bound is None or one.requested < bound.time) and one.requested not in saved]
+    chosen = free[: len(commits) - settings.fewest]
+    kept = "" if bound is None or len(chosen) == len(commits) - settings.fewest else bound.reason
+    if not chosen:
+        return (), kept
+    along = [one for one in facts.timeline.completed() if one.action in _GO_ALONG and one.requested < chosen[-1].requested]
+    return tuple(sorted((*chosen, *along), key=lambda one: one.requested)), kept
+
+
+def _stays(facts: Facts, settings: ArchivalSettings) -> Iterator[Stay]:
+    timeline = facts.timeline
+    commits = timeline.data_instants()
+    yield from facts.bounds
+    pending = next(iter(timeline.pending()), None)
+    if pending is not None:
+        # The commit before it stays as well: what was pending may be taken back, and then it is the last one before.
+        before = [one.requested for one in commits if one.requested < pending.requested]
+        yield Stay(before[-1] if before else pending.requested, f"{pending.action} {pending.requested} is pending")
+    if facts.is_merge_on_read and settings.compaction_deltas and (counted := _for_compaction(timeline, settings.compaction_deltas)):
+        yield Stay(counted, "the trigger of compaction counts delta commits from there on")
+    if (replaced := _for_replaced_files(facts)) is not None:
+        yield Stay(replaced.requested, f"the files that {replaced.action} {replaced.requested} replaced are not cleaned yet")
+    if settings.behind_cleaning and facts.cleaned is not None and facts.cleaned.retained_from:
+        yield Stay(facts.cleaned.retained_from, f"clean {facts.cleaned.requested} kept its files")
+    if not settings.beyond_savepoints:
+        saved = next((one for one in timeline.completed() if one.action is Action.SAVEPOINT), None)
+        if saved is not None:
+            yield Stay(saved.requested, f"{saved.requested} is savepointed")
+
+
+def _for_compaction(timeline: Timeline, counted: int) -> str | None:
+    """Return the last compaction, or the delta commits since that make the next one due, when there are enough."""
+    compacted = [one for one in timeline.completed() if one.action is Action.COMMIT]
+    deltas = [one for one in timeline.instants if one.action is Action.DELTA_COMMIT]
+    first = next((one.requested for one in (*reversed(compacted), *deltas)), None)
+    if compacted and first is not None:
+        deltas = [one for one in deltas if not one.is_completed or (timeline.completion_time(one.requested) or one.requested) > first]
+    return first if len(deltas) < counted else deltas[-counted].requested
+
+
+def _for_replaced_files(facts: Facts) -> Instant | None:
+    """Return the first replacecommit whose replaced files may still be there: without it a reader would show their rows again."""
+    replacing = [one for one in facts.timeline.instants if one.action in _REPLACE]
+    cleaned = facts.cleaned
+    if cleaned is None:
+        return next(iter(replacing), None)
+    lower = cleaned.retained_from or cleaned.requested
+    kept_for = min(cleaned.savepointed, default=None)
+    if kept_for is not None and kept_for < lower and any(kept_for <= one.requested <= lower for one in replacing):
+        lower = kept_for
+    return next((one for one in replacing if one.requested >= lower), None)

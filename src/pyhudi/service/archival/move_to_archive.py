@@ -1,0 +1,92 @@
+"""From the active timeline to the archive: what is archived is deleted only once readers find it there.
+
+Rules: `TimelineArchiverV2.deleteArchivedActions`, `MetadataConversionUtils.createLSMTimelineInstant`;
+docs/format/timeline.md#history-of-layout-2. A run that was cut after the archive had its instants left some of them in both places, where
+readers count them once; the next run deletes these first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+from pyhudi.spec.instant import Action, Instant, State, parse_instant
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.storage_protocol import Storage
+from pyhudi.timeline.archived_timeline import History
+from pyhudi.timeline.archived_timeline_lsm import ArchivedRow
+from pyhudi.timeline.instant_details import read_bytes
+from pyhudi.timeline.timeline import Timeline
+from pyhudi.timeline_archive.archive_writer import MergeLimits, add_to_history, merge_history
+from pyhudi.timeline_archive.full_timeline import read_rows
+
+#: Under which requested time and completed action all states of an instant meet.
+_Key: TypeAlias = tuple[str, Action]
+_Files: TypeAlias = Mapping[_Key, list[tuple[Instant, str]]]
+_WITH_PLAN = frozenset({Action.CLEAN, Action.COMPACTION, Action.LOG_COMPACTION})
+_REPLACING = frozenset({Action.REPLACE_COMMIT, Action.CLUSTERING})
+
+
+def drop_archived(storage: Storage, config: TableConfig, timeline: Timeline) -> bool:
+    """Delete the files of active instants that are archived already, and tell whether there were any."""
+    oldest = next((one.requested for one in timeline.completed()), None)
+    if oldest is None:
+        return False
+    archived = {(one.requested, one.action) for one in History(storage, config, read_rows).instants(since=oldest)}
+    both = [one for one in timeline.completed() if (one.requested, one.action) in archived]
+    if both:
+        _delete(storage, _files(storage, config), both)
+    return bool(both)
+
+
+def move_to_archive(storage: Storage, config: TableConfig, timeline: Timeline, instants: Sequence[Instant], merge: MergeLimits) -> None:
+    """Archive completed instants, sorted by requested time; the caller holds the table's lock.
+
+    Raises:
+        StorageError: the storage failed. Each instant is on the active timeline, in the archive, or in both.
+    """
+    files = _files(storage, config)
+    rows = [_row(storage, config, timeline, one, [state for state, _ in files[_key(one)]]) for one in instants]
+    add_to_history(storage, config, rows)
+    _delete(storage, files, instants)
+    merge_history(storage, config, merge)
+
+
+def _row(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant, states: Iterable[Instant]) -> ArchivedRow:
+    completed = instant.completed or timeline.completion_time(instant.requested)
+    metadata = read_bytes(storage, config, instant) or None
+    return ArchivedRow(instant.requested, completed, instant.action.value, metadata, _plan(storage, config, states))
+
+
+def _plan(storage: Storage, config: TableConfig, states: Iterable[Instant]) -> bytes | None:
+    """Return what an instant planned: its requested file, of a replacecommit rather the inflight one if that says something."""
+    plan = None
+    for state in sorted((one for one in states if not one.is_completed), key=lambda one: one.state):
+        if state.action in _REPLACING or (state.action in _WITH_PLAN and state.state is State.REQUESTED):
+            plan = read_bytes(storage, config, state) or plan
+    return plan
+
+
+def _delete(storage: Storage, files: _Files, instants: Sequence[Instant]) -> None:
+    """Delete all state files: the pending ones first, since without its completed file an instant would seem to be under way;
+    the completed ones from the oldest on, so that a cut leaves no hole.
+    """
+    for pending in (True, False):
+        for instant in instants:
+            for state, path in files[_key(instant)]:
+                if pending is not state.is_completed:
+                    storage.delete(path)
+
+
+def _files(storage: Storage, config: TableConfig) -> _Files:
+    """Return the state files of all active instants; the table's lock is held, so they stay what they are."""
+    found: dict[_Key, list[tuple[Instant, str]]] = {}
+    for status in storage.list(config.timeline_path):
+        state = None if status.is_dir else parse_instant(status.name, config.layout)
+        if state is not None:
+            found.setdefault(_key(state), []).append((state, status.path))
+    return found
+
+
+def _key(instant: Instant) -> _Key:
+    return instant.requested, instant.comparable_action

@@ -1,0 +1,123 @@
+"""Archiving the timelines of a table and of its metadata table, one after the other, under the table's lock.
+
+Rules: `TimelineArchiverV2`. The metadata table keeps at least what its table keeps active, since writers and readers find
+out by that whether it knows of all commits. So its turn comes second.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pyhudi.errors import CorruptTableError, UnsupportedError
+from pyhudi.metadata_table.format.metadata_settings import MetadataSettings
+from pyhudi.metadata_table.read.valid_instants import missing_instants
+from pyhudi.metadata_table.read.writer_table import OwnTable, Sources, open_own
+from pyhudi.service.archival.archivable_instants import Cleaned, Facts, Stay, choose
+from pyhudi.service.archival.archival_result import ArchivalResult
+from pyhudi.service.archival.archival_settings import ArchivalSettings
+from pyhudi.service.archival.move_to_archive import drop_archived, move_to_archive
+from pyhudi.spec.actions.clean import CleanMetadata
+from pyhudi.spec.instant import Action, Instant
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.storage_protocol import Storage
+from pyhudi.timeline.instant_details import read_action
+from pyhudi.timeline.timeline import Timeline
+from pyhudi.txn.locked_table import LockedTable
+
+#: Entry of a clean's metadata: the savepointed commits whose files it left.
+_SAVEPOINTED = "savepointed_timestamps"
+
+
+def is_due(storage: Storage, config: TableConfig, timeline: Timeline, settings: ArchivalSettings) -> bool:
+    """Tell whether commits of a table may be archived, as far as the metadata table does not keep them."""
+    if config.layout == 1 or len(timeline.data_instants()) <= settings.most:
+        return False
+    return bool(choose(_facts(storage, config, timeline), settings)[0])
+
+
+def archive(table: LockedTable, settings: ArchivalSettings, metadata: MetadataSettings, *, dry_run: bool = False) -> ArchivalResult:
+    """Archive what may leave the timelines of a table and of its metadata table; the next run finishes one that was cut.
+
+    Raises:
+        UnsupportedError: the table is of version 6.
+        CorruptTableError: a file of a timeline or of its archive is damaged.
+        StorageError: the storage failed; no instant is lost.
+    """
+    if table.config.layout == 1:
+        raise UnsupportedError(
+            f"table {table.storage.uri} has version {table.config.version}; timelines are archived from version 8 on, here by Apache Hudi"
+        )
+    if not dry_run and drop_archived(table.storage, table.config, table.timeline):
+        table = table.reloaded()
+    own = _metadata_table(table)
+    bounds, hindrance = _bounds(table, own)
+    if hindrance:
+        return ArchivalResult(kept_because=hindrance)
+    instants, kept_because = choose(_facts(table.storage, table.config, table.timeline, bounds), settings)
+    if instants and not dry_run:
+        move_to_archive(table.storage, table.config, table.timeline, instants, settings.merge)
+    if own is None:
+        return ArchivalResult(instants, (), kept_because)
+    gone = frozenset(instants)
+    left = replace(table.timeline, instants=tuple(one for one in table.timeline.instants if one not in gone))
+    of_metadata = settings.of_metadata_table(metadata.max_delta_commits)
+    return ArchivalResult(instants, _archive_metadata_table(own, left, of_metadata, dry_run=dry_run), kept_because)
+
+
+def _archive_metadata_table(own: OwnTable, left: Timeline, settings: ArchivalSettings, *, dry_run: bool) -> tuple[Instant, ...]:
+    """Archive the metadata table's timeline, given what is left of its table's."""
+    if not dry_run and drop_archived(own.storage, own.config, own.timeline):
+        own = own.reloaded()
+    saved = {one.requested for one in left.completed() if one.action is Action.SAVEPOINT} if settings.beyond_savepoints else set()
+    times = [one.requested for one in left.data_instants() if one.requested not in saved] + [one.requested for one in left.pending()]
+    if not times:
+        return ()
+    bound = Stay(min(times), "the table's own timeline begins there")
+    instants, _ = choose(_facts(own.storage, own.config, own.timeline, (bound,)), settings)
+    if instants and not dry_run:
+        move_to_archive(own.storage, own.config, own.timeline, instants, settings.merge)
+    return instants
+
+
+def _metadata_table(table: LockedTable) -> OwnTable | None:
+    if not table.config.metadata_partitions:
+        return None
+    return open_own(table.storage, Sources(table.clock, table.config.timeline_zone, table.ids.sync_marker))
+
+
+def _bounds(table: LockedTable, own: OwnTable | None) -> tuple[tuple[Stay, ...], str]:
+    """Return from where on the metadata table keeps commits of its table, or why it keeps all."""
+    if not table.config.metadata_partitions:
+        return (), ""
+    if own is None:
+        return (), "the metadata table is gone, the next write builds it anew"
+    if missing := missing_instants(own.timeline, table.timeline):
+        # Nobody would find out any more that it does not know of that commit.
+        return (), f"the metadata table does not know of {missing[0]}, the next write builds it anew"
+    try:
+        own.check_files(table.config.metadata_partitions)
+    except CorruptTableError as error:
+        # Nobody would find out any more which files there were: their commits name them.
+        return (), f"the metadata table is damaged, the next write builds it anew: {error}"
+    compacted = [one.requested for one in own.timeline.completed() if one.action is Action.COMMIT]
+    if not compacted:
+        return (), "the metadata table was not compacted yet"
+    timeline = table.timeline
+    later = (one for one in timeline.data_instants() if (timeline.completion_time(one.requested) or one.requested) > compacted[-1])
+    first = next(later, None)
+    return (() if first is None else (Stay(first.requested, f"the metadata table was last compacted at {compacted[-1]}"),)), ""
+
+
+def _facts(storage: Storage, config: TableConfig, timeline: Timeline, bounds: tuple[Stay, ...] = ()) -> Facts:
+    return Facts(timeline, config.is_merge_on_read, _last_clean(storage, config, timeline), bounds)
+
+
+def _last_clean(storage: Storage, config: TableConfig, timeline: Timeline) -> Cleaned | None:
+    last = next((one for one in reversed(timeline.completed()) if one.action is Action.CLEAN), None)
+    if last is None:
+        return None
+    done = read_action(storage, config, last)
+    if not isinstance(done, CleanMetadata):
+        return Cleaned(last.requested)
+    saved = tuple(time for time in (done.extra or {}).get(_SAVEPOINTED, "").split(",") if time)
+    return Cleaned(last.requested, done.retained_from or None, saved)

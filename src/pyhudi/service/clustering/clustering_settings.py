@@ -1,0 +1,70 @@
+"""What the options say about clustering, in one value. Rules: `HoodieClusteringConfig`, `HoodieIndexConfig` of Apache Hudi 1.2."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyhudi.errors import UnsupportedError
+from pyhudi.index.index_options import index_options
+from pyhudi.spec.options import Options
+
+_PLAN_CLASS = "hoodie.clustering.plan.strategy.class"
+_RUN_CLASS = "hoodie.clustering.execution.strategy.class"
+_PLANS = frozenset({"SparkConsistentBucketClusteringPlanStrategy"})
+#: The classes by which Apache Hudi runs the resizing of hash rings; the first one stands in pyhudi's plans.
+RUNS = (
+    "org.apache.hudi.client.clustering.run.strategy.SparkConsistentBucketClusteringExecutionStrategy",
+    "org.apache.hudi.client.clustering.run.strategy.SingleSparkJobConsistentHashingExecutionStrategy",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ClusteringSettings:
+    """When to resize and what. `most_buckets` and `least_buckets` are those of a partition, None for as many as it began with; buckets
+    above `split_bytes` are split, those up to `merge_bytes` merged, `most_groups` of them in a plan. `hash_fields` is None when not given.
+    """
+
+    inline_commits: int
+    most_buckets: int | None
+    least_buckets: int | None
+    split_bytes: int
+    merge_bytes: int
+    most_groups: int
+    default_base_bytes: int
+    hash_fields: tuple[str, ...] | None
+
+
+def clustering_settings(options: Options) -> ClusteringSettings:
+    """Return what the options decide.
+
+    Raises:
+        UnsupportedError: a class is not one of those that resize hash rings.
+    """
+    _check_class(options, _PLAN_CLASS, _PLANS)
+    _check_class(options, _RUN_CLASS, frozenset(map(short_name, RUNS)))
+    base_bytes = options.integer("hoodie.parquet.max.file.size")
+    most, least = options.get("hoodie.bucket.index.max.num.buckets"), options.get("hoodie.bucket.index.min.num.buckets")
+    return ClusteringSettings(
+        inline_commits=options.integer("hoodie.clustering.inline.max.commits"),
+        most_buckets=None if most is None else int(most),
+        least_buckets=None if least is None else int(least),
+        split_bytes=int(base_bytes * options.number("hoodie.bucket.index.split.threshold")),
+        merge_bytes=int(base_bytes * options.number("hoodie.bucket.index.merge.threshold")),
+        most_groups=options.integer("hoodie.clustering.plan.strategy.max.num.groups"),
+        default_base_bytes=base_bytes,
+        hash_fields=index_options(options).hash_fields,
+    )
+
+
+def short_name(class_name: str) -> str:
+    """Return the name of a Java class without its package."""
+    return class_name.strip().rpartition(".")[2]
+
+
+def _check_class(options: Options, key: str, served: frozenset[str]) -> None:
+    given = options.get(key)
+    if given is not None and short_name(given) not in served:
+        raise UnsupportedError(
+            f"{key}: '{given}' is not served; it can be {' or '.join(sorted(served))}, by which the buckets of hash rings are resized."
+            " Clustering of other tables comes with a later release."
+        )

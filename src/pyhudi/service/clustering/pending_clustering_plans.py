@@ -1,0 +1,118 @@
+"""Pending clusterings that resize hash rings, and what their plans say, checked: plans are untrusted, and most are of other kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pyhudi.errors import CorruptTableError, UnsupportedError, UsageError
+from pyhudi.index.bucket_resizing import Node, parse_nodes
+from pyhudi.service.clustering.clustering_settings import RUNS, short_name
+from pyhudi.service.clustering.resize_plan import NODES, NUMBER, PARTITION
+from pyhudi.spec.actions.clustering import ClusteringGroup, ClusteringPlan
+from pyhudi.spec.actions.compaction import CompactionOperation
+from pyhudi.spec.files.file_group import FileGroupId
+from pyhudi.spec.instant import Instant
+from pyhudi.timeline.pending_clustering import pending_clustering
+from pyhudi.txn.locked_table import LockedTable
+
+
+@dataclass(frozen=True, slots=True)
+class BucketGroup:
+    """Buckets of one partition that a plan rewrites: the names of the files of their slices, and the nodes that take their place.
+
+    `number` is that of the ring which the plan was made for.
+    """
+
+    partition_path: str
+    files: Mapping[FileGroupId, frozenset[str]]
+    nodes: tuple[Node, ...]
+    number: int
+
+    @property
+    def new_ids(self) -> frozenset[str]:
+        """The file ids of the new buckets."""
+        return frozenset(node.file_id for node in self.nodes if node.file_id is not None)
+
+
+def pending_clusterings(table: LockedTable) -> tuple[Instant, ...]:
+    """Return the pending clusterings of any kind, the oldest first.
+
+    Raises:
+        CorruptTableError: a plan is missing or not readable.
+    """
+    return tuple(one for one in table.timeline.pending() if pending_clustering(table.storage, table.config, one) is not None)
+
+
+def find_clustering(table: LockedTable, requested: str) -> Instant:
+    """Return the pending clustering of a requested time.
+
+    Raises:
+        UsageError: there is none, or it is completed.
+    """
+    for instant in table.timeline.find(requested):
+        if instant.is_completed:
+            raise UsageError(f"{instant.action} {requested} of table {table.storage.uri} is completed; there is no clustering to run.")
+        if pending_clustering(table.storage, table.config, instant) is not None:
+            return instant
+    raise UsageError(f"there is no pending clustering {requested} of table {table.storage.uri}; look at table.history().")
+
+
+def bucket_groups(table: LockedTable, instant: Instant) -> tuple[BucketGroup, ...]:
+    """Return what the plan of a pending clustering resizes.
+
+    Raises:
+        UnsupportedError: it is no resizing of hash rings, or sorts rows.
+        CorruptTableError: the plan is damaged, or leads out of the table.
+    """
+    plan = pending_clustering(table.storage, table.config, instant)
+    if plan is None:
+        raise CorruptTableError(f"{instant.action} {instant.requested} of table {table.storage.uri} has no plan.")
+    _check_served(plan, instant, table.storage.uri)
+    try:
+        return groups_of(plan)
+    except (CorruptTableError, ValueError, KeyError) as error:
+        raise CorruptTableError(f"the plan of {instant.action} {instant.requested} of table {table.storage.uri}: {error}") from None
+
+
+def groups_of(plan: ClusteringPlan) -> tuple[BucketGroup, ...]:
+    """Return the groups of a plan that resizes hash rings.
+
+    Raises:
+        CorruptTableError: a group holds what it must not.
+        KeyError: a group does not say what it is.
+        ValueError: the number of its ring is none.
+    """
+    return tuple(_group(group) for group in plan.groups or ())
+
+
+def _check_served(plan: ClusteringPlan, instant: Instant, uri: str) -> None:
+    strategy = plan.strategy
+    name = short_name("" if strategy is None else strategy.class_name or "")
+    sorts = None if strategy is None else (strategy.params or {}).get("hoodie.clustering.plan.strategy.sort.columns")
+    if name not in map(short_name, RUNS):
+        what = f"is run by {name or 'a class that it does not name'}"
+    elif sorts:
+        what = f"sorts rows by {sorts}"
+    else:
+        return
+    raise UnsupportedError(
+        f"{instant.action} {instant.requested} of table {uri} {what}: this release runs clusterings that resize hash rings, and no others."
+        " Let Apache Hudi run it."
+    )
+
+
+def _group(group: ClusteringGroup) -> BucketGroup:
+    extra = group.extra or {}
+    path, nodes = extra[PARTITION], parse_nodes(extra[NODES])
+    files: dict[FileGroupId, frozenset[str]] = {}
+    for piece in group.slices or ():
+        # The same checks of names and paths as for the slices of a compaction.
+        id_ = CompactionOperation(None, piece.file_id, piece.partition_path).group
+        if id_.partition_path != path:
+            raise CorruptTableError(f"a group of partition '{path}' holds file group {id_}")
+        named = (piece.data_file or "", *(piece.delta_files or ()))
+        files[id_] = frozenset(name.rpartition("/")[2] for name in named if name)
+    if not files or not nodes:
+        raise CorruptTableError(f"a group of partition '{path}' holds no file slices, or names no buckets")
+    return BucketGroup(path, files, nodes, int(extra[NUMBER]))

@@ -1,0 +1,131 @@
+"""Plans the resizing of hash rings: which buckets are split and which are merged. Pure.
+
+Rules: `BaseConsistentHashingBucketClusteringPlanStrategy`. Buckets that are neither too large nor too small are left alone (Apache Hudi's
+plans on Spark rewrite them as well, those on Flink do not). A bucket without rows has no slice: it is neither split nor merged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pyhudi.index.bucket_resizing import Node, merge, render_nodes, split
+from pyhudi.index.consistent_hashing import Ring
+from pyhudi.service.clustering.clustering_settings import RUNS, ClusteringSettings
+from pyhudi.spec.actions.clustering import ClusteringGroup, ClusteringPlan, ClusteringSlice, Strategy
+from pyhudi.spec.actions.compaction import slice_metrics
+from pyhudi.spec.files.file_group import FileSlice
+
+#: What the groups of a plan say in their extra metadata.
+PARTITION = "clustering.group.partition"
+NODES = "clustering.group.child.node"
+NUMBER = "clustering.group.sequence.no"
+
+
+@dataclass(frozen=True, slots=True)
+class Resizing:
+    """Some buckets of a partition's ring, by their slices, and the nodes that take their place."""
+
+    ring: Ring
+    slices: tuple[FileSlice, ...]
+    nodes: tuple[Node, ...]
+
+
+def resizings(ring: Ring, slices: Sequence[FileSlice], settings: ClusteringSettings, new_prefix: Callable[[], str]) -> list[Resizing]:
+    """Return how the buckets of one partition are resized, largest splits first, then merges in the ring's order.
+
+    Args:
+        ring: the partition's ring.
+        slices: the newest slices that may be rewritten, each of a bucket of the ring.
+        settings: sizes and numbers to keep to.
+        new_prefix: gives file ids, without number, of new buckets.
+    """
+    places = {file_id: place for place, file_id in enumerate(ring.file_ids)}
+    by_place = {places[piece.group.file_id]: piece for piece in slices}
+    sizes = {place: _size(piece) for place, piece in by_place.items()}
+    count, began = len(ring.values), ring.first_count
+    splits: dict[int, tuple[Node, ...]] = {}
+    room = max(settings.most_buckets or 0, began) - count
+    for place in sorted(sizes, key=lambda place: (-sizes[place], place)):
+        if len(splits) >= room or sizes[place] <= settings.split_bytes:
+            break
+        nodes = split(ring, place, (new_prefix(), new_prefix()))
+        if nodes is not None:
+            splits[place] = nodes
+    spare = count + len(splits) - min(settings.least_buckets or began, began)
+    left = {place: size for place, size in sizes.items() if place not in splits}
+    found = [Resizing(ring, (by_place[place],), nodes) for place, nodes in splits.items()]
+    runs = _runs(count, left, settings.merge_bytes, spare)
+    return [*found, *(Resizing(ring, tuple(by_place[place] for place in run), merge(ring, run, new_prefix())) for run in runs)]
+
+
+def _size(piece: FileSlice) -> int:
+    return (0 if piece.base is None else piece.base.size) + sum(log.size for log in piece.logs)
+
+
+def _runs(count: int, sizes: Mapping[int, int], limit: int, spare: int) -> Iterator[list[int]]:
+    """Yield runs of neighbours to merge among `count` buckets, of which `spare` can be given up.
+
+    A run grows from a small bucket, backwards, then forwards, by small ones, until it is larger than the limit: so it may pass it once.
+    """
+    taken: set[int] = set()
+    for start in sorted(sizes):
+        if start in taken or sizes[start] > limit:
+            continue
+        run, total = [start], sizes[start]
+        for step in (-1, 1):
+            while spare > 0 and total <= limit:
+                near = (run[0 if step < 0 else -1] + step) % count
+                if near in run or near in taken or sizes.get(near, limit + 1) > limit:
+                    break
+                run.insert(0 if step < 0 else len(run), near)
+                total += sizes[near]
+                spare -= 1
+        if len(run) > 1:
+            taken.update(run)
+            yield run
+
+
+def clustering_plan(found: Sequence[Resizing], partitions: Sequence[str], settings: ClusteringSettings, uri: str) -> ClusteringPlan:
+    """Return the plan that stands on the timeline.
+
+    Args:
+        found: what is resized.
+        partitions: the paths that were looked at: Apache Hudi looks at them again next time.
+        settings: the size to expect of base files.
+        uri: the table's; plans of clustering name files in full.
+    """
+    return ClusteringPlan(
+        groups=tuple(_group(one, settings, uri) for one in found),
+        strategy=Strategy(RUNS[0], {}),
+        extra={},
+        preserve_meta_columns=True,
+        missing_partitions=tuple(partitions),
+    )
+
+
+def _group(found: Resizing, settings: ClusteringSettings, uri: str) -> ClusteringGroup:
+    metrics: dict[str, float] = {}
+    for piece in found.slices:
+        for name, value in slice_metrics(piece, settings.default_base_bytes).items():
+            metrics[name] = metrics.get(name, 0.0) + value
+    return ClusteringGroup(
+        slices=tuple(_slice(piece, uri) for piece in found.slices),
+        metrics=metrics,
+        output_file_groups=sum(node.prefix is not None for node in found.nodes),
+        extra={
+            PARTITION: found.slices[0].group.partition_path,
+            NODES: render_nodes(found.nodes),
+            NUMBER: str(found.ring.number),
+        },
+    )
+
+
+def _slice(piece: FileSlice, uri: str) -> ClusteringSlice:
+    return ClusteringSlice(
+        file_id=piece.group.file_id,
+        partition_path=piece.group.partition_path,
+        data_file="" if piece.base is None else f"{uri}/{piece.base.path}",
+        delta_files=tuple(f"{uri}/{log.path}" for log in piece.logs),
+        bootstrap_file="",
+    )

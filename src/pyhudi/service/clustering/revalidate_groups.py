@@ -1,0 +1,100 @@
+"""Holds a plan against the table as it is now: its slices are resized as planned, or nothing is.
+
+Apache Hudi's writers go on while a resizing is planned: what they write to a planned bucket they write to the buckets that take its place
+as well, into log files that carry the resizing's own time and count once it is done
+(`SparkConsistentBucketDuplicateUpdateStrategy`). So logs beyond the plan's are left out, if their commits wrote there too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pyhudi.errors import ConflictError, CorruptTableError
+from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.index.bucket_resizing import resized
+from pyhudi.index.consistent_hashing import Ring, load_ring
+from pyhudi.service.clustering.pending_clustering_plans import BucketGroup
+from pyhudi.spec.files.file_group import FileGroupId, FileSlice
+from pyhudi.spec.instant import Instant
+from pyhudi.timeline.instant_details import commit_of
+from pyhudi.txn.locked_table import LockedTable
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedBuckets:
+    """The slices of each group of a plan, and by partition path the rings that there will be."""
+
+    slices: tuple[tuple[FileSlice, ...], ...]
+    rings: Mapping[str, Ring]
+
+
+def planned_buckets(table: LockedTable, instant: Instant, groups: Sequence[BucketGroup]) -> PlannedBuckets:
+    """Return what a pending resizing is about, as it is now.
+
+    Raises:
+        ConflictError: a bucket was changed since by somebody who did not know of the plan.
+        CorruptTableError: the plan does not fit the rings of its partitions.
+    """
+    view = FileSystemView(table.storage, table.config, table.timeline)
+    rings = {path: _ring(view, instant, path, groups) for path in dict.fromkeys(group.partition_path for group in groups)}
+    return PlannedBuckets(tuple(_slices(view, instant, group) for group in groups), rings)
+
+
+def _ring(view: FileSystemView, instant: Instant, path: str, groups: Sequence[BucketGroup]) -> Ring:
+    """Return the ring that a partition will have."""
+    own = [group for group in groups if group.partition_path == path]
+    ring, nodes = load_ring(view, path), [node for group in own for node in group.nodes]
+    where = f"partition '{path}' of table {view.storage.uri}"
+    if ring is None or any(group.number != ring.number for group in own):
+        raise _changed(view, instant, f"{where} has another hash ring than the plan was made for")
+    strange = [group for one in own for group in one.files if group.file_id not in ring.file_ids]
+    if strange:
+        raise CorruptTableError(f"{instant.action} {instant.requested}: {strange[0]} is no bucket of {where}")
+    try:
+        return resized(ring, nodes, instant.requested)
+    except ValueError as error:
+        raise CorruptTableError(f"{instant.action} {instant.requested} does not fit the hash ring of {where}: {error}") from None
+
+
+def _slices(view: FileSystemView, instant: Instant, group: BucketGroup) -> tuple[FileSlice, ...]:
+    latest = {piece.group: piece for piece in view.latest_slices(group.partition_path)}
+    found = []
+    for id_, planned in group.files.items():
+        piece = latest.get(id_)
+        names = frozenset() if piece is None else _names(piece)
+        if piece is None or not planned <= names or (piece.base is not None and str(piece.base.name) not in planned):
+            raise _changed(view, instant, f"{id_} of table {view.storage.uri} is not what it was when it was planned")
+        if names != planned:
+            _check_written_twice(view, instant, group, id_)
+        found.append(replace(piece, logs=tuple(log for log in piece.logs if str(log.name) in planned)))
+    return tuple(found)
+
+
+def _names(piece: FileSlice) -> frozenset[str]:
+    base = () if piece.base is None else (str(piece.base.name),)
+    return frozenset((*base, *(str(log.name) for log in piece.logs)))
+
+
+def _check_written_twice(view: FileSystemView, instant: Instant, group: BucketGroup, id_: FileGroupId) -> None:
+    """Refuse to go on when a commit wrote to a planned bucket and not to those that take its place: its rows would be lost."""
+    commits = [one for one in view.timeline.data_instants() if one.requested > instant.requested]
+    written = []
+    for commit in commits:
+        stats = commit_of(view.storage, view.config, view.timeline, commit).stats.get(id_.partition_path, ())
+        ids = {stat.file_id for stat in stats}
+        if id_.file_id in ids:
+            written.append(commit)
+            if not ids & group.new_ids:
+                raise _changed(
+                    view, instant, f"{commit.action} {commit.requested} wrote to {id_}, and not to the buckets that take its place"
+                )
+    if not written:
+        raise _changed(view, instant, f"{id_} of table {view.storage.uri} holds more than was planned")
+
+
+def _changed(view: FileSystemView, instant: Instant, what: str) -> ConflictError:
+    return ConflictError(
+        f"{what}, and {instant.action} {instant.requested} cannot be run. Take it back:"
+        f" HudiTable.open('{view.storage.uri}').services.rollback('{instant.requested}')."
+    )

@@ -1,0 +1,88 @@
+"""Puts a resizing on the timeline, as requested. The caller holds the table's lock and has rolled back what failed writers left.
+
+Rules: `ClusteringPlanActionExecutor`. One resizing a partition at a time; buckets that a pending compaction holds are left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyhudi.codec.actions.plan_codec import encode_clustering_plan
+from pyhudi.errors import CorruptTableError, UnsupportedError
+from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.index.consistent_hashing import Ring, has_rings, load_ring
+from pyhudi.metadata_table.read.metadata_view import open_view
+from pyhudi.service.clustering.clustering_settings import ClusteringSettings
+from pyhudi.service.clustering.resize_plan import Resizing, clustering_plan, resizings
+from pyhudi.service.compaction.pending_compactions import busy_groups
+from pyhudi.spec.actions.clustering import ClusteringPlan
+from pyhudi.spec.files.file_group import FileGroupId
+from pyhudi.spec.instant import Action, Instant
+from pyhudi.timeline.pending_clustering import pending_clustering
+from pyhudi.txn.locked_table import LockedTable
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """What would be resized now, and the plan that says so."""
+
+    resizings: tuple[Resizing, ...]
+    plan: ClusteringPlan
+
+
+def planned(table: LockedTable, settings: ClusteringSettings) -> Schedule:
+    """Return what would be put on the timeline now; it may resize nothing.
+
+    Raises:
+        UnsupportedError: the table has no hash rings.
+        CorruptTableError: a ring is damaged, or file groups belong to none.
+    """
+    view = open_view(table.storage, table.config, table.timeline)
+    check_has_rings(view)
+    busy, clustered = busy_groups(table), _clustered_partitions(table)
+    found: list[Resizing] = []
+    paths = [path for path in view.partition_paths() if path not in clustered]
+    for path in paths:
+        slices = view.latest_slices(path)
+        if slices:
+            free = [piece for piece in slices if piece.group not in busy]
+            found += resizings(_ring(view, path, [piece.group for piece in slices]), free, settings, table.ids.file_prefix)
+    kept = tuple(found[: settings.most_groups])
+    return Schedule(kept, clustering_plan(kept, paths, settings, table.storage.uri))
+
+
+def schedule(table: LockedTable, settings: ClusteringSettings) -> Instant | None:
+    """Request a resizing and return its instant; None when there is nothing to do. Errors as in `planned`."""
+    found = planned(table, settings)
+    if not found.resizings:
+        return None
+    action = Action.REPLACE_COMMIT if table.config.layout == 1 else Action.CLUSTERING
+    return table.writer.request(action, table.times.next(), encode_clustering_plan(found.plan, sync=table.ids.sync_marker()))
+
+
+def check_has_rings(view: FileSystemView) -> None:
+    """Refuse to cluster a table that is not laid out by consistent hashing.
+
+    Raises:
+        UnsupportedError: names the table.
+    """
+    if not has_rings(view):
+        raise UnsupportedError(
+            f"table {view.storage.uri} is not laid out by consistent hashing: this release resizes the buckets of hash rings"
+            " (hoodie.index.bucket.engine=CONSISTENT_HASHING). Clustering that sorts rows or joins small files comes with a later one."
+        )
+
+
+def _clustered_partitions(table: LockedTable) -> frozenset[str]:
+    """Return the partitions that a pending clustering of any kind is about to rewrite."""
+    plans = (pending_clustering(table.storage, table.config, instant) for instant in table.timeline.pending())
+    groups = (group for plan in plans if plan is not None for group in plan.groups or ())
+    return frozenset(piece.partition_path or "" for group in groups for piece in group.slices or ())
+
+
+def _ring(view: FileSystemView, path: str, groups: list[FileGroupId]) -> Ring:
+    ring = load_ring(view, path)
+    strange = groups if ring is None else [group for group in groups if group.file_id not in ring.file_ids]
+    if ring is None or strange:
+        raise CorruptTableError(f"{strange[0]} of table {view.storage.uri} is no bucket of a hash ring: another index wrote to the table")
+    return ring

@@ -1,0 +1,110 @@
+"""Takes back what a compaction wrote that did not come to its end. The caller holds the lock of compactions and that of the table.
+
+Rules: `BaseHoodieTableServiceClient.rollbackInflightCompaction`. The plan stays requested, to be run again; `cancel` removes it as well.
+Every step may be repeated, the state files go last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from pyhudi.errors import UnsupportedError
+from pyhudi.fsview.pending_plans import read_plan
+from pyhudi.kernels.log_file.rollback_blocks import instants_in
+from pyhudi.read.snapshot.identity_check import check_identity
+from pyhudi.service.rollback.heartbeat import check_dead, heartbeat_path
+from pyhudi.spec.actions.compaction import CompactionPlan
+from pyhudi.spec.files.file_names import LogFileName, parse_base_file_name, parse_log_file_name
+from pyhudi.spec.instant import Action, Instant, State
+from pyhudi.storage.temporary_files import remove_left_overs
+from pyhudi.timeline.instant_details import instant_path
+from pyhudi.txn.locked_table import LockedTable
+from pyhudi.txn.markers import delete_markers, marked_appends, marked_files
+from pyhudi.txn.metadata_updates import find_metadata_table
+
+
+def take_back_run(table: LockedTable, instant: Instant, plan: CompactionPlan) -> Instant:
+    """Delete what a dead run of a plan wrote, and return the instant as requested.
+
+    Raises:
+        ConflictError: the run is alive: it is one of Apache Hudi, whose heartbeat is fresh.
+    """
+    requested = Instant(instant.requested, instant.action, State.REQUESTED)
+    if instant.state is State.REQUESTED and marked_files(table.storage, instant.requested) is None:
+        return requested
+    check_dead(table, instant)
+    find_metadata_table(table)  # takes back what the run told it, while the instant still says that it is pending
+    for path in written_files(table, instant, plan):
+        table.storage.delete(path)
+    partitions = {operation.group.partition_path for operation in plan.operations or ()}
+    remove_left_overs(table.storage, sorted(partitions))
+    delete_markers(table.storage, instant.requested)
+    table.storage.delete(heartbeat_path(instant.requested))
+    table.storage.delete(instant_path(table.config, Instant(instant.requested, instant.action, State.INFLIGHT)))
+    return requested
+
+
+def cancel(table: LockedTable, instant: Instant) -> tuple[str, ...]:
+    """Take a pending compaction or log compaction off the timeline, and return the paths of the files that it had written.
+
+    Raises:
+        UnsupportedError: log files stand on top of it whose names hold its time (table version 6); run it instead.
+    """
+    check_identity(table.storage, table.config, table.timeline)
+    plan = read_plan(table.storage, table.config, instant)
+    if table.config.layout == 1:
+        _check_no_logs_on_top(table, instant, plan)
+    files = written_files(table, instant, plan)
+    table.writer.remove(take_back_run(table, instant, plan))
+    return files
+
+
+def written_files(table: LockedTable, instant: Instant, plan: CompactionPlan) -> tuple[str, ...]:
+    """Return the paths of the files that runs of a plan left: what the markers name, and what else lies in the plan's partitions.
+
+    A compaction writes base files, and logs of changes beside them; in layout 1 other log files that carry its time in their names are
+    those of later delta commits.
+    """
+    parse = parse_base_file_name if instant.action is Action.COMPACTION else parse_log_file_name
+    groups = {operation.group for operation in plan.operations or ()}
+    ids = {group.file_id for group in groups}
+    found = set(marked_files(table.storage, instant.requested) or ())
+    for partition in {group.partition_path for group in groups}:
+        found.update(status.path for status in table.storage.list(partition))
+    names = ((path, parse(file) or _change_log(file)) for path in found for file in (path.rpartition("/")[2],))
+    written = {path for path, name in names if name and name.instant == instant.requested and name.file_id in ids}
+    if table.config.layout == 1 and instant.action is Action.LOG_COMPACTION:
+        written |= _own_logs(table, instant, ids)
+    return tuple(sorted(written))
+
+
+def _change_log(file: str) -> LogFileName | None:
+    name = parse_log_file_name(file)
+    return name if name is not None and name.is_cdc else None
+
+
+def _own_logs(table: LockedTable, instant: Instant, ids: Collection[str]) -> set[str]:
+    """Return the log files of version 6 that runs of a log compaction made: their names hold the time of their slice, markers name them.
+
+    Hudi 0.x may have appended to a file that holds blocks of others as well: such a file stays. Blocks of an action that is not completed
+    count for nobody.
+    """
+    found = set()
+    for path in marked_appends(table.storage, instant.requested):
+        name, status = parse_log_file_name(path.rpartition("/")[2]), table.storage.stat(path)
+        if name is None or name.file_id not in ids or status is None:
+            continue
+        if instants_in(table.storage, path, status.size) <= {instant.requested, None}:
+            found.add(path)
+    return found
+
+
+def _check_no_logs_on_top(table: LockedTable, instant: Instant, plan: CompactionPlan) -> None:
+    for group in {operation.group for operation in plan.operations or ()}:
+        for status in table.storage.list(group.partition_path):
+            name = parse_log_file_name(status.name)
+            if name is not None and name.file_id == group.file_id and name.instant == instant.requested:
+                raise UnsupportedError(
+                    f"{instant.action} {instant.requested} of table {table.storage.uri} cannot be taken back: '{status.path}' was written "
+                    "on top of it. Run it: table.services.compact(...)."
+                )

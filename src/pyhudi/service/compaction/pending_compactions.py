@@ -1,0 +1,56 @@
+"""Pending compactions and log compactions: which they are, and which file groups are taken.
+
+Rules: `CompactionUtils.getAllPendingCompactionOperations`; a file group is in one pending plan at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pyhudi.errors import UsageError
+from pyhudi.fsview.pending_plans import read_plan
+from pyhudi.spec.actions.compaction import CompactionOperation
+from pyhudi.spec.files.file_group import FileGroupId
+from pyhudi.spec.instant import Action, Instant
+from pyhudi.timeline.pending_clustering import pending_clustering
+from pyhudi.timeline.timeline import Timeline
+from pyhudi.txn.locked_table import LockedTable
+
+COMPACTIONS = (Action.COMPACTION, Action.LOG_COMPACTION)
+
+
+def pending_compactions(timeline: Timeline, *actions: Action) -> tuple[Instant, ...]:
+    """Return the pending instants of these actions, compaction and log compaction by default, the oldest first."""
+    return tuple(one for one in timeline.pending() if one.action in (actions or COMPACTIONS))
+
+
+def find_pending(timeline: Timeline, requested: str, uri: str) -> Instant:
+    """Return the pending compaction or log compaction of a requested time.
+
+    Raises:
+        UsageError: there is none, or it is completed.
+    """
+    for instant in timeline.find(requested):
+        if instant.action in COMPACTIONS:
+            return instant
+        if instant.is_completed and instant.action in (Action.COMMIT, Action.DELTA_COMMIT):
+            raise UsageError(f"{instant.action} {requested} of table {uri} is completed; there is no compaction to run.")
+    raise UsageError(f"there is no pending compaction {requested} of table {uri}; look at table.history().")
+
+
+def busy_groups(table: LockedTable) -> frozenset[FileGroupId]:
+    """Return the file groups that a pending compaction, log compaction or clustering holds.
+
+    Raises:
+        CorruptTableError: a pending plan is missing or not readable.
+    """
+    return frozenset(_groups(table))
+
+
+def _groups(table: LockedTable) -> Iterator[FileGroupId]:
+    for instant in table.timeline.pending():
+        if instant.action in COMPACTIONS:
+            yield from (operation.group for operation in read_plan(table.storage, table.config, instant).operations or ())
+        elif (plan := pending_clustering(table.storage, table.config, instant)) is not None:
+            for group in plan.groups or ():
+                yield from (CompactionOperation(None, piece.file_id, piece.partition_path).group for piece in group.slices or ())

@@ -1,0 +1,92 @@
+"""Which files a failed write left behind.
+
+Rules: `MarkerBasedRollbackStrategy`, `ListingBasedRollbackStrategy`. The markers name the files; the partitions they
+lie in, and those that the inflight file names, are listed too. A write that began without leaving markers may have been
+anywhere: then all partitions are. Log files of version 6 are not deleted, see `log_blocks`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from pyhudi.errors import CorruptTableError
+from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.service.rollback.append_rollback_block import log_requests
+from pyhudi.spec.actions.rollback import InstantInfo, RollbackPlan, RollbackRequest
+from pyhudi.spec.files import partition_path
+from pyhudi.spec.files.file_group import join_path
+from pyhudi.spec.files.file_names import parse_base_file_name, parse_log_file_name
+from pyhudi.spec.instant import Instant, State
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.timeline.instant_details import read_commit
+from pyhudi.txn.locked_table import LockedTable
+from pyhudi.txn.markers import is_file_of, marked_files
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?=//)")
+
+
+def plan_rollback(table: LockedTable, failed: Instant) -> RollbackPlan:
+    """Return the plan that takes back a pending commit, deltacommit or replacecommit."""
+    marked = marked_files(table.storage, failed.requested)
+    partitions = {path.rpartition("/")[0] for path in marked or ()} | _profiled_partitions(table, failed)
+    if marked is None and failed.state is State.INFLIGHT:
+        partitions.update(FileSystemView(table.storage, table.config, table.timeline).partition_paths())
+    files = set(marked or ())
+    for partition in partitions:
+        listing = (status.path for status in table.storage.list(partition) if not status.is_dir)
+        files.update(path for path in listing if is_file_of(path, failed.requested))
+    requests = [_request(table, path, failed.requested) for path in sorted(files) if _may_be_deleted(path, table.config)]
+    if table.config.layout == 1:
+        requests += log_requests(table, failed)
+    return RollbackPlan(InstantInfo(failed.requested, failed.action.value), tuple(requests))
+
+
+def planned_files(plan: RollbackPlan) -> dict[str, list[str]]:
+    """Return the paths to delete, relative to the table's base, by partition path.
+
+    Plans name files absolutely, and tables get moved: partition path and file name decide.
+
+    Raises:
+        CorruptTableError: the plan names a file that its instant did not write, or a place outside the table.
+    """
+    if plan.instant is None:
+        raise CorruptTableError("The plan of a rollback does not say which instant it takes back.")
+    files: dict[str, list[str]] = {}
+    for request in plan.requests or ():
+        partition_path.check(request.partition_path)
+        paths = files.setdefault(request.partition_path, [])
+        for named in request.files_to_delete:
+            name = named.rsplit("/", 1)[-1]
+            if not is_file_of(name, plan.instant.time):
+                raise CorruptTableError(f"The plan to roll back {plan.instant.time} names '{named}', which that instant did not write.")
+            paths.append(join_path(request.partition_path, name))
+    return files
+
+
+def _may_be_deleted(path: str, config: TableConfig) -> bool:
+    """Tell whether a file with a write's time in its name is that write's alone."""
+    return config.layout > 1 or parse_base_file_name(path.rpartition("/")[2]) is not None
+
+
+def absolute(table: LockedTable, path: str) -> str:
+    """Return a path as rollback files name it: absolute, without scheme."""
+    return f"{_SCHEME.sub('', table.storage.uri, count=1)}/{path}"
+
+
+def _profiled_partitions(table: LockedTable, failed: Instant) -> set[str]:
+    """Partitions that the inflight file names; it may be empty or, in a table of others, hold anything."""
+    if failed.state is not State.INFLIGHT:
+        return set()
+    found = set(read_commit(table.storage, table.config, failed).stats)
+    for path in found:
+        partition_path.check(path)
+    return found
+
+
+def _request(table: LockedTable, path: str, instant: str) -> RollbackRequest:
+    partition, _, name = path.rpartition("/")
+    parsed = parse_base_file_name(name) or parse_log_file_name(name)
+    assert parsed is not None, "only names of data files are collected"
+    return RollbackRequest(
+        partition_path=partition, file_id=parsed.file_id, latest_base_instant=instant, files_to_delete=(absolute(table, path),)
+    )

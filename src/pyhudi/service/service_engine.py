@@ -1,0 +1,58 @@
+"""Where and how the long-running services of one table run: its lock, the engine of the tasks, and who is told how far it is."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from pyhudi.engine.engine_protocol import Engine, Result, Task
+from pyhudi.engine.local_engine import LocalEngine
+from pyhudi.kernels.base_file.base_file import WriterSettings
+from pyhudi.storage.storage_protocol import Storage
+from pyhudi.timeline.clock import Clock
+from pyhudi.txn.ids import Ids
+from pyhudi.txn.locked_table import LockedTable, locked_table
+
+#: Tasks between two reports of progress.
+_ROUND = 8
+
+#: Is told how many tasks of how many are done.
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceRunner:
+    """Runs a service of one table. `wait_s` is how long to wait for the table's lock, `merge_bytes` how many bytes of a slice's logs a
+    task holds at once.
+    """
+
+    storage: Storage
+    clock: Clock
+    ids: Ids
+    engine: Engine
+    writer: WriterSettings
+    merge_bytes: int
+    wait_s: float = 60.0
+    progress: Progress | None = None
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[LockedTable]:
+        """Hold the table's lock; errors as in `locked_table`."""
+        with locked_table(self.storage, self.wait_s, self.clock, self.ids) as table:
+            yield table
+
+    def run(self, function: Callable[[Task], Result], tasks: Sequence[Task]) -> list[Result]:
+        """Run the tasks, all at once, or in rounds when somebody wants to see how far it is; an engine with many workers is not held up."""
+        count = len(tasks)
+        step = _ROUND if self.progress is not None and isinstance(self.engine, LocalEngine) else max(1, count)
+        results: list[Result] = []
+        for begin in range(0, count, step):
+            self._tell(begin, count)
+            results += self.engine.run(function, tasks[begin : begin + step])
+        self._tell(count, count)
+        return results
+
+    def _tell(self, done: int, count: int) -> None:
+        if self.progress is not None:
+            self.progress(done, count)

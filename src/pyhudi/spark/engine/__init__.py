@@ -1,0 +1,4 @@
+"""Running pyhudi's tasks on Spark.
+
+It imports `jvm`.
+"""

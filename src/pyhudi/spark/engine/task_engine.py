@@ -1,0 +1,54 @@
+"""The engine whose tasks are Spark's: the function and its tasks go to Python workers, the results come back to the driver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from pyspark.sql import SparkSession
+
+from pyhudi.engine.engine_protocol import Result, Task
+from pyhudi.errors import HudiError
+from pyhudi.spark.jvm.error_translation import pickling_explained
+
+
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    """A `HudiError` of a task: it travels as a value, so that the driver raises it as it was and not as a worker's stack."""
+
+    error: HudiError
+
+
+@dataclass(frozen=True, slots=True)
+class SparkEngine:
+    """Runs every task as one task of a Spark job.
+
+    Results go through the driver's memory: they must be small.
+    """
+
+    session: SparkSession
+
+    @property
+    def name(self) -> str:
+        """`spark`."""
+        return "spark"
+
+    def run(self, function: Callable[[Task], Result], tasks: Sequence[Task]) -> list[Result]:
+        """Return the results in the order of the tasks; see the protocol."""
+        if not tasks:
+            return []
+
+        def answered(task: Task) -> Result | _Failed:
+            try:
+                return function(task)
+            except HudiError as error:
+                return _Failed(error)
+
+        with pickling_explained():
+            answers = self.session.sparkContext.parallelize(tasks, len(tasks)).map(answered).collect()
+        results: list[Result] = []
+        for answer in answers:
+            if isinstance(answer, _Failed):
+                raise answer.error
+            results.append(answer)
+        return results

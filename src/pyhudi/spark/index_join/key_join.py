@@ -1,0 +1,86 @@
+"""Adds to each incoming row the file group that holds its key, by a join with the places of keys: what the table's base files hold.
+
+Only the meta columns of the latest base files are read, by Spark's own Parquet scan; records that began in logs come from the driver.
+Rules: `HoodieSimpleIndex`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Final
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
+from pyspark.sql.types import StringType, StructField, StructType
+
+from pyhudi.index.index_protocol import Lookup
+from pyhudi.index.log_inserts import LogOrigins, keys_born_in_logs
+from pyhudi.kernels.base_file.write_columns import FILE_ID_COLUMN, POSITION_COLUMN
+from pyhudi.kernels.keys.key_probe import SEVERAL
+from pyhudi.spark.index_join.key_columns import PARTITION_PATH, RECORD_KEY
+from pyhudi.spec.files.file_group import BaseFile, FileSlice
+
+#: The partition that a stored record is in, which need not be that of the incoming row.
+PLACE_PATH: Final = "_pyhudi_place_path"
+_FILE_NAME: Final = "_hoodie_file_name"
+_STORED = StructType([StructField(name, StringType()) for name in (RECORD_KEY, PARTITION_PATH, _FILE_NAME)])
+
+
+def join_places(keyed: DataFrame, places: DataFrame | None, *, positions: bool, in_any_partition: bool = False) -> DataFrame:
+    """Add the file id of the group that holds each key in the row's partition; null for a key that is new there.
+
+    A row comes back once for each stored record of its key.
+
+    Args:
+        keyed: Rows with record key and partition path.
+        places: What `stored_places` or the record index says; None when the table has no records.
+        positions: Whether to add the place of the record in its base file, too.
+        in_any_partition: Find keys in all partitions, and add which one it is.
+    """
+    if places is None:
+        nothing = {FILE_ID_COLUMN: F.lit(None).cast("string")} | ({POSITION_COLUMN: F.lit(None).cast("long")} if positions else {})
+        return keyed.withColumns(nothing | ({PLACE_PATH: F.lit(None).cast("string")} if in_any_partition else {}))
+    places = places if positions else places.drop(POSITION_COLUMN)
+    if in_any_partition:
+        return keyed.join(places, RECORD_KEY, "left")
+    return keyed.join(places.withColumnRenamed(PLACE_PATH, PARTITION_PATH), [PARTITION_PATH, RECORD_KEY], "left")
+
+
+def stored_places(session: SparkSession, paths: Sequence[str], lookup: Lookup) -> DataFrame | None:
+    """Return record key, partition, file id and place in its base file of all records in some partitions; None when there are none."""
+    slices = [piece for path in paths for piece in lookup.view.latest_slices(path)]
+    files = [piece.base for piece in slices if piece.base is not None]
+    parts = [_stored_keys(session, lookup.storage.uri, files)] if files else []
+    if (born := _born_in_logs(slices, lookup)) is not None:
+        nowhere = F.lit(SEVERAL).cast("long").alias(POSITION_COLUMN)
+        parts.append(session.createDataFrame(born).select(RECORD_KEY, PLACE_PATH, FILE_ID_COLUMN, nowhere))
+    return functools.reduce(DataFrame.unionByName, parts) if parts else None
+
+
+def _stored_keys(session: SparkSession, base_uri: str, files: Sequence[BaseFile]) -> DataFrame:
+    paths = [f"{base_uri.rstrip('/')}/{file.path}" for file in files]
+    scan = session.read.schema(_STORED).parquet(*paths)
+    file_id = F.substring_index(_FILE_NAME, "_", 1).alias(FILE_ID_COLUMN)
+    path, row = F.col(PARTITION_PATH).alias(PLACE_PATH), F.col("_metadata.row_index").alias(POSITION_COLUMN)
+    return scan.select(RECORD_KEY, path, file_id, row)
+
+
+def _born_in_logs(slices: Sequence[FileSlice], lookup: Lookup) -> pa.Table | None:
+    """Return keys, partitions and file ids of the records that only logs hold; None when there are none."""
+    origins = LogOrigins(lookup.view)
+    pieces = [piece for piece in slices if origins.may_begin_records(piece)]
+    found = lookup.engine.run(functools.partial(keys_born_in_logs, lookup.storage, lookup.shape, lookup.view), pieces)
+    tables = [
+        pa.table(
+            {
+                RECORD_KEY: keys,
+                PLACE_PATH: pa.repeat(pa.scalar(piece.group.partition_path), len(keys)),
+                FILE_ID_COLUMN: pa.repeat(pa.scalar(piece.group.file_id), len(keys)),
+            }
+        )
+        for piece, keys in zip(pieces, found, strict=True)
+        if len(keys)
+    ]
+    return pa.concat_tables(tables) if tables else None

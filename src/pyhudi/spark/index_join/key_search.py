@@ -1,0 +1,104 @@
+"""Finds the file group of each keyed row by the index that a write asks: places of keys from files or from the record index, and a join.
+
+The rules are those of `pyhudi.index`; what Spark does is to look for all keys at once. Indexes within partitions are here, global ones in
+`pyhudi.spark.index_join.partition_updates`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
+
+from pyhudi.index.choose_index import asks_record_index
+from pyhudi.index.global_index import GlobalIndex
+from pyhudi.index.index_protocol import Lookup
+from pyhudi.index.metadata_lookup import trusted_table
+from pyhudi.kernels.base_file.write_columns import FILE_ID_COLUMN
+from pyhudi.metadata_table.format.metadata_partitions import RECORD_INDEX
+from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
+from pyhudi.spark.index_join.bucket_join import place, places_of
+from pyhudi.spark.index_join.key_columns import refuse_unmade
+from pyhudi.spark.index_join.key_join import PLACE_PATH, join_places, stored_places
+from pyhudi.spark.index_join.partition_updates import Located, moved
+from pyhudi.spark.index_join.record_index_join import record_index_places
+from pyhudi.spark.jvm.persistence import kept_until
+from pyhudi.write.tagging.tag import Tagging
+
+
+@dataclass(frozen=True, slots=True)
+class KeySearch:
+    """How a write finds the file groups of its rows; Spark keeps what it needs until `kept` is closed."""
+
+    tagging: Tagging
+    lookup: Lookup
+    kept: contextlib.ExitStack
+
+    def found(self, keyed: DataFrame) -> Located:
+        """Add the file id of the group that each row goes to, null for a new record; where a bucket begins, how its file id does.
+
+        Raises:
+            KeyFieldError: a partition path cannot be made.
+        """
+        tagging = self.tagging
+        if not tagging.looks_up and tagging.layout is None:
+            return Located(keyed.withColumn(FILE_ID_COLUMN, F.lit(None).cast("string")))
+        partitioned = bool(self.lookup.view.config.partition_fields)
+        paths = [row[0] for row in keyed.select(PARTITION_PATH).distinct().collect()] if partitioned else [""]
+        refuse_unmade(paths)
+        if tagging.drop_known:
+            new = self._located(keyed, paths, positions=False)
+            keyed = new.rows.filter(F.col(FILE_ID_COLUMN).isNull())
+            if tagging.layout is None:
+                return replace(new, rows=keyed)
+            keyed = keyed.drop(FILE_ID_COLUMN)
+        if tagging.layout is not None:
+            only_known = tagging.operation.deletes_rows
+            labels = places_of(tagging.layout, self.lookup.view, paths, afresh=tagging.operation.replaces, only_known=only_known)
+            return Located(place(keyed, labels))
+        return self._located(keyed, paths, positions=self.lookup.positions)
+
+    def _located(self, keyed: DataFrame, paths: Sequence[str], *, positions: bool) -> Located:
+        """Ask the index; a layout is asked as SIMPLE is."""
+        index = self.tagging.index
+        if asks_record_index(index):
+            keyed = kept_until(self.kept, keyed)  # the keys that are asked for must be those that are written
+        if isinstance(index, GlobalIndex):
+            every = list(self.lookup.view.partition_paths())
+            places = self._places(keyed, every, in_any_partition=True)
+            joined = join_places(keyed, places, positions=positions, in_any_partition=True)
+            return moved(joined, index, self.tagging, replace(self.lookup, positions=positions), self.kept)
+        places = self._places(keyed, paths, in_any_partition=False)
+        return Located(join_places(keyed, places, positions=positions), paths=frozenset(paths))
+
+    def _places(self, keyed: DataFrame, paths: Sequence[str], *, in_any_partition: bool) -> DataFrame | None:
+        if asks_record_index(self.tagging.index):
+            known = record_index_places(keyed, self.lookup, self.kept, in_any_partition=in_any_partition)
+            if known is not None:
+                return known if in_any_partition or self._is_exact else self._with_elsewhere(known, keyed)
+        return stored_places(keyed.sparkSession, paths, self.lookup)
+
+    @property
+    def _is_exact(self) -> bool:
+        """True where a partition has no key that the record index does not know in it."""
+        config = self.lookup.view.config
+        return not config.partition_fields or trusted_table(self.lookup, RECORD_INDEX).is_by_partition
+
+    def _with_elsewhere(self, known: DataFrame, keyed: DataFrame) -> DataFrame:
+        """Add the places of keys that the index does not know in the row's partition; see `RecordIndexLookup`."""
+        here = known.withColumnRenamed(PLACE_PATH, PARTITION_PATH)
+        wanted = (
+            keyed.select(PARTITION_PATH, RECORD_KEY)
+            .join(here, [PARTITION_PATH, RECORD_KEY], "left_anti")
+            .distinct()
+            .withColumnRenamed(PARTITION_PATH, PLACE_PATH)
+        )
+        elsewhere = kept_until(self.kept, wanted)
+        paths = [row[0] for row in elsewhere.select(PLACE_PATH).distinct().collect()]
+        if not paths:
+            return known
+        stored = stored_places(keyed.sparkSession, paths, self.lookup)
+        return known if stored is None else known.unionByName(stored.join(elsewhere, [PLACE_PATH, RECORD_KEY], "left_semi"))

@@ -1,0 +1,166 @@
+"""Rows of a global index on Spark: those whose record may stand in another partition are routed by
+`pyhudi.write.tagging.global_index_routing`.
+
+Most rows find their record in their own partition, or none at all: they are as those of any index. The keys of all others, and keys that
+come with several partitions, are few: their rows become one a key, each slice that holds some of them says which records stand and which
+rows are late, by a task that reads it, and the index routes them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from pyhudi.index.global_index import Facts, GlobalIndex, StoredFacts
+from pyhudi.index.index_protocol import Lookup
+from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN, FILE_ID_COLUMN, POSITION_COLUMN
+from pyhudi.kernels.merge.dedupe import last_of_each_key
+from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
+from pyhudi.spark.engine.task_identity import task_identity
+from pyhudi.spark.index_join.key_join import PLACE_PATH
+from pyhudi.spark.jvm.persistence import kept_until
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.spec.files.file_group import FileSlice
+from pyhudi.write.tagging.global_index_routing import HITS, JUDGED, LATE, ROUTED, SLICE, STANDS, WINS, judged, routed
+from pyhudi.write.tagging.tag import Tagging, one_row_a_key
+
+#: Rows of keys that move become one a key so many at a time.
+_ROWS_AT_ONCE = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """Rows with the file group they go to, null for a new record; `_pyhudi_delete` where some leave one. `late` rows were left out.
+    `paths` are the partitions that were looked into, None for all.
+    """
+
+    rows: DataFrame
+    late: int = 0
+    paths: frozenset[str] | None = None
+
+
+def moved(joined: DataFrame, index: GlobalIndex, tagging: Tagging, lookup: Lookup, kept: contextlib.ExitStack) -> Located:
+    """Return rows by where they go, from the places of their keys in all partitions.
+
+    Args:
+        joined: keyed rows, one for each place of a key: with its partition, file id, and position when `lookup` wants that.
+        index: decides.
+        tagging: how rows of one key become one.
+        lookup: what the index may ask.
+        kept: Spark keeps rows until it is closed.
+
+    Raises:
+        SchemaError: an ordering field is missing or has no order.
+    """
+    if not lookup.view.config.partition_fields:
+        return Located(joined.drop(PLACE_PATH))
+    joined = kept_until(kept, joined)
+    keys = kept_until(kept, _keys_elsewhere(joined))
+    if not keys.take(1):
+        return Located(joined.drop(PLACE_PATH))
+    located = [name for name in (FILE_ID_COLUMN, POSITION_COLUMN, PLACE_PATH) if name in joined.columns]
+    rows = joined.join(keys, RECORD_KEY, "left_semi")
+    single = kept_until(kept, one_a_key(rows.drop(*located), tagging, lookup))
+    routes = kept_until(kept, _routes(single, rows.select(RECORD_KEY, *located), index, tagging, lookup))
+    late = routes.agg(F.sum(LATE)).head()[0] or 0  # type: ignore[index] # an aggregate without groups has a row
+    arrived = single.drop(PARTITION_PATH).join(routes.drop(LATE), RECORD_KEY)
+    others = joined.join(keys, RECORD_KEY, "left_anti").drop(PLACE_PATH).withColumn(DELETE_COLUMN, F.lit(False))
+    return Located(others.unionByName(arrived.select(*(f"`{name}`" for name in others.columns))), int(late))
+
+
+def _keys_elsewhere(joined: DataFrame) -> DataFrame:
+    """Return the keys that stand in another partition than their row's, and those that come with several partitions."""
+    path = F.col(PARTITION_PATH)
+    several = F.min(path) < F.max(path)
+    elsewhere = F.coalesce(F.bool_or(F.col(PLACE_PATH) != path), F.lit(False))
+    return joined.groupBy(RECORD_KEY).agg((several | elsewhere).alias(LATE)).filter(F.col(LATE) & F.col(RECORD_KEY).isNotNull()).drop(LATE)
+
+
+def one_a_key(rows: DataFrame, tagging: Tagging, lookup: Lookup) -> DataFrame:
+    """Return one row for each key, by the rule of the table."""
+    shape, deletes = lookup.shape, tagging.operation is Operation.DELETE
+
+    def reduce(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for run in _runs_of_keys(batches):
+            single = last_of_each_key(run, within_partition=False) if deletes else one_row_a_key(run, tagging, shape)
+            yield from single.select(run.schema.names).cast(run.schema).to_batches()
+
+    return rows.repartition(RECORD_KEY).sortWithinPartitions(RECORD_KEY).mapInArrow(reduce, rows.schema)
+
+
+def _runs_of_keys(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Yield rows that come sorted by key some at a time, those of one key together."""
+    waiting: list[pa.RecordBatch] = []
+    for batch in batches:
+        waiting.append(batch)
+        if sum(part.num_rows for part in waiting) >= _ROWS_AT_ONCE:
+            rows = pa.Table.from_batches(waiting)
+            keys = rows.column(RECORD_KEY)
+            last = pc.index(keys, keys[-1]).as_py()
+            if last:
+                yield rows.slice(0, last)
+            waiting = rows.slice(last).to_batches()
+    if waiting:
+        yield pa.Table.from_batches(waiting)
+
+
+def _routes(single: DataFrame, places: DataFrame, index: GlobalIndex, tagging: Tagging, lookup: Lookup) -> DataFrame:
+    """Return where the rows of keys go: the columns of `ROUTED`."""
+    hits = places.filter(F.col(FILE_ID_COLUMN).isNotNull())
+    if POSITION_COLUMN not in places.columns:
+        hits = hits.withColumn(POSITION_COLUMN, F.lit(None).cast("long"))
+    pieces = _slices_of(hits, lookup)
+    facts = index.facts(lookup) if tagging.operation is Operation.UPSERT else StoredFacts(lookup, ())
+    verdicts = _judged(single, _numbered(hits.distinct(), pieces), pieces, facts)
+    known = verdicts.groupBy(RECORD_KEY).agg(F.collect_list(F.struct(*verdicts.columns[1:])).alias(HITS))
+    asked = single.select(RECORD_KEY, PARTITION_PATH).join(known, RECORD_KEY, "left")
+
+    def send(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            yield from routed(index, pa.Table.from_batches([batch]), pieces, positions=lookup.positions).to_batches()
+
+    return asked.mapInArrow(send, from_arrow_schema(ROUTED))
+
+
+def _slices_of(hits: DataFrame, lookup: Lookup) -> tuple[FileSlice, ...]:
+    """Return the slices that hold some of the keys, in the order of the table."""
+    named = {(row[0], row[1]) for row in hits.select(PLACE_PATH, FILE_ID_COLUMN).distinct().collect()}
+    paths = sorted({path for path, _ in named})
+    return tuple(piece for path in paths for piece in lookup.view.latest_slices(path) if (path, piece.group.file_id) in named)
+
+
+def _numbered(hits: DataFrame, pieces: Sequence[FileSlice]) -> DataFrame:
+    columns = {
+        PLACE_PATH: pa.array([piece.group.partition_path for piece in pieces], pa.string()),
+        FILE_ID_COLUMN: pa.array([piece.group.file_id for piece in pieces], pa.string()),
+        SLICE: pa.array(range(len(pieces)), pa.int32()),
+    }
+    numbers = hits.sparkSession.createDataFrame(pa.table(columns))
+    return hits.join(F.broadcast(numbers), [PLACE_PATH, FILE_ID_COLUMN]).select(RECORD_KEY, SLICE, POSITION_COLUMN)
+
+
+def _judged(single: DataFrame, hits: DataFrame, pieces: Sequence[FileSlice], facts: StoredFacts) -> DataFrame:
+    """Return what the slices say of the keys that they hold: the columns of `JUDGED`."""
+    if not pieces or not (facts.ordering_fields or any(piece.logs for piece in pieces)):
+        return hits.withColumns({STANDS: F.lit(True), WINS: F.lit(True)})
+    rows = single.select(RECORD_KEY, *(f"`{name}`" for name in facts.ordering_fields)).join(hits, RECORD_KEY)
+    judge = _judge(pieces, facts)
+    return rows.repartitionById(len(pieces), SLICE).mapInArrow(judge, from_arrow_schema(JUDGED))
+
+
+def _judge(pieces: Sequence[FileSlice], facts: Facts) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def judge(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        parts = [batch for batch in batches if batch.num_rows]
+        if parts:
+            number = task_identity()[0]
+            rows = pa.Table.from_batches(parts).drop_columns([SLICE])
+            yield from judged(rows, number, pieces[number], facts).to_batches()
+
+    return judge

@@ -1,0 +1,155 @@
+"""What a `DataFrameReader` was told, and the snapshot query that it means.
+
+Rules: option names and values of `DataSourceReadOptions`. Options are matched without regard to case, as Spark's own
+are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+from pyspark.sql.readwriter import DataFrameReader
+from pyspark.sql.streaming.readwriter import DataStreamReader
+
+from pyhudi.errors import OptionError, UsageError
+from pyhudi.read.incremental.incremental import SCHEMA_AT_END, ChangesQuery
+from pyhudi.read.snapshot.query_type import AS_OF, QUERY_TYPE, SnapshotQuery, snapshot_query
+from pyhudi.spark.jvm.patches import Hook
+from pyhudi.spark.options.writer_state import option_text
+from pyhudi.spark.scan.delta_files import MERGE_FOLDER
+from pyhudi.spec.options import Options, overruled, resolve
+
+Reader: TypeAlias = DataFrameReader | DataStreamReader
+
+_ATTRIBUTE = "_pyhudi_request"
+_FORMATS = frozenset({"hudi", "org.apache.hudi"})
+_GLOB = frozenset("*?[]{}")
+_BEGIN = "hoodie.datasource.read.begin.instanttime"
+_END = "hoodie.datasource.read.end.instanttime"
+_FORMAT = "hoodie.datasource.query.incremental.format"
+_TIMES_OF_VERSION = "hoodie.datasource.read.incr.table.version"
+_FULL_SCAN = "hoodie.datasource.read.incr.fallback.fulltablescan.enable"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRequest:
+    """Format, options and schema of one reader; None where the user said nothing."""
+
+    source: str | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+    has_schema: bool = False
+
+    @property
+    def is_hudi(self) -> bool:
+        """True when the format is Hudi."""
+        return self.source is not None and self.source.lower() in _FORMATS
+
+    def with_options(self, given: Mapping[str, object]) -> ReadRequest:
+        """Return the request with more options; those that are None say nothing."""
+        texts = {name: option_text(value) for name, value in given.items() if value is not None}
+        return replace(self, options={**self.options, **texts})
+
+    def with_arguments(self, source: str | None, schema: object | None, given: Mapping[str, object]) -> ReadRequest:
+        """Return the request with what `load` itself was told: a format, a schema and options."""
+        return replace(self, source=source or self.source, has_schema=self.has_schema or schema is not None).with_options(given)
+
+    def location(self, path: str | list[str] | None) -> str:
+        """Return the one path to load.
+
+        Raises:
+            UsageError: no path, several, or a schema was given.
+        """
+        if self.has_schema:
+            raise UsageError("a Hudi table has its own schema: leave out schema(...) and select or cast columns afterwards.")
+        named = next((value for name, value in self.options.items() if name.lower() == "path"), None)
+        paths = [path] if isinstance(path, str) else list(path or ([named] if named else []))
+        if len(paths) != 1:
+            raise UsageError(
+                f"spark.read.format('hudi').load() takes the path of one table, got {len(paths)}: load('/data/trips')."
+                " Several tables are read one by one and joined with union."
+            )
+        return paths[0]
+
+    @property
+    def merge_folder(self) -> str | None:
+        """The option `pyhudi.merge.folder`."""
+        return next((value for name, value in self.options.items() if name.lower() == MERGE_FOLDER), None)
+
+    def query(self, defaults: Mapping[str, str] | None = None) -> SnapshotQuery | ChangesQuery:
+        """Return what the options ask for.
+
+        Args:
+            defaults: Options of the session, which those of the reader overrule.
+
+        Raises:
+            OptionError: an option is unknown or has a bad value.
+        """
+        given = {name: value for name, value in self.options.items() if name.lower() != "path"}
+        options = resolve(overruled(defaults or {}, given))
+        return _changes(options) if is_incremental(options) else snapshot_query(options)
+
+
+def is_incremental(options: Options) -> bool:
+    """Tell whether options ask for changes, and not for a state of the table."""
+    return options.text(QUERY_TYPE).strip().lower() == "incremental"
+
+
+def _changes(options: Options) -> ChangesQuery:
+    """Return the query of an incremental read."""
+    if options.get(AS_OF) is not None:
+        raise OptionError(f"{AS_OF} is for snapshots; an incremental read ends at {_END}.")
+    since = options.get(_BEGIN)
+    if since is None:
+        raise OptionError(f"an incremental read needs {_BEGIN}: an instant, a date or time, or 'earliest'.")
+    return ChangesQuery(
+        since,
+        options.get(_END),
+        may_scan=options.flag(_FULL_SCAN),
+        by_requested=options.get(_TIMES_OF_VERSION) == "6",
+        change_data=(options.get(_FORMAT) or "").lower() == "cdc",
+        schema_at_end=options.flag(SCHEMA_AT_END),
+    )
+
+
+def refuse_glob(path: str) -> None:
+    """Explain a path at which there is no table, when it looks like a pattern.
+
+    Raises:
+        OptionError: the path holds characters of glob patterns.
+    """
+    if _GLOB & set(path):
+        raise OptionError(
+            f"'{path}' is a pattern, and a Hudi table is loaded by its own path: filter on the partition columns"
+            " instead, only the partitions that pass are listed."
+        )
+
+
+def request_of(reader: Reader) -> ReadRequest:
+    """Return what is known of a reader."""
+    found = reader.__dict__.get(_ATTRIBUTE)
+    return found if isinstance(found, ReadRequest) else ReadRequest()
+
+
+def note(reader: Reader, request: ReadRequest) -> None:
+    """Remember the request of a reader."""
+    reader.__dict__[_ATTRIBUTE] = request
+
+
+def noting_hooks() -> dict[str, Hook]:
+    """Return the hooks of the chained calls of a reader, by their names: each notes what was said, then lets Spark's own method run."""
+
+    def noting(change: Callable[..., ReadRequest]) -> Hook:
+        def hook(reader: Reader, original: Hook, *args: Any, **kwargs: Any) -> Any:
+            note(reader, change(request_of(reader), *args, **kwargs))
+            return original(reader, *args, **kwargs)
+
+        return hook
+
+    return {
+        "format": noting(lambda request, source: replace(request, source=source)),
+        "schema": noting(lambda request, schema: replace(request, has_schema=schema is not None)),
+        "option": noting(lambda request, key, value: request.with_options({key: value})),
+        "options": noting(lambda request, **options: request.with_options(options)),
+    }

@@ -1,0 +1,76 @@
+"""The `hoodie.*` settings of a Spark session, as `SET hoodie.x = y` and `spark.hoodie.x` state them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from pyspark.sql import SparkSession
+
+from pyhudi.errors import UnsupportedError
+from pyhudi.read.incremental.incremental import SCHEMA_AT_END
+from pyhudi.read.snapshot.query_type import DATA_SKIPPING, MERGE_SIZE, METADATA_TABLE, QUERY_TYPE, SnapshotQuery, snapshot_query
+from pyhudi.spark.jvm import jvm
+from pyhudi.spark.options.read_request import is_incremental
+from pyhudi.spec.options import Options, note_without_effect, overruled, resolve, same_key
+from pyhudi.storage.defaults_file import default_write_options
+
+_PREFIX: Final = "hoodie."
+_SPARK_PREFIX: Final = "spark.hoodie."
+#: How settings of pyhudi's own that hold for all options begin.
+_ABOUT_OPTIONS: Final = "pyhudi.options."
+_OF_READS: Final = (QUERY_TYPE, METADATA_TABLE, DATA_SKIPPING, MERGE_SIZE, SCHEMA_AT_END)
+
+
+def session_options(session: SparkSession) -> dict[str, str]:
+    """Return the session's settings about tables in one round trip; `spark.hoodie.x` loses to `hoodie.x`."""
+    found = jvm.entries_of(jvm.jvm_session(session).conf().getAll())
+    spark = {key.removeprefix("spark."): value for key, value in found.items() if key.startswith(_SPARK_PREFIX)}
+    return {**spark, **{key: value for key, value in found.items() if key.startswith((_PREFIX, _ABOUT_OPTIONS))}}
+
+
+def read_defaults(session: SparkSession) -> dict[str, str]:
+    """Return what holds for reads that do not say otherwise: the defaults file, then the session's settings."""
+    return overruled(default_write_options(), session_options(session))
+
+
+def table_query(session: SparkSession, *, whole: bool = False) -> SnapshotQuery:
+    """Return how SQL reads tables of the catalog: as they are now, in the way that file and session ask for; `whole` for all their rows
+    whatever these say.
+
+    Raises:
+        OptionError: one of the settings has a bad value.
+        UnsupportedError: they ask for changes.
+    """
+    options = _of_reads(session)
+    if whole:
+        return replace(snapshot_query(options), mode="snapshot")
+    if is_incremental(options):
+        raise UnsupportedError(
+            f"{QUERY_TYPE}=incremental is not served as a setting of a session: ask hudi_table_changes('table', 'latest_state', '<begin>')"
+            " for changes, or give it as option of one read."
+        )
+    return snapshot_query(options)
+
+
+def shows_schema_at_end(session: SparkSession) -> bool:
+    """Tell whether changes have the columns of the end of their span."""
+    return _of_reads(session).flag(SCHEMA_AT_END)
+
+
+def shows_whole(session: SparkSession) -> bool:
+    """Tell whether the session's own reads of tables show all rows, too."""
+    options = _of_reads(session)
+    return not is_incremental(options) and snapshot_query(options).mode == "snapshot"
+
+
+def _of_reads(session: SparkSession) -> Options:
+    return resolve({name: value for name, value in read_defaults(session).items() if any(same_key(name, key) for key in _OF_READS)})
+
+
+def note_settings_of_session(session: SparkSession, options: Mapping[str, str]) -> None:
+    """Log, once for each, the settings that a DataFrame's write does not look at: it goes by its options, as in Apache Hudi."""
+    for name in session_options(session):
+        if not any(same_key(name, given) for given in options):
+            note_without_effect(name, "is a setting of the session, and a DataFrame is written by its own options: give it as one of these")

@@ -1,0 +1,97 @@
+"""`spark.read` for Hudi: methods of `DataFrameReader` and `SparkSession` that lead to pyhudi when a Hudi table is meant.
+
+The methods are replaced on Spark's classes once per process; each replacement passes on to Spark's own unless the
+session was enabled and the reader's format, or the table's provider in the catalog, is Hudi.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.readwriter import DataFrameReader
+
+from pyhudi.errors import TableNotFound, UsageError
+from pyhudi.read.incremental.incremental import ChangesQuery
+from pyhudi.read.snapshot.query_type import SnapshotQuery
+from pyhudi.spark.catalog import catalog_table
+from pyhudi.spark.catalog.relation_cache import catalog_order
+from pyhudi.spark.jvm.patches import Hook, replace_method
+from pyhudi.spark.options.read_request import ReadRequest, noting_hooks, refuse_glob, request_of
+from pyhudi.spark.options.session_options import read_defaults
+from pyhudi.spark.reader.read_frame import read_frame
+from pyhudi.storage.open_storage import open_storage
+
+IsEnabled = Callable[[SparkSession], bool]
+
+
+def install(is_enabled: IsEnabled) -> None:
+    """Replace the methods; a second call does nothing.
+
+    Args:
+        is_enabled: Says whether `pyhudi.enable` was called for a session.
+    """
+    for name, hook in {**noting_hooks(), **_reading_hooks(is_enabled)}.items():
+        replace_method(DataFrameReader, name, hook)
+
+
+def load(session: SparkSession, path: str, query: SnapshotQuery | ChangesQuery, merge_folder: str | None = None) -> DataFrame:
+    """Return what a query asks of the table at a path; `merge_folder` is the option `pyhudi.merge.folder`.
+
+    Raises:
+        TableNotFound: there is no table.
+        OptionError: the path is a pattern, or the query's time is none.
+    """
+    try:
+        return read_frame(session, open_storage(path), query, merge_folder)
+    except TableNotFound:
+        refuse_glob(path)
+        raise
+
+
+def _reading_hooks(is_enabled: IsEnabled) -> dict[str, Hook]:
+    """Return the hooks of the calls that give a DataFrame."""
+
+    def load_hook(
+        reader: DataFrameReader,
+        original: Hook,
+        path: str | list[str] | None = None,
+        format: str | None = None,  # noqa: A002 - Spark's name
+        schema: Any = None,
+        **options: Any,
+    ) -> Any:
+        session = reader._spark  # noqa: SLF001 - a reader says it nowhere else
+        request = request_of(reader).with_arguments(format, schema, options)
+        if not (request.is_hudi and is_enabled(session)):
+            return original(reader, path, format, schema, **options)
+        return load(session, request.location(path), request.query(read_defaults(session)), request.merge_folder)
+
+    def table_hook(reader: DataFrameReader, original: Hook, tableName: str) -> Any:  # noqa: N803
+        session = reader._spark  # noqa: SLF001
+        request = request_of(reader)
+        found = catalog_table.find(session, tableName) if is_enabled(session) else None
+        if found is None:
+            return original(reader, tableName)
+        if not request.options:
+            return original(reader, tableName)
+        if request.has_schema:
+            raise UsageError(f"table {tableName} has its own schema: leave out schema(...) and select or cast afterwards.")
+        return read_with(session, found.location, request, found.partition_columns)
+
+    return {"load": load_hook, "table": table_hook}
+
+
+def read_with(session: SparkSession, path: str, request: ReadRequest, last: Sequence[str] = ()) -> DataFrame:
+    """Return what a request asks of the table at a path, the columns `last` moved to the end as the catalog has them.
+
+    Raises:
+        TableNotFound: there is no table.
+        OptionError: an option is unknown or has a bad value.
+    """
+    query = request.query(read_defaults(session))
+    frame = load(session, path, query, request.merge_folder)
+    if isinstance(query, ChangesQuery) and query.change_data:
+        return frame
+    ordered = catalog_order(frame.columns, last)
+    return frame if ordered == frame.columns else frame.select(*(frame[f"`{name}`"] for name in ordered))

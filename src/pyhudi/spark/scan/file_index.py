@@ -1,0 +1,267 @@
+"""The files of a snapshot as Spark's `FileIndex`: Spark's own Parquet scan asks it, while planning, what to read.
+
+The class `HudiFiles` in the JVM stands before it, and answers by itself which of two read the same files (`java/hudi/DefaultSource.java`).
+Spark calls these methods through py4j, on the driver only; tasks get names and sizes of files. Partition filters
+arrive with the call, whenever the user added them, so a partition that they exclude is never listed. Design:
+docs/design/0020-spark-scan.md.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
+from typing import TypeAlias
+
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+from pyspark.sql.types import StructType
+
+from pyhudi.errors import CorruptTableError, UnsupportedError
+from pyhudi.read.filter.condition import operands
+from pyhudi.read.skipping.data_skipping import Skipping, explained
+from pyhudi.read.snapshot.snapshot import Snapshot
+from pyhudi.schema.meta_columns import with_meta_columns
+from pyhudi.spark.jvm import jvm
+from pyhudi.spark.jvm.error_translation import carried, explain_reads_below
+from pyhudi.spark.jvm.jvm import JavaObject
+from pyhudi.spark.scan.catalyst_condition import condition_of
+from pyhudi.spark.scan.delta_files import delta_folder
+from pyhudi.spark.scan.directories import Directory, Texts, partition_values
+from pyhudi.spark.scan.partition_search import PartitionSearch
+from pyhudi.spark.scan.promoted_files import PromotedPart
+from pyhudi.spark.scan.row_mask import MASK
+from pyhudi.spark.scan.schema_versions import VersionPart
+from pyhudi.spark.scan.slice_merge import MergedSlice, merge_slices
+from pyhudi.spec.files.file_group import BaseFile, FileSlice
+from pyhudi.storage.storage_protocol import Storage
+
+#: Folders that are listed to estimate the size of a table; up to so many give its exact size.
+_SAMPLED = 32
+#: Which files of a snapshot are scanned together, and under which columns.
+ScanPart: TypeAlias = VersionPart | PromotedPart
+
+
+class SnapshotFileIndex:
+    """Answers for one snapshot. Method names and types are those of Spark's interface."""
+
+    class Java:
+        """Where py4j looks for what a Python object implements."""
+
+        implements = ("org.apache.spark.sql.execution.datasources.FileIndex",)
+
+    def __init__(
+        self,
+        session: SparkSession,
+        snapshot: Snapshot,
+        partition_schema: StructType,
+        merge_folder: str | None = None,
+        part: ScanPart | None = None,
+    ) -> None:
+        """Prepare; nothing is listed before Spark asks.
+
+        Args:
+            session: The session whose JVM will call.
+            snapshot: What to read.
+            partition_schema: The partition columns whose values come from the partition paths; empty reads them from
+            the files.
+            merge_folder: The option `pyhudi.merge.folder`.
+            part: Which files are scanned; all by default.
+        """
+        self._session = session
+        self._part = part
+        self._snapshot = snapshot
+        self._merge_folder = merge_folder
+        self._schema = StructType([*partition_schema, MASK]) if merges(snapshot) else partition_schema
+        self._base = hadoop_base(snapshot.storage)
+        explain_reads_below(self._base)
+        self._values = partition_values(session, self._schema.json())
+        self._search = PartitionSearch(session, snapshot, partition_schema, partition_values(session, partition_schema.json()))
+        self._lock = threading.RLock()
+        self._held: dict[FileSlice, MergedSlice] = {}
+        self._all: JavaObject | None = None
+
+    # --- what Spark calls -------------------------------------------------------------------------------------------
+
+    @carried
+    def listFiles(self, partition_filters: JavaObject, data_filters: JavaObject) -> JavaObject:  # noqa: N802
+        """Return `Seq[PartitionDirectory]`; files that indexes rule out for the data filters are not among them."""
+        try:
+            with self._lock:
+                found = None if partition_filters.isEmpty() else self._search.matching(partition_filters)
+                skipping = self._skipping(data_filters)
+                if skipping is not None:
+                    return self._chosen(self._search.everything() if found is None else found, skipping)
+                if found is not None:
+                    return self._directories(found)
+                if self._all is None:
+                    self._all = self._directories(self._search.everything())
+                return self._all
+        except PySparkException as error:
+            raise CorruptTableError(
+                f"A partition path of table {self._snapshot.storage.uri} does not hold values of {self._schema.simpleString()}: {error}"
+            ) from error
+
+    def rootPaths(self) -> JavaObject:  # noqa: N802
+        """Return the paths that EXPLAIN shows: two, since into a relation of one path Spark would insert raw files."""
+        return _root_paths(self._session, self._base)
+
+    @carried
+    def inputFiles(self) -> JavaObject:  # noqa: N802
+        """Return the URIs of all files as `String[]`."""
+        with self._lock:
+            found = [uri for path, _ in self._search.everything() for uri, _ in self._stored(path)]
+        pattern = jvm.java_class(self._session, "java.util.regex.Pattern")
+        # One call whatever the number of files. NUL is in no path, and `split` leaves out empty texts at the end.
+        return pattern.compile("\0").split("\0".join([*found, ""]) or "\0")
+
+    @carried
+    def sizeInBytes(self) -> int:  # noqa: N802
+        """Return the bytes of all files, estimated from some of many partitions; Spark chooses its joins by it."""
+        return self._bytes
+
+    def partitionSchema(self) -> JavaObject:  # noqa: N802
+        """Return the partition columns as Spark's `StructType`."""
+        return jvm.java_class(self._session, "org.apache.spark.sql.types.DataType").fromJson(self._schema.json())
+
+    def toString(self) -> str:  # noqa: N802
+        """Return a text that is the same for the same files only."""
+        return self._identity
+
+    # --- how it is answered -----------------------------------------------------------------------------------------
+
+    @property
+    def location(self) -> str:
+        """Where the table is, as Hadoop names it."""
+        return self._base
+
+    def explained(self, partition_filters: JavaObject, data_filters: JavaObject) -> list[tuple[FileSlice, str | None]]:
+        """Return all file slices of the snapshot, each with what rules it out for these filters, or None."""
+        with self._lock:
+            everything = [path for path, _ in self._search.everything()]
+            found = everything if partition_filters.isEmpty() else [path for path, _ in self._search.matching(partition_filters)]
+            return explained(self._snapshot, everything, found, self._skipping(data_filters))
+
+    def _skipping(self, data_filters: JavaObject) -> Skipping | None:
+        """Return what can be asked for these filters; None when they rule nothing out."""
+        is_of_today = self._part is None or self._part.is_today
+        if not self._snapshot.query.skips_data or not is_of_today or data_filters.isEmpty():
+            return None
+        condition = condition_of(data_filters, with_meta_columns(self._snapshot.schema))
+        return Skipping(self._snapshot, condition, nan_is_greatest=True) if any(operands(condition)) else None
+
+    def _chosen(self, found: list[tuple[str, Texts]], skipping: Skipping) -> JavaObject:
+        """Return the directories of what indexes leave."""
+        by_path: dict[str, list[FileSlice]] = {}
+        for one in skipping.choose([path for path, _ in found]).slices:
+            by_path.setdefault(one.group.partition_path, []).append(one)
+        return self._directories([(path, texts) for path, texts in found if path in by_path], by_path)
+
+    def _directories(self, found: list[tuple[str, Texts]], chosen: Mapping[str, Sequence[FileSlice]] | None = None) -> JavaObject:
+        """Return the directories of partitions, with all slices or those chosen of them."""
+        if not merges(self._snapshot):
+            return self._values.directories(Directory(texts, self._base_files(path, chosen)) for path, texts in found)
+        slices = [(texts, self._snapshot.slices(path) if chosen is None else tuple(chosen[path])) for path, texts in found]
+        return self._values.directories(self._merged_directories(slices))
+
+    def _merged_directories(self, partitions: list[tuple[Texts, tuple[FileSlice, ...]]]) -> Iterator[Directory]:
+        """Yield, for each partition, the files all of whose rows count, and each base file of which some do not."""
+        merged = self._merged([one for _, slices in partitions for one in slices if one.logs])
+        for texts, slices in partitions:
+            whole: list[tuple[str, int, int]] = []
+            for one in slices:
+                delta = merged.get(one)
+                base = one.base if one.base is not None and self._scans(one.base) else None
+                if base is not None and delta is not None and delta.masked:
+                    bits = base64.b64encode(delta.masked).decode()
+                    yield Directory((*texts, bits), (self._file(base),))
+                elif base is not None:
+                    whole.append(self._file(base))
+                if delta is not None and (self._part is None or self._part.is_today):
+                    whole += [(file.uri, file.size, file.modified_ms) for file in delta.files]
+            if whole:
+                yield Directory((*texts, ""), tuple(whole))
+
+    def _merged(self, slices: list[FileSlice]) -> dict[FileSlice, MergedSlice]:
+        """Return slices merged. What is here stays: a plan that Spark made may read its files at any time."""
+        missing = [one for one in slices if one not in self._held]
+        if missing:
+            folder = delta_folder(self._session, self._merge_folder)
+            self._held |= zip(missing, merge_slices(self._session, self._snapshot, missing, folder), strict=True)
+        return self._held
+
+    def _stored(self, path: str) -> Iterator[tuple[str, int]]:
+        """Yield URI and size of the table's own files in a partition, log files too; nothing is merged."""
+        if not merges(self._snapshot):
+            yield from ((uri, size) for uri, size, _ in self._base_files(path))
+            return
+        for one in self._snapshot.slices(path):
+            for file in (one.base, *one.logs):
+                if file is not None:
+                    yield f"{self._base}/{file.path}", file.size
+
+    def _base_files(self, path: str, chosen: Mapping[str, Sequence[FileSlice]] | None = None) -> tuple[tuple[str, int, int], ...]:
+        wanted = None if chosen is None else {one.base for one in chosen[path]}
+        files = self._snapshot.files(path)
+        return tuple(self._file(file) for file in files if self._scans(file) and (wanted is None or file in wanted))
+
+    def _scans(self, file: BaseFile) -> bool:
+        """Tell whether a base file belongs to this scan."""
+        return self._part is None or self._part.holds(file)
+
+    def _file(self, file: BaseFile) -> tuple[str, int, int]:
+        if file.size == 0:  # Spark would take it for a file without rows
+            raise CorruptTableError(
+                f"Base file {file.path} of table {self._snapshot.storage.uri} has 0 bytes, as no Parquet"
+                " file does. table.inspect.verify() names all damaged files; put a good copy of each in its place."
+            )
+        return f"{self._base}/{file.path}", file.size, file.modified_ms
+
+    @cached_property
+    def _bytes(self) -> int:
+        with self._lock:
+            folders = self._snapshot.partition_folders
+            listed = folders[:: max(1, -(-len(folders) // _SAMPLED))]
+            partitions = [path for folder in listed for path in self._snapshot.partitions_below(folder)]
+            total = sum(size for path in partitions for _, size in self._stored(path))
+        return total * len(folders) // max(1, len(listed))
+
+    @cached_property
+    def _identity(self) -> str:
+        snapshot = self._snapshot
+        part = "" if self._part is None else f", {self._part.identity}"
+        skipping = "" if snapshot.query.skips_data else ", no skipping"
+        timeline = hashlib.sha256(repr(snapshot.timeline.completed()).encode()).hexdigest()[:16]
+        return f"{scans_of(snapshot.storage)}{snapshot.instant}, {snapshot.query.mode}, {timeline}{snapshot.scope}{part}{skipping})"
+
+
+@lru_cache(maxsize=64)
+def _root_paths(session: SparkSession, base: str) -> JavaObject:
+    path = jvm.java_class(session, "org.apache.hadoop.fs.Path")
+    return jvm.java_class(session, "org.apache.spark.api.python.PythonUtils").toSeq([path(base), path(f"{base}/.hoodie")])
+
+
+def merges(snapshot: Snapshot) -> bool:
+    """Tell whether a scan of the snapshot may meet slices with log files that count."""
+    return snapshot.config.is_merge_on_read and snapshot.query.mode == "snapshot"
+
+
+def scans_of(storage: Storage) -> str:
+    """Return how the texts of all file indexes of a table begin."""
+    return f"HudiFiles({hadoop_base(storage)}, "
+
+
+def hadoop_base(storage: Storage) -> str:
+    """Return the base path of a table as Hadoop's file systems name it.
+
+    Raises:
+        UnsupportedError: the JVM cannot reach the storage.
+    """
+    scheme, separator, _ = storage.uri.partition("://")
+    if not separator:
+        return f"file:{storage.uri}"
+    if scheme == "memory":
+        raise UnsupportedError(f"Spark cannot read {storage.uri}: the table lives in this Python process. Read it with HudiTable.to_arrow.")
+    return storage.uri

@@ -1,0 +1,60 @@
+"""Which partition columns of a table take their values from the partition paths when Spark reads it, and as which type.
+
+Rules, seen by running Apache Hudi 1.2.0: the text in the path is cast to the column's type. Of a field that a timestamp-based generator
+writes as a moment the path says less than the column, which is read from the files, as Hudi does unless told otherwise. Tables of version
+6 do not say which fields of a custom generator these are: all of them are read from the files. A timestamp or binary column comes back
+from the path as null or fails there: it is read from the files. So is a column whose dates have folders of their own, unless it holds
+dates: of texts the path does not say whether they had a slash or a dash.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql.types import BinaryType, DataType, DateType, StringType, StructField, StructType, TimestampNTZType, TimestampType
+
+from pyhudi.spec.table.key_generator import KeyGeneratorType
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.spec.table.timestamp_keys import takes_texts
+
+#: The text that key generators write for these does not tell the value.
+_ONLY_IN_FILES = (TimestampType, TimestampNTZType, BinaryType)
+#: The kind of a field whose table does not say it.
+_UNKNOWN = "UNKNOWN"
+_TIMESTAMP_GENERATORS = frozenset({KeyGeneratorType.TIMESTAMP, KeyGeneratorType.TIMESTAMP_AVRO})
+
+
+def partition_columns(columns: StructType, config: TableConfig) -> StructType:
+    """Return the partition columns that Spark takes from the paths, in the order of the path.
+
+    Args:
+        columns: All columns that the files may hold.
+        config: The table's properties.
+    """
+    types = {field.name: field.dataType for field in columns}
+    found = []
+    for name, kind in zip(config.partition_fields, _kinds(config), strict=True):
+        shown = None if kind == _UNKNOWN else _shown_type(types.get(name), config, is_timestamp=kind == "TIMESTAMP")
+        if shown is not None:
+            found.append(StructField(name, shown))
+    return StructType(found)
+
+
+def _shown_type(held: DataType | None, config: TableConfig, *, is_timestamp: bool) -> DataType | None:
+    """Return a partition column's type on Spark, or None when its values are read from the files alone."""
+    if held is None:  # a nested field, or one that the writer dropped from the files
+        return StringType() if config.drop_partition_columns else None
+    if config.drop_partition_columns:
+        return StringType() if is_timestamp else held
+    if is_timestamp and isinstance(held, StringType) and not takes_texts(config.properties):
+        return held  # numbers, of which an UPDATE or DELETE of Apache Hudi has left the path's text in the table's schema
+    if is_timestamp or isinstance(held, _ONLY_IN_FILES) or (config.slash_dates and not isinstance(held, DateType)):
+        return None
+    return held
+
+
+def _kinds(config: TableConfig) -> tuple[str | None, ...]:
+    """Return what each partition field's own generator is, where the table says so."""
+    if config.key_generator in _TIMESTAMP_GENERATORS:
+        return ("TIMESTAMP",) * len(config.partition_fields)
+    if config.key_generator.family is KeyGeneratorType.CUSTOM and not config.drop_partition_columns:
+        return tuple(kind or _UNKNOWN for kind in config.partition_field_types)
+    return config.partition_field_types

@@ -1,0 +1,194 @@
+"""A scan of files that were written before columns were widened: one native scan for each set of types that the files have.
+
+Rules: `HoodieParquetFileFormatHelper` (a file's columns are cast to the table's types). Spark's reader widens some types by itself and
+refuses others; a float as a double it reads with other digits than Apache Hudi. Files with columns that it does not read right get a scan
+of their own under the types that they have, and a projection to today's. Only footers tell the types. They are looked at, one of each
+commit, where the table's oldest schema leaves open whether a column was ever widened: types of a table never become narrower.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.types as pt
+
+from pyhudi.cache import LruCache
+from pyhudi.codec.actions.archived_v1 import ARCHIVE_FILE
+from pyhudi.kernels.base_file.parquet_input import open_parquet
+from pyhudi.kernels.base_file.promoted_rows import promoted_type
+from pyhudi.read.snapshot.snapshot import Snapshot
+from pyhudi.schema.avro_arrow import avro_to_arrow
+from pyhudi.spark.jvm.spark_types import spark_type
+from pyhudi.spec.files.file_group import BaseFile
+from pyhudi.spec.instant import Action
+from pyhudi.storage.storage_protocol import Storage
+from pyhudi.timeline.instant_details import commit_of
+
+_THREADS: Final = 16
+_NATIVE: Final = frozenset({(pa.int32(), pa.int64()), (pa.int32(), pa.float64()), (pa.binary(), pa.string()), (pa.string(), pa.binary())})
+#: Files never change, nor does the first commit of a table: schemas of files, and of the first commit by the first active instant.
+_FILES: LruCache[tuple[str, str, int], pa.Schema] = LruCache(1 << 14)
+_OLDEST: LruCache[tuple[str, str], str] = LruCache(1 << 10)
+
+
+@dataclass(frozen=True, slots=True)
+class PromotedPart:
+    """The files whose columns have the same types, as far as Spark does not read them under the table's.
+
+    `columns` are the table's data columns with those types, `values` SQL for each of them. `keys` are the parts of `all_keys`, of files
+    or commits, that are here; files of no other part are with the one that `is_today`.
+    """
+
+    columns: pa.Schema
+    values: tuple[tuple[str, str], ...]
+    keys: frozenset[str]
+    is_today: bool = False
+
+    @property
+    def identity(self) -> str:
+        """A text that differs between the parts of a table."""
+        text = repr((self.is_today, sorted(self.keys), self.columns.to_string()))
+        return f"types {hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+    def holds(self, file: BaseFile) -> bool:
+        """Tell whether a file belongs to the part."""
+        return self.is_today != (file.path in self.keys or file.name.instant in self.keys)
+
+
+def promoted_parts(snapshot: Snapshot) -> list[PromotedPart]:
+    """Return the parts in which a table without a history of its schema is scanned; none when Spark reads all its files right.
+
+    The part of today comes last.
+
+    Raises:
+        CorruptTableError: a file whose types are looked at is damaged or missing.
+    """
+    columns = snapshot.schema.remove_metadata()
+    if not any(_may_be_promoted(field.type) for field in columns) or _was_never_widened(snapshot, columns):
+        return []
+    forms: dict[tuple[pa.DataType, ...], set[str]] = {}
+    for key, types in _stored_types(snapshot, columns):
+        if types != tuple(columns.types):
+            forms.setdefault(types, set()).add(key)
+    if not forms:
+        return []
+    parts = [_part(columns, types, frozenset(keys)) for types, keys in forms.items()]
+    names = tuple((name, quoted(name)) for name in columns.names)
+    return [*parts, PromotedPart(columns, names, frozenset().union(*forms.values()), is_today=True)]
+
+
+def _part(columns: pa.Schema, types: tuple[pa.DataType, ...], keys: frozenset[str]) -> PromotedPart:
+    stored = pa.schema([field.with_type(kind).with_nullable(True) for field, kind in zip(columns, types, strict=True)])
+    values = tuple((field.name, _promoted(quoted(field.name), kind, field.type)) for field, kind in zip(columns, types, strict=True))
+    return PromotedPart(stored, values, keys)
+
+
+def _may_be_promoted(table: pa.DataType) -> bool:
+    """Tell whether Spark might not read a narrower type as this one."""
+    if pt.is_nested(table):
+        return any(_may_be_promoted(table.field(place).type) for place in range(table.num_fields))
+    return bool(pt.is_floating(table) or pt.is_string(table))
+
+
+def _was_never_widened(snapshot: Snapshot, columns: pa.Schema) -> bool:
+    oldest = snapshot.config.create_schema_json or _oldest_schema(snapshot)
+    if oldest is None:
+        return False
+    known = {field.name: field.type for field in avro_to_arrow(oldest)}
+    return all(known.get(field.name) == field.type for field in columns)
+
+
+def _oldest_schema(snapshot: Snapshot) -> str | None:
+    """Return the schema of the first commit of all; None when it is not known."""
+    timeline = snapshot.timeline
+    key = (snapshot.storage.uri, next((one.requested for one in timeline.instants), ""))
+    known = _OLDEST.get(key)
+    if known is None and not _has_lost_history(snapshot):
+        oldest = next(iter(timeline.with_archived().data_instants()), None)
+        known = None if oldest is None else commit_of(snapshot.storage, snapshot.config, timeline, oldest).schema_json
+        if known is not None:
+            _OLDEST.put(key, known)
+    return known
+
+
+def _has_lost_history(snapshot: Snapshot) -> bool:
+    """Tell whether the first commit may be one that is not told of any more, or stands in an archive of layout 1."""
+    archive = snapshot.timeline.archive
+    if archive is not None:
+        return not archive.is_whole
+    return any(ARCHIVE_FILE.fullmatch(status.name) for status in snapshot.storage.list(snapshot.config.archive_path))
+
+
+def _stored_types(snapshot: Snapshot, columns: pa.Schema) -> Iterator[tuple[str, tuple[pa.DataType, ...]]]:
+    """Yield, for each commit or file, the types as which Spark shall read its columns."""
+    instants = snapshot.timeline.with_archived().data_instants()
+    replaced = {instant.requested for instant in instants if instant.action is Action.REPLACE_COMMIT}
+    samples: dict[str, BaseFile] = {}
+    for path in snapshot.partition_paths:
+        for one in snapshot.slices(path):
+            if one.base is not None:
+                # A clustering may put row groups of several schemas together as they are.
+                samples.setdefault(one.base.path if one.base.name.instant in replaced else one.base.name.instant, one.base)
+    with ThreadPoolExecutor(_THREADS) as threads:
+        schemas = threads.map(lambda file: _footer_schema(snapshot.storage, file), samples.values())
+        for key, stored in zip(samples, schemas, strict=True):
+            yield key, tuple(_read_as(stored.field(one.name).type, one.type) if one.name in stored.names else one.type for one in columns)
+
+
+def _footer_schema(storage: Storage, file: BaseFile) -> pa.Schema:
+    key = (storage.uri, file.path, file.size)
+    known = _FILES.get(key)
+    if known is None:
+        with open_parquet(storage, file.path) as parquet:
+            known = parquet.schema_arrow.remove_metadata()
+        _FILES.put(key, known)
+    return known
+
+
+def _read_as(stored: pa.DataType, table: pa.DataType) -> pa.DataType:
+    """Return the table's type with the plain types in it that a file has and Spark does not read under the table's."""
+    if pt.is_struct(stored) and pt.is_struct(table):
+        return pa.struct([_field_read_as(stored, field) for field in table])
+    if pt.is_list(stored) and pt.is_list(table):
+        return pa.list_(table.value_field.with_type(_read_as(stored.value_type, table.value_type)))
+    if pt.is_map(stored) and pt.is_map(table):
+        return pa.map_(table.key_type, table.item_field.with_type(_read_as(stored.item_type, table.item_type)))
+    is_native = (stored, table) in _NATIVE or pt.is_decimal(table) or promoted_type(stored, table).equals(stored)
+    return table if is_native else stored
+
+
+def _field_read_as(stored: pa.StructType, field: pa.Field) -> pa.Field:
+    place = stored.get_field_index(field.name)
+    return field if place < 0 else field.with_type(_read_as(stored.field(place).type, field.type))
+
+
+def _promoted(value: str, stored: pa.DataType, table: pa.DataType, depth: int = 0) -> str:
+    """Return SQL that turns a value of a file's type into the table's."""
+    if stored.equals(table):
+        return value
+    if pt.is_struct(table):
+        pairs = ((field.name, stored.field(place).type, field.type) for place, field in enumerate(table))
+        parts = (f"{text(name)}, {_promoted(f'{value}.{quoted(name)}', old, new, depth)}" for name, old, new in pairs)
+        return f"IF({value} IS NULL, NULL, named_struct({', '.join(parts)}))"
+    item = f"_x{depth}"
+    if pt.is_list(table):
+        return f"transform({value}, {item} -> {_promoted(item, stored.value_type, table.value_type, depth + 1)})"
+    if pt.is_map(table):
+        return f"transform_values({value}, (_k{depth}, {item}) -> {_promoted(item, stored.item_type, table.item_type, depth + 1)})"
+    exact = f"CAST({value} AS STRING)" if pt.is_float32(stored) else value  # so that 0.1 stays 0.1
+    return exact if pt.is_float32(stored) and pt.is_string(table) else f"CAST({exact} AS {spark_type(table, '').simpleString()})"
+
+
+def quoted(name: str) -> str:
+    """Return a name as SQL has it."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def text(value: str) -> str:
+    """Return a text as SQL has it."""
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -1,0 +1,112 @@
+"""A snapshot as a DataFrame that is Spark's own vectorised Parquet scan over the exact files.
+
+The plan is the one that `spark.read.parquet` would have, with our list of files in the place of Spark's own listing:
+columns are pruned, filters pushed into row groups, partitions left out, `count` answered from footers. A snapshot of a
+merge-on-read table is the same scan with a filter upon it. Design: docs/design/0020-spark-scan.md and
+docs/design/0061-spark-merge-on-read.md.
+"""
+
+from __future__ import annotations
+
+import functools
+
+from pyspark.java_gateway import ensure_callback_server_started
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+from pyhudi.read.incremental.incremental import ChangedRows, Written
+from pyhudi.read.snapshot.snapshot import Snapshot
+from pyhudi.schema.internal.schema_history import history_of
+from pyhudi.schema.meta_columns import COMMIT_TIME, is_meta_column, with_meta_columns
+from pyhudi.spark.jvm import java_code, jvm
+from pyhudi.spark.jvm.jvm import JavaObject
+from pyhudi.spark.jvm.spark_types import spark_schema
+from pyhudi.spark.scan.explain_hook import remember
+from pyhudi.spark.scan.file_index import ScanPart, SnapshotFileIndex, merges
+from pyhudi.spark.scan.partition_columns import partition_columns
+from pyhudi.spark.scan.promoted_files import promoted_parts
+from pyhudi.spark.scan.row_mask import row_index_column, without_masked
+from pyhudi.spark.scan.schema_versions import version_parts
+
+#: Spark's readers, the vectorised one too, take pages from parquet-java, which holds them against their CRCs where this is set.
+_VERIFY = "parquet.page.verify-checksum.enabled"
+_DATASOURCES = "org.apache.spark.sql.execution.datasources"
+
+
+def scan(session: SparkSession, snapshot: Snapshot, merge_folder: str | None = None) -> DataFrame:
+    """Return the rows of a snapshot: meta columns first, then the table's columns in their order.
+
+    No file is listed or read before the DataFrame runs, except of tables that may have been widened (`promoted_files`). It stays
+    with this snapshot; later commits are seen by a new scan.
+
+    Args:
+        session: A classic session; tasks must reach the table's storage under its path.
+        snapshot: What to read.
+        merge_folder: The option `pyhudi.merge.folder`, if the reader was given one; otherwise the session's setting holds.
+
+    Raises:
+        UnsupportedError: a column has a type that Spark does not read, or the JVM cannot reach the storage.
+    """
+    has_history = history_of(snapshot.schema) is not None
+    parts: list[ScanPart | None] = [*(version_parts(snapshot.schema) if has_history else promoted_parts(snapshot))]
+    frames = [_scan_part(session, snapshot, merge_folder, part) for part in parts or [None]]
+    return functools.reduce(DataFrame.union, reversed(frames))
+
+
+def _scan_part(session: SparkSession, snapshot: Snapshot, merge_folder: str | None, part: ScanPart | None) -> DataFrame:
+    """Return the rows of the files of a part, of all files when there is none, with the table's columns of today."""
+    columns = snapshot.schema if part is None else part.columns
+    if snapshot.config.populate_meta_fields:
+        columns = with_meta_columns(columns)
+    fields = spark_schema(columns)
+    # Without the columns in the files there is no other place to look at, and listing says which path does not hold them.
+    in_paths = snapshot.config.drop_partition_columns or snapshot.paths_hold_values
+    partitioned_by = partition_columns(fields, snapshot.config) if in_paths else StructType()
+    missing = [field for field in partitioned_by.fields if field.name not in fields.names]
+    index = SnapshotFileIndex(session, snapshot, partitioned_by, merge_folder, part)
+    remember(index)
+    shown, verify = StructType([*fields.fields, *missing]), snapshot.query.verifies_pages
+    if merges(snapshot):
+        read = StructType([*shown.fields, row_index_column(session)])
+        plan = without_masked(session, _relation(session, index, read, verify))
+    else:
+        plan = _relation(session, index, shown, verify)
+    if isinstance(snapshot, ChangedRows):
+        plan = _of_the_span(session, plan, snapshot.written)
+    classic = jvm.companion(session, "classic.Dataset")
+    frame = DataFrame(classic.ofRows(jvm.jvm_session(session), plan), session)
+    if part is None:
+        return frame
+    meta = [f"`{name}`" for name in shown.names if is_meta_column(name)]
+    return frame.selectExpr(*meta, *(f"{value} AS `{name}`" for name, value in part.values), *(f"`{field.name}`" for field in missing))
+
+
+def _of_the_span(session: SparkSession, plan: JavaObject, written: Written) -> JavaObject:
+    """Leave out the rows of other commits than those of a span."""
+    if written.others and not written.commits:
+        return plan
+    times = ", ".join(f"'{time}'" for time in sorted(written.commits))
+    # From text, and before Spark analyzes the plan: a column is dozens of calls, and `DataFrame.filter` one more analysis.
+    wrote = jvm.sql_parser(session).parseExpression(f"{COMMIT_TIME} {'NOT IN' if written.others else 'IN'} ({times})" if times else "false")
+    return jvm.java_class(session, "org.apache.spark.sql.catalyst.plans.logical.Filter")(wrote, plan)
+
+
+def _relation(session: SparkSession, index: SnapshotFileIndex, columns: StructType, verify: bool) -> JavaObject:
+    """Return the logical relation; a column of both schemas keeps its place and takes its value from the path.
+
+    `verify` holds pages against their CRCs.
+    """
+    gateway = session.sparkContext._gateway  # noqa: SLF001 - no public name
+    ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]
+    from_json = jvm.java_class(session, "org.apache.spark.sql.types.DataType").fromJson
+    relation = jvm.java_class(session, f"{_DATASOURCES}.HadoopFsRelation")(
+        java_code.source(session).files(index, index.toString()),
+        index.partitionSchema(),
+        from_json(columns.json()),
+        jvm.some(session, None),
+        jvm.java_class(session, f"{_DATASOURCES}.parquet.ParquetFileFormat")(),
+        jvm.java_class(session, "org.apache.spark.api.python.PythonUtils").toScalaMap({_VERIFY: str(verify).lower()}),
+        jvm.jvm_session(session),
+    )
+    is_streaming = False
+    return jvm.companion(session, "execution.datasources.LogicalRelation").apply(relation, is_streaming)

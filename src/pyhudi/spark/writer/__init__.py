@@ -1,0 +1,4 @@
+"""`df.write.format("hudi")`, `writeTo` and `mergeInto`: writes distributed over Spark's tasks.
+
+It imports the folders up to `index_join`.
+"""

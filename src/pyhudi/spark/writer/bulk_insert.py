@@ -1,0 +1,49 @@
+"""A bulk write on Spark: every Spark partition writes its rows into new file groups; the rows cross into Python once, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+
+from pyhudi.kernels.tasks.write_task import TaskResult
+from pyhudi.spark.engine.task_identity import task_identity
+from pyhudi.spark.engine.task_results import RESULT_SCHEMA, answers, results_of
+from pyhudi.spark.input.parquet_source import read_row_groups, split_source
+from pyhudi.write.bulk_insert_plan import BulkWrite, write_stream
+
+
+def bulk_write(frame: DataFrame, work: BulkWrite, file_prefix: str) -> list[TaskResult]:
+    """Write a DataFrame's rows.
+
+    Args:
+        frame: The data columns.
+        work: The write.
+        file_prefix: A UUID's text; the file ids are `<prefix>-<number>` with a number of their own for each task and file.
+
+    Raises:
+        SchemaError: a value does not fit its column.
+        KeyFieldError: a record key is null, or a partition value is not allowed.
+    """
+    session, columns = frame.sparkSession, frame.columns
+    source = split_source(frame, session.sparkContext.defaultParallelism)
+
+    def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        number, token = task_identity()
+        ids = (f"{file_prefix}-{number * FILES_PER_TASK + n}" for n in range(FILES_PER_TASK))
+        return answers(lambda: write_stream(work, number, token, batches, ids.__next__))
+
+    def read_and_write(_: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        assert source is not None, "only run when there is a source"
+        return write(read_row_groups(source[task_identity()[0]], columns))
+
+    if source is None:
+        answered = frame.mapInArrow(write, RESULT_SCHEMA)
+    else:
+        answered = session.range(0, len(source), 1, len(source)).mapInArrow(read_and_write, RESULT_SCHEMA)
+    return results_of([row.result for row in answered.collect()])
+
+
+#: Upper bound of the files one task writes; keeps the numbers in file ids apart.
+FILES_PER_TASK = 1_000_000

@@ -1,0 +1,95 @@
+"""Writing a Spark DataFrame: on the driver when its rows are few, else by Spark tasks. Registered as the writer of Spark's data.
+
+`pyhudi.engine` (auto, local or spark) and `pyhudi.engine.local_engine.max.bytes`, as option of the write or setting of the session,
+overrule the
+choice. Which engine ran and why is in the result and in the commit's metadata.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pyspark.sql import DataFrame, SparkSession
+
+from pyhudi.spark.input.small_input import collect_small, fetched
+from pyhudi.spark.writer.distributed import DistributedRequest, serves, write_distributed
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.spec.options import resolve
+from pyhudi.spec.visibility import Visibility
+from pyhudi.table.open_table import OpenTable
+from pyhudi.table.write_table import register_writer, write
+from pyhudi.write.write_result import WriteResult
+
+ENGINE: Final = "pyhudi.engine"
+LOCAL_MAX_BYTES: Final = "pyhudi.engine.local_engine.max.bytes"
+
+
+@dataclass(frozen=True, slots=True)
+class _EngineChoice:
+    engine: str
+    max_bytes: int
+
+
+def write_frame(
+    table: OpenTable,
+    operation: Operation,
+    data: object,
+    *,
+    options: Mapping[str, str],
+    located: bool,
+    partitions: Sequence[str] | None,
+    seen: Visibility | None = None,
+    columns: Sequence[str] | None = None,
+) -> WriteResult:
+    """Write a DataFrame's rows to a table; arguments and errors as in `pyhudi.table.write_table.write`."""
+    assert isinstance(data, DataFrame), "registered for DataFrames"
+    choice = _engine_choice(data.sparkSession, options)
+    hudi = without_engine(options)
+    paths, names = (None if texts is None else tuple(texts) for texts in (partitions, columns))
+    request = DistributedRequest(operation, data, located, paths, seen, names)
+    in_this_process = functools.partial(
+        write, table, operation, options=hudi, located=located, partitions=partitions, seen=seen, columns=columns
+    )
+    if choice.engine == "local":
+        return in_this_process(fetched(data), reason=f"{ENGINE} is local")
+    if choice.engine == "spark":
+        return write_distributed(table, request, hudi, f"{ENGINE} is spark")
+    collected = collect_small(data, choice.max_bytes)
+    if collected.rows is not None:
+        return in_this_process(collected.rows, reason=collected.reason)
+    unserved = serves(table, request, hudi)
+    if unserved is not None:
+        return in_this_process(fetched(data), reason=unserved)
+    return write_distributed(table, request, hudi, collected.reason)
+
+
+def without_engine(options: Mapping[str, str]) -> dict[str, str]:
+    """Return the options without those that choose the engine: what is left says what to write."""
+    return {name: value for name, value in options.items() if name not in (ENGINE, LOCAL_MAX_BYTES)}
+
+
+def bytes_here_max(session: SparkSession, options: Mapping[str, str]) -> int:
+    """Return up to how many bytes are read and joined in this process; none when everything shall be Spark's work."""
+    choice = _engine_choice(session, options)
+    return 0 if choice.engine == "spark" else choice.max_bytes
+
+
+def _engine_choice(session: SparkSession, options: Mapping[str, str]) -> _EngineChoice:
+    """Return what options and session say; an option beats the session's setting."""
+    stated = {name: session.conf.get(name, None) for name in (ENGINE, LOCAL_MAX_BYTES)}
+    own = {name: value for name, value in {**stated, **options}.items() if name in stated and value is not None}
+    resolved = resolve(own)
+    return _EngineChoice(resolved.text(ENGINE).lower(), resolved.integer(LOCAL_MAX_BYTES))
+
+
+def install() -> None:
+    """Let tables take DataFrames; a second call does nothing."""
+    if not _installed:
+        register_writer(lambda data: isinstance(data, DataFrame), write_frame)
+        _installed.append(True)
+
+
+_installed: list[bool] = []

@@ -1,0 +1,192 @@
+"""The join of a MERGE that changes few rows, made in this process: the table's own indexes and statistics find the rows it touches.
+
+Spark's optimizer evaluates by itself a plan that is nothing but values. So the joined rows go into Spark as such a plan, under the
+attributes of both sides: expressions over them are resolved and evaluated by Spark as over its own join, and no job runs.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import operator
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame
+from pyspark.sql.types import (
+    ByteType,
+    DateType,
+    IntegerType,
+    LongType,
+    ShortType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+)
+
+from pyhudi.read.execute import read_slices, select
+from pyhudi.read.snapshot.snapshot import Snapshot
+from pyhudi.schema.meta_columns import with_meta_columns
+from pyhudi.spark.input.local_rows import LOCAL_RELATION, PLAIN_TYPES
+from pyhudi.spark.input.small_input import is_made_of_values, rows_of_small_plan
+from pyhudi.spark.jvm import jvm
+from pyhudi.spec.files.file_group import FileSlice
+
+#: Where Spark's tasks begin to be worth their start: rows of the source by Spark's estimate, and files that may hold their matches.
+_SOURCE_BYTES_MAX: Final = 1 << 20
+_FILE_BYTES_MAX: Final = 16 << 20
+_FILES_MAX: Final = 32
+_ROWS_MAX: Final = 10_000
+
+_TYPES: Final = (*PLAIN_TYPES, TimestampType, TimestampNTZType)
+#: Whole numbers of any two types, and texts and dates with their like, are equal in Spark just where they are in Python.
+_WHOLE: Final = (ByteType(), ShortType(), IntegerType(), LongType())
+_ALIKE: Final = (StringType(), DateType())
+#: Where the matches of a row are that has none.
+_NOWHERE: Final[Sequence[int | None]] = (None,)
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """What to join: columns of the table with those of the source that equal them, and whose rows are wanted.
+
+    `matched`: rows of the source with each of their matches, `unmatched`: those without. Without `matched` there are columns of the
+    source only, as in an anti join.
+    """
+
+    pairs: Sequence[tuple[str, str]]
+    matched: bool
+    unmatched: bool
+
+
+def joined_rows(snapshot: Snapshot, target: DataFrame, source: DataFrame, join: Join, max_bytes: int) -> DataFrame | None:
+    """Return the join's rows under the columns of both sides; None where it is Spark's work.
+
+    Args:
+        snapshot: the table as the statement sees it.
+        target: all its rows, with meta columns; not run.
+        source: all rows of the source; run when they are few.
+        join: what is joined.
+        max_bytes: what is read of either side has at most as many bytes, however much would suit one process.
+    """
+    columns = [(_column(target, ours), _column(source, theirs)) for ours, theirs in join.pairs]
+    if not all(_compare(*pair) for pair in columns) or not _are_values(snapshot, target, source):
+        return None
+    file_bytes = min(max_bytes, _FILE_BYTES_MAX)
+    # A source that takes a job is not run before it is sure that Spark need not run it once more.
+    if not is_made_of_values(source) and not _are_few(select(snapshot).slices(), file_bytes):
+        return None
+    given = rows_of_small_plan(source, min(max_bytes, _SOURCE_BYTES_MAX))
+    if given is None or given.num_rows > _ROWS_MAX:
+        return None
+    fields = [field for field, _ in columns if field is not None]
+    keys = [*zip(*(_comparable(given.column(field.name)) for _, field in columns if field is not None), strict=True)]
+    stored = _touched(snapshot, target.columns, fields, keys, file_bytes)
+    if stored is None or stored.num_rows > _ROWS_MAX:
+        return None
+    places = _places(zip(*(_comparable(stored.column(field.name)) for field in fields), strict=True))
+    pairs = ((at, place) for at, key in enumerate(keys) for place in places.get(key, _NOWHERE))
+    joined = ((at, place) for at, place in pairs if (join.unmatched if place is None else join.matched))
+    wanted = [*itertools.islice(joined, _ROWS_MAX + 1)]
+    if len(wanted) > _ROWS_MAX:
+        return None
+    theirs = given.take(pa.array([at for at, _ in wanted], pa.int64()))
+    if not join.matched:
+        return _of_values([source], theirs.columns)
+    ours = stored.take(pa.array([place for _, place in wanted], pa.int64()))
+    return _of_values([target, source], [*ours.columns, *theirs.columns])
+
+
+def _column(frame: DataFrame, name: str) -> StructField | None:
+    """Return the one column that a name means in this session; None when there is none, or several."""
+    with_case = frame.sparkSession.conf.get("spark.sql.caseSensitive") == "true"
+    found = [field for field in frame.schema if field.name == name or (not with_case and field.name.lower() == name.lower())]
+    return found[0] if len(found) == 1 else None
+
+
+def _compare(ours: StructField | None, theirs: StructField | None) -> bool:
+    """Tell whether values of two columns are equal in Spark just where they are in Python."""
+    if ours is None or theirs is None:
+        return False
+    both = {ours.dataType, theirs.dataType}
+    return both <= set(_WHOLE) or any(both == {alike} for alike in _ALIKE)
+
+
+def _are_values(snapshot: Snapshot, target: DataFrame, source: DataFrame) -> bool:
+    """Tell whether rows of two relations can be handed to Spark as values, under attributes that tell the two apart.
+
+    The table's own reader gives times of day, which Spark reads as whole numbers, and no columns that stand in paths alone.
+    """
+    stored = with_meta_columns(snapshot.schema)
+    if not set(target.columns) <= set(stored.names) or any(map(pa.types.is_time, stored.types)):
+        return False
+    if not all(isinstance(field.dataType, _TYPES) for field in (*target.schema, *source.schema)):
+        return False
+    ours, theirs = (jvm.analyzed_plan(frame).outputSet() for frame in (target, source))
+    return bool(ours.intersect(theirs).isEmpty())
+
+
+def _touched(
+    snapshot: Snapshot, columns: Sequence[str], fields: Sequence[StructField], keys: Sequence[tuple[Any, ...]], max_bytes: int
+) -> pa.Table | None:
+    """Return the stored rows that may have one of the keys; None where too many files may hold some."""
+    stored = with_meta_columns(snapshot.schema)
+    tests = [_among(stored.field(field.name), {key[at] for key in keys}) for at, field in enumerate(fields)]
+    selection = select(snapshot, columns, functools.reduce(operator.and_, tests))
+    pieces = selection.slices()
+    if not _are_few(pieces, max_bytes):
+        return None
+    return pa.Table.from_batches(read_slices(selection, pieces), schema=selection.schema)
+
+
+def _comparable(column: pa.ChunkedArray) -> list[Any]:
+    """Return the values of a column; dates as days, since Spark has some that Python has not."""
+    found: list[Any] = (column.cast(pa.int32()) if pa.types.is_date32(column.type) else column).to_pylist()
+    return found
+
+
+def _are_few(pieces: Sequence[FileSlice], max_bytes: int) -> bool:
+    """Tell whether the files of some slices are few and small."""
+    files = [file for piece in pieces for file in (piece.base, *piece.logs) if file is not None]
+    return len(files) <= _FILES_MAX and sum(file.size for file in files) <= max_bytes
+
+
+def _among(field: pa.Field, values: Iterable[Any]) -> pc.Expression:
+    present = [value for value in values if value is not None]
+    if pa.types.is_integer(field.type):
+        most = 1 << (field.type.bit_width - 1)
+        present = [value for value in present if -most <= value < most]  # others equal no value of the column
+    return pc.field(field.name).isin(pa.array(present, field.type))
+
+
+def _places(keys: Iterable[tuple[Any, ...]]) -> dict[tuple[Any, ...], list[int | None]]:
+    """Return where each key stands; none holds a null, as no such row was asked for."""
+    places: dict[tuple[Any, ...], list[int | None]] = defaultdict(list)
+    for at, key in enumerate(keys):
+        places[key].append(at)
+    return dict(places)
+
+
+def _of_values(sides: Sequence[DataFrame], columns: Sequence[pa.ChunkedArray]) -> DataFrame | None:
+    """Return a DataFrame that is nothing but values, under the attributes of some relations: their names, qualifiers and ids.
+
+    None where Spark does not keep so many bytes in a plan.
+    """
+    session = sides[0].sparkSession
+    names = [f"c{number}" for number in range(len(columns))]  # of both sides, hence not unique
+    types = [field.dataType for side in sides for field in side.schema]
+    schema = StructType([StructField(name, kind) for name, kind in zip(names, types, strict=True)])
+    values = jvm.analyzed_plan(session.createDataFrame(pa.table(dict(zip(names, columns, strict=True))), schema))
+    if values.nodeName() != LOCAL_RELATION:
+        return None
+    attributes = functools.reduce(lambda left, right: left.concat(right), (jvm.analyzed_plan(side).output() for side in sides))
+    local = jvm.companion(session, "catalyst.plans.logical.LocalRelation")
+    is_streaming, no_stream = False, jvm.some(session, None)
+    plan = local.apply(attributes, values.data(), is_streaming, no_stream)
+    return DataFrame(jvm.companion(session, "classic.Dataset").ofRows(jvm.jvm_session(session), plan), session)

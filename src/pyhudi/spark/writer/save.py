@@ -1,0 +1,185 @@
+"""What `df.write.format("hudi")` does at its end: `save`, `saveAsTable` and `insertInto`, in every save mode.
+
+Defaults are those of Hudi's DataFrame writer: operation upsert (insert for a table without a record key), no hive-style paths, a new table
+of version 9. Overwrite replaces the rows in one commit where the table's definition stays the same, so that readers never see a gap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from pyspark.sql import DataFrame
+
+from pyhudi.errors import OptionError, TableExists, TableNotFound, UnsupportedError, UsageError
+from pyhudi.schema.meta_columns import RECORD_KEY
+from pyhudi.spark.catalog import catalog_table
+from pyhudi.spark.jvm.frame_schema import arrow_schema
+from pyhudi.spark.options.new_table import TableDefinition, definition_of, same_definition
+from pyhudi.spark.options.session_options import note_settings_of_session, session_options
+from pyhudi.spark.options.writer_state import WriterState
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.spec.config.config_keys import concerns_table
+from pyhudi.spec.options import overruled, same_key
+from pyhudi.storage.defaults_file import default_options, default_write_options
+from pyhudi.table.hudi_table import HudiTable
+from pyhudi.table.remove_table import delete_unused_table
+from pyhudi.table.write_table import write
+from pyhudi.write.input.data_columns import FILL_OPTION
+from pyhudi.write.options.validate_options import OPERATION
+
+#: Operations by the names that Hudi's option has for them.
+_OPERATIONS: Final = {
+    "upsert": Operation.UPSERT,
+    "insert": Operation.INSERT,
+    "bulk_insert": Operation.BULK_INSERT,
+    "delete": Operation.DELETE,
+    "delete_partition": Operation.DELETE_PARTITION,
+    "insert_overwrite": Operation.INSERT_OVERWRITE,
+    "insert_overwrite_table": Operation.INSERT_OVERWRITE_TABLE,
+}
+_TABLE_NAME: Final = "hoodie.table.name"
+_PARTITIONS_TO_DELETE: Final = "hoodie.datasource.write.partitions.to.delete"
+
+
+def save_to_path(frame: DataFrame, state: WriterState, path: str | None = None) -> None:
+    """Write a DataFrame into the table at a path, which is created when it is not there.
+
+    Raises:
+        UsageError: no path, unknown or contradicting options, columns that the table needs and the data lacks.
+        TableExists: mode errorifexists and a table stands there, or files that are no table.
+    """
+    location = path or state.options.get("path")
+    if not location:
+        raise UsageError('df.write.format("hudi").save() needs the path of the table: save("/data/trips").')
+    _refuse_unserved(state)
+    options = {name: value for name, value in state.options.items() if name != "path"}
+    note_settings_of_session(frame.sparkSession, options)
+    _write(frame, state, location, options)
+
+
+def save_as_table(frame: DataFrame, state: WriterState, name: str) -> None:
+    """Write a DataFrame into a table of the session catalog, which is created when it is not there."""
+    _refuse_unserved(state)
+    session = frame.sparkSession
+    entry = catalog_table.find(session, name)
+    if entry is not None:
+        settings = {name: value for name, value in session_options(session).items() if not same_key(name, OPERATION)}
+        options = overruled(entry.properties, settings, state.options)
+        hudi = {key: value for key, value in options.items() if key.startswith("hoodie.") or key in state.options}
+        for key in ("path", _TABLE_NAME):  # the catalog's entry says both
+            hudi.pop(key, None)
+        _write(frame, state, entry.location, hudi, table_name=entry.name)
+        return
+    options = {key: value for key, value in state.options.items() if key not in ("path", _TABLE_NAME)}
+    definition = definition_of(options, state.partition_by, default_name=catalog_table.split_name(session, name)[-1])
+    session.sql(_create_as_select(name, definition, state.options.get("path")), frame=frame)
+
+
+def insert_into_table(frame: DataFrame, state: WriterState, name: str, *, overwrite: bool | None) -> None:
+    """Insert a DataFrame's columns by position into a table of the session catalog, as Spark's `insertInto` does."""
+    replaces = overwrite if overwrite is not None else state.mode is not None and state.save_mode() == "overwrite"
+    verb = "OVERWRITE" if replaces else "INTO"
+    statement = f"INSERT {verb} {name} SELECT * FROM {{frame}}"  # noqa: S608 - the name is the user's own, read by Spark's parser
+    frame.sparkSession.sql(statement, frame=frame)
+
+
+def _write(frame: DataFrame, state: WriterState, location: str, options: Mapping[str, str], table_name: str | None = None) -> None:
+    table = _open(location)
+    options = overruled(default_options() if table is None else default_write_options(), options)
+    mode, operation = state.save_mode(), _operation(options)
+    if table is not None and mode == "ignore":
+        return
+    if table is not None and mode == "error":
+        raise TableExists(
+            f"there is a Hudi table at {location}, and the save mode is errorifexists: say mode('append') or mode('overwrite')."
+        )
+    is_new = table is None
+    if table is None:
+        table = _create(frame, state, location, options, table_name)
+    elif mode == "overwrite" and operation not in (Operation.INSERT_OVERWRITE, Operation.INSERT_OVERWRITE_TABLE):
+        definition = definition_of(options, state.partition_by, default_name=table_name or table.config.name)
+        same_definition(table, definition, location)
+        operation = Operation.INSERT_OVERWRITE_TABLE
+        options = overruled({FILL_OPTION: "true"}, options)  # no row stays that a missing column could take values from
+    if operation is None and not table.config.record_key_fields:
+        # Rows that were read from the table name their records; those of a stream, or of the table's first write, are another table's.
+        changes_rows = RECORD_KEY in frame.columns and not is_new and not state.is_stream
+        operation = Operation.UPSERT if changes_rows else Operation.INSERT
+    partitions = options.get(_PARTITIONS_TO_DELETE)
+    try:
+        write(
+            table,
+            operation or Operation.UPSERT,
+            frame,
+            options={key: value for key, value in options.items() if key != _PARTITIONS_TO_DELETE},
+            partitions=None if partitions is None else [part for part in partitions.split(",") if part],
+        )
+    except (UsageError, UnsupportedError):
+        if is_new:
+            delete_unused_table(table.storage)
+        raise
+
+
+def _open(location: str) -> HudiTable | None:
+    try:
+        return HudiTable.open(location)
+    except TableNotFound:
+        return None
+
+
+def _create(frame: DataFrame, state: WriterState, location: str, options: Mapping[str, str], table_name: str | None) -> HudiTable:
+    definition = definition_of(options, state.partition_by, default_name=table_name)
+    return HudiTable.create(
+        location,
+        arrow_schema(frame),
+        name=definition.name,
+        keys=definition.keys,
+        partition_by=definition.partition_by,
+        order_by=definition.order_by,
+        table_type=definition.table_type,
+        options={key: value for key, value in definition.options.items() if concerns_table(key)},
+    )
+
+
+def _operation(options: Mapping[str, str]) -> Operation | None:
+    text = options.get(OPERATION)
+    if text is None:
+        return None
+    found = _OPERATIONS.get(text.lower())
+    if found is None:
+        raise OptionError(f"{OPERATION} is {text!r}; this release serves {', '.join(_OPERATIONS)}.")
+    return found
+
+
+def _refuse_unserved(state: WriterState) -> None:
+    if state.unserved:
+        raise UnsupportedError(f"{state.unserved[0]} has no meaning for a Hudi table; leave it out.")
+
+
+def _create_as_select(name: str, definition: TableDefinition, location: str | None) -> str:
+    """Return the CREATE TABLE AS SELECT that a first `saveAsTable` means."""
+    properties = {**definition.options, "type": "cow" if definition.table_type == "COPY_ON_WRITE" else "mor"}
+    if definition.keys:
+        properties["primaryKey"] = ",".join(definition.keys)
+    if definition.order_by:
+        properties["orderingFields"] = ",".join(definition.order_by)
+    listed = ", ".join(f"{_text(key)} = {_text(value)}" for key, value in properties.items())
+    partitions = ", ".join(f"`{column.replace('`', '``')}`" for column in definition.partition_by)
+    return " ".join(
+        part
+        for part in (
+            f"CREATE TABLE {name} USING hudi",
+            f"PARTITIONED BY ({partitions})" if partitions else "",
+            f"LOCATION {_text(location)}" if location else "",
+            f"TBLPROPERTIES ({listed})",
+            "AS SELECT * FROM {frame}",
+        )
+        if part
+    )
+
+
+def _text(value: str) -> str:
+    """Return a SQL text literal; braces are doubled, since the statement goes through `session.sql`'s formatter."""
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'").replace("{", "{{").replace("}", "}}")
+    return f"'{escaped}'"

@@ -1,0 +1,232 @@
+"""Rows of a distributed write with the file group each belongs to, counted for the plan, then written group by group."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
+
+from pyhudi.errors import KeyFieldError, UsageError
+from pyhudi.index.index_protocol import Lookup
+from pyhudi.index.rows import TaggedRows, with_sure_positions
+from pyhudi.kernels.base_file.base_file import TableShape, WriterSettings
+from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN, FILE_ID_COLUMN, POSITION_COLUMN
+from pyhudi.kernels.merge.dedupe import combine, last_of_each_key
+from pyhudi.kernels.tasks.run_task import GroupTask, run_task
+from pyhudi.kernels.tasks.write_task import TaskResult
+from pyhudi.keygen.choose_generator import key_generator
+from pyhudi.schema.meta_columns import FILE_NAME, PARTITION_PATH, RECORD_KEY
+from pyhudi.spark.engine.task_identity import task_identity
+from pyhudi.spark.engine.task_results import RESULT_SCHEMA, answers, results_of
+from pyhudi.spark.index_join.duplicate_keys import without_deleted_twins
+from pyhudi.spark.index_join.key_columns import named_records, refuse_unmade, with_keys, with_table_types
+from pyhudi.spark.index_join.key_search import KeySearch
+from pyhudi.spark.index_join.named_rows import found_updates, named_frame
+from pyhudi.spark.index_join.partition_updates import Located
+from pyhudi.spark.input.small_input import fetched
+from pyhudi.spark.jvm.persistence import kept_until
+from pyhudi.spark.writer.engine_choice import Routes, route
+from pyhudi.spark.writer.merged_changes import changed_rows
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.spec.files.file_group import FileGroupId
+from pyhudi.spec.visibility import Visibility
+from pyhudi.storage.storage_protocol import Storage
+from pyhudi.txn.transaction import Transaction
+from pyhudi.write.input.prepare_rows import require_unique
+from pyhudi.write.options.write_config import Choices
+from pyhudi.write.plan.workload_profile import PartitionProfile, Profile
+from pyhudi.write.plan.write_plan import WritePlan
+from pyhudi.write.tagging.change_facts import one_change
+from pyhudi.write.tagging.keyless import names_records
+from pyhudi.write.tagging.prepped import Places
+from pyhudi.write.tagging.tag import Tagging, check_moves
+
+_SAMPLE_ROWS = 20_000
+_OTHER_ROWS = (
+    "the DataFrame gave rows of other partitions when it ran again, as one of a random function or of a limit without order may:"
+    " cache() it, then write it. Nothing was written."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupedRows:
+    """Rows with record key, partition path and file id (null for a new key), kept by Spark, and their counts.
+
+    `late` rows were left out. `merges` says that they are the changes of a MERGE.
+    """
+
+    rows: DataFrame
+    profile: Profile
+    late: int = 0
+    merges: bool = False
+
+    def sample(self) -> list[TaggedRows]:
+        """Return some rows without file id, to tell how large a record is."""
+        some = fetched(self.rows.drop(FILE_ID_COLUMN, PARTITION_PATH).limit(_SAMPLE_ROWS))
+        return [TaggedRows("", (), some)]
+
+
+@contextlib.contextmanager
+def group_rows(
+    txn: Transaction,
+    frame: DataFrame,
+    choices: Choices,
+    lookup: Lookup,
+    *,
+    located: bool,
+    seen: Visibility | None = None,
+) -> Iterator[GroupedRows]:
+    """Find the file group of every row and count; Spark keeps the rows until the block ends. `lookup` is what an index may ask, `seen` are
+    the commits that located rows were read with.
+
+    Raises:
+        KeyFieldError: a record key is null or empty, or a partition value is not allowed.
+        ConflictError: located rows were read from files that are not the newest any more.
+    """
+    tagging, places = choices.tagging, Places(txn.view, seen)
+    check_moves(tagging, lookup)
+    positions = txn.table.config.is_merge_on_read and choices.writer.log.positions
+    with contextlib.ExitStack() as kept:
+        if DELETE_COLUMN in frame.columns:
+            rows, late = _merged(txn, frame, KeySearch(tagging, replace(lookup, positions=False), kept))
+            rows = kept_until(kept, rows)
+            yield GroupedRows(rows, _profile(rows, places, begins=False), late, merges=True)
+            return
+        search = KeySearch(tagging, replace(lookup, positions=positions), kept)
+        found = Located(_located(frame)) if located else _found(txn, frame, search)
+        rows = kept_until(kept, _deletes(found.rows) if tagging.operation.deletes_rows else found.rows)
+        profile = _profile(rows, places, begins=tagging.layout is not None and not located)
+        if found.paths is not None and not profile.partitions.keys() <= found.paths:
+            raise UsageError(_OTHER_ROWS)
+        standing = rows
+        if not located and tagging.layout is None and any(piece.logs for part in profile.partitions.values() for piece in part.updates):
+            standing = without_deleted_twins(rows, lookup)
+        yield GroupedRows(standing, profile if standing is rows else _profile(standing, places, begins=False), found.late)
+
+
+def _deletes(rows: DataFrame) -> DataFrame:
+    known = [name for name in (RECORD_KEY, PARTITION_PATH, FILE_ID_COLUMN, POSITION_COLUMN) if name in rows.columns]
+    return rows.select(*known, F.lit(True).alias(DELETE_COLUMN)).filter(F.col(FILE_ID_COLUMN).isNotNull())
+
+
+def _merged(txn: Transaction, frame: DataFrame, search: KeySearch) -> tuple[DataFrame, int]:
+    """Return the rows of a MERGE with the file group each belongs to, and how many were late."""
+    as_upsert, late = replace(search.tagging, operation=Operation.UPSERT), 0
+
+    def found(keyed: DataFrame) -> DataFrame:
+        nonlocal late
+        located = replace(search, tagging=as_upsert).found(keyed)
+        late = located.late
+        return without_deleted_twins(located.rows, search.lookup)
+
+    source = kept_until(search.kept, frame)  # what the statement's query gives
+    return changed_rows(source, txn.table.config, txn.instant, found), late
+
+
+def _found(txn: Transaction, frame: DataFrame, search: KeySearch) -> Located:
+    """Return the rows of an operation that looks keys up, or makes new records, with the file group each belongs to."""
+    tagging, columns = search.tagging, search.lookup.shape.incoming_schema
+    if names_records(tagging.operation, txn.table.config):
+        named = named_frame(frame, columns, tagging.operation, txn.table.config)
+        return search.found(named) if tagging.operation is Operation.DELETE else found_updates(named, search, txn.instant)
+    return search.found(_keyed(txn, frame, tagging, columns))
+
+
+def _located(frame: DataFrame) -> DataFrame:
+    """Rows that were just read bring key, partition and file; the file's name is checked before it is trusted."""
+    return frame.withColumnRenamed(FILE_NAME, FILE_ID_COLUMN)
+
+
+def _keyed(txn: Transaction, frame: DataFrame, tagging: Tagging, columns: pa.Schema) -> DataFrame:
+    config = txn.table.config
+    if tagging.operation is not Operation.DELETE:
+        typed = with_table_types(frame, columns)
+    else:
+        typed = named_records(frame, columns, config, anywhere=tagging.index.is_global)
+    return with_keys(typed, key_generator(config, instant=txn.instant), txn.instant)
+
+
+def _profile(rows: DataFrame, places: Places, *, begins: bool) -> Profile:
+    """Return the counts of rows; `begins` when a file id that no file group has is how a new one begins."""
+    counted = rows.groupBy(PARTITION_PATH, FILE_ID_COLUMN).agg(F.count("*"), F.count_if(F.col(RECORD_KEY).isNull())).collect()
+    refuse_unmade(row[0] for row in counted)
+    if any(row[0] is None for row in counted):
+        raise UsageError(_OTHER_ROWS)
+    if bad := sum(row[3] for row in counted):
+        raise KeyFieldError(
+            f"{bad} rows have no record key: every key field ({', '.join(places.view.config.record_key_fields)}) is null or empty there."
+        )
+    parts: dict[str, PartitionProfile] = {}
+    for path, file_id, count, _ in sorted(counted, key=lambda row: (row[0], row[1] or "")):
+        part = parts.get(path, PartitionProfile())
+        if file_id is None:
+            parts[path] = replace(part, inserts=count)
+        elif begins and not places.knows(path, file_id):
+            parts[path] = replace(part, opened={**part.opened, file_id: count})
+        else:
+            piece = places.slice_of(path, file_id)
+            parts[path] = replace(part, updates={**part.updates, piece: part.updates.get(piece, 0) + count})
+    return Profile(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What every task knows. Pickles."""
+
+    storage: Storage
+    shape: TableShape
+    settings: WriterSettings
+    tagging: Tagging
+    tasks: tuple[GroupTask, ...]
+    merges: bool
+
+
+def write_groups(storage: Storage, shape: TableShape, choices: Choices, plan: WritePlan, grouped: GroupedRows) -> list[TaskResult]:
+    """Write the files of a plan, each by the Spark task that its rows are sent to."""
+    tasks = tuple(bucket.task for bucket in plan.buckets)
+    work = _Work(storage, shape, choices.writer, choices.tagging, tasks, grouped.merges)
+
+    def task(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return answers(lambda: _write(work, batches))
+
+    routed = route(grouped.rows, _routes(plan, grouped.profile))
+    return results_of([row.result for row in routed.mapInArrow(task, RESULT_SCHEMA).collect()])
+
+
+def _routes(plan: WritePlan, profile: Profile) -> Routes:
+    """Return which task takes what; a located row of a base file names the file, all others the bare file id."""
+    base_names = {piece.group: str(piece.base.name) for part in profile.partitions.values() for piece in part.updates if piece.base}
+    groups: dict[tuple[str, str], int] = {}
+    buckets: dict[str, list[tuple[int, float]]] = {}
+    for number, bucket in enumerate(plan.buckets):
+        if bucket.updates:
+            path, file_id = bucket.task.partition_path, bucket.opened or bucket.task.file_id
+            groups[path, file_id] = number
+            if (name := base_names.get(FileGroupId(path, file_id))) is not None:
+                groups[path, name] = number
+        if bucket.inserts:
+            buckets.setdefault(bucket.task.partition_path, []).append((number, float(bucket.inserts)))
+    shares = {path: [(number, count / sum(c for _, c in found)) for number, count in found] for path, found in buckets.items()}
+    return Routes(groups, shares, len(plan.buckets))
+
+
+def _write(work: _Work, batches: Iterable[pa.RecordBatch]) -> Iterator[TaskResult]:
+    number, token = task_identity()
+    parts = [batch for batch in batches if batch.num_rows]
+    if not parts:
+        return
+    rows = with_sure_positions(pa.Table.from_batches(parts))
+    if work.merges:
+        rows = one_change(rows, work.shape)
+    elif work.tagging.operation.deletes_rows:
+        rows = last_of_each_key(rows)  # a delete by key has no ordering value
+    elif work.tagging.combine:
+        rows = combine(rows, work.shape)
+    elif work.tagging.operation is Operation.UPSERT:
+        require_unique(rows, work.tagging.combine_option)
+    task = work.tasks[number].with_token(token)
+    yield from run_task(work.storage, work.shape, work.settings, task, rows.drop_columns([PARTITION_PATH]))

@@ -1,0 +1,91 @@
+"""Every `hoodie.*` key that pyhudi knows, and finding one by any of its names.
+
+Rules: the configuration of Apache Hudi 1.2; old spellings count as aliases. Names are matched without regard to case, as Spark's options
+are. A family (`hoodie.metrics.*`) stands for all keys of Apache Hudi below it that are not listed themselves, an open one
+(`hoodie.streamer.**`) for any name below it: classes that are not in Apache Hudi's bundle for Spark read those.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from pyhudi.errors import nearest
+from pyhudi.spec.config.archival_keys import ARCHIVAL
+from pyhudi.spec.config.clustering_keys import CLUSTERING
+from pyhudi.spec.config.compaction_keys import COMPACTION
+from pyhudi.spec.config.config_key import ConfigKey
+from pyhudi.spec.config.engine_keys import ENGINE
+from pyhudi.spec.config.index_keys import INDEXES
+from pyhudi.spec.config.metadata_table_keys import METADATA_TABLE
+from pyhudi.spec.config.read_keys import READING
+from pyhudi.spec.config.recorded_keys import current_name, recorded_keys
+from pyhudi.spec.config.service_keys import SERVICES
+from pyhudi.spec.config.table_config_keys import TABLES
+from pyhudi.spec.config.write_keys import WRITING
+
+KEYS: tuple[ConfigKey, ...] = (
+    *TABLES,
+    *WRITING,
+    *INDEXES,
+    *READING,
+    *COMPACTION,
+    *CLUSTERING,
+    *ARCHIVAL,
+    *METADATA_TABLE,
+    *SERVICES,
+    *ENGINE,
+)
+
+_ABOUT_TABLES = frozenset(TABLES)
+_OF_HUDI = "hoodie."
+_BY_NAME = {name.lower(): key for key in KEYS for name in (key.name, *key.aliases) if not key.is_family}
+#: Longest first: the nearest family decides.
+_FAMILIES = sorted(((key.prefix.lower(), key) for key in KEYS if key.is_family), key=lambda family: -len(family[0]))
+
+
+def find_key(name: str) -> ConfigKey | None:
+    """Return the key of this name or alias, or its family; None when pyhudi does not know it.
+
+    Example:
+        >>> find_key("primaryKey").name
+        'hoodie.datasource.write.recordkey.field'
+    """
+    lowered = name.lower()
+    found = _BY_NAME.get(lowered)
+    if found is not None or not lowered.startswith(_OF_HUDI):
+        return found
+    current = current_name(name)
+    if current is None:
+        return _family_of(lowered, is_open=True)
+    return _BY_NAME.get(current.lower()) or _family_of(current.lower(), is_open=False)
+
+
+def _family_of(lowered: str, *, is_open: bool) -> ConfigKey | None:
+    return next((key for prefix, key in _FAMILIES if lowered.startswith(prefix) and (key.is_open or not is_open)), None)
+
+
+def concerns_table(name: str) -> bool:
+    """Tell whether a key says something about the table itself, not about one write or read of it.
+
+    Example:
+        >>> concerns_table("primaryKey"), concerns_table("hoodie.index.type")
+        (True, False)
+    """
+    return find_key(name) in _ABOUT_TABLES
+
+
+def suggestion(name: str) -> str:
+    """Return ` Did you mean ...?` for the known name closest to an unknown one, or an empty string."""
+    by_lower = _spellings()
+    hint = nearest(name.lower(), by_lower)
+    for lowered, text in by_lower.items():
+        if f"'{lowered}'" in hint:
+            return hint.replace(f"'{lowered}'", f"'{text}'")
+    return hint
+
+
+@cache
+def _spellings() -> dict[str, str]:
+    """Return every name that may be meant, by its lower case."""
+    listed = [name for key in KEYS if not key.is_family for name in (key.name, *key.aliases)]
+    return {name.lower(): name for name in (*recorded_keys(), *listed)}

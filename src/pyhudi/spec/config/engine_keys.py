@@ -1,0 +1,75 @@
+"""Keys about the engine of Apache Hudi itself: its tasks, memory, caches and servers, and the classes that it loads by name.
+
+Those that only tune it are harmless here; a class of one's own would change what is done, so naming one is refused.
+"""
+
+from __future__ import annotations
+
+from pyhudi.spec.config.config_key import ConfigKey, harmless, refused, unserved
+
+ENGINE: tuple[ConfigKey, ...] = (
+    *harmless(
+        "sizes or spreads tasks",
+        """
+        hoodie.insert.shuffle.parallelism hoodie.upsert.shuffle.parallelism hoodie.bulkinsert.shuffle.parallelism
+        hoodie.delete.shuffle.parallelism hoodie.delete.parallelism hoodie.markers.delete.parallelism hoodie.rollback.parallelism
+        hoodie.finalize.write.parallelism hoodie.file.listing.parallelism hoodie.archive.delete.parallelism
+        hoodie.copyonwrite.insert.split.size hoodie.copyonwrite.insert.auto.split hoodie.copyonwrite.record.size.estimate
+        hoodie.record.size.estimator.average.metadata.size hoodie.parquet.compression.ratio
+        hoodie.datasource.write.row.writer.enable hoodie.spark.sql.optimized.writes.enable hoodie.fileid.prefix.provider.class
+        hoodie.parquet.field_id.write.enabled hoodie.rollback.using.markers hoodie.merge.data.validation.enabled
+        hoodie.global.index.reconcile.parallelism
+        """,
+    ),
+    *harmless(
+        "tunes memory, caches and queues of Apache Hudi's tasks",
+        """
+        hoodie.write.buffer.* hoodie.write.executor.* hoodie.write.status.storage.level hoodie.write.tagged.record.storage.level
+        hoodie.memory.* hoodie.common.spillable.* hoodie.common.diskmap.* hoodie.cdc.file.group.iterator.memory.spill.bytes
+        hoodie.file.index.cache.* hoodie.release.resource.on.completion.enable hoodie.expression.index.range.metadata.storage.level
+        """,
+    ),
+    *harmless(
+        "tunes a server, a lease or a thread that pyhudi does not have",
+        """
+        hoodie.embed.* hoodie.markers.timeline_server_based.* hoodie.filesystem.* hoodie.fs.* hoodie.consistency.*
+        hoodie.optimistic.consistency.* hoodie.time.generator.* hoodie.client.* hoodie.auto.adjust.lock.configs
+        hoodie.refresh.timeline.server.based.on.latest.commit hoodie.write.application.id
+        """,
+    ),
+    *harmless("names options whose values Apache Hudi keeps out of its log; pyhudi logs no values", "hoodie.sensitive.config.keys"),
+    *harmless("is so in any case: a write of pyhudi is committed whole, or not at all", "hoodie.write.ignore.failed"),
+    *refused(
+        "pyhudi loads no classes by name; custom code is not called from a write",
+        """
+        hoodie.precommit.validators hoodie.precommit.validators.* hoodie.prewrite.validators hoodie.client.init.callback.classes
+        hoodie.index.class
+        hoodie.write.record.merge.custom.implementation.classes hoodie.compaction.plan.generator hoodie.writestatus.class
+        hoodie.storage.class hoodie.io.factory.class hoodie.avro.write.support.class hoodie.parquet.spark.row.write.support.class
+        hoodie.parquet.write.config.injector.class hoodie.record.size.estimator.class hoodie.write.concat.handle.class
+        hoodie.write.merge.handle.class hoodie.write.merge.handle.fallback=true,false hoodie.datasource.partition_extractor_class
+        hoodie.table.partition_extractor_class hoodie.datasource.read.partition.value.extractor.enabled=false
+        """,
+    ),
+    *unserved(
+        "callbacks after a commit come with a later release", "hoodie.write.commit.callback.on=false hoodie.write.commit.callback.**"
+    ),
+    *refused("it is for Apache Flink", "hoodie.parquet.flink.* hoodie.parquet.write.utc-timezone.enabled=true"),
+    *refused(
+        "Apache Hudi's own code sets it between its parts",
+        """
+        hoodie.internal.* hoodie.avro.schema hoodie.bulkinsert.schema.ddl hoodie.bulkinsert.overwrite.operation.type
+        hoodie.static.overwrite.partition.paths hoodie.write.partial.update.schema
+        """,
+    ),
+    *harmless(
+        "is not needed: a commit lists each file once, and what tasks that ran twice left besides is removed before it",
+        "hoodie.block.writes.on.speculative.execution hoodie.fail.job.on.duplicate.data.file.detection",
+    ),
+    *refused(
+        "a rollback leaves no copies and plans once",
+        "hoodie.rollback.avoid.duplicate.plan=false hoodie.rollback.instant.backup.enabled=false hoodie.rollback.instant.backup.dir",
+    ),
+    *refused("a failure after the commit is an error that says so", "hoodie.write.can.ignore.post.commit.failures=false"),
+    *refused("the metastore server is Apache Hudi's own", "hoodie.metaserver.enabled=false hoodie.metaserver.*"),
+)

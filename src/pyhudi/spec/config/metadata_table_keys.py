@@ -1,0 +1,164 @@
+"""Keys of the metadata table and of the statistics in it.
+
+Rules: `HoodieMetadataConfig`. Column and partition statistics are on, as in Apache Hudi on Spark.
+"""
+
+from __future__ import annotations
+
+from pyhudi.spec.config.config_key import ConfigKey, Kind, harmless, refused, served, unserved
+
+_LATER = "comes with a later release"
+
+
+def _record_index_limits(prefix: str, old: str, fewest: str, most: str) -> tuple[ConfigKey, ...]:
+    """Return the keys that say how many file groups a new record index gets."""
+    named = (
+        ("min.filegroup.count", "Fewest file groups of a new record index.", fewest),
+        ("max.filegroup.count", "Most file groups of a new record index.", most),
+        ("max.filegroup.size", "Bytes that a file group of a new record index is laid out for, at 48 a record.", "1073741824"),
+    )
+    return tuple(served(f"{prefix}.{name}", doc, Kind.POSITIVE, default, aliases=(f"{old}.{name}",)) for name, doc, default in named)
+
+
+METADATA_TABLE: tuple[ConfigKey, ...] = (
+    served(
+        "hoodie.metadata.enable",
+        "Keep a metadata table in step with each write, and list files by it; false deletes it at the next write.",
+        Kind.FLAG,
+        "true",
+    ),
+    served(
+        "hoodie.metadata.index.column.stats.enable",
+        "Keep bounds and counts of columns for each file; false drops them.",
+        Kind.FLAG,
+        "true",
+    ),
+    served(
+        "hoodie.metadata.index.partition.stats.enable",
+        "Keep bounds and counts of columns for each partition; false drops them.",
+        Kind.FLAG,
+        "true",
+    ),
+    served(
+        "hoodie.metadata.index.column.stats.column.list",
+        "Columns that have statistics, parted by commas; without it the first ones of the schema.",
+    ),
+    served(
+        "hoodie.metadata.index.column.stats.max.columns.to.index",
+        "How many columns of the schema have statistics when none are named.",
+        Kind.POSITIVE,
+        "32",
+    ),
+    served(
+        "hoodie.metadata.index.column.stats.file.group.count",
+        "File groups of the column statistics; a partition keeps those that it was built with.",
+        Kind.POSITIVE,
+        "2",
+    ),
+    served(
+        "hoodie.metadata.index.partition.stats.file.group.count",
+        "File groups of the partition statistics; a partition keeps those that it was built with.",
+        Kind.POSITIVE,
+        "1",
+    ),
+    served(
+        "hoodie.metadata.compact.max.delta.commits",
+        "Delta commits of the metadata table after which it is compacted.",
+        Kind.POSITIVE,
+        "10",
+    ),
+    served(
+        "hoodie.metadata.log.compaction.enable",
+        "Join the log files of the metadata table in between its compactions.",
+        Kind.FLAG,
+        "false",
+    ),
+    served(
+        "hoodie.metadata.log.compaction.blocks.threshold",
+        "Delta commits of the metadata table, and log files or blocks of one of its slices, from which on they are joined.",
+        Kind.POSITIVE,
+        "5",
+    ),
+    served(
+        "hoodie.metadata.global.record.level.index.enable",
+        "Keep an index of where each record key of the table lives; false drops it, without a value it stays as it is.",
+        Kind.FLAG,
+        "false",
+        aliases=("hoodie.metadata.record.index.enable",),
+    ),
+    *_record_index_limits("hoodie.metadata.global.record.level.index", "hoodie.metadata.record.index", "10", "10000"),
+    served(
+        "hoodie.metadata.global.record.level.index.growth.factor",
+        "How many times as many records a new record index is laid out for as there are.",
+        Kind.NUMBER,
+        "2.0",
+        aliases=("hoodie.metadata.record.index.growth.factor",),
+    ),
+    served(
+        "hoodie.metadata.record.level.index.enable",
+        "Keep an index of where each record key of a partition lives; false drops it, without a value it stays as it is.",
+        Kind.FLAG,
+        "false",
+    ),
+    *_record_index_limits("hoodie.metadata.record.level.index", "hoodie.metadata.partitioned.record.index", "1", "10"),
+    served(
+        "hoodie.metadata.index.bloom.filter.enable",
+        "Keep the bloom filters of base files; false drops them, without a value they stay as they are.",
+        Kind.FLAG,
+        "false",
+    ),
+    served(
+        "hoodie.metadata.index.bloom.filter.file.group.count",
+        "File groups of the bloom filters; a partition keeps those that it was built with.",
+        Kind.POSITIVE,
+        "4",
+    ),
+    served(
+        "hoodie.metadata.index.async",
+        "Build no index that is missing within a write, which waits for it: table.services.index() builds it beside writers.",
+        Kind.FLAG,
+        "false",
+    ),
+    *harmless(
+        "indexes that CREATE INDEX has made are kept in step with each write until DROP INDEX",
+        "hoodie.metadata.index.expression.enable hoodie.metadata.index.secondary.parallelism hoodie.metadata.index.expression.parallelism",
+    ),
+    *harmless(
+        "tunes how Apache Hudi's executors list and read",
+        """
+        hoodie.metadata.max.init.parallelism hoodie.metadata.index.column.stats.parallelism hoodie.metadata.index.bloom.filter.parallelism
+        hoodie.metadata.index.partition.stats.parallelism hoodie.metadata.optimized.log.blocks.scan.enable
+        hoodie.metadata.max.reader.memory hoodie.metadata.max.reader.buffer.size hoodie.metadata.spillable.map.path
+        hoodie.metadata.max.deltacommits.when_pending hoodie.metadata.index.column.stats.inMemory.projection.threshold
+        hoodie.metadata.index.column.stats.processing.mode.override hoodie.metadata.record.preparation.parallelism
+        hoodie.metadata.streaming.write.* hoodie.metadata.write.parallelism hoodie.metadata.file.cache.max.size.mb
+        hoodie.metadata.range.repartition.* hoodie.metadata.repartition.*
+        """,
+    ),
+    *refused(
+        "CREATE INDEX and DROP INDEX state an index: its name, columns and options",
+        "hoodie.metadata.index.drop hoodie.metadata.index.expression.column hoodie.metadata.index.expression.options"
+        " hoodie.metadata.index.secondary.column",
+    ),
+    *refused(
+        "the bloom filters of base files are what hoodie.parquet.bloom.filter.enabled and hoodie.index.bloom.* say",
+        "hoodie.metadata.bloom.filter.enable=false hoodie.metadata.bloom.filter.*",
+    ),
+    *unserved(
+        "metrics and services of the metadata table apart from those of its table: these come with a later release",
+        """
+        hoodie.metadata.metrics.enable=false hoodie.metadata.table.service.manager.enabled=false
+        hoodie.metadata.table.service.manager.actions hoodie.metadata.derive.from.datatable.clean.policy=true,false
+        """,
+    ),
+    *refused(
+        f"this setting of the metadata table {_LATER}",
+        """
+        hoodie.metadata.index.secondary.enable=true
+        hoodie.metadata.auto.initialize=true hoodie.metadata.auto.delete.partitions=true
+        hoodie.metadata.compact.trigger.strategy=num_commits hoodie.metadata.record.index.enable.validation.on.initialization=false
+        hoodie.metadata.record.level.index.defer.init=false
+        hoodie.metadata.write.concurrency.mode=single_writer hoodie.metadata.*
+        """,
+    ),
+)

@@ -1,0 +1,126 @@
+"""Keys of reading.
+
+Rules: `DataSourceReadOptions`.
+"""
+
+from __future__ import annotations
+
+from pyhudi.spec.config.config_key import ConfigKey, Kind, harmless, refused, served
+
+_LATER = "comes with a later release"
+
+READING: tuple[ConfigKey, ...] = (
+    served(
+        "hoodie.datasource.query.type",
+        "What to read.",
+        default="snapshot",
+        aliases=("hoodie.datasource.view.type",),
+        choices=("snapshot", "read_optimized", "incremental"),
+    ),
+    served(
+        "hoodie.enable.data.skipping",
+        "Leave out partitions and files that the indexes of the metadata table rule out for a filter.",
+        Kind.FLAG,
+        default="true",
+    ),
+    served("as.of.instant", "Read the table as it was at this time (instant, date or date and time)."),
+    served(
+        "pyhudi.merge.folder",
+        "URI of a folder that driver and executors of a Spark cluster reach: rows merged from log files stand there while a session reads"
+        " them. On one machine Spark's own temporary folder serves.",
+    ),
+    served(
+        "pyhudi.read.verify.checksums",
+        "Hold the pages of base files against the CRCs that they carry, so that a changed bit is an error and no wrong value.",
+        Kind.FLAG,
+        default="true",
+    ),
+    served(
+        "hoodie.memory.merge.max.size",
+        "Bytes of log files that a read merges at once in one process; a slice with more than a quarter of that is done in parts.",
+        Kind.POSITIVE,
+        "134217728",
+    ),
+    served(
+        "hoodie.datasource.read.begin.instanttime",
+        "Incremental read: commits that completed after this time count (requested after it, in table version 6); `earliest` for all.",
+    ),
+    served("hoodie.datasource.read.end.instanttime", "Incremental read: the last such time; without it, now."),
+    served(
+        "hoodie.datasource.query.incremental.format",
+        "Incremental read: rows as they stand at its end, or what happened to each record, with images before and after.",
+        default="latest_state",
+        choices=("latest_state", "cdc"),
+    ),
+    served(
+        "hoodie.datasource.read.incr.fallback.fulltablescan.enable",
+        "Incremental read: when it begins among archived commits, read the whole table and leave older rows out; otherwise refuse.",
+        Kind.FLAG,
+        default="true",
+    ),
+    served(
+        "hoodie.datasource.read.schema.use.end.instanttime",
+        "Incremental read: rows have the columns that the table had at the end, not the latest ones, which are null in rows from before.",
+        Kind.FLAG,
+        default="false",
+    ),
+    served(
+        "hoodie.datasource.read.incr.table.version",
+        "Incremental read: the table version whose times begin and end mean: completion times, in 6 requested times; by default the"
+        " table's own.",
+        choices=("6", "8", "9"),
+    ),
+    served(
+        "hoodie.datasource.streaming.startOffset",
+        "Stream of a table: where a new one begins: earliest, latest, or a time after which commits count.",
+        default="earliest",
+    ),
+    served(
+        "hoodie.datasource.read.streaming.table.version",
+        "Stream of a table: the table version whose times its offsets hold: completion times, in 6 requested times; by default the table's"
+        " own. A stream keeps to what it began with.",
+        choices=("6", "8", "9"),
+    ),
+    served(
+        "pyhudi.streaming.max.commits",
+        "Stream of a table: how many commits a batch holds at most; without it, all that are there. Not with the triggers `availableNow`"
+        " and `once`. The first batch from `earliest` holds everything archived besides.",
+        Kind.POSITIVE,
+    ),
+    *harmless(
+        "a commit that only moves rows is never read as a change",
+        "hoodie.datasource.read.incr.skip_compact hoodie.datasource.read.incr.skip_cluster",
+    ),
+    *harmless(
+        "tunes how Hudi lists and opens files; pyhudi always lists the partitions that pass the filter, and skips no committed row",
+        """
+        hoodie.file.index.enable hoodie.datasource.read.file.index.listing.mode
+        hoodie.datasource.read.file.index.* hoodie.file.group.reader.enabled hoodie.merge.use.record.positions
+        hoodie.hfile.* hoodie.memory.dfs.buffer.max.size
+        """,
+    ),
+    *refused(
+        f"incremental reading {_LATER}",
+        "hoodie.datasource.query.incremental.type hoodie.datasource.read.incr.*",
+    ),
+    *refused(
+        f"unmerged reading of merge-on-read tables {_LATER}",
+        "hoodie.datasource.merge.type=payload_combine hoodie.realtime.merge.skip=false",
+    ),
+    *refused(
+        "partition columns are read as they are stored; only where files leave them out, they are taken from the path",
+        "hoodie.datasource.read.extract.partition.values.from.path=false",
+    ),
+    *refused("one table is read by its own path", "hoodie.datasource.read.paths"),
+    *refused(
+        "SQL's table-valued functions show that: hudi_filesystem_view, hudi_query_timeline",
+        """
+        hoodie.datasource.read.create.filesystem.relation=false
+        hoodie.datasource.read.table.valued.function.timeline.relation=false
+        hoodie.datasource.read.table.valued.function.timeline.relation.archived=false
+        hoodie.datasource.read.table.valued.function.filesystem.relation.subpath
+        """,
+    ),
+    *refused("each read takes what is committed when it begins", "hoodie.read.timeline.holes.resolution.policy=fail"),
+    *refused(f"large objects out of line: that {_LATER}", "hoodie.read.blob.* hoodie.blob.**"),
+)

@@ -1,0 +1,57 @@
+"""Keys of table services, several writers, synchronisation and reporting: none of these is served yet.
+
+A key is accepted at the value that turns its feature off. Otherwise those of a service that changes no row of a write are accepted with
+a warning, since a write that goes without is right; all others are refused by name. Nothing that is asked for is left undone in silence.
+"""
+
+from __future__ import annotations
+
+from pyhudi.spec.config.config_key import ConfigKey, harmless, refused, unserved
+
+_LATER = "comes with a later release"
+
+SERVICES: tuple[ConfigKey, ...] = (
+    *unserved(
+        f"cleaning {_LATER}; old file slices are kept",
+        """
+        hoodie.clean.automatic=false hoodie.clean.async.enabled=false hoodie.clean.* hoodie.write.empty.clean.interval.hours=-1
+        hoodie.prewrite.cleaner.policy=none
+        """,
+    ),
+    *harmless("sizes new records in log files, where pyhudi puts none", "hoodie.logfile.to.parquet.compression.ratio"),
+    *unserved(f"clustering of other tables than those of hash rings {_LATER}", "hoodie.layout.optimize.*"),
+    *refused("the index of a table says where its rows are stored: hoodie.index.type", "hoodie.storage.layout.*"),
+    *refused(f"partition lifetimes {_LATER}", "hoodie.partition.ttl.inline=false hoodie.partition.ttl.*"),
+    *unserved(
+        f"the table service manager {_LATER}",
+        "hoodie.table.service.manager.enabled=false hoodie.table.service.manager.* hoodie.table.services.incremental.enabled",
+    ),
+    *refused(
+        "each service has its own switch: hoodie.compact.inline, hoodie.clustering.inline, hoodie.archive.automatic",
+        "hoodie.table.services.enabled=true",
+    ),
+    *refused(
+        f"several writers at a time {_LATER}; pyhudi lets one writer after the other onto a table",
+        """
+        hoodie.write.concurrency.mode=single_writer hoodie.write.concurrency.*
+        hoodie.write.lock.provider=org.apache.hudi.client.transaction.lock.InProcessLockProvider hoodie.write.lock.**
+        hoodie.clean.failed.writes.policy=eager
+        hoodie.write.num.retries.on.conflict.failures=0
+        """,
+    ),
+    *unserved(
+        f"synchronisation with catalogs {_LATER}",
+        """
+        hoodie.datasource.hive_sync.enable=false hoodie.datasource.meta.sync.enable=false hoodie.datasource.hive_sync.*
+        hoodie.datasource.meta.sync.* hoodie.datasource.meta_sync.* hoodie.meta.sync.** hoodie.meta_sync.* hoodie.gcp.** hoodie.aws.**
+        hoodie.spark.polaris.*
+        """,
+    ),
+    *unserved(
+        f"metrics {_LATER}",
+        "hoodie.metrics.on=false hoodie.metrics.lock.enable=false hoodie.metrics.executor.enable=false hoodie.metrics.*"
+        " hoodie.metricscompaction.log.blocks.on=false",
+    ),
+    *refused(f"error tables {_LATER}", "hoodie.errortable.enable=false hoodie.errortable.*"),
+    *refused("only PARQUET base files are served", "hoodie.orc.* hoodie.lance.* hoodie.hfile.max.file.size"),
+)

@@ -1,0 +1,247 @@
+"""Keys of writing.
+
+Rules: `DataSourceWriteOptions`, `HoodieWriteConfig`, `HoodieIndexConfig`, `HoodieStorageConfig`.
+"""
+
+from __future__ import annotations
+
+from pyhudi.spec.config.config_key import ConfigKey, Kind, harmless, refused, served, unserved
+
+_LATER = "comes with a later release"
+
+WRITING: tuple[ConfigKey, ...] = (
+    served(
+        "hoodie.datasource.write.operation",
+        "What to do with the rows.",
+        default="upsert",
+        choices=(
+            "upsert",
+            "insert",
+            "bulk_insert",
+            "delete",
+            "insert_overwrite",
+            "insert_overwrite_table",
+            "delete_partition",
+        ),
+    ),
+    served(
+        "hoodie.spark.sql.insert.into.operation",
+        "What INSERT INTO does.",
+        default="insert",
+        choices=("insert", "upsert", "bulk_insert"),
+    ),
+    served(
+        "hoodie.datasource.overwrite.mode",
+        "INSERT OVERWRITE replaces the whole table (static) or the partitions of the rows (dynamic).",
+        choices=("static", "dynamic"),
+    ),
+    served("hoodie.datasource.write.partitions.to.delete", "Partition paths for delete_partition, parted by commas."),
+    served("hoodie.datasource.write.insert.drop.duplicates", "insert leaves out rows whose key exists.", Kind.FLAG, "false"),
+    served(
+        "hoodie.datasource.insert.dup.policy",
+        "What insert does with rows whose key the table holds: keep both, leave them out, or fail.",
+        default="none",
+        choices=("none", "drop", "fail"),
+    ),
+    served(
+        "hoodie.sql.insert.mode",
+        "Older way to say what INSERT INTO does: upsert, insert and fail for known keys (strict), or insert; the newer key goes before it.",
+        choices=("upsert", "strict", "non-strict"),
+    ),
+    served(
+        "hoodie.sql.bulk.insert.enable",
+        "With hoodie.sql.insert.mode=non-strict, or a table without record key: INSERT INTO is a bulk insert.",
+        Kind.FLAG,
+        "false",
+    ),
+    served("hoodie.combine.before.insert", "insert keeps one row for each key of its input.", Kind.FLAG, "false"),
+    served("hoodie.combine.before.upsert", "upsert keeps one row for each key of its input.", Kind.FLAG, "true"),
+    served("hoodie.combine.before.delete", "delete looks at each key of its input once.", Kind.FLAG, "true"),
+    served("hoodie.parquet.max.file.size", "Size in bytes that base files grow to.", Kind.POSITIVE, "125829120"),
+    served(
+        "hoodie.parquet.small.file.limit",
+        "Base files below this size in bytes take inserts; 0 or less turns that off.",
+        Kind.INTEGER,
+        "104857600",
+    ),
+    served("hoodie.parquet.block.size", "Size of a row group in bytes.", Kind.POSITIVE, "125829120"),
+    served("hoodie.parquet.page.size", "Size of a page in bytes.", Kind.POSITIVE, "1048576"),
+    served(
+        "hoodie.parquet.compression.codec",
+        "Compression of base files; zstd is of level 1.",
+        default="zstd",
+        choices=("zstd", "snappy", "gzip", "lz4", "brotli", "none", "uncompressed"),
+    ),
+    served("hoodie.parquet.dictionary.enabled", "Dictionary encoding in base files.", Kind.FLAG, "true"),
+    served("hoodie.parquet.bloom.filter.enabled", "Bloom filters in base files.", Kind.FLAG, "true"),
+    served(
+        "hoodie.bloom.index.filter.type",
+        "Kind of the bloom filters.",
+        default="DYNAMIC_V0",
+        choices=("SIMPLE", "DYNAMIC_V0"),
+    ),
+    served(
+        "hoodie.index.bloom.num_entries",
+        "Keys that one bloom filter is sized for; not stated, it is sized for the keys of its file, and for these at most.",
+        Kind.POSITIVE,
+        "60000",
+        aliases=("hoodie.bloom.index.num_entries",),
+    ),
+    served(
+        "hoodie.index.bloom.fpp",
+        "Share of false answers of a bloom filter.",
+        Kind.FRACTION,
+        "0.000000001",
+        aliases=("hoodie.bloom.index.fpp",),
+    ),
+    served(
+        "hoodie.bloom.index.filter.dynamic.max.entries",
+        "Keys up to which a dynamic bloom filter grows.",
+        Kind.POSITIVE,
+        "100000",
+    ),
+    served(
+        "hoodie.record.size.estimation.threshold",
+        "Share of the small-file limit that a commit must have written for its record size to be believed.",
+        Kind.NUMBER,
+        "1.0",
+    ),
+    served(
+        "hoodie.merge.small.file.group.candidates.limit",
+        "How many base files of a partition of a merge-on-read table take inserts in one write.",
+        Kind.INTEGER,
+        "1",
+    ),
+    served(
+        "hoodie.logfile.data.block.format",
+        "How rows stand in log files.",
+        default="parquet",
+        choices=("avro", "parquet"),
+    ),
+    served("hoodie.logfile.data.block.max.size", "Size of the rows in one block of a log file, in bytes.", Kind.POSITIVE, "268435456"),
+    served("hoodie.logfile.max.size", "Size in bytes at which a log file gets no further block.", Kind.POSITIVE, "1073741824"),
+    served(
+        "hoodie.write.record.positions",
+        "Blocks of log files say where in the base file their records stand.",
+        Kind.FLAG,
+        "true",
+    ),
+    served(
+        "hoodie.spark.sql.merge.into.partial.updates",
+        "UPDATE and MERGE INTO write only the columns they change into log files.",
+        Kind.FLAG,
+        "true",
+    ),
+    served(
+        "hoodie.write.lock.wait_time_ms",
+        "How long to wait for another writer of the table, in milliseconds.",
+        Kind.COUNT,
+        "60000",
+    ),
+    served(
+        "pyhudi.engine",
+        "Where a write through Spark runs: in Spark's tasks, in this process, or whichever its plan says.",
+        default="auto",
+        choices=("auto", "local", "spark"),
+    ),
+    served(
+        "pyhudi.engine.local_engine.max.bytes",
+        "Up to which size, by the estimate of Spark's plan, the rows of a DataFrame are written in this process.",
+        Kind.COUNT,
+        "67108864",
+    ),
+    served(
+        "pyhudi.options.unserved",
+        "Options of services that are not there yet, and that change no row of a write: accept them with one warning each, or refuse them.",
+        default="warn",
+        choices=("warn", "refuse"),
+    ),
+    *refused(
+        f"other policies for known keys: that {_LATER}",
+        "hoodie.merge.allow.duplicate.on.inserts=true",
+    ),
+    *refused("a write that changes nothing makes no commit", "hoodie.allow.empty.commit=false"),
+    *harmless("is not needed: markers are files of their own, which no server keeps", "hoodie.write.markers.type"),
+    *refused(
+        "Parquet files have timestamps in microseconds and the current layout of lists and decimals",
+        "hoodie.parquet.outputtimestamptype=timestamp_micros hoodie.parquet.writelegacyformat.enabled=false",
+    ),
+    *unserved(
+        f"sorting and partitioning of bulk inserts {_LATER}",
+        "hoodie.bulkinsert.sort.mode=NONE hoodie.bulkinsert.sort.suffix.record_key=false hoodie.bulkinsert.user.defined.partitioner.*",
+    ),
+    served(
+        "hoodie.schema.on.read.enable",
+        "ALTER TABLE may rename, drop, move and retype columns: they get numbers, and the table keeps the history of its schema.",
+        Kind.FLAG,
+        "false",
+    ),
+    served(
+        "hoodie.write.set.null.for.missing.columns",
+        "Data may lack columns of the table, which are null then; without it such data are refused.",
+        Kind.FLAG,
+        "false",
+    ),
+    served(
+        "hoodie.datasource.write.schema.allow.auto.evolution.column.drop",
+        "Data may lack columns of the table, which are null then. A write drops no column; ALTER TABLE does.",
+        Kind.FLAG,
+        "false",
+    ),
+    served(
+        "hoodie.datasource.write.reconcile.schema",
+        "Data may lack columns of the table, which are null then, unless they bring new ones as well.",
+        Kind.FLAG,
+        "false",
+    ),
+    *harmless(
+        "is what pyhudi does in any case: new columns may be null, what could not be read back is refused",
+        "hoodie.datasource.write.new.columns.nullable hoodie.avro.schema.validate",
+    ),
+    *refused(
+        f"changing the schema beyond new columns and wider types {_LATER}",
+        "hoodie.avro.schema.external.transformation=false hoodie.write.schema",
+    ),
+    served(
+        "hoodie.datasource.write.commitmeta.key.prefix",
+        "Options whose names begin with this go into the metadata of the commit.",
+        default="_",
+    ),
+    *refused(
+        f"metadata that one commit hands on to the next: that {_LATER}",
+        "hoodie.write.rolling.metadata.*",
+    ),
+    served(
+        "hoodie.datasource.write.streaming.checkpoint.identifier",
+        "Name of a stream that writes the table: with the number of its batch it stands in each commit.",
+        default="default_single_writer",
+    ),
+    served("hoodie.datasource.write.streaming.retry.count", "How often a batch of a stream is tried.", Kind.INTEGER, "3"),
+    served(
+        "hoodie.datasource.write.streaming.retry.interval.ms",
+        "Milliseconds before a batch is tried again; doubled each time.",
+        Kind.COUNT,
+        "2000",
+    ),
+    served(
+        "hoodie.datasource.write.streaming.ignore.failed.batch",
+        "Go on with the next batch when one fails, its rows being lost.",
+        Kind.FLAG,
+        "false",
+    ),
+    served(
+        "hoodie.datasource.write.streaming.disable.compaction",
+        "Do not compact a merge-on-read table between the batches of a stream.",
+        Kind.FLAG,
+        "false",
+    ),
+    *refused(
+        "streams are written by Spark; its utilities for other sources are Apache Hudi's own", "hoodie.streamer.** hoodie.deltastreamer.**"
+    ),
+    *unserved(
+        f"event times in a commit's statistics: that {_LATER}",
+        "hoodie.payload.event.time.field hoodie.write.track.event.time.watermark=false",
+    ),
+    *refused("the path of a table is what save() and load() are given, or its LOCATION", "hoodie.base.path"),
+    *refused("hoodie.table.ordering.fields names them", "hoodie.payload.ordering.field"),
+)

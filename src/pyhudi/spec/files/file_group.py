@@ -1,0 +1,81 @@
+"""File groups and their slices, as immutable values.
+
+Rules: Hudi technical specification, "File layout"; `HoodieFileGroup`, `FileSlice`. A file group is all versions of
+one set of records of a partition; a slice is one base file (or none) with the log files written on top of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyhudi.spec.files.file_names import BaseFileName, LogFileName
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class FileGroupId:
+    """Partition path (relative, `""` when the table is not partitioned) and file id."""
+
+    partition_path: str
+    file_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class BaseFile:
+    """A base file in its partition; sizes in bytes, `modified_ms` in milliseconds since the epoch."""
+
+    partition_path: str
+    name: BaseFileName
+    size: int
+    modified_ms: int = 0
+
+    @property
+    def path(self) -> str:
+        """Path relative to the table's base path."""
+        return join_path(self.partition_path, str(self.name))
+
+
+@dataclass(frozen=True, slots=True)
+class LogFile:
+    """A log file in its partition; size in bytes.
+
+    `is_shared` says that the file holds blocks of other instants than that of its name: version 6 named log files by their slice, also by
+    one that a pending compaction was going to make.
+    """
+
+    partition_path: str
+    name: LogFileName
+    size: int
+    is_shared: bool = False
+
+    @property
+    def path(self) -> str:
+        """Path relative to the table's base path."""
+        return join_path(self.partition_path, str(self.name))
+
+
+@dataclass(frozen=True, slots=True)
+class FileSlice:
+    """One version of a file group: what a reader merges to get the rows at `base_instant` or later."""
+
+    group: FileGroupId
+    base_instant: str
+    base: BaseFile | None
+    logs: tuple[LogFile, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FileGroup:
+    """A file group with its committed slices, newest first."""
+
+    id: FileGroupId
+    slices: tuple[FileSlice, ...]
+
+    @property
+    def latest(self) -> FileSlice | None:
+        """The newest committed slice, or None when nothing of the group is committed."""
+        return self.slices[0] if self.slices else None
+
+
+def join_path(partition_path: str, name: str) -> str:
+    """Join a partition path and a file name; the empty partition adds no separator."""
+    return f"{partition_path}/{name}" if partition_path else name

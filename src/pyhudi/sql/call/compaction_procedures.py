@@ -1,0 +1,83 @@
+"""Procedures that plan, run and show compactions.
+
+Rules: `RunCompactionProcedure`, `ShowCompactionProcedure`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Final, cast
+
+from pyhudi.errors import UsageError
+from pyhudi.service.compaction.compaction_result import CompactionResult
+from pyhudi.spec.actions.compaction import CompactionPlan
+from pyhudi.spec.instant import Action, Instant
+from pyhudi.sql.call.procedure import REQUIRED, Call, Column, Parameter, Procedure, Row
+from pyhudi.table.compact_table import Mode
+from pyhudi.table.hudi_table import HudiTable
+from pyhudi.timeline.instant_details import read_action, read_commit
+from pyhudi.timeline.load_timeline import load_timeline
+
+_MODES: Final = {"schedule": "schedule", "run": "execute", "execute": "execute", "scheduleandexecute": "both"}
+
+
+def _run(call: Call) -> Iterator[Row]:
+    table, asked = call.open(), str(call.text("op"))
+    mode = _MODES.get(asked.lower())
+    if mode is None:
+        raise UsageError(f"CALL {call.procedure.name}: op is '{asked}'; it can be schedule, run, execute or scheduleAndExecute.")
+    stated = call.text("instants") or call.text("timestamp")
+    instants: list[str | None] = [part.strip() for part in (stated or "").split(",") if part.strip()]
+    if instants and mode != "execute":
+        raise UsageError(f"CALL {call.procedure.name}: instants name what is planned, for op => 'execute'; {asked} plans anew.")
+    done: list[CompactionResult] = []
+    for instant in instants or [None]:
+        done += table.services.compact(instant, mode=cast(Mode, mode), options=call.options())
+    limit = call.number("limit") if call.arguments["limit"] is not None else None
+    return itertools.islice(((one.instant, one.slices, one.state.upper()) for one in done), limit)
+
+
+def _show(call: Call) -> Iterator[Row]:
+    table = call.open()
+    if not table.config.is_merge_on_read:
+        raise UsageError(f"CALL {call.procedure.name}: {table.config.name} is copy-on-write and has no compactions.")
+    timeline = load_timeline(table.storage, table.config)
+    rows = []
+    for instant in reversed(timeline.instants):
+        size = _size(table, instant)
+        if size is not None:
+            rows.append((instant.requested, size, instant.state.name))
+    return itertools.islice(iter(rows), call.number("limit"))
+
+
+def _size(table: HudiTable, instant: Instant) -> int | None:
+    """Return how many file groups a compaction concerns; None for another action."""
+    if instant.action is Action.COMPACTION:
+        plan = read_action(table.storage, table.config, instant)
+        return len(plan.operations or ()) if isinstance(plan, CompactionPlan) else 0
+    if instant.action is Action.COMMIT and instant.is_completed:
+        return len(tuple(read_commit(table.storage, table.config, instant).all_stats()))
+    return None
+
+
+_PLACE: Final = (Parameter("table"), Parameter("path"))
+_ANSWER: Final = (Column("timestamp"), Column("operation_size", "int"), Column("state"))
+
+PROCEDURES: Final = (
+    Procedure(
+        "run_compaction",
+        "Plans a compaction, runs what is planned, or both.",
+        (
+            Parameter("op", default=REQUIRED),
+            *_PLACE,
+            Parameter("timestamp", "bigint"),
+            Parameter("options"),
+            Parameter("instants"),
+            Parameter("limit", "int"),
+        ),
+        _ANSWER,
+        _run,
+    ),
+    Procedure("show_compaction", "Compactions planned and done.", (*_PLACE, Parameter("limit", "int", 20)), _ANSWER, _show),
+)

@@ -1,0 +1,211 @@
+"""Procedures about a table as a whole: its properties, its partitions, copies of it, repairs.
+
+Rules: `ShowTablePropertiesProcedure`, `DropPartitionProcedure`, `TruncateTableProcedure`, `CopyToTableProcedure`,
+`CopyToTempViewProcedure`, `RepairAddpartitionmetaProcedure`, `RepairOverwriteHoodiePropsProcedure`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+from pyspark.sql import DataFrame
+
+from pyhudi.codec.partition_metafile import render
+from pyhudi.errors import UsageError
+from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.javacompat.properties import parse_properties
+from pyhudi.read.incremental.incremental import ChangesQuery, open_query
+from pyhudi.read.snapshot.identity_check import accept_identity
+from pyhudi.read.snapshot.query_type import SnapshotQuery
+from pyhudi.read.snapshot.snapshot import open_snapshot
+from pyhudi.schema.meta_columns import is_meta_column
+from pyhudi.spark.scan.scan import scan
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.sql.call.procedure import REQUIRED, Call, Column, Parameter, Procedure, Row
+from pyhudi.storage.table_properties import store_properties
+from pyhudi.table.hudi_table import HudiTable
+from pyhudi.table.write_table import write
+from pyhudi.timeline.load_timeline import load_timeline
+from pyhudi.txn.locked_table import locked_table
+
+_WAIT_S: Final = 60.0
+_METAFILE: Final = ".hoodie_partition_metadata"
+
+
+def _properties(call: Call) -> Iterator[Row]:
+    return itertools.islice(call.open().config.properties.items(), call.number("limit"))
+
+
+def _named_partitions(call: Call, table: HudiTable, text: str) -> list[str]:
+    """Return the partition paths that a list with `*` at the end of its parts means."""
+    there = open_snapshot(table.storage, SnapshotQuery()).partition_paths
+    found = []
+    for part in (piece.strip() for piece in text.split(",")):
+        matching = [path for path in there if path == part or (part.endswith("*") and path.startswith(part.rstrip("*")))]
+        if not matching:
+            raise UsageError(
+                f"CALL {call.procedure.name}: {table.config.name} has no partition {part}; SHOW PARTITIONS lists those there are."
+            )
+        found += matching
+    return list(dict.fromkeys(found))
+
+
+def _drop_partition(call: Call) -> Iterator[Row]:
+    table = call.open()
+    paths = _named_partitions(call, table, str(call.text("partition")))
+    write(table, Operation.DELETE_PARTITION, None, options=call.options(), partitions=paths)
+    yield ("Success",)
+
+
+def _truncate(call: Call) -> Iterator[Row]:
+    started, table, stated = time.perf_counter(), call.open(), call.text("partitions")
+    paths = (
+        list(open_snapshot(table.storage, SnapshotQuery()).partition_paths) if stated is None else _named_partitions(call, table, stated)
+    )
+    if paths:
+        write(table, Operation.DELETE_PARTITION, None, options=call.options(), partitions=paths)
+    yield "Success", int((time.perf_counter() - started) * 1000)
+
+
+def _source(call: Call) -> DataFrame:
+    """Return the rows that a copy takes.
+
+    Raises:
+        UsageError: the query type is unknown, or an incremental copy has no begin.
+    """
+    kind = str(call.text("query_type")).lower()
+    begin, end, as_of = (call.text(name) for name in ("begin_instance_time", "end_instance_time", "as_of_instant"))
+    if kind == "incremental":
+        if begin is None:
+            raise UsageError(f"CALL {call.procedure.name}: an incremental copy needs begin_instance_time.")
+        return scan(call.session, open_query(call.open().storage, ChangesQuery(begin, end)))
+    if kind not in ("snapshot", "read_optimized"):
+        raise UsageError(f"CALL {call.procedure.name}: query_type is '{kind}'; it can be snapshot, read_optimized or incremental.")
+    if begin or end:
+        raise UsageError(f"CALL {call.procedure.name}: begin_instance_time and end_instance_time are for query_type => 'incremental'.")
+    query = SnapshotQuery("snapshot" if kind == "snapshot" else "read_optimized", as_of)
+    return scan(call.session, open_snapshot(call.open().storage, query))
+
+
+def _copy_to_view(call: Call) -> Iterator[Row]:
+    frame, name = _source(call), str(call.text("view_name"))
+    makers = {
+        (False, False): frame.createTempView,
+        (False, True): frame.createOrReplaceTempView,
+        (True, False): frame.createGlobalTempView,
+        (True, True): frame.createOrReplaceGlobalTempView,
+    }
+    makers[call.flag("global"), call.flag("replace")](name)
+    yield (0,)
+
+
+def _copy_to_table(call: Call) -> Iterator[Row]:
+    frame, columns = _source(call), call.text("columns")
+    chosen = frame if columns is None else frame.select(*(f"`{name.strip()}`" for name in columns.split(",")))
+    data = chosen.select(*(f"`{name}`" for name in chosen.columns if not is_meta_column(name)))
+    data.write.mode(str(call.text("save_mode"))).saveAsTable(str(call.text("new_table")))
+    yield (0,)
+
+
+def _add_metafiles(call: Call) -> Iterator[Row]:
+    table, dry = call.open(), call.flag("dry_run")
+    depth = len(table.config.partition_fields)
+    timeline = load_timeline(table.storage, table.config)
+    last = timeline.last_completed()
+    rows = []
+    for path in _folders(table, depth):
+        there = table.storage.stat(f"{path}/{_METAFILE}".lstrip("/")) is not None
+        rows.append((path, "Yes" if there else "No", "None" if there or dry else "Repaired"))
+        if not there and not dry and last is not None:
+            content = render(last.requested, depth, table.clock.now())
+            table.storage.create(f"{path}/{_METAFILE}".lstrip("/"), content)
+    return iter(rows)
+
+
+def _folders(table: HudiTable, depth: int) -> list[str]:
+    view = FileSystemView(table.storage, table.config, load_timeline(table.storage, table.config))
+    return list(view.partition_folders()) if depth else [""]
+
+
+def _overwrite_properties(call: Call) -> Iterator[Row]:
+    table, path = call.open(), Path(str(call.text("new_props_file_path")))
+    try:
+        new = parse_properties(path.read_bytes())
+    except OSError as error:
+        raise UsageError(f"CALL {call.procedure.name}: {path} cannot be read: {error}") from error
+    TableConfig(new)  # refuses what is no table's properties
+    with locked_table(table.storage, _WAIT_S, table.clock, table.ids) as locked:
+        old = dict(locked.config.properties)
+        stored = store_properties(table.storage, new, table.clock.now(), remove=[name for name in old if name not in new])
+        accept_identity(table.storage, TableConfig(stored))
+    return iter([(name, old.get(name, "null"), stored.get(name, "null")) for name in sorted({*old, *stored})])
+
+
+_TABLE: Final = Parameter("table", default=REQUIRED)
+
+
+def _copy(name: str, about: str, target: str, run: Callable[[Call], Iterator[Row]], *more: Parameter) -> Procedure:
+    """Return a procedure that copies what a query gives of a table to what `target` names."""
+    query = (_TABLE, Parameter("query_type", "string", "snapshot"), Parameter(target, default=REQUIRED))
+    times = (Parameter("begin_instance_time"), Parameter("end_instance_time"), Parameter("as_of_instant"))
+    return Procedure(name, about, (*query, *times, *more), (Column("status", "int"),), run)
+
+
+PROCEDURES: Final = (
+    Procedure(
+        "show_table_properties",
+        "The table's own properties.",
+        (Parameter("table"), Parameter("path"), Parameter("limit", "int", 10), Parameter("filter")),
+        (Column("key"), Column("value")),
+        _properties,
+    ),
+    Procedure(
+        "drop_partition",
+        "Drops partitions, named by their paths.",
+        (_TABLE, Parameter("partition", default=REQUIRED)),
+        (Column("result"),),
+        _drop_partition,
+    ),
+    Procedure(
+        "truncate_table",
+        "Empties a table, or some partitions of it, in one commit.",
+        (_TABLE, Parameter("partitions")),
+        (Column("result"), Column("time_cost", "bigint")),
+        _truncate,
+    ),
+    _copy(
+        "copy_to_temp_view",
+        "Makes a temporary view of a table's rows.",
+        "view_name",
+        _copy_to_view,
+        Parameter("replace", "boolean", default=False),
+        Parameter("global", "boolean", default=False),
+    ),
+    _copy(
+        "copy_to_table",
+        "Copies a table's rows into another table.",
+        "new_table",
+        _copy_to_table,
+        Parameter("save_mode", "string", "overwrite"),
+        Parameter("columns"),
+    ),
+    Procedure(
+        "repair_add_partition_meta",
+        "Writes the partition metafiles that are missing.",
+        (_TABLE, Parameter("dry_run", "boolean", default=True)),
+        (Column("partition_path"), Column("metadata_is_present"), Column("action")),
+        _add_metafiles,
+    ),
+    Procedure(
+        "repair_overwrite_hoodie_props",
+        "Replaces the table's own properties by those of a file.",
+        (_TABLE, Parameter("new_props_file_path", default=REQUIRED)),
+        (Column("property"), Column("old_value"), Column("new_value")),
+        _overwrite_properties,
+    ),
+)

@@ -1,0 +1,215 @@
+"""Procedures about the timeline: its instants, what rollbacks did, and its files put elsewhere.
+
+Rules: `ShowTimelineProcedure`, `ShowRollbacksProcedure`, `ExportInstantsProcedure`, `DeleteMarkerProcedure`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from pyhudi.errors import UsageError
+from pyhudi.spec.actions.rollback import RollbackMetadata
+from pyhudi.spec.instant import Action, Instant, State
+from pyhudi.sql.call.procedure import REQUIRED, Call, Column, Parameter, Procedure, Row
+from pyhudi.table.hudi_table import HudiTable
+from pyhudi.timeline.archived_v1_timeline import archived_instants
+from pyhudi.timeline.instant_details import read_action, read_bytes
+from pyhudi.timeline.load_timeline import load_timeline
+from pyhudi.timeline.timeline import Timeline
+from pyhudi.timeline_archive.full_timeline import read_rows
+from pyhudi.txn.locked_table import locked_table
+from pyhudi.txn.markers import forget_markers
+
+_WAIT_S: Final = 60.0
+
+
+def _shown_time(text: str | None) -> str | None:
+    """Return an instant's time as month, day and time of day.
+
+    Example:
+        >>> _shown_time("20261121173911202")
+        '11-21 17:39:11'
+    """
+    if text is None or len(text) < 14 or not text.isdecimal():
+        return None
+    return f"{text[4:6]}-{text[6:8]} {text[8:10]}:{text[10:12]}:{text[12:14]}"
+
+
+def _rolled_back(table: HudiTable, timeline: Timeline) -> dict[str, str]:
+    """Return, by requested time, what rolled an instant back and what a rollback took back."""
+    found: dict[str, str] = {}
+    for instant in timeline.completed():
+        if instant.action is Action.ROLLBACK:
+            done = read_action(table.storage, table.config, instant)
+            if isinstance(done, RollbackMetadata):
+                found[instant.requested] = f"Rolled back: {', '.join(done.commits)}"
+                found |= dict.fromkeys(done.commits, f"Rolled back by: {instant.requested}")
+    return found
+
+
+def _timeline_row(instant: Instant, completed: str | None, kind: str, notes: dict[str, str]) -> Row:
+    done = completed or instant.completed
+    return (
+        instant.requested,
+        instant.action.value,
+        instant.state.name,
+        _shown_time(instant.requested),
+        None if instant.state is State.REQUESTED else _shown_time(instant.requested),
+        _shown_time(done) if instant.is_completed else "-",
+        kind,
+        notes.get(instant.requested),
+    )
+
+
+def _show_timeline(call: Call) -> Iterator[Row]:
+    table = call.open()
+    timeline = load_timeline(table.storage, table.config)
+    notes = _rolled_back(table, timeline)
+    begin, end = call.text("startTime"), call.text("endTime")
+    found = [(instant, "ACTIVE") for instant in timeline.instants]
+    if call.flag("showArchived"):
+        active = {(instant.requested, instant.action) for instant in timeline.instants}
+        archived = archived_instants(table.storage, table.config, read_rows)
+        found += [(one.instant, "ARCHIVED") for one in archived if (one.instant.requested, one.instant.action) not in active]
+    within = [
+        (instant, kind)
+        for instant, kind in found
+        if (begin is None or instant.requested >= begin) and (end is None or instant.requested[: len(end)] <= end)
+    ]
+    newest = sorted(within, key=lambda pair: pair[0].requested, reverse=True)
+    rows = (_timeline_row(instant, timeline.completion_time(instant.requested), kind, notes) for instant, kind in newest)
+    yield from rows if begin and end else itertools.islice(rows, call.number("limit"))
+
+
+def _rollbacks(call: Call) -> Iterator[RollbackMetadata]:
+    table = call.open()
+    for instant in reversed(load_timeline(table.storage, table.config).completed()):
+        if instant.action is Action.ROLLBACK:
+            done = read_action(table.storage, table.config, instant)
+            if isinstance(done, RollbackMetadata):
+                yield done
+
+
+def _show_rollbacks(call: Call) -> Iterator[Row]:
+    rows = (
+        (done.start, commit, done.files_deleted, done.time_taken_ms, len(done.partitions))
+        for done in _rollbacks(call)
+        for commit in done.commits
+    )
+    return itertools.islice(rows, call.number("limit"))
+
+
+def _show_rollback_detail(call: Call) -> Iterator[Row]:
+    wanted = call.text("instant_time")
+    done = next((one for one in _rollbacks(call) if one.start == wanted), None)
+    if done is None:
+        raise UsageError(f"CALL {call.procedure.name}: {wanted} is no rollback of the table; CALL show_rollbacks lists them.")
+    rows = (
+        (done.start, ", ".join(done.commits), path, file, succeeded)
+        for path, partition in done.partitions.items()
+        for succeeded, files in ((True, partition.deleted), (False, partition.failed))
+        for file in files
+    )
+    return itertools.islice(rows, call.number("limit"))
+
+
+def _export_instants(call: Call) -> Iterator[Row]:
+    table, folder = call.open(), Path(str(call.text("local_folder")))
+    if not folder.is_dir():
+        raise UsageError(f"CALL {call.procedure.name}: {folder} is no folder of this machine.")
+    wanted = {name.strip() for name in str(call.text("actions") or "").split(",")}
+    if strange := wanted - {action.value for action in Action}:
+        raise UsageError(f"CALL {call.procedure.name}: {min(strange)} is no action of a timeline.")
+    timeline = load_timeline(table.storage, table.config)
+    found = [instant for instant in timeline.completed() if instant.action.value in wanted]
+    ordered = found[::-1] if call.flag("desc") else found
+    limit = call.number("limit")
+    exported = ordered if limit < 0 else ordered[:limit]
+    for instant in exported:
+        (folder / instant.file_name(table.config.layout)).write_bytes(read_bytes(table.storage, table.config, instant))
+    yield (f"Exported {len(exported)} Instants to {folder}",)
+
+
+def _delete_marker(call: Call) -> Iterator[Row]:
+    table, wanted = call.open(), str(call.text("instant_time"))
+    if not wanted.isdecimal():
+        raise UsageError(f"CALL {call.procedure.name}: '{wanted}' is no instant.")
+    with locked_table(table.storage, _WAIT_S, table.clock, table.ids) as locked:
+        if any(not instant.is_completed for instant in locked.timeline.find(wanted)):
+            raise UsageError(f"CALL {call.procedure.name}: {wanted} is under way, and its markers tell what to take back if it fails.")
+        forget_markers(locked.storage, wanted)
+    yield (True,)
+
+
+_TABLE: Final = Parameter("table", default=REQUIRED)
+_LIMIT: Final = Parameter("limit", "int", 10)
+
+PROCEDURES: Final = (
+    Procedure(
+        "show_timeline",
+        "The instants of the timeline, the newest first.",
+        (
+            Parameter("table"),
+            Parameter("path"),
+            Parameter("limit", "int", 20),
+            Parameter("showArchived", "boolean", default=False),
+            Parameter("filter"),
+            Parameter("startTime"),
+            Parameter("endTime"),
+        ),
+        (
+            Column("instant_time"),
+            Column("action"),
+            Column("state"),
+            Column("requested_time"),
+            Column("inflight_time"),
+            Column("completed_time"),
+            Column("timeline_type"),
+            Column("rollback_info"),
+        ),
+        _show_timeline,
+    ),
+    Procedure(
+        "show_rollbacks",
+        "The rollbacks that were done.",
+        (_TABLE, _LIMIT),
+        (
+            Column("instant"),
+            Column("rollback_instant"),
+            Column("total_files_deleted", "int"),
+            Column("time_taken_in_millis", "bigint"),
+            Column("total_partitions", "int"),
+        ),
+        _show_rollbacks,
+    ),
+    Procedure(
+        "show_rollback_detail",
+        "The files that one rollback deleted.",
+        (_TABLE, _LIMIT, Parameter("instant_time", default=REQUIRED)),
+        (Column("instant"), Column("rollback_instant"), Column("partition"), Column("deleted_file"), Column("succeeded", "boolean")),
+        _show_rollback_detail,
+    ),
+    Procedure(
+        "export_instants",
+        "Copies the files of completed instants into a folder of this machine.",
+        (
+            _TABLE,
+            Parameter("local_folder", default=REQUIRED),
+            Parameter("limit", "int", -1),
+            Parameter("actions", "string", "clean,commit,deltacommit,rollback,savepoint,restore"),
+            Parameter("desc", "boolean", default=False),
+        ),
+        (Column("export_detail"),),
+        _export_instants,
+    ),
+    Procedure(
+        "delete_marker",
+        "Deletes the markers that an instant left behind.",
+        (_TABLE, Parameter("instant_time", default=REQUIRED)),
+        (Column("delete_marker_result", "boolean"),),
+        _delete_marker,
+    ),
+)

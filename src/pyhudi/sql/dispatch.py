@@ -1,0 +1,137 @@
+"""The front door: what `spark.sql` runs on a session that pyhudi has enabled.
+
+A text goes through Spark's own parser once. Statements that write or define Hudi tables go to their module below;
+every other statement is Spark's, after the Hudi tables it names were brought up to date. Design:
+docs/design/0030-sql-front-door.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from pyspark.errors import ParseException, PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.sql_formatter import SQLStringFormatter
+
+from pyhudi.errors import HudiError
+from pyhudi.spark.catalog.relation_cache import one_statement
+from pyhudi.sql import unsupported as refused
+from pyhudi.sql.call import run_call
+from pyhudi.sql.query import query
+from pyhudi.sql.statement import statement
+from pyhudi.sql.statement.statement import Arguments, PlainSql, Statement
+from pyhudi.sql.statements import alter_statement as alter
+from pyhudi.sql.statements import alter_table, create_as, like, session_settings, show, temporary_view
+from pyhudi.sql.statements import compaction_statement as compaction
+from pyhudi.sql.statements import create_table as create
+from pyhudi.sql.statements import delete_statement as delete
+from pyhudi.sql.statements import drop_truncate as maintain
+from pyhudi.sql.statements import index_statements as indexes
+from pyhudi.sql.statements import insert_statement as insert
+from pyhudi.sql.statements import merge_statement as merge
+from pyhudi.sql.statements import partition_statements as partitions
+from pyhudi.sql.statements import update_statement as update
+from pyhudi.sql.text import error_position as places
+from pyhudi.sql.write.explain_write import explained_statement
+
+#: By the class of the statement's plan in Spark. A handler answers None when the statement's table is not a Hudi table.
+_HANDLERS: Final[dict[str, Callable[[Statement], DataFrame | None]]] = {
+    "CreateTable": create.create_table,
+    "CreateTableAsSelect": create_as.create_table_as_select,
+    "CreateTableLike": like.create_like,  # Spark 4.3
+    "CreateTableLikeCommand": like.create_like,  # Spark 4.1
+    "ReplaceTable": create.refuse_replace,
+    "ReplaceTableAsSelect": create.refuse_replace,
+    "InsertIntoStatement": insert.insert,
+    "UpdateTable": update.update,
+    "DeleteFromTable": delete.delete,
+    "MergeIntoTable": merge.merge,
+    "DropTable": maintain.drop_table,
+    "TruncateTable": maintain.truncate_table,
+    "RefreshTable": maintain.refresh_table,
+    "CreateViewCommand": temporary_view.create,
+    "CreateIndex": indexes.create,
+    "DropIndex": indexes.drop,
+    "ShowPartitions": show.show_partitions,
+    "SetCommand": session_settings.warn_of_setting,
+    "ResetCommand": session_settings.reset,
+    **dict.fromkeys(alter.KINDS, alter.alter_columns),
+    "Call": run_call.call,
+    "RenameTable": alter_table.rename,
+    "SetTableProperties": alter_table.set_properties,
+    "UnsetTableProperties": alter_table.unset_properties,
+    "SetTableSerDeProperties": alter_table.set_serde_properties,
+    "DropPartitions": partitions.drop_partitions,
+    "AddPartitions": partitions.add_partitions,
+    "TruncatePartition": partitions.truncate_partition,
+    "RepairTable": maintain.refresh_table,
+    "RecoverPartitions": maintain.refresh_table,
+}
+
+
+#: Their queries may name relations that Spark cannot read as they are written.
+_WITH_A_QUERY: Final = frozenset({"InsertIntoStatement", "CreateTableAsSelect", "UpdateTable", "DeleteFromTable", "MergeIntoTable"})
+
+
+def run(session: SparkSession, plain: PlainSql, text: str, args: Arguments = None, **frames: Any) -> DataFrame:
+    """Run a SQL statement on a session that speaks Hudi.
+
+    Args:
+        session: The session.
+        plain: `SparkSession.sql` as Spark made it, bound to the session.
+        text: One statement.
+        args: Named or positional parameters, as `SparkSession.sql` takes them.
+        frames: DataFrames and values that `{name}` in the text stands for, as `SparkSession.sql` takes them.
+
+    Raises:
+        HudiError: the statement or its data do not fit a Hudi table; nothing was written.
+        pyspark.errors.AnalysisException: Spark's own, for names and types that do not exist.
+    """
+    if not frames:
+        return _run(session, plain, text, args)
+    formatter = SQLStringFormatter(session)
+    try:
+        return _run(session, plain, formatter.format(text, **frames), args)
+    finally:
+        formatter.clear()
+
+
+def _run(session: SparkSession, plain: PlainSql, text: str, args: Arguments) -> DataFrame:
+    try:
+        with one_statement(session):
+            return _handled(session, plain, text, args)
+    except HudiError as error:
+        places.mark(error, text)
+        raise
+    except PySparkException as error:
+        places.move(error, text)
+        raise
+
+
+def _handled(session: SparkSession, plain: PlainSql, text: str, args: Arguments) -> DataFrame:
+    # Before Spark's parser, which refuses these statements: PySpark logs such an error, with its trace, as soon as it exists.
+    if (answer := indexes.show_or_refresh(session, plain, text)) is not None:
+        return answer
+    try:
+        parsed = statement.read(session, plain, text, args)
+    except ParseException:
+        if (call := compaction.as_call(text)) is not None:
+            return _handled(session, plain, call, None)
+        return plain(text, args) if args else plain(text)  # Spark's own error, or a syntax that only its full road accepts
+    refused.check(parsed)
+    asked = explained_statement(parsed) or parsed
+    handler = _HANDLERS.get(asked.kind)
+    answer = None if handler is None else _answer(handler, asked)
+    return query.run(parsed) if answer is None else answer
+
+
+def _answer(handler: Callable[[Statement], DataFrame | None], asked: Statement) -> DataFrame | None:
+    """Return what the handler answers; None leaves the statement to Spark."""
+    named = asked.with_names()
+    if asked.kind not in _WITH_A_QUERY or not query.has_places(named):
+        return handler(named)
+    with query.replaced(named) as (replaced, paths):
+        made = statement.read(asked.session, asked.plain, replaced, named.args, paths).explaining(asked.explain)
+        answer = handler(made)
+        return query.run(made) if answer is None and made.explain is None else answer

@@ -1,0 +1,91 @@
+"""Statements that would change a Hudi table which they do not name plainly: through a view, IDENTIFIER(...) or EXECUTE IMMEDIATE.
+
+Spark would refuse them as well, but says nothing of the reason, or ends in an internal error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from pyhudi.errors import UnsupportedError, UsageError
+from pyhudi.spark.catalog import catalog_table, relations
+from pyhudi.spark.catalog.catalog_table import CatalogTable
+from pyhudi.sql.statement import statement as statements
+from pyhudi.sql.statement.statement import Statement
+from pyhudi.sql.text.tokens import Token, find_word, slice_text
+
+_COMPUTED: Final = "PlanWithUnresolvedIdentifier"
+#: Statements that change rows, and where their plans name the table.
+_CHANGES: Final = {"UpdateTable": "table", "DeleteFromTable": "table", "MergeIntoTable": "targetTable"}
+
+
+def check(statement: Statement) -> None:
+    """Refuse a statement that changes a Hudi table without its plain name.
+
+    Raises:
+        UsageError: it would change a view.
+        UnsupportedError: it computes its table's name, or its text, while it runs.
+    """
+    if "ExecuteImmediate" in statement.kind:
+        _check_text(statement)
+    elif statement.kind == _COMPUTED:
+        _check_name(statement)
+    elif (part := _CHANGES.get(statement.kind)) is not None:
+        node = getattr(statement.plan, part)()
+        name = next(statement.names_of(node), None)
+        if name is not None:
+            _check_view(statement, name)
+        elif _COMPUTED in str(node.toString()):
+            _check_name(statement)
+
+
+def _check_view(statement: Statement, name: tuple[str, ...]) -> None:
+    if catalog_table.find(statement.session, name) is not None:
+        return
+    behind = relations.refresh_all(statement.session, [name])
+    if behind:
+        raise UsageError(
+            f"{'.'.join(name)} is a view over the Hudi table {behind[0].qualified_name}, and a view has no rows of its own to change: name"
+            " the table itself."
+        )
+
+
+def _check_name(statement: Statement) -> None:
+    """Refuse `UPDATE IDENTIFIER(...)` of a Hudi table, and `CREATE TABLE IDENTIFIER(...) USING hudi`."""
+    tokens = statement.tokens
+    at = next(i for i, token in enumerate(tokens) if token.is_word("IDENTIFIER") and tokens[i + 1].text == "(")
+    end = next(i for i in range(at + 2, len(tokens)) if tokens[i].text == ")" and tokens[i].depth == tokens[at + 1].depth)
+    name = _value(statement, tokens[at + 2 : end])
+    table = catalog_table.find(statement.session, name) if name else None
+    if table is not None or _is_made_a_hudi_table(tokens):
+        raise UnsupportedError(
+            f"The statement computes the name of its Hudi table, {name}, with IDENTIFIER(...), which is served in queries only: write the"
+            " name itself."
+        )
+
+
+def _is_made_a_hudi_table(tokens: Sequence[Token]) -> bool:
+    using = find_word(tokens, "USING") if tokens[0].is_word("CREATE", "REPLACE") else None
+    return using is not None and tokens[using + 1].text.strip("`").lower() == catalog_table.PROVIDER
+
+
+def _check_text(statement: Statement) -> None:
+    tokens = statement.tokens
+    end = find_word(tokens, "INTO", "USING", after=2)
+    text = _value(statement, tokens[2:end])
+    run = statements.read(statement.session, statement.plain, text, None)
+    table: CatalogTable | None = None
+    if run.kind in _CHANGES or run.kind == "InsertIntoStatement":
+        table = run.hudi_table()
+    if table is not None:
+        raise UnsupportedError(
+            f"EXECUTE IMMEDIATE does not reach the Hudi table {table.qualified_name}: run the statement itself, with its parameters as"
+            " spark.sql(text, args=...)."
+        )
+
+
+def _value(statement: Statement, tokens: Sequence[Token]) -> str:
+    """Return what Spark makes of an expression."""
+    frame = statement.ask(f"SELECT {slice_text(statement.text, tokens)}")
+    return str(frame.collect()[0][0])

@@ -1,0 +1,4 @@
+"""A parsed statement and the settings it runs under.
+
+It imports `text`.
+"""

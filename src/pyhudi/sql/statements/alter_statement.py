@@ -1,0 +1,135 @@
+"""ALTER TABLE on columns: ADD COLUMNS, RENAME, ALTER and DROP COLUMN, each one commit without rows.
+
+What is allowed without and with `hoodie.schema.on.read.enable` stands in `pyhudi.write.input.alter_columns`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql.types import StructField, StructType
+
+from pyhudi.errors import HudiError, UnsupportedError, about
+from pyhudi.spark.catalog.relation_cache import forget, refresh
+from pyhudi.spark.jvm import jvm
+from pyhudi.spark.jvm.frame_schema import arrow_type
+from pyhudi.spark.jvm.jvm import JavaObject
+from pyhudi.spark.jvm.stored_types import stored
+from pyhudi.sql.statement.statement import Statement
+from pyhudi.sql.write.write_target import WriteTarget, open_target
+from pyhudi.table.alter_table_schema import alter_schema
+from pyhudi.write.input.alter_columns import (
+    AddColumn,
+    AllowNull,
+    Change,
+    DescribeColumn,
+    DropColumn,
+    MoveColumn,
+    RenameColumn,
+    RetypeColumn,
+)
+
+_FIRST: Final = "FIRST"
+
+
+def alter_columns(statement: Statement) -> DataFrame | None:
+    """Run an ALTER TABLE about columns; None when the table is another's."""
+    entry = statement.hudi_table()
+    if entry is None:
+        return None
+    target = open_target(statement, entry)
+    changes = list(_CHANGES[statement.kind](target, statement.plan))
+    try:
+        altered = alter_schema(target.table, changes, target.options) if changes else None
+    except HudiError as error:
+        named = (".".join(change.path) for change in changes)
+        raise about(error, next((path for path in named if path in str(error)), ".".join(changes[0].path))) from None
+    if altered is not None:
+        forget(statement.session, entry)
+        refresh(statement.session, entry)
+    return statement.empty()
+
+
+def _added(target: WriteTarget, plan: JavaObject) -> Iterator[Change]:
+    for column in jvm.items_of(plan.columnsToAdd()):
+        path = _parts(column.name())
+        if jvm.value_of(column.default()) is not None:
+            raise UnsupportedError(f"ALTER TABLE {target.name}: DEFAULT of the column {'.'.join(path)} is not served by Hudi tables.")
+        if not column.nullable():
+            raise UnsupportedError(
+                f"ALTER TABLE {target.name}: the column {'.'.join(path)} cannot be NOT NULL, since the rows there are have no value for it."
+            )
+        position = jvm.value_of(column.position())
+        yield AddColumn(
+            path, _type(column.dataType(), path), jvm.value_of(column.comment()), None if position is None else _position(position)
+        )
+
+
+def _renamed(_: WriteTarget, plan: JavaObject) -> Iterator[Change]:
+    yield RenameColumn(_parts(plan.column().name()), plan.newName())
+
+
+def _dropped(target: WriteTarget, plan: JavaObject) -> Iterator[Change]:
+    for column in jvm.items_of(plan.columnsToDrop()):
+        path = _parts(column.name())
+        if not (plan.ifExists() and path[0].lower() not in {name.lower() for name in target.columns}):
+            yield DropColumn(path)
+
+
+def _changed(target: WriteTarget, plan: JavaObject) -> Iterator[Change]:
+    for spec in jvm.items_of(plan.specs()):
+        path = _parts(spec.column().name())
+        if spec.dropDefault() or jvm.value_of(spec.newDefaultExpression()) is not None:
+            raise UnsupportedError(f"ALTER TABLE {target.name}: DEFAULT of the column {'.'.join(path)} is not served by Hudi tables.")
+        nullable = jvm.value_of(spec.newNullability())
+        if nullable is not None:
+            if not nullable:
+                raise UnsupportedError(
+                    f"ALTER TABLE {target.name}: the column {'.'.join(path)} cannot become NOT NULL: rows there are may have no value."
+                )
+            yield AllowNull(path)
+        if (kind := jvm.value_of(spec.newDataType())) is not None:
+            yield RetypeColumn(path, _type(kind, path))
+        if (comment := jvm.value_of(spec.newComment())) is not None:
+            yield DescribeColumn(path, comment)
+        if (position := jvm.value_of(spec.newPosition())) is not None:
+            yield MoveColumn(path, _position(position))
+
+
+def _replaced(target: WriteTarget, _: JavaObject) -> Iterable[Change]:
+    raise UnsupportedError(
+        f"ALTER TABLE {target.name} REPLACE COLUMNS is not served: DROP COLUMNS and ADD COLUMNS say which column is which."
+    )
+
+
+_CHANGES: Final[dict[str, Callable[[WriteTarget, JavaObject], Iterable[Change]]]] = {
+    "AddColumns": _added,
+    "RenameColumn": _renamed,
+    "DropColumns": _dropped,
+    "AlterColumns": _changed,
+    "ReplaceColumns": _replaced,
+}
+KINDS: Final = frozenset(_CHANGES)
+
+
+def _parts(names: JavaObject) -> tuple[str, ...]:
+    return tuple(jvm.items_of(names))
+
+
+def _position(position: JavaObject) -> str:
+    """Return the column after which another shall stand, the empty text for FIRST."""
+    stated = position.position()
+    return "" if stated.toString() == _FIRST else str(stated.column())
+
+
+def _type(kind: JavaObject, path: tuple[str, ...]) -> pa.DataType:
+    column = StructField("c", StructType.fromJson({"type": "struct", "fields": [_as_field(kind)]})["c"].dataType)
+    return arrow_type(stored(StructType([column]))["c"].dataType, ".".join(path))
+
+
+def _as_field(kind: JavaObject) -> dict[str, object]:
+    return {"name": "c", "type": json.loads(kind.json()), "nullable": True, "metadata": {}}

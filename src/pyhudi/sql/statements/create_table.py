@@ -1,0 +1,243 @@
+"""CREATE TABLE ... USING hudi: the table in storage first, then its entry in the session catalog.
+
+Rules (Apache Hudi's page "SQL DDL"): hive-style partition paths unless the properties say otherwise; partition columns move to the
+end; a LOCATION that holds a Hudi table brings its own schema and configuration.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Final
+
+from pyspark.sql import DataFrame
+from pyspark.sql.types import StringType, StructField, StructType
+
+from pyhudi.errors import OptionError, SchemaError, TableExists, TableNotFound, UnsupportedError, UsageError, about
+from pyhudi.schema.meta_columns import META_COLUMNS
+from pyhudi.spark.catalog import catalog_table
+from pyhudi.spark.catalog.catalog_table import CatalogTable
+from pyhudi.spark.catalog.relation_cache import catalog_order, forget, refresh
+from pyhudi.spark.jvm import jvm
+from pyhudi.spark.jvm.frame_schema import arrow_schema_of
+from pyhudi.spark.jvm.spark_types import spark_schema
+from pyhudi.spark.jvm.stored_types import stored
+from pyhudi.spec import options as spec_options
+from pyhudi.spec.config.config_keys import concerns_table
+from pyhudi.spec.options import Options
+from pyhudi.spec.table.table_config import parse_table_type
+from pyhudi.sql.statement.statement import Statement
+from pyhudi.sql.write import table_definition as definitions
+from pyhudi.sql.write.table_definition import Definition
+from pyhudi.storage.defaults_file import default_table_options
+from pyhudi.storage.open_storage import open_storage
+from pyhudi.table.hudi_table import HudiTable
+from pyhudi.table.remove_table import delete_table
+
+_PARTITIONS: Final = "hoodie.datasource.write.partitionpath.field"
+_KEYS: Final = "hoodie.datasource.write.recordkey.field"
+_ORDER: Final = "hoodie.table.ordering.fields"
+_TYPE: Final = "hoodie.datasource.write.table.type"
+_HIVE_STYLE: Final = "hoodie.datasource.write.hive_style_partitioning"
+
+
+def create_table(statement: Statement) -> DataFrame | None:
+    """Run a CREATE TABLE; None when it is not `USING hudi`."""
+    if not definitions.is_hudi(statement.plan):
+        return None
+    definition = definitions.read_definition(statement)
+    if prepare(statement, definition):
+        location = location_of(statement, definition)
+        try:
+            table = HudiTable.open(location)
+        except TableNotFound:
+            with undone_on_error(statement, definition, location):
+                register(statement, definition, create_storage(definition, location), location)
+        else:
+            _check_agrees(definition, table)
+            register(statement, definition, table, location)
+    return statement.empty()
+
+
+@contextmanager
+def undone_on_error(statement: Statement, definition: Definition, location: str) -> Iterator[None]:
+    """Remove a table that is being made, from catalog and storage, when the block fails after it began to stand."""
+    stood = _stands(location)
+    try:
+        yield
+    except BaseException:
+        entry = catalog_table.find(statement.session, (catalog_table.SESSION_CATALOG, definition.database, definition.name))
+        if entry is not None:
+            forget(statement.session, entry)
+            catalog_table.unregister(statement.session, entry)
+        if not stood and _stands(location):
+            delete_table(open_storage(location))
+        raise
+
+
+def _stands(location: str) -> bool:
+    try:
+        HudiTable.open(location)
+    except TableNotFound:
+        return False
+    return True
+
+
+def prepare(statement: Statement, definition: Definition) -> bool:
+    """Check that the name is free; False when it is taken and IF NOT EXISTS says that this is fine."""
+    session = statement.session
+    if not jvm.session_catalog(session).databaseExists(definition.database):
+        raise UsageError(f"There is no database {definition.database}: CREATE DATABASE {definition.database} makes it.")
+    taken = catalog_table.raw_entry(session, definition.database, definition.name) is not None
+    if taken and not definition.if_not_exists:
+        raise TableExists(
+            f"{definition.qualified_name} exists already: DROP TABLE it, take another name, or say CREATE TABLE IF NOT EXISTS."
+        )
+    return not taken
+
+
+def location_of(statement: Statement, definition: Definition) -> str:
+    """Return the base path: LOCATION (a relative one lies below the database), or the place of a managed table."""
+    managed = catalog_table.default_location(statement.session, definition.database, definition.name)
+    if definition.location is None:
+        return managed
+    if definition.location.startswith("/") or re.match(r"[A-Za-z][\w+.-]*:", definition.location):
+        return definition.location
+    return f"{managed.rsplit('/', 1)[0]}/{definition.location}"
+
+
+def create_storage(definition: Definition, location: str) -> HudiTable:
+    """Create the table in storage.
+
+    Raises:
+        OptionError: a property is unknown or contradicts another.
+        SchemaError: a type cannot be stored, or a key column does not exist.
+    """
+    given = {key: value for key, value in definition.properties.items() if definitions.is_option(key)}
+    options = spec_options.resolve(
+        spec_options.overruled({_HIVE_STYLE: "true"}, default_table_options("hoodie.table.name", _PARTITIONS), given)
+    )
+    schema = definition.ordered(definitions.without_meta_columns(definition.schema))
+    if not schema.names:
+        raise SchemaError(
+            f"CREATE TABLE {definition.qualified_name} states no columns, and {location} holds no Hudi table to take them from."
+        )
+    return HudiTable.create(
+        location,
+        arrow_schema_of(stored(schema)),
+        name=definition.name,
+        keys=_column_names(definition, schema, options, _KEYS),
+        partition_by=_partition_fields(definition, options),
+        order_by=_column_names(definition, schema, options, _ORDER),
+        table_type=options.text(_TYPE, default="COPY_ON_WRITE"),
+        options={**_remaining(options), "hoodie.database.name": definition.database},
+    )
+
+
+def register(statement: Statement, definition: Definition, table: HudiTable, location: str) -> CatalogTable:
+    """Put the table into the session catalog, with the columns that storage has and the comments of the statement."""
+    partition_columns = tuple(table.config.partition_fields)
+    stated = {field.name.lower(): (field.nullable, field.metadata) for field in definition.schema.fields}
+    found = spark_schema(table.schema)
+    ordered = catalog_order(found.names, partition_columns)
+    data = [StructField(name, found[name].dataType, *stated.get(name.lower(), (True, None))) for name in ordered]
+    meta = [StructField(name, StringType()) for name in META_COLUMNS]
+    entry = catalog_table.register(
+        statement.session,
+        definition.database,
+        definition.name,
+        schema=StructType([*meta, *data]),
+        partition_columns=partition_columns,
+        location=location,
+        managed=definition.location is None,
+        properties=definition.properties,
+        comment=definition.comment,
+    )
+    refresh(statement.session, entry)  # Spark's own catalog functions ask for it without passing the front door
+    return entry
+
+
+def _remaining(options: Options) -> dict[str, str]:
+    """Return the options of the table that are no arguments of `HudiTable.create`; those of its writes stay in the catalog."""
+    return {name: value for name, value in options.given.items() if concerns_table(name) and name not in (_KEYS, _ORDER, _TYPE)}
+
+
+def _column_names(definition: Definition, schema: StructType, options: Options, key: str) -> tuple[str, ...]:
+    """Return the columns that a list such as primaryKey names, spelled as the columns are."""
+    stated = [name.strip() for name in options.text(key, default="").split(",") if name.strip()]
+    found = {name: _spelled(schema, name.split(".")) for name in stated}
+    if missing := [name for name in stated if found[name] is None]:
+        problem = (
+            f"CREATE TABLE {definition.qualified_name}: {missing[0]} of {key} is no column; the columns are {', '.join(schema.names)}."
+        )
+        raise about(SchemaError(problem), next((text for text in definition.properties.values() if missing[0] in text), missing[0]))
+    return tuple(spelled for spelled in found.values() if spelled is not None)
+
+
+def _spelled(schema: StructType, parts: Sequence[str]) -> str | None:
+    """Return a column's name, which a dotted one finds in structs, as the table spells it; None when there is none."""
+    field = next((field for field in schema.fields if field.name.lower() == parts[0].lower()), None)
+    if field is None or len(parts) == 1:
+        return None if field is None else field.name
+    inner = _spelled(field.dataType, parts[1:]) if isinstance(field.dataType, StructType) else None
+    return None if inner is None else f"{field.name}.{inner}"
+
+
+def _partition_fields(definition: Definition, options: Options) -> tuple[str, ...]:
+    """Return the columns of PARTITIONED BY, with what a property says of how each is written (`ts:TIMESTAMP`).
+
+    Raises:
+        OptionError: the property names other columns.
+    """
+    stated = tuple(field.strip() for field in options.text(_PARTITIONS, default="").split(",") if field.strip())
+    named = [field.partition(":")[0] for field in stated]
+    if stated and definition.partition_columns and not _same(named, definition.partition_columns):
+        raise OptionError(
+            f"CREATE TABLE {definition.qualified_name} says PARTITIONED BY ({', '.join(definition.partition_columns)}), and {_PARTITIONS} ="
+            f" {', '.join(stated)}: name the same columns in the same order."
+        )
+    return stated or tuple(definition.partition_columns)
+
+
+def _check_agrees(definition: Definition, table: HudiTable) -> None:
+    """Refuse a statement that contradicts the table that stands at its location."""
+    config = table.config
+    stored_names = {name.lower() for name in table.schema.names}
+    strange = [f.name for f in definitions.without_meta_columns(definition.schema).fields if f.name.lower() not in stored_names]
+    if strange:
+        raise SchemaError(
+            f"{definition.location} holds a Hudi table whose columns are {', '.join(table.schema.names)}; CREATE TABLE"
+            f" {definition.qualified_name} states {strange[0]} as well. Leave the columns out: they are taken from"
+            f" the table."
+        )
+    if definition.partition_columns and not _same(definition.partition_columns, config.partition_fields):
+        raise OptionError(_contradiction(definition, "PARTITIONED BY", definition.partition_columns, config.partition_fields))
+    stated = spec_options.resolve({key: value for key, value in definition.properties.items() if definitions.is_option(key)})
+    keys = [key.strip() for key in stated.text(_KEYS, default="").split(",") if key.strip()]
+    if keys and not _same(keys, config.record_key_fields):
+        raise OptionError(_contradiction(definition, "primaryKey", keys, config.record_key_fields))
+    kind = parse_table_type(stated.text(_TYPE, default=config.table_type))
+    if kind != config.table_type:
+        raise OptionError(_contradiction(definition, "type", [kind], [config.table_type]))
+
+
+def _same(stated: Sequence[str], found: Sequence[str]) -> bool:
+    return [name.lower() for name in stated] == [name.lower() for name in found]
+
+
+def _contradiction(definition: Definition, what: str, stated: Sequence[str], found: Sequence[str]) -> str:
+    return (
+        f"CREATE TABLE {definition.qualified_name} says {what} {', '.join(stated)}, but the Hudi table at its"
+        f" location says"
+        f" {', '.join(found) or 'none'}. Leave {what} out: it is taken from the table."
+    )
+
+
+def refuse_replace(statement: Statement) -> None:
+    """Refuse REPLACE TABLE that would make or replace a Hudi table; others are Spark's."""
+    replaced = statement.hudi_table()
+    if definitions.is_hudi(statement.plan) or replaced is not None:
+        raise UnsupportedError(
+            "REPLACE TABLE is not served for Hudi tables: DROP TABLE and CREATE TABLE again, or INSERT OVERWRITE to keep the history."
+        )

@@ -1,0 +1,170 @@
+"""INSERT INTO and INSERT OVERWRITE.
+
+The source query runs in Spark; its columns are put to the table's by position or by name and cast by Spark's
+store-assignment rules. `hoodie.spark.sql.insert.into.operation` alone chooses the operation (Apache Hudi's page "SQL DML"): insert
+unless it says upsert or bulk_insert.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+
+from pyhudi.errors import OptionError, SchemaError, about
+from pyhudi.spark.catalog import relations
+from pyhudi.spark.jvm import jvm
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.spec.options import Options, overruled, resolve
+from pyhudi.sql.statement.statement import Statement
+from pyhudi.sql.text.tokens import find_word, slice_text
+from pyhudi.sql.write.column_assignment import Target, conform
+from pyhudi.sql.write.write_target import WriteTarget, open_target
+
+_OPERATION = "hoodie.spark.sql.insert.into.operation"
+_DUPLICATES = "hoodie.datasource.insert.dup.policy"
+_MODE = "hoodie.sql.insert.mode"
+_BULK = "hoodie.sql.bulk.insert.enable"
+_OPERATIONS = {"insert": Operation.INSERT, "upsert": Operation.UPSERT, "bulk_insert": Operation.BULK_INSERT}
+
+
+@dataclass(frozen=True, slots=True)
+class _Insert:
+    """What Spark's parser says about an INSERT."""
+
+    columns: tuple[str, ...]  # the column list; empty when there is none
+    partition: dict[str, str | None]  # PARTITION (a = 'x', b): None for a column that the query gives
+    overwrite: bool
+    by_name: bool
+    if_not_exists: bool
+
+
+def insert(statement: Statement) -> DataFrame | None:
+    """Run an INSERT on a Hudi table; None when the table is another's."""
+    plan = statement.plan
+    name = next(iter(statement.names_of(plan.table())), None)
+    entry = None if name is None else statement.table_named(name)
+    if name is None or entry is None:
+        return None
+    stated = _Insert(
+        columns=tuple(jvm.items_of(plan.userSpecifiedCols())),
+        partition=_partition_spec(plan),
+        overwrite=plan.overwrite(),
+        by_name=plan.byName(),
+        if_not_exists=plan.ifPartitionNotExists(),
+    )
+    if stated.if_not_exists:
+        raise SchemaError(f"INSERT ... IF NOT EXISTS is not served on the Hudi table {entry.qualified_name}: leave it out.")
+    relations.refresh_all(statement.session, statement.names_read(name))
+    target = open_target(statement, entry)
+    source = statement.ask_for_data(_query_text(statement, stated))
+    rows = conform(source, _targets(target, stated, source), f"INSERT into {entry.qualified_name}")
+    own = relations.options_of(plan.table())
+    options = resolve(overruled(target.options, own))
+    operation, partitions = _operation(target, stated, options)
+    return target.write(operation, rows, partitions=partitions, options={**_policy(target, options), **own})
+
+
+def _partition_spec(plan: jvm.JavaObject) -> dict[str, str | None]:
+    entries = jvm.entries_of(plan.partitionSpec())
+    return {name: None if value == "None" else value.removeprefix("Some(")[:-1] for name, value in entries.items()}
+
+
+def _query_text(statement: Statement, stated: _Insert) -> str:
+    """Return the source query as it was written, with the WITH clause that stands before the INSERT."""
+    tokens = statement.tokens
+    first = find_word(tokens, "INSERT")
+    assert first is not None, "the parser saw an INSERT"
+    at = _after_name(statement, first)
+    if stated.partition or tokens[at].is_word("PARTITION"):
+        at = _after_brackets(statement, at + 1)
+    if stated.by_name:
+        at += 2
+    if stated.columns:
+        at = _after_brackets(statement, at)
+    return f"{slice_text(statement.text, tokens[:first])} {slice_text(statement.text, tokens[at:])}"
+
+
+def _after_name(statement: Statement, insert_at: int) -> int:
+    """Return the index of the token after `INSERT INTO [TABLE] a.b.c [WITH (...)]`."""
+    tokens, at = statement.tokens, insert_at + 2
+    if tokens[at].is_word("TABLE") and tokens[at + 1].text not in {".", "(", "VALUES"}:
+        at += 1
+    at += 1
+    while tokens[at].text == ".":
+        at += 2
+    if tokens[at].is_word("WITH") and tokens[at + 1].text == "(":
+        at = _after_brackets(statement, at + 1)
+    return at
+
+
+def _after_brackets(statement: Statement, opening: int) -> int:
+    tokens = statement.tokens
+    depth = tokens[opening].depth
+    return next(i for i in range(opening + 1, len(tokens)) if tokens[i].text == ")" and tokens[i].depth == depth) + 1
+
+
+def _targets(target: WriteTarget, stated: _Insert, source: DataFrame) -> list[Target]:
+    """Say for each column of the table where its value comes from."""
+    names = {column.lower(): column for column in target.columns}
+    static = {_known(target, names, name): value for name, value in stated.partition.items() if value is not None}
+    if strange := [name for name in static if name not in target.partition_columns]:
+        problem = f"{strange[0]} in PARTITION (...) is not a partition column of {target.name}: those are {target.partition_columns}."
+        raise about(SchemaError(problem), strange[0])
+    if stated.columns:
+        order = [_known(target, names, name) for name in stated.columns]
+        order += [name for name in target.partition_columns if name in static and name not in order]
+    else:
+        order = list(target.columns)
+    fed = [name for name in order if name not in static]
+    given = {name.lower(): i for i, name in enumerate(source.columns)} if stated.by_name else None
+    return [Target.of(field, position=_position(field.name, fed, given), text=static.get(field.name)) for field in target.schema.fields]
+
+
+def _position(name: str, fed: list[str], given: dict[str, int] | None) -> int | None:
+    if given is not None:
+        return given.get(name.lower())
+    return fed.index(name) if name in fed else None
+
+
+def _known(target: WriteTarget, names: dict[str, str], name: str) -> str:
+    if name.lower() not in names:
+        raise about(SchemaError(f"{target.name} has no column {name}: its columns are {', '.join(target.columns)}."), name)
+    return names[name.lower()]
+
+
+def _insert_operation(target: WriteTarget, options: Options) -> Operation:
+    """Return what INSERT INTO does: by its own key, else by the older ones.
+
+    Raises:
+        OptionError: the operation is unknown, or the older keys contradict each other.
+    """
+    asked = options.get(_OPERATION)
+    keyless = not target.table.config.record_key_fields
+    if asked is not None:
+        found = _OPERATIONS[asked.lower()]
+        return Operation.INSERT if keyless and found is Operation.UPSERT else found  # a statement brings no meta columns
+    mode, bulk = options.text(_MODE).lower(), options.flag(_BULK)
+    if bulk and mode in ("upsert", "strict") and not keyless:
+        raise OptionError(f"{_BULK}=true and {_MODE}={mode} contradict each other: a bulk insert looks no keys up.")
+    if bulk:
+        return Operation.BULK_INSERT
+    return Operation.UPSERT if mode == "upsert" and not keyless else Operation.INSERT
+
+
+def _policy(target: WriteTarget, options: Options) -> dict[str, str]:
+    """Return the option that the mode `strict` stands for."""
+    is_strict = options.get(_OPERATION) is None and options.text(_MODE).lower() == "strict" and target.table.config.record_key_fields
+    return {_DUPLICATES: "fail"} if is_strict and options.get(_DUPLICATES) is None else {}
+
+
+def _operation(target: WriteTarget, stated: _Insert, options: Options) -> tuple[Operation, list[str] | None]:
+    """Return the operation and, for INSERT OVERWRITE ... PARTITION, the partition paths it replaces."""
+    if not stated.overwrite:
+        return _insert_operation(target, options), None
+    if not target.partition_columns:
+        return Operation.INSERT_OVERWRITE_TABLE, None
+    if (static := target.static_partition(stated.partition)) is not None:
+        return Operation.INSERT_OVERWRITE, [static]
+    dynamic = bool(stated.partition) or target.overwrite_mode() == "dynamic"
+    return (Operation.INSERT_OVERWRITE if dynamic else Operation.INSERT_OVERWRITE_TABLE), None

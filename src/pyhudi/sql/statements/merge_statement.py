@@ -1,0 +1,59 @@
+"""MERGE INTO t USING s ON condition WHEN ...: one query finds the rows that change, one commit writes them.
+
+Where few rows are merged by equal columns, the join is made in this process (`pyhudi.spark.writer.local_join`), else by Spark; the
+expressions
+are always Spark's to evaluate.
+
+Rows of the table come with the file they stand in, as those of UPDATE and DELETE do; new rows are looked up by the table's
+index, so that a key which the table holds already is updated there. Two source rows that change one row of the table: the
+greater ordering value wins, and without ordering fields the statement is refused.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+
+from pyhudi.errors import SchemaError
+from pyhudi.spark.writer.frame_write import bytes_here_max
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.sql.statement.statement import Statement
+from pyhudi.sql.write.merge_query import MergeQuery
+from pyhudi.sql.write.merge_text import Deed, MergeText, merge_text
+from pyhudi.sql.write.write_target import open_for_change
+
+
+def merge(statement: Statement) -> DataFrame | None:
+    """Run a MERGE on a Hudi table; None when the table is another's."""
+    opened = open_for_change(statement, statement.plan.targetTable())
+    if opened is None:
+        return None
+    target, seen = opened
+    text = merge_text(statement.text)
+    _check(text, target.name)
+    query = MergeQuery(statement, target, text)
+    is_explained = statement.explain is not None  # by Spark's plan, whatever the number of rows
+    rows = None if is_explained else query.build_here(bytes_here_max(statement.session, target.options))
+    if rows is None:
+        rows = statement.ask(query.build())
+    changed = query.changed_columns()
+    columns = None if changed is None or target.has_virtual_keys else target.partial_columns(changed)
+    return target.write(Operation.UPSERT_PREPPED, rows, located=True, seen=seen, columns=columns)
+
+
+def _check(text: MergeText, table: str) -> None:
+    """Refuse clauses that can never be reached.
+
+    Raises:
+        SchemaError: a clause without condition stands before another of its kind.
+    """
+    ended = set()
+    for clause in text.clauses:
+        if clause.rows in ended:
+            raise SchemaError(
+                f"MERGE INTO {table}: a WHEN {clause.rows.value} clause stands after one without a condition and never applies;"
+                " put the clause without a condition last."
+            )
+        if not clause.condition:
+            ended.add(clause.rows)
+        if clause.deed is Deed.INSERT and clause.assignments == ():
+            raise SchemaError(f"MERGE INTO {table}: INSERT names no columns.")

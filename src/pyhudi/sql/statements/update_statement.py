@@ -1,0 +1,99 @@
+"""UPDATE t SET column = expression, ... [WHERE condition].
+
+Spark's native scan evaluates condition and new values, so only the rows that change cross into Python, each with the
+file it stands in: no index look-up. The clauses are handed to Spark word by word, hence any expression works that
+Spark can evaluate, subqueries included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+from pyspark.sql.types import StringType
+
+from pyhudi.errors import SchemaError, about
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.sql.statement.statement import Statement
+from pyhudi.sql.text.tokens import find_word, quote, slice_text, split
+from pyhudi.sql.write.assignments import Assignment, assignment, column_of
+from pyhudi.sql.write.column_assignment import Target, conform
+from pyhudi.sql.write.write_target import WriteTarget, open_for_change
+from pyhudi.write.tagging.prepped import LOCATION_COLUMNS
+
+
+@dataclass(frozen=True, slots=True)
+class _Clauses:
+    """The parts of an UPDATE as they were written."""
+
+    with_clause: str
+    table: str  # name and alias
+    assignments: tuple[Assignment, ...]
+    where: str
+
+
+def update(statement: Statement) -> DataFrame | None:
+    """Run an UPDATE on a Hudi table; None when the table is another's."""
+    opened = open_for_change(statement, statement.plan.table())
+    if opened is None:
+        return None
+    target, seen = opened
+    clauses = _clauses(statement)
+    assigned = _assigned(target, clauses)
+    location = () if target.has_virtual_keys else LOCATION_COLUMNS
+    brought = None if target.has_virtual_keys else target.partial_columns(assigned)
+    # Columns that may not be null are read, since rows without them are refused, though what is written may leave them out.
+    needed = target.columns if brought is None else {*brought, *(field.name for field in target.snapshot.schema if not field.nullable)}
+    names = [name for name in target.columns if name in needed]
+    values = ", ".join([*location, *(f"{assigned.get(name, quote(name))} AS {quote(name)}" for name in names)])
+    text = f"{clauses.with_clause} SELECT {values} FROM {clauses.table} {clauses.where}"  # noqa: S608 - the user's own
+    source = statement.ask(text)
+    rows = conform(source, _targets(target, location, names), f"UPDATE of {target.name}")
+    if target.has_virtual_keys:
+        return target.write(Operation.UPSERT, rows)
+    return target.write(Operation.UPSERT_PREPPED, rows, located=True, seen=seen, columns=brought)
+
+
+def _targets(target: WriteTarget, location: Sequence[str], names: Sequence[str]) -> list[Target]:
+    located = [Target(name, StringType(), position) for position, name in enumerate(location)]
+    columns = enumerate((target.schema[name] for name in names), start=len(located))
+    return located + [Target.of(field, position=position) for position, field in columns]
+
+
+def _clauses(statement: Statement) -> _Clauses:
+    tokens, text = statement.tokens, statement.text
+    start = find_word(tokens, "UPDATE")
+    assert start is not None, "the parser saw an UPDATE"
+    set_at = find_word(tokens, "SET", after=start + 2)
+    assert set_at is not None, "the parser saw a SET clause"
+    where_at = find_word(tokens, "WHERE", after=set_at)
+    end = len(tokens) if where_at is None else where_at
+    return _Clauses(
+        with_clause=slice_text(text, tokens[:start]),
+        table=slice_text(text, tokens[start + 1 : set_at]),
+        assignments=tuple(assignment(text, part) for part in split(tokens[set_at + 1 : end], ",")),
+        where=slice_text(text, tokens[end:]),
+    )
+
+
+def _assigned(target: WriteTarget, clauses: _Clauses) -> dict[str, str]:
+    """Return the new value of each assigned column.
+
+    Raises:
+        SchemaError: the column does not exist, is assigned twice, or says where the row belongs (key and partition).
+    """
+    fixed = {name.lower() for name in (*target.table.config.record_key_fields, *target.partition_columns)}
+    assigned: dict[str, str] = {}
+    for stated in clauses.assignments:
+        name = column_of(target, stated.parts, "UPDATE")
+        if name.lower() in fixed:
+            problem = (
+                f"UPDATE of {target.name} assigns {name}, which is part of the record key or the partition: it says which row this is."
+                " Delete the row and insert it anew."
+            )
+            raise about(SchemaError(problem), ".".join(stated.parts))
+        if name in assigned:
+            raise about(SchemaError(f"UPDATE of {target.name} assigns {name} twice."), ".".join(stated.parts), 1)
+        assigned[name] = stated.value
+    return assigned

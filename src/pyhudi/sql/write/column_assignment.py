@@ -1,0 +1,120 @@
+"""Putting the columns of a query to the columns of a table: by position or name, with Spark's store-assignment casts.
+
+Rule: `spark.sql.storeAssignmentPolicy`, whose ANSI form (the default) allows a cast that cannot change a value's
+meaning (INT to BIGINT, DECIMAL to FLOAT) and refuses the others (STRING to INT). Spark's own table of allowed casts
+answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import ArrayType, DataType, MapType, NullType, StructField, StructType
+
+from pyhudi.errors import SchemaError, about
+from pyhudi.spark.jvm import jvm
+from pyhudi.sql.text.tokens import quote, text_literal
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One column of the result: fed by a column of the source, by a text, or null."""
+
+    name: str
+    type: DataType
+    position: int | None = None
+    text: str | None = None
+
+    @classmethod
+    def of(cls, field: StructField, *, position: int | None = None, text: str | None = None) -> Target:
+        return cls(field.name, field.dataType, position, text)
+
+
+def conform(source: DataFrame, targets: Sequence[Target], what: str) -> DataFrame:
+    """Return the source with exactly the target columns, in their order and of their types.
+
+    Args:
+        source: The query's result.
+        targets: One for each column wanted.
+        what: The statement for messages, such as `INSERT into sales.orders`.
+
+    Raises:
+        SchemaError: the number of columns differs, or a type cannot be stored in the column's.
+    """
+    session = source.sparkSession
+    given = source.schema.fields
+    fed = [(target, target.position) for target in targets if target.position is not None]
+    if len(fed) != len(given):
+        raise SchemaError(
+            f"{what}: the query gives {len(given)} column(s) ({', '.join(field.name for field in given)}),"
+            f" the table takes {len(fed)} ({', '.join(target.name for target, _ in fed)})."
+        )
+    if [(field.name, field.dataType) for field in given] == [(target.name, target.type) for target in targets]:
+        return source
+    for target, position in fed:
+        require_storable(session, given[position].dataType, target, what)
+    names = [field.name for field in given]
+    if len({name.lower() for name in names}) < len(names):  # each must be named by itself below
+        names = [f"_{i}" for i in range(len(given))]
+        source = source.toDF(*names)
+    return source.selectExpr(*(_expression(target, names, given) for target in targets))
+
+
+def _expression(target: Target, names: Sequence[str], given: Sequence[StructField]) -> str:
+    if target.position is None:
+        literal = "NULL" if target.text is None else text_literal(target.text)
+        return f"{cast_text(literal, target.type)} AS {quote(target.name)}"
+    value = quote(names[target.position])
+    if given[target.position].dataType != target.type:
+        value = cast_text(value, target.type)
+    return f"{value} AS {quote(target.name)}"
+
+
+def require_storable(session: SparkSession, found: DataType, target: Target, what: str) -> None:
+    """Check that a value may be stored in a column, by Spark's store-assignment policy.
+
+    Args:
+        session: The session, whose policy it is.
+        found: The value's type.
+        target: The column.
+        what: The statement for messages, such as `INSERT into sales.orders`.
+
+    Raises:
+        SchemaError: the cast could change what the value means.
+    """
+    wanted = target.type.simpleString()
+    if found != target.type and not _storable(session, found, target.type):
+        problem = (
+            f"{what}: column {target.name} is {wanted} and the query gives {found.simpleString()}, which cannot be"
+            f" stored there safely."
+            f" Write CAST(... AS {wanted}) in the query if that is what you mean."
+        )
+        raise about(SchemaError(problem), target.name)
+
+
+def cast_text(value: str, data_type: DataType) -> str:
+    """Return SQL that casts a value, given as SQL, to a type."""
+    return f"CAST({value} AS {_ddl(data_type)})"
+
+
+def _storable(session: SparkSession, found: DataType, wanted: DataType) -> bool:
+    if isinstance(found, NullType) or session.conf.get("spark.sql.storeAssignmentPolicy") == "LEGACY":
+        return True
+    return _can_store(session, found.json(), wanted.json())
+
+
+@lru_cache(maxsize=1024)
+def _can_store(session: SparkSession, found: str, wanted: str) -> bool:
+    sql = jvm.jvm(session).org.apache.spark.sql
+    from_json = sql.types.DataType.fromJson
+    return bool(sql.catalyst.expressions.Cast.canANSIStoreAssign(from_json(found), from_json(wanted)))
+
+
+def _ddl(data_type: DataType) -> str:
+    """Return a type as SQL states it; Spark itself quotes the names inside a nested one."""
+    if isinstance(data_type, ArrayType | MapType | StructType):
+        return StructType([StructField("c", data_type)]).toDDL().partition(" ")[2]
+    return data_type.simpleString()

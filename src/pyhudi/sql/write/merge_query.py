@@ -1,0 +1,249 @@
+"""A MERGE as one query: the rows it changes, each with where it stands, what happens to it and its new values.
+
+Spark joins and evaluates, so any condition and expression works that Spark knows. A row that its update leaves as it is
+comes out marked, so that merging the same source twice writes nothing the second time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from pyspark.sql import DataFrame
+from pyspark.sql.types import DataType, MapType, StructField, VariantType
+
+from pyhudi.errors import SchemaError, about
+from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN
+from pyhudi.spark.writer.local_join import Join, joined_rows
+from pyhudi.sql.statement.statement import Statement
+from pyhudi.sql.text.tokens import quote
+from pyhudi.sql.write.assignments import Assignment, column_of
+from pyhudi.sql.write.column_assignment import Target, cast_text, require_storable
+from pyhudi.sql.write.merge_equalities import equalities
+from pyhudi.sql.write.merge_text import Clause, Deed, MergeText, Rows
+from pyhudi.sql.write.write_target import WriteTarget
+from pyhudi.write.tagging.change_facts import UNCHANGED_COLUMN
+from pyhudi.write.tagging.prepped import LOCATION_COLUMNS
+from pyhudi.write.tagging.virtual_key_lookup import OLD_PREFIX
+
+_CLAUSE = "_pyhudi_clause"
+
+
+@dataclass(frozen=True, slots=True)
+class _Branch:
+    """One WHEN clause with the expression of every column of the target, cast to the column's type."""
+
+    number: int
+    clause: Clause
+    values: dict[str, str]
+    assigned: tuple[str, ...]
+
+
+class MergeQuery:
+    """Builds the query of one MERGE."""
+
+    def __init__(self, statement: Statement, target: WriteTarget, text: MergeText) -> None:
+        self._statement = statement
+        self._target = target
+        self._text = text
+
+    def build(self) -> str:
+        """Return the query: location columns or what they follow from, `_pyhudi_delete`, `_pyhudi_unchanged`, and the target's columns.
+
+        Raises:
+            SchemaError: a clause assigns a column that does not exist, twice, or a value that cannot be stored.
+        """
+        parts = []
+        if joined := self._joined:
+            parts.append((joined, self._join()))
+        if self._by_source:
+            parts.append((self._by_source, f"{self._text.target} LEFT ANTI JOIN {self._text.source} ON {self._text.on}"))
+        columns = ", ".join(map(quote, (*self._location, DELETE_COLUMN, UNCHANGED_COLUMN, *self._target.columns)))
+        changes = [
+            f"SELECT {columns} FROM (SELECT {', '.join(self._listed(branches))} FROM {relation}) WHERE {_CLAUSE} IS NOT NULL"  # noqa: S608
+            for branches, relation in parts
+        ]
+        return f"{self._text.with_clause} {' UNION ALL '.join(changes)}"
+
+    def build_here(self, max_bytes: int) -> DataFrame | None:
+        """Return the same rows from a join that is made in this process, without a Spark job; None where it is Spark's work.
+
+        That is so for a condition other than equal columns, for NOT MATCHED BY SOURCE, for what only the whole statement gives a meaning
+        (parameters, subqueries), and for many rows.
+
+        Args:
+            max_bytes: up to how much of source and table is read in this process.
+
+        Raises:
+            SchemaError: as `build`.
+        """
+        joined, text = self._joined, self._text
+        pairs = equalities(text)
+        if pairs is None or self._by_source or self._target.has_virtual_keys or self._statement.args or text.has_subqueries:
+            return None
+        table = self._statement.ask(f"SELECT * FROM {text.target}")  # noqa: S608 - the user's own
+        join = Join(pairs, matched=Rows.MATCHED in self._joined_kinds, unmatched=Rows.NOT_MATCHED in self._joined_kinds)
+        rows = joined_rows(self._target.snapshot, table, self._source_rows, join, max_bytes)
+        if rows is None:
+            return None
+        return rows.selectExpr(*self._listed(joined)).where(f"{_CLAUSE} IS NOT NULL").drop(_CLAUSE)
+
+    def changed_columns(self) -> tuple[str, ...] | None:
+        """Return the columns that the MERGE changes in records that stand; None when it may bring whole rows for them.
+
+        A row that is inserted may meet a record of its key, which it then replaces.
+        """
+        if any(branch.clause.deed is Deed.INSERT for branch in self._branches):
+            return None
+        return tuple(dict.fromkeys(name for branch in self._branches for name in branch.assigned))
+
+    @cached_property
+    def _location(self) -> dict[str, tuple[str, str]]:
+        """The columns that say where a record stands: the target's columns that they come from, and their types.
+
+        With virtual keys these are the columns of key and partition, by which the record is looked up.
+        """
+        if not self._target.has_virtual_keys:
+            return {name: (name, "STRING") for name in LOCATION_COLUMNS}
+        named = self._target.table.config.naming_columns
+        return {OLD_PREFIX + name: (name, self._target.schema[name].dataType.simpleString()) for name in named}
+
+    @cached_property
+    def _joined(self) -> list[_Branch]:
+        return [branch for branch in self._branches if branch.clause.rows is not Rows.NOT_MATCHED_BY_SOURCE]
+
+    @cached_property
+    def _joined_kinds(self) -> set[Rows]:
+        return {branch.clause.rows for branch in self._joined}
+
+    @cached_property
+    def _by_source(self) -> list[_Branch]:
+        return [branch for branch in self._branches if branch.clause.rows is Rows.NOT_MATCHED_BY_SOURCE]
+
+    @cached_property
+    def _matched(self) -> str:
+        """The condition that a row of the join has a record of the target: one of the columns that name it has a value."""
+        fields = self._target.table.config.record_key_fields if self._target.has_virtual_keys else LOCATION_COLUMNS[:1]
+        named = (f"{self._text.target_name}.{'.'.join(map(quote, field.split('.')))} IS NOT NULL" for field in fields)
+        return f"({' OR '.join(named)})"
+
+    @cached_property
+    def _branches(self) -> list[_Branch]:
+        return [self._branch(number, clause) for number, clause in enumerate(self._text.clauses)]
+
+    def _join(self) -> str:
+        text, kinds = self._text, self._joined_kinds
+        if kinds == {Rows.MATCHED}:
+            return f"{text.target} JOIN {text.source} ON {text.on}"
+        if kinds == {Rows.NOT_MATCHED}:
+            return f"{text.source} LEFT ANTI JOIN {text.target} ON {text.on}"
+        return f"{text.target} RIGHT OUTER JOIN {text.source} ON {text.on}"
+
+    def _listed(self, branches: Sequence[_Branch]) -> list[str]:
+        inserts_only = all(branch.clause.deed is Deed.INSERT for branch in branches)
+        located = [
+            f"{f'CAST(NULL AS {kind})' if inserts_only else f'{self._text.target_name}.{quote(stored)}'} AS {quote(name)}"
+            for name, (stored, kind) in self._location.items()
+        ]
+        columns = [f"{self._case(branches, name)} AS {quote(name)}" for name in self._target.columns]
+        chosen = " ".join(f"WHEN {self._applies(branch, branches)} THEN {branch.number}" for branch in branches)
+        deletes = [str(branch.number) for branch in branches if branch.clause.deed is Deed.DELETE]
+        return [
+            *located,
+            f"CASE {chosen} END AS {_CLAUSE}",
+            f"{_CLAUSE} IN ({', '.join(deletes)}) AS {DELETE_COLUMN}" if deletes else f"false AS {DELETE_COLUMN}",
+            f"{self._unchanged(branches)} AS {UNCHANGED_COLUMN}",
+            *columns,
+        ]
+
+    def _applies(self, branch: _Branch, branches: Sequence[_Branch]) -> str:
+        conditions = [f"({branch.clause.condition})"] if branch.clause.condition else []
+        if len({one.clause.rows for one in branches}) > 1:
+            conditions.insert(0, self._matched if branch.clause.rows is Rows.MATCHED else f"NOT {self._matched}")
+        return " AND ".join(conditions) or "true"
+
+    def _case(self, branches: Sequence[_Branch], column: str) -> str:
+        values = [(branch.number, branch.values[column]) for branch in branches if column in branch.values]
+        wanted = cast_text("NULL", self._target.schema[column].dataType)
+        if not values:
+            return wanted
+        whens = " ".join(f"WHEN {number} THEN {value}" for number, value in values)
+        return f"CASE {_CLAUSE} {whens} ELSE {wanted} END"
+
+    def _unchanged(self, branches: Sequence[_Branch]) -> str:
+        """Return the condition under which an update leaves its row as it is; values without an equality count as changed."""
+        whens = []
+        for branch in branches:
+            if branch.clause.deed is not Deed.UPDATE or any(
+                not _comparable(self._target.schema[name].dataType) for name in branch.assigned
+            ):
+                continue
+            same = " AND ".join(f"({branch.values[name]}) <=> {self._text.target_name}.{quote(name)}" for name in branch.assigned)
+            whens.append(f"WHEN {branch.number} THEN {same}")
+        return f"CASE {_CLAUSE} {' '.join(whens)} ELSE false END" if whens else "false"
+
+    def _branch(self, number: int, clause: Clause) -> _Branch:
+        if clause.deed is Deed.DELETE:
+            return _Branch(number, clause, {}, ())
+        assigned = dict(self._assigned(clause))
+        values = self._typed(assigned, clause)
+        if clause.deed is Deed.UPDATE:
+            kept = {name: f"{self._text.target_name}.{quote(name)}" for name in self._target.columns}
+            return _Branch(number, clause, {**kept, **values}, tuple(values))
+        return _Branch(number, clause, values, tuple(values))
+
+    def _assigned(self, clause: Clause) -> Iterator[tuple[str, str]]:
+        """Yield each assigned column of the target with its value's text."""
+        stated = clause.assignments if clause.assignments is not None else self._by_name(clause)
+        seen: set[str] = set()
+        for one in stated:
+            name = column_of(self._target, one.parts, "MERGE INTO")
+            if name in seen:
+                raise about(SchemaError(f"MERGE INTO {self._target.name} assigns {name} twice in one clause."), ".".join(one.parts), 1)
+            seen.add(name)
+            yield name, one.value
+
+    @cached_property
+    def _source_rows(self) -> DataFrame:
+        return self._statement.ask(f"{self._text.with_clause} SELECT * FROM {self._text.source}")  # noqa: S608 - the user's own
+
+    @cached_property
+    def _source(self) -> dict[str, StructField]:
+        """The source's columns by their names in lower case."""
+        return {field.name.lower(): field for field in self._source_rows.schema.fields}
+
+    def _by_name(self, clause: Clause) -> list[Assignment]:
+        given = self._source
+        missing = [name for name in self._target.columns if name.lower() not in given]
+        if missing:
+            problem = (
+                f"MERGE INTO {self._target.name}: {clause.deed.value} * needs every column of the table in the source, which lacks"
+                f" {', '.join(missing)}; name the columns instead."
+            )
+            raise about(SchemaError(problem), "*")
+        source_name = self._text.source_name
+        return [Assignment((name,), f"{source_name}.{quote(given[name.lower()].name)}") for name in self._target.columns]
+
+    def _typed(self, assigned: dict[str, str], clause: Clause) -> dict[str, str]:
+        """Return the values cast to the types of their columns, after Spark has said that they can be stored there."""
+        fields = [self._target.schema[name] for name in assigned]
+        given = [self._source[name.lower()] for name in assigned] if clause.assignments is None else self._asked(assigned, clause)
+        for field, value in zip(fields, given, strict=True):
+            require_storable(self._statement.session, value.dataType, Target.of(field), f"MERGE INTO {self._target.name}")
+        return {field.name: cast_text(assigned[field.name], field.dataType) for field in fields}
+
+    def _asked(self, assigned: dict[str, str], clause: Clause) -> list[StructField]:
+        """Return what Spark says of the values that a clause assigns."""
+        relation = {
+            Rows.MATCHED: f"{self._text.target} JOIN {self._text.source}",
+            Rows.NOT_MATCHED: self._text.source,
+            Rows.NOT_MATCHED_BY_SOURCE: self._text.target,
+        }[clause.rows]
+        listed = ", ".join(f"{value} AS {quote(name)}" for name, value in assigned.items())
+        return self._statement.ask(f"{self._text.with_clause} SELECT {listed} FROM {relation}").schema.fields  # noqa: S608
+
+
+def _comparable(kind: DataType) -> bool:
+    text = kind.simpleString()
+    return not isinstance(kind, MapType | VariantType) and "map<" not in text and "variant" not in text

@@ -1,0 +1,166 @@
+"""The Hudi table that a statement writes: its columns as SQL sees them, its options, the one road into the table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from pyspark.sql import DataFrame
+from pyspark.sql.types import StructType
+
+from pyhudi.errors import UnsupportedError
+from pyhudi.kernels.keys.key_kernels import partition_paths
+from pyhudi.keygen.choose_generator import key_generator
+from pyhudi.keygen.user import UserKeys
+from pyhudi.read.snapshot.query_type import SnapshotQuery
+from pyhudi.read.snapshot.snapshot import Snapshot, open_snapshot
+from pyhudi.spark.catalog import relations
+from pyhudi.spark.catalog.catalog_table import CatalogTable
+from pyhudi.spark.catalog.relation_cache import catalog_order
+from pyhudi.spark.jvm.jvm import JavaObject
+from pyhudi.spark.jvm.spark_types import spark_schema
+from pyhudi.spark.scan.scan import scan
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.spec.options import overruled
+from pyhudi.spec.visibility import Visibility
+from pyhudi.sql.statement import sql_settings as settings
+from pyhudi.sql.statement.statement import Statement
+from pyhudi.sql.text.tokens import quote, text_literal
+from pyhudi.sql.write.explain_write import explained_write
+from pyhudi.sql.write.statement_result import result_row
+from pyhudi.table.hudi_table import HudiTable
+from pyhudi.table.write_table import write
+from pyhudi.timeline.clock import format_instant, zone_of
+from pyhudi.write.input.partial_columns import partial_columns
+
+
+@dataclass(frozen=True)
+class WriteTarget:
+    """A table of the session catalog, opened for one statement."""
+
+    statement: Statement
+    entry: CatalogTable
+    table: HudiTable
+
+    @property
+    def name(self) -> str:
+        return self.entry.qualified_name
+
+    @cached_property
+    def snapshot(self) -> Snapshot:
+        """The state in which the statement finds the table: of when it is first asked for."""
+        return open_snapshot(self.table.storage, SnapshotQuery(), self.table.config)
+
+    @cached_property
+    def schema(self) -> StructType:
+        """The data columns with their Spark types, partition columns last."""
+        found = spark_schema(self.snapshot.schema)
+        return StructType([found[name] for name in catalog_order(found.names, self.partition_columns)])
+
+    @property
+    def columns(self) -> list[str]:
+        return list(self.schema.names)
+
+    @property
+    def partition_columns(self) -> tuple[str, ...]:
+        return tuple(self.table.config.partition_fields)
+
+    @cached_property
+    def options(self) -> Mapping[str, str]:
+        """Options of the write: the table's properties, overruled by the session's `SET hoodie...`."""
+        return settings.write_options(self.statement.session, self.entry)
+
+    @property
+    def has_virtual_keys(self) -> bool:
+        """True when rows do not say where they stand: keys are computed and looked up again to change them."""
+        return not self.table.config.populate_meta_fields
+
+    def partial_columns(self, changed: Iterable[str]) -> tuple[str, ...] | None:
+        """Return the columns that updates of `changed` have to bring; None when that is all of them."""
+        return partial_columns(self.options, self.table.config, self.snapshot.schema, changed)
+
+    def overwrite_mode(self) -> str:
+        """Return `static` or `dynamic`: what INSERT OVERWRITE without a partition replaces."""
+        session = self.statement.session.conf.get("spark.sql.sources.partitionOverwriteMode", "STATIC") or "STATIC"
+        return self.options.get(settings.OVERWRITE_MODE, session).lower()
+
+    def static_partition(self, values: Mapping[str, str | None]) -> str | None:
+        """Return the partition path that `PARTITION (a = 'x', ...)` names; None when the rows choose a part of it.
+
+        Raises:
+            UnsupportedError: the table's paths are not made of its partition columns.
+            KeyFieldError: the values make no path.
+        """
+        stated = {name.lower(): value for name, value in values.items()}
+        wanted = [stated.get(name.lower()) for name in self.partition_columns]
+        if None in wanted:
+            return None
+        now = format_instant(self.table.clock.now(), zone_of(self.table.config.timeline_zone))
+        generator = key_generator(self.table.config, instant=now)
+        if isinstance(generator, UserKeys):
+            raise UnsupportedError(f"{self.name} has a key generator of its own: its partitions cannot be named by values; name none.")
+        typed = (
+            f"CAST({text_literal(value or '')} AS {self.schema[name].dataType.simpleString()}) AS {quote(name)}"
+            for name, value in zip(self.partition_columns, wanted, strict=True)
+        )
+        row = self.statement.plain(f"SELECT {', '.join(typed)}").toArrow()
+        return str(partition_paths(row, generator.layout)[0].as_py())
+
+    def write(
+        self,
+        operation: Operation,
+        rows: DataFrame,
+        *,
+        located: bool = False,
+        partitions: Sequence[str] | None = None,
+        seen: Visibility | None = None,
+        columns: Sequence[str] | None = None,
+        options: Mapping[str, str] | None = None,
+    ) -> DataFrame:
+        """Write the rows and return the statement's result; arguments as in `pyhudi.table.write_table.write`, `options` overrule the
+        table's.
+
+        A statement to be explained writes nothing, its result is the explanation.
+        """
+        chosen = overruled(self.options, options or {})
+        if self.statement.explain is not None:
+            return explained_write(self.statement, self.snapshot, operation, rows, chosen, partitions=partitions, columns=columns)
+        result = write(self.table, operation, rows, options=chosen, located=located, partitions=partitions, seen=seen, columns=columns)
+        return result_row(self.statement, self.name, result)
+
+    def write_without_rows(self, operation: Operation, partitions: Sequence[str]) -> DataFrame:
+        """Replace or delete partitions and return the statement's result."""
+        result = write(self.table, operation, None, options=dict(self.options), partitions=partitions)
+        return result_row(self.statement, self.name, result)
+
+
+def open_for_change(statement: Statement, relation: JavaObject) -> tuple[WriteTarget, Visibility] | None:
+    """Open the table whose stored rows a statement changes; None when the table is another's.
+
+    Also returned are the commits that the statement's query sees at least, and the tables that it names are brought up to date.
+
+    Args:
+        statement: an UPDATE, DELETE or MERGE.
+        relation: the part of its plan that names the table.
+
+    Raises:
+        TableNotFound: the catalog has an entry but the storage has no table.
+    """
+    entry = statement.hudi_table(relation)
+    if entry is None:
+        return None
+    target = open_target(statement, entry)
+    seen = target.snapshot.timeline.visibility  # before the statement's query reads rows, so that it sees no less
+    relations.refresh_all(statement.session, statement.names(), target.snapshot)
+    statement.show_target(next(statement.names_of(relation)), lambda: scan(statement.session, target.snapshot))
+    return target, seen
+
+
+def open_target(statement: Statement, entry: CatalogTable) -> WriteTarget:
+    """Open the table of a statement for writing.
+
+    Raises:
+        TableNotFound: the catalog has an entry but the storage has no table.
+    """
+    return WriteTarget(statement, entry, HudiTable.open(entry.location))

@@ -1,0 +1,279 @@
+"""Tables on a local (POSIX) file system.
+
+A small file is written under a temporary name, synced and linked to its own name: the link fails when the name is
+taken, so of several creators one wins, and no reader sees half a file. Syncing the folder then makes the name
+durable. Deletes are not synced: journaling file systems keep the order of changes, so the sync of a later create
+carries them.
+
+Hadoop's local file system keeps a checksum `.<name>.crc` beside each file that Java wrote. It goes when the file is
+replaced or deleted, or Java would refuse the new content.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import shutil
+import stat as stat_bits
+from collections.abc import Iterator
+from dataclasses import dataclass
+from operator import attrgetter
+from pathlib import Path
+from typing import BinaryIO
+
+from pyhudi.errors import AlreadyExistsError, CorruptTableError, HudiError, StorageError
+from pyhudi.storage.file_lock import FileLock
+from pyhudi.storage.lock_record import LOCK_FILE, check_lock_inside
+from pyhudi.storage.storage_paths import opened_folder, split_file_path, split_path
+from pyhudi.storage.storage_protocol import FileStatus
+
+_NAMED_LOCK_FILE = ".hoodie/.locks/pyhudi-{name}.lock"
+
+# Without O_NONBLOCK the opening of a named pipe waits for somebody who writes to it. Files of a disk are read as ever.
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_temporary_numbers = itertools.count()
+
+
+@dataclass(frozen=True, slots=True)
+class LocalStorage:
+    """A table below the folder `root`, an absolute path without trailing `/`; links are followed above it, never below.
+
+    Example:
+        >>> LocalStorage("/data/trips").list(".hoodie")
+        []
+    """
+
+    root: str
+
+    def __post_init__(self) -> None:
+        """Make the root absolute, because a task in another process has another working folder."""
+        object.__setattr__(self, "root", str(Path(self.root).absolute()))
+
+    @property
+    def uri(self) -> str:
+        """The root path."""
+        return self.root
+
+    def list(self, path: str) -> list[FileStatus]:
+        """Return the direct children of a folder, sorted by path; see the protocol."""
+        prefix = f"{path}/" if path else ""
+        with self._explained(path):
+            try:
+                with opened_folder(self.root, split_path(path)) as folder, os.scandir(folder) as entries:
+                    found = [_entry_status(self.uri, prefix, entry) for entry in entries]
+            except (FileNotFoundError, NotADirectoryError):
+                return []
+        return sorted((status for status in found if status is not None), key=attrgetter("path"))
+
+    def file_names(self, path: str) -> tuple[str, ...]:
+        """Return the names of the files in a folder; see the protocol. None of them is asked for its status."""
+        with self._explained(path):
+            try:
+                with opened_folder(self.root, split_path(path)) as folder, os.scandir(folder) as entries:
+                    return tuple(sorted(entry.name for entry in entries if _is_file(self.uri, path, entry)))
+            except (FileNotFoundError, NotADirectoryError):
+                return ()
+
+    def stat(self, path: str) -> FileStatus | None:
+        """Return the status of a file or folder, or None when there is none or it is a link."""
+        segments = split_path(path)
+        with self._explained(path):
+            try:
+                with opened_folder(self.root, segments[:-1]) as folder:
+                    return _status(self.uri, path, os.stat(segments[-1] if segments else ".", dir_fd=folder, follow_symlinks=False))
+            except (FileNotFoundError, NotADirectoryError):
+                return None
+
+    def read(self, path: str, *, max_bytes: int | None = None) -> bytes:
+        """Return a whole file; see the protocol."""
+        with self._explained(path), self.open_input(path) as source:
+            if max_bytes is not None and os.fstat(source.fileno()).st_size > max_bytes:
+                raise CorruptTableError(f"file '{path}' of table {self.uri} is longer than {max_bytes} bytes")
+            return source.read()
+
+    def open_input(self, path: str) -> BinaryIO:
+        """Open a file for seekable reading; see the protocol."""
+        folder_segments, name = split_file_path(path)
+        with self._explained(path), opened_folder(self.root, folder_segments) as folder:
+            descriptor = os.open(name, _READ, dir_fd=folder)
+            if not stat_bits.S_ISREG(mode := os.fstat(descriptor).st_mode):
+                os.close(descriptor)
+                raise _no_file(self.uri, path, mode)
+            return os.fdopen(descriptor, "rb")
+
+    @contextlib.contextmanager
+    def open_output(self, path: str) -> Iterator[BinaryIO]:
+        """Open a new data file for writing; see the protocol."""
+        folder_segments, name = split_file_path(path)
+        with self._explained(path), opened_folder(self.root, folder_segments, make=True) as folder:
+            descriptor = self._open_new(path, name, folder)
+            try:
+                with os.fdopen(descriptor, "wb") as sink:
+                    yield sink
+                    sink.flush()
+                    os.fsync(sink.fileno())
+                os.fsync(folder)
+            except BaseException:
+                _unlink(name, folder)
+                raise
+
+    def create(self, path: str, data: bytes) -> None:
+        """Create a small file exclusively, whole and durably; see the protocol."""
+        folder_segments, name = split_file_path(path)
+        with self._explained(path, writes=True), opened_folder(self.root, folder_segments, make=True) as folder:
+            if data:
+                self._link_new(path, name, data, folder)
+            else:  # nothing that could be torn, and the folder's sync makes the name durable
+                os.close(self._open_new(path, name, folder))
+            os.fsync(folder)
+
+    def replace(self, path: str, data: bytes) -> None:
+        """Put a small file, durably, in place of whatever has that name."""
+        folder_segments, name = split_file_path(path)
+        with self._explained(path, writes=True), opened_folder(self.root, folder_segments, make=True) as folder:
+            temporary = _write_temporary(name, data, folder)
+            try:
+                _unlink(_hadoop_checksum(name), folder)
+                os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+            except BaseException:
+                _unlink(temporary, folder)
+                raise
+            os.fsync(folder)
+
+    def delete(self, path: str) -> bool:
+        """Delete one file; False when it was not there. A link is deleted, not what it points to."""
+        folder_segments, name = split_file_path(path)
+        with self._explained(path):
+            try:
+                with opened_folder(self.root, folder_segments) as folder:
+                    os.unlink(name, dir_fd=folder)
+                    _unlink(_hadoop_checksum(name), folder)
+            except (FileNotFoundError, NotADirectoryError):
+                return False
+        return True
+
+    def delete_tree(self, path: str) -> None:
+        """Delete a folder with all below it; links in it are deleted, not followed."""
+        folder_segments, name = split_file_path(path)
+        with (
+            self._explained(path),
+            contextlib.suppress(FileNotFoundError),
+            opened_folder(self.root, folder_segments) as folder,
+        ):
+            shutil.rmtree(name, dir_fd=folder)
+
+    def make_dir(self, path: str) -> None:
+        """Make a folder and its parents."""
+        with self._explained(path, writes=True), opened_folder(self.root, split_path(path), make=True):
+            pass
+
+    @contextlib.contextmanager
+    def lock(self, timeout_s: float, name: str = "") -> Iterator[None]:
+        """Hold a lock of the table, which the kernel releases when the holder's process dies; see the protocol."""
+        with self.lock_file(_NAMED_LOCK_FILE.format(name=name) if name else LOCK_FILE, timeout_s, self.uri):
+            if not name:
+                check_lock_inside(self)
+            yield
+
+    @contextlib.contextmanager
+    def lock_file(self, path: str, timeout_s: float, table_uri: str) -> Iterator[FileLock]:
+        """Hold the lock of a file, made if missing, for a table that may be elsewhere."""
+        folder_segments, name = split_file_path(path)
+        lock = FileLock()
+        try:
+            with self._explained(path, writes=True), opened_folder(self.root, folder_segments, make=True) as folder:
+                lock.acquire(folder, name, timeout_s, table_uri)
+            yield lock
+        finally:
+            lock.release()
+
+    @contextlib.contextmanager
+    def _explained(self, path: str, *, writes: bool = False) -> Iterator[None]:
+        """Let absence through, unless what `writes` meets it, and turn other failures of the system into one that names the file."""
+        try:
+            yield
+        except OSError as error:
+            if isinstance(error, HudiError) or (isinstance(error, FileNotFoundError) and not writes):
+                raise
+            raise StorageError(f"cannot use '{path}' of table {self.uri}: {error}") from error
+
+    def _open_new(self, path: str, name: str, folder: int) -> int:
+        try:
+            return os.open(name, _CREATE, 0o666, dir_fd=folder)
+        except FileExistsError as error:
+            raise AlreadyExistsError(f"file '{path}' of table {self.uri} exists already") from error
+
+    def _link_new(self, path: str, name: str, data: bytes, folder: int) -> None:
+        temporary = _write_temporary(name, data, folder)
+        try:
+            os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+        except FileExistsError as error:
+            raise AlreadyExistsError(f"file '{path}' of table {self.uri} exists already") from error
+        finally:
+            os.unlink(temporary, dir_fd=folder)
+
+
+def _entry_status(uri: str, prefix: str, entry: os.DirEntry[str]) -> FileStatus | None:
+    """Return the status of an entry; None when it vanished since the folder was read, as temporary files of writers do.
+
+    That one file is gone says nothing about the folder: taken for the folder's own absence it would make a table look empty.
+    """
+    try:
+        return _status(uri, prefix + entry.name, entry.stat(follow_symlinks=False))
+    except FileNotFoundError:
+        return None
+
+
+def _no_file(uri: str, path: str, mode: int) -> CorruptTableError:
+    kinds = {stat_bits.S_IFDIR: "a folder", stat_bits.S_IFIFO: "a named pipe", stat_bits.S_IFSOCK: "a socket"}
+    kind = kinds.get(stat_bits.S_IFMT(mode), "a device")
+    return CorruptTableError(f"'{path}' of table {uri} is {kind} where a file should be: restore the file from a copy")
+
+
+def _is_file(uri: str, path: str, entry: os.DirEntry[str]) -> bool:
+    if entry.is_file(follow_symlinks=False):
+        return True
+    if not entry.is_dir(follow_symlinks=False):
+        _entry_status(uri, f"{path}/" if path else "", entry)  # what is neither is refused
+    return False
+
+
+def _status(uri: str, path: str, found: os.stat_result) -> FileStatus | None:
+    if stat_bits.S_ISDIR(found.st_mode):
+        return FileStatus(path, 0, found.st_mtime_ns // 1_000_000, is_dir=True)
+    if stat_bits.S_ISREG(found.st_mode):
+        return FileStatus(path, found.st_size, found.st_mtime_ns // 1_000_000)
+    if stat_bits.S_ISLNK(found.st_mode):
+        return None
+    raise _no_file(uri, path, found.st_mode)
+
+
+def _write_temporary(name: str, data: bytes, folder: int) -> str:
+    """Write and sync a file beside `name`; its name starts with a dot and ends in `.tmp`, which no reader of a table
+    takes for its own.
+    """
+    while True:
+        temporary = f".{name[:180]}.{os.getpid()}-{next(_temporary_numbers)}.tmp"
+        with contextlib.suppress(FileExistsError):  # left by a killed process of the same number
+            descriptor = os.open(temporary, _CREATE, 0o666, dir_fd=folder)
+            break
+    try:
+        with os.fdopen(descriptor, "wb") as sink:
+            sink.write(data)
+            sink.flush()
+            os.fsync(sink.fileno())
+    except BaseException:
+        _unlink(temporary, folder)
+        raise
+    return temporary
+
+
+def _hadoop_checksum(name: str) -> str:
+    return f".{name}.crc"
+
+
+def _unlink(name: str, folder: int) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(name, dir_fd=folder)

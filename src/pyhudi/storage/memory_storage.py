@@ -1,0 +1,206 @@
+"""Tables in this process's memory: for tests, examples and tables that nobody needs to keep."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import itertools
+import os
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+from pyhudi.errors import AlreadyExistsError, CorruptTableError, LockTimeoutError
+from pyhudi.storage.fair_lock import FairLock
+from pyhudi.storage.storage_paths import parent_folders, split_file_path, split_path
+from pyhudi.storage.storage_protocol import FileStatus, names_of_files
+
+
+@dataclass(slots=True)
+class _Store:
+    """Files (content and milliseconds of the last change) and folders of one table, and the locks around them."""
+
+    files: dict[str, tuple[bytes, int]] = field(default_factory=dict)
+    folders: set[str] = field(default_factory=set)
+    guard: threading.RLock = field(default_factory=threading.RLock)
+    locks: dict[str, FairLock] = field(default_factory=lambda: defaultdict(FairLock))
+
+    def put(self, path: str, data: bytes, now_ms: int) -> None:
+        self.folders.update(parent_folders(path))
+        self.files[path] = (data, now_ms)
+
+
+_stores: dict[str, _Store] = {}
+_numbers = itertools.count(1)
+
+
+def _new_name() -> str:
+    return f"table-{next(_numbers)}"
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryStorage:
+    """A table in memory. Equal names mean the same table; a pickle carries the name, so it must be opened in the same
+    process.
+
+    `clock` gives nanoseconds since the epoch and stamps the files.
+
+    Example:
+        >>> storage = MemoryStorage()
+        >>> storage.create("a/b", b"text")
+        >>> [status.path for status in storage.list("a")]
+        ['a/b']
+    """
+
+    name: str = field(default_factory=_new_name)
+    clock: Callable[[], int] = field(default=time.time_ns, repr=False, compare=False)
+
+    @property
+    def uri(self) -> str:
+        """`memory://` and the name."""
+        return f"memory://{self.name}"
+
+    def copy(self) -> MemoryStorage:
+        """Return a storage with the same content and a name, a lock and a life of its own."""
+        twin = MemoryStorage(clock=self.clock)
+        with self._guarded() as store:
+            twin._store.files.update(store.files)
+            twin._store.folders.update(store.folders)
+        return twin
+
+    def drop(self) -> None:
+        """Forget the table."""
+        _stores.pop(self.name, None)
+
+    def list(self, path: str) -> list[FileStatus]:
+        """Return the direct children of a folder, sorted by path; see the protocol."""
+        start = len("/".join(split_path(path))) + 1 if path else 0
+        prefix = f"{path}/" if path else ""
+        with self._guarded() as store:
+            found = [
+                FileStatus(file, len(data), changed)
+                for file, (data, changed) in store.files.items()
+                if file.startswith(prefix) and "/" not in file[start:]
+            ]
+            found += [
+                FileStatus(folder, 0, 0, is_dir=True)
+                for folder in store.folders
+                if folder.startswith(prefix) and folder != path and "/" not in folder[start:]
+            ]
+        return sorted(found)
+
+    def file_names(self, path: str) -> tuple[str, ...]:
+        """Return the names of the files in a folder; see the protocol."""
+        return names_of_files(self.list(path))
+
+    def stat(self, path: str) -> FileStatus | None:
+        """Return the status of a file or folder, or None when there is none."""
+        split_path(path)
+        with self._guarded() as store:
+            if path in store.files:
+                data, changed = store.files[path]
+                return FileStatus(path, len(data), changed)
+            return FileStatus(path, 0, 0, is_dir=True) if path in store.folders or not path else None
+
+    def read(self, path: str, *, max_bytes: int | None = None) -> bytes:
+        """Return a whole file; see the protocol."""
+        split_file_path(path)
+        with self._guarded() as store:
+            if path not in store.files:
+                raise FileNotFoundError(f"no file '{path}' in table {self.uri}")
+            data = store.files[path][0]
+        if max_bytes is not None and len(data) > max_bytes:
+            raise CorruptTableError(f"file '{path}' of table {self.uri} is longer than {max_bytes} bytes")
+        return data
+
+    def open_input(self, path: str) -> BinaryIO:
+        """Open a file for seekable reading; see the protocol."""
+        return io.BytesIO(self.read(path))
+
+    @contextlib.contextmanager
+    def open_output(self, path: str) -> Iterator[BinaryIO]:
+        """Open a new data file for writing; see the protocol."""
+        self._put(path, b"", exclusive=True)
+        sink = _Unclosed()
+        try:
+            yield sink
+        except BaseException:
+            self.delete(path)
+            raise
+        self._put(path, sink.getvalue(), exclusive=False)
+
+    def create(self, path: str, data: bytes) -> None:
+        """Create a small file exclusively and whole; see the protocol."""
+        self._put(path, data, exclusive=True)
+
+    def replace(self, path: str, data: bytes) -> None:
+        """Put a small file in place of whatever has that name."""
+        self._put(path, data, exclusive=False)
+
+    def delete(self, path: str) -> bool:
+        """Delete one file; False when it was not there."""
+        split_file_path(path)
+        with self._guarded() as store:
+            return store.files.pop(path, None) is not None
+
+    def delete_tree(self, path: str) -> None:
+        """Delete a folder with all below it."""
+        split_file_path(path)
+        with self._guarded() as store:
+            for file in [file for file in store.files if file.startswith(f"{path}/")]:
+                del store.files[file]
+            store.folders.difference_update([folder for folder in store.folders if folder == path or folder.startswith(f"{path}/")])
+
+    def make_dir(self, path: str) -> None:
+        """Make a folder and its parents."""
+        with self._guarded() as store:
+            store.folders.update((*parent_folders(path), *([path] if split_path(path) else [])))
+
+    @contextlib.contextmanager
+    def lock(self, timeout_s: float, name: str = "") -> Iterator[None]:
+        """Hold a lock of the table; see the protocol."""
+        with self._guarded() as store:
+            lock = store.locks[name]
+        if not lock.acquire(timeout_s):
+            raise LockTimeoutError(f"another thread has held the {name or 'writer'} lock of table {self.uri} for {timeout_s:g} s")
+        try:
+            yield
+        finally:
+            lock.release()
+
+    @property
+    def _store(self) -> _Store:
+        return _stores.setdefault(self.name, _Store())
+
+    @contextlib.contextmanager
+    def _guarded(self) -> Iterator[_Store]:
+        store = self._store
+        with store.guard:
+            yield store
+
+    def _put(self, path: str, data: bytes, *, exclusive: bool) -> None:
+        split_file_path(path)
+        with self._guarded() as store:
+            if exclusive and path in store.files:
+                raise AlreadyExistsError(f"file '{path}' of table {self.uri} exists already")
+            store.put(path, data, self.clock() // 1_000_000)
+
+
+class _Unclosed(io.BytesIO):
+    """A buffer whose content outlives `close`, which writers of file formats call."""
+
+    def close(self) -> None:
+        self.flush()
+
+
+def _free_all() -> None:
+    """Free the locks of a forked child: the threads that hold them did not come along, and its tables are copies."""
+    for store in _stores.values():
+        store.guard = threading.RLock()
+        store.locks.clear()
+
+
+os.register_at_fork(after_in_child=_free_all)

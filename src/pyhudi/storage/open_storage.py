@@ -1,0 +1,65 @@
+"""From what a user writes as a table's place to the storage that serves it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+
+from pyhudi.errors import OptionError, UnsupportedError
+from pyhudi.storage.local_storage import LocalStorage
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.storage.object_store import ObjectStorage
+from pyhudi.storage.storage_protocol import Storage
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?://([^/]*))?(.*)", re.DOTALL)
+
+
+def open_storage(path: str | os.PathLike[str], storage_options: Mapping[str, str] | None = None) -> Storage:
+    """Return the storage of the table at a path or URI; nothing is read yet.
+
+    Plain paths and `file:` URIs name local folders. As in Hadoop's paths, percent signs of a URI stand for
+    themselves. Other URLs (`s3://`, `gs://`, `abfs://`) go through fsspec, which gets the options.
+
+    Raises:
+        OptionError: the path is empty or no path, or options are given to a storage that has none.
+        StorageError: the storage cannot be opened, for want of a package or of credentials.
+        UnsupportedError: no storage serves the scheme.
+
+    Example:
+        >>> open_storage("file:///data/trips").uri
+        '/data/trips'
+    """
+    text = _path_text(path)
+    if storage_options is not None and not _are_texts(storage_options):
+        raise OptionError("storage_options must be a mapping whose keys are texts, such as {'anon': True}")
+    found = _SCHEME.fullmatch(text)
+    if found and found[2] is not None and not (found[2] + found[3]).strip("/") and found[1].lower() not in ("file", "memory"):
+        raise OptionError(f"'{text}' names no bucket and no folder")
+    scheme, authority, rest = (found[1].lower(), found[2] or "", found[3]) if found else ("file", "", text)
+    if scheme == "file" and authority in ("", "localhost"):
+        storage: Storage = LocalStorage(rest.rstrip("/") or "/")
+    elif scheme == "memory":
+        storage = MemoryStorage((authority + rest).strip("/"))
+    elif found and found[2] is not None and scheme != "file":
+        return ObjectStorage(f"{scheme}://{authority}{rest}".rstrip("/"), tuple(sorted((storage_options or {}).items())))
+    else:
+        raise UnsupportedError(f"no storage serves '{text}': local paths, file:, memory: and URLs of object stores do")
+    if storage_options:
+        raise OptionError(f"the storage of {storage.uri} takes no options, got {', '.join(sorted(storage_options))}")
+    return storage
+
+
+def _path_text(path: object) -> str:
+    text = os.fspath(path) if isinstance(path, str | os.PathLike) else path
+    if not isinstance(text, str):
+        raise OptionError(f"the path of a table is {path!r:.100}, of type {type(path).__name__}; give a text or a pathlib.Path")
+    if not text.strip():
+        raise OptionError("the path of a table must not be empty")
+    if "\0" in text:
+        raise OptionError(f"the path of a table holds a NUL character: {text!r:.100}")
+    return text
+
+
+def _are_texts(options: object) -> bool:
+    return isinstance(options, Mapping) and all(isinstance(name, str) for name in options)

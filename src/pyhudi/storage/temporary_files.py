@@ -1,0 +1,25 @@
+"""Temporary files of creates that were killed: how to know them, and how to be rid of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pyhudi.storage.storage_protocol import Storage
+
+
+def is_left_over(name: str) -> bool:
+    """Tell whether a name is one that the local storage gives to a file it has not finished.
+
+    Example:
+        >>> is_left_over(".20261201040547825.inflight.4711-0.tmp")
+        True
+    """
+    return name.startswith(".") and name.endswith(".tmp")
+
+
+def remove_left_overs(storage: Storage, folders: Iterable[str]) -> int:
+    """Delete the unfinished files of these folders and return their number. The caller holds the lock, so nobody
+    writes them.
+    """
+    paths = [f"{folder}/{name}" for folder in folders for name in storage.file_names(folder) if is_left_over(name)]
+    return sum(storage.delete(path) for path in paths)

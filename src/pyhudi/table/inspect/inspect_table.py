@@ -1,0 +1,260 @@
+"""A look into a table: partitions, slices, files, column statistics, health. Each answer is an Arrow table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.kernels.base_file.parquet_input import open_parquet
+from pyhudi.metadata_table.read.metadata_view import open_view
+from pyhudi.read.snapshot.identity_check import accept_identity
+from pyhudi.spec.arguments import check_text
+from pyhudi.spec.files.file_group import BaseFile, FileSlice, LogFile
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.local_storage import LocalStorage
+from pyhudi.storage.lock_record import forget_lock
+from pyhudi.storage.storage_protocol import Storage
+from pyhudi.storage.table_properties import load_properties
+from pyhudi.table.explain import UpsertExplanation, explain_upsert
+from pyhudi.table.inspect.health import problems
+from pyhudi.table.inspect.inspect_logs import log_anatomy, log_blocks
+from pyhudi.table.inspect.inspect_plan import plan
+from pyhudi.table.inspect.verify import Progress, damages
+from pyhudi.table.open_table import OpenTable
+from pyhudi.timeline_archive.full_timeline import load_full_timeline
+from pyhudi.txn.locked_table import locked_table
+
+_PARTITIONS = pa.schema({"partition_path": pa.string(), "file_groups": pa.int64(), "files": pa.int64(), "bytes": pa.int64()})
+_SLICES = pa.schema(
+    {
+        "partition_path": pa.string(),
+        "file_id": pa.string(),
+        "base_instant": pa.string(),
+        "latest": pa.bool_(),
+        "base_file": pa.string(),
+        "base_bytes": pa.int64(),
+        "log_files": pa.list_(pa.string()),
+        "log_bytes": pa.int64(),
+    }
+)
+_FILES = pa.schema(
+    {
+        "path": pa.string(),
+        "partition_path": pa.string(),
+        "file_id": pa.string(),
+        "instant": pa.string(),
+        "kind": pa.string(),
+        "bytes": pa.int64(),
+    }
+)
+_COLUMN_STATS = pa.schema(
+    {
+        "path": pa.string(),
+        "column": pa.string(),
+        "rows": pa.int64(),
+        "nulls": pa.int64(),
+        "min": pa.string(),
+        "max": pa.string(),
+        "compressed_bytes": pa.int64(),
+    }
+)
+_DAMAGE = pa.schema({"path": pa.string(), "kind": pa.string(), "problem": pa.string()})
+_LOCK_WAIT_S = 60.0
+_HEALTH = pa.schema({"check": pa.string(), "subject": pa.string(), "problem": pa.string()})
+
+
+@dataclass(frozen=True, slots=True)
+class Inspect:
+    """`table.inspect.inspect_table`. Every call looks at the table anew."""
+
+    storage: Storage
+    opened: OpenTable
+
+    def partitions(self) -> pa.Table:
+        """Return one row a partition: its path, file groups, files and bytes of the current state."""
+        view = self._view()
+        rows = []
+        for path in view.partition_paths():
+            slices = view.latest_slices(path)
+            files = [size for piece in slices for size in _sizes(piece)]
+            rows.append({"partition_path": path, "file_groups": len(slices), "files": len(files), "bytes": sum(files)})
+        return pa.Table.from_pylist(rows, schema=_PARTITIONS)
+
+    def slices(self) -> pa.Table:
+        """Return one row a file slice, all committed versions, the newest of each file group first."""
+        return pa.Table.from_pylist(list(self._slice_rows()), schema=_SLICES)
+
+    def files(self) -> pa.Table:
+        """Return one row a file that the current state reads; `kind` is base or log."""
+        view = self._view()
+        rows = [row for path in view.partition_paths() for piece in view.latest_slices(path) for row in _file_rows(piece)]
+        return pa.Table.from_pylist(rows, schema=_FILES)
+
+    def column_stats(self) -> pa.Table:
+        """Return one row for each column of each current base file, from its footer; min and max as text."""
+        view = self._view()
+        files = [file for path in view.partition_paths() for file in view.latest_base_files(path)]
+        return pa.Table.from_pylist([row for file in files for row in self._stats_of(file)], schema=_COLUMN_STATS)
+
+    def health(self, *, fix_properties: bool = False, fix_lock: bool = False) -> pa.Table:
+        """Return one row for each problem found; no rows mean that every file the table names is there and whole.
+
+        Args:
+            fix_properties: first accept the table's properties as they are. Commits note what keys, paths and rows depend on, and
+                properties that differ are taken for damaged; whoever changed them on purpose says so here. It repairs nothing: a
+                damaged file is to be restored instead.
+
+            fix_lock: first record the lock of this storage as the one that the table is written under. Writers that take another are
+                refused, as they are on a table that was copied, restored or mounted elsewhere. No writer may be at work meanwhile.
+
+        Raises:
+            CorruptTableError: the properties are damaged in a way that no table can have, or not those of the last commit.
+        """
+        if fix_lock:
+            forget_lock(self.storage, is_inside=isinstance(self.storage, LocalStorage))
+            with locked_table(self.storage, _LOCK_WAIT_S, self.opened.clock, self.opened.ids):
+                pass
+        if fix_properties:
+            with locked_table(self.storage, _LOCK_WAIT_S, self.opened.clock, self.opened.ids) as locked:
+                accept_identity(locked.storage, TableConfig(load_properties(locked.storage)))
+        view = self._view()
+        listed = FileSystemView(view.storage, view.config, view.timeline)
+        return pa.Table.from_pylist(list(problems(listed)), schema=_HEALTH)
+
+    def verify(self, progress: Progress | None = None) -> pa.Table:
+        """Read the whole table, every page and block with its checksums, and return one row for each damage: `path`, `kind`, `problem`.
+
+        No rows mean that all that the table names is there and can be read: its timeline and archive, all committed versions of base and
+        log files, and the metadata table.
+
+        Args:
+            progress: called after each file with the number of files done and of all.
+
+        Example:
+            >>> table.inspect.verify(lambda done, of: print(f"{done} of {of}"))          # doctest: +SKIP
+        """
+        view = self._view()
+        listed = FileSystemView(view.storage, view.config, view.timeline)
+        return pa.Table.from_pylist(list(damages(listed, progress)), schema=_DAMAGE)
+
+    def plan(self, filter: str | pc.Expression | None = None, options: Mapping[str, str] | None = None) -> pa.Table:  # noqa: A002
+        """Return one row a file of the current state: whether a read with the filter opens it (`read`), else what rules it out.
+
+        `ruled_out_by` is `partition path`, or the name of the index: `partition_stats`, `column_stats`, `record_index`, ...
+
+        Args:
+            filter: as in `HudiTable.to_arrow`.
+            options: `hoodie.*` options of the read.
+
+        Raises:
+            UsageError: the filter is wrong.
+
+        Example:
+            >>> table.inspect.plan("id = 7").group_by("ruled_out_by").aggregate([([], "count_all")])    # doctest: +SKIP
+        """
+        return plan(self.storage, filter, options)
+
+    def explain_upsert(self, data: object, options: Mapping[str, str] | None = None) -> UpsertExplanation:
+        """Return what an upsert of the data would do, without doing it: the index it would ask and why, the files it would write.
+
+        Args:
+            data: what `HudiTable.upsert` takes, a Spark DataFrame excepted.
+            options: `hoodie.*` options as for the upsert.
+
+        Raises:
+            UsageError: the data or the options do not fit the table.
+
+        Example:
+            >>> print(table.inspect.explain_upsert(rows))                                      # doctest: +SKIP
+            upsert asks the index SIMPLE: the table has no record index, and its file groups are no buckets; ...
+        """
+        return explain_upsert(self.opened, data, options or {})
+
+    def log_blocks(self, path: str) -> pa.Table:
+        """Return one row a block of the log file, or of the log files in the folder, at `path` below the table.
+
+        `flags` are those of partial, positions, replaces, attempt that the header has; `problem` says what is wrong
+        with a block whose content cannot be read, or with the rest of a file (type `UNREADABLE`).
+
+        Raises:
+            UsageError: there is no such file or folder.
+        """
+        return log_blocks(self.storage, check_text(path, "path"))
+
+    def log_anatomy(self, path: str) -> str:
+        """Return every field of a log file with its place, as text.
+
+        Raises:
+            UsageError: there is no such file.
+            CorruptTableError: it is not a log file, or damaged in a way that hides what follows.
+            UnsupportedError: it has a block that this release does not know.
+
+        Example:
+            >>> print(table.inspect.log_anatomy(table.inspect.slices()["log_files"][0][0]))    # doctest: +SKIP
+        """
+        return log_anatomy(self.storage, check_text(path, "path"))
+
+    def _view(self) -> FileSystemView:
+        config = TableConfig(load_properties(self.storage))
+        return open_view(self.storage, config, load_full_timeline(self.storage, config))
+
+    def _slice_rows(self) -> Iterator[dict[str, object]]:
+        view = self._view()
+        for path in view.partition_paths():
+            for group in view.groups(path):
+                for number, piece in enumerate(group.slices):
+                    yield {
+                        "partition_path": path,
+                        "file_id": group.id.file_id,
+                        "base_instant": piece.base_instant,
+                        "latest": number == 0,
+                        "base_file": None if piece.base is None else str(piece.base.name),
+                        "base_bytes": None if piece.base is None else piece.base.size,
+                        "log_files": [str(log.name) for log in piece.logs],
+                        "log_bytes": sum(log.size for log in piece.logs),
+                    }
+
+    def _stats_of(self, file: BaseFile) -> Iterator[dict[str, object]]:
+        with open_parquet(self.storage, file.path) as parquet:
+            metadata = parquet.metadata
+        for place in range(metadata.num_columns):
+            chunks = [metadata.row_group(n).column(place) for n in range(metadata.num_row_groups)]
+            if chunks:
+                yield _column_row(file, metadata.num_rows, chunks)
+
+
+def _sizes(piece: FileSlice) -> list[int]:
+    return [log.size for log in piece.logs] + ([piece.base.size] if piece.base else [])
+
+
+def _file_rows(piece: FileSlice) -> Iterator[dict[str, object]]:
+    files: list[BaseFile | LogFile] = [*([piece.base] if piece.base else []), *piece.logs]
+    for file in files:
+        yield {
+            "path": file.path,
+            "partition_path": file.partition_path,
+            "file_id": file.name.file_id,
+            "instant": file.name.instant,
+            "kind": "base" if isinstance(file, BaseFile) else "log",
+            "bytes": file.size,
+        }
+
+
+def _column_row(file: BaseFile, rows: int, chunks: list[pq.ColumnChunkMetaData]) -> dict[str, object]:
+    known = [chunk.statistics for chunk in chunks if chunk.is_stats_set]
+    bounded = [stats for stats in known if stats.has_min_max]
+    complete = len(bounded) == len(chunks)
+    return {
+        "path": file.path,
+        "column": chunks[0].path_in_schema,
+        "rows": rows,
+        "nulls": sum(stats.null_count for stats in known) if len(known) == len(chunks) else None,
+        "min": str(min(stats.min for stats in bounded)) if complete else None,
+        "max": str(max(stats.max for stats in bounded)) if complete else None,
+        "compressed_bytes": sum(chunk.total_compressed_size for chunk in chunks),
+    }

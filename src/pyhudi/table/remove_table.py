@@ -1,0 +1,28 @@
+"""Removing a table as a whole, its data included."""
+
+from __future__ import annotations
+
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.storage_protocol import Storage
+from pyhudi.storage.table_properties import load_properties
+from pyhudi.timeline.load_timeline import load_timeline
+
+
+def delete_table(storage: Storage) -> None:
+    """Delete everything below a base path: the metadata folder first, so that no reader meets half a table."""
+    storage.delete_tree(".hoodie")
+    for status in storage.list(""):
+        if status.is_dir:
+            storage.delete_tree(status.path)
+        else:
+            storage.delete(status.path)
+
+
+def delete_unused_table(storage: Storage) -> None:
+    """Delete a table that was just created when nothing has been done with it: the write it was made for was refused.
+
+    The writer's lock is held meanwhile, so another process that found the table is either seen here or finds it gone.
+    """
+    with storage.lock(0):
+        if not load_timeline(storage, TableConfig(load_properties(storage))).instants:
+            delete_table(storage)

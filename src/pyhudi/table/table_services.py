@@ -1,0 +1,286 @@
+"""`table.table_services`: what keeps a table in shape. This release serves rollback, compaction, indexes, archival and the
+resizing of hash rings; the others say which release brings them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from pyhudi.engine.engine_protocol import Engine
+from pyhudi.errors import UnsupportedError, UsageError
+from pyhudi.service.archival import ArchivalResult
+from pyhudi.service.clustering import ClusteringResult
+from pyhudi.service.compaction import CompactionResult
+from pyhudi.service.indexes import IndexChange, Indexing, IndexRequest, check_types, is_pending_build
+from pyhudi.service.rollback import failed_writes, plan_rollback, roll_back_failed_writes
+from pyhudi.service.service_engine import Progress
+from pyhudi.spec.actions.rollback import InstantInfo, RollbackPlan
+from pyhudi.spec.instant import Action
+from pyhudi.storage.storage_protocol import Storage
+from pyhudi.table.archive_table import archive_timelines
+from pyhudi.table.cluster_table import ClusteringRequest, cancel_clustering, cluster, is_pending_clustering
+from pyhudi.table.compact_table import MODES, CompactionRequest, Mode, cancel_compaction, compact, is_pending_compaction
+from pyhudi.timeline.clock import Clock
+from pyhudi.txn.ids import Ids
+from pyhudi.txn.locked_table import locked_table
+
+_TABLE_SERVICES = "the release that serves cleaning, savepoints and restore"
+_VERSIONS = "the release that moves tables between versions"
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """Table services of one table.
+
+    Example:
+        >>> table.services.rollback(dry_run=True)  # doctest: +SKIP
+        ()
+    """
+
+    storage: Storage
+    clock: Clock
+    ids: Ids
+    wait_s: float = 60.0
+
+    def rollback(self, instant: str | None = None, *, dry_run: bool = False) -> tuple[RollbackPlan, ...]:
+        """Take back what failed writes left, and return the plans that did; the next write does the same by itself.
+
+        A pending compaction, log compaction, clustering or build of indexes is taken back when its instant is given: its plan goes, and
+        what its runs left.
+
+        Args:
+            instant: the requested time of the failed write or pending service; None means all failed writes.
+            dry_run: only return the plans.
+
+        Raises:
+            UsageError: the instant is not on the timeline.
+            UnsupportedError: the instant is completed: taking back commits is restore.
+            ConflictError: another process is running the compaction, the clustering or the build.
+        """
+        if instant is not None and is_pending_build(self.storage, instant):
+            self._indexing.cancel(instant, dry_run=dry_run)
+            return (RollbackPlan(InstantInfo(instant, Action.INDEXING.value), ()),)
+        if instant is not None and is_pending_compaction(self.storage, instant):
+            return (cancel_compaction(self.storage, self.clock, self.ids, instant, dry_run=dry_run),)
+        if instant is not None and is_pending_clustering(self.storage, instant):
+            return (cancel_clustering(self.storage, self.clock, self.ids, instant, dry_run=dry_run),)
+        with locked_table(self.storage, self.wait_s, self.clock, self.ids) as table:
+            failed = failed_writes(table)
+            if instant is not None and instant not in {one.requested for one in failed}:
+                if any(one.is_completed for one in table.timeline.find(instant)):
+                    raise UnsupportedError(f"{instant} is completed; taking back commits comes with {_TABLE_SERVICES}.")
+                raise UsageError(f"{instant} is no failed write of table {self.storage.uri}; look at table.history().")
+            if instant is not None:
+                failed = tuple(one for one in failed if one.requested == instant)
+            plans = tuple(plan_rollback(table, one) for one in failed)
+            if not dry_run:
+                roll_back_failed_writes(table, None if instant is None else {instant})
+            return plans
+
+    def compact(
+        self,
+        instant: str | None = None,
+        *,
+        mode: Mode = "both",
+        dry_run: bool = False,
+        options: Mapping[str, str] | None = None,
+        engine: Engine | None = None,
+        progress: Progress | None = None,
+    ) -> tuple[CompactionResult, ...]:
+        """Merge the log files of a merge-on-read table into new base files; writers go on meanwhile.
+
+        Args:
+            instant: run the pending compaction of this requested time, and no other.
+            mode: `schedule` (plan and leave it on the timeline), `execute` (run what is planned) or `both`.
+            dry_run: only return what would be done.
+            options: `hoodie.*` options, such as `hoodie.compaction.strategy`.
+            engine: runs the tasks; threads of this process by default.
+            progress: is told how many tasks of how many are done.
+
+        Returns:
+            One result for each compaction; none when there is nothing to compact.
+
+        Raises:
+            UsageError: the table is copy-on-write, the instant is no pending compaction, or an option is wrong.
+            ConflictError: another process is compacting the table, or a writer held it for too long.
+            CorruptTableError: a file of the plan is gone or damaged.
+
+        Example:
+            >>> table.services.compact(mode="schedule")[0].state  # doctest: +SKIP
+            'requested'
+        """
+        arguments = CompactionRequest(Action.COMPACTION, instant, mode, dry_run, options or {}, engine, progress)
+        return compact(self.storage, self.clock, self.ids, arguments)
+
+    def log_compact(
+        self,
+        instant: str | None = None,
+        *,
+        mode: Mode = "both",
+        dry_run: bool = False,
+        options: Mapping[str, str] | None = None,
+        engine: Engine | None = None,
+        progress: Progress | None = None,
+    ) -> tuple[CompactionResult, ...]:
+        """Stitch the log files of each slice together into one, which readers take in their place; arguments and errors as in `compact`."""
+        arguments = CompactionRequest(Action.LOG_COMPACTION, instant, mode, dry_run, options or {}, engine, progress)
+        return compact(self.storage, self.clock, self.ids, arguments)
+
+    def cluster(
+        self,
+        instant: str | None = None,
+        *,
+        mode: Mode = "both",
+        dry_run: bool = False,
+        options: Mapping[str, str] | None = None,
+        engine: Engine | None = None,
+        progress: Progress | None = None,
+    ) -> tuple[ClusteringResult, ...]:
+        """Split the large buckets of a table that is laid out by consistent hashing, and merge small neighbours; readers go on meanwhile.
+
+        Writes are refused from the plan on, until it has run or is taken back (`rollback`). Other clustering is not served yet.
+
+        Args:
+            instant: run the pending clustering of this requested time, and no other.
+            mode: `schedule` (plan and leave it on the timeline), `execute` (run what is planned) or `both`.
+            dry_run: only return what would be done.
+            options: `hoodie.*` options, such as `hoodie.bucket.index.max.num.buckets` and `hoodie.bucket.index.split.threshold`.
+            engine: runs the tasks; threads of this process by default.
+            progress: is told how many tasks of how many are done.
+
+        Returns:
+            One result for each clustering; none when there is nothing to resize.
+
+        Raises:
+            UsageError: the instant is no pending clustering, or an option is wrong.
+            UnsupportedError: the table has no hash rings, or what is planned does not resize them.
+            ConflictError: another process is clustering the table, a writer held it for too long, or a bucket was changed since the plan.
+            CorruptTableError: the plan, a ring or a file is damaged.
+
+        Example:
+            >>> table.services.cluster(options={"hoodie.bucket.index.max.num.buckets": "64"})  # doctest: +SKIP
+        """
+        arguments = ClusteringRequest(instant, mode, dry_run, options or {}, engine, progress)
+        return cluster(self.storage, self.clock, self.ids, arguments)
+
+    def clean(self, **_: Any) -> NoReturn:
+        """Not served yet."""
+        raise _later("clean", _TABLE_SERVICES)
+
+    def archive(self, *, options: Mapping[str, str] | None = None, dry_run: bool = False) -> ArchivalResult:
+        """Move old instants from the active timelines of the table and of its metadata table to their archives.
+
+        Writes do the same by themselves once there are more than `hoodie.keep.max.commits`. Time travel, changes and history find
+        archived commits as before.
+
+        Args:
+            options: `hoodie.*` options, such as `hoodie.keep.min.commits` and `hoodie.keep.max.commits`.
+            dry_run: only return what would be done.
+
+        Raises:
+            OptionError: an option is wrong.
+            UnsupportedError: the table is of version 6.
+            LockTimeoutError: another writer held the table for too long.
+
+        Example:
+            >>> table.services.archive(options={"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3"})  # doctest: +SKIP
+        """
+        return archive_timelines(self.storage, self.clock, self.ids, options or {}, dry_run=dry_run, wait_s=self.wait_s)
+
+    def savepoint(self, *_: Any, **__: Any) -> NoReturn:
+        """Not served yet."""
+        raise _later("savepoint", _TABLE_SERVICES)
+
+    def restore(self, *_: Any, **__: Any) -> NoReturn:
+        """Not served yet."""
+        raise _later("restore", _TABLE_SERVICES)
+
+    def index(
+        self,
+        name: str | None = None,
+        columns: str | Sequence[str] = (),
+        *,
+        using: str | None = None,
+        options: Mapping[str, str] | None = None,
+        drop: bool = False,
+        rebuild: bool = False,
+        lenient: bool = False,
+        dry_run: bool = False,
+        mode: Mode = "both",
+        instant: str | None = None,
+    ) -> IndexChange:
+        """Make an index, drop one, or build the whole metadata table anew.
+
+        Writers go on while an index is built. A build that was killed is run by `mode="execute"`, by asking for the same index again, or
+        taken back by `rollback`.
+
+        Args:
+            name: of the index; `record_index` is that of the record keys, `column_stats`, `partition_stats` and `bloom_filters` without
+                columns are those that options of writes ask for as well.
+            columns: what it is of, one column for all but the record index.
+            using: `column_stats` or `bloom_filters` of an expression; a secondary index without it.
+            options: `expr` and its arguments (`format`, `pos`, `len`, `days`, `timeZone`), options of bloom filters, or `isPartitioned` for
+                a record index by partition.
+            drop: drop it instead.
+            rebuild: build the metadata table and all indexes anew; without a name.
+            lenient: do nothing when the index to make is there, or the one to drop is not.
+            dry_run: only return what would be done.
+            mode: `schedule` (plan the index and leave that on the timeline), `execute` (run what is planned; without a name) or `both`.
+            instant: run the pending build of this requested time, and no other.
+
+        Raises:
+            UsageError: the arguments do not fit each other or the table, or there is such an index already, or none.
+            SchemaError: a column does not exist, or its type cannot be served.
+            UnsupportedError: the table cannot have indexes.
+            ConflictError: another process builds indexes of the table.
+
+        Example:
+            >>> table.services.index("by_rider", "rider")  # doctest: +SKIP
+            >>> table.services.index("by_day", "ts", using="column_stats", options={"expr": "from_unixtime"})  # doctest: +SKIP
+        """
+        if mode not in MODES:
+            raise UsageError(f"mode is '{mode}'; it can be {', '.join(MODES)}")
+        indexing = self._indexing
+        if mode == "execute" or instant is not None:
+            if name is not None or drop or rebuild or mode == "schedule":
+                raise UsageError("index(mode='execute') runs what is planned: give it no name, and nothing to drop, plan or rebuild")
+            return _together(indexing.run_pending(instant, dry_run=dry_run))
+        if rebuild:
+            if name is not None or drop:
+                raise UsageError("index(rebuild=True) builds all indexes anew: give it no name, and nothing to drop")
+            return indexing.rebuild(dry_run=dry_run)
+        if name is None:
+            raise UsageError("index() needs the name of an index to make or to drop, or rebuild=True")
+        check_types(name, columns, using, options)
+        if drop:
+            return indexing.drop(name, if_exists=lenient, dry_run=dry_run)
+        named = (columns,) if isinstance(columns, str) else tuple(columns)
+        request = IndexRequest(name, named, using, options or {})
+        return indexing.create(request, if_not_exists=lenient, dry_run=dry_run, only_plan=mode == "schedule")
+
+    @property
+    def _indexing(self) -> Indexing:
+        return Indexing(self.storage, self.clock, self.ids, self.wait_s)
+
+    def upgrade(self, **_: Any) -> NoReturn:
+        """Not served yet."""
+        raise _later("upgrade", _VERSIONS)
+
+    def downgrade(self, **_: Any) -> NoReturn:
+        """Not served yet."""
+        raise _later("downgrade", _VERSIONS)
+
+
+def _together(changes: Sequence[IndexChange]) -> IndexChange:
+    return IndexChange(
+        built=tuple(name for change in changes for name in change.built),
+        planned=tuple(name for change in changes for name in change.planned),
+        seconds=sum(change.seconds for change in changes),
+        instant=changes[-1].instant if changes else None,
+    )
+
+
+def _later(name: str, release: str) -> UnsupportedError:
+    return UnsupportedError(f"table.services.{name}() comes with {release}; until then Apache Hudi can run it on the table.")

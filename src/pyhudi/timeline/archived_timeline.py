@@ -1,0 +1,169 @@
+"""What the archived timeline of layout 2 knows, read when it is asked: completion times, instants, what they said.
+
+Rules: `CompletionTimeQueryViewV2`, `ArchivedTimelineV2`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from pyhudi.cache import LruCache
+from pyhudi.errors import UnsupportedError
+from pyhudi.spec.instant import Action, Instant, State
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.storage_protocol import Storage
+from pyhudi.timeline.archived_timeline_lsm import COLUMNS, ArchivedRow, HistoryFile, RowReader, check_nothing_archived, history_files
+
+_Default = TypeVar("_Default")
+_NAMES = COLUMNS[:3]
+_CONTENT = COLUMNS[:4]
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """The instants of one file, their completion times by requested time, and the latest of these."""
+
+    rows: tuple[ArchivedRow, ...]
+    times: Mapping[str, str]
+    latest: str
+
+
+_MOST_FILES = 256
+#: Names of the instants in files that were read: files never change, and each commit asks for some.
+_known: LruCache[tuple[str, HistoryFile], _Names] = LruCache(_MOST_FILES)
+
+
+class History(Mapping[str, str]):
+    """Completion times of archived instants by requested time, each file read when one of its instants is asked for.
+
+    The table may go on being archived: what is not found is looked for once more in the files of now.
+
+    Example:
+        >>> timeline = load_timeline(storage, config, rows)  # doctest: +SKIP
+        >>> timeline.archive.content(instant)  # doctest: +SKIP
+    """
+
+    def __init__(
+        self, storage: Storage, config: TableConfig, rows: RowReader, known: Mapping[str, str] | None = None, first_active: str = ""
+    ) -> None:
+        """Answer from the archive on `storage`, and from the times that are `known`; nothing is read yet.
+
+        `first_active` is the requested time of the first action that the timeline still has.
+        """
+        self._first_active = first_active
+        self._times = known or {}
+        self._storage = storage
+        self._config = config
+        self._rows = rows
+        self._read: dict[HistoryFile, _Names] = {}
+        #: The times of the file that had the last one: logs are asked for in their order.
+        self._lately: Mapping[str, str] = {}
+        self._files: tuple[HistoryFile, ...] | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """True when nothing of the table's life is missing: it was born with layout 2.
+
+        Archives of layout 1 were often deleted to save space, and an upgrade may leave them behind.
+        """
+        return self._config.initial_version is not None and self._config.initial_version >= 8
+
+    def instants(self, since: str = "") -> tuple[Instant, ...]:
+        """Return the archived instants of the files that reach to the requested time `since` or beyond it.
+
+        Raises:
+            UnsupportedError: an action is unknown to table versions 8 and 9.
+        """
+        found = {(row.requested, row.action): row for file in self._all_files() if file.last >= since for row in self._names_of(file).rows}
+        return tuple(self._instant(found[key]) for key in sorted(found))
+
+    def find(self, requested: str) -> tuple[Instant, ...]:
+        """Return the archived instants of a requested time."""
+        rows = (row for file in self._files_about(requested) for row in self._names_of(file).rows)
+        return tuple(dict.fromkeys(self._instant(row) for row in rows if row.requested == requested))
+
+    def content(self, instant: Instant) -> bytes:
+        """Return what the completed file of an archived instant held.
+
+        Raises:
+            FileNotFoundError: it is not archived.
+        """
+        for _ in self._attempts():
+            for file in self._files_about(instant.requested):
+                for row in self._rows(self._storage, file.path, _CONTENT):
+                    if row[_CONTENT[0]] == instant.requested and row[_CONTENT[2]] == instant.action.value:
+                        return row[_CONTENT[3]] or b""
+        raise FileNotFoundError(f"{instant.action} {instant.requested} of table {self._storage.uri} is not in its archive")
+
+    def __getitem__(self, requested: str) -> str:
+        """Return the completion time of an archived instant."""
+        found = self.get(requested)
+        if found is None:
+            raise KeyError(requested)
+        return found
+
+    def get(self, requested: str, default: _Default | None = None) -> str | _Default | None:  # type: ignore[override]
+        """Return the completion time of an archived instant, or the default: asked for each log file of old instants."""
+        if (known := self._times.get(requested)) is not None:
+            return known
+        if (found := self._lately.get(requested)) is not None:
+            return found
+        for file in self._all_files():
+            if file.first <= requested <= file.last and (found := self._names_of(file).times.get(requested)) is not None:
+                self._lately = self._names_of(file).times
+                return found
+        return default
+
+    def latest_completion(self, first: str, last: str) -> str:
+        """Return a time at which or before which all instants requested from `first` to `last` were completed; `""` when it knows none."""
+        files = (file for file in self._all_files() if file.first <= last and file.last >= first)
+        known = (time for requested, time in self._times.items() if first <= requested <= last)
+        return max((*known, *(self._names_of(file).latest for file in files)), default="")
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the requested times of all archived instants whose completion time is known."""
+        return iter(dict.fromkeys((*self._times, *(time for file in self._all_files() for time in self._names_of(file).times))))
+
+    def __len__(self) -> int:
+        """Return the number of archived instants."""
+        return sum(1 for _ in self)
+
+    def _attempts(self) -> Iterator[None]:
+        """Yield, and once more after forgetting the manifest: the instant may have been archived since that was read."""
+        yield
+        self._files = None
+        yield
+
+    def _files_about(self, requested: str) -> Sequence[HistoryFile]:
+        return [file for file in self._all_files() if file.first <= requested <= file.last]
+
+    def _all_files(self) -> tuple[HistoryFile, ...]:
+        if self._files is None:
+            listing = self._storage.list(self._config.history_path)
+            self._files = history_files(self._storage, self._config, listing)
+            if not self._files:
+                check_nothing_archived(self._storage, self._config, listing, self._first_active)
+        return self._files
+
+    def _names_of(self, file: HistoryFile) -> _Names:
+        if file in self._read:
+            return self._read[file]
+        key = (self._storage.uri, file)
+        found = _known.get(key)
+        if found is None:
+            rows = self._rows(self._storage, file.path, _NAMES)
+            instants = tuple(ArchivedRow(*(row[name] for name in _NAMES)) for row in rows)
+            times = {one.requested: one.completed for one in instants if one.completed}
+            found = _Names(instants, times, max(times.values(), default=""))
+            _known.put(key, found)
+        self._read[file] = found
+        return found
+
+    def _instant(self, row: ArchivedRow) -> Instant:
+        try:
+            action = Action(row.action)
+        except ValueError:
+            raise UnsupportedError(f"the archived timeline of table {self._storage.uri} names the unknown action '{row.action}'") from None
+        return Instant(row.requested, action, State.COMPLETED, row.completed)

@@ -1,0 +1,78 @@
+"""Instants that left the active timeline, of either layout, as one kind of value.
+
+Rules: `ArchivedTimelineV1/V2`; docs/format/timeline.md#archived-timeline. Only completed instants are archived. One that is active still
+(an archival was cut before it deleted the files) comes from here as well; callers that show both drop it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pyhudi.codec.actions.archived_v1 import ARCHIVE_FILE, decode_archive
+from pyhudi.codec.actions.commit_metadata import decode_commit
+from pyhudi.errors import UnsupportedError
+from pyhudi.spec.actions.commit import CommitMetadata
+from pyhudi.spec.instant import Action, Instant, State
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.storage_protocol import FileStatus, Storage
+from pyhudi.timeline.archived_timeline_lsm import RowReader, archived_rows
+
+#: Hudi rolls its archive files at a small part of this.
+MAX_ARCHIVE_FILE_BYTES = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedInstant:
+    """A completed instant of the archive; `metadata` is there for actions that write data.
+
+    `transition_time` is when the archive of layout 1 says that it was completed, by the clock of the storage: it is only shown.
+    """
+
+    instant: Instant
+    metadata: CommitMetadata | None = None
+    transition_time: str | None = None
+
+
+def archived_instants(storage: Storage, config: TableConfig, rows: RowReader) -> Iterator[ArchivedInstant]:
+    """Yield the archived instants by requested time. `rows` reads Parquet; layout 1 has none.
+
+    Raises:
+        CorruptTableError: a file of the archive is damaged.
+        UnsupportedError: it holds an action unknown to table versions 6 to 9.
+    """
+    return _of_layout_1(storage, config) if config.layout == 1 else _of_layout_2(storage, config, rows)
+
+
+def _of_layout_2(storage: Storage, config: TableConfig, rows: RowReader) -> Iterator[ArchivedInstant]:
+    for row in archived_rows(storage, config, rows):
+        instant = Instant(row.requested, _action(storage, row.action), State.COMPLETED, row.completed)
+        yield ArchivedInstant(instant, decode_commit(row.metadata or b"") if instant.action.writes_data else None)
+
+
+def _of_layout_1(storage: Storage, config: TableConfig) -> Iterator[ArchivedInstant]:
+    found: dict[tuple[str, str], ArchivedInstant] = {}
+    for file in sorted(_archive_files(storage, config), key=_number):
+        for entry in decode_archive(storage.read(file.path, max_bytes=MAX_ARCHIVE_FILE_BYTES)):
+            if entry.state.upper() == State.COMPLETED.name:
+                instant = Instant(entry.requested, _action(storage, entry.action), State.COMPLETED)
+                found[entry.requested, entry.action] = ArchivedInstant(instant, entry.metadata, entry.transition_time)
+    for key in sorted(found):
+        yield found[key]
+
+
+def _archive_files(storage: Storage, config: TableConfig) -> list[FileStatus]:
+    return [status for status in storage.list(config.archive_path) if ARCHIVE_FILE.fullmatch(status.name)]
+
+
+def _number(file: FileStatus) -> int:
+    match = ARCHIVE_FILE.fullmatch(file.name)
+    assert match is not None, "only archive files are collected"
+    return int(match[1])
+
+
+def _action(storage: Storage, text: str) -> Action:
+    try:
+        return Action(text)
+    except ValueError:
+        raise UnsupportedError(f"the archived timeline of table {storage.uri} names the unknown action '{text}'") from None

@@ -1,0 +1,96 @@
+"""What instants say: their files read and decoded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+
+from pyhudi.codec.actions.action_files import decode
+from pyhudi.codec.actions.commit_metadata import decode_commit
+from pyhudi.errors import CorruptTableError
+from pyhudi.spec.actions.commit import CommitMetadata
+from pyhudi.spec.instant import Instant
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.storage_protocol import Storage
+from pyhudi.timeline.timeline import Timeline
+
+_Payload = TypeVar("_Payload")
+#: No action file is longer: a commit of a million files stays below.
+MAX_ACTION_FILE_BYTES = 1 << 30
+
+
+def instant_path(config: TableConfig, instant: Instant) -> str:
+    """Return the path of an instant's file, relative to the table's base."""
+    return f"{config.timeline_path}/{instant.file_name(config.layout)}"
+
+
+def read_bytes(storage: Storage, config: TableConfig, instant: Instant) -> bytes:
+    """Return the content of an instant's file.
+
+    Raises:
+        FileNotFoundError: there is no such file; it may have been archived or rolled back since the timeline was
+        loaded.
+    """
+    return storage.read(instant_path(config, instant), max_bytes=MAX_ACTION_FILE_BYTES)
+
+
+def read_commit(storage: Storage, config: TableConfig, instant: Instant) -> CommitMetadata:
+    """Return the metadata of a commit, deltacommit or replacecommit; an empty file means empty metadata.
+
+    Raises:
+        CorruptTableError: the bytes are no commit metadata.
+        FileNotFoundError: there is no such file.
+    """
+    return _decoded(storage, config, instant, read_bytes(storage, config, instant), decode_commit)
+
+
+def bytes_of(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> bytes:
+    """Return what an instant of a timeline says, from the archive when it is there by now.
+
+    Raises:
+        FileNotFoundError: there is no such file, and the archive is not known or does not hold the instant.
+    """
+    try:
+        return read_bytes(storage, config, instant)
+    except FileNotFoundError:
+        if timeline.archive is None:
+            raise
+        return timeline.archive.content(instant)
+
+
+def commit_of(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> CommitMetadata:
+    """Return the metadata of a completed commit, deltacommit or replacecommit; errors as of `bytes_of` and `read_commit`."""
+    return _decoded(storage, config, instant, bytes_of(storage, config, timeline, instant), decode_commit)
+
+
+def commit_at(storage: Storage, config: TableConfig, timeline: Timeline, requested: str) -> CommitMetadata | None:
+    """Return the metadata of the completed write of a requested time, archived or not; None when nobody knows it. Errors as above."""
+    found = timeline.find(requested)
+    if not found and timeline.archive is not None and timeline.is_committed(requested):
+        found = timeline.archive.find(requested)
+    done = next((one for one in found if one.is_completed and one.action.writes_data), None)
+    return None if done is None else commit_of(storage, config, timeline, done)
+
+
+def read_action(storage: Storage, config: TableConfig, instant: Instant) -> object:
+    """Return the payload of any action's file, as the value of `pyhudi.spec` that belongs to its action and state.
+
+    Raises:
+        CorruptTableError: the bytes are not what such a file holds.
+        FileNotFoundError: there is no such file.
+    """
+    return _decoded(storage, config, instant, read_bytes(storage, config, instant), partial(decode, instant.action, instant.state))
+
+
+def action_of(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> object:
+    """Return the same of an instant of a timeline; errors as of `bytes_of` and `read_action`."""
+    content = bytes_of(storage, config, timeline, instant)
+    return _decoded(storage, config, instant, content, partial(decode, instant.action, instant.state))
+
+
+def _decoded(storage: Storage, config: TableConfig, instant: Instant, data: bytes, how: Callable[[bytes], _Payload]) -> _Payload:
+    try:
+        return how(data)
+    except CorruptTableError as error:
+        raise CorruptTableError(f"file '{instant_path(config, instant)}' of table {storage.uri}: {error}") from error

@@ -1,0 +1,148 @@
+"""From a table's timeline folder to a `Timeline`.
+
+Rules: Hudi technical specification, "Timeline"; `ActiveTimelineV1/V2`, `InstantComparatorV1/V2`; docs/format/timeline.md#instants,
+docs/format/data-files.md#file-system-view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+
+from pyhudi.errors import CorruptTableError
+from pyhudi.spec.instant import Action, Instant, parse_instant
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.storage_protocol import Storage
+from pyhudi.timeline.archived_timeline import History
+from pyhudi.timeline.archived_timeline_lsm import RowReader, last_archived
+from pyhudi.timeline.clock import format_instant, zone_of
+from pyhudi.timeline.instant_details import read_action
+from pyhudi.timeline.never_written import lost_timeline
+from pyhudi.timeline.timeline import Timeline, fold
+
+
+def load_timeline(
+    storage: Storage,
+    config: TableConfig,
+    rows: RowReader | None = None,
+    *,
+    files: Mapping[str, int | None] | None = None,
+) -> Timeline:
+    """Read the active timeline: one listing of its folder, and one of the history's where the table has one.
+
+    With `rows`, which reads Parquet files, the timeline answers about archived instants too (see `history.History`);
+    `files` are those of the timeline's folder (see `timeline_files`), where the caller has them already.
+
+    The history is listed after the timeline. So an instant that is archived meanwhile is in one listing or in both.
+
+    Raises:
+        CorruptTableError: two completed files tell of the same action, and not the same; or there is no instant in a table that was
+            written to.
+        UnsupportedError: a file names an action unknown to table versions 6 to 9.
+    """
+    every = _instants(timeline_files(storage, config) if files is None else files, config.layout)
+    if not every and (damage := lost_timeline(storage, config)) is not None:
+        every = _instants(timeline_files(storage, config), config.layout)  # what was seen may be of a first write that began meanwhile
+        if not every:
+            raise damage
+    repeated = _repeated_completions(storage, config, (instant for instant, _ in every))
+    found = [(instant, modified_ms) for instant, modified_ms in every if instant not in repeated]
+    times = _times_of_files(found, config)
+    instants = fold(instant for instant, _ in found)
+    first = min((instant.requested for instant in instants), default="")
+    archive = None if rows is None or config.layout == 1 else History(storage, config, rows, times, first)
+    return Timeline(
+        instants,
+        config.layout,
+        times if archive is None else archive,
+        _origin(storage, config, instants),
+        archive=archive,
+        log_compactions=frozenset(instant.requested for instant, _ in found if instant.action is Action.LOG_COMPACTION),
+        services=frozenset(instant.requested for instant, _ in found if instant.action in (Action.COMPACTION, Action.CLUSTERING)),
+        repeated=tuple(sorted(repeated)),
+    )
+
+
+def timeline_files(storage: Storage, config: TableConfig) -> dict[str, int | None]:
+    """Return the names of the files in the timeline's folder, with the time of their last change (epoch milliseconds) where it says when an
+    action completed: in layout 1, and of what an upgrade left in layout 2.
+    """
+    path = config.timeline_path
+    if config.layout == 1:
+        return {status.name: status.modified_ms for status in storage.list(path) if not status.is_dir}
+    found: dict[str, int | None] = dict.fromkeys(storage.file_names(path))
+    for name in found:
+        if "_" not in name and (instant := parse_instant(name, 2)) is not None and instant.is_completed:
+            status = storage.stat(f"{path}/{name}")
+            found[name] = None if status is None else status.modified_ms
+    return found
+
+
+def _instants(files: Mapping[str, int | None], layout: int) -> list[tuple[Instant, int | None]]:
+    parsed = ((parse_instant(name, layout), modified_ms) for name, modified_ms in files.items())
+    return [(instant, modified_ms) for instant, modified_ms in parsed if instant is not None]
+
+
+def _repeated_completions(storage: Storage, config: TableConfig, instants: Iterable[Instant]) -> frozenset[Instant]:
+    """Return the completions of actions that were completed before: the first time counts.
+
+    Apache Hudi completes the replace commit by which it drops expired partitions twice, with the same content.
+    """
+    by_action: dict[tuple[str, Action], list[Instant]] = {}
+    for instant in instants:
+        if instant.is_completed:
+            by_action.setdefault((instant.requested, instant.action), []).append(instant)
+    repeated: set[Instant] = set()
+    for found in by_action.values():
+        if len(found) > 1:
+            first, *others = sorted(found, key=lambda instant: instant.completed or "")
+            for other in others:
+                _check_same_content(storage, config, first, other)
+            repeated.update(others)
+    return frozenset(repeated)
+
+
+def _check_same_content(storage: Storage, config: TableConfig, first: Instant, other: Instant) -> None:
+    try:
+        same = read_action(storage, config, first) == read_action(storage, config, other)
+    except FileNotFoundError:
+        return  # it is being archived, which is done with the files of a completed action alone
+    if not same:
+        raise CorruptTableError(
+            f"the timeline of table {storage.uri} completes {first.action} {first.requested} twice, at {first.completed} and "
+            f"{other.completed}, and the two differ: two writers collided; keep the file whose rows are right"
+        )
+
+
+def _times_of_files(found: Iterable[tuple[Instant, int | None]], config: TableConfig) -> dict[str, str]:
+    """Completion times of instants whose names hold none: the time of the last change of their files, as Hudi takes
+    it.
+    """
+    # Layout 2 has such names only as left-overs of an upgrade, stamped in the zone of the process that did it.
+    zone = zone_of(config.timeline_zone if config.layout == 1 else "LOCAL")
+    return {
+        instant.requested: format_instant(datetime.fromtimestamp(modified_ms / 1000, UTC), zone)
+        for instant, modified_ms in found
+        if modified_ms is not None and instant.is_completed and instant.completed is None and instant.action is not Action.SAVEPOINT
+    }
+
+
+def _origin(storage: Storage, config: TableConfig, instants: Iterable[Instant]) -> str | None:
+    """Return the time below which what is not on the active timeline was archived; None stands for that of its first write.
+
+    Where the whole life of the table is on its active timeline that is `""`: a file of an unknown older instant is the
+    leftover of a failed write, not of an archived one. Only the archive of a table born with layout 2 says it all: those of
+    layout 1 were often deleted to save space, and an upgrade or downgrade may leave them behind.
+
+    An active action is no sure bound: those that are archived late or never (savepointed commits, cleans, restores, indexing) may be
+    older than archived ones, and an archival that is under way deletes files while the folder is listed.
+    """
+    if config.layout == 1:
+        return None
+    names = storage.file_names(config.history_path)
+    last = last_archived(names)
+    born_with_layout_2 = config.initial_version is not None and config.initial_version >= 8
+    if last is None:
+        return "" if born_with_layout_2 and not names else None
+    first = next((instant.requested for instant in instants if instant.action is not Action.SAVEPOINT), "")
+    return f"{last}0" if born_with_layout_2 or first <= last else None

@@ -1,0 +1,96 @@
+"""Bringing instants forward: each step creates one file, and the file of the last step makes the action visible.
+
+Rules: Hudi technical specification, "Timeline"; `ActiveTimelineV2`; docs/format/timeline.md#protocol-of-readers-and-writers. The caller
+holds the table's lock.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyhudi.errors import AlreadyExistsError, ConflictError, StorageError, UnknownOutcomeError
+from pyhudi.spec.instant import Action, Instant, State
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.storage_protocol import Storage
+from pyhudi.timeline.instant_details import instant_path, read_bytes
+from pyhudi.timeline.state import check_layout, first_state, next_instant
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineWriter:
+    """Writes the state files of a table's instants.
+
+    Example:
+        >>> writer = TimelineWriter(storage, config)                            # doctest: +SKIP
+        >>> inflight = writer.start(writer.request(Action.COMMIT, clock.next()))  # doctest: +SKIP
+        >>> writer.complete(inflight, clock.next(), metadata)                     # doctest: +SKIP
+    """
+
+    storage: Storage
+    config: TableConfig
+
+    def request(self, action: Action, time: str, content: bytes = b"") -> Instant:
+        """Create the first file of a new instant and return it; a savepoint begins inflight.
+
+        Raises:
+            AlreadyExistsError: the time is taken by an action of the same kind.
+        """
+        check_layout(action, self.config.layout)
+        return self._create(Instant(time, action, first_state(action)), content)
+
+    def start(self, instant: Instant, content: bytes = b"") -> Instant:
+        """Create the inflight file of a requested instant and return the inflight instant."""
+        return self._create(next_instant(instant), content)
+
+    def complete(self, instant: Instant, completed_time: str, content: bytes) -> Instant:
+        """Create the completed file of an inflight instant: from here on the action is visible.
+
+        A storage that fails without an answer is asked what happened: the call returns when the file is there with
+        this content.
+
+        Raises:
+            ConflictError: the inflight file is gone (another writer rolled this one back) or another completed it.
+            StorageError: the file could not be created; the action is not visible.
+            UnknownOutcomeError: the storage does not answer; the action may be visible.
+        """
+        if self.storage.stat(instant_path(self.config, instant)) is None:
+            raise ConflictError(f"{instant.action} {instant.requested} of table {self.storage.uri} was rolled back by another writer")
+        done = next_instant(instant, completed_time)
+        target = done if self.config.layout > 1 else Instant(done.requested, done.action, done.state)
+        try:
+            return self._create(target, content)
+        except StorageError as error:
+            return self._resolve(target, content, error)
+
+    def remove(self, instant: Instant) -> None:
+        """Delete the files of a pending instant, the latest state first, so that a cut leaves a pending instant and
+        no fragment.
+
+        Raises:
+            ValueError: the instant is completed.
+        """
+        if instant.is_completed:
+            raise ValueError(f"{instant.action} {instant.requested} is completed; it must stay on the timeline")
+        for state in (State.INFLIGHT, State.REQUESTED):
+            self.storage.delete(instant_path(self.config, Instant(instant.requested, instant.action, state)))
+
+    def _create(self, instant: Instant, content: bytes) -> Instant:
+        self.storage.create(instant_path(self.config, instant), content)
+        return instant
+
+    def _resolve(self, instant: Instant, content: bytes, error: StorageError) -> Instant:
+        """Decide a create that failed by looking: the content's random sync marker tells our file from any other."""
+        name = instant_path(self.config, instant)
+        try:
+            found = read_bytes(self.storage, self.config, instant)
+        except FileNotFoundError:
+            raise error from None
+        except StorageError as unanswered:
+            raise UnknownOutcomeError(
+                f"no answer whether '{name}' of table {self.storage.uri} was created; look at the table's history"
+            ) from unanswered
+        if found == content:
+            return instant
+        if isinstance(error, AlreadyExistsError):
+            raise ConflictError(f"another writer completed {instant.requested} as '{name}' of table {self.storage.uri}")
+        raise error

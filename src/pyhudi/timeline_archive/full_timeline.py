@@ -1,0 +1,40 @@
+"""The archived timeline of layout 2, which is kept in Parquet files: its rows, and the timeline that knows of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pyhudi.errors import CorruptTableError
+from pyhudi.kernels.base_file.parquet_input import open_parquet
+from pyhudi.timeline.load_timeline import load_timeline
+from pyhudi.timeline.timeline import Timeline
+
+if TYPE_CHECKING:
+    from pyhudi.spec.table.table_config import TableConfig
+    from pyhudi.storage.storage_protocol import Storage
+
+_BATCH_ROWS = 1024
+
+
+def load_full_timeline(storage: Storage, config: TableConfig, *, files: Mapping[str, int | None] | None = None) -> Timeline:
+    """Read the active timeline; it tells when archived instants completed, and reads the archive when it is asked.
+
+    Without these times a log file that outlives its instant's archival may look older or newer than a base file beside it. Arguments and
+    errors as in `load_timeline`.
+    """
+    return load_timeline(storage, config, read_rows, files=files)
+
+
+def read_rows(storage: Storage, path: str, columns: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+    """Yield the rows of one file as mappings of these columns; the `RowReader` of `pyhudi.timeline.archived_timeline_lsm`.
+
+    Raises:
+        CorruptTableError: the file is damaged, missing, or lacks one of the columns.
+    """
+    with open_parquet(storage, path) as parquet:
+        missing = [name for name in columns if name not in parquet.schema_arrow.names]
+        if missing:
+            raise CorruptTableError(f"File '{path}' of the table at {storage.uri} has no column '{missing[0]}'.")
+        for batch in parquet.iter_batches(_BATCH_ROWS, columns=list(columns)):
+            yield from batch.to_pylist()

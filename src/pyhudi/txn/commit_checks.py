@@ -1,0 +1,68 @@
+"""What must hold before a write begins, and again before it becomes visible."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pyhudi.errors import ConflictError, StorageError, UnsupportedError
+from pyhudi.spec.actions.commit import WriteStat
+from pyhudi.spec.instant import Action
+from pyhudi.storage.storage_protocol import Storage
+from pyhudi.timeline.pending_clustering import pending_clustering
+from pyhudi.txn.locked_table import LockedTable
+
+#: Pending actions of other writers whose plans name files that a write would change below them.
+_PLANS_IN_THE_WAY = frozenset({Action.CLUSTERING, Action.RESTORE})
+
+
+def check_nothing_planned(table: LockedTable) -> None:
+    """Refuse to write while a table service of another writer is pending that only Apache Hudi can finish.
+
+    A pending compaction is none: what is written beside it goes to log files, which stand on top of it. Nor is a build of indexes, whose
+    partitions of the metadata table are told what is written; in version 6 names of log files there would depend on it.
+
+    Raises:
+        UnsupportedError: names the instant.
+    """
+    for instant in table.timeline.pending():
+        if pending_clustering(table.storage, table.config, instant) is not None:
+            raise UnsupportedError(
+                f"{instant.action} {instant.requested} of table {table.storage.uri} is pending; this release cannot write beside it. "
+                f"Run it, table.services.cluster('{instant.requested}'), or take it back, table.services.rollback('{instant.requested}'),"
+                " or let Apache Hudi do so; then write."
+            )
+        is_in_the_way = instant.action in _PLANS_IN_THE_WAY or (instant.action is Action.INDEXING and table.config.layout == 1)
+        if is_in_the_way:
+            raise UnsupportedError(
+                f"{instant.action} {instant.requested} of table {table.storage.uri} is pending; this release cannot write beside it. "
+                "Let Apache Hudi finish it or take it back, then write."
+            )
+
+
+def check_files(storage: Storage, stats: Iterable[WriteStat]) -> None:
+    """Refuse to commit files that are not there in full.
+
+    Raises:
+        StorageError: names the file.
+    """
+    for stat in stats:
+        for path, written in stat.files.items():
+            found = storage.stat(path)
+            if found is None or found.size != written or not found.size:
+                size = "is not there" if found is None else f"has {found.size} bytes"
+                raise StorageError(f"data file '{path}' of table {storage.uri} {size}, {written} were written.")
+
+
+def check_alone(table: LockedTable, own: str) -> None:
+    """Refuse to commit when others changed the timeline since it was loaded: somebody writes without the lock.
+
+    Raises:
+        ConflictError: names a file that appeared or vanished.
+    """
+    now = table.storage.file_names(table.config.timeline_path)
+    changed = [name for name in table.timeline_files.symmetric_difference(now) if not name.startswith((own, "."))]
+    if changed:
+        raise ConflictError(
+            f"'{min(changed)}' on the timeline of table {table.storage.uri} was changed by a writer that does not hold the table's lock. "
+            "Nothing of this write is visible; try again when the other is done."
+        )

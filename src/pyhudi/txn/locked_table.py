@@ -1,0 +1,90 @@
+"""A table while its writer lock is held: what is true now, and where new times and ids come from."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from pyhudi.errors import ConflictError, LockTimeoutError
+from pyhudi.index.key_encoding import with_key_encoding
+from pyhudi.metadata_table.lifecycle.prepare_metadata import refuse_unserved
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.spec.table_features import check_writable
+from pyhudi.storage.storage_protocol import Storage
+from pyhudi.storage.table_properties import load_properties, recover_properties
+from pyhudi.timeline.clock import Clock, InstantClock
+from pyhudi.timeline.load_timeline import timeline_files
+from pyhudi.timeline.timeline import Timeline
+from pyhudi.timeline.write_instant import TimelineWriter
+from pyhudi.timeline_archive.full_timeline import load_full_timeline
+from pyhudi.txn.ids import Ids
+
+
+@dataclass(frozen=True, slots=True)
+class LockedTable:
+    """What an action works with. `times` gives instant times later than all on the timeline; `timeline_files` are the names of the files
+    that the timeline was loaded from.
+    """
+
+    storage: Storage
+    config: TableConfig
+    timeline: Timeline
+    timeline_files: frozenset[str]
+    clock: Clock
+    times: InstantClock
+    ids: Ids
+
+    @property
+    def writer(self) -> TimelineWriter:
+        """Writes this table's instants."""
+        return TimelineWriter(self.storage, self.config)
+
+    def reloaded(self) -> LockedTable:
+        """Return the table with its timeline read again."""
+        timeline, files = _load(self.storage, self.config)
+        return replace(self, timeline=timeline, timeline_files=files)
+
+
+@contextlib.contextmanager
+def locked_table(storage: Storage, wait_s: float, clock: Clock, ids: Ids) -> Iterator[LockedTable]:
+    """Hold the lock of a table that this release can write; properties and timeline are read under it.
+
+    Raises:
+        LockTimeoutError: another writer held the lock for longer than `wait_s` seconds.
+        UnsupportedError: the table has features whose writing is not served.
+    """
+    with storage.lock(wait_s):
+        recover_properties(storage)
+        config = with_key_encoding(storage, TableConfig(load_properties(storage)))
+        check_writable(config)
+        refuse_unserved(storage, config)
+        timeline, files = _load(storage, config)
+        times = InstantClock(clock, config.timeline_zone, timeline.greatest_time(), storage.uri)
+        yield LockedTable(storage, config, timeline, files, clock, times, ids)
+
+
+@contextlib.contextmanager
+def running_alone(storage: Storage, name: str, doing: str) -> Iterator[None]:
+    """Hold a lock by which the long-running services of one kind exclude each other, writers not.
+
+    Args:
+        storage: the table's.
+        name: of the lock.
+        doing: what one is doing that holds it, for the error.
+
+    Raises:
+        ConflictError: another one holds it.
+    """
+    with contextlib.ExitStack() as held:
+        try:
+            held.enter_context(storage.lock(0, name))
+        except LockTimeoutError as error:
+            raise ConflictError(f"another process or thread is {doing} table {storage.uri}; wait for it and try again.") from error
+        yield
+
+
+def _load(storage: Storage, config: TableConfig) -> tuple[Timeline, frozenset[str]]:
+    """Load the timeline; its folder is listed once, which takes time on a table of a thousand commits."""
+    files = timeline_files(storage, config)
+    return load_full_timeline(storage, config, files=files), frozenset(files)

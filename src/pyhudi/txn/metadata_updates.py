@@ -1,0 +1,114 @@
+"""The metadata table in the course of an action: found under the lock, prepared, told what was done, looked after.
+
+Rules: docs/design/0070-hfile-and-metadata-table.md; `BaseHoodieWriteClient.writeTableMetadata`. Here a metadata table that
+turns out to be damaged is built anew, and a failure after the action is complete is logged.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+
+import pyarrow as pa
+
+from pyhudi.errors import CorruptTableError, HudiError
+from pyhudi.metadata_table.format.metadata_settings import AS_IT_IS, MetadataSettings
+from pyhudi.metadata_table.lifecycle.metadata_sync import InStep
+from pyhudi.metadata_table.lifecycle.open_for_write import Found, find
+from pyhudi.metadata_table.lifecycle.prepare_metadata import drop_metadata_table, prepare, rebuilt
+from pyhudi.metadata_table.read.writer_table import Sources, open_own
+from pyhudi.metadata_table.services.metadata_rollback import roll_back_with
+from pyhudi.schema.avro_arrow import avro_to_arrow
+from pyhudi.schema.internal.schema_history import SchemaHistory, with_history
+from pyhudi.spec.actions.commit import CommitMetadata
+from pyhudi.spec.actions.rollback import RollbackMetadata
+from pyhudi.txn.locked_table import LockedTable
+
+_log = logging.getLogger(__name__)
+
+
+def find_metadata_table(table: LockedTable) -> Found:
+    """Open the metadata table, and take back what dead writers left in it; failed writes are rolled back already."""
+    return find(table.storage, table.config, table.timeline, sources_of(table))
+
+
+def prepare_metadata_table(
+    table: LockedTable,
+    schema_json: str | None,
+    settings: MetadataSettings = AS_IT_IS,
+    found: Found | None = None,
+    *,
+    history: SchemaHistory | None = None,
+) -> tuple[LockedTable, InStep | None]:
+    """Return the table with the properties it has then, and its metadata table; None when it shall have none.
+
+    Args:
+        table: the table.
+        schema_json: its Avro schema with the action that begins, without meta fields; None while it is unknown.
+        settings: what the action's options want.
+        found: what `find_metadata_table` returned.
+        history: that of the schema, if the table keeps one: older files may call columns otherwise.
+
+    Raises:
+        StorageError: the storage failed; the action must not begin.
+    """
+    schema = _columns(schema_json, history)
+    config, in_step = prepare(table.storage, table.config, table.timeline, schema, sources_of(table), settings, found)
+    return replace(table, config=config), in_step
+
+
+def record_commit(in_step: InStep, instant: str, metadata: CommitMetadata, history: SchemaHistory | None = None) -> InStep:
+    """Record a commit of any kind that is about to complete, and return the metadata table to go on with; `history` as in
+    `prepare_metadata_table`.
+
+    Raises:
+        CorruptTableError: a written file has no whole footer.
+        StorageError: the storage failed; the action must not complete.
+    """
+    schema = _columns(metadata.schema_json, None if history is None else history.written(instant))
+    try:
+        in_step.record_commit(instant, metadata, schema)
+    except CorruptTableError as error:
+        in_step = rebuilt(in_step, str(error), schema)
+        in_step.record_commit(instant, metadata, schema)
+    return in_step
+
+
+def take_back(table: LockedTable, done: RollbackMetadata) -> None:
+    """Take back what an action recorded that is rolled back, before its instant leaves the table's timeline. It may be repeated.
+
+    Raises:
+        StorageError: the storage failed; the rollback stays pending.
+    """
+    if not table.config.metadata_partitions:
+        return
+    sources = sources_of(table)
+    try:
+        own = open_own(table.storage, sources)
+        if own is not None:
+            roll_back_with(own, table.storage, done)
+    except CorruptTableError as error:
+        _log.warning("the metadata table of %s is deleted, the next write builds it anew: %s", table.storage.uri, error)
+        drop_metadata_table(table.storage, table.config, sources)
+
+
+def maintain(in_step: InStep | None) -> None:
+    """Look after the metadata table once the action is complete; what goes wrong is left to the next writer."""
+    if in_step is None:
+        return
+    try:
+        in_step.maintain()
+    except CorruptTableError as error:
+        _log.warning("the metadata table of %s is deleted, the next write builds it anew: %s", in_step.storage.uri, error)
+        drop_metadata_table(in_step.storage, in_step.config, in_step.own.sources)
+    except (HudiError, OSError) as error:
+        _log.warning("the metadata table of %s was not compacted, the next write tries again: %s", in_step.storage.uri, error)
+
+
+def sources_of(table: LockedTable) -> Sources:
+    """Return where the metadata table of a locked table takes time and chance from."""
+    return Sources(table.clock, table.config.timeline_zone, table.ids.sync_marker)
+
+
+def _columns(schema_json: str | None, history: SchemaHistory | None) -> pa.Schema | None:
+    return with_history(avro_to_arrow(schema_json), history) if schema_json else None

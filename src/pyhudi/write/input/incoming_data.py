@@ -1,0 +1,114 @@
+"""From what users hand in to an Arrow table: Arrow itself, pandas, polars, lists of dicts, anything with
+`__arrow_c_stream__`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+
+import pyarrow as pa
+
+from pyhudi.errors import SchemaError, UsageError
+from pyhudi.spec.arguments import check_texts
+from pyhudi.write.input.data_columns import refuse_incomplete_rows
+
+_ARROW_ERRORS = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError)
+
+
+def to_table(data: object, schema: Callable[[], pa.Schema] | None = None, *, complete: bool = False) -> pa.Table:
+    """Return the data as an Arrow table; what is Arrow already is not copied.
+
+    Args:
+        data: an Arrow table, record batch or reader; a pandas or polars frame; a list of dicts, one a row, in which a
+            missing entry is null unless rows must be `complete`; a DataFrame of Spark Connect, whose rows come to this process;
+            or any object with `__arrow_c_stream__`.
+        schema: gives the table's columns; dicts in a column of maps are taken for maps.
+        complete: refuse dicts that lack an entry which others have, and which is a column of `schema`.
+
+    Raises:
+        SchemaError: a column's values have no common type, or a row lacks a column.
+        UsageError: the data are of another kind.
+
+    Example:
+        >>> to_table([{"a": 1}, {"a": 2, "b": "x"}]).to_pydict()
+        {'a': [1, 2], 'b': [None, 'x']}
+    """
+    try:
+        if isinstance(data, pa.Table):
+            return data
+        if isinstance(data, pa.RecordBatch):
+            return pa.Table.from_batches([data])
+        if type(data).__module__.startswith("pyspark.sql.connect."):
+            return data.toArrow()  # type: ignore[attr-defined]
+        if _is_pandas(data):
+            return pa.Table.from_pandas(data, preserve_index=False).replace_schema_metadata(None)
+        if hasattr(data, "__arrow_c_stream__"):
+            return pa.RecordBatchReader.from_stream(data).read_all()
+        if isinstance(data, Sequence) and not isinstance(data, str | bytes) and all(isinstance(row, Mapping) for row in data):
+            return _from_rows(data, None if schema is None else schema(), complete=complete)
+    except (ValueError, TypeError, *_ARROW_ERRORS) as error:
+        if isinstance(error, UsageError):
+            raise
+        raise SchemaError(f"The data cannot be taken as columns: {error}") from error
+    raise UsageError(
+        f"The data are of type {type(data).__module__}.{type(data).__qualname__}; give an Arrow table, a pandas or polars "
+        "frame, a list of dicts, or an object with __arrow_c_stream__. For a Spark DataFrame call pyhudi.enable(spark) first."
+    )
+
+
+def _is_pandas(data: object) -> bool:
+    return type(data).__module__.partition(".")[0] == "pandas" and type(data).__name__ == "DataFrame"
+
+
+def _from_rows(rows: Sequence[Mapping[str, object]], schema: pa.Schema | None, *, complete: bool) -> pa.Table:
+    names = dict.fromkeys(name for row in rows for name in row)
+    check_texts(names.keys(), "a row", "dicts whose keys are column names")
+    if complete and schema is not None:
+        refuse_incomplete_rows(rows, names, schema)
+    types = {} if schema is None else {field.name.lower(): field.type for field in schema}
+    return pa.table({name: _column([row.get(name) for row in rows], name, types.get(name.lower())) for name in names})
+
+
+def _column(values: Sequence[object], name: str, wanted: pa.DataType | None) -> pa.Array:
+    """Return the values; Arrow would cut a float that is asked to be an integer, so no type is asked for beforehand."""
+    try:
+        if wanted is not None and pa.types.is_map(wanted):
+            return _map_column(values, name, wanted)
+        found = pa.array(values)
+        return found if wanted is None else _in_width(found, wanted)
+    except (TypeError, OverflowError, *_ARROW_ERRORS) as error:
+        raise SchemaError(f"The values of column '{name}' have no common type: {error}") from error
+
+
+def _in_width(found: pa.Array, wanted: pa.DataType) -> pa.Array:
+    """Return numbers in the width of their column: Python has but one for integers and one for reals, which says nothing about the
+    column's. Integers that do not fit stay as they are, for whoever decides whether the column grows.
+    """
+    if found.type.equals(wanted) or not _differs_in_width(found.type, wanted):
+        return found
+    try:
+        return found.cast(wanted)
+    except pa.ArrowInvalid:
+        return found
+
+
+def _differs_in_width(found: pa.DataType, wanted: pa.DataType) -> bool:
+    """Tell whether two types are of one kind, with numbers of other widths at most."""
+    if pa.types.is_struct(found) and pa.types.is_struct(wanted):
+        pairs = [(field, wanted.field(field.name)) for field in found if wanted.get_field_index(field.name) >= 0]
+        return len(pairs) == found.num_fields == wanted.num_fields and all(_differs_in_width(one.type, two.type) for one, two in pairs)
+    if pa.types.is_list(found) and pa.types.is_list(wanted):
+        return _differs_in_width(found.value_type, wanted.value_type)
+    kinds = (pa.types.is_signed_integer, pa.types.is_floating)
+    return found.equals(wanted) or any(kind(found) and kind(wanted) for kind in kinds)
+
+
+def _map_column(values: Sequence[object], name: str, wanted: pa.MapType) -> pa.Array:
+    """Return dicts as a map, which Arrow would take for structs."""
+    entries = [None if value is None else list(value.items() if isinstance(value, Mapping) else value) for value in values]  # type: ignore[call-overload]
+    pairs = [pair for entry in entries if entry is not None for pair in entry]
+    items = _column([item for _, item in pairs], f"{name}.value", wanted.item_type)
+    ends = itertools.accumulate((len(entry or ()) for entry in entries), initial=0)
+    offsets = [None if missing else end for end, missing in zip(ends, [*(e is None for e in entries), False], strict=True)]
+    return pa.MapArray.from_arrays(pa.array(offsets, pa.int32()), pa.array([key for key, _ in pairs], pa.string()), items)

@@ -1,0 +1,137 @@
+"""Options of a write against the table: what a table was created with cannot be changed by a write.
+
+Rules: `HoodieWriterUtils.validateTableConfig`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyhudi.errors import OptionError
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.spec.key_settings import BARE_VALUE, CLASS_OPTION, FLAG_LINES, encoding_of, stored_key_lines
+from pyhudi.spec.options import Options, resolve, same_key
+from pyhudi.spec.table import table_keys as keys
+from pyhudi.spec.table import timestamp_keys
+from pyhudi.spec.table.cdc_mode import logging_mode
+from pyhudi.spec.table.key_generator import parse_key_generator
+from pyhudi.spec.table.payload_class import MERGE_SETTINGS, PAYLOADS
+from pyhudi.spec.table.table_config import TableConfig
+
+OPERATION = "hoodie.datasource.write.operation"
+#: Options by the line of hoodie.properties that they would have to agree with.
+_OPTIONS = {
+    keys.NAME: "hoodie.table.name",
+    keys.TYPE: "hoodie.datasource.write.table.type",
+    keys.VERSION: "hoodie.write.table.version",
+    keys.RECORD_KEY_FIELDS: "hoodie.datasource.write.recordkey.field",
+    keys.PARTITION_FIELDS: "hoodie.datasource.write.partitionpath.field",
+    keys.ORDERING_FIELDS: "hoodie.table.ordering.fields",
+    keys.KEY_GENERATOR_TYPE: "hoodie.datasource.write.keygenerator.type",
+    keys.MERGE_MODE: "hoodie.record.merge.mode",
+    keys.MERGE_STRATEGY_ID: "hoodie.record.merge.strategy.id",
+    keys.PAYLOAD_CLASS: "hoodie.datasource.write.payload.class",
+    keys.PARTIAL_UPDATE_MODE: "hoodie.table.partial.update.mode",
+    **{keys.MERGE_PROPERTY_PREFIX + name: name for name in MERGE_SETTINGS},
+    keys.HIVE_STYLE: "hoodie.datasource.write.hive_style_partitioning",
+    keys.URL_ENCODE: "hoodie.datasource.write.partitionpath.urlencode",
+    keys.TIMELINE_ZONE: "hoodie.table.timeline.timezone",
+    keys.KEY_GENERATOR_CLASS: CLASS_OPTION,
+    **{line: line for line in (keys.COMPLEX_KEY_ENCODING, *FLAG_LINES, *timestamp_keys.NAMES)},
+    keys.CDC_ENABLED: keys.CDC_ENABLED,
+    keys.CDC_MODE: keys.CDC_MODE,
+}
+#: Lines whose values are compared letter by letter.
+_SETTINGS = tuple(keys.MERGE_PROPERTY_PREFIX + name for name in MERGE_SETTINGS)
+_EXACT = (keys.NAME, keys.PAYLOAD_CLASS, keys.KEY_GENERATOR_CLASS, *timestamp_keys.NAMES, *_SETTINGS)
+_TYPES = {"COW": "COPY_ON_WRITE", "MOR": "MERGE_ON_READ"}
+
+
+def check_agreement(options: Options, config: TableConfig) -> None:
+    """Refuse options that contradict the table.
+
+    Raises:
+        OptionError: names the option, the line of hoodie.properties and the value to give.
+    """
+    _check_encoding(options, config)
+    stored = _stored(config)
+    for line, option in _OPTIONS.items():
+        stated = options.get(option)
+        if line == keys.PAYLOAD_CLASS and (payload := PAYLOADS.get(stated or "")) is not None and payload.is_plain:
+            continue  # the mode says it all, and stands beside it
+        if stated is not None and line in stored and _differ(line, stated, stored[line]):
+            raise OptionError(
+                f"{option}={stated} contradicts table {config.name}, whose .hoodie/hoodie.properties says"
+                f" {line}={stored[line]}. Leave the option out or set {option}={stored[line]}."
+            )
+
+
+def _check_encoding(options: Options, config: TableConfig) -> None:
+    """Hudi's option for single-field complex keys would make other keys than the stored ones; from version 9 on it says nothing."""
+    written = config.properties.get(keys.COMPLEX_KEY_ENCODING)
+    if written is not None and options.get(BARE_VALUE) is not None and encoding_of(options) != written:
+        raise OptionError(
+            f"{BARE_VALUE}={options.get(BARE_VALUE)} contradicts table {config.name}, whose keys are {written}: with others the write"
+            " would double records. Leave the option out."
+        )
+
+
+def check_operation(options: Mapping[str, str], operation: Operation) -> None:
+    """Refuse an option that asks for another operation than the method that it was given to.
+
+    Raises:
+        OptionError: names both.
+    """
+    done = operation.value.lower().removesuffix("_prepped")
+    asked = resolve({name: value for name, value in options.items() if same_key(name, OPERATION)}).get(OPERATION)
+    if asked is not None and asked.strip().lower() != done:
+        raise OptionError(f"{OPERATION}={asked} contradicts the method, which is {done}: call the method for it, and leave the option out.")
+
+
+def _stored(config: TableConfig) -> dict[str, str]:
+    """Return what the table has for each line; lines that older tables lack or name differently are filled in."""
+    mode = logging_mode(config)
+    return {
+        keys.NAME: config.name,
+        keys.TYPE: config.table_type,
+        keys.VERSION: str(config.version),
+        keys.RECORD_KEY_FIELDS: ",".join(config.record_key_fields),
+        keys.PARTITION_FIELDS: config.properties.get(keys.PARTITION_FIELDS, ""),
+        keys.ORDERING_FIELDS: ",".join(config.ordering_fields),
+        keys.KEY_GENERATOR_TYPE: config.key_generator.value,
+        keys.MERGE_MODE: config.merge_mode.value,
+        keys.MERGE_STRATEGY_ID: config.properties.get(keys.MERGE_STRATEGY_ID) or config.merge_mode.strategy_id or "",
+        keys.PAYLOAD_CLASS: config.properties.get(keys.PAYLOAD_CLASS) or config.properties.get(keys.LEGACY_PAYLOAD_CLASS, ""),
+        keys.PARTIAL_UPDATE_MODE: config.properties.get(keys.PARTIAL_UPDATE_MODE, ""),
+        **{line: config.properties.get(line, "") for line in _SETTINGS},
+        keys.HIVE_STYLE: str(config.hive_style).lower(),
+        keys.URL_ENCODE: str(config.url_encode).lower(),
+        keys.TIMELINE_ZONE: config.timeline_zone,
+        **stored_key_lines(config),
+        keys.CDC_ENABLED: str(mode is not None).lower(),
+        # How a table logs what it does not log makes no difference.
+        **({keys.CDC_MODE: mode.value} if mode else {}),
+    }
+
+
+def _differ(line: str, stated: str, stored: str) -> bool:
+    if line == keys.PARTITION_FIELDS and ":" in stated and ":" in stored:
+        return _types_of(stated) != _types_of(stored)
+    return _normal(line, stated) != _normal(line, stored)
+
+
+def _types_of(text: str) -> list[tuple[str, str]]:
+    """Return the partition fields of a custom key generator with what each is taken for."""
+    parts = (part.strip().partition(":") for part in text.split(",") if part.strip())
+    return [(name, kind.upper()) for name, _, kind in parts]
+
+
+def _normal(line: str, value: str) -> str:
+    text = value.strip()
+    if line in _EXACT:
+        return text
+    if line == keys.KEY_GENERATOR_TYPE:
+        return parse_key_generator(text).family.value
+    if line in (keys.RECORD_KEY_FIELDS, keys.PARTITION_FIELDS, keys.ORDERING_FIELDS):
+        return ",".join(part.strip().partition(":")[0] for part in text.split(",") if part.strip())
+    return _TYPES.get(text.upper(), text.upper())

@@ -1,0 +1,143 @@
+"""What the options of a write decide, in one value. Rules: the `hoodie.*` keys of Apache Hudi 1.2
+(`pyhudi.spec.options`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pyhudi.errors import OptionError
+from pyhudi.index.choose_index import provisional_index
+from pyhudi.index.index_options import GLOBAL_SIMPLE, IndexOptions, index_options
+from pyhudi.index.index_options import TYPE as _INDEX
+from pyhudi.kernels.base_file.base_file import LogSettings, WriterSettings
+from pyhudi.metadata_table.format.metadata_settings import MetadataSettings, metadata_settings
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.spec.files.log_block import BlockType
+from pyhudi.spec.options import Options
+from pyhudi.spec.table.key_generator import KeyGeneratorType, parse_key_generator
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.write.input.data_columns import MissingColumns, missing_columns
+from pyhudi.write.options.validate_options import check_agreement
+from pyhudi.write.tagging.tag import Tagging
+
+_GENERATOR = "hoodie.datasource.write.keygenerator.type"
+_COMBINE = {Operation.UPSERT: "hoodie.combine.before.upsert", Operation.DELETE: "hoodie.combine.before.delete"}
+#: Hudi's names of codecs that Parquet calls otherwise.
+_CODECS = {"lz4": "lz4_raw", "none": "uncompressed"}
+_BLOCK_TYPES = {"avro": BlockType.AVRO, "parquet": BlockType.PARQUET}
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """How to write: files, keys, packing, waiting. `size_threshold` is the share of the small-file limit that a
+    commit must have written for its record size to be believed; of a merge-on-read table `small_file_candidates` base
+    files of a partition take new records. `index` is what the options say of the index, which `pyhudi.write.options.index_resolution`
+    chooses.
+    `notes` go into the metadata of the commit.
+    """
+
+    writer: WriterSettings
+    tagging: Tagging
+    index: IndexOptions
+    lock_wait_s: float
+    size_threshold: float
+    small_file_candidates: int
+    metadata_table: MetadataSettings
+    missing_columns: MissingColumns = MissingColumns.REFUSED
+    notes: Mapping[str, str] = field(default_factory=dict)
+    #: Whether the table is clustered after the write.
+    clusters: bool = False
+    refuses_unserved: bool = False
+
+
+def choose(options: Options, config: TableConfig, operation: Operation) -> Choices:
+    """Return what the options decide for an operation on a table.
+
+    Raises:
+        OptionError: an option contradicts the table or has a value it cannot have.
+        UnsupportedError: the index or operation that an option names is not served.
+    """
+    if operation is Operation.DELETE:
+        options = _everywhere(options, config)
+    check_agreement(options, config)
+    combine_option = _COMBINE.get(operation, "hoodie.combine.before.insert")
+    policy = _policy(options) if operation is Operation.INSERT else "none"
+    drop_known, fail_known = policy == "drop", policy == "fail"
+    asked = index_options(options)
+    tagging = Tagging(
+        operation=operation,
+        index=provisional_index(asked, config),
+        combine=options.flag(combine_option) or drop_known,
+        combine_option=combine_option,
+        drop_known=drop_known or fail_known,
+        fail_known=fail_known,
+    )
+    return Choices(
+        writer=writer_settings(options),
+        tagging=tagging,
+        index=asked,
+        lock_wait_s=options.integer("hoodie.write.lock.wait_time_ms") / 1000,
+        size_threshold=options.number("hoodie.record.size.estimation.threshold"),
+        small_file_candidates=options.integer("hoodie.merge.small.file.group.candidates.limit"),
+        metadata_table=metadata_settings(options),
+        missing_columns=missing_columns(options),
+        notes=options.notes,
+        clusters=options.flag("hoodie.clustering.inline"),
+        refuses_unserved=options.refuses_unserved,
+    )
+
+
+def _policy(options: Options) -> str:
+    """Return what an insert does with rows whose key the table holds: `none` (keeps both), `drop` or `fail`."""
+    drops = options.flag("hoodie.datasource.write.insert.drop.duplicates")
+    return options.text("hoodie.datasource.insert.dup.policy", default="drop" if drops else "none").lower()
+
+
+def _everywhere(options: Options, config: TableConfig) -> Options:
+    """Return the options of a delete with the key generator GLOBAL_DELETE, on a table of another one, as what it means: an index that
+    looks into all partitions.
+
+    Raises:
+        OptionError: the options name an index that does not.
+    """
+    generator = options.get(_GENERATOR)
+    if generator is None or parse_key_generator(generator).family is not KeyGeneratorType.GLOBAL_DELETE:
+        return options
+    if config.key_generator.family is KeyGeneratorType.GLOBAL_DELETE:
+        return options
+    given = {name: value for name, value in options.given.items() if name != _GENERATOR}
+    index = given.setdefault(_INDEX, GLOBAL_SIMPLE)
+    if not index.upper().startswith("GLOBAL") and index.upper() != "RECORD_INDEX":
+        raise OptionError(f"{_GENERATOR}={generator} deletes keys in any partition, and {_INDEX}={index} asks but one; leave it out.")
+    return Options(given)
+
+
+def writer_settings(options: Options) -> WriterSettings:
+    """Return how files are written; what no option says is as `WriterSettings` has it.
+
+    Raises:
+        OptionError: a codec is not served.
+    """
+    codec = options.text("hoodie.parquet.compression.codec").lower()
+    return WriterSettings(
+        compression=_CODECS.get(codec, codec),
+        max_file_bytes=options.integer("hoodie.parquet.max.file.size"),
+        small_file_bytes=options.integer("hoodie.parquet.small.file.limit"),
+        row_group_bytes=options.integer("hoodie.parquet.block.size"),
+        page_bytes=options.integer("hoodie.parquet.page.size"),
+        dictionary=options.flag("hoodie.parquet.dictionary.enabled"),
+        bloom_enabled=options.flag("hoodie.parquet.bloom.filter.enabled"),
+        bloom_type=options.text("hoodie.bloom.index.filter.type").upper(),
+        bloom_entries=options.integer("hoodie.index.bloom.num_entries"),
+        bloom_fits=options.get("hoodie.index.bloom.num_entries") is None,
+        bloom_fpp=options.number("hoodie.index.bloom.fpp"),
+        bloom_max_entries=options.integer("hoodie.bloom.index.filter.dynamic.max.entries"),
+        log=LogSettings(
+            block_type=_BLOCK_TYPES[options.text("hoodie.logfile.data.block.format").lower()],
+            block_bytes=options.integer("hoodie.logfile.data.block.max.size"),
+            file_bytes=options.integer("hoodie.logfile.max.size"),
+            positions=options.flag("hoodie.write.record.positions"),
+        ),
+    )

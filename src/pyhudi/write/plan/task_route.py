@@ -1,0 +1,52 @@
+"""Brings tagged rows to the tasks of a plan, in this process. Rows are cut and joined, not copied."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from pyhudi.index.rows import TaggedRows, join_rows
+from pyhudi.kernels.arrays.byte_size import byte_size
+from pyhudi.kernels.tasks.run_task import GroupTask
+from pyhudi.kernels.tasks.write_task import WriteTask
+from pyhudi.write.plan.write_plan import Bucket, WritePlan
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedTask:
+    """A task and the rows it writes."""
+
+    task: GroupTask
+    rows: pa.Table
+
+    @property
+    def size(self) -> int:
+        """About how many bytes pass by: those of the rows, and those of a base file that is written anew."""
+        base = self.task.base if isinstance(self.task, WriteTask) else None
+        return byte_size(self.rows) + (0 if base is None else base.size)
+
+
+def load_tasks(plan: WritePlan, tagged: Iterable[TaggedRows]) -> list[LoadedTask]:
+    """Return the plan's tasks with their rows; `tagged` are the rows whose profile was planned."""
+    by_partition: dict[str, list[Bucket]] = defaultdict(list)
+    for bucket in plan.buckets:
+        by_partition[bucket.task.partition_path].append(bucket)
+    return [loaded for part in tagged for loaded in _load(by_partition[part.partition_path], part)]
+
+
+def _load(buckets: list[Bucket], part: TaggedRows) -> Iterator[LoadedTask]:
+    updates = {piece.group.file_id: rows for piece, rows in part.updates}
+    opened = dict(part.opened)
+    assert (len(updates), len(opened)) == (len(part.updates), len(part.opened)), "each file group gets its rows at once"
+    start = 0
+    for bucket in buckets:
+        rows = [part.inserts.slice(start, bucket.inserts)] if bucket.inserts else []
+        start += bucket.inserts
+        if bucket.opened is not None:
+            rows.insert(0, opened[bucket.opened])
+        elif bucket.updates:
+            rows.insert(0, updates[bucket.task.file_id])
+        yield LoadedTask(bucket.task, join_rows(rows))

@@ -1,0 +1,164 @@
+"""From a profile to the plan of a write: one task for each file group that gets a new base file, or log files.
+
+Pure: the same profile, files and ids give the same plan, whichever engine carries it out. Rules: `UpsertPartitioner`,
+`SparkUpsertDeltaCommitPartitioner`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pyhudi.kernels.base_file.base_file import WriterSettings
+from pyhudi.kernels.log_file.append_task import AppendTask
+from pyhudi.kernels.tasks.run_task import GroupTask
+from pyhudi.kernels.tasks.write_task import WriteTask
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.spec.files.file_group import BaseFile, FileGroupId, FileSlice
+from pyhudi.spec.files.file_names import LogFileName, next_log_name
+from pyhudi.write.plan.insert_packing import InsertGroup, pack_inserts, spread_inserts
+from pyhudi.write.plan.workload_profile import PartitionProfile, Profile
+
+_APPENDING = frozenset({Operation.INSERT, Operation.BULK_INSERT, Operation.INSERT_OVERWRITE, Operation.INSERT_OVERWRITE_TABLE})
+_PACKING = frozenset({Operation.INSERT, Operation.UPSERT, Operation.UPSERT_PREPPED, Operation.DELETE, Operation.DELETE_PREPPED})
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """One task of a write, with how many located records and how many new ones of its partition it gets.
+
+    `opened` is how the id of its file group begins where the group begins with rows that belong to no other; they count as located.
+    """
+
+    task: GroupTask
+    updates: int
+    inserts: int
+    opened: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WritePlan:
+    """All tasks of a write.
+
+    Buckets of one partition stand together; new records of a partition go to its buckets in their order, `inserts` to
+    each, which is also the weight by which an engine may spread them. `replaced` is set by operations that complete as
+    a replacecommit. `layout_files` are files of the table, by path, that must stand before the data do.
+    """
+
+    operation: Operation
+    buckets: tuple[Bucket, ...]
+    replaced: Mapping[str, tuple[str, ...]] | None
+    engine: str
+    reason: str
+    layout_files: Mapping[str, bytes] = field(default_factory=dict)
+
+    @property
+    def changes_nothing(self) -> bool:
+        """True when there is nothing to commit."""
+        replaces = any((self.replaced or {}).values()) or self.operation is Operation.INSERT_OVERWRITE_TABLE
+        return not self.buckets and not replaces
+
+
+@dataclass(frozen=True, slots=True)
+class Sizing:
+    """What planning must know of the table: the base files that may take new records by partition path, the bytes of a
+    record in a file, the limits, whether updates go to log files, and the columns they bring there when not all.
+
+    `compacting` is None where log files are named by the write; in version 6 they are named by their slice, and it holds
+    the instants of the slices that pending compactions have begun.
+    """
+
+    files: Mapping[str, Sequence[BaseFile]]
+    row_bytes: float
+    settings: WriterSettings
+    merge_on_read: bool = False
+    columns: tuple[str, ...] | None = None
+    compacting: Mapping[FileGroupId, str] | None = None
+
+
+def plan_write(
+    profile: Profile,
+    operation: Operation,
+    instant: str,
+    sizing: Sizing,
+    file_prefix: Callable[[], str],
+    *,
+    replaced: Mapping[str, tuple[str, ...]] | None = None,
+    engine: str = "local",
+    reason: str = "",
+    layout_files: Mapping[str, bytes] | None = None,
+) -> WritePlan:
+    """Return the plan of a write.
+
+    Args:
+        profile: what the write touches.
+        operation: decides whether new records are packed into small files and whether keys may repeat.
+        instant: the write's requested time.
+        sizing: files and limits.
+        file_prefix: gives the first part of new file ids.
+        replaced: file ids by partition that the write replaces.
+        engine: the name of the engine that will carry the plan out.
+        reason: why that engine.
+        layout_files: files that must stand before the data do.
+    """
+    numbers = itertools.count()
+    ids = _file_ids(file_prefix, one_prefix=operation not in _PACKING)
+    buckets = []
+    for path, part in profile.partitions.items():
+        for piece, updates, group in _groups(path, part, operation, sizing, ids.__next__):
+            token = f"{next(numbers)}-0-0"
+            if piece is not None and sizing.merge_on_read and not group.count:
+                task: GroupTask = AppendTask(instant, piece, log_name(piece, instant, token, sizing), sizing.columns)
+            else:
+                base = group.base if piece is None else piece.base
+                task = WriteTask(instant, path, group.file_id, token, base, append_only=operation in _APPENDING)
+            buckets.append(Bucket(task, updates, group.count))
+        for beginning, count in part.opened.items():
+            file_id = _completed(beginning, file_prefix)
+            task = WriteTask(instant, path, file_id, f"{next(numbers)}-0-0", append_only=operation in _APPENDING)
+            buckets.append(Bucket(task, count, 0, beginning))
+    return WritePlan(operation, tuple(buckets), replaced, engine, reason, layout_files or {})
+
+
+def _groups(
+    path: str, part: PartitionProfile, operation: Operation, sizing: Sizing, new_file_id: Callable[[], str]
+) -> Iterator[tuple[FileSlice | None, int, InsertGroup]]:
+    """Yield the slice of each group that gets updates (None for others), their number, and the inserts that join them."""
+    if operation in _PACKING:
+        files = sizing.files.get(path, ())
+        taking = pack_inserts(part.inserts, files, sizing.row_bytes, sizing.settings, new_file_id)
+    else:
+        taking = spread_inserts(part.inserts, sizing.row_bytes, sizing.settings, new_file_id)
+    by_file = {group.file_id: group for group in taking}
+    for piece, updates in part.updates.items():
+        yield piece, updates, by_file.pop(piece.group.file_id, InsertGroup(piece.group.file_id, piece.base, 0))
+    for group in by_file.values():
+        yield None, 0, group
+
+
+def log_name(piece: FileSlice, instant: str, write_token: str, sizing: Sizing) -> LogFileName:
+    """Return the name of the log file that a write appends to a slice: it holds the write's own time, in version 6 the
+    slice's.
+    """
+    file_id = piece.group.file_id
+    if sizing.compacting is None:
+        return LogFileName(file_id, instant, 1, write_token)
+    begun = sizing.compacting.get(piece.group, piece.base_instant)
+    return next_log_name(file_id, begun, (log.name for log in piece.logs), write_token)
+
+
+def _completed(beginning: str, file_prefix: Callable[[], str]) -> str:
+    """Return a new file id that begins so."""
+    whole = f"{file_prefix()}-0"
+    return beginning + whole[len(beginning) :]
+
+
+def _file_ids(file_prefix: Callable[[], str], *, one_prefix: bool) -> Iterator[str]:
+    """Return new file ids: numbers after one prefix (bulk writes), or number 0 after a new prefix each time, as in
+    Hudi.
+    """
+    if one_prefix:
+        prefix = file_prefix()
+        return (f"{prefix}-{number}" for number in itertools.count())
+    return (f"{file_prefix()}-0" for _ in itertools.count())

@@ -1,0 +1,148 @@
+"""The rows of a MERGE by where they go: new versions and deletes of located records, and records that may be new.
+
+A located row names the file it was read from. A row that names none is looked up by the table's index, so that a key which
+the table holds under another condition than the statement's is updated there and never doubled; a table without record
+keys has nothing to look up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pyhudi.errors import KeyFieldError
+from pyhudi.index.index_protocol import Lookup
+from pyhudi.index.rows import TaggedRows, join_tagged
+from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN
+from pyhudi.kernels.merge.dedupe import combine
+from pyhudi.schema.meta_columns import FILE_NAME, RECORD_KEY, without_meta_columns
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.write.input.prepare_rows import keyed_rows
+from pyhudi.write.input.split_by_partition import split_by_partition
+from pyhudi.write.tagging import prepped as located
+from pyhudi.write.tagging.prepped import Places
+from pyhudi.write.tagging.tag import Tagging, one_row_a_key, tag_rows, without_void_inserts
+from pyhudi.write.tagging.virtual_key_lookup import OLD_PREFIX
+
+#: A boolean column beside the data: true marks a new version that equals the stored one.
+UNCHANGED_COLUMN = "_pyhudi_unchanged"
+
+
+def holds_changes(schema: pa.Schema) -> bool:
+    """Tell whether rows with location columns are those of a MERGE."""
+    return DELETE_COLUMN in schema.names
+
+
+def user_columns(schema: pa.Schema) -> pa.Schema:
+    """Return the columns of the data alone, without those that say where rows stand and what happens to them."""
+    beside = (DELETE_COLUMN, UNCHANGED_COLUMN)
+    return pa.schema([one for one in without_meta_columns(schema) if one.name not in beside and not one.name.startswith(OLD_PREFIX)])
+
+
+def tag_changes(
+    data: pa.Table,
+    rekeyed: Callable[[pa.Table], pa.Table],
+    tagging: Tagging,
+    lookup: Lookup,
+    places: Places,
+    instant: str,
+) -> list[TaggedRows]:
+    """Return changes by where they go.
+
+    Args:
+        data: location columns, `_pyhudi_delete`, `_pyhudi_unchanged`, and the columns of the table; a row without location has a null file
+            name.
+        rekeyed: gives rows the key and partition path that their values give now.
+        tagging: index and combining; what the operation upsert does.
+        lookup: what the index may ask.
+        places: the table's files.
+        instant: the write's requested time.
+
+    Raises:
+        KeyFieldError: two rows change one record, and no ordering field says which of them counts.
+        ConflictError: a located record was written since.
+    """
+    shape = lookup.shape
+    updates, deletes, new = split_changes(_without_idle_rows(data))
+    parts = []
+    if updates.num_rows:
+        rows = updates.drop_columns([DELETE_COLUMN])
+        parts += located.tag_updates(rekeyed(rows), rows, places, keep_all=True)
+    if deletes.num_rows:
+        parts += located.tag_deletes(deletes, places)
+    if new.num_rows:
+        keyed = keyed_rows(new.drop_columns([*located.LOCATION_COLUMNS, DELETE_COLUMN]), shape.incoming_schema, places.view.config, instant)
+        parts += _tag_new(keyed, tagging, lookup)
+    joined = [_one_change_a_key(part, shape) for part in _by_partition(parts)]
+    return without_void_inserts(joined, shape)
+
+
+def _without_idle_rows(data: pa.Table) -> pa.Table:
+    """Leave out rows that leave their record as it is, unless another row changes the same record."""
+    if UNCHANGED_COLUMN not in data.schema.names:
+        return data
+    idle = pc.fill_null(data.column(UNCHANGED_COLUMN), False)
+    data = data.drop_columns([UNCHANGED_COLUMN])
+    if not pc.any(idle).as_py():
+        return data
+    places = pc.binary_join_element_wise(*(data.column(name).cast(pa.string()) for name in located.LOCATION_COLUMNS), "/")
+    return data.filter(pc.or_(pc.invert(idle), repeated_values(places)))
+
+
+def repeated_values(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return for each value whether it stands in the column more than once; false for nulls."""
+    counts = pc.value_counts(column.combine_chunks())
+    repeated = counts.field("values").filter(pc.greater(counts.field("counts"), 1)).drop_null()
+    return pc.is_in(column, value_set=repeated)
+
+
+def split_changes(data: pa.Table) -> tuple[pa.Table, pa.Table, pa.Table]:
+    """Return updates and deletes of located records, and rows without location."""
+    without_place = pc.is_null(data.column(FILE_NAME))
+    is_delete = pc.and_(pc.fill_null(data.column(DELETE_COLUMN), False), pc.invert(without_place))
+    is_update = pc.invert(pc.or_(is_delete, without_place))
+    return data.filter(is_update), data.filter(is_delete), data.filter(without_place)
+
+
+def _tag_new(keyed: pa.Table, tagging: Tagging, lookup: Lookup) -> list[TaggedRows]:
+    shape = lookup.shape
+    if not lookup.view.config.record_key_fields:
+        return [TaggedRows(part.partition_path, (), part.rows) for part in split_by_partition(keyed)]
+    as_upsert = replace(tagging, operation=Operation.UPSERT, combine=bool(shape.ordering_fields), combine_option="no ordering field is set")
+    return tag_rows(split_by_partition(one_row_a_key(keyed, as_upsert, shape)), as_upsert, shape, lookup)
+
+
+def _by_partition(parts: Iterable[TaggedRows]) -> list[TaggedRows]:
+    """Return one value a partition, in which each slice stands once."""
+    by_path: dict[str, list[TaggedRows]] = {}
+    for part in parts:
+        by_path.setdefault(part.partition_path, []).append(part)
+    return [join_tagged(found) for _, found in sorted(by_path.items())]
+
+
+def _one_change_a_key(part: TaggedRows, shape: TableShape) -> TaggedRows:
+    updates = tuple((piece, one_change(rows, shape)) for piece, rows in part.updates)
+    return replace(part, updates=updates)
+
+
+def one_change(rows: pa.Table, shape: TableShape) -> pa.Table:
+    """Return one row of each record: that of the greatest ordering value.
+
+    Raises:
+        KeyFieldError: nothing says which of several rows counts.
+    """
+    keys = rows.column(RECORD_KEY)
+    repeated = keys.filter(repeated_values(keys))
+    if not len(repeated):
+        return rows
+    deletes = DELETE_COLUMN in rows.schema.names and pc.any(rows.column(DELETE_COLUMN)).as_py()
+    if not shape.ordering_fields or deletes:
+        raise KeyFieldError(
+            f"MERGE INTO {shape.name}: more than one row of the source changes the record '{repeated[0]}'"
+            " (or the table holds it twice), and no ordering field says which counts. Leave one source row a record."
+        )
+    return combine(rows, shape)

@@ -1,0 +1,155 @@
+"""The global indexes where an engine has looked for all keys at once: what slices say of records that were found, and routing by that.
+
+`GlobalIndex.tag` takes partition after partition and reads slices meanwhile. Here each slice is read once for all keys that were found in
+it (`judged`), and rows are routed by the answers (`routed`); both are Arrow tables, which an engine brings to where they are needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pyhudi.index.global_index import Facts, GlobalIndex
+from pyhudi.index.index_protocol import Hits
+from pyhudi.index.rows import PartitionRows, TaggedRows, key_array
+from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN, FILE_ID_COLUMN, POSITION_COLUMN
+from pyhudi.kernels.keys.key_probe import SEVERAL
+from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
+from pyhudi.spec.files.file_group import FileSlice
+from pyhudi.write.input.split_by_partition import split_by_partition
+
+#: The number of a slice among those that hold some of the keys.
+SLICE: Final = "_pyhudi_slice"
+#: Whether a record stands in the slice still, and whether the row is not late against it.
+STANDS: Final = "_pyhudi_stands"
+WINS: Final = "_pyhudi_wins"
+#: What is known of the slices that hold the key of a row, as a list of values.
+HITS: Final = "_pyhudi_hits"
+#: How many rows were left out as late; it stands in a row of its own, without key.
+LATE: Final = "_pyhudi_late"
+
+JUDGED: Final = pa.schema(
+    [(RECORD_KEY, pa.string()), (SLICE, pa.int32()), (POSITION_COLUMN, pa.int64()), (STANDS, pa.bool_()), (WINS, pa.bool_())]
+)
+ROUTED: Final = pa.schema(
+    [
+        (RECORD_KEY, pa.string()),
+        (PARTITION_PATH, pa.string()),
+        (FILE_ID_COLUMN, pa.string()),
+        (POSITION_COLUMN, pa.int64()),
+        (DELETE_COLUMN, pa.bool_()),
+        (LATE, pa.int64()),
+    ]
+)
+_ABSENT = -2
+
+
+def judged(rows: pa.Table, number: int, piece: FileSlice, facts: Facts) -> pa.Table:
+    """Return what a slice says of rows whose keys it holds: the columns of `JUDGED`.
+
+    Args:
+        rows: record key, position and ordering values, one row for each place of a key.
+        number: of the slice.
+        piece: the slice.
+        facts: reads it.
+    """
+    keys = key_array(rows)
+    stands = facts.standing(Hits(piece, pa.array(np.zeros(len(keys), np.int64))), keys)
+    standing = rows.filter(stands).drop_columns([POSITION_COLUMN])
+    winners = key_array(standing).filter(facts.winning(standing, piece))
+    columns = [keys, pa.repeat(pa.scalar(number, pa.int32()), len(keys)), rows.column(POSITION_COLUMN), stands]
+    return pa.table([*columns, pc.is_in(keys, value_set=winners)], schema=JUDGED)
+
+
+def routed(index: GlobalIndex, rows: pa.Table, pieces: Sequence[FileSlice], *, positions: bool) -> pa.Table:
+    """Return where rows go: the columns of `ROUTED`, for each key the slices that change, or none for a new record.
+
+    Args:
+        index: decides.
+        rows: record key, partition path and hits of each row, one row a key.
+        pieces: the slices by number.
+        positions: whether the places of records are wanted.
+    """
+    found: list[tuple[PartitionRows, list[Hits]]] = []
+    answers: dict[FileSlice, _Answers] = {}
+    for part in split_by_partition(rows):
+        hits = _hits_of(part.rows, pieces, answers)
+        found.append((PartitionRows(part.partition_path, part.rows.select([RECORD_KEY])), hits))
+    tagged = index.routed(found, _KnownFacts(answers), positions=positions) if found else []
+    return pa.concat_tables([ROUTED.empty_table(), *(_flat(part) for part in tagged)])
+
+
+@dataclass(slots=True)
+class _Answers:
+    """Keys whose records stand in a slice, and those whose rows are not late there; each key is in one partition's rows only."""
+
+    standing: list[pa.StringArray]
+    winning: list[pa.StringArray]
+
+
+@dataclass(frozen=True, slots=True)
+class _KnownFacts:
+    """Answers what was judged before."""
+
+    answers: Mapping[FileSlice, _Answers]
+
+    def standing(self, hits: Hits, keys: pa.StringArray) -> pa.BooleanArray:
+        """See `Facts`."""
+        return pc.and_(hits.rows.is_valid(), pc.is_in(keys, value_set=pa.concat_arrays(self.answers[hits.piece].standing)))
+
+    def winning(self, rows: pa.Table, piece: FileSlice) -> pa.BooleanArray:
+        """See `Facts`."""
+        return pc.is_in(key_array(rows), value_set=pa.concat_arrays(self.answers[piece].winning))
+
+
+def _hits_of(rows: pa.Table, pieces: Sequence[FileSlice], answers: dict[FileSlice, _Answers]) -> list[Hits]:
+    """Return the hits of the rows of one partition, by slice, and note what was judged."""
+    lists, keys = rows.column(HITS).combine_chunks(), key_array(rows)
+    parents, values = pc.list_parent_indices(lists).to_numpy(), pc.list_flatten(lists)
+    numbers = values.field(SLICE).to_numpy(zero_copy_only=False)
+    places = pc.fill_null(values.field(POSITION_COLUMN), SEVERAL).to_numpy(zero_copy_only=False)
+    found = []
+    for number in np.unique(numbers):
+        mine = np.flatnonzero(numbers == number)
+        owners, known = parents[mine], values.take(pa.array(mine))
+        positions = np.full(rows.num_rows, _ABSENT, np.int64)
+        positions[owners] = places[mine]
+        positions[np.bincount(owners, minlength=rows.num_rows) > 1] = SEVERAL
+        piece, owned = pieces[number], keys.take(pa.array(owners))
+        said = answers.setdefault(piece, _Answers([], []))
+        said.standing.append(owned.filter(known.field(STANDS)))
+        said.winning.append(owned.filter(known.field(WINS)))
+        found.append(Hits(piece, pa.array(positions, mask=positions == _ABSENT)))
+    return found
+
+
+def _flat(part: TaggedRows) -> pa.Table:
+    """Return tagged rows as one table."""
+    return pa.concat_tables([ROUTED.empty_table(), *_pieces_of(part)])
+
+
+def _pieces_of(part: TaggedRows) -> Iterator[pa.Table]:
+    for piece, rows in part.updates:
+        yield _routes(rows, part.partition_path, piece.group.file_id)
+    yield _routes(part.inserts, part.partition_path, None)
+    if part.late:
+        yield pa.Table.from_pylist([{LATE: part.late}], schema=ROUTED)
+
+
+def _routes(rows: pa.Table, path: str, file_id: str | None) -> pa.Table:
+    count, names = rows.num_rows, rows.schema.names
+    deletes = pc.fill_null(rows.column(DELETE_COLUMN), False) if DELETE_COLUMN in names else pa.repeat(pa.scalar(False), count)
+    columns = [
+        rows.column(RECORD_KEY),
+        pa.repeat(pa.scalar(path), count),
+        pa.array([file_id] * count, pa.string()) if file_id is None else pa.repeat(pa.scalar(file_id), count),
+        rows.column(POSITION_COLUMN) if POSITION_COLUMN in names else pa.nulls(count, pa.int64()),
+        deletes,
+        pa.repeat(pa.scalar(0, pa.int64()), count),
+    ]
+    return pa.table(columns, schema=ROUTED)

@@ -1,0 +1,141 @@
+"""Rows that bring along where their records live: an UPDATE or DELETE has just read them, so no index is asked.
+
+Rules: the operations `upsert_prepped` and `delete_prepped`. The file group of a row must be as it was when the row was
+read, or another write came between and the statement has to be run again.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pyhudi.errors import ConflictError, KeyFieldError
+from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.index.rows import TaggedRows, deletes_of, join_rows
+from pyhudi.kernels.merge.dedupe import last_of_each_key
+from pyhudi.schema.meta_columns import FILE_NAME, PARTITION_PATH, RECORD_KEY
+from pyhudi.spec.files.file_group import FileGroupId, FileSlice
+from pyhudi.spec.visibility import Visibility
+from pyhudi.timeline.instant_details import commit_of
+from pyhudi.write.input.prepare_rows import require_columns
+from pyhudi.write.input.split_by_partition import split_by_partition, split_rows
+
+LOCATION_COLUMNS = (RECORD_KEY, PARTITION_PATH, FILE_NAME)
+
+
+def tag_deletes(data: pa.Table, places: Places) -> list[TaggedRows]:
+    """Return deletes of the located records, by where they go."""
+    return _tagged(_by_slice(deletes_of(data.column(RECORD_KEY)), data, places))
+
+
+def tag_updates(keyed: pa.Table, data: pa.Table, places: Places, *, keep_all: bool = False) -> list[TaggedRows]:
+    """Return new versions of the located records, by where they go.
+
+    Args:
+        keyed: the rows with the record key and partition path that their new values give.
+        data: the same rows, with the record key, partition path and file name they were read with.
+        places: the table's files.
+        keep_all: keep rows of one key apart, for a caller that looks at them.
+
+    Raises:
+        KeyFieldError: a row's record key has changed.
+    """
+    changed = pc.not_equal(keyed.column(RECORD_KEY), data.column(RECORD_KEY))
+    if pc.any(changed).as_py():
+        old, new = (rows.column(RECORD_KEY).filter(changed)[0] for rows in (data, keyed))
+        raise KeyFieldError(f"The record key '{old}' would become '{new}'; a record keeps its key. Delete the record and insert it anew.")
+    reduced = dict if keep_all else _last_of_each_key
+    stays = pc.equal(keyed.column(PARTITION_PATH).cast(pa.string()), data.column(PARTITION_PATH).cast(pa.string()))
+    if pc.all(stays).as_py():
+        return _tagged(reduced(_by_slice(keyed.drop_columns([PARTITION_PATH]), data, places)))
+    moved, left = keyed.filter(pc.invert(stays)), data.filter(pc.invert(stays))
+    updates = reduced(_by_slice(keyed.filter(stays).drop_columns([PARTITION_PATH]), data.filter(stays), places))
+    for piece, deletes in _by_slice(deletes_of(left.column(RECORD_KEY)), left, places).items():
+        updates[piece] = join_rows([updates[piece], deletes]) if piece in updates else deletes
+    return _tagged(updates, {part.partition_path: part.rows for part in split_by_partition(moved)})
+
+
+def _by_slice(rows: pa.Table, data: pa.Table, places: Places) -> dict[FileSlice, pa.Table]:
+    """Return the rows by the file slice that holds them; `data` holds partition path and file name of each."""
+    require_columns(data.schema, LOCATION_COLUMNS, "a meta column", places.view.config)
+    labels = pc.binary_join_element_wise(data.column(PARTITION_PATH).cast(pa.string()), data.column(FILE_NAME).cast(pa.string()), "/")
+    found: dict[FileSlice, list[pa.Table]] = {}
+    for label, part in split_rows(rows, labels):
+        partition_path, _, name = label.rpartition("/")
+        found.setdefault(places.slice_of(partition_path, name), []).append(part)
+    return {piece: join_rows(parts) for piece, parts in found.items()}
+
+
+def _last_of_each_key(updates: dict[FileSlice, pa.Table]) -> dict[FileSlice, pa.Table]:
+    """Leave one new version of each record: a table that was inserted into may hold a key twice, and both rows were
+    read.
+    """
+    return {piece: last_of_each_key(rows) for piece, rows in updates.items()}
+
+
+class Places:
+    """The file slices of a table by what located rows say of themselves.
+
+    Args:
+        view: the table's files.
+        seen: the commits that the rows were read with; None when nobody knows, which base files alone then have to tell.
+    """
+
+    def __init__(self, view: FileSystemView, seen: Visibility | None) -> None:
+        self.view = view
+        self._slices: dict[str, dict[str, FileSlice]] = {}
+        self._written_since = frozenset() if seen is None else groups_written_since(view, seen)
+
+    def knows(self, partition_path: str, file_id: str) -> bool:
+        """Tell whether a file group of this id is there now."""
+        return file_id in self._of_partition(partition_path)
+
+    def slice_of(self, partition_path: str, name: str) -> FileSlice:
+        """Return the slice that a located row was read from; `name` is that of a base file, or of a log's row the bare file id.
+
+        Raises:
+            ConflictError: the group was written since.
+        """
+        file_id, _, rest = name.partition("_")
+        piece = self._of_partition(partition_path).get(file_id)
+        stands = piece is not None and (not rest or (piece.base is not None and str(piece.base.name) == name))
+        if piece is None or not stands or piece.group in self._written_since:
+            raise ConflictError(
+                f"file '{name}' in partition '{partition_path}' of table {self.view.storage.uri} is not the newest of its group any more:"
+                " another write came between reading and writing. Nothing was written; run the statement again."
+            )
+        return piece
+
+    def _of_partition(self, partition_path: str) -> dict[str, FileSlice]:
+        """Return the newest slices of a partition by file id."""
+        if partition_path not in self._slices:
+            self._slices[partition_path] = {piece.group.file_id: piece for piece in self.view.latest_slices(partition_path)}
+        return self._slices[partition_path]
+
+
+def groups_written_since(view: FileSystemView, seen: Visibility) -> frozenset[FileGroupId]:
+    """Return the file groups that commits wrote which `seen` does not show, those of commits too that were archived since."""
+    archive = view.timeline.archive
+    archived = () if archive is None else (one for one in archive.instants(seen.origin or "") if one.action.writes_data)
+    return frozenset(
+        FileGroupId(path, stat.file_id)
+        for instant in (*archived, *view.timeline.data_instants())
+        if not seen.shows(instant.requested)
+        for path, stats in commit_of(view.storage, view.config, view.timeline, instant).stats.items()
+        for stat in stats
+        if stat.file_id
+    )
+
+
+def _tagged(updates: dict[FileSlice, pa.Table], inserts: dict[str, pa.Table] | None = None) -> list[TaggedRows]:
+    inserts = inserts or {}
+    paths = sorted({piece.group.partition_path for piece in updates} | set(inserts))
+    empty = next(iter((*updates.values(), *inserts.values())), pa.table({})).slice(0, 0)
+    return [
+        TaggedRows(
+            path,
+            tuple((piece, rows) for piece, rows in updates.items() if piece.group.partition_path == path),
+            inserts.get(path, empty),
+        )
+        for path in paths
+    ]

@@ -1,0 +1,136 @@
+"""Keyed rows to tagged rows: one row a key where the operation asks for it, and the index's answer where it needs one.
+
+Rules: `HoodieWriteHelper` (combining before writing), `SparkUpsertCommitActionExecutor` and its siblings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from pyhudi.errors import KeyFieldError, UnsupportedError
+from pyhudi.index.bucket_index import BucketIndex
+from pyhudi.index.index_protocol import Index, Lookup
+from pyhudi.index.rows import PartitionRows, TaggedRows, join_tagged
+from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.keys.keyed_rows import live_rows
+from pyhudi.kernels.merge.dedupe import combine, last_of_each_key
+from pyhudi.schema.meta_columns import RECORD_KEY
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.write.input.prepare_rows import require_unique
+
+
+@dataclass(frozen=True, slots=True)
+class Tagging:
+    """How an operation treats its rows.
+
+    `combine` keeps one row of each key of the data, `drop_known` leaves out rows whose key the table holds already, and with `fail_known`
+    such rows, or two rows of one key, are an error. `reason` says why it is this index.
+    """
+
+    operation: Operation
+    index: Index
+    combine: bool
+    combine_option: str
+    drop_known: bool = False
+    reason: str = ""
+    fail_known: bool = False
+
+    @property
+    def looks_up(self) -> bool:
+        """True when the index is asked where the keys live."""
+        return self.drop_known or self.operation in (Operation.UPSERT, Operation.DELETE)
+
+    @property
+    def layout(self) -> BucketIndex | None:
+        """The index by which the key alone says the file group of a row, new ones too; None when there is none."""
+        return self.index if isinstance(self.index, BucketIndex) else None
+
+
+def one_row_a_key(keyed: pa.Table, tagging: Tagging, shape: TableShape) -> pa.Table:
+    """Return the rows with one for each key where the operation asks for that; `keyed` holds record key, partition path and data.
+
+    Raises:
+        KeyFieldError: a key stands twice in the data of an upsert that was told not to combine them.
+    """
+    if tagging.combine:
+        within_partition = not (tagging.index.is_global and tagging.looks_up)
+        if tagging.operation is Operation.DELETE:
+            return last_of_each_key(keyed, within_partition=within_partition)
+        return combine(keyed, shape, within_partition=within_partition)
+    if tagging.operation is Operation.UPSERT or tagging.fail_known:
+        require_unique(keyed, tagging.combine_option)
+    return keyed
+
+
+def tag_rows(parts: Sequence[PartitionRows], tagging: Tagging, shape: TableShape, lookup: Lookup) -> list[TaggedRows]:
+    """Return the rows of partitions by where they go.
+
+    Raises:
+        UnsupportedError: as `check_moves` says.
+    """
+    check_moves(tagging, lookup)
+    if not tagging.looks_up:
+        return placed([TaggedRows(part.partition_path, (), part.rows) for part in parts], tagging, lookup)
+    tagged = tagging.index.tag(parts, lookup)
+    if tagging.fail_known:
+        _refuse_known(tagged)
+    if tagging.drop_known and tagging.layout is None:
+        return [replace(part, updates=()) for part in tagged if part.inserts.num_rows]
+    return without_void_inserts(tagged, shape)
+
+
+def _refuse_known(tagged: Sequence[TaggedRows]) -> None:
+    """Refuse rows whose key the table holds.
+
+    Raises:
+        KeyFieldError: names a key.
+    """
+    for part in tagged:
+        for _, rows in part.updates:
+            if rows.num_rows:
+                raise KeyFieldError(
+                    f"The record key '{rows.column(RECORD_KEY)[0]}' is in the table already, in partition '{part.partition_path}', and the"
+                    " insert is told to fail then: hoodie.datasource.insert.dup.policy is fail, or hoodie.sql.insert.mode strict."
+                )
+
+
+def check_moves(tagging: Tagging, lookup: Lookup) -> None:
+    """Refuse what would lose values: a record that moves to another partition leaves those behind that its new version does not bring.
+
+    Raises:
+        UnsupportedError: the table fills rows from earlier versions, and the index may move them.
+    """
+    shape, config = lookup.shape, lookup.view.config
+    if shape.mixes_versions and tagging.index.is_global and tagging.operation is Operation.UPSERT and config.partition_fields:
+        raise UnsupportedError(
+            f"Table {config.name} makes rows of several versions, and the index {tagging.index.name} may move a row to another partition, "
+            "away from its earlier versions: that is not served. Take an index that looks within the partition, such as "
+            "hoodie.index.type=SIMPLE."
+        )
+
+
+def placed(tagged: Sequence[TaggedRows], tagging: Tagging, lookup: Lookup) -> list[TaggedRows]:
+    """Return the rows with new ones in the file groups that their keys say, for an index that says so."""
+    if tagging.layout is None:
+        return list(tagged)
+    return [_placed(part, tagging.layout, tagging, lookup) if part.inserts.num_rows else part for part in tagged]
+
+
+def _placed(part: TaggedRows, layout: BucketIndex, tagging: Tagging, lookup: Lookup) -> TaggedRows:
+    new = PartitionRows(part.partition_path, part.inserts)
+    (place,) = layout.place([new], lookup.view, afresh=tagging.operation.replaces)
+    return join_tagged([replace(part, inserts=place.inserts), place])
+
+
+def without_void_inserts(tagged: Sequence[TaggedRows], shape: TableShape) -> list[TaggedRows]:
+    """Leave out deletes of records that are not there, and partitions that get nothing."""
+    kept = (replace(part, inserts=live_rows(part.inserts, shape), opened=_live(part.opened, shape)) for part in tagged)
+    return [part for part in kept if part.updates or part.inserts.num_rows or part.opened or part.late]
+
+
+def _live(opened: Sequence[tuple[str, pa.Table]], shape: TableShape) -> tuple[tuple[str, pa.Table], ...]:
+    kept = ((beginning, live_rows(rows, shape)) for beginning, rows in opened)
+    return tuple((beginning, rows) for beginning, rows in kept if rows.num_rows)

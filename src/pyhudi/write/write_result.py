@@ -1,0 +1,111 @@
+"""What a write says when it is done."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pyhudi.kernels.tasks.write_task import TaskResult
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.txn.transaction import Committed
+from pyhudi.write.plan.write_plan import WritePlan
+from pyhudi.write.tagging.tag import Tagging
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Records by what became of them, and what was written for it; `ignored` is None when that is not known yet."""
+
+    inserted: int = 0
+    updated: int = 0
+    deleted: int = 0
+    ignored: int | None = 0
+    files_written: int = 0
+    bytes_written: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class WriteResult:
+    """What a write did.
+
+    `instant` and `completed` are instant texts, None when there was nothing to commit. `ignored` rows came later than
+    what is stored (a smaller ordering value); None when ordered rows went to log files, of which only whoever merges them can tell.
+    `bytes_written` are those of base and log files. `index` is the kind of index that found the records, None when none was asked,
+    and `index_reason` says why it was that one. `new_columns` are those that the write added to the table, fields of
+    structs by dotted names.
+    """
+
+    instant: str | None
+    completed: str | None
+    operation: Operation
+    inserted: int
+    updated: int
+    deleted: int
+    ignored: int | None
+    files_written: int
+    bytes_written: int
+    engine: str
+    engine_reason: str
+    index: str | None
+    seconds: float
+    index_reason: str = ""
+    new_columns: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        name = self.operation.value.lower()
+        if self.instant is None:
+            return f"{name}: nothing to do, nothing committed ({self.seconds:.3f} s)"
+        counts = [f"{count} {word}" for count, word in self._counted() if count] or ["no rows"]
+        files = f"{self.files_written} file{'' if self.files_written == 1 else 's'}"
+        added = f"; new columns: {', '.join(self.new_columns)}" if self.new_columns else ""
+        written = f"{files}, {_size(self.bytes_written)}, {self.seconds:.3f} s ({self.engine})"
+        return f"{name} {self.instant}: {', '.join(counts)}; {written}{added}"
+
+    def to_dict(self) -> dict[str, str | int | float | list[str] | None]:
+        """Return the fields as values that JSON knows."""
+        return {**dataclasses.asdict(self), "operation": self.operation.value, "new_columns": list(self.new_columns)}
+
+    def _counted(self) -> list[tuple[int | None, str]]:
+        return [(self.inserted, "inserted"), (self.updated, "updated"), (self.deleted, "deleted"), (self.ignored, "ignored as late")]
+
+
+def count_results(results: Sequence[TaskResult], late: int = 0) -> Counts:
+    """Add up what tasks did; `late` rows were left out before they came to a task."""
+    stats = [result.stat for result in results]
+    ignored = [result.ignored for result in results if result.ignored is not None]
+    return Counts(
+        inserted=sum(stat.num_inserts for stat in stats),
+        updated=sum(stat.num_update_writes for stat in stats),
+        deleted=sum(stat.num_deletes for stat in stats),
+        ignored=sum(ignored) + late if len(ignored) == len(results) else None,
+        files_written=len(stats),
+        bytes_written=sum(stat.total_write_bytes for stat in stats),
+    )
+
+
+def write_result(
+    committed: Committed | None, plan: WritePlan, counts: Counts, tagging: Tagging, seconds: float, new_columns: Sequence[str] = ()
+) -> WriteResult:
+    """Return the result of a planned write; `committed` is None when there was nothing to commit, `tagging` how records were found."""
+    instant = None if committed is None else committed.instant
+    return WriteResult(
+        instant=None if instant is None else instant.requested,
+        completed=None if instant is None else instant.completed,
+        operation=plan.operation,
+        engine=plan.engine,
+        engine_reason=plan.reason,
+        index=tagging.index.name if tagging.looks_up else None,
+        seconds=seconds,
+        index_reason=tagging.reason if tagging.looks_up else "",
+        new_columns=() if committed is None else tuple(new_columns),
+        **dataclasses.asdict(counts),
+    )
+
+
+def _size(count: float) -> str:
+    for unit in ("bytes", "kB", "MB"):
+        if count < 1000:
+            return f"{count:.4g} {unit}"
+        count /= 1000
+    return f"{count:.4g} GB"
