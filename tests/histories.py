@@ -78,10 +78,10 @@ def each_once() -> list[Shape]:
     return [Shape(*kind, generator, rule) for kind, generator, rule in zip(kinds, islice(cycle(GENERATORS), 1, None), cycle(RULES))]
 
 
-def lived(path: Path, shape: Shape, seed: int = 0, steps: int = 7, *, captured: bool = False) -> HudiTable:
+def lived(path: Path, context: Shape, seed: int = 0, steps: int = 7, *, captured: bool = False) -> HudiTable:
     """Make a table at `path` and have it written, compacted and overwritten as the seed says."""
-    generator, rule = GENERATORS[shape.generator], RULES[shape.rule]
-    given = {"hoodie.write.table.version": str(shape.version), **generator.options, **rule.options}
+    generator, rule = GENERATORS[context.generator], RULES[context.rule]
+    given = {"hoodie.write.table.version": str(context.version), **generator.options, **rule.options}
     given |= {"hoodie.table.cdc.enabled": "true"} if captured else {}
     table = HudiTable.create(
         path,
@@ -90,12 +90,12 @@ def lived(path: Path, shape: Shape, seed: int = 0, steps: int = 7, *, captured: 
         keys=generator.keys,
         partition_by=generator.partition_by,
         order_by=rule.order_by,
-        table_type=shape.table_type,
+        table_type=context.table_type,
         options=given,
     )
-    chance = random.Random(f"{shape} {seed}")
+    chance = random.Random(f"{context} {seed}")
     table.insert(rows(chance, range(8)), options=QUIET)
-    for step in _steps(table, shape, chance, steps):
+    for step in _steps(table, context, chance, steps):
         step()
     return HudiTable.open(path)
 
@@ -115,8 +115,8 @@ def rows(chance: random.Random, numbers: Any) -> pa.Table:
     return pa.Table.from_pylist(found, SCHEMA)
 
 
-def _steps(table: HudiTable, shape: Shape, chance: random.Random, count: int) -> Iterator[Callable[[], object]]:
-    merge_on_read = shape.table_type == "MERGE_ON_READ"
+def _steps(table: HudiTable, context: Shape, chance: random.Random, count: int) -> Iterator[Callable[[], object]]:
+    merge_on_read = context.table_type == "MERGE_ON_READ"
     kinds = ["upsert", "upsert", "upsert", "delete", "insert", "overwrite", *(["plan", "compact"] if merge_on_read else [])]
     fresh = iter(range(100, 1000))
     for _ in range(count):

@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow as pa
 
 from pyhudi.codec.log.log_file import scan_blocks
-from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.keys.keyed_base import iter_keyed_base
 from pyhudi.kernels.log_file.log_rows import read_log_rows
 from pyhudi.merge.apply_rule import NOT_BROUGHT, RecordVersion, applied
@@ -70,7 +70,7 @@ class Group:
     Inside a slice the writer that began later wins, whenever it completed: commit time is the time of the request.
     """
 
-    shape: TableShape
+    context: RecordContext
     base: Versions = field(default_factory=dict)
     logs: list[Log] = field(default_factory=list)
 
@@ -90,7 +90,7 @@ class Group:
         for log in sorted(logs, key=lambda one: one.requested):
             for key, version in log.appended:
                 stored = found.get(key) or [None]
-                merged = [applied(one, version, self.shape.merge_mode, self.shape.gaps, self.shape.merger) for one in stored]
+                merged = [applied(one, version, self.context.merge_mode, self.context.gaps, self.context.merger) for one in stored]
                 # A record that comes after its deletion is one new row.
                 found[key] = merged[:1] if all(one is None or one.deletes for one in stored) else merged
         return found
@@ -132,8 +132,8 @@ class Replay:
         return self.timeline.completion_time(instant.requested) or instant.requested
 
     @property
-    def shape(self) -> TableShape:
-        return self.snapshot.shape
+    def context(self) -> RecordContext:
+        return self.snapshot.context
 
     def _apply(self, instant: Instant, commit: CommitMetadata) -> None:
         if commit.operation == "COMPACT":
@@ -170,16 +170,16 @@ class Replay:
             self.groups[group] = self._of_base(group, status)
             self.unknown.discard(group)
         elif (log := parse_log_file_name(status.name)) is not None and not log.is_cdc:
-            self._append(instant, self.groups.setdefault(group, Group(self.shape)), stat.path, status.size)
+            self._append(instant, self.groups.setdefault(group, Group(self.context)), stat.path, status.size)
 
     def _of_base(self, group: FileGroupId, status: FileStatus) -> Group:
-        found, name = Group(self.shape), parse_base_file_name(status.name)
+        found, name = Group(self.context), parse_base_file_name(status.name)
         assert name is not None
         file = BaseFile(group.partition_path, name, status.size)
         names = [*self._columns(), RECORD_KEY]
-        for batch in iter_keyed_base(self.storage, self.shape, file, list(dict.fromkeys(names))):
+        for batch in iter_keyed_base(self.storage, self.context, file, list(dict.fromkeys(names))):
             for row in batch.to_pylist(maps_as_pydicts="strict"):
-                version = RecordVersion(row, tuple(row[name] for name in self.shape.compared_fields))
+                version = RecordVersion(row, tuple(row[name] for name in self.context.compared_fields))
                 found.base.setdefault(row[RECORD_KEY], []).append(version)
         return found
 
@@ -193,14 +193,17 @@ class Replay:
         group.logs.append(log)
 
     def _versions(self, block: LogBlock) -> Iterator[tuple[str, RecordVersion]]:
-        rows = read_log_rows(self.storage, self.shape, [block], self._columns())
+        rows = read_log_rows(self.storage, self.context, [block], self._columns())
         (held,) = rows.held
         for number, record in enumerate(rows.rows.to_pylist(maps_as_pydicts="strict")):
-            ordering = tuple(record[name] if held is None or name in held else NOT_BROUGHT for name in self.shape.compared_fields)
-            yield record[RECORD_KEY], RecordVersion(record, ordering, bool(rows.deletes[number]), bool(rows.hard_deletes[number]), held)
+            ordering = tuple(record[name] if held is None or name in held else NOT_BROUGHT for name in self.context.compared_fields)
+            yield (
+                record[RECORD_KEY],
+                RecordVersion(record, ordering, bool(rows.deletes[number]), bool(rows.commit_time_deletes[number]), held),
+            )
 
     def _columns(self) -> list[str]:
-        return [*self.shape.schema.names, RECORD_KEY, "_hoodie_commit_time"]
+        return [*self.context.schema.names, RECORD_KEY, "_hoodie_commit_time"]
 
 
 def counted(rows: Iterable[Row], columns: Iterable[str]) -> Counter[str]:

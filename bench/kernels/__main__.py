@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 
 from bench.contestants.floor import Contestant as Floor
 from bench.data import ROWS, write_inputs
-from pyhudi.kernels.base_file.base_file import TableShape, WriterSettings
+from pyhudi.kernels.base_file.base_file import RecordContext, WriterSettings
 from pyhudi.kernels.keys.key_probe import find_keys
 from pyhudi.kernels.tasks.write_task import TaskResult, WriteTask, run_write_task
 from pyhudi.schema.avro_arrow import arrow_to_avro, with_meta_fields
@@ -43,7 +43,7 @@ class Kernels:
         self.pool = ThreadPoolExecutor(2)
         self.rows = pq.read_table(inputs / "load.parquet")
         schema = evolve(None, self.rows.schema)
-        self.shape = TableShape("l10", schema, with_meta_fields(arrow_to_avro(schema, "l10")))
+        self.context = RecordContext("l10", schema, with_meta_fields(arrow_to_avro(schema, "l10")))
         self.storage = LocalStorage(str(self.base))
         self.files: list[BaseFile] = []
         self.instant = 20260101000000000
@@ -73,7 +73,7 @@ class Kernels:
     def _write(self, number: int, rows: pa.Table, base: BaseFile | None) -> BaseFile:
         task = WriteTask(str(self.instant), "", f"group{number}-0", f"{number}-0-0", base)
         keyed = rows.append_column(RECORD_KEY, rows.column("key"))
-        return _base_file(run_write_task(self.storage, self.shape, WriterSettings(), task, keyed))
+        return _base_file(run_write_task(self.storage, self.context, WriterSettings(), task, keyed))
 
 
 def main() -> int:

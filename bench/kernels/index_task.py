@@ -26,7 +26,7 @@ from pyhudi.read.snapshot.read_schema import table_schema
 from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
 from pyhudi.spark.index_join.record_index_join import record_index_places
 from pyhudi.timeline_archive.full_timeline import load_full_timeline
-from pyhudi.write.input.prepare_rows import TableSchema, table_shape
+from pyhudi.write.input.prepare_rows import TableSchema, record_context
 
 
 def main() -> None:
@@ -56,7 +56,7 @@ def ask(table: HudiTable, rows: int) -> None:
     timeline = load_full_timeline(table.storage, table.config)
     view = open_view(table.storage, table.config, timeline)
     stored = table_schema(table.storage, table.config, timeline)
-    lookup = Lookup(table.storage, view, LocalEngine(), table_shape(TableSchema(stored.columns, stored.avro_json), table.config))
+    lookup = Lookup(table.storage, view, LocalEngine(), record_context(TableSchema(stored.columns, stored.avro_json), table.config))
     session = pyhudi.enable(builder("index_task")).getOrCreate()
     files = [f"{table.storage.uri}/{file.path}" for path in view.partition_paths() for file in view.latest_base_files(path)]
     keyed = session.read.parquet(*files).select(RECORD_KEY, PARTITION_PATH)

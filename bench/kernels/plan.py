@@ -20,7 +20,7 @@ import pyarrow as pa
 from pyhudi import HudiTable
 from pyhudi.metadata_table.format import metadata_keys as keys
 from pyhudi.metadata_table.format.record import ColumnStats, FileEntry, FileList, MetadataRecord, RecordType, ValueType
-from pyhudi.metadata_table.read.writer_table import Sources, open_own
+from pyhudi.metadata_table.read.writer_table import TimeAndIds, open_writer_table
 from pyhudi.metadata_table.services.metadata_compaction import compact_if_due
 from pyhudi.metadata_table.write.data_table_changes import Changes
 from pyhudi.metadata_table.write.metadata_commit import write_changes
@@ -56,7 +56,7 @@ def make(path: Path, files: int) -> Storage:
     schema = pa.schema({"id": pa.int64(), "part": pa.string(), "v": pa.int64()})
     table = HudiTable.create(path, schema, name="t", keys=["id"], partition_by=["part"])
     instant = table.insert([{"id": 0, "part": "p00", "v": -1}]).instant
-    own = open_own(table.storage, Sources(SystemClock(), "UTC", SystemIds().sync_marker))
+    own = open_writer_table(table.storage, TimeAndIds(SystemClock(), "UTC", SystemIds().sync_marker))
     if own is None:
         raise RuntimeError("the table has no metadata table")
     listed: dict[str, dict[str, FileEntry]] = {f"p{number:02}": {} for number in range(_PARTITIONS)}

@@ -87,7 +87,7 @@ class UnknownOutcomeError(HudiError):
 E = TypeVar("E", bound=HudiError)
 
 
-def about(error: E, name: str, occurrence: int = 0) -> E:
+def with_subject(error: E, name: str, occurrence: int = 0) -> E:
     """Say which name or value of the caller's text an error is about.
 
     Args:
@@ -103,7 +103,7 @@ def about(error: E, name: str, occurrence: int = 0) -> E:
     return error
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return ` Did you mean 'x'?` for the known name closest to `name`, regardless of case, or an empty string.
 
     Example:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pyhudi import HudiTable
-from pyhudi.metadata_table.read.writer_table import OwnTable, open_own
+from pyhudi.metadata_table.read.writer_table import MetadataWriterTable, open_writer_table
 from tests.interop.judge import Judge
 from tests.interop.kinds import Kind
 from tests.interop.rows import trips
@@ -35,8 +35,8 @@ def joined(table: HudiTable) -> frozenset[str]:
     return own_of(table).timeline.log_compactions
 
 
-def own_of(table: HudiTable) -> OwnTable:
-    own = open_own(table.storage, sources())
+def own_of(table: HudiTable) -> MetadataWriterTable:
+    own = open_writer_table(table.storage, sources())
     assert own is not None
     return own
 

@@ -95,7 +95,7 @@ def check(judge: Judge, path: Path, table: HudiTable, asked: list[str], name: st
         theirs = set(map(_group, kept[condition]))
         selection = select(snapshot, None, condition)
         chosen = Skipping(snapshot, selection.test, nan_is_greatest=True, at_any_price=True).choose(selection.paths)
-        ours = {piece.group.file_id for piece in chosen.slices}
+        ours = {file_slice.group.file_id for file_slice in chosen.slices}
         assert needed <= theirs, f"Apache Hudi loses rows for {condition}"
         assert needed <= ours, f"pyhudi loses rows for {condition}"
         assert ours <= theirs, f"Apache Hudi rules out more for {condition}"

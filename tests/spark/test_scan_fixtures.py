@@ -18,8 +18,8 @@ from tests.tables import BASE_ONLY, LANCE, WITH_LOGS
 pytestmark = pytest.mark.spark
 
 FixtureTable = Callable[[str], Path]
-JUDGED = [name for name in BASE_ONLY if name.startswith("judge/")]
-OTHERS = [name for name in BASE_ONLY if name not in JUDGED]
+HIT_SCHEMA = [name for name in BASE_ONLY if name.startswith("judge/")]
+OTHERS = [name for name in BASE_ONLY if name not in HIT_SCHEMA]
 READ_OPTIMIZED = {"hoodie.datasource.query.type": "read_optimized"}
 
 
@@ -31,7 +31,7 @@ def rows(table: pa.Table, columns: list[str]) -> list[str]:
     return sorted(map(repr, table.select(columns).to_pylist()))
 
 
-@pytest.mark.parametrize("name", JUDGED)
+@pytest.mark.parametrize("name", HIT_SCHEMA)
 def test_rows_are_those_that_apache_hudi_read(spark: SparkSession, name: str, fixture_table: FixtureTable) -> None:
     path = fixture_table(name)
     expected = pq.read_table(path.parent / f"{path.name}.expected.parquet")

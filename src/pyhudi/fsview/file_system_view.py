@@ -189,23 +189,24 @@ class FileSystemView:
 
     def _latest_of(self, partition_path: str, files: PartitionFiles) -> SliceList:
         found = latest_slices(partition_path, files, self.timeline, self.replaced)
-        for piece in found.made:
-            if piece.base is None:
-                self._check_never_had_a_base(piece, piece.base_instant)
+        for file_slice in found.made:
+            if file_slice.base is None:
+                self._check_never_had_a_base(file_slice, file_slice.base_instant)
             if self.config.layout == 1:
-                for instant in {log.name.instant for log in piece.logs} - {piece.base_instant}:
-                    self._check_never_had_a_base(piece, instant)
+                for instant in {log.name.instant for log in file_slice.logs} - {file_slice.base_instant}:
+                    self._check_never_had_a_base(file_slice, instant)
         return found
 
-    def _check_never_had_a_base(self, piece: FileSlice, instant: str) -> None:
+    def _check_never_had_a_base(self, file_slice: FileSlice, instant: str) -> None:
         """Tell logs that name no base file from logs whose base file was lost: the commit that they name knows."""
         for stat in self._stats_of_commit(instant) or ():
-            if stat.file_id == piece.group.file_id and stat.partition_path == piece.group.partition_path:
+            if stat.file_id == file_slice.group.file_id and stat.partition_path == file_slice.group.partition_path:
                 name = stat.base_file or (stat.path or "").rpartition("/")[2]
                 if parse_base_file_name(name) is not None:
                     raise CorruptTableError(
-                        f"base file '{join_path(piece.group.partition_path, name)}' of table {self.storage.uri} is missing, and log file "
-                        f"'{piece.logs[0].path}' needs it: it was deleted by hand, or cleaned while it was read (then read again)"
+                        f"base file '{join_path(file_slice.group.partition_path, name)}' of table {self.storage.uri} is "
+                        "missing, and log file "
+                        f"'{file_slice.logs[0].path}' needs it: it was deleted by hand, or cleaned while it was read (then read again)"
                     )
 
     def _stats_of_commit(self, requested: str) -> tuple[WriteStat, ...] | None:

@@ -60,7 +60,7 @@ class SliceList(Sequence[FileSlice]):
     def of(cls, slices: Iterable[FileSlice]) -> Self:
         """Return a list of slices that are made already."""
         found: list[ListedBase | FileSlice] = list(slices)
-        groups = [piece.group for piece in found if isinstance(piece, FileSlice)]
+        groups = [file_slice.group for file_slice in found if isinstance(file_slice, FileSlice)]
         return cls([group.partition_path for group in groups], [group.file_id for group in groups], found)
 
     @classmethod
@@ -106,4 +106,4 @@ class SliceList(Sequence[FileSlice]):
         bases = [found for found in self.found if isinstance(found, tuple)]
         if len(bases) == len(self.found):
             return FileColumns(self.paths, [base[0] for base in bases], [base[1] for base in bases], [1] * len(bases))
-        return FileColumns.of(piece.logs if piece.base is None else (piece.base, *piece.logs) for piece in self)
+        return FileColumns.of(file_slice.logs if file_slice.base is None else (file_slice.base, *file_slice.logs) for file_slice in self)

@@ -15,7 +15,7 @@ from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.index.index_probe import KeyScan
 from pyhudi.index.index_protocol import Hits, Lookup, Wanted
-from pyhudi.index.metadata_lookup import trusted_table
+from pyhudi.index.metadata_lookup import usable_metadata_table
 from pyhudi.kernels.base_file.bloom_probe import might_contain
 from pyhudi.kernels.keys.key_probe import Precheck
 from pyhudi.metadata_table.format.metadata_partitions import BLOOM_FILTERS
@@ -46,7 +46,7 @@ class FilterScan:
 def _ruled_out(wanted: Sequence[Wanted], lookup: Lookup) -> set[tuple[int, BaseFile]]:
     """Return which questions need not be put to which base files."""
     view = lookup.view
-    table = trusted_table(lookup, BLOOM_FILTERS)
+    table = usable_metadata_table(lookup, BLOOM_FILTERS)
     found: set[tuple[int, BaseFile]] = set()
     filters: dict[str, Mapping[str, BloomFilter]] = {}
     for number, one in enumerate(wanted):

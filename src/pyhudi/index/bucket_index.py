@@ -43,19 +43,19 @@ class Buckets:
         numbers = {beginning: number for number, beginning in enumerate(self.beginnings)}
         length = len(self.beginnings[0])
         found: dict[int, FileSlice] = {}
-        for piece in view.latest_slices(path):
-            number = numbers.get(piece.group.file_id[:length])
+        for file_slice in view.latest_slices(path):
+            number = numbers.get(file_slice.group.file_id[:length])
             if number is None:
                 raise CorruptTableError(
-                    f"file group {piece.group.file_id} in partition '{path}' of table {view.storage.uri} is none of its {len(numbers)}"
+                    f"file group {file_slice.group.file_id} in partition '{path}' of table {view.storage.uri} is none of its {len(numbers)}"
                     " buckets: the options say another number of buckets than the table was written with, or another index wrote to it"
                 )
             if number in found:
                 raise CorruptTableError(
                     f"bucket {number} of partition '{path}' of table {view.storage.uri} has two file groups,"
-                    f" {found[number].group.file_id} and {piece.group.file_id}"
+                    f" {found[number].group.file_id} and {file_slice.group.file_id}"
                 )
-            found[number] = piece
+            found[number] = file_slice
         return found
 
 

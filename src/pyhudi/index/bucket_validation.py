@@ -55,17 +55,18 @@ class CheckedBuckets:
 def _check(lookup: Lookup, view: FileSystemView, path: str, buckets: Buckets) -> None:
     """Refuse buckets that some keys of a partition are not in; a wrong number, or wrong fields, leave half of the keys in place at most."""
     checked = 0
-    slices = sorted(view.latest_slices(path), key=lambda piece: piece.group.file_id, reverse=True)
-    for number, piece in enumerate(slices):
+    slices = sorted(view.latest_slices(path), key=lambda file_slice: file_slice.group.file_id, reverse=True)
+    for number, file_slice in enumerate(slices):
         if number >= _LEAST_SLICES and checked >= _LEAST_KEYS:
             break
-        keys = _some_keys(lookup, piece)
+        keys = _some_keys(lookup, file_slice)
         checked += len(keys)
         for key, place in zip(keys, buckets.numbers(pa.array(keys, pa.string())).tolist(), strict=True):
-            if not piece.group.file_id.startswith(buckets.beginnings[place]):
+            if not file_slice.group.file_id.startswith(buckets.beginnings[place]):
                 raise OptionError(
                     f"the options contradict table {view.config.name}: by them the record key '{key}' belongs to bucket {place} of"
-                    f" partition '{path}', and it is in file group {piece.group.file_id}. Leave out, or give as the table was written with,"
+                    f" partition '{path}', and it is in file group {file_slice.group.file_id}. Leave out, or give as the table "
+                    "was written with,"
                     f" {BUCKET_COUNT}, {HASH_FIELDS} and {EXPRESSIONS}."
                 )
 
@@ -79,10 +80,10 @@ def derived_count(lookup: Lookup, fields: Sequence[str], recent: Sequence[FileGr
     slices = _slices(lookup, recent)[:_MOST_SLICES]
     divisor, greatest = 0, -1
     for read in (_bounds, _all_keys):
-        for piece in slices:
-            bucket = bucket_of(piece.group.file_id) or 0
+        for file_slice in slices:
+            bucket = bucket_of(file_slice.group.file_id) or 0
             greatest = max(greatest, bucket)
-            hashes = list_hashes(pa.array(read(lookup, piece), pa.string()), fields)
+            hashes = list_hashes(pa.array(read(lookup, file_slice), pa.string()), fields)
             divisor = math.gcd(divisor, *(hashes - bucket).tolist())
         possible = [number for number in divisors(divisor) if number > greatest]
         if len(possible) == 1:
@@ -116,36 +117,36 @@ class ProvenBuckets:
 def _slices(lookup: Lookup, recent: Sequence[FileGroupId]) -> list[FileSlice]:
     """Return slices of one partition that was written of late, the greatest buckets first: they tell most."""
     for path in dict.fromkeys(group.partition_path for group in recent):
-        found = [piece for piece in lookup.view.latest_slices(path) if bucket_of(piece.group.file_id) is not None]
+        found = [file_slice for file_slice in lookup.view.latest_slices(path) if bucket_of(file_slice.group.file_id) is not None]
         if found:
-            return sorted(found, key=lambda piece: piece.group.file_id, reverse=True)
+            return sorted(found, key=lambda file_slice: file_slice.group.file_id, reverse=True)
     return []
 
 
-def _bounds(lookup: Lookup, piece: FileSlice) -> list[str]:
+def _bounds(lookup: Lookup, file_slice: FileSlice) -> list[str]:
     """Return the least and the greatest key of the base file; the keys of the logs where there is none."""
-    if piece.base is None:
-        return _all_keys(lookup, piece)
-    with open_parquet(lookup.storage, piece.base.path) as parquet:
+    if file_slice.base is None:
+        return _all_keys(lookup, file_slice)
+    with open_parquet(lookup.storage, file_slice.base.path) as parquet:
         footer = footer_entries(parquet)
     return [footer[name] for name in (FOOTER_MIN_KEY, FOOTER_MAX_KEY) if name in footer]
 
 
-def _some_keys(lookup: Lookup, piece: FileSlice) -> list[str]:
+def _some_keys(lookup: Lookup, file_slice: FileSlice) -> list[str]:
     """Return the first keys of the base file, of which little is read for them; the keys of the logs where there is none."""
-    if piece.base is None:
-        return _all_keys(lookup, piece)
-    with open_parquet(lookup.storage, piece.base.path) as parquet:
+    if file_slice.base is None:
+        return _all_keys(lookup, file_slice)
+    with open_parquet(lookup.storage, file_slice.base.path) as parquet:
         batch = next(parquet.iter_batches(_LEAST_KEYS, columns=[RECORD_KEY]), None)
     found: list[str] = [] if batch is None else batch.column(0).to_pylist()
     return found
 
 
-def _all_keys(lookup: Lookup, piece: FileSlice) -> list[str]:
-    if piece.base is None:
-        born: list[str] = keys_in_logs(lookup.storage, lookup.shape, logs_of(piece, lookup.view)).to_pylist()
+def _all_keys(lookup: Lookup, file_slice: FileSlice) -> list[str]:
+    if file_slice.base is None:
+        born: list[str] = keys_in_logs(lookup.storage, lookup.context, logs_of(file_slice, lookup.view)).to_pylist()
         return born
-    batches: Iterable[pa.RecordBatch] = iter_base_file(lookup.storage, piece.base, lookup.shape.schema, [RECORD_KEY])
+    batches: Iterable[pa.RecordBatch] = iter_base_file(lookup.storage, file_slice.base, lookup.context.schema, [RECORD_KEY])
     return [key for batch in batches for key in batch.column(0).to_pylist()]
 
 

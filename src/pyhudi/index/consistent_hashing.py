@@ -147,7 +147,7 @@ def load_ring(view: FileSystemView, path: str) -> Ring | None:
         if instant not in pending:
             ring = _parse(view, path, instant)
             known = () if before is None else _parse(view, path, before).file_ids
-            if _is_used(set(ring.file_ids).difference(known), (piece.group.file_id for piece in view.latest_slices(path))):
+            if _is_used(set(ring.file_ids).difference(known), (file_slice.group.file_id for file_slice in view.latest_slices(path))):
                 return ring
     return None
 

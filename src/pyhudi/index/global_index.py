@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from pyhudi.index.index_probe import KeyScan
 from pyhudi.index.index_protocol import Finder, Hits, Lookup, Wanted
-from pyhudi.index.live_records import of_standing_records, standing, standing_rows
+from pyhudi.index.live_records import live_rows, of_live_records, standing
 from pyhudi.index.rows import PartitionRows, TaggedRows, deletes_of, join_rows, key_array, with_positions
 from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN
 from pyhudi.kernels.merge.dedupe import greatest_of_each_key
@@ -75,9 +75,9 @@ class GlobalIndex:
     def _route(self, part: PartitionRows, found: Sequence[Hits], facts: Facts, routes: _Routes) -> None:
         """Send the rows of one partition where their records stand; what a log has deleted or moved away stands nowhere."""
         keys = key_array(part.rows)
-        within = [hits for hits in found if hits.piece.group.partition_path == part.partition_path]
-        here = of_standing_records(within, keys, facts.standing)
-        elsewhere = [hits for hits in found if hits.piece.group.partition_path != part.partition_path]
+        within = [hits for hits in found if hits.file_slice.group.partition_path == part.partition_path]
+        here = of_live_records(within, keys, facts.standing)
+        elsewhere = [hits for hits in found if hits.file_slice.group.partition_path != part.partition_path]
         settled = late = pa.repeat(pa.scalar(False), part.rows.num_rows)
         for hits in elsewhere:
             mask = facts.standing(hits, keys)
@@ -86,8 +86,8 @@ class GlobalIndex:
                 settled = pc.or_(settled, mask)
             else:
                 rows = part.rows.filter(mask)
-                winners = facts.winning(rows, hits.piece)
-                routes.delete(hits.piece, rows.filter(winners))
+                winners = facts.winning(rows, hits.file_slice)
+                routes.delete(hits.file_slice, rows.filter(winners))
                 late = pc.or_(late, pc.replace_with_mask(mask, mask, pc.invert(winners)))
         taken = pc.or_(settled, late)
         for hits in here:
@@ -102,7 +102,7 @@ class GlobalIndex:
 
 def _hits_of(found: Sequence[Hits], begin: int, count: int) -> list[Hits]:
     """Return the hits of some consecutive ones of the keys that were looked for."""
-    sliced = (Hits(hits.piece, hits.rows.slice(begin, count)) for hits in found)
+    sliced = (Hits(hits.file_slice, hits.rows.slice(begin, count)) for hits in found)
     return [hits for hits in sliced if hits.rows.null_count < count]
 
 
@@ -113,7 +113,7 @@ class Facts(Protocol):
         """Return which of the rows that were looked for have their record in the slice still; `keys` are those of all rows."""
         ...
 
-    def winning(self, rows: pa.Table, piece: FileSlice) -> pa.BooleanArray:
+    def winning(self, rows: pa.Table, file_slice: FileSlice) -> pa.BooleanArray:
         """Return which rows are not late against the records of the slice with their keys; deletes are never late."""
         ...
 
@@ -129,12 +129,12 @@ class StoredFacts:
         """See the protocol; slices with logs are read."""
         return standing(self.lookup, hits, keys)
 
-    def winning(self, rows: pa.Table, piece: FileSlice) -> pa.BooleanArray:
+    def winning(self, rows: pa.Table, file_slice: FileSlice) -> pa.BooleanArray:
         """See the protocol; the slice is read where rows may be late."""
         if not self.ordering_fields or DELETE_COLUMN in rows.schema.names:
             return pa.array([True] * rows.num_rows, pa.bool_())
         incoming = rows.select([RECORD_KEY, *self.ordering_fields])
-        stored = standing_rows(self.lookup, piece, key_array(rows), self.ordering_fields).cast(incoming.schema)
+        stored = live_rows(self.lookup, file_slice, key_array(rows), self.ordering_fields).cast(incoming.schema)
         both = pa.concat_tables([_marked(stored, incoming=False), _marked(incoming, incoming=True)])
         kept = greatest_of_each_key(both, self.ordering_fields)
         winning = kept.filter(kept.column(_ORIGIN)).column(RECORD_KEY)
@@ -153,15 +153,15 @@ class _Routes:
     def update(self, hits: Hits, rows: pa.Table, mask: pa.BooleanArray) -> None:
         """Send those of the rows that are marked to the slice of the hits."""
         chosen = rows.filter(mask)
-        self._send(hits.piece, with_positions(chosen, hits.rows.filter(mask)) if self._positions else chosen)
+        self._send(hits.file_slice, with_positions(chosen, hits.rows.filter(mask)) if self._positions else chosen)
 
-    def delete(self, piece: FileSlice, rows: pa.Table) -> None:
+    def delete(self, file_slice: FileSlice, rows: pa.Table) -> None:
         """Remove the records of the rows' keys from the slice."""
-        self._send(piece, deletes_of(key_array(rows)))
+        self._send(file_slice, deletes_of(key_array(rows)))
 
-    def _send(self, piece: FileSlice, rows: pa.Table) -> None:
+    def _send(self, file_slice: FileSlice, rows: pa.Table) -> None:
         if rows.num_rows:
-            self._updates[piece.group.partition_path][piece].append(rows)
+            self._updates[file_slice.group.partition_path][file_slice].append(rows)
 
     def insert(self, partition_path: str, rows: pa.Table, *, late: int) -> None:
         self._inserts[partition_path].append(rows)
@@ -172,7 +172,7 @@ class _Routes:
         return [
             TaggedRows(
                 path,
-                tuple((piece, join_rows(tables)) for piece, tables in self._updates[path].items()),
+                tuple((file_slice, join_rows(tables)) for file_slice, tables in self._updates[path].items()),
                 join_rows(self._inserts.get(path, [empty])),
                 self._late[path],
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyhudi.errors import OptionError, UnsupportedError, nearest
+from pyhudi.errors import OptionError, UnsupportedError, did_you_mean
 from pyhudi.kernels.keys.key_probe import Precheck
 from pyhudi.spec.options import Options
 
@@ -87,5 +87,5 @@ def _checked_name(given: str | None) -> str | None:
     if name in _ELSEWHERE:
         raise UnsupportedError(f"{TYPE}={name} is not served: {_ELSEWHERE[name]}, the table does not. Leave the option out.")
     if name not in _SERVED:
-        raise OptionError(f"{TYPE}={given} is not possible: it can be {', '.join(_SERVED)}.{nearest(name, _SERVED)}")
+        raise OptionError(f"{TYPE}={given} is not possible: it can be {', '.join(_SERVED)}.{did_you_mean(name, _SERVED)}")
     return GLOBAL_RECORD_LEVEL if name == "RECORD_INDEX" else name

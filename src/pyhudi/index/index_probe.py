@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pyhudi.index.index_protocol import Hits, Lookup, Wanted
-from pyhudi.index.log_inserts import LogOrigins, keys_in_logs, logs_of
-from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.index.log_inserts import LogInsertDetector, keys_in_logs, logs_of
+from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.keys.key_probe import RANGES, SEVERAL, Precheck, find_keys
 from pyhudi.kernels.merge.slice_delta import SliceTask
 from pyhudi.spec.files.file_group import BaseFile
@@ -29,21 +29,23 @@ class KeyScan:
 
     def find(self, wanted: Sequence[Wanted], lookup: Lookup, ruled_out: Collection[tuple[int, BaseFile]] = ()) -> list[list[Hits]]:
         """Return, for each question, the slices that hold some of its keys; `ruled_out` are base files not to be asked, by question."""
-        view, origins = lookup.view, LogOrigins(lookup.view)
-        asked = [(number, piece) for number, one in enumerate(wanted) for path in one.paths(view) for piece in view.latest_slices(path)]
+        view, origins = lookup.view, LogInsertDetector(lookup.view)
+        asked = [
+            (number, file_slice) for number, one in enumerate(wanted) for path in one.paths(view) for file_slice in view.latest_slices(path)
+        ]
         tasks = [
             _Task(
-                None if (number, piece.base) in ruled_out else piece.base,
-                logs_of(piece, view) if origins.may_begin_records(piece) else None,
+                None if (number, file_slice.base) in ruled_out else file_slice.base,
+                logs_of(file_slice, view) if origins.may_begin_records(file_slice) else None,
                 wanted[number].keys,
             )
-            for number, piece in asked
+            for number, file_slice in asked
         ]
         found: list[list[Hits]] = [[] for _ in wanted]
-        rows = lookup.engine.run(functools.partial(_rows_of, lookup.storage, lookup.shape, self.precheck), tasks)
-        for (number, piece), places in zip(asked, rows, strict=True):
+        rows = lookup.engine.run(functools.partial(_rows_of, lookup.storage, lookup.context, self.precheck), tasks)
+        for (number, file_slice), places in zip(asked, rows, strict=True):
             if places.null_count < len(places):
-                found[number].append(Hits(piece, places))
+                found[number].append(Hits(file_slice, places))
         return found
 
 
@@ -56,12 +58,14 @@ class _Task:
     keys: pa.StringArray
 
 
-def _rows_of(storage: Storage, shape: TableShape, precheck: Precheck, task: _Task) -> pa.Int64Array:
+def _rows_of(storage: Storage, context: RecordContext, precheck: Precheck, task: _Task) -> pa.Int64Array:
     """Return the row of the base file for each key: `SEVERAL` for one that a log holds alone."""
     rows = (
-        pa.nulls(len(task.keys), pa.int64()) if task.base is None else find_keys(storage, task.base, task.keys, precheck, shape.virtual_key)
+        pa.nulls(len(task.keys), pa.int64())
+        if task.base is None
+        else find_keys(storage, task.base, task.keys, precheck, context.virtual_key)
     )
     if task.logs is None or not rows.null_count:
         return rows
-    born = keys_in_logs(storage, shape, task.logs, task.keys.filter(rows.is_null()))
+    born = keys_in_logs(storage, context, task.logs, task.keys.filter(rows.is_null()))
     return pc.if_else(pc.and_(rows.is_null(), pc.is_in(task.keys, value_set=born)), pa.scalar(SEVERAL, pa.int64()), rows)

@@ -15,7 +15,7 @@ import pyarrow as pa
 from pyhudi.engine.engine_protocol import Engine
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.index.rows import PartitionRows, TaggedRows
-from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.spec.files.file_group import FileSlice
 from pyhudi.storage.storage_protocol import Storage
 
@@ -24,14 +24,14 @@ from pyhudi.storage.storage_protocol import Storage
 class Lookup:
     """Where an index looks: the table's storage, its files as of now, and the engine that does the reading.
 
-    `shape` says how the table's records merge. `positions` asks for the places of the records in their base files, `standing` for none
+    `context` says how the table's records merge. `positions` asks for the places of the records in their base files, `standing` for none
     but records that logs have not deleted.
     """
 
     storage: Storage
     view: FileSystemView
     engine: Engine
-    shape: TableShape
+    context: RecordContext
     positions: bool = False
     standing: bool = False
 
@@ -83,7 +83,7 @@ class Wanted:
 class Hits:
     """Which of some keys are in a slice: `rows` has for each the row of the base file, `SEVERAL` where that is not known, null for none."""
 
-    piece: FileSlice
+    file_slice: FileSlice
     rows: pa.Int64Array
 
 

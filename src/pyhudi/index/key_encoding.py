@@ -44,7 +44,9 @@ def with_key_encoding(storage: Storage, config: TableConfig) -> TableConfig:
         return config
     view = open_view(storage, config, load_full_timeline(storage, config))
     slices = list(_slices(view))
-    found = {_encoding(storage, base, config) for base in _spread([piece.base for piece in slices if piece.base is not None])}
+    found = {
+        _encoding(storage, base, config) for base in _spread([file_slice.base for file_slice in slices if file_slice.base is not None])
+    }
     if not slices:
         found = {"FIELD_PREFIXED"}
     line = found.pop() if len(found) == 1 else None

@@ -23,25 +23,25 @@ from pyhudi.spec.files.file_group import FileSlice
 Stands: TypeAlias = Callable[[Hits, pa.StringArray], pa.BooleanArray]
 
 
-def standing_rows(lookup: Lookup, piece: FileSlice, keys: pa.StringArray, columns: Sequence[str]) -> pa.Table:
+def live_rows(lookup: Lookup, file_slice: FileSlice, keys: pa.StringArray, columns: Sequence[str]) -> pa.Table:
     """Return record key and `columns` of the slice's records with these keys, as a reader of now sees them."""
     names = (RECORD_KEY, *columns)
-    task = SliceTask(piece, lookup.view.timeline.visibility, lookup.view.config.layout, names)
-    wanted = pa.schema([(RECORD_KEY, pa.string()), *(lookup.shape.schema.field(name) for name in columns)])
-    batches = iter_merged(lookup.storage, lookup.shape, task, pc.field(RECORD_KEY).isin(keys))
+    task = SliceTask(file_slice, lookup.view.timeline.visibility, lookup.view.config.layout, names)
+    wanted = pa.schema([(RECORD_KEY, pa.string()), *(lookup.context.schema.field(name) for name in columns)])
+    batches = iter_merged(lookup.storage, lookup.context, task, pc.field(RECORD_KEY).isin(keys))
     return pa.Table.from_batches(batches, schema=wanted)
 
 
 def standing(lookup: Lookup, hits: Hits, keys: pa.StringArray) -> pa.BooleanArray:
     """Return which of the rows have their record in the slice still; `keys` are those of all rows that were looked for."""
     found = hits.rows.is_valid()
-    if not hits.piece.logs:
+    if not hits.file_slice.logs:
         return found
-    records = standing_rows(lookup, hits.piece, keys.filter(found), ())
+    records = live_rows(lookup, hits.file_slice, keys.filter(found), ())
     return pc.and_(found, pc.is_in(keys, value_set=records.column(RECORD_KEY).combine_chunks()))
 
 
-def of_standing_records(found: Sequence[Hits], keys: pa.StringArray, stands: Stands) -> list[Hits]:
+def of_live_records(found: Sequence[Hits], keys: pa.StringArray, stands: Stands) -> list[Hits]:
     """Return the hits in the slices of one partition without those of deleted records whose key stands in another slice, too.
 
     A record that was deleted and inserted anew has its key in two base files. An update that went to both would bring the deleted one
@@ -49,7 +49,7 @@ def of_standing_records(found: Sequence[Hits], keys: pa.StringArray, stands: Sta
     """
     counts = sum((hits.rows.is_valid().to_numpy(zero_copy_only=False).astype(int) for hits in found), start=0)
     shared = pa.array(counts > 1) if found else pa.array([], pa.bool_())
-    if not pc.any(shared).as_py() or not any(hits.piece.logs for hits in found):
+    if not pc.any(shared).as_py() or not any(hits.file_slice.logs for hits in found):
         return list(found)
     kept = [pc.or_(pc.and_not(hits.rows.is_valid(), shared), stands(only(hits, shared), keys)) for hits in found]
     homeless = pc.and_(shared, pc.invert(functools.reduce(pc.or_, kept)))
@@ -62,4 +62,4 @@ def of_standing_records(found: Sequence[Hits], keys: pa.StringArray, stands: Sta
 
 def only(hits: Hits, mask: pa.BooleanArray) -> Hits:
     """Return the hits of the rows that are marked."""
-    return Hits(hits.piece, pc.if_else(mask, hits.rows, pa.scalar(None, pa.int64())))
+    return Hits(hits.file_slice, pc.if_else(mask, hits.rows, pa.scalar(None, pa.int64())))

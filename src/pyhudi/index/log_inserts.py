@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pyhudi.fsview.file_system_view import FileSystemView
-from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.keys.key_probe import find_keys
 from pyhudi.kernels.merge.merge_slice import iter_merged
 from pyhudi.kernels.merge.slice_delta import SliceTask
@@ -27,24 +27,24 @@ WRITER_NOTE = "pyhudi.version"
 NEW_IN_LOGS_NOTE = "pyhudi.new.records.in.logs"
 
 
-class LogOrigins:
+class LogInsertDetector:
     """Tells whether logs may begin records, by the commits that wrote them; each commit is read once."""
 
     def __init__(self, view: FileSystemView) -> None:
         self._view = view
         self._known: dict[str, bool] = {}
 
-    def may_begin_records(self, piece: FileSlice) -> bool:
+    def may_begin_records(self, file_slice: FileSlice) -> bool:
         """Tell whether a slice may hold keys that its base file does not."""
-        if not piece.logs or piece.base is None:
-            return bool(piece.logs)
+        if not file_slice.logs or file_slice.base is None:
+            return bool(file_slice.logs)
         timeline = self._view.timeline
         if timeline.layout == 1:
             # Logs are named by their slice: any later commit may have written to them, and none says when a compaction was done.
-            later = (instant.requested for instant in timeline.data_instants() if instant.requested > piece.base_instant)
-            return self._is_compacted(piece.base_instant) or any(map(self._lets_new_records_in, later))
-        done = timeline.completion_time(piece.base_instant)
-        return done is None or any(log.name.instant < done or self._lets_new_records_in(log.name.instant) for log in piece.logs)
+            later = (instant.requested for instant in timeline.data_instants() if instant.requested > file_slice.base_instant)
+            return self._is_compacted(file_slice.base_instant) or any(map(self._lets_new_records_in, later))
+        done = timeline.completion_time(file_slice.base_instant)
+        return done is None or any(log.name.instant < done or self._lets_new_records_in(log.name.instant) for log in file_slice.logs)
 
     def _is_compacted(self, requested: str) -> bool:
         view = self._view
@@ -64,24 +64,28 @@ def _says_so(metadata: CommitMetadata) -> bool:
     return not is_first_hand or NEW_IN_LOGS_NOTE in metadata.extra
 
 
-def logs_of(piece: FileSlice, view: FileSystemView) -> SliceTask:
+def logs_of(file_slice: FileSlice, view: FileSystemView) -> SliceTask:
     """Return the task of reading the keys of a slice's logs alone."""
-    logs = FileSlice(piece.group, piece.base_instant, None, piece.logs)
+    logs = FileSlice(file_slice.group, file_slice.base_instant, None, file_slice.logs)
     return SliceTask(logs, view.timeline.visibility, view.config.layout, (RECORD_KEY,))
 
 
-def keys_born_in_logs(storage: Storage, shape: TableShape, view: FileSystemView, piece: FileSlice) -> pa.StringArray:
+def keys_only_in_logs(storage: Storage, context: RecordContext, view: FileSystemView, file_slice: FileSlice) -> pa.StringArray:
     """Return the keys of the records that stand in the logs of a slice and that its base file does not hold."""
-    keys = keys_in_logs(storage, shape, logs_of(piece, view))
-    return keys if piece.base is None else keys.filter(find_keys(storage, piece.base, keys, virtual_key=shape.virtual_key).is_null())
+    keys = keys_in_logs(storage, context, logs_of(file_slice, view))
+    return (
+        keys
+        if file_slice.base is None
+        else keys.filter(find_keys(storage, file_slice.base, keys, virtual_key=context.virtual_key).is_null())
+    )
 
 
-def keys_in_logs(storage: Storage, shape: TableShape, task: SliceTask, keys: pa.StringArray | None = None) -> pa.StringArray:
+def keys_in_logs(storage: Storage, context: RecordContext, task: SliceTask, keys: pa.StringArray | None = None) -> pa.StringArray:
     """Return the keys of the records that stand in the logs of a task; `keys` limits them to these.
 
     Raises:
         CorruptTableError: a log is damaged or missing.
     """
     only = None if keys is None else pc.field(RECORD_KEY).isin(keys)
-    batches = iter_merged(storage, shape, task, only)
+    batches = iter_merged(storage, context, task, only)
     return pa.chunked_array([batch.column(RECORD_KEY) for batch in batches], pa.string()).combine_chunks()

@@ -8,7 +8,7 @@ from pyhudi.metadata_table.read.metadata_table import MetadataTable
 from pyhudi.metadata_table.read.metadata_view import MetadataView
 
 
-def trusted_table(lookup: Lookup, partition: str) -> MetadataTable:
+def usable_metadata_table(lookup: Lookup, partition: str) -> MetadataTable:
     """Return the metadata table, the one that the table's files are found by if there is such; it has the partition.
 
     Raises:

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.index.index_probe import KeyScan
 from pyhudi.index.index_protocol import Hits, Lookup, Wanted
-from pyhudi.index.metadata_lookup import trusted_table
+from pyhudi.index.metadata_lookup import usable_metadata_table
 from pyhudi.kernels.keys.key_probe import SEVERAL
 from pyhudi.metadata_table.format.metadata_partitions import RECORD_INDEX
 from pyhudi.metadata_table.format.record import RecordLocation
@@ -44,7 +44,7 @@ class RecordIndexLookup:
             return self.otherwise.find(wanted, lookup)
 
     def _found(self, wanted: Sequence[Wanted], lookup: Lookup) -> list[list[Hits]]:
-        table = trusted_table(lookup, RECORD_INDEX)
+        table = usable_metadata_table(lookup, RECORD_INDEX)
         places = [_places(table, one) for one in wanted]
         is_exact = table.is_by_partition or not lookup.view.config.partition_fields
         elsewhere = [_elsewhere(one, found, is_exact=is_exact) for one, found in zip(wanted, places, strict=True)]
@@ -76,13 +76,13 @@ def _one_a_slice(found: Sequence[Hits]) -> list[Hits]:
     """Return the hits so that each slice stands once; no key has hits of both origins."""
     rows: dict[FileSlice, pa.Int64Array] = {}
     for hits in found:
-        rows[hits.piece] = pc.coalesce(rows[hits.piece], hits.rows) if hits.piece in rows else hits.rows
-    return [Hits(piece, places) for piece, places in rows.items()]
+        rows[hits.file_slice] = pc.coalesce(rows[hits.file_slice], hits.rows) if hits.file_slice in rows else hits.rows
+    return [Hits(file_slice, places) for file_slice, places in rows.items()]
 
 
 def _spread(hits: Hits, asked: Wanted, wanted: Wanted) -> Hits:
     """Return hits of some keys as those of all."""
-    return Hits(hits.piece, hits.rows.take(pc.index_in(wanted.keys, value_set=asked.keys)))
+    return Hits(hits.file_slice, hits.rows.take(pc.index_in(wanted.keys, value_set=asked.keys)))
 
 
 def _hits_of(wanted: Wanted, places: Mapping[str, Sequence[RecordLocation]], lookup: Lookup) -> list[Hits]:
@@ -102,7 +102,7 @@ def _marked(rows: Sequence[int], count: int) -> pa.Int64Array:
 
 
 def _slice_of(group: FileGroupId, lookup: Lookup) -> FileSlice:
-    for piece in lookup.view.latest_slices(group.partition_path):
-        if piece.group == group:
-            return piece
+    for file_slice in lookup.view.latest_slices(group.partition_path):
+        if file_slice.group == group:
+            return file_slice
     raise CorruptTableError(f"it names file group {group.file_id} in partition '{group.partition_path}', which is not there")

@@ -48,14 +48,14 @@ def join_tagged(parts: Sequence[TaggedRows]) -> TaggedRows:
     updates: dict[FileSlice, list[pa.Table]] = {}
     opened: dict[str, list[pa.Table]] = {}
     for part in parts:
-        for piece, rows in part.updates:
-            updates.setdefault(piece, []).append(rows)
+        for file_slice, rows in part.updates:
+            updates.setdefault(file_slice, []).append(rows)
         for beginning, rows in part.opened:
             opened.setdefault(beginning, []).append(rows)
     inserts = [part.inserts for part in parts if part.inserts.num_rows] or [parts[0].inserts]
     return TaggedRows(
         parts[0].partition_path,
-        tuple((piece, join_rows(rows)) for piece, rows in updates.items()),
+        tuple((file_slice, join_rows(rows)) for file_slice, rows in updates.items()),
         join_rows(inserts),
         sum(part.late for part in parts),
         tuple((beginning, join_rows(rows)) for beginning, rows in opened.items()),

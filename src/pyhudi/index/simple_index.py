@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from pyhudi.index.index_probe import KeyScan
 from pyhudi.index.index_protocol import Finder, Hits, Lookup, Wanted
-from pyhudi.index.live_records import of_standing_records, only, standing
+from pyhudi.index.live_records import of_live_records, only, standing
 from pyhudi.index.rows import PartitionRows, TaggedRows, key_array, with_positions
 
 
@@ -41,7 +41,7 @@ def _tagged(part: PartitionRows, found: Sequence[Hits], lookup: Lookup) -> Tagge
     stands = functools.partial(standing, lookup)
     if lookup.standing:
         found = [only(hits, stands(hits, keys)) for hits in found]
-    return split_by_hits(part, of_standing_records(found, keys, stands), positions=lookup.positions)
+    return split_by_hits(part, of_live_records(found, keys, stands), positions=lookup.positions)
 
 
 def split_by_hits(part: PartitionRows, found: Sequence[Hits], *, positions: bool) -> TaggedRows:
@@ -51,7 +51,7 @@ def split_by_hits(part: PartitionRows, found: Sequence[Hits], *, positions: bool
         if hits.rows.null_count < len(hits.rows):
             mask = hits.rows.is_valid()
             rows = part.rows.filter(mask)
-            updates.append((hits.piece, with_positions(rows, hits.rows.drop_null()) if positions else rows))
+            updates.append((hits.file_slice, with_positions(rows, hits.rows.drop_null()) if positions else rows))
             known = mask if known is None else pc.or_(known, mask)
     inserts = part.rows if known is None else part.rows.filter(pc.invert(known))
     return TaggedRows(part.partition_path, tuple(updates), inserts)

@@ -75,13 +75,13 @@ def _split(line: str) -> tuple[str, str]:
 def _unescape(text: str) -> str:
     if _BACKSLASH not in text:
         return text
-    pieces = []
+    file_slices = []
     at = 0
     while at < len(text):
         char = text[at]
         at += 1
         if char != _BACKSLASH:
-            pieces.append(char)
+            file_slices.append(char)
             continue
         escaped = text[at : at + 1]
         at += 1
@@ -89,12 +89,12 @@ def _unescape(text: str) -> str:
             digits = text[at : at + 4]
             if not re.fullmatch("[0-9A-Fa-f]{4}", digits):
                 raise CorruptTableError(f"'\\u{digits}' in a properties file is no Unicode escape: the file is damaged")
-            pieces.append(chr(int(digits, 16)))
+            file_slices.append(chr(int(digits, 16)))
             at += 4
         else:
-            pieces.append(_LETTERS.get(escaped, escaped))
+            file_slices.append(_LETTERS.get(escaped, escaped))
     # Characters beyond the basic plane come as two escapes.
-    return "".join(pieces).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return "".join(file_slices).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def render_properties(entries: Mapping[str, str], saved_at: datetime, *, updated: bool) -> bytes:

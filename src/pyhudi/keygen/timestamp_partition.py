@@ -21,7 +21,7 @@ from pyhudi.javacompat.date_parse import read_date
 from pyhudi.javacompat.date_pattern import Letters, Token, parse_pattern
 from pyhudi.javacompat.date_text import date_text
 from pyhudi.javacompat.zones import LOCAL_ZONE, UTC_ZONE, Zone, find_zone
-from pyhudi.keygen.value_text import moment_millis
+from pyhudi.keygen.value_text import timestamp_millis
 from pyhudi.spec.table.timestamp_keys import (
     DATE_TIME_PARSER,
     HUDI_PARSER,
@@ -111,7 +111,7 @@ class TimestampText:
                 raise DateError(f"texts are taken by the types DATE_STRING and MIXED only, by {INPUT_FORMAT}")
             return read_date(self.inputs, value, self.input_zone, year_now=self.year_now)
         if isinstance(value, datetime):
-            return moment_millis(value), LOCAL_ZONE
+            return timestamp_millis(value), LOCAL_ZONE
         return self.number_millis(_whole_number(value)), LOCAL_ZONE
 
     def _null(self) -> tuple[int, Zone]:

@@ -48,7 +48,7 @@ def value_text(value: Any, *, single_precision: bool = False, timestamps_as_text
         return str(value)
     if isinstance(value, datetime):
         if timestamps_as_text and value.tzinfo is not None:
-            return clock_text(moment_millis(value), LOCAL_ZONE)
+            return clock_text(timestamp_millis(value), LOCAL_ZONE)
         return str(_micros(value))
     if isinstance(value, date):
         return value.isoformat()
@@ -57,7 +57,7 @@ def value_text(value: Any, *, single_precision: bool = False, timestamps_as_text
     raise TypeError(f"no key text for a value of type {type(value).__name__}")
 
 
-def moment_millis(value: datetime) -> int:
+def timestamp_millis(value: datetime) -> int:
     """Return milliseconds since the epoch; microseconds are cut off towards zero, as Hudi does."""
     micros = _micros(value)
     return micros // 1000 if micros >= 0 else -(-micros // 1000)

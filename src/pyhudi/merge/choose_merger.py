@@ -29,7 +29,7 @@ from pyhudi.spec.table.table_version import TableVersion
 
 @dataclass(frozen=True, slots=True)
 class MergeRule:
-    """Everything that decides between two versions of a record; see `TableShape` for the fields."""
+    """Everything that decides between two versions of a record; see `RecordContext` for the fields."""
 
     mode: MergeMode
     ordering_fields: tuple[str, ...]

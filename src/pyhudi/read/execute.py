@@ -9,14 +9,14 @@ from dataclasses import dataclass, field, replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pyhudi.errors import SchemaError, nearest
+from pyhudi.errors import SchemaError, did_you_mean
 from pyhudi.fsview.gc_pause import collector_paused
 from pyhudi.kernels.base_file.meta_column_writer import without_identity
 from pyhudi.kernels.base_file.read_base import iter_base_file
 from pyhudi.kernels.merge.merge_slice import iter_merged
 from pyhudi.kernels.merge.slice_delta import SliceTask
 from pyhudi.read.filter.arrow_condition import condition_of
-from pyhudi.read.filter.condition import Condition, Opaque, operands
+from pyhudi.read.filter.condition import Condition, Unknown, operands
 from pyhudi.read.filter.predicate import parse_predicate
 from pyhudi.read.filter.row_predicate import Filter, check_condition
 from pyhudi.read.skipping.data_skipping import Skipping, explained
@@ -37,7 +37,7 @@ class Selection:
     columns: tuple[str, ...]
     condition: pc.Expression | None
     #: What statistics and indexes are asked; says the same as `condition`, or less.
-    test: Condition = field(default_factory=Opaque)
+    test: Condition = field(default_factory=Unknown)
 
     @property
     def schema(self) -> pa.Schema:
@@ -50,7 +50,7 @@ class Selection:
         """Return the file slices to read; partitions that cannot match are not listed."""
         skipping = self._skipping
         if skipping is None:
-            return [piece for path in self.paths for piece in self.snapshot.slices(path)]
+            return [file_slice for path in self.paths for file_slice in self.snapshot.slices(path)]
         return skipping.choose(self.paths).slices
 
     def explained(self) -> list[tuple[FileSlice, str | None]]:
@@ -94,7 +94,7 @@ def select(
     names = check_texts(columns, "columns", "column names") if columns is not None else known if meta_columns else snapshot.schema.names
     for name in names:
         if name not in known:
-            raise SchemaError(f"table {snapshot.storage.uri} has no column '{name}'.{nearest(name, known)}")
+            raise SchemaError(f"table {snapshot.storage.uri} has no column '{name}'.{did_you_mean(name, known)}")
     full = pa.schema([*META_FIELDS, *snapshot.schema])
     if filter is None:
         return Selection(snapshot, tuple(names), snapshot.condition)
@@ -127,9 +127,9 @@ def read_batches(selection: Selection) -> pa.RecordBatchReader:
     return pa.RecordBatchReader.from_batches(selection.schema, side_by_side(_streams(selection, selection.slices()), ahead=1))
 
 
-def slice_batches(selection: Selection, piece: FileSlice) -> Iterator[pa.RecordBatch]:
+def slice_batches(selection: Selection, file_slice: FileSlice) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a selection that are in one of its slices."""
-    yield from _batches(selection, piece)
+    yield from _batches(selection, file_slice)
 
 
 def count_rows(selection: Selection) -> int:
@@ -137,33 +137,33 @@ def count_rows(selection: Selection) -> int:
     if selection.condition is not None:
         # Some column must carry the number of rows; this one takes least.
         return sum(batch.num_rows for batch in read_batches(replace(selection, columns=(COMMIT_TIME,))))
-    counts = [functools.partial(_count, selection.snapshot, piece) for piece in selection.slices()]
+    counts = [functools.partial(_count, selection.snapshot, file_slice) for file_slice in selection.slices()]
     return sum(side_by_side(counts))
 
 
 def _streams(selection: Selection, slices: Sequence[FileSlice]) -> list[Callable[[], Iterator[pa.RecordBatch]]]:
-    return [functools.partial(_batches, selection, piece) for piece in slices]
+    return [functools.partial(_batches, selection, file_slice) for file_slice in slices]
 
 
-def _count(snapshot: Snapshot, piece: FileSlice) -> Iterator[int]:
-    yield count_slice(snapshot, piece)
+def _count(snapshot: Snapshot, file_slice: FileSlice) -> Iterator[int]:
+    yield count_slice(snapshot, file_slice)
 
 
-def _batches(selection: Selection, piece: FileSlice) -> Iterator[pa.RecordBatch]:
+def _batches(selection: Selection, file_slice: FileSlice) -> Iterator[pa.RecordBatch]:
     """Return the rows of a selection that are in a slice, its logs merged."""
     snapshot, columns, condition = selection.snapshot, selection.columns, selection.condition
     values_of = left_out_values if snapshot.config.drop_partition_columns else path_values
-    constants = values_of(piece.group.partition_path, snapshot.schema, snapshot.config)
+    constants = values_of(file_slice.group.partition_path, snapshot.schema, snapshot.config)
     verify = snapshot.query.verifies_pages
-    if piece.logs:
-        task = _task(snapshot, piece, columns)
+    if file_slice.logs:
+        task = _task(snapshot, file_slice, columns)
         merge, limit = kept_delta(snapshot), snapshot.query.slice_bytes
         rows = iter_merged(
-            snapshot.storage, snapshot.shape, task, condition, limit_bytes=limit, merge=merge, constants=constants, verify=verify
+            snapshot.storage, snapshot.context, task, condition, limit_bytes=limit, merge=merge, constants=constants, verify=verify
         )
-        return rows if snapshot.shape.virtual_key is None else _as_stored(rows)
-    if piece.base is not None:
-        return iter_base_file(snapshot.storage, piece.base, snapshot.schema, columns, condition, constants=constants, verify=verify)
+        return rows if snapshot.context.virtual_key is None else _as_stored(rows)
+    if file_slice.base is not None:
+        return iter_base_file(snapshot.storage, file_slice.base, snapshot.schema, columns, condition, constants=constants, verify=verify)
     return iter(())
 
 
@@ -173,5 +173,5 @@ def _as_stored(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from without_identity(pa.Table.from_batches([batch])).to_batches()
 
 
-def _task(snapshot: Snapshot, piece: FileSlice, columns: tuple[str, ...] | None = None) -> SliceTask:
-    return SliceTask(piece, snapshot.timeline.visibility, snapshot.config.layout, columns)
+def _task(snapshot: Snapshot, file_slice: FileSlice, columns: tuple[str, ...] | None = None) -> SliceTask:
+    return SliceTask(file_slice, snapshot.timeline.visibility, snapshot.config.layout, columns)

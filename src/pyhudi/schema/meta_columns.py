@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from pyhudi.errors import SchemaError, nearest
+from pyhudi.errors import SchemaError, did_you_mean
 
 COMMIT_TIME = "_hoodie_commit_time"
 COMMIT_SEQNO = "_hoodie_commit_seqno"
@@ -48,7 +48,7 @@ def check_name(name: str) -> None:
     reserved = next((prefix for prefix in _RESERVED if name.lower().startswith(prefix)), None)
     if reserved is not None and name != IS_DELETED:
         filler = "Hudi fills" if reserved == "_hoodie_" else "pyhudi uses"
-        meant = nearest(name, [IS_DELETED])
+        meant = did_you_mean(name, [IS_DELETED])
         raise SchemaError(f"Column '{name}' has a reserved name: {filler} columns that begin with '{reserved}'.{meant} Rename it.")
 
 

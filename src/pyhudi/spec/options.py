@@ -114,7 +114,7 @@ def resolve(options: Mapping[str, object]) -> Options:
     return Options(_translate_classes({key: value for key, (_, value) in found.items()}))
 
 
-def overruled(*levels: Mapping[str, str]) -> dict[str, str]:
+def merge_options(*levels: Mapping[str, str]) -> dict[str, str]:
     """Return options of several levels as one; what a later level says of a key, under any of its names, goes before the earlier ones.
 
     Example:

@@ -6,7 +6,7 @@ change the meaning of files and count as such a feature.
 
 from __future__ import annotations
 
-from pyhudi.errors import UnsupportedError, nearest
+from pyhudi.errors import UnsupportedError, did_you_mean
 from pyhudi.spec.key_settings import check_keys
 from pyhudi.spec.table import table_keys as keys
 from pyhudi.spec.table.key_generator import KeyGeneratorType
@@ -91,7 +91,7 @@ def _refuse_unknown(config: TableConfig, prefix: str) -> None:
             raise _refusal(
                 config,
                 name,
-                f"this entry is unknown to pyhudi and may change the meaning of the table.{nearest(name, keys.KNOWN)}",
+                f"this entry is unknown to pyhudi and may change the meaning of the table.{did_you_mean(name, keys.KNOWN)}",
             )
 
 

@@ -22,9 +22,9 @@ from pyhudi.timeline.clock import InstantClock
 from pyhudi.timeline_archive.full_timeline import load_full_timeline
 from pyhudi.txn.locked_table import LockedTable
 from pyhudi.write.input.incoming_data import to_table
-from pyhudi.write.local_write import LocalWrite, Stage, WriteRequest, plan_local
+from pyhudi.write.local_write import LocalWrite, PlanningContext, WriteRequest, plan_local
 from pyhudi.write.options.write_config import choose
-from pyhudi.write.plan.write_plan import Bucket
+from pyhudi.write.plan.write_plan import TaskAssignment
 
 _FILES = pa.schema({"partition_path": pa.string(), "file_id": pa.string(), "kind": pa.string(), "found": pa.int64(), "new": pa.int64()})
 
@@ -63,15 +63,15 @@ def explain_upsert(table: OpenTable, data: object, options: Mapping[str, str]) -
     check_writable(config)
     timeline = load_full_timeline(storage, config)
     times = InstantClock(table.clock, config.timeline_zone, timeline.greatest_time(), storage.uri)
-    stage = Stage(
+    stage = PlanningContext(
         LockedTable(storage, config, timeline, frozenset(), table.clock, times, table.ids),
         open_view(storage, config, timeline),
         times.next(),
     )
-    choices = choose(resolve(options), config, Operation.UPSERT)
+    write_config = choose(resolve(options), config, Operation.UPSERT)
     stored, latest = state_before(stage.table)
     request = WriteRequest(Operation.UPSERT, to_table(data, lambda: table.schema))
-    return _explained(plan_local(stage, request, choices, stored, latest, LocalEngine()))
+    return _explained(plan_local(stage, request, write_config, stored, latest, LocalEngine()))
 
 
 def _explained(work: LocalWrite) -> UpsertExplanation:
@@ -87,7 +87,7 @@ def _explained(work: LocalWrite) -> UpsertExplanation:
     )
 
 
-def _row(bucket: Bucket) -> dict[str, object]:
+def _row(bucket: TaskAssignment) -> dict[str, object]:
     task = bucket.task
     begins = isinstance(task, WriteTask) and task.base is None
     found = 0 if bucket.opened is not None else bucket.updates

@@ -17,7 +17,7 @@ from pyhudi.read.snapshot.query_type import Mode, SnapshotQuery
 from pyhudi.read.snapshot.snapshot import open_snapshot
 from pyhudi.schema.meta_columns import FILE_NAME, PARTITION_PATH, RECORD_KEY
 from pyhudi.spec.actions.commit import Operation
-from pyhudi.spec.options import overruled, resolve
+from pyhudi.spec.options import merge_options, resolve
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.spec.table_features import check_readable
 from pyhudi.spec.visibility import Visibility
@@ -117,7 +117,7 @@ class HudiTable:
             partition_by=partition_by,
             order_by=order_by,
             table_type=table_type or resolve(default_table_options()).text(TABLE_TYPE),
-            options=overruled(default_table_options(*ARGUMENTS), options or {}),
+            options=merge_options(default_table_options(*ARGUMENTS), options or {}),
             clock=SystemClock(),
         )
         return cls(storage)
@@ -323,7 +323,7 @@ class HudiTable:
         partitions: Sequence[str] | None = None,
         seen: Visibility | None = None,
     ) -> WriteResult:
-        chosen = overruled(default_write_options(), options or {})
+        chosen = merge_options(default_write_options(), options or {})
         check_operation(options or {}, operation)
         if data is None and operation is not Operation.DELETE_PARTITION:
             raise UsageError(f"{operation.value.lower()}() needs data, got None: give an Arrow table, a data frame or a list of dicts.")

@@ -12,7 +12,7 @@ from pyhudi.errors import OptionError
 from pyhudi.read.execute import Selection, select
 from pyhudi.read.snapshot.query_type import AS_OF, QUERY_TYPE, Mode, snapshot_query
 from pyhudi.read.snapshot.snapshot import open_snapshot
-from pyhudi.spec.options import overruled, resolve
+from pyhudi.spec.options import merge_options, resolve
 from pyhudi.storage.defaults_file import default_write_options
 from pyhudi.storage.storage_protocol import Storage
 
@@ -37,7 +37,7 @@ def selection(
     for name, argument in ((QUERY_TYPE, "mode"), (AS_OF, "as_of")):
         if resolve(options or {}).get(name) is not None:
             raise OptionError(f"{name} is the argument {argument} here: leave it out of the options.")
-    chosen = snapshot_query(resolve(overruled(default_write_options(), options or {})))
+    chosen = snapshot_query(resolve(merge_options(default_write_options(), options or {})))
     query = replace(chosen, mode=mode, as_of=as_of)
     snapshot = open_snapshot(storage, query)
     return select(snapshot, columns, filter, meta_columns=meta_columns)

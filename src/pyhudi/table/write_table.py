@@ -37,8 +37,8 @@ from pyhudi.txn.transaction import Committed, Transaction, begin
 from pyhudi.write.input.data_columns import MissingColumns
 from pyhudi.write.input.incoming_data import to_table
 from pyhudi.write.input.prepare_rows import TableSchema
-from pyhudi.write.local_write import IN_THIS_PROCESS, LocalWrite, Stage, WriteRequest, plan_local, run_tasks
-from pyhudi.write.options.write_config import Choices, choose
+from pyhudi.write.local_write import IN_THIS_PROCESS, LocalWrite, PlanningContext, WriteRequest, plan_local, run_tasks
+from pyhudi.write.options.write_config import WriteConfig, choose
 from pyhudi.write.plan.workload_profile import inflight_metadata
 from pyhudi.write.plan.write_plan import WritePlan
 from pyhudi.write.write_result import WriteResult, count_results, write_result
@@ -115,8 +115,8 @@ def write(
     started = time.perf_counter()
     engine = engine or LocalEngine()
     resolved = resolve(options or {})
-    choices = choose(resolved, with_key_encoding(table.storage, table.config), operation)
-    complete = choices.missing_columns is MissingColumns.REFUSED and not operation.deletes_rows
+    write_config = choose(resolved, with_key_encoding(table.storage, table.config), operation)
+    complete = write_config.missing_columns is MissingColumns.REFUSED and not operation.deletes_rows
     rows = None if data is None else to_table(data, lambda: table.schema, complete=complete)
     request = WriteRequest(
         operation,
@@ -127,7 +127,7 @@ def write(
         columns=None if columns is None else tuple(columns),
     )
     cluster_before(table.storage, table.config, table.clock, table.ids, resolved, engine)
-    txn, work, results, committed = _commit_local(table, request, choices, engine, reason)
+    txn, work, results, committed = _commit_local(table, request, write_config, engine, reason)
     archive_after(txn, committed, resolved)
     compact_after(txn, committed, resolved, engine)
     cluster_after(txn, committed, resolved, engine)
@@ -136,28 +136,28 @@ def write(
 
 
 def _commit_local(
-    table: OpenTable, request: WriteRequest, choices: Choices, engine: Engine, reason: str
+    table: OpenTable, request: WriteRequest, write_config: WriteConfig, engine: Engine, reason: str
 ) -> tuple[Transaction, LocalWrite, list[TaskResult], Committed | None]:
     """Hold the table's lock while the request is planned, its tasks run and their work is committed."""
     with begin(
         table.storage,
         request.operation,
-        wait_s=choices.lock_wait_s,
+        wait_s=write_config.lock_wait_s,
         clock=table.clock,
         ids=table.ids,
         roll_back=roll_back_failed_writes,
-        metadata_table=choices.metadata_table,
-        notes=choices.notes,
+        metadata_table=write_config.metadata_table,
+        notes=write_config.notes,
     ) as txn:
         stored, latest = state_before(txn.table)
-        work = plan_local(Stage(txn.table, txn.view, txn.instant), request, choices, stored, latest, engine, reason)
+        work = plan_local(PlanningContext(txn.table, txn.view, txn.instant), request, write_config, stored, latest, engine, reason)
         results: list[TaskResult] = []
         committed = None
         if not work.plan.changes_nothing:
             profile = None if request.operation is Operation.BULK_INSERT else inflight_metadata(work.profile, request.operation)
             txn.start(profile, schema_json=work.schema.avro_json, history=history_of(work.schema.columns))
             create_layout_files(table.storage, work.plan)
-            results = run_tasks(table.storage, work, choices.writer, engine)
+            results = run_tasks(table.storage, work, write_config.writer, engine)
             committed = commit(txn, work.plan, results, work.schema, new_in_logs=work.tagging.layout is not None)
     return txn, work, results, committed
 

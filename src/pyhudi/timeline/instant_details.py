@@ -45,7 +45,7 @@ def read_commit(storage: Storage, config: TableConfig, instant: Instant) -> Comm
     return _decoded(storage, config, instant, read_bytes(storage, config, instant), decode_commit)
 
 
-def bytes_of(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> bytes:
+def read_details(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> bytes:
     """Return what an instant of a timeline says, from the archive when it is there by now.
 
     Raises:
@@ -60,8 +60,8 @@ def bytes_of(storage: Storage, config: TableConfig, timeline: Timeline, instant:
 
 
 def commit_of(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> CommitMetadata:
-    """Return the metadata of a completed commit, deltacommit or replacecommit; errors as of `bytes_of` and `read_commit`."""
-    return _decoded(storage, config, instant, bytes_of(storage, config, timeline, instant), decode_commit)
+    """Return the metadata of a completed commit, deltacommit or replacecommit; errors as of `read_details` and `read_commit`."""
+    return _decoded(storage, config, instant, read_details(storage, config, timeline, instant), decode_commit)
 
 
 def commit_at(storage: Storage, config: TableConfig, timeline: Timeline, requested: str) -> CommitMetadata | None:
@@ -84,8 +84,8 @@ def read_action(storage: Storage, config: TableConfig, instant: Instant) -> obje
 
 
 def action_of(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> object:
-    """Return the same of an instant of a timeline; errors as of `bytes_of` and `read_action`."""
-    content = bytes_of(storage, config, timeline, instant)
+    """Return the same of an instant of a timeline; errors as of `read_details` and `read_action`."""
+    content = read_details(storage, config, timeline, instant)
     return _decoded(storage, config, instant, content, partial(decode, instant.action, instant.state))
 
 

@@ -53,7 +53,7 @@ def check_files(storage: Storage, stats: Iterable[WriteStat]) -> None:
                 raise StorageError(f"data file '{path}' of table {storage.uri} {size}, {written} were written.")
 
 
-def check_alone(table: LockedTable, own: str) -> None:
+def check_timeline_unchanged(table: LockedTable, own: str) -> None:
     """Refuse to commit when others changed the timeline since it was loaded: somebody writes without the lock.
 
     Raises:

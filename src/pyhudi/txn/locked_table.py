@@ -65,7 +65,7 @@ def locked_table(storage: Storage, wait_s: float, clock: Clock, ids: Ids) -> Ite
 
 
 @contextlib.contextmanager
-def running_alone(storage: Storage, name: str, doing: str) -> Iterator[None]:
+def exclusive_service(storage: Storage, name: str, doing: str) -> Iterator[None]:
     """Hold a lock by which the long-running services of one kind exclude each other, writers not.
 
     Args:

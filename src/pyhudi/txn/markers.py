@@ -72,7 +72,7 @@ def delete_markers(storage: Storage, instant: str) -> None:
     storage.delete_tree(marker_folder(instant))
 
 
-def forget_markers(storage: Storage, instant: str) -> None:
+def delete_marker_directory(storage: Storage, instant: str) -> None:
     """Delete the markers of an instant that is visible already: a failure is logged, and left to the next writer."""
     try:
         delete_markers(storage, instant)

@@ -13,10 +13,10 @@ import pyarrow as pa
 
 from pyhudi.errors import CorruptTableError, HudiError
 from pyhudi.metadata_table.format.metadata_settings import AS_IT_IS, MetadataSettings
-from pyhudi.metadata_table.lifecycle.metadata_sync import InStep
+from pyhudi.metadata_table.lifecycle.metadata_sync import MetadataSync
 from pyhudi.metadata_table.lifecycle.open_for_write import Found, find
 from pyhudi.metadata_table.lifecycle.prepare_metadata import drop_metadata_table, prepare, rebuilt
-from pyhudi.metadata_table.read.writer_table import Sources, open_own
+from pyhudi.metadata_table.read.writer_table import TimeAndIds, open_writer_table
 from pyhudi.metadata_table.services.metadata_rollback import roll_back_with
 from pyhudi.schema.avro_arrow import avro_to_arrow
 from pyhudi.schema.internal.schema_history import SchemaHistory, with_history
@@ -39,7 +39,7 @@ def prepare_metadata_table(
     found: Found | None = None,
     *,
     history: SchemaHistory | None = None,
-) -> tuple[LockedTable, InStep | None]:
+) -> tuple[LockedTable, MetadataSync | None]:
     """Return the table with the properties it has then, and its metadata table; None when it shall have none.
 
     Args:
@@ -57,7 +57,7 @@ def prepare_metadata_table(
     return replace(table, config=config), in_step
 
 
-def record_commit(in_step: InStep, instant: str, metadata: CommitMetadata, history: SchemaHistory | None = None) -> InStep:
+def record_commit(in_step: MetadataSync, instant: str, metadata: CommitMetadata, history: SchemaHistory | None = None) -> MetadataSync:
     """Record a commit of any kind that is about to complete, and return the metadata table to go on with; `history` as in
     `prepare_metadata_table`.
 
@@ -74,7 +74,7 @@ def record_commit(in_step: InStep, instant: str, metadata: CommitMetadata, histo
     return in_step
 
 
-def take_back(table: LockedTable, done: RollbackMetadata) -> None:
+def rollback_pending(table: LockedTable, done: RollbackMetadata) -> None:
     """Take back what an action recorded that is rolled back, before its instant leaves the table's timeline. It may be repeated.
 
     Raises:
@@ -84,7 +84,7 @@ def take_back(table: LockedTable, done: RollbackMetadata) -> None:
         return
     sources = sources_of(table)
     try:
-        own = open_own(table.storage, sources)
+        own = open_writer_table(table.storage, sources)
         if own is not None:
             roll_back_with(own, table.storage, done)
     except CorruptTableError as error:
@@ -92,7 +92,7 @@ def take_back(table: LockedTable, done: RollbackMetadata) -> None:
         drop_metadata_table(table.storage, table.config, sources)
 
 
-def maintain(in_step: InStep | None) -> None:
+def maintain(in_step: MetadataSync | None) -> None:
     """Look after the metadata table once the action is complete; what goes wrong is left to the next writer."""
     if in_step is None:
         return
@@ -105,9 +105,9 @@ def maintain(in_step: InStep | None) -> None:
         _log.warning("the metadata table of %s was not compacted, the next write tries again: %s", in_step.storage.uri, error)
 
 
-def sources_of(table: LockedTable) -> Sources:
+def sources_of(table: LockedTable) -> TimeAndIds:
     """Return where the metadata table of a locked table takes time and chance from."""
-    return Sources(table.clock, table.config.timeline_zone, table.ids.sync_marker)
+    return TimeAndIds(table.clock, table.config.timeline_zone, table.ids.sync_marker)
 
 
 def _columns(schema_json: str | None, history: SchemaHistory | None) -> pa.Schema | None:

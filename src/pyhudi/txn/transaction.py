@@ -17,17 +17,17 @@ from pyhudi.codec.actions.plan_codec import encode_requested_replace
 from pyhudi.errors import HudiError, UnknownOutcomeError
 from pyhudi.kernels.tasks.write_task import TaskResult
 from pyhudi.metadata_table.format.metadata_settings import AS_IT_IS, MetadataSettings
-from pyhudi.metadata_table.lifecycle.metadata_sync import InStep
+from pyhudi.metadata_table.lifecycle.metadata_sync import MetadataSync
 from pyhudi.schema.internal.schema_history import SchemaHistory
 from pyhudi.spec.actions.commit import CommitMetadata, Operation, stats_by_partition
 from pyhudi.spec.instant import Action, Instant
 from pyhudi.spec.table_identity import IDENTITY_NOTE, identity_note
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.clock import Clock
-from pyhudi.txn.commit_checks import check_alone, check_files, check_nothing_planned
+from pyhudi.txn.commit_checks import check_files, check_nothing_planned, check_timeline_unchanged
 from pyhudi.txn.ids import Ids
 from pyhudi.txn.locked_table import LockedTable, locked_table
-from pyhudi.txn.markers import delete_unlisted, forget_markers
+from pyhudi.txn.markers import delete_marker_directory, delete_unlisted
 from pyhudi.txn.metadata_updates import find_metadata_table, maintain, prepare_metadata_table, record_commit
 
 #: Rolls back what failed writers left on a locked table and returns the table with its timeline read again.
@@ -55,7 +55,7 @@ class Transaction:
         self._notes = notes
         self._found = find_metadata_table(table)
         self.view = self._found.view
-        self._in_step: InStep | None = None
+        self._in_step: MetadataSync | None = None
         self._inflight: Instant | None = None
 
     def start(self, profile: CommitMetadata | None, *, schema_json: str | None = None, history: SchemaHistory | None = None) -> None:
@@ -103,7 +103,7 @@ class Transaction:
         table, stats = self.table, [result.stat for result in results]
         delete_unlisted(table.storage, self.instant, {path for stat in stats for path in stat.files})
         check_files(table.storage, stats)
-        check_alone(table, self.instant)
+        check_timeline_unchanged(table, self.instant)
         metadata = CommitMetadata(
             stats=stats_by_partition(stats),
             extra={**self._notes, **(extra or {}), "schema": schema_json, IDENTITY_NOTE: identity_note(table.config)},
@@ -113,7 +113,7 @@ class Transaction:
         if self._in_step is not None:
             self._in_step = record_commit(self._in_step, self.instant, metadata, history)
         done = table.writer.complete(self._inflight, table.times.next(), _content(table, metadata))
-        forget_markers(table.storage, self.instant)
+        delete_marker_directory(table.storage, self.instant)
         maintain(self._in_step)
         return Committed(done, metadata)
 
@@ -167,11 +167,11 @@ def begin(
             raise
         except BaseException as error:
             if transaction.begun:
-                _take_back(transaction.table, roll_back, error)
+                _rollback_pending(transaction.table, roll_back, error)
             raise
 
 
-def _take_back(table: LockedTable, roll_back: RollBack, error: BaseException) -> None:
+def _rollback_pending(table: LockedTable, roll_back: RollBack, error: BaseException) -> None:
     """Roll the failed write back; when that fails too, it stays pending, unseen, until the next writer comes."""
     try:
         roll_back(table.reloaded())

@@ -13,7 +13,7 @@ from typing import Final
 import pyarrow as pa
 
 from pyhudi.kernels.arrays.byte_size import byte_size
-from pyhudi.kernels.base_file.base_file import TableShape, WriterSettings
+from pyhudi.kernels.base_file.base_file import RecordContext, WriterSettings
 from pyhudi.kernels.base_file.size_estimate import row_bytes
 from pyhudi.kernels.keys.key_kernels import key_columns
 from pyhudi.kernels.tasks.write_task import TaskResult, WriteTask, run_write_task
@@ -33,7 +33,7 @@ class BulkWrite:
     """What every task of a bulk write knows. Pickles."""
 
     storage: Storage
-    shape: TableShape
+    context: RecordContext
     settings: WriterSettings
     config: TableConfig
     generator: KeyGenerator
@@ -57,10 +57,10 @@ def write_stream(
         KeyFieldError: a record key is null, or a partition value is not allowed.
     """
     keyed = _keyed(work, number, batches)
-    pieces = _by_partition(keyed) if work.config.partition_fields else _by_size(work, keyed)
-    for path, rows in pieces:
+    file_slices = _by_partition(keyed) if work.config.partition_fields else _by_size(work, keyed)
+    for path, rows in file_slices:
         task = WriteTask(work.instant, path, new_file_id(), write_token, append_only=True)
-        yield run_write_task(work.storage, work.shape, work.settings, task, rows)
+        yield run_write_task(work.storage, work.context, work.settings, task, rows)
 
 
 def _keyed(work: BulkWrite, number: int, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
@@ -72,7 +72,7 @@ def _keyed(work: BulkWrite, number: int, batches: Iterable[pa.RecordBatch]) -> I
     for batch in batches:
         if not batch.num_rows:
             continue
-        rows = conform(pa.Table.from_batches([batch]), work.shape.incoming_schema)
+        rows = conform(pa.Table.from_batches([batch]), work.context.incoming_schema)
         keys, paths = key_columns(rows, generator, first_row=first_row)
         first_row += rows.num_rows
         yield rows.add_column(0, RECORD_KEY, keys).add_column(1, PARTITION_PATH, paths)

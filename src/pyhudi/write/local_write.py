@@ -16,7 +16,7 @@ from pyhudi.errors import UsageError
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.index.index_protocol import Lookup
 from pyhudi.index.rows import TaggedRows
-from pyhudi.kernels.base_file.base_file import TableShape, WriterSettings
+from pyhudi.kernels.base_file.base_file import RecordContext, WriterSettings
 from pyhudi.kernels.tasks.run_task import run_task
 from pyhudi.kernels.tasks.write_task import TaskResult
 from pyhudi.keygen.choose_generator import key_generator
@@ -27,10 +27,18 @@ from pyhudi.spec.visibility import Visibility
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.txn.locked_table import LockedTable
 from pyhudi.write.input.data_columns import added_columns
-from pyhudi.write.input.prepare_rows import TableSchema, evolved, keyed_deletes, keyed_rows, require_columns, table_shape, with_path_columns
+from pyhudi.write.input.prepare_rows import (
+    TableSchema,
+    evolved,
+    keyed_deletes,
+    keyed_rows,
+    record_context,
+    require_columns,
+    with_path_columns,
+)
 from pyhudi.write.input.split_by_partition import split_by_partition
 from pyhudi.write.options.index_resolution import refined, settled
-from pyhudi.write.options.write_config import Choices
+from pyhudi.write.options.write_config import WriteConfig
 from pyhudi.write.plan.record_size import record_bytes
 from pyhudi.write.plan.replace import replaced_groups
 from pyhudi.write.plan.small_files import insert_candidates
@@ -41,14 +49,14 @@ from pyhudi.write.tagging import prepped as located_rows
 from pyhudi.write.tagging.change_facts import holds_changes, tag_changes, user_columns
 from pyhudi.write.tagging.keyless import named_rows, names_records, tag_named_updates
 from pyhudi.write.tagging.prepped import Places
-from pyhudi.write.tagging.tag import Tagging, one_row_a_key, placed, tag_rows, without_void_inserts
+from pyhudi.write.tagging.tag import TagOptions, dedupe_keys, placed, tag_rows, without_void_inserts
 from pyhudi.write.tagging.virtual_key_lookup import holds_old_names, with_location
 
 IN_THIS_PROCESS = "the rows were in this process already"
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class PlanningContext:
     """What planning needs of a write: the table, its files, and the write's time."""
 
     table: LockedTable
@@ -76,19 +84,19 @@ class LocalWrite:
     """A planned write with its rows; `tagging` is how their records were found."""
 
     schema: TableSchema
-    shape: TableShape
+    context: RecordContext
     plan: WritePlan
     profile: Profile
     tasks: Sequence[LoadedTask]
     late: int
-    tagging: Tagging
+    tagging: TagOptions
     new_columns: tuple[str, ...] = ()
 
 
 def plan_local(
-    stage: Stage,
+    stage: PlanningContext,
     request: WriteRequest,
-    choices: Choices,
+    write_config: WriteConfig,
     stored: TableSchema,
     latest: CommitMetadata | None,
     engine: Engine,
@@ -99,7 +107,7 @@ def plan_local(
     Args:
         stage: the table, under its lock when the plan is to be carried out.
         request: operation and data.
-        choices: what the options say.
+        write_config: what the options say.
         stored: the table's schema so far.
         latest: the metadata of the commit before, None when there is none.
         engine: looks keys up.
@@ -116,17 +124,17 @@ def plan_local(
         schema = with_path_columns(stored, request.data.schema, stage.table.config)
     elif request.data is not None:
         columns = user_columns if request.located else without_meta_columns
-        missing = None if request.located or not request.data.num_columns else choices.missing_columns
+        missing = None if request.located or not request.data.num_columns else write_config.missing_columns
         schema = evolved(stored, columns(request.data.schema), stage.table.config, missing)
-    check_named(choices.metadata_table.asked_columns, schema.columns, stage.table.config)
-    shape = table_shape(schema, stage.table.config)
-    positions = stage.table.config.is_merge_on_read and choices.writer.log.positions
-    lookup = Lookup(stage.table.storage, stage.view, engine, shape, positions, choices.tagging.drop_known)
-    choices = settled(choices, lookup, latest)
-    tagged, tagging = ([], choices.tagging) if request.data is None else _tagged(stage, request, request.data, choices, lookup)
+    check_named(write_config.metadata_table.asked_columns, schema.columns, stage.table.config)
+    context = record_context(schema, stage.table.config)
+    positions = stage.table.config.is_merge_on_read and write_config.writer.log.positions
+    lookup = Lookup(stage.table.storage, stage.view, engine, context, positions, write_config.tagging.drop_known)
+    write_config = settled(write_config, lookup, latest)
+    tagged, tagging = ([], write_config.tagging) if request.data is None else _tagged(stage, request, request.data, write_config, lookup)
     profile = profile_of(tagged)
-    row_bytes = record_bytes(latest, tagged, choices.writer, threshold=choices.size_threshold)
-    sizing = sizing_of(stage, profile, row_bytes, choices, request.columns)
+    row_bytes = record_bytes(latest, tagged, write_config.writer, threshold=write_config.size_threshold)
+    sizing = sizing_of(stage, profile, row_bytes, write_config, request.columns)
     plan = plan_write(
         profile,
         request.operation,
@@ -136,70 +144,78 @@ def plan_local(
         replaced=replaced_groups(stage.view, request.operation, profile.partitions, request.partitions),
         engine=engine.name,
         reason=reason,
-        layout_files=layout_files(choices.tagging, profile, stage.view),
+        layout_files=layout_files(write_config.tagging, profile, stage.view),
     )
     late = sum(part.late for part in tagged)
-    return LocalWrite(schema, shape, plan, profile, load_tasks(plan, tagged), late, tagging, added_columns(stored.columns, schema.columns))
+    return LocalWrite(
+        schema, context, plan, profile, load_tasks(plan, tagged), late, tagging, added_columns(stored.columns, schema.columns)
+    )
 
 
-def layout_files(tagging: Tagging, profile: Profile, view: FileSystemView) -> Mapping[str, bytes]:
+def layout_files(tagging: TagOptions, profile: Profile, view: FileSystemView) -> Mapping[str, bytes]:
     """Return files of the table, by path, that must stand before the file groups that a write begins."""
     paths = [path for path, part in profile.partitions.items() if part.opened]
     return tagging.layout.files_before(paths, view) if tagging.layout is not None and paths else {}
 
 
-def sizing_of(stage: Stage, profile: Profile, row_bytes: float, choices: Choices, columns: tuple[str, ...] | None) -> Sizing:
+def sizing_of(
+    stage: PlanningContext, profile: Profile, row_bytes: float, write_config: WriteConfig, columns: tuple[str, ...] | None
+) -> Sizing:
     """Return what planning must know of a transaction's table; `columns` as in `WriteRequest`."""
     config = stage.table.config
-    files = insert_candidates(stage.view, profile, row_bytes, choices.writer, choices.small_file_candidates, beside_updates=columns is None)
+    files = insert_candidates(
+        stage.view, profile, row_bytes, write_config.writer, write_config.small_file_candidates, beside_updates=columns is None
+    )
     pending = stage.view.pending_compaction if config.is_merge_on_read and config.layout == 1 else None
     compacting = None if pending is None else {group: found.instant for group, found in pending.items()}
-    return Sizing(files, row_bytes, choices.writer, config.is_merge_on_read, columns, compacting)
+    return Sizing(files, row_bytes, write_config.writer, config.is_merge_on_read, columns, compacting)
 
 
 def run_tasks(storage: Storage, write: LocalWrite, settings: WriterSettings, engine: Engine) -> list[TaskResult]:
     """Write the files of a planned write; the largest task begins first, or all others would wait for it at the end."""
     tasks = sorted(write.tasks, key=lambda loaded: loaded.size, reverse=True)
-    results = engine.run(functools.partial(_run, storage, write.shape, settings), tasks)
+    results = engine.run(functools.partial(_run, storage, write.context, settings), tasks)
     return [result for of_task in results for result in of_task]
 
 
-def _run(storage: Storage, shape: TableShape, settings: WriterSettings, loaded: LoadedTask) -> list[TaskResult]:
-    return run_task(storage, shape, settings, loaded.task, loaded.rows)
+def _run(storage: Storage, context: RecordContext, settings: WriterSettings, loaded: LoadedTask) -> list[TaskResult]:
+    return run_task(storage, context, settings, loaded.task, loaded.rows)
 
 
-def _tagged(stage: Stage, request: WriteRequest, data: pa.Table, choices: Choices, lookup: Lookup) -> tuple[list[TaggedRows], Tagging]:
+def _tagged(
+    stage: PlanningContext, request: WriteRequest, data: pa.Table, write_config: WriteConfig, lookup: Lookup
+) -> tuple[list[TaggedRows], TagOptions]:
     """Return the rows by where they go, and how that was found."""
-    tagging, shape = choices.tagging, lookup.shape
+    tagging, context = write_config.tagging, lookup.context
     if data.num_rows == 0:
         return [], tagging
     if request.located:
         return placed(_tagged_located(stage, request, data, tagging, lookup), tagging, lookup), tagging
     if names_records(request.operation, stage.table.config):
-        return _tagged_by_names(stage, request, data, choices, lookup)
-    keyed = one_row_a_key(_keyed(stage, request, data, tagging, shape), tagging, shape)
+        return _tagged_by_names(stage, request, data, write_config, lookup)
+    keyed = dedupe_keys(_keyed(stage, request, data, tagging, context), tagging, context)
     parts = split_by_partition(keyed)
-    tagging = refined(tagging, choices.index, parts, stage.view)
-    return tag_rows(parts, tagging, shape, lookup), tagging
+    tagging = refined(tagging, write_config.index, parts, stage.view)
+    return tag_rows(parts, tagging, context, lookup), tagging
 
 
 def _tagged_by_names(
-    stage: Stage, request: WriteRequest, data: pa.Table, choices: Choices, lookup: Lookup
-) -> tuple[list[TaggedRows], Tagging]:
+    stage: PlanningContext, request: WriteRequest, data: pa.Table, write_config: WriteConfig, lookup: Lookup
+) -> tuple[list[TaggedRows], TagOptions]:
     """Return rows of a table without record key, which name stored records by meta columns, by where they go; and how that was found."""
-    tagging, shape, config = choices.tagging, lookup.shape, stage.table.config
-    keyed = one_row_a_key(named_rows(data, shape.incoming_schema, request.operation, config), tagging, shape)
-    tagging = refined(tagging, choices.index, split_by_partition(keyed), stage.view)
+    tagging, context, config = write_config.tagging, lookup.context, stage.table.config
+    keyed = dedupe_keys(named_rows(data, context.incoming_schema, request.operation, config), tagging, context)
+    tagging = refined(tagging, write_config.index, split_by_partition(keyed), stage.view)
 
     def looked_up(rows: pa.Table) -> list[TaggedRows]:
-        return tag_rows(split_by_partition(rows), tagging, shape, lookup)
+        return tag_rows(split_by_partition(rows), tagging, context, lookup)
 
     if request.operation is Operation.DELETE:
         return looked_up(keyed), tagging
     return tag_named_updates(keyed, key_generator(config, instant=stage.instant), looked_up, lookup), tagging
 
 
-def _tagged_located(stage: Stage, request: WriteRequest, data: pa.Table, tagging: Tagging, lookup: Lookup) -> list[TaggedRows]:
+def _tagged_located(stage: PlanningContext, request: WriteRequest, data: pa.Table, tagging: TagOptions, lookup: Lookup) -> list[TaggedRows]:
     """Return rows that bring their places by where they go."""
     places = Places(stage.view, request.seen)
     if request.operation is Operation.DELETE_PREPPED:
@@ -207,11 +223,11 @@ def _tagged_located(stage: Stage, request: WriteRequest, data: pa.Table, tagging
     if holds_old_names(data.schema):
         data = with_location(data, lookup, stage.instant)
     if holds_changes(data.schema):
-        return tag_changes(data, functools.partial(_rekeyed, stage, shape=lookup.shape), tagging, lookup, places, stage.instant)
-    return without_void_inserts(located_rows.tag_updates(_rekeyed(stage, data, lookup.shape), data, places), lookup.shape)
+        return tag_changes(data, functools.partial(_rekeyed, stage, context=lookup.context), tagging, lookup, places, stage.instant)
+    return without_void_inserts(located_rows.tag_updates(_rekeyed(stage, data, lookup.context), data, places), lookup.context)
 
 
-def _keyed(stage: Stage, request: WriteRequest, data: pa.Table, tagging: Tagging, shape: TableShape) -> pa.Table:
+def _keyed(stage: PlanningContext, request: WriteRequest, data: pa.Table, tagging: TagOptions, context: RecordContext) -> pa.Table:
     """Return the rows with record key and partition path.
 
     Raises:
@@ -222,15 +238,15 @@ def _keyed(stage: Stage, request: WriteRequest, data: pa.Table, tagging: Tagging
         require_columns(data.schema, config.record_key_fields, "a record key field", config)
         if not tagging.index.is_global:
             require_columns(data.schema, config.partition_fields, "a partition field", config)
-        return keyed_deletes(data, shape.incoming_schema, config, stage.instant)
+        return keyed_deletes(data, context.incoming_schema, config, stage.instant)
     require_columns(data.schema, config.record_key_fields, "a record key field", config)
     require_columns(data.schema, config.partition_fields, "a partition field", config)
-    if tagging.looks_up or tagging.combine:
-        require_columns(data.schema, shape.ordering_fields, "an ordering field", config)
-    return keyed_rows(data, shape.incoming_schema, config, stage.instant)
+    if tagging.looks_up or tagging.precombine:
+        require_columns(data.schema, context.ordering_fields, "an ordering field", config)
+    return keyed_rows(data, context.incoming_schema, config, stage.instant)
 
 
-def _of_named_partitions(stage: Stage, request: WriteRequest, stored: TableSchema) -> WriteRequest:
+def _of_named_partitions(stage: PlanningContext, request: WriteRequest, stored: TableSchema) -> WriteRequest:
     """Return a delete of partitions that names them; where the caller does not, those that its rows lie in are meant."""
     partitions = request.partitions
     if partitions is None:
@@ -244,11 +260,11 @@ def _of_named_partitions(stage: Stage, request: WriteRequest, stored: TableSchem
     return WriteRequest(request.operation, None, partitions=partitions)
 
 
-def _rekeyed(stage: Stage, data: pa.Table, shape: TableShape) -> pa.Table:
+def _rekeyed(stage: PlanningContext, data: pa.Table, context: RecordContext) -> pa.Table:
     """Return located rows with the key and partition path that their values give now; generated keys stay as they
     are.
     """
-    keyed = keyed_rows(data, shape.incoming_schema, stage.table.config, stage.instant)
+    keyed = keyed_rows(data, context.incoming_schema, stage.table.config, stage.instant)
     if stage.table.config.record_key_fields:
         return keyed
     place = keyed.schema.get_field_index(RECORD_KEY)

@@ -10,7 +10,7 @@ from pyhudi.kernels.tasks.write_task import TaskResult
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.txn.transaction import Committed
 from pyhudi.write.plan.write_plan import WritePlan
-from pyhudi.write.tagging.tag import Tagging
+from pyhudi.write.tagging.tag import TagOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def count_results(results: Sequence[TaskResult], late: int = 0) -> Counts:
 
 
 def write_result(
-    committed: Committed | None, plan: WritePlan, counts: Counts, tagging: Tagging, seconds: float, new_columns: Sequence[str] = ()
+    committed: Committed | None, plan: WritePlan, counts: Counts, tagging: TagOptions, seconds: float, new_columns: Sequence[str] = ()
 ) -> WriteResult:
     """Return the result of a planned write; `committed` is None when there was nothing to commit, `tagging` how records were found."""
     instant = None if committed is None else committed.instant

@@ -82,18 +82,18 @@ def fuzz(inputs: int, seed: int, stop_s: float = float("inf")) -> Outcome:
         original = chance.choice(files)
         if chance.random() < 0.3:
             name, data = "in place", _change_some_bytes(chance, original)
-            problem = _judge(data, outcome, number) or _untouched(original, originals[original], data)
+            problem = _hit_evaluator(data, outcome, number) or _untouched(original, originals[original], data)
         else:
             mutate = chance.choice(MUTATIONS)
             name, data = mutate.__name__.strip("_"), mutate(chance, original)
-            problem = _judge(data, outcome, number)
+            problem = _hit_evaluator(data, outcome, number)
         outcome.kinds["inputs"] += 1
         if problem is not None:
             outcome.broken.append((f"{name}: {problem}", data))
     return outcome
 
 
-def _judge(data: bytes, outcome: Outcome, number: int) -> str | None:
+def _hit_evaluator(data: bytes, outcome: Outcome, number: int) -> str | None:
     """Read a file to its last record and return which rule that broke."""
     begin = time.perf_counter()
     kind, problem = _attempt(data)
@@ -244,8 +244,8 @@ def _forge_anywhere(chance: random.Random, data: bytes) -> bytes:
 
 def _insert(chance: random.Random, data: bytes) -> bytes:
     place = _place(chance, data)
-    piece = chance.choice((MAGIC, MAGIC * 3, bytes(chance.randrange(1, 40)), chance.randbytes(chance.randrange(1, 40)), b"\xff" * 12))
-    return data[:place] + piece + data[place:]
+    file_slice = chance.choice((MAGIC, MAGIC * 3, bytes(chance.randrange(1, 40)), chance.randbytes(chance.randrange(1, 40)), b"\xff" * 12))
+    return data[:place] + file_slice + data[place:]
 
 
 def _cut_out(chance: random.Random, data: bytes) -> bytes:
@@ -255,9 +255,9 @@ def _cut_out(chance: random.Random, data: bytes) -> bytes:
 
 def _shuffle(chance: random.Random, data: bytes) -> bytes:
     """Repeat and reorder the blocks, some of them cut."""
-    pieces = [data[block.offset : block.offset + block.size] for block in _scan(data)] or [data]
-    chosen = [chance.choice(pieces) for _ in range(chance.randrange(1, 5))]
-    return b"".join(piece if chance.random() < 0.7 else _cut_off(chance, piece) for piece in chosen)
+    file_slices = [data[block.offset : block.offset + block.size] for block in _scan(data)] or [data]
+    chosen = [chance.choice(file_slices) for _ in range(chance.randrange(1, 5))]
+    return b"".join(file_slice if chance.random() < 0.7 else _cut_off(chance, file_slice) for file_slice in chosen)
 
 
 def _change_twice(chance: random.Random, data: bytes) -> bytes:

@@ -142,10 +142,10 @@ def test_a_planned_resizing_is_taken_back_wherever_that_is_cut() -> None:
     storage, oracle = planned_table()
     (instant,) = (one.instant for one in services(storage).cluster(mode="execute", dry_run=True))
 
-    def take_back(cut: Storage) -> object:
+    def rollback_pending(cut: Storage) -> object:
         return services(cut).rollback(instant)
 
-    for run in crash_points(take_back, storage.copy):
+    for run in crash_points(rollback_pending, storage.copy):
         check_recovery(run, oracle, DRIVER)
 
 

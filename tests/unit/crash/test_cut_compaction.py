@@ -126,10 +126,10 @@ def test_pending_compaction_is_taken_back_on_request_wherever_that_is_cut() -> N
     storage, oracle = table_with_plan()
     (instant,) = (one.instant for one in services(storage).compact(mode="execute", dry_run=True))
 
-    def take_back(cut: Storage) -> object:
+    def rollback_pending(cut: Storage) -> object:
         return services(cut).rollback(instant)
 
-    for run in crash_points(take_back, storage.copy):
+    for run in crash_points(rollback_pending, storage.copy):
         check_rows(run.storage, oracle, run.point)
         if run.returned:
             assert pending(run.storage) == [], run.point

@@ -43,8 +43,8 @@ def data_files(storage: Storage) -> Counter[str]:
     """Count the base files and the log files that the newest slices have."""
     config = TableConfig(load_properties(storage))
     view = FileSystemView(storage, config, load_timeline(storage, config))
-    slices = [piece for path in view.partition_paths() for piece in view.latest_slices(path)]
-    return Counter(base=len({piece.base_instant for piece in slices}), logs=sum(len(piece.logs) for piece in slices))
+    slices = [file_slice for path in view.partition_paths() for file_slice in view.latest_slices(path)]
+    return Counter(base=len({file_slice.base_instant for file_slice in slices}), logs=sum(len(file_slice.logs) for file_slice in slices))
 
 
 def run_all_cuts(driver: Driver, storage: MemoryStorage, before: Oracle, write: Write, part: Part) -> None:

@@ -118,7 +118,7 @@ def test_record_of_a_failed_write_is_taken_back_and_a_rollback_that_does_not_is_
     storage, _ = stored_table(DRIVER)
     lower = died(storage, (Operation.UPSERT, [ride(4, "rome", 5)]))
     assert statistics_problems(lower.copy()) == []
-    monkeypatch.setattr(execute, "take_back", lambda *_: None)
+    monkeypatch.setattr(execute, "rollback_pending", lambda *_: None)
     monkeypatch.setattr(found, "_dead", lambda *_: ())
     assert set(statistics_problems(lower)) == {"files that the metadata table lists are there", "partition statistics hold all rows"}
 

@@ -83,7 +83,7 @@ def two_indexes_at_one_moment(driver: Driver) -> None:
 
 
 def nothing_is_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(execute, "take_back", lambda *_: None)
+    monkeypatch.setattr(execute, "rollback_pending", lambda *_: None)
     monkeypatch.setattr(found, "_dead", lambda *_: ())
 
 

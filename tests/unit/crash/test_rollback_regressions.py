@@ -106,14 +106,14 @@ def rollbacks_after_the_query_are_passed_over(monkeypatch: pytest.MonkeyPatch) -
 def rollbacks_reach_the_block_before_them_only(monkeypatch: pytest.MonkeyPatch) -> None:
     choose = delta.choose_blocks
 
-    def nearest(blocks, visibility, layout):
+    def did_you_mean(blocks, visibility, layout):
         kept = list(blocks)
         for place, one in enumerate(kept):
             if one.type is BlockType.COMMAND and kept[place - 1].header.instant != one.header.target_instant:
                 kept[place] = replace(one, type=BlockType.CDC)
         return choose(kept, visibility, layout)
 
-    monkeypatch.setattr(delta, "choose_blocks", nearest)
+    monkeypatch.setattr(delta, "choose_blocks", did_you_mean)
 
 
 def failed_deletes_are_not_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,7 +45,7 @@ def rollback_deletes_no_files(monkeypatch) -> None:
 
 def markers_stay(monkeypatch) -> None:
     """Nobody deletes the markers of a finished write."""
-    monkeypatch.setattr(transaction, "forget_markers", lambda storage, instant: None)
+    monkeypatch.setattr(transaction, "delete_marker_directory", lambda storage, instant: None)
     monkeypatch.setattr(failed_writes, "delete_markers", lambda storage, instant: None)
 
 

@@ -42,8 +42,8 @@ def groups(names, *instants, layout=2, replaced=(), **fields):
     built = build_groups("p", files, timeline, {FileGroupId("p", file_id): at(9) for file_id in replaced})
     return {
         group.id.file_id: [
-            (int(piece.base_instant[6:8]), piece.base and str(piece.base.name), [str(file.name) for file in piece.logs])
-            for piece in group.slices
+            (int(file_slice.base_instant[6:8]), file_slice.base and str(file_slice.base.name), [str(file.name) for file in file_slice.logs])
+            for file_slice in group.slices
         ]
         for group in built
     }
@@ -201,7 +201,9 @@ def test_time_travel_leaves_out_the_logs_of_later_slices(layout) -> None:
     instants = [commit(1), commit(3), commit(4, action=Action.DELTA_COMMIT)]
     timeline = Timeline(fold(instants), layout).as_of(at(2))
     found = build_groups("p", committed_files("p", [FileStatus(f"p/{name}", 10, 0) for name in names], timeline), timeline, {})
-    assert [(piece.base_instant, [str(file.name) for file in piece.logs]) for piece in found[0].slices] == [(at(1), [log("a", 1)])]
+    assert [(file_slice.base_instant, [str(file.name) for file in file_slice.logs]) for file_slice in found[0].slices] == [
+        (at(1), [log("a", 1)])
+    ]
 
 
 def test_time_travel_inside_a_slice_leaves_later_logs_out() -> None:
@@ -240,14 +242,14 @@ def test_layout_2_log_named_by_a_base_file_that_is_not_there_yet_is_shared() -> 
     files = committed_files("p", [FileStatus(f"p/{name}", 10, 0) for name in names], timeline)
     assert [(file.name.instant, file.is_shared) for file in files.logs["a"]] == [(at(1), False), (at(3), True)]
     (group,) = build_groups("p", files, timeline, {})
-    assert [(piece.base_instant, len(piece.logs)) for piece in group.slices] == [(at(1), 2)]
+    assert [(file_slice.base_instant, len(file_slice.logs)) for file_slice in group.slices] == [(at(1), 2)]
 
 
 def test_time_travel_shows_the_slices_until_then() -> None:
     timeline = Timeline(fold([commit(1), commit(2), commit(3)]), 2).as_of(at(2))
     listing = [FileStatus(f"p/{base('a', day)}", 10, 0) for day in (1, 2, 3)]
     (group,) = build_groups("p", committed_files("p", listing, timeline), timeline, {})
-    assert [piece.base_instant for piece in group.slices] == [at(2), at(1)]
+    assert [file_slice.base_instant for file_slice in group.slices] == [at(2), at(1)]
 
 
 @given(st.sets(st.tuples(st.sampled_from("abc"), st.integers(1, 9))), st.sets(st.integers(1, 9)), st.randoms())
@@ -273,4 +275,6 @@ def test_list_of_latest_slices_holds_the_newest_slice_of_each_group(names, days,
     found = latest_slices("p", files, timeline, gone)
     assert list(found) == [group.slices[0] for group in build_groups("p", files, timeline, gone)]
     assert list(SliceList.joined([found, found]).take(range(len(found)))) == list(found)
-    assert found.files() == FileColumns.of(piece.logs if piece.base is None else (piece.base, *piece.logs) for piece in found)
+    assert found.files() == FileColumns.of(
+        file_slice.logs if file_slice.base is None else (file_slice.base, *file_slice.logs) for file_slice in found
+    )

@@ -83,8 +83,8 @@ def test_version_of_a_pending_write_does_not_hide_the_one_before() -> None:
 def test_log_completed_after_the_newest_base_file_began_belongs_to_it(days, archived) -> None:
     files = {base("a", 1): 1, base("a", 3): 1, log("a", 2): 1}
     timeline = Timeline(fold(instants(days)), 2, archived)
-    (piece,), _ = slices(newest_files(str(next(_tables)), "p", files, timeline), timeline)
-    assert [piece.base_instant, *(str(one.name) for one in piece.logs)] == [at(3), log("a", 2)]
+    (file_slice,), _ = slices(newest_files(str(next(_tables)), "p", files, timeline), timeline)
+    assert [file_slice.base_instant, *(str(one.name) for one in file_slice.logs)] == [at(3), log("a", 2)]
 
 
 @pytest.mark.parametrize(("partitions", "names"), [(2, 100), (100, 3)])

@@ -151,7 +151,7 @@ def test_groups_under_pending_compaction_are_known_and_read_with_all_their_logs(
     config = TableConfig(load_properties(storage))
     view = FileSystemView(storage, config, load_timeline(storage, config))
     [compaction] = view.timeline.pending()
-    slices = {piece.group: piece for path in view.partition_paths() for piece in view.latest_slices(path)}
+    slices = {file_slice.group: file_slice for path in view.partition_paths() for file_slice in view.latest_slices(path)}
     assert view.pending_compaction.keys() == slices.keys()
     for group, planned in view.pending_compaction.items():
         assert planned.instant == compaction.requested
@@ -178,7 +178,7 @@ def test_logs_whose_base_file_is_lost_are_an_error_that_names_it(table) -> None:
     writer = TimelineWriter(table.storage, CONFIG)
     content = encode_commit(CommitMetadata(stats={"oslo": (stat,)}), sync=SYNC)
     writer.complete(writer.start(writer.request(Action.DELTA_COMMIT, at(3))), at(3)[:-1] + "1", content)
-    assert [piece.base_instant for piece in table.view().latest_slices("oslo")] == [at(1)]
+    assert [file_slice.base_instant for file_slice in table.view().latest_slices("oslo")] == [at(1)]
     table.storage.delete(f"oslo/{base('a', 1)}")
     with pytest.raises(CorruptTableError, match=base("a", 1)):
         table.view().latest_slices("oslo")

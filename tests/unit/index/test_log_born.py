@@ -9,10 +9,10 @@ from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.index import log_inserts as log_born
 from pyhudi.index.index_protocol import Lookup
-from pyhudi.index.log_inserts import LogOrigins, keys_born_in_logs
+from pyhudi.index.log_inserts import LogInsertDetector, keys_only_in_logs
 from pyhudi.index.rows import PartitionRows
 from pyhudi.index.simple_index import PartitionIndex
-from pyhudi.kernels.base_file.record_context import shape_of
+from pyhudi.kernels.base_file.record_context import record_context_of
 from pyhudi.schema.avro_arrow import arrow_to_avro, with_meta_fields
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.timeline_archive.full_timeline import load_full_timeline
@@ -24,8 +24,8 @@ BUCKET = {**OPTIONS, "hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buc
 
 def lookup_of(table: HudiTable) -> Lookup:
     timeline = load_full_timeline(table.storage, table.config)
-    shape = shape_of(table.config, table.schema, with_meta_fields(arrow_to_avro(table.schema, "rides")))
-    return Lookup(table.storage, FileSystemView(table.storage, table.config, timeline), LocalEngine(threads=1), shape)
+    context = record_context_of(table.config, table.schema, with_meta_fields(arrow_to_avro(table.schema, "rides")))
+    return Lookup(table.storage, FileSystemView(table.storage, table.config, timeline), LocalEngine(threads=1), context)
 
 
 def found(table: HudiTable, keys: list[str]) -> list[str]:
@@ -47,8 +47,8 @@ def table(request: pytest.FixtureRequest) -> HudiTable:
 def test_key_that_only_a_log_holds_is_found_and_one_that_is_deleted_there_is_not(table: HudiTable) -> None:
     assert found(table, ["1", "2", "3", "4", "5"]) == ["1", "2", "3"]
     lookup = lookup_of(table)
-    (piece,) = lookup.view.latest_slices("")
-    assert keys_born_in_logs(lookup.storage, lookup.shape, lookup.view, piece).to_pylist() == ["3"]
+    (file_slice,) = lookup.view.latest_slices("")
+    assert keys_only_in_logs(lookup.storage, lookup.context, lookup.view, file_slice).to_pylist() == ["3"]
 
 
 def test_logs_of_writers_that_do_not_say_where_records_begin_are_looked_into(table: HudiTable, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,9 +62,9 @@ def test_logs_that_begin_no_record_are_not_read() -> None:
     table.upsert([ride(1)], options=OPTIONS)
     table.upsert([ride(1, value=1)], options=OPTIONS)
     view = lookup_of(table).view
-    (piece,) = view.latest_slices("")
-    assert piece.logs
-    assert not LogOrigins(view).may_begin_records(piece)
+    (file_slice,) = view.latest_slices("")
+    assert file_slice.logs
+    assert not LogInsertDetector(view).may_begin_records(file_slice)
 
 
 @pytest.mark.parametrize("version", ["9", "8", "6"])

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from pyhudi.kernels.base_file.base_file import TableShape, WriterSettings
+from pyhudi.kernels.base_file.base_file import RecordContext, WriterSettings
 from pyhudi.kernels.base_file.read_base import read_base_file
 from pyhudi.kernels.tasks.write_task import TaskResult, WriteTask, run_write_task
 from pyhudi.schema.avro_arrow import arrow_to_avro, with_meta_fields
@@ -24,10 +24,10 @@ SECOND = "20260101000000001"
 SMALL_FILTER = WriterSettings(bloom_entries=1000, bloom_max_entries=2000)
 
 
-def shape_of(schema: pa.Schema, ordering: Sequence[str] = (), **more: Any) -> TableShape:
+def record_context_of(schema: pa.Schema, ordering: Sequence[str] = (), **more: Any) -> RecordContext:
     mode = MergeMode.EVENT_TIME_ORDERING if ordering else MergeMode.COMMIT_TIME_ORDERING
     avro = with_meta_fields(arrow_to_avro(schema, "t"))
-    return TableShape("t", schema, avro, tuple(ordering), mode, **more)
+    return RecordContext("t", schema, avro, tuple(ordering), mode, **more)
 
 
 def keyed_config(keys: str, partitions: str = "", **more: str) -> TableConfig:
@@ -60,7 +60,7 @@ def keyed(rows: pa.Table, key: str = "id") -> pa.Table:
 class Group:
     """One file group of a table in memory, written to again and again."""
 
-    shape: TableShape
+    context: RecordContext
     partition: str = ""
     settings: WriterSettings = SMALL_FILTER
     storage: MemoryStorage = field(default_factory=MemoryStorage)
@@ -70,16 +70,16 @@ class Group:
     def write(self, rows: pa.Table | Iterable[pa.RecordBatch], *, append_only: bool = False) -> TaskResult:
         instant = str(int(FIRST) + self.writes)
         task = WriteTask(instant, self.partition, "f1-0", f"{self.writes}-1-2", self.base, append_only)
-        result = run_write_task(self.storage, self.shape, self.settings, task, rows)
+        result = run_write_task(self.storage, self.context, self.settings, task, rows)
         self.base, self.writes = base_of(result), self.writes + 1
         return result
 
     def read(self, columns: Sequence[str] | None = None, *, meta_columns: bool = False) -> list[dict[str, Any]]:
         assert self.base is not None
-        table = read_base_file(self.storage, self.base, self.shape.schema, columns, meta_columns=meta_columns)
+        table = read_base_file(self.storage, self.base, self.context.schema, columns, meta_columns=meta_columns)
         return table.to_pylist()
 
 
 @pytest.fixture
 def group() -> Group:
-    return Group(shape_of(pa.schema({"id": pa.int64(), "v": pa.string()})))
+    return Group(record_context_of(pa.schema({"id": pa.int64(), "v": pa.string()})))

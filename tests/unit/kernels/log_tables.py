@@ -15,7 +15,7 @@ from pyhudi.codec.log.log_content import encode_avro_content, encode_deletes
 from pyhudi.codec.log.log_writer import encode_block
 from pyhudi.codec.log.roaring_positions import encode_positions
 from pyhudi.kernels.arrays.avro_rows import encode
-from pyhudi.kernels.base_file.base_file import TableShape, WriterSettings
+from pyhudi.kernels.base_file.base_file import RecordContext, WriterSettings
 from pyhudi.kernels.log_file.ordering_types import ordering_types
 from pyhudi.kernels.merge.slice_delta import SliceTask
 from pyhudi.kernels.tasks.write_task import WriteTask, run_write_task
@@ -36,7 +36,7 @@ Row = dict[str, Any]
 class LoggedSlice:
     """A file slice: a base file when there are rows for one, and log files."""
 
-    shape: TableShape
+    context: RecordContext
     storage: MemoryStorage = field(default_factory=MemoryStorage)
     base: BaseFile | None = None
     logs: list[LogFile] = field(default_factory=list)
@@ -45,9 +45,9 @@ class LoggedSlice:
 
     def write_base(self, rows: Sequence[Row], settings: WriterSettings = SMALL_FILTER) -> None:
         """Write rows, in their order; each holds `_hoodie_record_key`."""
-        keyed = pa.Table.from_pylist(list(rows), schema=pa.schema([(RECORD_KEY, pa.string()), *self.shape.schema]))
+        keyed = pa.Table.from_pylist(list(rows), schema=pa.schema([(RECORD_KEY, pa.string()), *self.context.schema]))
         task = WriteTask(FIRST, "", "f1-0", "0-1-2", None, append_only=True)
-        self.base = base_of(run_write_task(self.storage, self.shape, settings, task, keyed))
+        self.base = base_of(run_write_task(self.storage, self.context, settings, task, keyed))
 
     def add_log(self, *blocks: bytes, instant: str = FIRST) -> None:
         """Append a log file of these blocks, by the instant that wrote it."""
@@ -67,9 +67,9 @@ class LoggedSlice:
         **header: Any,
     ) -> bytes:
         """Return a block of these rows, of some columns when they are named."""
-        full = with_meta_columns(self.shape.schema)
+        full = with_meta_columns(self.context.schema)
         schema = pa.schema([one for one in full if columns is None or one.name.startswith("_hoodie_rec") or one.name in columns])
-        avro = with_meta_fields(arrow_to_avro(schema, self.shape.name))
+        avro = with_meta_fields(arrow_to_avro(schema, self.context.name))
         table = pa.Table.from_pylist(list(rows), schema=schema)
         known = self._positions(positions) | {"instant": FIRST, "schema_json": avro, "is_partial": columns is not None}
         return encode_block(kind, BlockHeader(**(known | header)), _content(kind, table, avro))
@@ -77,7 +77,7 @@ class LoggedSlice:
     def delete_block(self, deletes: Sequence[tuple[str, object]], *, positions: Sequence[int] | None = None, instant: str = FIRST) -> bytes:
         """Return a block that deletes keys, each with its ordering value."""
         keys, values = [key for key, _ in deletes], [value for _, value in deletes]
-        content = encode_deletes(DeletedKeys(tuple(keys), ("",) * len(keys), tuple(values)), ordering_types(self.shape))
+        content = encode_deletes(DeletedKeys(tuple(keys), ("",) * len(keys), tuple(values)), ordering_types(self.context))
         return encode_block(BlockType.DELETE, BlockHeader(instant=instant, **self._positions(positions)), content)
 
     def task(self, **more: Any) -> SliceTask:

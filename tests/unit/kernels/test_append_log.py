@@ -20,7 +20,7 @@ from pyhudi.codec.log.log_content import avro_records, decode_deletes
 from pyhudi.codec.log.log_file import read_content, scan_blocks
 from pyhudi.codec.log.roaring_positions import decode_positions
 from pyhudi.kernels.arrays.avro_rows import encode
-from pyhudi.kernels.base_file.base_file import LogSettings, TableShape
+from pyhudi.kernels.base_file.base_file import LogSettings, RecordContext
 from pyhudi.kernels.keys.key_probe import SEVERAL
 from pyhudi.kernels.log_file.append_task import AppendTask
 from pyhudi.kernels.tasks.append_log import run_append_task
@@ -31,10 +31,10 @@ from pyhudi.spec.files.file_group import BaseFile, FileGroupId, FileSlice
 from pyhudi.spec.files.file_names import BaseFileName, LogFileName
 from pyhudi.spec.files.log_block import BlockType, LogBlock
 from pyhudi.storage.memory_storage import MemoryStorage
-from tests.unit.kernels.conftest import FIRST, SECOND, SMALL_FILTER, keyed, shape_of
+from tests.unit.kernels.conftest import FIRST, SECOND, SMALL_FILTER, keyed, record_context_of
 
 SCHEMA = pa.schema({"id": pa.int64(), "at": pa.int64(), "v": pa.string(), "_hoodie_is_deleted": pa.bool_()})
-SHAPE = shape_of(SCHEMA, ["at"])
+SHAPE = record_context_of(SCHEMA, ["at"])
 SLICE = FileSlice(FileGroupId("p", "g1-0"), FIRST, BaseFile("p", BaseFileName("g1-0", "0-0-0", FIRST), 100))
 TASK = AppendTask(SECOND, SLICE, LogFileName("g1-0", SECOND, 1, "3-0-0"))
 
@@ -47,9 +47,9 @@ def rows(*ids: int, deleted: bool = False, **more: list[Any]) -> pa.Table:
     return table
 
 
-def append(table: pa.Table, task: AppendTask = TASK, shape: TableShape = SHAPE, **log: Any) -> tuple[MemoryStorage, list[TaskResult]]:
+def append(table: pa.Table, task: AppendTask = TASK, context: RecordContext = SHAPE, **log: Any) -> tuple[MemoryStorage, list[TaskResult]]:
     storage = MemoryStorage()
-    return storage, run_append_task(storage, shape, replace(SMALL_FILTER, log=LogSettings(**log)), task, table)
+    return storage, run_append_task(storage, context, replace(SMALL_FILTER, log=LogSettings(**log)), task, table)
 
 
 def blocks(storage: MemoryStorage, result: TaskResult) -> list[tuple[LogBlock, bytes]]:
@@ -127,7 +127,7 @@ def test_deletes_stand_in_one_block_after_the_rows_with_their_ordering_values() 
 
 
 def test_delete_of_several_ordering_fields_has_a_value_of_each() -> None:
-    storage, (result,) = append(rows(2, deleted=True), shape=shape_of(SCHEMA, ["at", "v"]))
+    storage, (result,) = append(rows(2, deleted=True), context=record_context_of(SCHEMA, ["at", "v"]))
     ((_, content),) = blocks(storage, result)
     assert decode_deletes(content).ordering == ((20, "v2"),)
 
@@ -177,7 +177,7 @@ def test_statistics_are_those_of_a_delta_commit() -> None:
 def test_delete_s_ordering_value_has_the_type_that_apache_hudi_compares(kind, value, expected) -> None:
     schema = SCHEMA.set(1, pa.field("at", kind))
     table = rows(2, deleted=True).set_column(1, "at", pa.array([value], kind))
-    storage, (result,) = append(table, shape=shape_of(schema, ["at"]))
+    storage, (result,) = append(table, context=record_context_of(schema, ["at"]))
     ((_, content),) = blocks(storage, result)
     assert decode_deletes(content).ordering == (expected[1],)
     # Behind version (4), length (4), count (1), key (1 + 2), path (1 + 2): the branch of the union, doubled as Avro writes numbers.

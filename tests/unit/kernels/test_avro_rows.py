@@ -62,8 +62,8 @@ rows = st.fixed_dictionaries(
 
 
 def decoded(table: pa.Table, avro: str, columns: list[str] | None = None) -> pa.Table:
-    pieces = list(decode(encode_avro_content(encode(table, avro)), avro, columns or table.column_names))
-    return pa.concat_tables(pieces)
+    file_slices = list(decode(encode_avro_content(encode(table, avro)), avro, columns or table.column_names))
+    return pa.concat_tables(file_slices)
 
 
 @given(st.lists(rows, min_size=1, max_size=20))
@@ -100,8 +100,8 @@ def test_a_union_may_have_its_null_last_and_fields_no_union_at_all() -> None:
 def test_more_rows_than_are_decoded_at_once_come_in_pieces() -> None:
     table = pa.table({"n": pa.array(range(40_000), pa.int64())})
     avro = arrow_to_avro(table.schema, "t")
-    pieces = list(decode(encode_avro_content(encode(table, avro)), avro, ["n"]))
-    assert (len(pieces), pa.concat_tables(pieces).equals(table)) == (3, True)
+    file_slices = list(decode(encode_avro_content(encode(table, avro)), avro, ["n"]))
+    assert (len(file_slices), pa.concat_tables(file_slices).equals(table)) == (3, True)
 
 
 def test_a_value_that_does_not_fit_its_column_is_refused() -> None:
@@ -123,6 +123,6 @@ def test_damaged_records_give_rows_or_a_typed_error(schema: pa.Schema, damage: l
         found = list(decode(bytes(content), avro, schema.names))
     except CorruptTableError:
         return
-    assert sum(piece.num_rows for piece in found) == table.num_rows
-    for piece in found:
-        piece.validate(full=True)
+    assert sum(file_slice.num_rows for file_slice in found) == table.num_rows
+    for file_slice in found:
+        file_slice.validate(full=True)

@@ -13,7 +13,7 @@ from pyhudi.errors import OptionError
 from pyhudi.kernels.base_file.base_file import WriterSettings
 from pyhudi.kernels.base_file.meta_column_writer import numbered
 from pyhudi.kernels.base_file.size_estimate import row_bytes
-from tests.unit.kernels.conftest import SMALL_FILTER, Group, keyed, shape_of
+from tests.unit.kernels.conftest import SMALL_FILTER, Group, keyed, record_context_of
 
 
 def parquet(group: Group) -> pq.ParquetFile:
@@ -56,10 +56,10 @@ def test_key_range_shrinks_with_the_rows(group: Group) -> None:
 
 def test_simple_filter_is_written_without_a_type_and_no_filter_without_a_key_range() -> None:
     rows = keyed(pa.table({"id": [1], "v": ["a"]}))
-    simple = Group(shape_of(rows.drop_columns("_hoodie_record_key").schema), settings=WriterSettings(bloom_type="SIMPLE"))
+    simple = Group(record_context_of(rows.drop_columns("_hoodie_record_key").schema), settings=WriterSettings(bloom_type="SIMPLE"))
     simple.write(rows)
     assert "hoodie_bloom_filter_type_code" not in footer(simple)
-    none = Group(simple.shape, settings=WriterSettings(bloom_enabled=False))
+    none = Group(simple.context, settings=WriterSettings(bloom_enabled=False))
     none.write(rows)
     assert set(footer(none)) == {"parquet.avro.schema"}
 
@@ -75,7 +75,7 @@ def test_physical_types_are_those_of_hudi_s_spark_writer() -> None:
             "m": pa.map_(pa.string(), pa.int64()),
         }
     )
-    group = Group(shape_of(schema))
+    group = Group(record_context_of(schema))
     group.write(schema.empty_table().append_column("_hoodie_record_key", pa.array([], pa.string())))
     columns = {parquet(group).schema.column(place).path: parquet(group).schema.column(place) for place in range(12)}
     assert columns["i"].physical_type == "INT32"
@@ -103,7 +103,7 @@ def test_keys_are_written_plain_and_constants_as_dictionaries(group: Group) -> N
 def test_row_groups_are_bounded_in_bytes_and_not_made_small_by_small_batches() -> None:
     rows = keyed(pa.table({"id": range(10_000), "v": ["x" * 100] * 10_000}))
     settings = WriterSettings(row_group_bytes=400_000, bloom_entries=1000, bloom_max_entries=1000)
-    group = Group(shape_of(pa.schema({"id": pa.int64(), "v": pa.string()})), settings=settings)
+    group = Group(record_context_of(pa.schema({"id": pa.int64(), "v": pa.string()})), settings=settings)
     group.write(rows.to_batches(max_chunksize=100))
     groups = parquet(group).metadata
     sizes = [groups.row_group(number).num_rows for number in range(groups.num_row_groups)]
@@ -134,7 +134,7 @@ def test_row_size_is_estimated_within_a_fifth_of_the_file(group: Group) -> None:
 
 
 def test_row_size_of_no_rows_is_nothing(group: Group) -> None:
-    assert row_bytes(keyed(group.shape.schema.empty_table()), SMALL_FILTER) == 0
+    assert row_bytes(keyed(group.context.schema.empty_table()), SMALL_FILTER) == 0
 
 
 @pytest.mark.parametrize(("start", "count"), [(0, 0), (0, 12), (8, 3), (99, 2), (999_999, 2), (2**33, 2)])

@@ -13,7 +13,7 @@ from pyhudi.kernels.arrays.murmur_columns import bit_positions
 from pyhudi.kernels.base_file.base_file import FOOTER_BLOOM_FILTER, WriterSettings
 from pyhudi.kernels.base_file.bloom_columns import KeyFilter
 from pyhudi.kernels.base_file.parquet_input import footer_entries, open_parquet
-from tests.unit.kernels.conftest import Group, keyed, shape_of
+from tests.unit.kernels.conftest import Group, keyed, record_context_of
 
 keys = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)
 SMALL = WriterSettings(bloom_entries=5, bloom_fpp=0.01, bloom_max_entries=12)
@@ -100,7 +100,7 @@ def test_rewrite_adds_the_new_keys_and_keeps_the_old_ones(group: Group) -> None:
 
 def test_rewrite_of_a_file_without_a_filter_gives_it_one_of_all_its_keys() -> None:
     schema = pa.schema({"id": pa.int64()})
-    group = Group(shape_of(schema), settings=WriterSettings(bloom_enabled=False))
+    group = Group(record_context_of(schema), settings=WriterSettings(bloom_enabled=False))
     group.write(keyed(pa.table({"id": [1, 2]})))
     group.settings = WriterSettings(bloom_entries=1000, bloom_max_entries=1000)
     group.write(keyed(pa.table({"id": [3]})))

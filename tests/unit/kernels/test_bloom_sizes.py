@@ -15,7 +15,7 @@ from pyhudi.kernels.base_file.bloom_columns import KeyFilter
 from pyhudi.kernels.base_file.parquet_input import footer_entries, open_parquet
 from pyhudi.spec.options import resolve
 from pyhudi.write.options.write_config import writer_settings
-from tests.unit.kernels.conftest import Group, keyed, shape_of
+from tests.unit.kernels.conftest import Group, keyed, record_context_of
 from tests.unit.table.tables import make_table, ride
 
 FITTING = WriterSettings(bloom_fits=True)
@@ -33,7 +33,7 @@ def filter_of(group: Group) -> BloomFilter:
 
 @pytest.fixture
 def group() -> Group:
-    return Group(shape_of(pa.schema({"id": pa.int64()})), settings=FITTING)
+    return Group(record_context_of(pa.schema({"id": pa.int64()})), settings=FITTING)
 
 
 def test_small_file_is_small(group) -> None:
@@ -95,7 +95,7 @@ def test_too_many_keys_for_any_filter_are_as_many_as_ever(group) -> None:
 @given(st.lists(st.integers(0, 400), min_size=1, max_size=6))
 def test_filters_of_any_growth_hold_all_keys(counts: list[int]) -> None:
     small = replace(FITTING, bloom_entries=700, bloom_fpp=0.001, bloom_max_entries=1000)
-    group = Group(shape_of(pa.schema({"id": pa.int64()})), settings=small)
+    group = Group(record_context_of(pa.schema({"id": pa.int64()})), settings=small)
     first = 0
     for count in counts:
         group.write(rows(first, count))

@@ -34,9 +34,9 @@ COLUMNS = [
 def through_disk(kinds: list[pa.DataType], values: list[object]) -> tuple[dict[str, pa.Array], list[bool]]:
     names = tuple(f"o{place}" for place in range(len(kinds)))
     schema = pa.schema(list(zip(names, kinds, strict=True)))
-    shape = SimpleNamespace(schema=schema, ordering_fields=names, compared_fields=names)
+    context = SimpleNamespace(schema=schema, ordering_fields=names, compared_fields=names)
     deleted = DeletedKeys(("k",) * len(values), ("",) * len(values), tuple(values))
-    columns, hard = delete_ordering(decode_deletes(encode_deletes(deleted, ordering_types(shape))).ordering, shape)
+    columns, hard = delete_ordering(decode_deletes(encode_deletes(deleted, ordering_types(context))).ordering, context)
     return columns, hard.tolist()
 
 

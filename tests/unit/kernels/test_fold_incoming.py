@@ -8,9 +8,9 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.write_columns import commit_time_deletes, marked_deletes
-from pyhudi.kernels.merge.dedupe import combine
+from pyhudi.kernels.merge.dedupe import precombine
 from pyhudi.kernels.merge.merge_join import IncomingRows
 from pyhudi.merge.apply_rule import RecordVersion, applied
 from pyhudi.merge.partial_update import Gaps
@@ -50,20 +50,20 @@ rules = st.sampled_from(
 )
 
 
-def shape_of(rule: tuple[MergeMode, Gaps | None, Any]) -> TableShape:
+def record_context_of(rule: tuple[MergeMode, Gaps | None, Any]) -> RecordContext:
     mode, gaps, merger = rule
-    return TableShape("t", SCHEMA, arrow_to_avro(SCHEMA, "t"), ("ts", "tie"), mode, gaps=gaps, merger=merger)
+    return RecordContext("t", SCHEMA, arrow_to_avro(SCHEMA, "t"), ("ts", "tie"), mode, gaps=gaps, merger=merger)
 
 
-def version(entry: dict[str, Any], shape: TableShape) -> RecordVersion:
+def version(entry: dict[str, Any], context: RecordContext) -> RecordVersion:
     record = {**dict.fromkeys(META_COLUMNS), **{name: value for name, value in entry.items() if name != DELETE}}
     dies = entry[DELETE] or bool(entry["_hoodie_is_deleted"])
-    hard = entry[DELETE] or (dies and not shape.compared_fields)
-    return RecordVersion(record, tuple(entry[name] for name in shape.compared_fields), dies, hard)
+    hard = entry[DELETE] or (dies and not context.compared_fields)
+    return RecordVersion(record, tuple(entry[name] for name in context.compared_fields), dies, hard)
 
 
-def after(state: RecordVersion | None, entry: dict[str, Any], shape: TableShape) -> RecordVersion:
-    return applied(state, version(entry, shape), shape.merge_mode, shape.gaps, shape.merger)
+def after(state: RecordVersion | None, entry: dict[str, Any], context: RecordContext) -> RecordVersion:
+    return applied(state, version(entry, context), context.merge_mode, context.gaps, context.merger)
 
 
 def shown(record: Any) -> list[Any]:
@@ -73,13 +73,13 @@ def shown(record: Any) -> list[Any]:
 @settings(max_examples=100)
 @given(st.lists(row, max_size=8), rules)
 def test_rows_of_one_batch_are_applied_to_each_other_in_their_order(rows: list[dict[str, Any]], rule: Any) -> None:
-    shape = shape_of(rule)
+    context = record_context_of(rule)
     expected: dict[str, RecordVersion] = {}
     for entry in rows:
-        expected[entry[KEY]] = after(expected.get(entry[KEY]), entry, shape)
+        expected[entry[KEY]] = after(expected.get(entry[KEY]), entry, context)
 
-    found = combine(pa.Table.from_pylist(rows, schema=ROWS), shape)
-    dead = commit_time_deletes(found) | marked_deletes(found, shape)
+    found = precombine(pa.Table.from_pylist(rows, schema=ROWS), context)
+    dead = commit_time_deletes(found) | marked_deletes(found, context)
     assert sorted(found.column(KEY).to_pylist()) == sorted(expected)
     for entry, is_dead in zip(found.to_pylist(), dead.tolist(), strict=True):
         state = expected[entry[KEY]]
@@ -90,12 +90,12 @@ def test_rows_of_one_batch_are_applied_to_each_other_in_their_order(rows: list[d
 @settings(max_examples=100)
 @given(stored_rows, st.lists(row, max_size=3, unique_by=lambda entry: entry[KEY]), rules)
 def test_stored_rows_become_what_the_rule_makes_of_them(stored: list[dict[str, Any]], rows: list[dict[str, Any]], rule: Any) -> None:
-    shape = shape_of(rule)
+    context = record_context_of(rule)
     by_key = {entry[KEY]: entry for entry in rows}
     kept, replaced, deleted = [], [], 0
     for entry in stored:
-        start = version(entry, shape)
-        state = after(start, by_key[entry[KEY]], shape) if entry[KEY] in by_key else start
+        start = version(entry, context)
+        state = after(start, by_key[entry[KEY]], context) if entry[KEY] in by_key else start
         if state is start:
             kept.append(shown(entry))
         elif state.deletes:
@@ -103,11 +103,11 @@ def test_stored_rows_become_what_the_rule_makes_of_them(stored: list[dict[str, A
         else:
             replaced.append(shown(state.record))
 
-    incoming = IncomingRows(pa.Table.from_pylist(rows, schema=ROWS), shape)
+    incoming = IncomingRows(pa.Table.from_pylist(rows, schema=ROWS), context)
     batch = incoming.merge(pa.Table.from_pylist(stored, schema=ROWS).drop_columns([DELETE]))
     assert [shown(entry) for entry in batch.kept.to_pylist()] == kept
     assert [shown(entry) for entry in batch.replacements.to_pylist()] == replaced
     assert batch.deleted == deleted
     met = {entry[KEY] for entry in stored}
-    new = [entry for entry in rows if entry[KEY] not in met and not version(entry, shape).deletes]
+    new = [entry for entry in rows if entry[KEY] not in met and not version(entry, context).deletes]
     assert [shown(entry) for entry in incoming.inserts().to_pylist()] == [shown(entry) for entry in new]

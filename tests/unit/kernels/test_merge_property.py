@@ -8,8 +8,8 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pyhudi.kernels.base_file.base_file import TableShape
-from pyhudi.kernels.merge.dedupe import combine
+from pyhudi.kernels.base_file.base_file import RecordContext
+from pyhudi.kernels.merge.dedupe import precombine
 from pyhudi.kernels.merge.merge_join import IncomingRows
 from pyhudi.merge.merge_rules import Version, combined, merged
 from pyhudi.schema.avro_arrow import arrow_to_avro
@@ -55,14 +55,14 @@ def test_combining_a_batch_keeps_what_the_rule_keeps(rows: list[dict[str, Any]],
         places = [place for place, entry in enumerate(rows) if entry["_hoodie_record_key"] == key]
         if places:
             expected.append(places[combined([version(rows[place]) for place in places], mode)])
-    shape = TableShape("t", SCHEMA, arrow_to_avro(SCHEMA, "t"), ORDERING, mode)
-    assert combine(table_of(rows), shape).column("n").to_pylist() == sorted(expected)
+    context = RecordContext("t", SCHEMA, arrow_to_avro(SCHEMA, "t"), ORDERING, mode)
+    assert precombine(table_of(rows), context).column("n").to_pylist() == sorted(expected)
 
 
 @settings(max_examples=300)
 @given(one_of_each, one_of_each, modes)
 def test_merging_into_a_file_does_what_the_rule_does(stored: list[dict[str, Any]], incoming: list[dict[str, Any]], mode: MergeMode) -> None:
-    shape = TableShape("t", SCHEMA, arrow_to_avro(SCHEMA, "t"), ORDERING, mode)
+    context = RecordContext("t", SCHEMA, arrow_to_avro(SCHEMA, "t"), ORDERING, mode)
     old = [{**entry, "_pyhudi_delete": False} for entry in stored]
     by_key = {entry["_hoodie_record_key"]: number for number, entry in enumerate(incoming)}
     kept, replaced, deleted, ignored = [], [], 0, 0
@@ -79,7 +79,7 @@ def test_merging_into_a_file_does_what_the_rule_does(stored: list[dict[str, Any]
             replaced.append(place)
     inserted = sorted(place for place in by_key.values() if not version(incoming[place]).deletes)
 
-    rows = IncomingRows(table_of(incoming), shape)
+    rows = IncomingRows(table_of(incoming), context)
     batch = rows.merge(table_of(old).drop_columns("_pyhudi_delete"))
     assert batch.kept.column("n").to_pylist() == kept
     assert batch.replacements.column("n").to_pylist() == replaced

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pyhudi.errors import CorruptTableError
-from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.merge.merge_counts import MergeCounts
 from pyhudi.kernels.merge.merge_slice import count_merged, iter_merged
 from pyhudi.kernels.merge.slice_delta import slice_delta
@@ -19,7 +19,7 @@ from pyhudi.merge.partial_update import Record
 from pyhudi.spec.files.delete_record import COMMIT_TIME_DELETE
 from pyhudi.spec.files.log_block import BlockType
 from pyhudi.spec.table.merge_mode import MergeMode
-from tests.unit.kernels.conftest import FIRST, SMALL_FILTER, shape_of
+from tests.unit.kernels.conftest import FIRST, SMALL_FILTER, record_context_of
 from tests.unit.kernels.log_tables import LoggedSlice, Row
 
 SCHEMA = pa.schema({"ts": pa.int64(), "n": pa.int64()})
@@ -31,19 +31,19 @@ def row(key: str, n: int, ts: int | None = 1) -> Row:
 
 
 def by_commit_time(*base: Row) -> LoggedSlice:
-    made = LoggedSlice(shape_of(SCHEMA))
+    made = LoggedSlice(record_context_of(SCHEMA))
     made.write_base(base)
     return made
 
 
 def by_event_time(*base: Row) -> LoggedSlice:
-    made = LoggedSlice(shape_of(SCHEMA, ["ts"]))
+    made = LoggedSlice(record_context_of(SCHEMA, ["ts"]))
     made.write_base(base)
     return made
 
 
 def read(made: LoggedSlice, condition: pc.Expression | None = None, **more: Any) -> list[tuple[str, int]]:
-    batches = iter_merged(made.storage, made.shape, made.task(columns=("_hoodie_record_key", "n")), condition, **more)
+    batches = iter_merged(made.storage, made.context, made.task(columns=("_hoodie_record_key", "n")), condition, **more)
     return sorted((entry["_hoodie_record_key"], entry["n"]) for batch in batches for entry in batch.to_pylist())
 
 
@@ -62,14 +62,14 @@ def test_a_record_that_comes_late_after_a_delete_statement_is_new() -> None:
 def test_a_delete_with_a_smaller_ordering_value_than_the_base_row_is_late() -> None:
     made = by_event_time(row("a", 1, ts=10))
     made.add_log(made.delete_block([("a", 5)]))
-    delta = slice_delta(made.storage, made.shape, made.task())
+    delta = slice_delta(made.storage, made.context, made.task())
     assert (read(made), delta.late, len(delta.masked)) == ([("a", 1)], 1, 0)
 
 
 def test_positions_stand_for_keys_when_they_are_of_the_slices_base_file() -> None:
     made = by_commit_time(row("a", 1), row("b", 2))
     made.add_log(made.data_block(AVRO, [row("b", 9)], positions=[1]))
-    assert slice_delta(made.storage, made.shape, made.task()).masked.to_pylist() == [1]
+    assert slice_delta(made.storage, made.context, made.task()).masked.to_pylist() == [1]
 
 
 def test_the_key_column_of_the_base_file_is_not_read_when_all_records_are_placed() -> None:
@@ -97,7 +97,7 @@ def test_a_position_behind_the_end_of_the_base_file_is_damage() -> None:
     with pytest.raises(CorruptTableError, match="row 7"):
         read(made)
     with pytest.raises(CorruptTableError, match="row 7"):
-        count_merged(made.storage, made.shape, made.task())
+        count_merged(made.storage, made.context, made.task())
 
 
 def test_fewer_positions_than_records_are_damage() -> None:
@@ -108,7 +108,7 @@ def test_fewer_positions_than_records_are_damage() -> None:
 
 
 def test_a_filter_that_skips_row_groups_masks_the_right_rows() -> None:
-    made = LoggedSlice(shape_of(SCHEMA))
+    made = LoggedSlice(record_context_of(SCHEMA))
     made.write_base([row(f"k{number:04d}", number) for number in range(5000)], replace(SMALL_FILTER, row_group_bytes=50_000))
     assert made.base is not None
     assert pq.ParquetFile(made.storage.open_input(made.base.path)).num_row_groups > 3
@@ -126,12 +126,12 @@ def test_placed_blocks_are_counted_without_their_contents() -> None:
     ]
     intact = by_commit_time(row("a", 1), row("b", 2), row("c", 3))
     intact.add_log(*blocks)
-    assert count_merged(intact.storage, intact.shape, intact.task()) == len(read(intact)) == 2
+    assert count_merged(intact.storage, intact.context, intact.task()) == len(read(intact)) == 2
     # The first record's length becomes -1: whoever reads the content fails.
     damaged = blocks[0].replace(b"\0\0\0\3\0\0\0\2\0\0\0", b"\0\0\0\3\0\0\0\2\xff\xff\xff")
     assert damaged != blocks[0]
     made.add_log(damaged, *blocks[1:])
-    assert count_merged(made.storage, made.shape, made.task()) == 2
+    assert count_merged(made.storage, made.context, made.task()) == 2
     with pytest.raises(CorruptTableError):
         read(made)
 
@@ -139,7 +139,7 @@ def test_placed_blocks_are_counted_without_their_contents() -> None:
 def test_ordered_deletes_are_counted_by_their_values_although_they_are_placed() -> None:
     made = by_event_time(row("a", 1, ts=10), row("b", 2, ts=10))
     made.add_log(made.delete_block([("a", 5), ("b", 15)], positions=[0, 1]))
-    assert count_merged(made.storage, made.shape, made.task()) == len(read(made)) == 1
+    assert count_merged(made.storage, made.context, made.task()) == len(read(made)) == 1
 
 
 def test_a_change_log_in_the_slice_is_passed_over() -> None:
@@ -153,14 +153,14 @@ def test_what_was_merged_is_counted() -> None:
     made = by_commit_time(row("a", 1), row("b", 2), row("c", 3))
     made.add_log(made.data_block(AVRO, [row("a", 9), row("x", 9)]), made.delete_block([("c", COMMIT_TIME_DELETE)]))
     counts = MergeCounts()
-    list(iter_merged(made.storage, made.shape, made.task(), limit_bytes=100, counts=counts))
+    list(iter_merged(made.storage, made.context, made.task(), limit_bytes=100, counts=counts))
     assert (counts.updates, counts.inserts, counts.deletes, counts.log_records) == (1, 1, 1, 3)
 
 
 def test_a_slice_without_base_file_is_its_logs() -> None:
-    made = LoggedSlice(shape_of(SCHEMA))
+    made = LoggedSlice(record_context_of(SCHEMA))
     made.add_log(made.data_block(AVRO, [row("a", 1), row("b", 2)]), made.delete_block([("a", COMMIT_TIME_DELETE)]))
-    assert (read(made), count_merged(made.storage, made.shape, made.task())) == ([("b", 2)], 1)
+    assert (read(made), count_merged(made.storage, made.context, made.task())) == ([("b", 2)], 1)
 
 
 @dataclass(frozen=True)
@@ -172,9 +172,9 @@ class Sum:
 
 
 def summing(*base: Row) -> LoggedSlice:
-    plain = shape_of(SCHEMA)
-    shape = TableShape("t", SCHEMA, plain.avro_schema_json, (), MergeMode.CUSTOM, merger=Sum())
-    made = LoggedSlice(shape)
+    plain = record_context_of(SCHEMA)
+    context = RecordContext("t", SCHEMA, plain.avro_schema_json, (), MergeMode.CUSTOM, merger=Sum())
+    made = LoggedSlice(context)
     made.write_base(base)
     return made
 
@@ -208,7 +208,7 @@ def test_memory_follows_the_limit_and_not_the_logs() -> None:
 
     def peak(limit_bytes: int) -> int:
         before, most, total = pa.total_allocated_bytes(), 0, 0
-        for batch in iter_merged(made.storage, made.shape, made.task(), limit_bytes=limit_bytes):
+        for batch in iter_merged(made.storage, made.context, made.task(), limit_bytes=limit_bytes):
             most = max(most, pa.total_allocated_bytes() - before)
             total += batch.num_rows
         assert total == 32_001

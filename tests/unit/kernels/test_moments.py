@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyhudi.errors import KeyFieldError
-from pyhudi.kernels.arrays.timestamp_text import moment_texts
+from pyhudi.kernels.arrays.timestamp_text import timestamp_strings
 from pyhudi.kernels.keys.key_kernels import column_text, key_columns
 from pyhudi.keygen.choose_generator import key_generator
 from pyhudi.keygen.timestamp_partition import TimestampText, timestamp_text
@@ -44,7 +44,7 @@ def settings(**more: str) -> TimestampText:
 
 
 def texts_of(column: pa.Array, found: TimestampText) -> list[str | None]:
-    codes, texts = moment_texts(column, found, "ts")
+    codes, texts = timestamp_strings(column, found, "ts")
     return [texts[code] for code in codes]
 
 

@@ -11,9 +11,9 @@ from pyhudi.kernels.keys.key_probe import SEVERAL, find_keys
 from pyhudi.kernels.tasks.write_task import WriteTask, run_write_task
 from pyhudi.spec.files.file_group import BaseFile
 from pyhudi.storage.memory_storage import MemoryStorage
-from tests.unit.kernels.conftest import FIRST, SMALL_FILTER, base_of, keyed, shape_of
+from tests.unit.kernels.conftest import FIRST, SMALL_FILTER, base_of, keyed, record_context_of
 
-SHAPE = shape_of(pa.schema({"id": pa.string()}))
+SHAPE = record_context_of(pa.schema({"id": pa.string()}))
 
 
 def files_with(storage: MemoryStorage, *keys: list[str]) -> list[BaseFile]:

@@ -20,7 +20,7 @@ from pyhudi.schema.evolve import evolve
 from pyhudi.spec.files.file_group import BaseFile
 from pyhudi.spec.files.file_names import BaseFileName
 from pyhudi.storage.memory_storage import MemoryStorage
-from tests.unit.kernels.conftest import Group, keyed, shape_of
+from tests.unit.kernels.conftest import Group, keyed, record_context_of
 
 FILE = BaseFile("p", BaseFileName("f1-0", "0-1-2", "20260101000000000"), 0)
 
@@ -205,7 +205,7 @@ def tables(draw: st.DrawFn) -> pa.Table:
 @given(tables())
 def test_any_nested_table_is_read_as_it_was_written(table: pa.Table) -> None:
     rows = table.append_column("id", pa.array(range(table.num_rows), pa.int64()))
-    group = Group(shape_of(evolve(None, rows.schema)))
+    group = Group(record_context_of(evolve(None, rows.schema)))
     group.write(keyed(rows))
     assert group.read() == rows.to_pylist()
     group.write(keyed(rows.slice(0, 1)))

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.merge.merge_slice import count_merged, iter_merged
 from pyhudi.merge.apply_rule import NOT_BROUGHT, RecordVersion, applied
 from pyhudi.merge.partial_update import Gaps, Record
@@ -111,22 +111,22 @@ def versions_of(block: Block, mode: MergeMode) -> list[tuple[str, RecordVersion]
     return found
 
 
-def expected(base: list[Row], blocks: list[Block], shape: TableShape) -> list[Row]:
-    mode = shape.merge_mode
+def expected(base: list[Row], blocks: list[Block], context: RecordContext) -> list[Row]:
+    mode = context.merge_mode
     history: dict[str, list[RecordVersion]] = {}
     for block in blocks:
         for key, version in versions_of(block, mode):
             history.setdefault(key, []).append(version)
     found: list[Row] = []
     for key in KEYS:
-        ordering = shape.compared_fields
+        ordering = context.compared_fields
         stored = [RecordVersion(entry, tuple(entry[name] for name in ordering)) for entry in base if entry[KEY] == key]
         new: list[Row] = []
         for start in stored or [None]:
             state, gone, again = start, False, False
             for version in history.get(key, []):
                 gone |= state is not None and state.by_commit_time
-                state = applied(state, version, mode, shape.gaps, shape.merger)
+                state = applied(state, version, mode, context.gaps, context.merger)
                 again |= gone and not state.deletes
             if state is not None and not state.deletes:
                 (new if again else found).append(dict(state.record))
@@ -134,8 +134,8 @@ def expected(base: list[Row], blocks: list[Block], shape: TableShape) -> list[Ro
     return found
 
 
-def built(base: list[Row], blocks: list[Block], shape: TableShape) -> LoggedSlice:
-    slice_ = LoggedSlice(shape)
+def built(base: list[Row], blocks: list[Block], context: RecordContext) -> LoggedSlice:
+    slice_ = LoggedSlice(context)
     if base:
         slice_.write_base(base)
     place = {entry[KEY]: number for number, entry in enumerate(base)}
@@ -195,15 +195,15 @@ def test_a_slice_whose_blocks_all_have_positions_reads_the_same(
 def check(base: list[Row], blocks: list[Block], rule: tuple[MergeMode, Gaps | None, Any], limit_bytes: int) -> None:
     mode, gaps, merger = rule
     avro = with_meta_fields(arrow_to_avro(SCHEMA, "t"))
-    shape = TableShape("t", SCHEMA, avro, ("ts", "tie"), mode, gaps=gaps, merger=merger)
-    slice_ = built(base, blocks, shape)
-    rows = expected(base, blocks, shape)
+    context = RecordContext("t", SCHEMA, avro, ("ts", "tie"), mode, gaps=gaps, merger=merger)
+    slice_ = built(base, blocks, context)
+    rows = expected(base, blocks, context)
 
-    read = [entry for batch in iter_merged(slice_.storage, shape, slice_.task(), limit_bytes=limit_bytes) for entry in batch.to_pylist()]
+    read = [entry for batch in iter_merged(slice_.storage, context, slice_.task(), limit_bytes=limit_bytes) for entry in batch.to_pylist()]
     assert shown(read, COLUMNS) == shown(rows, COLUMNS)
-    assert count_merged(slice_.storage, shape, slice_.task()) == len(rows)
+    assert count_merged(slice_.storage, context, slice_.task()) == len(rows)
 
     chosen = pc.field("n") == 3
-    pruned = iter_merged(slice_.storage, shape, slice_.task(columns=("s",)), chosen, limit_bytes=limit_bytes)
+    pruned = iter_merged(slice_.storage, context, slice_.task(columns=("s",)), chosen, limit_bytes=limit_bytes)
     found = [entry for batch in pruned for entry in batch.to_pylist()]
     assert shown(found, ("s",)) == shown([entry for entry in rows if entry["n"] == 3], ("s",))

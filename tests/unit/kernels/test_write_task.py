@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 
 from pyhudi.errors import AlreadyExistsError, KeyFieldError, SchemaError
-from tests.unit.kernels.conftest import FIRST, SECOND, SMALL_FILTER, Group, keyed, shape_of
+from tests.unit.kernels.conftest import FIRST, SECOND, SMALL_FILTER, Group, keyed, record_context_of
 
 ROWS = keyed(pa.table({"id": [1, 2, 3], "v": ["a", "b", "c"]}))
-EVENT = shape_of(pa.schema({"id": pa.int64(), "ts": pa.int64(), "v": pa.string()}), ["ts"])
+EVENT = record_context_of(pa.schema({"id": pa.int64(), "ts": pa.int64(), "v": pa.string()}), ["ts"])
 
 
 def values(group: Group) -> dict[int, str]:
@@ -118,7 +118,7 @@ def test_delete_by_commit_time_wins_over_any_ordering_value() -> None:
 @pytest.mark.parametrize(("ts", "left"), [(4, [1]), (5, [])])
 def test_row_that_marks_itself_deleted_carries_its_ordering_value(ts: int, left: list[int]) -> None:
     schema = pa.schema({"id": pa.int64(), "ts": pa.int64(), "_hoodie_is_deleted": pa.bool_()})
-    group = Group(shape_of(schema, ["ts"]))
+    group = Group(record_context_of(schema, ["ts"]))
     group.write(keyed(pa.table({"id": [1], "ts": [5], "_hoodie_is_deleted": pa.array([None], pa.bool_())})))
     group.write(keyed(pa.table({"id": [1], "ts": [ts], "_hoodie_is_deleted": [True]})))
     assert [row["id"] for row in group.read()] == left
@@ -126,7 +126,7 @@ def test_row_that_marks_itself_deleted_carries_its_ordering_value(ts: int, left:
 
 def test_delete_marker_of_a_column_deletes() -> None:
     schema = pa.schema({"id": pa.int64(), "op": pa.string()})
-    group = Group(shape_of(schema, delete_field="op", delete_marker="D"))
+    group = Group(record_context_of(schema, delete_field="op", delete_marker="D"))
     group.write(keyed(pa.table({"id": [1, 2], "op": ["I", "D"]})))
     group.write(keyed(pa.table({"id": [1], "op": ["D"]})))
     assert group.read() == []
@@ -140,7 +140,7 @@ def test_batches_that_come_one_by_one_give_the_same_file_as_a_table(group: Group
 
 def test_column_added_to_the_table_is_null_in_the_rows_carried_over(group: Group) -> None:
     group.write(ROWS)
-    group.shape = shape_of(pa.schema({"id": pa.int64(), "v": pa.string(), "w": pa.float64()}))
+    group.context = record_context_of(pa.schema({"id": pa.int64(), "v": pa.string(), "w": pa.float64()}))
     group.write(keyed(pa.table({"id": [2], "v": ["B"], "w": [0.5]})))
     assert {row["id"]: row["w"] for row in group.read()} == {1: None, 2: 0.5, 3: None}
 

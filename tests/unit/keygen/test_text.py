@@ -10,7 +10,7 @@ import pytest
 
 from pyhudi.javacompat.float_text import float_text
 from pyhudi.javacompat.zones import UTC_ZONE
-from pyhudi.keygen.value_text import clock_text, moment_millis, value_text
+from pyhudi.keygen.value_text import clock_text, timestamp_millis, value_text
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_value_without_a_text_is_refused() -> None:
     ],
 )
 def test_timestamp_as_text_is_cut_to_milliseconds_as_hudi_cuts_it(value: datetime, text: str) -> None:
-    assert clock_text(moment_millis(value), UTC_ZONE) == text
+    assert clock_text(timestamp_millis(value), UTC_ZONE) == text
 
 
 def test_timestamp_as_text_follows_the_clocks_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pyhudi.codec.actions.action_files import decode
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.metadata_table.format.metadata_settings import MetadataSettings
-from pyhudi.metadata_table.lifecycle.metadata_sync import InStep
+from pyhudi.metadata_table.lifecycle.metadata_sync import MetadataSync
 from pyhudi.metadata_table.lifecycle.prepare_metadata import prepare
 from pyhudi.metadata_table.read.metadata_table import MetadataTable
-from pyhudi.metadata_table.read.writer_table import Sources, open_own
+from pyhudi.metadata_table.read.writer_table import TimeAndIds, open_writer_table
 from pyhudi.schema.avro_arrow import avro_to_arrow
 from pyhudi.spec.actions.clean import CleanMetadata
 from pyhudi.spec.actions.commit import CommitMetadata
@@ -23,15 +23,15 @@ from pyhudi.timeline_archive.full_timeline import load_full_timeline
 from pyhudi.txn.ids import SystemIds
 
 
-def sources(clock: Clock | None = None) -> Sources:
-    return Sources(clock or SystemClock(), "UTC", SystemIds().sync_marker)
+def sources(clock: Clock | None = None) -> TimeAndIds:
+    return TimeAndIds(clock or SystemClock(), "UTC", SystemIds().sync_marker)
 
 
 def timeline_of(storage: Storage) -> Timeline:
     return load_full_timeline(storage, TableConfig(load_properties(storage)))
 
 
-def prepared(storage: Storage, timeline: Timeline, clock: Clock | None = None) -> InStep:
+def prepared(storage: Storage, timeline: Timeline, clock: Clock | None = None) -> MetadataSync:
     """The table as of a timeline of its past, with a metadata table."""
     config = TableConfig(load_properties(storage))
     last = timeline_of(storage).last_completed()
@@ -47,11 +47,11 @@ def record(storage: Storage, instant: Instant, max_delta_commits: int = 10, log_
     config = TableConfig(load_properties(storage))
     timeline = timeline_of(storage)
     before = max((one.requested for one in timeline.instants if one.requested < instant.requested), default="")
-    own = open_own(storage, sources())
+    own = open_writer_table(storage, sources())
     assert own is not None
     view = FileSystemView(storage, config, timeline.requested_by(before))
     settings = MetadataSettings(max_delta_commits=max_delta_commits, log_compaction_blocks=log_compaction_blocks)
-    in_step = InStep(storage, config, view, own, settings)
+    in_step = MetadataSync(storage, config, view, own, settings)
     if instant.action is Action.CLEAN:
         metadata = decode(instant.action, instant.state, read_bytes(storage, config, instant))
         assert isinstance(metadata, CleanMetadata)
@@ -62,7 +62,7 @@ def record(storage: Storage, instant: Instant, max_delta_commits: int = 10, log_
     in_step.maintain()
 
 
-def record_commit(in_step: InStep, requested: str, metadata: CommitMetadata) -> None:
+def record_commit(in_step: MetadataSync, requested: str, metadata: CommitMetadata) -> None:
     in_step.record_commit(requested, metadata, avro_to_arrow(metadata.schema_json) if metadata.schema_json else None)
 
 

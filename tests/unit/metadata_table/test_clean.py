@@ -10,7 +10,7 @@ import pytest
 import pyhudi.fsview.file_groups as build
 from pyhudi.codec.actions.plan_codec import encode_compaction_plan
 from pyhudi.errors import CorruptTableError
-from pyhudi.metadata_table.read.writer_table import OwnTable, open_own
+from pyhudi.metadata_table.read.writer_table import MetadataWriterTable, open_writer_table
 from pyhudi.metadata_table.services.metadata_clean import AFTER_COMPACTION, clean_if_due
 from pyhudi.spec.actions.compaction import CompactionPlan, operation_of
 from pyhudi.spec.instant import Action
@@ -21,8 +21,8 @@ from tests.unit.table.tables import make_table, ride
 LIMIT = "hoodie.metadata.compact.max.delta.commits"
 
 
-def opened(storage: MemoryStorage) -> OwnTable:
-    own = open_own(storage, sources())
+def opened(storage: MemoryStorage) -> MetadataWriterTable:
+    own = open_writer_table(storage, sources())
     assert own is not None
     return own
 

@@ -10,8 +10,8 @@ import pytest
 from pyhudi.errors import CorruptTableError
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.metadata_table.format.metadata_settings import MetadataSettings
-from pyhudi.metadata_table.lifecycle.metadata_sync import InStep
-from pyhudi.metadata_table.read.writer_table import open_own
+from pyhudi.metadata_table.lifecycle.metadata_sync import MetadataSync
+from pyhudi.metadata_table.read.writer_table import open_writer_table
 from pyhudi.metadata_table.services.metadata_rollback import roll_back
 from pyhudi.spec.instant import Action as InstantAction
 from pyhudi.spec.instant import Instant, State
@@ -59,12 +59,12 @@ def last_of(stored: Storage) -> Instant:
     return timeline_of(stored).data_instants()[-1]
 
 
-def in_step(storage: Storage) -> InStep:
+def in_step(storage: Storage) -> MetadataSync:
     recover_properties(storage)
-    own = open_own(storage, sources(StoppedClock()))
+    own = open_writer_table(storage, sources(StoppedClock()))
     assert own is not None
     config = TableConfig(load_properties(storage))
-    return InStep(storage, config, FileSystemView(storage, config, timeline_of(storage)), own)
+    return MetadataSync(storage, config, FileSystemView(storage, config, timeline_of(storage)), own)
 
 
 def record_last(stored: Storage, storage: Storage) -> None:

@@ -14,7 +14,7 @@ from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.metadata_table.format.record import FileEntry, FileList, RecordLocation, RecordType
 from pyhudi.metadata_table.format.record_codec import RecordDecoder
 from pyhudi.metadata_table.format.record_encoder import RecordEncoder
-from pyhudi.metadata_table.read.writer_table import FOLDER, open_own
+from pyhudi.metadata_table.read.writer_table import FOLDER, open_writer_table
 from pyhudi.metadata_table.write.data_table_changes import Changes
 from pyhudi.metadata_table.write.metadata_commit import write_changes
 from pyhudi.spec.files.file_names import PARTITION_METAFILE
@@ -38,7 +38,7 @@ def storage() -> MemoryStorage:
 
 def forge(storage: MemoryStorage, **records: FileList | RecordLocation) -> None:
     """Put records of our own into the partition `files`, under an instant that is long complete."""
-    own = open_own(storage, sources())
+    own = open_writer_table(storage, sources())
     assert own is not None
     write_changes(own, own.next_time(), {"files": Changes(records)})
 
@@ -93,7 +93,7 @@ def test_definitions_that_are_gone_or_damaged_are_refused(storage) -> None:
 
 
 def test_metadata_table_of_another_version_is_refused(storage) -> None:
-    own = open_own(storage, sources())
+    own = open_writer_table(storage, sources())
     assert own is not None
     store_properties(own.storage, {"hoodie.table.version": "8"}, sources().clock.now())
     with pytest.raises(CorruptTableError, match="version 8"):
@@ -176,7 +176,7 @@ def test_damaged_block_of_a_committed_log_file_is_refused(storage) -> None:
 def test_file_replaced_by_another_of_its_name_and_size_is_read_anew(storage) -> None:
     other = storage.copy()
     for table, name in ((storage, "a.parquet"), (other, "b.parquet")):
-        own = open_own(table, sources(StoppedClock()))
+        own = open_writer_table(table, sources(StoppedClock()))
         assert own is not None
         write_changes(own, own.next_time(), {"files": Changes({"oslo": FileList(RecordType.FILES, {name: FileEntry(7)})})})
     logs = [max(status.path for status in table.list(f"{FOLDER}/files") if ".log." in status.path) for table in (storage, other)]

@@ -16,7 +16,7 @@ from tests.unit.metadata_table.replays import prepared, replay, timeline_of
 def listed(base: Path, *, by_metadata_table: bool) -> list[str]:
     options = {"hoodie.metadata.enable": str(by_metadata_table).lower()}
     slices = HudiTableBuilder.from_base_uri(str(base)).with_options(options).build().get_file_slices()
-    return sorted(piece.base_file_relative_path() for piece in slices)
+    return sorted(file_slice.base_file_relative_path() for file_slice in slices)
 
 
 @pytest.mark.parametrize("history", ["built from a listing", "recorded in log files", "compacted"])

@@ -15,7 +15,7 @@ from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.metadata_table.format.column_types import bound_types, index_version_of, indexed_columns
 from pyhudi.metadata_table.indexes.file_stats import file_stats, of_type, partition_stats
 from pyhudi.metadata_table.lifecycle.prepare_metadata import prepare
-from pyhudi.metadata_table.read.writer_table import FOLDER, open_own
+from pyhudi.metadata_table.read.writer_table import FOLDER, open_writer_table
 from pyhudi.metadata_table.services.metadata_compaction import compact_if_due
 from pyhudi.metadata_table.services.metadata_rollback import roll_back
 from pyhudi.schema.avro_arrow import avro_to_arrow
@@ -105,7 +105,7 @@ def test_compaction_changes_no_record(tmp_path) -> None:
     storage = table_of("cow/v9_txns_simple_nometa", tmp_path)
     replay(storage)
     before = contents(storage)
-    own = open_own(storage, sources())
+    own = open_writer_table(storage, sources())
     assert own is not None
     after = compact_if_due(own, max_delta_commits=1)
     assert after.timeline.completed()[-1].action is Action.COMMIT
@@ -116,7 +116,7 @@ def test_compaction_changes_no_record(tmp_path) -> None:
 def test_compaction_waits_for_enough_delta_commits(tmp_path) -> None:
     storage = table_of("cow/v9_txns_simple_nometa", tmp_path)
     prepared(storage, timeline_of(storage))
-    own = open_own(storage, sources())
+    own = open_writer_table(storage, sources())
     assert own is not None
     assert compact_if_due(own, max_delta_commits=4) is own  # three partitions were built by a delta commit each
 
@@ -128,7 +128,7 @@ def test_rolled_back_commit_leaves_no_trace(tmp_path) -> None:
     before = contents(storage)
     record_commit(in_step, last.requested, read_commit(storage, in_step.config, last))
     assert contents(storage) != before
-    own = open_own(storage, sources())
+    own = open_writer_table(storage, sources())
     assert own is not None
     time = own.next_time()
     for _ in range(2):  # a rollback that is repeated finds nothing to do

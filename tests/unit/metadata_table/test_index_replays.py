@@ -7,7 +7,7 @@ import pytest
 from pyhudi.metadata_table.format import cell_blocks
 from pyhudi.metadata_table.format.metadata_partitions import RECORD_INDEX, SECONDARY_PREFIX
 from pyhudi.metadata_table.format.record import RecordLocation
-from pyhudi.metadata_table.read.writer_table import FOLDER, open_own
+from pyhudi.metadata_table.read.writer_table import FOLDER, open_writer_table
 from pyhudi.metadata_table.services.metadata_compaction import compact_if_due
 from pyhudi.storage.local_storage import LocalStorage
 from tests.tables import unpack
@@ -65,7 +65,7 @@ def test_compaction_of_an_index_with_many_blocks_keeps_each_record(tmp_path, mon
     prepared(storage, timeline.requested_by(before.requested))
     record(storage, last)
     expected = indexes(storage)
-    own = open_own(storage, sources())
+    own = open_writer_table(storage, sources())
     assert own is not None
     assert any(slice_.logs and slice_.base for slice_ in own.slices(RECORD_INDEX))
     compact_if_due(own, max_delta_commits=1)

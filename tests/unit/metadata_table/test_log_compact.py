@@ -10,7 +10,7 @@ from pyhudi import HudiTable
 from pyhudi.errors import CorruptTableError
 from pyhudi.fsview.partition_listing import walk_partitions
 from pyhudi.metadata_table.read.slice_reader import SliceReader
-from pyhudi.metadata_table.read.writer_table import OwnTable, open_own
+from pyhudi.metadata_table.read.writer_table import MetadataWriterTable, open_writer_table
 from pyhudi.metadata_table.services.metadata_compaction import compact_if_due
 from pyhudi.metadata_table.services.metadata_log_compaction import log_compact_if_due
 from pyhudi.metadata_table.services.metadata_rollback import roll_back
@@ -58,13 +58,13 @@ def change(table: HudiTable, options: dict[str, str]) -> None:
     table.delete([{"id": 4, "city": "lima"}, {"id": 6, "city": "bern"}], options=options)
 
 
-def own_of(table: HudiTable) -> OwnTable:
-    own = open_own(table.storage, sources())
+def own_of(table: HudiTable) -> MetadataWriterTable:
+    own = open_writer_table(table.storage, sources())
     assert own is not None
     return own
 
 
-def joined_parts(own: OwnTable) -> dict[FileGroupId, set[str]]:
+def joined_parts(own: MetadataWriterTable) -> dict[FileGroupId, set[str]]:
     """The instants whose blocks a log compaction stands for, by file group: readers pass over them."""
     found = {}
     for slice_ in (slice_ for partition, _ in walk_partitions(own.storage) for slice_ in own.slices(partition)):
@@ -75,7 +75,7 @@ def joined_parts(own: OwnTable) -> dict[FileGroupId, set[str]]:
     return found
 
 
-def log_compacted(table: HudiTable) -> OwnTable:
+def log_compacted(table: HudiTable) -> MetadataWriterTable:
     return log_compact_if_due(own_of(table), timeline_of(table.storage), 2)
 
 

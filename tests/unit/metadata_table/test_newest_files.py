@@ -43,10 +43,10 @@ class Table:
             assert [file.path for file in view.latest_base_files(path)] == [file.path for file in listed.latest_base_files(path)]
             assert path in all_at_once.partition_paths()
             assert _named(all_at_once.latest_slices(path)) == _named(listed.latest_slices(path))
-            for piece in listed.latest_slices(path):
-                asked = {piece.group.file_id, "of-nobody"}
+            for file_slice in listed.latest_slices(path):
+                asked = {file_slice.group.file_id, "of-nobody"}
                 for one in (by_group, view, listed):
-                    assert _named(one.slices_of(path, asked)) == _named([piece])
+                    assert _named(one.slices_of(path, asked)) == _named([file_slice])
 
 
 def _named(slices) -> list[tuple]:

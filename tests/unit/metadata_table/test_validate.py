@@ -11,7 +11,7 @@ import pytest
 from pyhudi import HudiTable
 from pyhudi.metadata_table.format import metadata_keys as keys
 from pyhudi.metadata_table.format.record import ColumnStats, FileEntry, FileList, MetadataRecord, RecordType
-from pyhudi.metadata_table.read.writer_table import FOLDER, open_own
+from pyhudi.metadata_table.read.writer_table import FOLDER, open_writer_table
 from pyhudi.metadata_table.write.data_table_changes import Changes
 from pyhudi.metadata_table.write.metadata_commit import write_changes
 from pyhudi.storage.storage_protocol import Storage
@@ -30,7 +30,7 @@ def table(tmp_path: Path) -> HudiTable:
 
 
 def forge(storage: Storage, partition: str, records: dict[str, MetadataRecord]) -> None:
-    own = open_own(storage, sources())
+    own = open_writer_table(storage, sources())
     assert own is not None
     write_changes(own, own.next_time(), {partition: Changes(records)})
 

@@ -76,5 +76,8 @@ def records(metadata: MetadataTable, name: str, kind: type[R]) -> dict[str, R]:
 
 def without_sizes(slices: Slices) -> Slices:
     """Hudi 0.15 lists log files of a failed write with one byte each, of which nothing counts."""
-    found = ((path, [(*piece[:3], [log.split(" ")[0] for log in piece[3]]) for piece in pieces]) for path, pieces in slices.items())
-    return {path: pieces for path, pieces in found if pieces}
+    found = (
+        (path, [(*file_slice[:3], [log.split(" ")[0] for log in file_slice[3]]) for file_slice in file_slices])
+        for path, file_slices in slices.items()
+    )
+    return {path: file_slices for path, file_slices in found if file_slices}

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from pyhudi.errors import UsageError
 from pyhudi.read.filter.arrow_condition import condition_of
-from pyhudi.read.filter.condition import Column, Compare, Not, Opaque, operands
+from pyhudi.read.filter.condition import Column, Compare, Not, Unknown, operands
 from pyhudi.read.filter.row_predicate import check_condition
 from pyhudi.read.skipping.bounds import may_match
 from tests.unit.read.test_bounds_property import FILES, SCHEMA, VALUES, bounds_of
@@ -79,7 +79,7 @@ def test_a_comparison_is_read_with_its_column_and_value(expression: pc.Expressio
 )
 def test_what_cannot_be_told_is_opaque(expression: pc.Expression) -> None:
     found = condition_of(expression, COLUMNS)
-    assert isinstance(found.part if isinstance(found, Not) else found, Opaque)
+    assert isinstance(found.part if isinstance(found, Not) else found, Unknown)
 
 
 MAKES: list[Callable[[pc.Expression, Any], pc.Expression]] = [

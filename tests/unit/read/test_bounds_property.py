@@ -17,7 +17,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pyhudi.read.filter.condition import AllOf, Among, BeginsWith, Column, Compare, Condition, IsNull, Not, operands
+from pyhudi.read.filter.condition import And, Column, Compare, Condition, In, IsNull, Not, StartsWith, operands
 from pyhudi.read.filter.predicate import parse_predicate
 from pyhudi.read.skipping.bounds import Bounds, may_match
 
@@ -117,14 +117,14 @@ def holds(condition: Condition, value: float | None) -> bool | None:
         case Not(part):
             inner = holds(part, value)
             return None if inner is None else not inner
-        case AllOf(parts):
+        case And(parts):
             each = [holds(part, value) for part in parts]
             return False if False in each else None if None in each else True
         case IsNull():
             return value is None
         case Compare(_, symbol, literal_) if value is not None:
             return SYMBOLS[symbol](spark_order(value), spark_order(literal_.as_py()))
-        case Among(_, values, _) if value is not None:
+        case In(_, values, _) if value is not None:
             return any(spark_order(one) == spark_order(value) for one in values.to_pylist())
     return None
 
@@ -132,9 +132,9 @@ def holds(condition: Condition, value: float | None) -> bool | None:
 NUMBERS = st.sampled_from([-1.0, 0.0, 1.0, math.nan, math.inf])
 OF_SPARK = st.recursive(
     st.builds(lambda symbol, value: Compare(F, symbol, pa.scalar(value)), st.sampled_from(list(SYMBOLS)), NUMBERS)
-    | st.builds(lambda values: Among(F, pa.array(values, pa.float64())), st.lists(NUMBERS, min_size=1, max_size=3))
+    | st.builds(lambda values: In(F, pa.array(values, pa.float64())), st.lists(NUMBERS, min_size=1, max_size=3))
     | st.just(IsNull(F)),
-    lambda inner: st.builds(Not, inner) | st.builds(lambda left, right: AllOf((left, right)), inner, inner),
+    lambda inner: st.builds(Not, inner) | st.builds(lambda left, right: And((left, right)), inner, inner),
     max_leaves=4,
 )
 
@@ -196,11 +196,11 @@ def test_a_file_of_one_value_is_held_against_a_list_of_others() -> None:
 def test_a_prefix_is_held_against_both_bounds() -> None:
     column = Column(("s",), pa.string())
     bounds = Bounds(pa.array(["ab", "b", "abc", None]), pa.array(["ac", "z", "abd", "aa"]), np.ones(4, bool), np.zeros(4, bool))
-    assert may_match(BeginsWith(column, "ab"), {column: bounds}, 4, nan_is_greatest=True).tolist() == [True, False, True, False]
+    assert may_match(StartsWith(column, "ab"), {column: bounds}, 4, nan_is_greatest=True).tolist() == [True, False, True, False]
 
 
 def test_many_values_are_looked_for_between_the_bounds() -> None:
     column = Column(("i",), pa.int64())
     values = pa.array(range(0, 4000, 2))
     bounds = Bounds(pa.array([11, 12, 5000]), pa.array([11, 13, 6000]), np.ones(3, bool), np.zeros(3, bool))
-    assert may_match(Among(column, values), {column: bounds}, 3, nan_is_greatest=True).tolist() == [False, True, False]
+    assert may_match(In(column, values), {column: bounds}, 3, nan_is_greatest=True).tolist() == [False, True, False]

@@ -22,9 +22,9 @@ def test_a_slice_is_merged_once_for_all_reads_of_the_same_columns(monkeypatch: p
     table, merged = table_with_log(), []
     merge = kept.slice_delta
 
-    def noted(storage: Any, shape: Any, task: Any) -> Any:
+    def noted(storage: Any, context: Any, task: Any) -> Any:
         merged.append(task.columns)
-        return merge(storage, shape, task)
+        return merge(storage, context, task)
 
     monkeypatch.setattr(kept, "slice_delta", noted)
     for _ in range(2):

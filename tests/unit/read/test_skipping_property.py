@@ -85,7 +85,7 @@ def check(table: HudiTable, read: int = 3) -> None:
     snapshot = open_snapshot(table.storage, SnapshotQuery())
     plain = open_snapshot(table.storage, SnapshotQuery(use_metadata_table=False, skips_data=False))
     everything = select(plain, None, None, meta_columns=True)
-    slices = [piece for path in plain.partition_paths for piece in plain.slices(path)]
+    slices = [file_slice for path in plain.partition_paths for file_slice in plain.slices(path)]
     parts = [pa.Table.from_batches(read_slices(everything, [one]), schema=everything.schema) for one in slices]
     parts = parts or [everything.schema.empty_table()]
     rows = pa.concat_tables([part.append_column("slice", pa.repeat(number, part.num_rows)) for number, part in enumerate(parts)])
@@ -93,7 +93,7 @@ def check(table: HudiTable, read: int = 3) -> None:
         selection = select(snapshot, None, text)
         wanted = rows.filter(selection.condition)
         chosen = Skipping(snapshot, selection.test, at_any_price=True).choose(selection.paths)
-        kept = {piece.group for piece in chosen.slices}
+        kept = {file_slice.group for file_slice in chosen.slices}
         missed = [slices[place].group for place in set(wanted.column("slice").to_pylist()) if slices[place].group not in kept]
         assert not missed, (text, chosen.partitions_out, chosen.slices_out, missed)
         if number % len(FILTERS) < read:

@@ -67,9 +67,9 @@ def test_damaged_text_is_an_error_that_shows_it(text: str) -> None:
 def test_history_travels_with_the_columns_and_tells_the_version_of_a_file() -> None:
     first = first_version(pa.schema([("id", pa.int64()), ("x", pa.int32())]))
     history = SchemaHistory((first,), first, {"20260101000000005": 0}).changed(drop_column(first, ("x",))).written("20260101000000003")
-    carried = history_of(with_history(data_columns(history.current), history))
-    assert carried is not None
-    versions = [carried.at(f"2026010100000000{n}").version for n in (1, 3, 4, 5)]
+    propagate_errors = history_of(with_history(data_columns(history.current), history))
+    assert propagate_errors is not None
+    versions = [propagate_errors.at(f"2026010100000000{n}").version for n in (1, 3, 4, 5)]
     assert versions == [0, 20260101000000003, 20260101000000003, 0]
     assert history_of(data_columns(first)) is None
 

@@ -8,7 +8,7 @@ from pyhudi.codec.log.log_file import scan_blocks
 from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.errors import CorruptTableError
 from pyhudi.kernels.tasks.write_task import TaskResult
-from pyhudi.service.rollback.append_rollback_block import take_back
+from pyhudi.service.rollback.append_rollback_block import rollback_pending
 from pyhudi.spec.actions.rollback import RollbackMetadata, RollbackRequest
 from pyhudi.spec.files.log_block import BlockType
 from pyhudi.spec.instant import Action
@@ -79,9 +79,9 @@ def test_rollback_records_the_files_by_partition() -> None:
     done = read_action(table.storage, table.config, instant)
     assert isinstance(done, RollbackMetadata)
     part = done.partitions["oslo"]
-    failed, taken_back = logs_of(table)[1:]
+    failed, rolled_back = logs_of(table)[1:]
     assert list(part.failed_log_files or ()) == [failed.rpartition("/")[2]]
-    assert [path.rpartition("/")[2] for path in part.rollback_log_files or ()] == [taken_back.rpartition("/")[2]]
+    assert [path.rpartition("/")[2] for path in part.rollback_log_files or ()] == [rolled_back.rpartition("/")[2]]
 
 
 def test_what_was_taken_back_stays_so_when_the_timeline_begins_later() -> None:
@@ -125,4 +125,4 @@ def test_markers_of_hudi_0_x_name_the_base_file() -> None:
 def test_plan_that_does_not_say_which_slice_is_refused() -> None:
     table = table_with_failed_updates(MemoryStorage())
     with pytest.raises(CorruptTableError, match="without their file slice"):
-        take_back(table.storage, "20260101000000000", "20250101000000000", RollbackRequest("oslo", log_blocks_to_delete={"a": 1}))
+        rollback_pending(table.storage, "20260101000000000", "20250101000000000", RollbackRequest("oslo", log_blocks_to_delete={"a": 1}))

@@ -6,7 +6,7 @@ import pytest
 
 from pyhudi.errors import UsageError
 from pyhudi.sql.write.assignments import Assignment
-from pyhudi.sql.write.merge_text import Deed, Rows, merge_text
+from pyhudi.sql.write.merge_text import ClauseAction, Rows, merge_text
 
 
 def test_tables_aliases_and_condition():
@@ -41,7 +41,7 @@ def test_a_table_without_alias_is_named_as_written():
 )
 def test_a_clause_says_which_rows_and_under_which_condition(head, rows, condition):
     (clause,) = merge_text(f"MERGE INTO t USING s ON t.id = s.id {head} THEN DELETE").clauses
-    assert (clause.rows, clause.condition, clause.deed) == (rows, condition, Deed.DELETE)
+    assert (clause.rows, clause.condition, clause.deed) == (rows, condition, ClauseAction.DELETE)
 
 
 def test_assignments_of_update_and_insert():

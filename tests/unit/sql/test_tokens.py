@@ -78,7 +78,7 @@ def test_a_quoted_name_reads_back(name):
 
 
 @given(st.lists(st.sampled_from(["a", "'x y'", "`q``q`", "(", ")", ",", "=", "1", "-- c\n", "/* d */", " "])))
-def test_tokens_stand_where_they_say(pieces):
-    text = " ".join(pieces)
+def test_tokens_stand_where_they_say(file_slices):
+    text = " ".join(file_slices)
     for token in tokenize(text):
         assert text[token.start : token.end] == token.text

@@ -9,7 +9,7 @@ import pytest
 
 from pyhudi import HudiTable
 from pyhudi.errors import OptionError
-from pyhudi.spec.options import overruled
+from pyhudi.spec.options import merge_options
 from pyhudi.storage.defaults_file import default_options
 
 SCHEMA = pa.schema([("id", pa.int64()), ("ts", pa.int64()), ("part", pa.string())])
@@ -91,4 +91,4 @@ def test_reads_look_at_the_file(conf: Path) -> None:
 
 
 def test_later_level_goes_before_earlier_ones_under_any_name() -> None:
-    assert overruled({"hoodie.table.ordering.fields": "a"}, {"preCombineField": "b"}) == {"preCombineField": "b"}
+    assert merge_options({"hoodie.table.ordering.fields": "a"}, {"preCombineField": "b"}) == {"preCombineField": "b"}

@@ -162,7 +162,7 @@ def test_a_failed_write_takes_its_log_of_changes_with_it(tmp_path: Path, monkeyp
         raise ConflictError("somebody came between")
 
     with monkeypatch.context() as patched:
-        patched.setattr(transaction, "check_alone", refuse)
+        patched.setattr(transaction, "check_timeline_unchanged", refuse)
         with pytest.raises(ConflictError):
             table.upsert([row(1, "b1", 2, "x")])
     assert not logs_of(tmp_path)

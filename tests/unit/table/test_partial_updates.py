@@ -158,8 +158,8 @@ def test_a_row_that_was_filled_from_a_late_one_is_one_that_this_commit_changed()
 
 
 def lines(table: HudiTable) -> dict[str, str]:
-    about = ("merge", "payload", "partial")
-    return {name: value for name, value in table.config.properties.items() if any(word in name for word in about)}
+    with_subject = ("merge", "payload", "partial")
+    return {name: value for name, value in table.config.properties.items() if any(word in name for word in with_subject)}
 
 
 @pytest.mark.parametrize(

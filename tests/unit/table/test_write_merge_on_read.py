@@ -28,11 +28,11 @@ def merged_on_read(**arguments: Any) -> HudiTable:
 
 def slices(table: HudiTable) -> list[FileSlice]:
     view = FileSystemView(table.storage, table.config, load_timeline(table.storage, table.config))
-    return [piece for path in view.partition_paths() for piece in view.latest_slices(path)]
+    return [file_slice for path in view.partition_paths() for file_slice in view.latest_slices(path)]
 
 
 def logs(table: HudiTable) -> list[int]:
-    return [len(piece.logs) for piece in slices(table)]
+    return [len(file_slice.logs) for file_slice in slices(table)]
 
 
 def actions(table: HudiTable) -> list[str]:
@@ -54,7 +54,7 @@ def test_new_rows_join_a_small_base_file_without_logs_together_with_its_updates(
     table = merged_on_read()
     table.insert([ride(1), ride(2)])
     table.upsert([ride(2, value=8), ride(3)])
-    assert [(len(piece.logs), piece.group.file_id) for piece in slices(table)] == [(0, slices(table)[0].group.file_id)]
+    assert [(len(file_slice.logs), file_slice.group.file_id) for file_slice in slices(table)] == [(0, slices(table)[0].group.file_id)]
     assert rows_of(table) == [ride(1), ride(2, value=8), ride(3)]
 
 
@@ -225,9 +225,9 @@ def test_keys_in_a_group_of_log_files_only_are_found_by_every_index(index: str, 
     table, listed = merged_on_read(), {"hoodie.metadata.enable": "false"}
     table.insert([ride(1)], options=listed)
     table.upsert([ride(1, value=2)], options=listed)
-    (piece,) = slices(table)
-    assert piece.base is not None
-    table.storage.delete(piece.base.path)
+    (file_slice,) = slices(table)
+    assert file_slice.base is not None
+    table.storage.delete(file_slice.base.path)
     table.upsert([ride(1, value=3), ride(2, value=3)], options={**listed, "hoodie.index.type": index})
     assert rows_of(table) == [ride(1, value=3), ride(2, value=3)]
 
@@ -239,9 +239,9 @@ def test_logs_beyond_the_limit_of_a_read_are_merged_in_parts(monkeypatch: pytest
     whole, parts = rows_of(table), []
     counted = kept.slice_delta
 
-    def noted(storage: Any, shape: Any, task: Any) -> Any:
+    def noted(storage: Any, context: Any, task: Any) -> Any:
         parts.append(task.part[1])
-        return counted(storage, shape, task)
+        return counted(storage, context, task)
 
     monkeypatch.setattr(kept, "slice_delta", noted)
     found = table.to_arrow(options={"hoodie.memory.merge.max.size": "4000"}).to_pylist()

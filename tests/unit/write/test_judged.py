@@ -17,9 +17,9 @@ from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
 from pyhudi.spec.files.file_group import FileSlice
 from pyhudi.spec.table.merge_mode import MergeMode
 from pyhudi.timeline.load_timeline import load_timeline
-from pyhudi.write.input.prepare_rows import TableSchema, keyed_rows, table_shape
+from pyhudi.write.input.prepare_rows import TableSchema, keyed_rows, record_context
 from pyhudi.write.input.split_by_partition import split_by_partition
-from pyhudi.write.tagging.global_index_routing import HITS, LATE, SLICE, STANDS, WINS, judged, routed
+from pyhudi.write.tagging.global_index_routing import HITS, LATE, SLICE, STANDS, WINS, evaluate_hits, routed
 from tests.unit.table.tables import make_table, ride
 
 LEFT = {"hoodie.compact.inline": "false", "hoodie.parquet.small.file.limit": "0"}
@@ -35,8 +35,8 @@ def lookup(request: pytest.FixtureRequest) -> Lookup:
     table.insert([ride(4, "rome", 2, 7), ride(5, "bern", 2, 7), ride(3, "oslo", 2, 7)], options=LEFT)  # copies, and one that comes back
     timeline = load_timeline(table.storage, table.config)
     view = open_view(table.storage, table.config, timeline)
-    shape = table_shape(TableSchema(table.schema, table.config.create_schema_json or ""), table.config)
-    return Lookup(table.storage, view, LocalEngine(), shape)
+    context = record_context(TableSchema(table.schema, table.config.create_schema_json or ""), table.config)
+    return Lookup(table.storage, view, LocalEngine(), context)
 
 
 @pytest.mark.parametrize("move", [True, False])
@@ -47,7 +47,7 @@ def test_every_row_goes_where_the_index_sends_it(lookup: Lookup, move: bool, ord
     index = GlobalIndex(ordering_fields=ordering, merge_mode=MergeMode.EVENT_TIME_ORDERING, move=move)
     cities = ["rome", "rome", "oslo", "oslo", "oslo", "bern", "bern", "oslo", "lima", "rome", "rome"]
     data = pa.Table.from_pylist([ride(number, city, 9, 4 + number % 4) for number, city in enumerate([*cities, "lima", "lima", "lima"])])
-    keyed = keyed_rows(data, lookup.shape.schema, lookup.view.config, "20260101000000000")
+    keyed = keyed_rows(data, lookup.context.schema, lookup.view.config, "20260101000000000")
     parts = split_by_partition(keyed)
     expected, late = flat(index.tag(parts, lookup))
     found = routed(index, with_hits(index, parts, lookup), pieces_of(lookup), positions=positions).to_pylist()
@@ -57,17 +57,17 @@ def test_every_row_goes_where_the_index_sends_it(lookup: Lookup, move: bool, ord
 
 
 def pieces_of(lookup: Lookup) -> list[FileSlice]:
-    return [piece for path in lookup.view.partition_paths() for piece in lookup.view.latest_slices(path)]
+    return [file_slice for path in lookup.view.partition_paths() for file_slice in lookup.view.latest_slices(path)]
 
 
 def with_hits(index: GlobalIndex, parts: list[PartitionRows], lookup: Lookup) -> pa.Table:
     """The rows as an engine brings them: each with what the slices that hold its key say of it, which answer for all rows at once."""
-    pieces = pieces_of(lookup)
+    file_slices = pieces_of(lookup)
     asked: dict[int, list[pa.Table]] = {}
     for part, hits in zip(parts, index.finder.find([Wanted(keys_of(part)) for part in parts], lookup), strict=True):
         for hit in hits:
-            asked.setdefault(pieces.index(hit.piece), []).append(rows_of_hit(part, hit))
-    answers = [judged(pa.concat_tables(rows), number, pieces[number], index.facts(lookup)) for number, rows in asked.items()]
+            asked.setdefault(file_slices.index(hit.file_slice), []).append(rows_of_hit(part, hit))
+    answers = [evaluate_hits(pa.concat_tables(rows), number, file_slices[number], index.facts(lookup)) for number, rows in asked.items()]
     by_key: dict[str, list[dict[str, object]]] = {}
     for answer in pa.concat_tables(answers).to_pylist():
         by_key.setdefault(answer.pop(RECORD_KEY), []).append(answer)
@@ -96,7 +96,7 @@ def keys_of(part: PartitionRows) -> pa.StringArray:
 def flat(tagged: list[TaggedRows]) -> tuple[Routes, int]:
     found: Routes = set()
     for part in tagged:
-        for file_id, rows in [*((piece.group.file_id, rows) for piece, rows in part.updates), (None, part.inserts)]:
+        for file_id, rows in [*((file_slice.group.file_id, rows) for file_slice, rows in part.updates), (None, part.inserts)]:
             for row in rows.to_pylist():
                 found.add((row[RECORD_KEY], part.partition_path, file_id, bool(row.get(DELETE_COLUMN)), row.get(POSITION_COLUMN)))
     return found, sum(part.late for part in tagged)

@@ -26,7 +26,7 @@ _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _FIRST_DAY = dt.date(1970, 1, 1).toordinal()
 _MICROSECOND = dt.timedelta(microseconds=1)
 _MOST_SHIFT = 63
-#: Among several values the branch after the last is one more way to write a day.
+#: In several values the branch after the last is one more way to write a day.
 _DATE_AMONG_SEVERAL = 12
 #: Several fields make a list of at most this many values; nobody orders by more.
 _MOST_FIELDS = 1024

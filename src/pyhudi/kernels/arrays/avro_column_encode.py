@@ -36,8 +36,8 @@ def encode_columns(rows: pa.Table, plan: ColumnPlan) -> Iterator[bytes]:
     columns = [_column(rows, field) for field in plan.fields]
     for begin in range(0, rows.num_rows, _ROWS_AT_ONCE):
         count = min(_ROWS_AT_ONCE, rows.num_rows - begin)
-        pieces = zip(plan.fields, columns, strict=True)
-        parts = [part for field, column in pieces for part in _parts(field, column.slice(begin, count), begin)]
+        file_slices = zip(plan.fields, columns, strict=True)
+        parts = [part for field, column in file_slices for part in _parts(field, column.slice(begin, count), begin)]
         yield from _joined(parts, count)
 
 

@@ -19,13 +19,13 @@ Mask = npt.NDArray[np.bool_]
 _MOST_DENSE = 1 << 31
 
 
-def winners(groups: Places, ordering: Sequence[pa.ChunkedArray], hard_deletes: Mask) -> Places:
+def winners(groups: Places, ordering: Sequence[pa.ChunkedArray], commit_time_deletes: Mask) -> Places:
     """Return the place of the version that stays for each group, by ascending group.
 
     Args:
         groups: numbers without gaps, alike for versions of one key; the versions stand in the order in which they came.
         ordering: the columns of the ordering fields; without any the last version stays.
-        hard_deletes: which versions are deletes by commit time.
+        commit_time_deletes: which versions are deletes by commit time.
     """
     if not ordering:
         # The last version of a group beats all before it, deletes by commit time included.
@@ -33,7 +33,7 @@ def winners(groups: Places, ordering: Sequence[pa.ChunkedArray], hard_deletes: M
         last[groups] = np.arange(len(groups))
         return last
     # One number that orders versions as group, generation and ordering values do: sorting by it costs a fourth of sorting by each.
-    order_by = groups * 3 + generations(groups, hard_deletes) + 1
+    order_by = groups * 3 + generations(groups, commit_time_deletes) + 1
     for column in ordering:
         rank = ranks(column)
         order_by = _dense(order_by * (int(rank.max(initial=0)) + 1) + rank)
@@ -50,17 +50,17 @@ def _dense(numbers: Places) -> Places:
     return np.unique(numbers, return_inverse=True)[1].astype(np.int64)
 
 
-def generations(groups: Places, hard_deletes: Mask) -> Places:
+def generations(groups: Places, commit_time_deletes: Mask) -> Places:
     """Say for each version whether it came before (-1), as (0) or after (1) its group's last delete by commit time.
 
     Such a delete beats all that came before it, and any version that comes after beats the delete. Versions of groups
     without one are 1.
     """
-    if not hard_deletes.any():
+    if not commit_time_deletes.any():
         return np.ones(len(groups), np.int64)
     places = np.arange(len(groups))
     last = np.full(int(groups.max()) + 1, -1)
-    np.maximum.at(last, groups[hard_deletes], places[hard_deletes])
+    np.maximum.at(last, groups[commit_time_deletes], places[commit_time_deletes])
     found: Places = np.sign(places - last[groups])
     return found
 

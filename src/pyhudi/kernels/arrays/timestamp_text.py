@@ -34,7 +34,7 @@ _SECOND_MS: Final = 1000
 _MINUTE_MS: Final = 60_000
 
 
-def moment_texts(column: pa.Array, settings: TimestampText, field: str, first_row: int = 0) -> tuple[Codes, list[str | None]]:
+def timestamp_strings(column: pa.Array, settings: TimestampText, field: str, first_row: int = 0) -> tuple[Codes, list[str | None]]:
     """Return a code for each row and the text of each code.
 
     Args:
@@ -77,7 +77,7 @@ def _read_at_once(column: pa.StringArray, settings: TimestampText) -> Codes | No
     return millis
 
 
-def clock_texts(column: pa.TimestampArray) -> pa.StringArray:
+def local_time_strings(column: pa.TimestampArray) -> pa.StringArray:
     """Return timestamps as a clock on this machine shows them."""
     encoded = pa.array(_cut(_numbers(column), 1000), mask=_nulls(column)).dictionary_encode()
     return pa.array([clock_text(millis, LOCAL_ZONE) for millis in encoded.dictionary.to_pylist()], pa.string()).take(encoded.indices)

@@ -42,7 +42,7 @@ CONSTANT_COLUMNS = (COMMIT_TIME, PARTITION_PATH, FILE_NAME)
 
 
 @dataclass(frozen=True, slots=True)
-class TableShape:
+class RecordContext:
     """What a task must know of the table.
 
     `schema` holds the data columns, `avro_schema_json` the same with the meta fields in front. Rows are deletes that

@@ -15,7 +15,7 @@ from pyhudi.kernels.base_file.base_file import (
     FOOTER_BLOOM_TYPE,
     FOOTER_MAX_KEY,
     FOOTER_MIN_KEY,
-    TableShape,
+    RecordContext,
     WriterSettings,
 )
 from pyhudi.kernels.base_file.bloom_columns import KeyFilter
@@ -31,11 +31,11 @@ class BaseFileWriter:
     The file is finished when the `with` block ends; when it ends with an error the file is no Parquet file.
     """
 
-    def __init__(self, output: BinaryIO, shape: TableShape, settings: WriterSettings, keys: KeyFilter | None) -> None:
+    def __init__(self, output: BinaryIO, context: RecordContext, settings: WriterSettings, keys: KeyFilter | None) -> None:
         self._output = output
-        self._shape = shape
+        self._context = context
         self._settings = settings
-        self._schema = shape.file_schema
+        self._schema = context.file_schema
         self._filter = keys
         self._writer: pq.ParquetWriter | None = None
         self._waiting: list[pa.Table] = []
@@ -44,18 +44,18 @@ class BaseFileWriter:
         self.rows = 0
 
     def append(self, rows: pa.Table, *, known_keys: bool = False) -> None:
-        """Add rows of `shape.file_schema`; whole row groups are written at once, the rest waits.
+        """Add rows of `context.file_schema`; whole row groups are written at once, the rest waits.
 
         `known_keys` says that the bloom filter, taken over from the file before, holds their keys already.
         """
         if rows.num_rows == 0:
             return
-        if self._shape.virtual_key is not None:
+        if self._context.virtual_key is not None:
             rows = without_identity(rows)
         if self._filter is not None:
             self._filter.add(rows.column(RECORD_KEY), stored=known_keys)
         self.rows += rows.num_rows
-        if self._shape.virtual_key is None:
+        if self._context.virtual_key is None:
             self._keys.extend(rows.column(RECORD_KEY))
         group_bytes = self._settings.row_group_bytes
         rows_per_group = rows_of_bytes(rows, group_bytes)
@@ -97,7 +97,7 @@ class BaseFileWriter:
             self._writer.write_table(group.unify_dictionaries(), row_group_size=group.num_rows)
 
     def _footer(self) -> dict[str, str]:
-        entries = {FOOTER_AVRO_SCHEMA: self._shape.avro_schema_json}
+        entries = {FOOTER_AVRO_SCHEMA: self._context.avro_schema_json}
         if self._filter is not None:
             entries[FOOTER_BLOOM_FILTER] = self._filter.encode()
             if "DYNAMIC" in self._filter.type_code:

@@ -16,7 +16,13 @@ import pyarrow as pa
 
 from pyhudi.codec.bloom_codec import BloomFilter, BloomType, StoredFilter
 from pyhudi.kernels.arrays.murmur_columns import bit_positions
-from pyhudi.kernels.base_file.base_file import FOOTER_BLOOM_FILTER, FOOTER_BLOOM_TYPE, OLD_FOOTER_BLOOM_FILTER, TableShape, WriterSettings
+from pyhudi.kernels.base_file.base_file import (
+    FOOTER_BLOOM_FILTER,
+    FOOTER_BLOOM_TYPE,
+    OLD_FOOTER_BLOOM_FILTER,
+    RecordContext,
+    WriterSettings,
+)
 from pyhudi.kernels.base_file.parquet_input import footer_entries, open_parquet
 
 if TYPE_CHECKING:
@@ -83,13 +89,13 @@ class KeyFilter:
         return cls(stored, keys=rows, fits_to=settings if fits else None)
 
     @classmethod
-    def for_rows_after(cls, storage: Storage, base: BaseFile | None, shape: TableShape, settings: WriterSettings) -> KeyFilter | None:
+    def for_rows_after(cls, storage: Storage, base: BaseFile | None, context: RecordContext, settings: WriterSettings) -> KeyFilter | None:
         """Return the filter of the file that takes the place of a base file, or of a new one; None where files have none.
 
         Raises:
             CorruptTableError: the file before or its filter is damaged.
         """
-        if not settings.bloom_enabled or shape.virtual_key is not None:
+        if not settings.bloom_enabled or context.virtual_key is not None:
             return None
         return cls.empty(settings) if base is None else cls.of_file(storage, base, settings)
 

@@ -14,7 +14,7 @@ from pyhudi.kernels.base_file.base_file import CONSTANT_TYPE
 from pyhudi.schema.meta_columns import COMMIT_SEQNO, COMMIT_TIME, FILE_NAME, META_COLUMNS, RECORD_KEY
 
 
-class Stamp:
+class MetaColumnWriter:
     """Meta columns of the rows of one file, written by one task. Counts the rows it stamps as new."""
 
     def __init__(self, instant: str, task_partition: str, partition_path: str, file_name: str) -> None:

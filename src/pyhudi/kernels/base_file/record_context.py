@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.keygen.choose_generator import key_fields
 from pyhudi.merge.choose_merger import merge_rule
 from pyhudi.merge.partial_update import Gaps
@@ -17,7 +17,7 @@ from pyhudi.spec.table.payload_class import PartialMode
 from pyhudi.spec.table.table_config import TableConfig
 
 
-def shape_of(config: TableConfig, schema: pa.Schema, avro_json_with_meta: str) -> TableShape:
+def record_context_of(config: TableConfig, schema: pa.Schema, avro_json_with_meta: str) -> RecordContext:
     """Return what tasks must know of the table.
 
     Args:
@@ -29,7 +29,7 @@ def shape_of(config: TableConfig, schema: pa.Schema, avro_json_with_meta: str) -
         UnsupportedError: the table merges records by a class, a mode or a key generator that is not known here.
     """
     rule = merge_rule(config, frozenset(schema.names))
-    return TableShape(
+    return RecordContext(
         name=config.name,
         schema=schema,
         avro_schema_json=avro_json_with_meta,

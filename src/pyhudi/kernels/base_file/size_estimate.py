@@ -7,9 +7,9 @@ import io
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pyhudi.kernels.base_file.base_file import TableShape, WriterSettings
+from pyhudi.kernels.base_file.base_file import RecordContext, WriterSettings
 from pyhudi.kernels.base_file.base_file_writer import BaseFileWriter
-from pyhudi.kernels.base_file.meta_column_writer import Stamp
+from pyhudi.kernels.base_file.meta_column_writer import MetaColumnWriter
 from pyhudi.schema.meta_columns import without_meta_columns
 
 #: Of many rows the sample is large enough to be exact to some hundredths; of few it is a share, or estimating would cost what writing does.
@@ -32,10 +32,10 @@ def row_bytes(rows: pa.Table, settings: WriterSettings) -> float:
     if not rows.num_rows:
         return 0.0
     sample = _sample(rows)
-    shape = TableShape("", without_meta_columns(sample.schema), "")
+    context = RecordContext("", without_meta_columns(sample.schema), "")
     output = io.BytesIO()
-    with BaseFileWriter(output, shape, settings, None) as writer:
-        writer.append(Stamp(_INSTANT, "0", "", _FILE_NAME).new(sample, shape.file_schema))
+    with BaseFileWriter(output, context, settings, None) as writer:
+        writer.append(MetaColumnWriter(_INSTANT, "0", "", _FILE_NAME).new(sample, context.file_schema))
     group = pq.read_metadata(io.BytesIO(output.getvalue())).row_group(0)
     size = sum(group.column(place).total_compressed_size for place in range(group.num_columns))
     return float(size / sample.num_rows)

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pyhudi.errors import SchemaError
-from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.schema.meta_columns import IS_DELETED
 
 #: A boolean column beside the data: true marks a delete by commit time, which has no ordering value and always wins.
@@ -28,7 +28,7 @@ def commit_time_deletes(rows: pa.Table) -> Mask:
     return _mask(rows.column(DELETE_COLUMN))
 
 
-def marked_deletes(rows: pa.Table, shape: TableShape) -> Mask:
+def marked_deletes(rows: pa.Table, context: RecordContext) -> Mask:
     """Rows that their own data marks as deletes; they carry their ordering value.
 
     Raises:
@@ -39,9 +39,9 @@ def marked_deletes(rows: pa.Table, shape: TableShape) -> Mask:
         if rows.schema.field(IS_DELETED).type != pa.bool_():
             raise SchemaError(f"Column '{IS_DELETED}' has type {rows.schema.field(IS_DELETED).type}; it must be boolean.")
         deletes |= _mask(rows.column(IS_DELETED))
-    if shape.delete_field is not None and shape.delete_field in rows.schema.names:
-        texts = pc.cast(rows.column(shape.delete_field), pa.string())
-        deletes |= _mask(pc.equal(texts, pa.scalar(shape.delete_marker, pa.string())))
+    if context.delete_field is not None and context.delete_field in rows.schema.names:
+        texts = pc.cast(rows.column(context.delete_field), pa.string())
+        deletes |= _mask(pc.equal(texts, pa.scalar(context.delete_marker, pa.string())))
     return deletes
 
 

@@ -19,7 +19,7 @@ from pyhudi.codec.log.log_content import encode_avro_content
 from pyhudi.codec.log.log_writer import encode_block
 from pyhudi.codec.log.ordering_encode import varint
 from pyhudi.kernels.arrays.avro_rows import encode
-from pyhudi.kernels.base_file.base_file import TableShape, WriterSettings
+from pyhudi.kernels.base_file.base_file import RecordContext, WriterSettings
 from pyhudi.schema.meta_columns import RECORD_KEY, is_meta_column
 from pyhudi.spec.files.file_group import join_path
 from pyhudi.spec.files.file_names import BaseFileName, LogFileName
@@ -60,14 +60,14 @@ class Rewrite(Protocol):
 class ChangeLog:
     """Takes the changes of one file group and writes them in blocks. The file is complete when the `with` block ends."""
 
-    def __init__(self, storage: Storage, shape: TableShape, settings: WriterSettings, task: Rewrite) -> None:
+    def __init__(self, storage: Storage, context: RecordContext, settings: WriterSettings, task: Rewrite) -> None:
         """Prepare the log that stands beside the file of a task; nothing is written yet."""
-        assert shape.change_log is not None
+        assert context.change_log is not None
         self._storage = storage
-        self._mode = shape.change_log
+        self._mode = context.change_log
         self._instant = task.instant
         self._block_bytes = settings.log.block_bytes
-        self._images_json = _data_json(shape.avro_schema_json)
+        self._images_json = _data_json(context.avro_schema_json)
         self._header = BlockHeader(instant=task.instant, schema_json=change_schema(self._mode, self._images_json))
         name = LogFileName(task.file_name.file_id, task.instant, 1, task.write_token, CHANGE_LOG_SUFFIX)
         self._path = join_path(task.path.rpartition("/")[0], str(name))

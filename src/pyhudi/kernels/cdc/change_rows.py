@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pyhudi.errors import CorruptTableError
-from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.row_identity import IDENTITY_COLUMNS, is_among, rows_without
 from pyhudi.kernels.cdc.change_log import images, read_change_log
 from pyhudi.kernels.cdc.row_json import json_rows
@@ -51,7 +51,7 @@ class ChangeTask:
     appended: bool = False
 
 
-def iter_changes(storage: Storage, shape: TableShape, task: ChangeTask) -> Iterator[pa.RecordBatch]:
+def iter_changes(storage: Storage, context: RecordContext, task: ChangeTask) -> Iterator[pa.RecordBatch]:
     """Yield the changes of a commit to a file group, with the columns of `CHANGE_SCHEMA`.
 
     Raises:
@@ -59,27 +59,27 @@ def iter_changes(storage: Storage, shape: TableShape, task: ChangeTask) -> Itera
         UnsupportedError: a log holds what is not served.
     """
     if task.logs:
-        yield from _logged(storage, shape, task)
+        yield from _logged(storage, context, task)
     elif task.after is None:
-        for rows in _rows(storage, shape, task.before):
+        for rows in _rows(storage, context, task.before):
             yield _batch(task, DELETED, json_rows(rows), None)
     elif task.before is None:
-        for rows in _rows(storage, shape, task.after):
+        for rows in _rows(storage, context, task.after):
             yield _batch(task, INSERTED, None, json_rows(rows))
     else:
-        yield from _compared(storage, shape, task)
+        yield from _compared(storage, context, task)
 
 
-def _logged(storage: Storage, shape: TableShape, task: ChangeTask) -> Iterator[pa.RecordBatch]:
+def _logged(storage: Storage, context: RecordContext, task: ChangeTask) -> Iterator[pa.RecordBatch]:
     for log in task.logs:
         for entries in read_change_log(storage, log):
             try:
                 # As Apache Hudi gives it: an image that the log could have held and has not is the JSON text of nothing.
-                before = _texts(*images(entries, "before", shape.schema, log.name.instant))
+                before = _texts(*images(entries, "before", context.schema, log.name.instant))
                 if task.after is None:
-                    after = _texts(*images(entries, "after", shape.schema, log.name.instant))
+                    after = _texts(*images(entries, "after", context.schema, log.name.instant))
                 else:
-                    after = _looked_up(storage, shape, task.after, entries)
+                    after = _looked_up(storage, context, task.after, entries)
             except (CorruptTableError, KeyError) as error:
                 raise CorruptTableError(f"Log of changes '{log.path}' of the table at {storage.uri}: {error}") from error
             operations = entries.column("op").combine_chunks()
@@ -91,10 +91,10 @@ def _texts(rows: pa.Table, there: pa.BooleanArray) -> pa.StringArray:
     return pc.replace_with_mask(pa.repeat(pa.scalar("null"), len(there)), there, json_rows(rows))
 
 
-def _looked_up(storage: Storage, shape: TableShape, after: SliceTask, entries: pa.Table) -> pa.StringArray:
+def _looked_up(storage: Storage, context: RecordContext, after: SliceTask, entries: pa.Table) -> pa.StringArray:
     """Return the images after the commit of entries that hold keys instead."""
     keys = entries.column("record_key").combine_chunks()
-    rows = pa.Table.from_batches(_rows(storage, shape, after, keys), schema=_schema(shape, None))
+    rows = pa.Table.from_batches(_rows(storage, context, after, keys), schema=_schema(context, None))
     places = pc.index_in(keys, value_set=rows.column(RECORD_KEY).combine_chunks())
     found = json_rows(rows).take(places)
     deleted = pc.equal(entries.column("op"), DELETED).combine_chunks()
@@ -105,21 +105,21 @@ def _looked_up(storage: Storage, shape: TableShape, after: SliceTask, entries: p
     return pc.if_else(deleted, pa.scalar(None, pa.string()), found)
 
 
-def _compared(storage: Storage, shape: TableShape, task: ChangeTask) -> Iterator[pa.RecordBatch]:
+def _compared(storage: Storage, context: RecordContext, task: ChangeTask) -> Iterator[pa.RecordBatch]:
     """Yield the changes between two slices."""
     assert task.before is not None
     assert task.after is not None
     # In these modes a late version can fill gaps of a row that stays the same one otherwise: only whole rows tell. So it is where
     # rows do not say which commit wrote them.
-    mixes = shape.mixes_versions or shape.virtual_key is not None
-    keys = _appended_keys(storage, shape, task) if task.appended else None
+    mixes = context.mixes_versions or context.virtual_key is not None
+    keys = _appended_keys(storage, context, task) if task.appended else None
     if keys is None and not mixes:
-        was, now = (_whole(storage, shape, one, None, IDENTITY_COLUMNS) for one in (task.before, task.after))
+        was, now = (_whole(storage, context, one, None, IDENTITY_COLUMNS) for one in (task.before, task.after))
         changed = [rows_without(one, other).column(RECORD_KEY) for one, other in ((was, now), (now, was))]
         keys = pc.unique(pa.chunked_array([chunk for column in changed for chunk in column.chunks], pa.string()))
     if keys is not None and not len(keys):
         return
-    was, now = (_whole(storage, shape, one, keys, None) for one in (task.before, task.after))
+    was, now = (_whole(storage, context, one, keys, None) for one in (task.before, task.after))
     texts = _Texts(json_rows(was), json_rows(now))
     told = (texts.before, texts.after) if mixes else (None, None)
     gone = pc.invert(is_among(was, now, *told))
@@ -147,36 +147,36 @@ def _paired(task: ChangeTask, keys_gone: list[str], gone: list[str], keys_come: 
         yield _batch(task, *(pa.array(column, pa.string()) for column in columns))
 
 
-def _appended_keys(storage: Storage, shape: TableShape, task: ChangeTask) -> pa.StringArray:
+def _appended_keys(storage: Storage, context: RecordContext, task: ChangeTask) -> pa.StringArray:
     """Return the keys of what the commit put into log files."""
     assert task.after is not None
     own = [block for block in chosen_blocks(storage, task.after) if block.header.instant == task.instant]
-    return pc.unique(read_log_rows(storage, shape, own, [RECORD_KEY]).keys)
+    return pc.unique(read_log_rows(storage, context, own, [RECORD_KEY]).keys)
 
 
-def _whole(storage: Storage, shape: TableShape, task: SliceTask, keys: pa.Array | None, columns: Sequence[str] | None) -> pa.Table:
-    batches = list(_rows(storage, shape, task, keys, columns))
-    return pa.Table.from_batches(batches, schema=_schema(shape, columns)).combine_chunks()
+def _whole(storage: Storage, context: RecordContext, task: SliceTask, keys: pa.Array | None, columns: Sequence[str] | None) -> pa.Table:
+    batches = list(_rows(storage, context, task, keys, columns))
+    return pa.Table.from_batches(batches, schema=_schema(context, columns)).combine_chunks()
 
 
-def _schema(shape: TableShape, columns: Sequence[str] | None) -> pa.Schema:
-    names = [*META_COLUMNS, *shape.schema.names] if columns is None else columns
-    fields = {name: pa.field(name, pa.string()) for name in META_COLUMNS} | {field.name: field for field in shape.schema}
+def _schema(context: RecordContext, columns: Sequence[str] | None) -> pa.Schema:
+    names = [*META_COLUMNS, *context.schema.names] if columns is None else columns
+    fields = {name: pa.field(name, pa.string()) for name in META_COLUMNS} | {field.name: field for field in context.schema}
     return pa.schema([fields[name] for name in names])
 
 
 def _rows(
-    storage: Storage, shape: TableShape, task: SliceTask | None, keys: pa.Array | None = None, columns: Sequence[str] | None = None
+    storage: Storage, context: RecordContext, task: SliceTask | None, keys: pa.Array | None = None, columns: Sequence[str] | None = None
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a slice, its logs merged; those of some keys, or all."""
     if task is None:
         return
-    names = _schema(shape, columns).names
+    names = _schema(context, columns).names
     condition = None if keys is None else pc.field(RECORD_KEY).isin(keys)
     if task.slice.logs:
-        yield from iter_merged(storage, shape, replace(task, columns=tuple(names)), condition)
+        yield from iter_merged(storage, context, replace(task, columns=tuple(names)), condition)
     elif task.slice.base is not None:
-        yield from iter_keyed_base(storage, shape, task.slice.base, names, condition)
+        yield from iter_keyed_base(storage, context, task.slice.base, names, condition)
 
 
 def _path(task: SliceTask) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pyhudi.kernels.base_file.base_file import TableShape, WriterSettings
+from pyhudi.kernels.base_file.base_file import RecordContext, WriterSettings
 from pyhudi.kernels.cdc.change_log_writer import ChangeLog, Rewrite
 from pyhudi.kernels.keys.key_kernels import with_computed_keys
 from pyhudi.kernels.merge.base_row_lookup import rows_at
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def log_compaction(
-    storage: Storage, shape: TableShape, settings: WriterSettings, task: Rewrite, merge: SliceTask, limit_bytes: int
+    storage: Storage, context: RecordContext, settings: WriterSettings, task: Rewrite, merge: SliceTask, limit_bytes: int
 ) -> dict[str, int] | None:
     """Write the log of a compacted slice; return its path and size, None when the table has none or all rows are new.
 
@@ -32,13 +32,13 @@ def log_compaction(
         CorruptTableError: a file of the slice is damaged.
     """
     base = merge.slice.base
-    if shape.change_log is None or base is None:
+    if context.change_log is None or base is None:
         return None
-    with ChangeLog(storage, shape, settings, task) as log:
-        for delta in deltas(storage, shape, merge, limit_bytes):
+    with ChangeLog(storage, context, settings, task) as log:
+        for delta in deltas(storage, context, merge, limit_bytes):
             places = delta.masked.to_numpy()
-            stored = rows_at(storage, base, shape.schema, [RECORD_KEY, *shape.schema.names], np.sort(places))
-            gone = with_computed_keys(stored, shape.virtual_key)
+            stored = rows_at(storage, base, context.schema, [RECORD_KEY, *context.schema.names], np.sort(places))
+            gone = with_computed_keys(stored, context.virtual_key)
             new, stays = _in_order_of_keys(delta.rows, gone)
             log.replaced(gone.take(pc.sort_indices(gone, [(RECORD_KEY, "ascending")])), stays)
             log.inserted(new)

@@ -13,7 +13,7 @@ import pyarrow.types as pt
 
 from pyhudi.errors import KeyFieldError
 from pyhudi.javacompat.float_text import float_text
-from pyhudi.kernels.arrays.timestamp_text import Codes, clock_texts, first_places, moment_texts
+from pyhudi.kernels.arrays.timestamp_text import Codes, first_places, local_time_strings, timestamp_strings
 from pyhudi.kernels.base_file.meta_column_writer import numbered
 from pyhudi.keygen.auto import AutoKeys
 from pyhudi.keygen.choose_generator import KeyGenerator
@@ -71,7 +71,7 @@ def column_text(column: pa.ChunkedArray, field: str, *, timestamps_as_text: bool
         return plain
     if pt.is_timestamp(kind):
         if timestamps_as_text and kind.tz is not None:
-            return clock_texts(plain)
+            return local_time_strings(plain)
         return pc.cast(pc.cast(plain, pa.int64()), pa.string())
     if pt.is_binary(kind):
         return _texts_of_distinct(plain, bytes.hex)
@@ -167,7 +167,7 @@ def _distinct(column: pa.ChunkedArray, field: PartitionField, first_row: int) ->
     if pt.is_dictionary(column.type) or field.timestamp is not None:
         column = conform_column(column, storable_type(column.type, field.name), field.name)
     if field.timestamp is not None:
-        return moment_texts(column.combine_chunks(), field.timestamp, field.name, first_row)
+        return timestamp_strings(column.combine_chunks(), field.timestamp, field.name, first_row)
     encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
     distinct = pa.chunked_array([encoded.dictionary])
     texts = column_text(distinct, field.name, timestamps_as_text=field.timestamps_as_text).to_pylist()

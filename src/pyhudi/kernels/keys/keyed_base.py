@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from pyhudi.kernels.arrays.record_versions import Places
 from pyhudi.kernels.arrays.row_filter import passing
-from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.read_base import (
     NO_CONSTANTS,
     Constants,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 def iter_keyed_base(
     storage: Storage,
-    shape: TableShape,
+    context: RecordContext,
     file: BaseFile,
     columns: Sequence[str],
     filter: pc.Expression | None = None,  # noqa: A002 - pyarrow's own name for it
@@ -43,12 +43,14 @@ def iter_keyed_base(
 
     Arguments and errors are those of `iter_base_file`.
     """
-    key, wanted = shape.virtual_key, projected(shape.schema, columns)
-    needed = wanted if filter is None else with_filter_columns(wanted, all_fields(shape.schema), filter)
+    key, wanted = context.virtual_key, projected(context.schema, columns)
+    needed = wanted if filter is None else with_filter_columns(wanted, all_fields(context.schema), filter)
     if key is None or RECORD_KEY not in needed.names:
-        yield from iter_base_file(storage, file, shape.schema, columns, filter, without=without, constants=constants, verify=verify)
+        yield from iter_base_file(storage, file, context.schema, columns, filter, without=without, constants=constants, verify=verify)
         return
     heads = (field.split(".")[0] for field in key.key_fields)
-    for batch in iter_base_file(storage, file, shape.schema, list(dict.fromkeys([*needed.names, *heads])), without=without, verify=verify):
+    for batch in iter_base_file(
+        storage, file, context.schema, list(dict.fromkeys([*needed.names, *heads])), without=without, verify=verify
+    ):
         rows = with_constants(with_computed_keys(pa.Table.from_batches([batch]), key), constants)
         yield from passing(rows, filter).select(wanted.names).to_batches()

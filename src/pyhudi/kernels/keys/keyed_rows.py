@@ -8,15 +8,15 @@ import pyarrow as pa
 
 from pyhudi.errors import KeyFieldError
 from pyhudi.kernels.arrays.byte_size import rows_of_bytes
-from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN, POSITION_COLUMN, commit_time_deletes, marked_deletes
 from pyhudi.schema.evolve import conform, conform_column
 from pyhudi.schema.meta_columns import RECORD_KEY
 
-_PIECE_BYTES = 64 << 20
+_BATCH_BYTES = 64 << 20
 
 
-def keyed_batches(rows: pa.Table | Iterable[pa.RecordBatch], shape: TableShape) -> Iterator[pa.Table]:
+def keyed_batches(rows: pa.Table | Iterable[pa.RecordBatch], context: RecordContext) -> Iterator[pa.Table]:
     """Yield the rows with the columns record key, `_pyhudi_delete` and `_pyhudi_position` (when they came), and data.
 
     At least one piece comes, so that the columns are known when there are no rows.
@@ -26,26 +26,26 @@ def keyed_batches(rows: pa.Table | Iterable[pa.RecordBatch], shape: TableShape) 
         KeyFieldError: a record key is null.
     """
     some = False
-    for piece in _pieces(rows):
+    for file_slice in _batches(rows):
         some = True
-        yield _keyed(piece, shape)
+        yield _keyed(file_slice, context)
     if not some:
         key = pa.field(RECORD_KEY, pa.string())
-        yield pa.schema([key, *shape.schema]).empty_table()
+        yield pa.schema([key, *context.schema]).empty_table()
 
 
-def live_rows(rows: pa.Table, shape: TableShape) -> pa.Table:
+def live_rows(rows: pa.Table, context: RecordContext) -> pa.Table:
     """Return the rows that are not deletes."""
-    deletes = commit_time_deletes(rows) | marked_deletes(rows, shape)
+    deletes = commit_time_deletes(rows) | marked_deletes(rows, context)
     return rows.filter(pa.array(~deletes)) if deletes.any() else rows
 
 
-def _pieces(rows: pa.Table | Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+def _batches(rows: pa.Table | Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
     if isinstance(rows, pa.Table):
         if rows.num_rows == 0:
             yield rows
             return
-        step = rows_of_bytes(rows, _PIECE_BYTES)
+        step = rows_of_bytes(rows, _BATCH_BYTES)
         for start in range(0, rows.num_rows, step):
             yield rows.slice(start, step)
     else:
@@ -53,18 +53,18 @@ def _pieces(rows: pa.Table | Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
             yield pa.Table.from_batches([batch])
 
 
-def _keyed(rows: pa.Table, shape: TableShape) -> pa.Table:
+def _keyed(rows: pa.Table, context: RecordContext) -> pa.Table:
     keys = conform_column(rows.column(RECORD_KEY), pa.string(), RECORD_KEY)
     if keys.null_count:
-        raise KeyFieldError(f"A row for table '{shape.name}' has no record key ('{RECORD_KEY}' is null).")
+        raise KeyFieldError(f"A row for table '{context.name}' has no record key ('{RECORD_KEY}' is null).")
     rows = rows.set_column(rows.schema.get_field_index(RECORD_KEY), RECORD_KEY, keys)
     deletes = commit_time_deletes(rows)
     if not deletes.any():
-        return _with_key(rows, conform(rows, shape.schema))
+        return _with_key(rows, conform(rows, context.schema))
     # Of a row that is deleted only the key counts: what else it holds may be null, or missing altogether.
     doomed, live = rows.filter(pa.array(deletes)), rows.filter(pa.array(~deletes))
-    nulls = pa.Table.from_arrays([pa.nulls(doomed.num_rows, field.type) for field in shape.schema], schema=shape.schema)
-    return pa.concat_tables([_with_key(live, conform(live, shape.schema)), _with_key(doomed, nulls)])
+    nulls = pa.Table.from_arrays([pa.nulls(doomed.num_rows, field.type) for field in context.schema], schema=context.schema)
+    return pa.concat_tables([_with_key(live, conform(live, context.schema)), _with_key(doomed, nulls)])
 
 
 def _with_key(rows: pa.Table, data: pa.Table) -> pa.Table:

@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from pyhudi.errors import CorruptTableError
-from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.log_file.base_positions import has_positions_in, last_position, positions_of
 from pyhudi.schema.avro_arrow import avro_to_arrow
 from pyhudi.schema.meta_columns import IS_DELETED, OPERATION
@@ -21,11 +21,11 @@ from pyhudi.spec.files.file_group import BaseFile
 from pyhudi.spec.files.log_block import BlockType, LogBlock
 
 
-def count_by_headers(shape: TableShape, base: BaseFile, base_rows: int, blocks: Sequence[LogBlock]) -> int | None:
+def count_by_headers(context: RecordContext, base: BaseFile, base_rows: int, blocks: Sequence[LogBlock]) -> int | None:
     """Return the number of rows of a slice, None when the headers do not tell.
 
     Args:
-        shape: what the rows of the table look like.
+        context: what the rows of the table look like.
         base: the slice's base file.
         base_rows: how many rows it has.
         blocks: the blocks that count, in the order in which they apply.
@@ -33,7 +33,7 @@ def count_by_headers(shape: TableShape, base: BaseFile, base_rows: int, blocks: 
     Raises:
         CorruptTableError: a position is behind the end of the base file.
     """
-    if shape.merger is not None or not all(_is_provable(shape, base, block) for block in blocks):
+    if context.merger is not None or not all(_is_provable(context, base, block) for block in blocks):
         return None
     for block in blocks:
         if (last := last_position(block)) >= base_rows:
@@ -49,15 +49,15 @@ def count_by_headers(shape: TableShape, base: BaseFile, base_rows: int, blocks: 
     return int(counts.sum())
 
 
-def _is_provable(shape: TableShape, base: BaseFile, block: LogBlock) -> bool:
+def _is_provable(context: RecordContext, base: BaseFile, block: LogBlock) -> bool:
     header = block.header
     if not has_positions_in(block, base.name.instant):
         return False
     if block.type is BlockType.DELETE:
-        return not shape.compared_fields
+        return not context.compared_fields
     if header.schema_json is None:
         return False
-    return _columns(header.schema_json).isdisjoint((IS_DELETED, OPERATION, shape.delete_field))
+    return _columns(header.schema_json).isdisjoint((IS_DELETED, OPERATION, context.delete_field))
 
 
 @lru_cache(maxsize=64)

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from pyhudi.kernels.arrays.record_versions import Mask
-from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.spec.files.delete_record import COMMIT_TIME_DELETE
 
 #: Written for a null (`codec.log.ordering_encode`), and outside of what Python has days and times for.
@@ -24,14 +24,14 @@ _LEAST_DAY = -(1 << 31)
 _LEAST_TIME = -(1 << 63)
 
 
-def delete_ordering(values: Sequence[object], shape: TableShape) -> tuple[dict[str, pa.Array], Mask]:
+def delete_ordering(values: Sequence[object], context: RecordContext) -> tuple[dict[str, pa.Array], Mask]:
     """Return the columns of the compared ordering fields by name, and which deletes count by commit time.
 
     Example:
         >>> delete_ordering([5, None], shape)[1].tolist()  # doctest: +SKIP
         [False, True]
     """
-    fields = shape.compared_fields
+    fields = context.compared_fields
     hard = np.fromiter((value is None or value is COMMIT_TIME_DELETE for value in values), bool, len(values))
     if not fields:
         return {}, hard | True
@@ -39,7 +39,7 @@ def delete_ordering(values: Sequence[object], shape: TableShape) -> tuple[dict[s
     hard |= np.fromiter((len(row) != len(fields) for row in rows), bool, len(rows))
     columns = {}
     for number, name in enumerate(fields):
-        kind = shape.schema.field(name).type
+        kind = context.schema.field(name).type
         column = [None if late else row[number] for row, late in zip(rows, hard, strict=True)]
         columns[name], misfits = _typed(column, kind)
         hard |= misfits

@@ -20,7 +20,7 @@ from pyhudi.codec.log.log_file import read_content, scan_blocks
 from pyhudi.errors import CorruptTableError, KeyFieldError, SchemaError, UnsupportedError
 from pyhudi.kernels.arrays.key_bytes import parts_of
 from pyhudi.kernels.arrays.record_versions import Mask, Places
-from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.parquet_input import corrupt_as_error
 from pyhudi.kernels.base_file.promoted_rows import promoted_rows
 from pyhudi.kernels.base_file.schema_projection import alignment
@@ -55,7 +55,7 @@ class LogRows:
 
     rows: pa.Table
     deletes: Mask
-    hard_deletes: Mask
+    commit_time_deletes: Mask
     positions: Places
     block: Places
     held: tuple[frozenset[str] | None, ...]
@@ -67,14 +67,14 @@ class LogRows:
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
+class _BlockPart:
     rows: pa.Table
     deletes: Mask
-    hard_deletes: Mask
+    commit_time_deletes: Mask
     positions: Places
 
 
-def slice_blocks(storage: Storage, piece: FileSlice, layout: int) -> list[LogBlock]:
+def slice_blocks(storage: Storage, block_part: FileSlice, layout: int) -> list[LogBlock]:
     """Return all blocks of a slice's log files; files of change logs are passed over.
 
     Raises:
@@ -82,12 +82,12 @@ def slice_blocks(storage: Storage, piece: FileSlice, layout: int) -> list[LogBlo
             instant than its own: it was written for another table, or copied under a wrong name.
     """
     blocks: list[LogBlock] = []
-    for log in piece.logs:
+    for log in block_part.logs:
         if not log.name.is_cdc:
             with corrupt_as_error(storage, log.path), storage.open_input(log.path) as source:
                 found = list(scan_blocks(source, log.path, log.size))
             # Logs named by their slice's instant were there before an upgrade from version 6, and hold blocks of several instants.
-            if layout >= OWN_LOG_FILES and not log.is_shared and log.name.instant != piece.base_instant:
+            if layout >= OWN_LOG_FILES and not log.is_shared and log.name.instant != block_part.base_instant:
                 check_own_blocks(storage, log, found, _READ_OPTIMIZED)
             blocks += found
     return blocks
@@ -118,7 +118,7 @@ def check_own_blocks(storage: Storage, log: LogFile, blocks: Sequence[LogBlock],
 
 def read_log_rows(
     storage: Storage,
-    shape: TableShape,
+    context: RecordContext,
     blocks: Sequence[LogBlock],
     columns: Sequence[str],
     *,
@@ -130,7 +130,7 @@ def read_log_rows(
 
     Args:
         storage: the table's storage.
-        shape: what the rows of the table look like.
+        context: what the rows of the table look like.
         blocks: the blocks, in the order in which they apply.
         columns: names of the columns that are wanted; those by which versions are compared come as well.
         base_instant: instant of the slice's base file; positions in other files do not count.
@@ -141,29 +141,29 @@ def read_log_rows(
         CorruptTableError: a block is damaged; names file and offset.
         UnsupportedError: a block or its schema is of a kind that is not served.
     """
-    wanted = _wanted(shape, columns, keyed=keyed)
-    pieces: list[_Piece] = []
+    wanted = _wanted(context, columns, keyed=keyed)
+    block_parts: list[_BlockPart] = []
     numbers: list[Places] = []
     for number, (block, content) in enumerate(_contents(storage, blocks)):
         try:
-            found = [_of_part(piece, part) for piece in _pieces(block, content, shape, wanted, base_instant)]
+            found = [_of_part(block_part, part) for block_part in _block_parts(block, content, context, wanted, base_instant)]
         except (CorruptTableError, UnsupportedError, SchemaError, KeyFieldError) as error:
             kind = UnsupportedError if isinstance(error, UnsupportedError) else CorruptTableError
             raise kind(f"Log file '{block.path}' of the table at {storage.uri}, block at byte {block.offset}: {error}") from error
-        pieces += found
-        numbers += [np.full(piece.rows.num_rows, number) for piece in found]
-    return _joined(pieces, numbers, tuple(_held(block, shape) for block in blocks), wanted)
+        block_parts += found
+        numbers += [np.full(block_part.rows.num_rows, number) for block_part in found]
+    return _joined(block_parts, numbers, tuple(_held(block, context) for block in blocks), wanted)
 
 
-def _wanted(shape: TableShape, columns: Sequence[str], *, keyed: bool) -> pa.Schema:
+def _wanted(context: RecordContext, columns: Sequence[str], *, keyed: bool) -> pa.Schema:
     """Return the columns to read, all nullable: a delete has no values."""
-    deciding = {*shape.compared_fields, IS_DELETED, shape.delete_field}
+    deciding = {*context.compared_fields, IS_DELETED, context.delete_field}
     names = {*columns, *deciding}
     if keyed:
         names.add(RECORD_KEY)
-    if shape.virtual_key is not None and RECORD_KEY in names:
-        names |= {field.split(".")[0] for field in shape.virtual_key.key_fields}
-    return pa.schema([field.with_nullable(True) for field in (*META_FIELDS, *shape.schema) if field.name in names])
+    if context.virtual_key is not None and RECORD_KEY in names:
+        names |= {field.split(".")[0] for field in context.virtual_key.key_fields}
+    return pa.schema([field.with_nullable(True) for field in (*META_FIELDS, *context.schema) if field.name in names])
 
 
 def _contents(storage: Storage, blocks: Sequence[LogBlock]) -> Iterator[tuple[LogBlock, bytes]]:
@@ -173,46 +173,48 @@ def _contents(storage: Storage, blocks: Sequence[LogBlock]) -> Iterator[tuple[Lo
                 yield block, read_content(source, block)
 
 
-def _pieces(block: LogBlock, content: bytes, shape: TableShape, wanted: pa.Schema, base_instant: str | None) -> Iterator[_Piece]:
+def _block_parts(
+    block: LogBlock, content: bytes, context: RecordContext, wanted: pa.Schema, base_instant: str | None
+) -> Iterator[_BlockPart]:
     positions = _positions(block, base_instant)
     begin = 0
     if block.type is BlockType.DELETE:
         for deleted in iter_deletes(content):
             end = begin + len(deleted.keys)
-            yield _deletes(deleted, shape, wanted, _between(positions, begin, end))
+            yield _deletes(deleted, context, wanted, _between(positions, begin, end))
             begin = end
     else:
-        other = alignment(shape.schema, block.header.instant or "")
+        other = alignment(context.schema, block.header.instant or "")
         asked = [*wanted.names, OPERATION]
         names = asked if other is None else [name for name in map(other.stored_name, asked) if name is not None]
         for stored in data_rows(block, content, names):
             rows = promoted_rows(stored, wanted) if other is None else other.rows(stored)
             end = begin + rows.num_rows
-            yield _live(rows, shape, wanted, _between(positions, begin, end))
+            yield _live(rows, context, wanted, _between(positions, begin, end))
             begin = end
     if positions is not None and begin != len(positions):
         raise CorruptTableError(f"{begin} records have {len(positions)} positions")
 
 
-def _live(rows: pa.Table, shape: TableShape, wanted: pa.Schema, positions: Places) -> _Piece:
+def _live(rows: pa.Table, context: RecordContext, wanted: pa.Schema, positions: Places) -> _BlockPart:
     """Return rows of a data block, some of which may be marked as deletes."""
     typed = conform(rows, wanted)
     if RECORD_KEY in wanted.names:
-        typed = with_computed_keys(typed, shape.virtual_key)
-    deletes = marked_deletes(typed, shape)
+        typed = with_computed_keys(typed, context.virtual_key)
+    deletes = marked_deletes(typed, context)
     if OPERATION in rows.schema.names:
         deletes |= pc.is_in(rows.column(OPERATION), _DELETING_OPERATIONS).to_numpy().astype(bool)
     # Where no ordering values are compared, every delete counts by commit time.
-    hard = np.zeros(len(deletes), bool) if shape.compared_fields else deletes
-    return _Piece(typed, deletes, hard, positions)
+    hard = np.zeros(len(deletes), bool) if context.compared_fields else deletes
+    return _BlockPart(typed, deletes, hard, positions)
 
 
-def _deletes(deleted: DeletedKeys, shape: TableShape, wanted: pa.Schema, positions: Places) -> _Piece:
+def _deletes(deleted: DeletedKeys, context: RecordContext, wanted: pa.Schema, positions: Places) -> _BlockPart:
     count = len(deleted.keys)
-    values, hard = delete_ordering(deleted.ordering, shape)
+    values, hard = delete_ordering(deleted.ordering, context)
     values[RECORD_KEY] = pa.array(deleted.keys, pa.string())
     columns = [values[field.name] if field.name in values else pa.nulls(count, field.type) for field in wanted]
-    return _Piece(pa.Table.from_arrays(columns, schema=wanted), np.ones(count, bool), hard, positions)
+    return _BlockPart(pa.Table.from_arrays(columns, schema=wanted), np.ones(count, bool), hard, positions)
 
 
 def _positions(block: LogBlock, base_instant: str | None) -> Places | None:
@@ -228,39 +230,41 @@ def _between(positions: Places | None, begin: int, end: int) -> Places:
     return positions[begin:end]
 
 
-def _held(block: LogBlock, shape: TableShape) -> frozenset[str] | None:
+def _held(block: LogBlock, context: RecordContext) -> frozenset[str] | None:
     if not block.header.is_partial:
         return None
     if block.header.schema_json is None:
         raise CorruptTableError(f"Log file '{block.path}', block at byte {block.offset}: partial rows without a schema")
     names = avro_to_arrow(block.header.schema_json).names
-    other = alignment(shape.schema, block.header.instant or "")
+    other = alignment(context.schema, block.header.instant or "")
     return frozenset(names if other is None else filter(None, map(other.table_name, names)))
 
 
-def _of_part(piece: _Piece, part: tuple[int, int]) -> _Piece:
+def _of_part(block_part: _BlockPart, part: tuple[int, int]) -> _BlockPart:
     number, count = part
-    if RECORD_KEY not in piece.rows.schema.names:
-        return piece
-    keys = piece.rows.column(RECORD_KEY).combine_chunks()
+    if RECORD_KEY not in block_part.rows.schema.names:
+        return block_part
+    keys = block_part.rows.column(RECORD_KEY).combine_chunks()
     if keys.null_count:
         raise CorruptTableError("a record has no key")
     if count == 1:
-        return piece
+        return block_part
     mine = parts_of(keys, count) == number
-    rows = piece.rows.filter(pa.array(mine)).combine_chunks()
-    return _Piece(rows, piece.deletes[mine], piece.hard_deletes[mine], piece.positions[mine])
+    rows = block_part.rows.filter(pa.array(mine)).combine_chunks()
+    return _BlockPart(rows, block_part.deletes[mine], block_part.commit_time_deletes[mine], block_part.positions[mine])
 
 
-def _joined(pieces: Sequence[_Piece], numbers: Sequence[Places], held: tuple[frozenset[str] | None, ...], wanted: pa.Schema) -> LogRows:
-    if not pieces:
+def _joined(
+    block_parts: Sequence[_BlockPart], numbers: Sequence[Places], held: tuple[frozenset[str] | None, ...], wanted: pa.Schema
+) -> LogRows:
+    if not block_parts:
         nothing, nobody = np.zeros(0, bool), np.zeros(0, np.int64)
         return LogRows(wanted.empty_table(), nothing, nothing, nobody, nobody, held)
     return LogRows(
-        pa.concat_tables([piece.rows for piece in pieces]),
-        np.concatenate([piece.deletes for piece in pieces]),
-        np.concatenate([piece.hard_deletes for piece in pieces]),
-        np.concatenate([piece.positions for piece in pieces]),
+        pa.concat_tables([block_part.rows for block_part in block_parts]),
+        np.concatenate([block_part.deletes for block_part in block_parts]),
+        np.concatenate([block_part.commit_time_deletes for block_part in block_parts]),
+        np.concatenate([block_part.positions for block_part in block_parts]),
         np.concatenate(numbers),
         held,
     )

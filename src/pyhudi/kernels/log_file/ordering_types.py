@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from pyhudi.errors import UnsupportedError
-from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.spec.files.delete_record import OrderingType
 
 _TYPES: tuple[tuple[Callable[[pa.DataType], bool], OrderingType], ...] = (
@@ -28,13 +28,13 @@ _TYPES: tuple[tuple[Callable[[pa.DataType], bool], OrderingType], ...] = (
 )
 
 
-def ordering_types(shape: TableShape) -> tuple[OrderingType, ...]:
+def ordering_types(context: RecordContext) -> tuple[OrderingType, ...]:
     """Return the type of each ordering field on disk.
 
     Raises:
         UnsupportedError: a field has a type that delete blocks do not know.
     """
-    return tuple(_type_of(name, shape.schema.field(name).type) for name in shape.ordering_fields)
+    return tuple(_type_of(name, context.schema.field(name).type) for name in context.ordering_fields)
 
 
 def _type_of(name: str, kind: pa.DataType) -> OrderingType:

@@ -18,8 +18,8 @@ from pyhudi.codec.log.log_writer import encode_block
 from pyhudi.codec.log.roaring_positions import encode_positions
 from pyhudi.kernels.arrays.avro_rows import encode
 from pyhudi.kernels.arrays.byte_size import rows_of_bytes
-from pyhudi.kernels.base_file.base_file import FOOTER_AVRO_SCHEMA, TableShape, WriterSettings
-from pyhudi.kernels.base_file.meta_column_writer import Stamp, without_identity
+from pyhudi.kernels.base_file.base_file import FOOTER_AVRO_SCHEMA, RecordContext, WriterSettings
+from pyhudi.kernels.base_file.meta_column_writer import MetaColumnWriter, without_identity
 from pyhudi.kernels.base_file.parquet_output import open_writer
 from pyhudi.kernels.base_file.write_columns import POSITION_COLUMN, commit_time_deletes
 from pyhudi.kernels.log_file.append_task import AppendTask
@@ -32,38 +32,38 @@ from pyhudi.spec.files.log_block import BlockHeader, BlockType
 Places = npt.NDArray[np.int64]
 
 
-def data_blocks(rows: pa.Table, shape: TableShape, settings: WriterSettings, task: AppendTask) -> Iterator[bytes]:
+def data_blocks(rows: pa.Table, context: RecordContext, settings: WriterSettings, task: AppendTask) -> Iterator[bytes]:
     """Yield keyed rows as data blocks of about `settings.log.block_bytes`, with all columns or those that the task names."""
-    stamp = Stamp(task.instant, task.write_token.split("-", 1)[0], task.partition_path, task.file_id)
-    columns, avro_json = _schema(shape, task)
+    stamp = MetaColumnWriter(task.instant, task.write_token.split("-", 1)[0], task.partition_path, task.file_id)
+    columns, avro_json = _schema(context, task)
     step = rows_of_bytes(rows, settings.log.block_bytes)
     for start in range(0, rows.num_rows, step):
         part, positions = _by_position(rows.slice(start, step), settings, task)
         header = _header(task, avro_json, positions, is_partial=task.columns is not None)
         stamped = stamp.new(part, columns)
-        content = block_content(stamped if shape.virtual_key is None else without_identity(stamped), avro_json, settings)
+        content = block_content(stamped if context.virtual_key is None else without_identity(stamped), avro_json, settings)
         yield encode_block(settings.log.block_type, header, content)
 
 
-def delete_block(rows: pa.Table, shape: TableShape, settings: WriterSettings, task: AppendTask) -> bytes:
+def delete_block(rows: pa.Table, context: RecordContext, settings: WriterSettings, task: AppendTask) -> bytes:
     """Return one block that deletes the records of keyed rows, each with its ordering value unless it is a delete by commit time."""
     rows, positions = _by_position(rows, settings, task)
     deleted = DeletedKeys(
         keys=tuple(rows.column(RECORD_KEY).to_pylist()),
         partition_paths=(task.partition_path,) * rows.num_rows,
-        ordering=tuple(_ordering_values(rows, shape)),
+        ordering=tuple(_ordering_values(rows, context)),
     )
-    header = _header(task, shape.avro_schema_json, positions)
-    return encode_block(BlockType.DELETE, header, encode_deletes(deleted, ordering_types(shape)))
+    header = _header(task, context.avro_schema_json, positions)
+    return encode_block(BlockType.DELETE, header, encode_deletes(deleted, ordering_types(context)))
 
 
-def _schema(shape: TableShape, task: AppendTask) -> tuple[pa.Schema, str]:
+def _schema(context: RecordContext, task: AppendTask) -> tuple[pa.Schema, str]:
     """Return the columns of the task's rows, in Arrow and in Avro."""
     if task.columns is None:
-        return shape.file_schema, shape.avro_schema_json
+        return context.file_schema, context.avro_schema_json
     names = {*META_COLUMNS, *task.columns}
-    columns = pa.schema([field for field in shape.file_schema if field.name in names])
-    return columns, only_fields(shape.avro_schema_json, names)
+    columns = pa.schema([field for field in context.file_schema if field.name in names])
+    return columns, only_fields(context.avro_schema_json, names)
 
 
 def _header(task: AppendTask, avro_json: str, positions: str | None, *, is_partial: bool = False) -> BlockHeader:
@@ -106,8 +106,8 @@ def block_content(rows: pa.Table, avro_json: str, settings: WriterSettings) -> b
     return content
 
 
-def _ordering_values(rows: pa.Table, shape: TableShape) -> Sequence[object]:
-    fields = shape.ordering_fields
+def _ordering_values(rows: pa.Table, context: RecordContext) -> Sequence[object]:
+    fields = context.ordering_fields
     hard = commit_time_deletes(rows)
     if not fields or hard.all():
         return [COMMIT_TIME_DELETE] * rows.num_rows

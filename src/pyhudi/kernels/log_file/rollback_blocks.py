@@ -32,7 +32,7 @@ def instants_in(storage: Storage, path: str, size: int) -> set[str | None]:
         return {block.header.instant for block in scan_blocks(source, path, size)}
 
 
-def take_back_blocks(storage: Storage, rollback: str, target: str, partition: str, file_id: str, base: str) -> FileStatus:
+def append_rollback_blocks(storage: Storage, rollback: str, target: str, partition: str, file_id: str, base: str) -> FileStatus:
     """Write the block by which the rollback takes back what `target` wrote to one slice, and return its file.
 
     One that the rollback wrote before it was cut and taken up again is found and returned.
@@ -40,14 +40,14 @@ def take_back_blocks(storage: Storage, rollback: str, target: str, partition: st
     content = rollback_block(rollback, target)
     logs = [(status, name) for status, name in logs_of(storage, partition, {file_id}) if name.instant == base]
     for status, _ in logs:
-        if status.size == len(content) and _takes_back(storage, status, rollback, target):
+        if status.size == len(content) and _is_rollback(storage, status, rollback, target):
             return status
     path = join_path(partition, str(next_log_name(file_id, base, (name for _, name in logs), _NO_TASK)))
     storage.create(path, content)
     return FileStatus(path, len(content), 0)
 
 
-def _takes_back(storage: Storage, status: FileStatus, rollback: str, target: str) -> bool:
+def _is_rollback(storage: Storage, status: FileStatus, rollback: str, target: str) -> bool:
     with storage.open_input(status.path) as source:
         headers = [block.header for block in scan_blocks(source, status.path, status.size) if block.type is BlockType.COMMAND]
     return any((header.instant, header.target_instant) == (rollback, target) for header in headers)

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.kernels.arrays.record_versions import Places
-from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.read_base import iter_base_file, projected, row_count
 from pyhudi.kernels.keys.key_probe import rows_of_keys
 from pyhudi.kernels.log_file.log_rows import LogRows
@@ -33,12 +33,12 @@ class BaseMatch:
     groups: Places
 
 
-def match_base(storage: Storage, shape: TableShape, base: BaseFile | None, log: LogRows, groups: Places) -> BaseMatch:
+def match_base(storage: Storage, context: RecordContext, base: BaseFile | None, log: LogRows, groups: Places) -> BaseMatch:
     """Find the base rows of the keys in the logs.
 
     Args:
         storage: the table's storage.
-        shape: what the rows of the table look like.
+        context: what the rows of the table look like.
         base: the slice's base file.
         log: versions of records.
         groups: the number of each version's key, without gaps.
@@ -57,7 +57,7 @@ def match_base(storage: Storage, shape: TableShape, base: BaseFile | None, log: 
         unplaced = np.unique(groups[~by_position])
         first = np.empty(int(groups.max()) + 1, np.int64)
         first[groups[::-1]] = np.arange(len(groups))[::-1]
-        more, numbers = rows_of_keys(storage, base, log.keys.take(pa.array(first[unplaced])), shape.virtual_key)
+        more, numbers = rows_of_keys(storage, base, log.keys.take(pa.array(first[unplaced])), context.virtual_key)
         rows, found = np.concatenate([rows, more]), np.concatenate([found, unplaced[numbers]])
     distinct, places = np.unique(rows, return_index=True)
     return BaseMatch(distinct, found[places])

@@ -12,7 +12,7 @@ import pyarrow as pa
 from pyhudi.kernels.arrays.key_bytes import sharing_a_hash
 from pyhudi.kernels.arrays.ordering_columns import check_orderable
 from pyhudi.kernels.arrays.record_versions import Places, codes, winners
-from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.write_columns import commit_time_deletes
 from pyhudi.kernels.merge.partial_merge_incoming import combine_rows
 from pyhudi.schema.evolve import conform
@@ -20,7 +20,7 @@ from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
 
 
 def last_of_each_key(rows: pa.Table, *, within_partition: bool = True) -> pa.Table:
-    """Return the last row of each key, in the order in which they came; arguments as of `combine`."""
+    """Return the last row of each key, in the order in which they came; arguments as of `precombine`."""
     return greatest_of_each_key(rows, (), within_partition=within_partition)
 
 
@@ -48,7 +48,7 @@ def greatest_of_each_key(rows: pa.Table, ordering_fields: Sequence[str], *, with
     return rows.filter(pa.array(keep))
 
 
-def combine(rows: pa.Table, shape: TableShape, *, within_partition: bool = True) -> pa.Table:
+def precombine(rows: pa.Table, context: RecordContext, *, within_partition: bool = True) -> pa.Table:
     """Return one row per key by the rule of the table, in the order in which they came.
 
     The greatest ordering value wins, by commit time the last row. Where rows take values from several versions, those of one key do so
@@ -56,33 +56,33 @@ def combine(rows: pa.Table, shape: TableShape, *, within_partition: bool = True)
 
     Args:
         rows: keyed rows; with `_hoodie_partition_path` a key counts per partition.
-        shape: how the table's rows merge.
+        context: how the table's rows merge.
         within_partition: False when keys are unique over the whole table (global indexes).
 
     Raises:
         SchemaError: an ordering field is missing or has no order.
     """
-    if shape.combines_by_ordering:
-        return greatest_of_each_key(rows, shape.ordering_fields, within_partition=within_partition)
-    if not shape.mixes_versions:
-        return greatest_of_each_key(rows, shape.compared_fields, within_partition=within_partition)
-    check_orderable(rows.schema, shape.compared_fields)
+    if context.combines_by_ordering:
+        return greatest_of_each_key(rows, context.ordering_fields, within_partition=within_partition)
+    if not context.mixes_versions:
+        return greatest_of_each_key(rows, context.compared_fields, within_partition=within_partition)
+    check_orderable(rows.schema, context.compared_fields)
     suspects = sharing_a_hash(rows.column(RECORD_KEY).combine_chunks())
     if not len(suspects):
         return rows
-    rows = _whole(rows, shape)
+    rows = _whole(rows, context)
     candidates = rows.take(pa.array(suspects)).combine_chunks()
-    combined, winning = combine_rows(shape, candidates, _groups(candidates, within_partition=within_partition))
+    combined, winning = combine_rows(context, candidates, _groups(candidates, within_partition=within_partition))
     others = np.delete(np.arange(rows.num_rows), suspects)
     order = np.argsort(np.concatenate([others, suspects[winning]]))
     return pa.concat_tables([rows.take(pa.array(others)), combined], promote_options="default").take(pa.array(order))
 
 
-def _whole(rows: pa.Table, shape: TableShape) -> pa.Table:
+def _whole(rows: pa.Table, context: RecordContext) -> pa.Table:
     """Return rows with all columns of the table, in its types; a delete may have nulls where the table allows none."""
-    ours = {name.lower() for name in shape.schema.names}
+    ours = {name.lower() for name in context.schema.names}
     beside = rows.select([name for name in rows.schema.names if name.lower() not in ours])
-    data = conform(rows, pa.schema([field.with_nullable(True) for field in shape.schema]))
+    data = conform(rows, pa.schema([field.with_nullable(True) for field in context.schema]))
     return pa.Table.from_arrays([*beside.columns, *data.columns], schema=pa.schema([*beside.schema, *data.schema]))
 
 

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from pyhudi.kernels.arrays.ordering_columns import at_least, check_orderable
 from pyhudi.kernels.arrays.record_versions import Mask, Places
-from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.write_columns import commit_time_deletes, marked_deletes
 from pyhudi.kernels.merge.partial_merge_incoming import merge_pairs
 from pyhudi.schema.meta_columns import RECORD_KEY
@@ -28,13 +28,13 @@ class MergedBatch:
 class IncomingRows:
     """Incoming rows with unique keys. Remembers which of them met an old row and which had an effect."""
 
-    def __init__(self, rows: pa.Table, shape: TableShape) -> None:
-        self._shape = shape
+    def __init__(self, rows: pa.Table, context: RecordContext) -> None:
+        self._context = context
         self._rows = rows.combine_chunks()
         self._keys = _one_chunk(self._rows.column(RECORD_KEY))
-        check_orderable(shape.schema, shape.compared_fields)
+        check_orderable(context.schema, context.compared_fields)
         self._hard_deletes = commit_time_deletes(self._rows)
-        self._deletes = self._hard_deletes | marked_deletes(self._rows, shape)
+        self._deletes = self._hard_deletes | marked_deletes(self._rows, context)
         self._met = np.zeros(rows.num_rows, bool)
         self._effective = np.zeros(rows.num_rows, bool)
 
@@ -46,7 +46,7 @@ class IncomingRows:
             return MergedBatch(batch, self._rows.slice(0, 0), 0)
         new_rows = places.drop_null().to_numpy().astype(np.int64)
         self._met[new_rows] = True
-        if self._shape.mixes_versions:
+        if self._context.mixes_versions:
             return self._folded(batch, old_rows, new_rows)
         wins = self._wins(batch, old_rows, new_rows)
         old_rows, new_rows = old_rows[wins], new_rows[wins]
@@ -70,18 +70,18 @@ class IncomingRows:
     def _folded(self, batch: pa.Table, old_rows: Places, new_rows: Places) -> MergedBatch:
         """Merge where rows take values from both sides."""
         incoming, stored = self._rows.take(pa.array(new_rows)), batch.take(pa.array(old_rows))
-        found = merge_pairs(self._shape, incoming, stored)
+        found = merge_pairs(self._context, incoming, stored)
         self._effective[new_rows[found.changed]] = True
         keep = np.ones(batch.num_rows, bool)
         keep[old_rows[found.changed]] = False
         return MergedBatch(batch.filter(pa.array(keep)), found.rows, found.deleted)
 
     def _wins(self, batch: pa.Table, old_rows: Places, new_rows: Places) -> Mask:
-        if not self._shape.compared_fields:
+        if not self._context.compared_fields:
             return np.ones(len(old_rows), bool)
         old_places, new_places = pa.array(old_rows), pa.array(new_rows)
-        incoming = [_one_chunk(self._rows.column(name)).take(new_places) for name in self._shape.compared_fields]
-        stored = [_one_chunk(batch.column(name).take(old_places)) for name in self._shape.compared_fields]
+        incoming = [_one_chunk(self._rows.column(name)).take(new_places) for name in self._context.compared_fields]
+        stored = [_one_chunk(batch.column(name).take(old_places)) for name in self._context.compared_fields]
         later: Mask = at_least(incoming, stored).to_numpy(zero_copy_only=False)
         return later | self._hard_deletes[new_rows]
 

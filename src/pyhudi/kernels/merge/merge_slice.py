@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pyhudi.kernels.arrays.row_filter import passing
-from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.read_base import (
     NO_CONSTANTS,
     Constants,
@@ -34,7 +34,7 @@ from pyhudi.schema.meta_columns import RECORD_KEY
 if TYPE_CHECKING:
     from pyhudi.storage.storage_protocol import Storage
 
-Merge: TypeAlias = "Callable[[Storage, TableShape, SliceTask], Delta]"
+Merge: TypeAlias = "Callable[[Storage, RecordContext, SliceTask], Delta]"
 
 #: Rows of compressed blocks take eleven times their bytes while they are merged (docs/design/0063-merging.md): this stays below 1 GB.
 DEFAULT_LIMIT_BYTES = 64 << 20
@@ -42,7 +42,7 @@ DEFAULT_LIMIT_BYTES = 64 << 20
 
 def iter_merged(
     storage: Storage,
-    shape: TableShape,
+    context: RecordContext,
     task: SliceTask,
     filter: pc.Expression | None = None,  # noqa: A002 - pyarrow's own name for it
     *,
@@ -56,7 +56,7 @@ def iter_merged(
 
     Args:
         storage: the table's storage.
-        shape: what the rows of the table look like.
+        context: what the rows of the table look like.
         task: the slice and the columns; its part is not looked at.
         filter: expression over columns of the table.
         limit_bytes: logs of more bytes are merged in parts.
@@ -69,10 +69,10 @@ def iter_merged(
         CorruptTableError: a file of the slice is damaged or missing.
         UnsupportedError: the logs hold what is not served.
     """
-    wanted = projected(shape.schema, task.columns, meta_columns=True)
-    needed = wanted if filter is None else with_filter_columns(wanted, all_fields(shape.schema), filter)
+    wanted = projected(context.schema, task.columns, meta_columns=True)
+    needed = wanted if filter is None else with_filter_columns(wanted, all_fields(context.schema), filter)
     masked: list[pa.Array] = []
-    for delta in deltas(storage, shape, replace(task, columns=tuple(needed.names)), limit_bytes, merge):
+    for delta in deltas(storage, context, replace(task, columns=tuple(needed.names)), limit_bytes, merge):
         masked.append(delta.masked)
         if counts is not None:
             _add(counts, delta)
@@ -81,11 +81,11 @@ def iter_merged(
     if task.slice.base is not None:
         without = np.sort(pa.concat_arrays(masked).to_numpy())
         yield from iter_keyed_base(
-            storage, shape, task.slice.base, wanted.names, filter, without=without, constants=constants, verify=verify
+            storage, context, task.slice.base, wanted.names, filter, without=without, constants=constants, verify=verify
         )
 
 
-def count_merged(storage: Storage, shape: TableShape, task: SliceTask, *, limit_bytes: int = DEFAULT_LIMIT_BYTES) -> int:
+def count_merged(storage: Storage, context: RecordContext, task: SliceTask, *, limit_bytes: int = DEFAULT_LIMIT_BYTES) -> int:
     """Return the number of rows of a file slice, from the base file's footer and the headers of the logs.
 
     Where headers do not tell, the logs' keys are read, and the base file's where they are not placed in it; arguments as of
@@ -98,21 +98,21 @@ def count_merged(storage: Storage, shape: TableShape, task: SliceTask, *, limit_
     base = task.slice.base
     base_rows = 0 if base is None else row_count(storage, base)
     if base is not None:
-        proven = count_by_headers(shape, base, base_rows, chosen_blocks(storage, task))
+        proven = count_by_headers(context, base, base_rows, chosen_blocks(storage, task))
         if proven is not None:
             return proven
     changes = 0
-    for delta in deltas(storage, shape, replace(task, columns=(RECORD_KEY,)), limit_bytes, slice_delta):
+    for delta in deltas(storage, context, replace(task, columns=(RECORD_KEY,)), limit_bytes, slice_delta):
         changes += int(delta.rows.num_rows) - len(delta.masked)
     return base_rows + changes
 
 
-def deltas(storage: Storage, shape: TableShape, task: SliceTask, limit_bytes: int, merge: Merge = slice_delta) -> Iterator[Delta]:
+def deltas(storage: Storage, context: RecordContext, task: SliceTask, limit_bytes: int, merge: Merge = slice_delta) -> Iterator[Delta]:
     """Yield what the logs of a slice change, in parts by key when they are larger than a limit."""
     size = sum(log.size for log in task.slice.logs)
     parts = max(1, -(-size // limit_bytes))
     for number in range(parts):
-        yield merge(storage, shape, replace(task, part=(number, parts)))
+        yield merge(storage, context, replace(task, part=(number, parts)))
 
 
 def _add(counts: MergeCounts, delta: Delta) -> None:

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from pyhudi.kernels.arrays.record_versions import Mask, Places, ranks
-from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.log_file.log_rows import LogRows
 from pyhudi.kernels.merge.base_row_lookup import BaseMatch
 from pyhudi.merge.partial_update import Gaps
@@ -45,7 +45,7 @@ class Targets:
 
 
 @dataclass(frozen=True, slots=True)
-class Folded:
+class MergeOutcome:
     """What became of the targets: which have changed, which are deleted, and which came back after a delete by commit time."""
 
     changed: Mask
@@ -83,34 +83,34 @@ def _rounds(groups: Places, of_targets: Places, count: int) -> Iterator[tuple[Pl
         yield targets, in_order[begins[of_targets[targets]] + turn]
 
 
-def fold(shape: TableShape, log: LogRows, versions: pa.Table, targets: Targets) -> tuple[Folded, dict[str, Places]]:
+def merge_versions(context: RecordContext, log: LogRows, versions: pa.Table, targets: Targets) -> tuple[MergeOutcome, dict[str, Places]]:
     """Apply the versions of the logs to their targets; returns for each column, too, from which version a target's value comes.
 
     Args:
-        shape: what the rows of the table look like.
+        context: what the rows of the table look like.
         log: the versions of the logs.
         versions: the rows of the logs, then the base rows.
         targets: what they are applied to.
     """
-    state = _Fold(shape, log, versions, targets)
+    state = _Fold(context, log, versions, targets)
     for places, numbers in targets.rounds:
         state.apply(places, numbers)
-    return Folded(state.changed, state.dead | state.empty, state.reborn), state.sources
+    return MergeOutcome(state.changed, state.dead | state.empty, state.reborn), state.sources
 
 
 class _Fold:
     """The state of all targets while versions are applied to them."""
 
-    def __init__(self, shape: TableShape, log: LogRows, versions: pa.Table, targets: Targets) -> None:
+    def __init__(self, context: RecordContext, log: LogRows, versions: pa.Table, targets: Targets) -> None:
         count = len(targets.start)
         more = versions.num_rows - len(log.deletes)
         self._targets = targets
         self._dead_versions = np.concatenate([log.deletes, np.zeros(more, bool)])
-        self._hard_versions = np.concatenate([log.hard_deletes, np.zeros(more, bool)])
+        self._hard_versions = np.concatenate([log.commit_time_deletes, np.zeros(more, bool)])
         self._brings = _Brought(log, versions.num_rows)
-        self._ranks = {name: ranks(versions.column(name)) for name in shape.compared_fields}
-        self._gaps = {} if shape.gaps is None else _gaps(versions, shape)
-        self._ordered_by = {name: targets.start.copy() for name in shape.compared_fields}
+        self._ranks = {name: ranks(versions.column(name)) for name in context.compared_fields}
+        self._gaps = {} if context.gaps is None else _gaps(versions, context)
+        self._ordered_by = {name: targets.start.copy() for name in context.compared_fields}
         self.sources = {name: targets.start.copy() for name in versions.schema.names}
         self.empty = ~targets.has_base
         self.dead, self._hard, self._gone, self.changed, self.reborn = (np.zeros(count, bool) for _ in range(5))
@@ -177,12 +177,12 @@ class _Brought:
         return found
 
 
-def _gaps(versions: pa.Table, shape: TableShape) -> dict[str, Mask]:
+def _gaps(versions: pa.Table, context: RecordContext) -> dict[str, Mask]:
     """Return for each data column whose gaps are filled which versions have one; an entry more for a value that nobody brings."""
-    found, gaps = {}, shape.gaps
+    found, gaps = {}, context.gaps
     assert gaps is not None
     for field in versions.schema:
-        if field.name in shape.schema.names and (mask := _gap_mask(versions.column(field.name), field, gaps)) is not None:
+        if field.name in context.schema.names and (mask := _gap_mask(versions.column(field.name), field, gaps)) is not None:
             found[field.name] = np.append(mask, gaps.is_gap(field.name, None))
     return found
 

@@ -8,27 +8,28 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.log_file.log_rows import LogRows
-from pyhudi.kernels.merge.partial_merge import Folded, Targets
+from pyhudi.kernels.merge.partial_merge import MergeOutcome, Targets
 from pyhudi.merge.apply_rule import NOT_BROUGHT, RecordVersion, applied
 from pyhudi.schema.meta_columns import COMMIT_SEQNO
 from pyhudi.spec.files.log_block import LogBlock
 
 
 def fold_records(
-    shape: TableShape, log: LogRows, blocks: Sequence[LogBlock], versions: pa.Table, targets: Targets
-) -> tuple[Folded, list[dict[str, Any]]]:
+    context: RecordContext, log: LogRows, blocks: Sequence[LogBlock], versions: pa.Table, targets: Targets
+) -> tuple[MergeOutcome, list[dict[str, Any]]]:
     """Apply the versions of the logs to their targets; returns the record of each target, too.
 
-    Arguments as in `pyhudi.kernels.merge.partial_merge.fold`; `blocks` are those that the logs' rows come from, none for rows that no log
+    Arguments as in `pyhudi.kernels.merge.partial_merge.merge_versions`; `blocks` are those that the logs' rows come from, none for rows
+    that no log
     holds yet.
     """
     records = versions.to_pylist(maps_as_pydicts="strict")
     count = len(targets.start)
     changed, gone, reborn = (np.zeros(count, bool) for _ in range(3))
     state: list[RecordVersion | None] = [
-        RecordVersion(records[start], _ordering(shape, records[start], None)) if start >= 0 else None for start in targets.start
+        RecordVersion(records[start], _ordering(context, records[start], None)) if start >= 0 else None for start in targets.start
     ]
     before: dict[int, int] = {}
     for places, numbers in targets.rounds:
@@ -37,23 +38,23 @@ def fold_records(
                 continue
             before[place] = number
             stored = state[place]
-            found = applied(stored, _version(shape, log, records[number], number), shape.merge_mode, shape.gaps, shape.merger)
+            found = applied(stored, _version(context, log, records[number], number), context.merge_mode, context.gaps, context.merger)
             changed[place] |= found is not stored
             gone[place] |= stored is not None and stored.by_commit_time
             reborn[place] |= gone[place] and not found.deletes
             state[place] = found
     dead = np.array([found is None or found.deletes for found in state], bool)
-    return Folded(changed, dead, reborn), [{} if found is None else dict(found.record) for found in state]
+    return MergeOutcome(changed, dead, reborn), [{} if found is None else dict(found.record) for found in state]
 
 
-def _version(shape: TableShape, log: LogRows, record: dict[str, Any], number: int) -> RecordVersion:
+def _version(context: RecordContext, log: LogRows, record: dict[str, Any], number: int) -> RecordVersion:
     held = log.held[log.block[number]]
-    deletes, hard = bool(log.deletes[number]), bool(log.hard_deletes[number])
-    return RecordVersion(record, _ordering(shape, record, held), deletes, hard, held)
+    deletes, hard = bool(log.deletes[number]), bool(log.commit_time_deletes[number])
+    return RecordVersion(record, _ordering(context, record, held), deletes, hard, held)
 
 
-def _ordering(shape: TableShape, record: dict[str, Any], held: frozenset[str] | None) -> tuple[Any, ...]:
-    return tuple(record[name] if held is None or name in held else NOT_BROUGHT for name in shape.compared_fields)
+def _ordering(context: RecordContext, record: dict[str, Any], held: frozenset[str] | None) -> tuple[Any, ...]:
+    return tuple(record[name] if held is None or name in held else NOT_BROUGHT for name in context.compared_fields)
 
 
 def _repeats(log: LogRows, blocks: Sequence[LogBlock], records: list[dict[str, Any]], before: int | None, number: int) -> bool:

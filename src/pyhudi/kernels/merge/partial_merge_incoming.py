@@ -13,11 +13,11 @@ import numpy as np
 import pyarrow as pa
 
 from pyhudi.kernels.arrays.record_versions import Mask, Places
-from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN, commit_time_deletes, marked_deletes
 from pyhudi.kernels.log_file.log_rows import LogRows
 from pyhudi.kernels.merge.base_row_lookup import BaseMatch
-from pyhudi.kernels.merge.partial_merge import Targets, fold, targets_of, values_of
+from pyhudi.kernels.merge.partial_merge import Targets, merge_versions, targets_of, values_of
 from pyhudi.kernels.merge.partial_merge_custom import fold_records
 from pyhudi.schema.evolve import conform
 from pyhudi.schema.meta_columns import META_FIELDS, RECORD_KEY
@@ -34,11 +34,11 @@ class MergedPairs:
     rows: pa.Table
 
 
-def merge_pairs(shape: TableShape, incoming: pa.Table, stored: pa.Table) -> MergedPairs:
+def merge_pairs(context: RecordContext, incoming: pa.Table, stored: pa.Table) -> MergedPairs:
     """Merge incoming rows with stored ones, pair by pair.
 
     Args:
-        shape: what the rows of the table look like and how they merge.
+        context: what the rows of the table look like and how they merge.
         incoming: record key, data columns, and optionally `_pyhudi_delete`.
         stored: as many rows; record key, data columns, and optionally meta columns.
 
@@ -46,52 +46,52 @@ def merge_pairs(shape: TableShape, incoming: pa.Table, stored: pa.Table) -> Merg
         SchemaError: a merger of the table's owner returned a value that does not fit its column.
     """
     count = incoming.num_rows
-    log = _as_log(shape, incoming)
-    versions = pa.concat_tables([_typed(shape, incoming), _typed(shape, stored)]).combine_chunks()
+    log = _as_log(context, incoming)
+    versions = pa.concat_tables([_typed(context, incoming), _typed(context, stored)]).combine_chunks()
     numbers = np.arange(count)
     targets = Targets(numbers, count + numbers, ((numbers, numbers),))
-    names = [RECORD_KEY, *shape.schema.names]
-    if shape.merger is None:
-        folded, sources = fold(shape, log, versions, targets)
+    names = [RECORD_KEY, *context.schema.names]
+    if context.merger is None:
+        folded, sources = merge_versions(context, log, versions, targets)
         alive = np.flatnonzero(folded.changed & ~folded.dead)
         rows = pa.Table.from_arrays(values_of(versions, sources, alive, names), names=names)
     else:
-        folded, records = fold_records(shape, log, (), versions, targets)
+        folded, records = fold_records(context, log, (), versions, targets)
         alive = np.flatnonzero(folded.changed & ~folded.dead)
         rows = pa.Table.from_pylist([records[place] for place in alive.tolist()], schema=versions.schema)
     key = pa.field(RECORD_KEY, pa.string())
-    return MergedPairs(folded.changed, int((folded.changed & folded.dead).sum()), conform(rows, pa.schema([key, *shape.schema])))
+    return MergedPairs(folded.changed, int((folded.changed & folded.dead).sum()), conform(rows, pa.schema([key, *context.schema])))
 
 
-def combine_rows(shape: TableShape, rows: pa.Table, groups: Places) -> tuple[pa.Table, Places]:
+def combine_rows(context: RecordContext, rows: pa.Table, groups: Places) -> tuple[pa.Table, Places]:
     """Return one row for each key, and the place of the row that it stands for: the one that brought the last effect.
 
     Args:
-        shape: what the rows of the table look like and how they merge.
+        context: what the rows of the table look like and how they merge.
         rows: record key, all data columns, and whatever else the rows bring.
         groups: the number of each row's key, without gaps.
     """
-    log = _as_log(shape, rows)
+    log = _as_log(context, rows)
     targets = targets_of(groups, _NO_BASE)
-    if shape.merger is None:
-        _, sources = fold(shape, log, rows, targets)
+    if context.merger is None:
+        _, sources = merge_versions(context, log, rows, targets)
         everyone = np.arange(len(targets.start))
         columns = values_of(rows, sources, everyone, rows.schema.names)
         return pa.Table.from_arrays(columns, schema=rows.schema), sources[RECORD_KEY]
-    folded, records = fold_records(shape, log, (), _typed(shape, rows), targets)
+    folded, records = fold_records(context, log, (), _typed(context, rows), targets)
     last = np.empty(len(targets.start), np.int64)
     last[groups] = np.arange(len(groups))
-    return _with_records(shape, rows.take(pa.array(last)), records, folded.dead), last
+    return _with_records(context, rows.take(pa.array(last)), records, folded.dead), last
 
 
-def _with_records(shape: TableShape, rows: pa.Table, records: list[dict[str, object]], dead: Mask) -> pa.Table:
+def _with_records(context: RecordContext, rows: pa.Table, records: list[dict[str, object]], dead: Mask) -> pa.Table:
     """Return rows with the values of some records; a record that the merger deleted becomes a delete by commit time."""
-    values = pa.Table.from_pylist(records, schema=_nullable(shape))
+    values = pa.Table.from_pylist(records, schema=_nullable(context))
     for name in rows.schema.names:
         if name in values.schema.names and name != RECORD_KEY:
             place = rows.schema.get_field_index(name)
             rows = rows.set_column(place, rows.schema.field(place), values.column(name).cast(rows.schema.field(place).type))
-    unmarked = dead & ~marked_deletes(rows, shape)
+    unmarked = dead & ~marked_deletes(rows, context)
     if not unmarked.any():
         return rows
     if DELETE_COLUMN in rows.schema.names:
@@ -99,19 +99,19 @@ def _with_records(shape: TableShape, rows: pa.Table, records: list[dict[str, obj
     return rows.append_column(DELETE_COLUMN, pa.array(unmarked))
 
 
-def _as_log(shape: TableShape, rows: pa.Table) -> LogRows:
+def _as_log(context: RecordContext, rows: pa.Table) -> LogRows:
     """Return rows as versions that a log would bring."""
     hard = commit_time_deletes(rows)
-    deletes = hard | marked_deletes(rows, shape)
+    deletes = hard | marked_deletes(rows, context)
     count = rows.num_rows
     # Where no ordering values are compared, every delete counts by commit time.
-    return LogRows(rows, deletes, hard if shape.compared_fields else deletes, np.full(count, -1), np.zeros(count, np.int64), held=(None,))
+    return LogRows(rows, deletes, hard if context.compared_fields else deletes, np.full(count, -1), np.zeros(count, np.int64), held=(None,))
 
 
-def _typed(shape: TableShape, rows: pa.Table) -> pa.Table:
-    return conform(rows, _nullable(shape))
+def _typed(context: RecordContext, rows: pa.Table) -> pa.Table:
+    return conform(rows, _nullable(context))
 
 
-def _nullable(shape: TableShape) -> pa.Schema:
+def _nullable(context: RecordContext) -> pa.Schema:
     """Return meta and data columns without demands: a delete has no values, a row that is not written yet no commit time."""
-    return pa.schema([field.with_nullable(True) for field in (*META_FIELDS, *shape.schema)])
+    return pa.schema([field.with_nullable(True) for field in (*META_FIELDS, *context.schema)])

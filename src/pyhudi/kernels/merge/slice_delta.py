@@ -15,13 +15,13 @@ import pyarrow as pa
 
 from pyhudi.kernels.arrays.ordering_columns import at_least, check_orderable
 from pyhudi.kernels.arrays.record_versions import Mask, Places, codes, winners
-from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.read_base import projected
 from pyhudi.kernels.log_file.base_positions import has_positions_in
 from pyhudi.kernels.log_file.log_rows import LogRows, read_log_rows, slice_blocks
 from pyhudi.kernels.log_file.visible_blocks import choose_blocks
 from pyhudi.kernels.merge.base_row_lookup import BaseMatch, match_base, match_positions, rows_at
-from pyhudi.kernels.merge.partial_merge import Targets, fold, targets_of, values_of
+from pyhudi.kernels.merge.partial_merge import Targets, merge_versions, targets_of, values_of
 from pyhudi.kernels.merge.partial_merge_custom import fold_records
 from pyhudi.spec.files.file_group import BaseFile, FileSlice
 from pyhudi.spec.files.log_block import LogBlock
@@ -64,41 +64,41 @@ class Delta:
     log_bytes: int = 0
 
 
-def slice_delta(storage: Storage, shape: TableShape, task: SliceTask) -> Delta:
+def slice_delta(storage: Storage, context: RecordContext, task: SliceTask) -> Delta:
     """Merge the logs of a slice against its base file.
 
     Raises:
         CorruptTableError: a log or the base file is damaged or missing.
         UnsupportedError: the logs hold what is not served.
     """
-    check_orderable(shape.schema, shape.compared_fields)
+    check_orderable(context.schema, context.compared_fields)
     blocks = chosen_blocks(storage, task)
-    delta = _delta_of(storage, shape, task, blocks)
+    delta = _delta_of(storage, context, task, blocks)
     return replace(delta, log_blocks=len(blocks), log_bytes=sum(block.content_size for block in blocks if block.type.holds_rows))
 
 
-def _delta_of(storage: Storage, shape: TableShape, task: SliceTask, blocks: Sequence[LogBlock]) -> Delta:
+def _delta_of(storage: Storage, context: RecordContext, task: SliceTask, blocks: Sequence[LogBlock]) -> Delta:
     base = task.slice.base
-    wanted = projected(shape.schema, task.columns, meta_columns=True)
+    wanted = projected(context.schema, task.columns, meta_columns=True)
     # A merger of the owner's may look at any column.
-    needed = wanted if shape.merger is None else projected(shape.schema, None, meta_columns=True)
+    needed = wanted if context.merger is None else projected(context.schema, None, meta_columns=True)
     instant = None if base is None else base.name.instant
-    if base is not None and _is_placed(shape, task, blocks, instant):
-        log = read_log_rows(storage, shape, blocks, needed.names, base_instant=instant, keyed=False)
+    if base is not None and _is_placed(context, task, blocks, instant):
+        log = read_log_rows(storage, context, blocks, needed.names, base_instant=instant, keyed=False)
         match, groups = match_positions(storage, base, log.positions)
-        return _merged(storage, shape, base, log, groups, match, wanted)
-    log = read_log_rows(storage, shape, blocks, needed.names, base_instant=instant, part=task.part)
+        return _merged(storage, context, base, log, groups, match, wanted)
+    log = read_log_rows(storage, context, blocks, needed.names, base_instant=instant, part=task.part)
     groups = codes(log.keys)
-    match = match_base(storage, shape, base, log, groups)
-    if shape.mixes_versions or any(held is not None for held in log.held):
-        return _folded(storage, shape, base, log, blocks, targets_of(groups, match), match, wanted)
-    return _merged(storage, shape, base, log, groups, match, wanted)
+    match = match_base(storage, context, base, log, groups)
+    if context.mixes_versions or any(held is not None for held in log.held):
+        return _folded(storage, context, base, log, blocks, targets_of(groups, match), match, wanted)
+    return _merged(storage, context, base, log, groups, match, wanted)
 
 
-def _is_placed(shape: TableShape, task: SliceTask, blocks: Sequence[LogBlock], instant: str | None) -> bool:
+def _is_placed(context: RecordContext, task: SliceTask, blocks: Sequence[LogBlock], instant: str | None) -> bool:
     """Tell whether positions say it all, so that the keys, the widest column as a rule, need not be read."""
     whole = all(has_positions_in(block, instant) and not block.header.is_partial for block in blocks)
-    return whole and not shape.mixes_versions and task.part == (0, 1)
+    return whole and not context.mixes_versions and task.part == (0, 1)
 
 
 def chosen_blocks(storage: Storage, task: SliceTask) -> list[LogBlock]:
@@ -111,13 +111,13 @@ def chosen_blocks(storage: Storage, task: SliceTask) -> list[LogBlock]:
 
 
 def _merged(
-    storage: Storage, shape: TableShape, base: BaseFile | None, log: LogRows, groups: Places, match: BaseMatch, wanted: pa.Schema
+    storage: Storage, context: RecordContext, base: BaseFile | None, log: LogRows, groups: Places, match: BaseMatch, wanted: pa.Schema
 ) -> Delta:
     """Merge by the winner among the versions of each key."""
-    winner = winners(groups, [log.rows.column(name) for name in shape.compared_fields], log.hard_deletes)
+    winner = winners(groups, [log.rows.column(name) for name in context.compared_fields], log.commit_time_deletes)
     cut = np.zeros(len(winner), bool)
-    cut[groups[log.hard_deletes]] = True
-    wins = _wins(storage, shape, base, log, winner, cut, match)
+    cut[groups[log.commit_time_deletes]] = True
+    wins = _wins(storage, context, base, log, winner, cut, match)
     met = np.zeros(len(winner), bool)
     met[match.groups] = True
     # The row stands once for each base row that it replaces; once also for keys that were deleted before, or are new.
@@ -144,20 +144,22 @@ def _taken(rows: pa.Table, places: Places, times: Places) -> pa.Table:
     return rows if keep.all() else rows.filter(pa.array(keep))
 
 
-def _wins(storage: Storage, shape: TableShape, base: BaseFile | None, log: LogRows, winner: Places, cut: Mask, match: BaseMatch) -> Mask:
+def _wins(
+    storage: Storage, context: RecordContext, base: BaseFile | None, log: LogRows, winner: Places, cut: Mask, match: BaseMatch
+) -> Mask:
     """Say for each matched base row whether the winner of its key takes its place."""
     wins = np.ones(len(match.rows), bool)
     compared = ~cut[match.groups]
-    if shape.compared_fields and base is not None and compared.any():
-        stored = rows_at(storage, base, shape.schema, shape.compared_fields, match.rows[compared])
-        incoming = log.rows.select(shape.compared_fields).take(pa.array(winner[match.groups[compared]]))
+    if context.compared_fields and base is not None and compared.any():
+        stored = rows_at(storage, base, context.schema, context.compared_fields, match.rows[compared])
+        incoming = log.rows.select(context.compared_fields).take(pa.array(winner[match.groups[compared]]))
         wins[compared] = at_least(incoming.columns, stored.columns).to_numpy(zero_copy_only=False)
     return wins
 
 
 def _folded(
     storage: Storage,
-    shape: TableShape,
+    context: RecordContext,
     base: BaseFile | None,
     log: LogRows,
     blocks: Sequence[LogBlock],
@@ -168,14 +170,14 @@ def _folded(
     """Merge by applying the versions to the base rows one after the other."""
     versions = log.rows.combine_chunks()
     if base is not None and len(match.rows):
-        stored = rows_at(storage, base, shape.schema, log.rows.schema.names, match.rows)
+        stored = rows_at(storage, base, context.schema, log.rows.schema.names, match.rows)
         versions = pa.concat_tables([versions, stored.cast(versions.schema)]).combine_chunks()
-    if shape.merger is None:
-        folded, sources = fold(shape, log, versions, targets)
+    if context.merger is None:
+        folded, sources = merge_versions(context, log, versions, targets)
         places = folded.standing(targets)
         rows = pa.Table.from_arrays(values_of(versions, sources, places, wanted.names), schema=wanted)
     else:
-        folded, records = fold_records(shape, log, blocks, versions, targets)
+        folded, records = fold_records(context, log, blocks, versions, targets)
         places = folded.standing(targets)
         rows = pa.Table.from_pylist([records[place] for place in places.tolist()], schema=wanted)
     return Delta(

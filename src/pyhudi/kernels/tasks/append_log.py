@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from pyhudi.kernels.base_file.base_file import TableShape, WriterSettings
+from pyhudi.kernels.base_file.base_file import RecordContext, WriterSettings
 from pyhudi.kernels.base_file.write_columns import commit_time_deletes, marked_deletes
 from pyhudi.kernels.keys.keyed_rows import keyed_batches
 from pyhudi.kernels.log_file.append_task import AppendTask
@@ -35,13 +35,13 @@ class _Counts:
 
 
 def run_append_task(
-    storage: Storage, shape: TableShape, settings: WriterSettings, task: AppendTask, rows: pa.Table | Iterable[pa.RecordBatch]
+    storage: Storage, context: RecordContext, settings: WriterSettings, task: AppendTask, rows: pa.Table | Iterable[pa.RecordBatch]
 ) -> list[TaskResult]:
     """Write the log files of one append and say what was done, one result for each file.
 
     Args:
         storage: the table's storage.
-        shape: what the rows of the table look like.
+        context: what the rows of the table look like.
         settings: how log files are written.
         task: which file group, under which name.
         rows: the record key, the data columns, and optionally `_pyhudi_delete` and `_pyhudi_position`; keys are unique.
@@ -51,28 +51,28 @@ def run_append_task(
         AlreadyExistsError: the file was written already.
     """
     started = time.perf_counter()
-    keyed = pa.concat_tables(keyed_batches(rows, shape))
+    keyed = pa.concat_tables(keyed_batches(rows, context))
     by_commit_time = commit_time_deletes(keyed)
-    doomed = by_commit_time | marked_deletes(keyed, shape)
+    doomed = by_commit_time | marked_deletes(keyed, context)
     live, deletes = (keyed, keyed.slice(0, 0)) if not doomed.any() else (keyed.filter(pa.array(~doomed)), keyed.filter(pa.array(doomed)))
-    blocks = _blocks(live, deletes, shape, settings, task)
+    blocks = _blocks(live, deletes, context, settings, task)
     written = list(_write_files(storage, settings, task, blocks))
     spent = int((time.perf_counter() - started) * 1000)
     counts = _Counts(live.num_rows, deletes.num_rows)
     nothing = _Counts(0, 0)
-    late = None if shape.compared_fields and not by_commit_time.all() else 0
+    late = None if context.compared_fields and not by_commit_time.all() else 0
     # Which rows went to which file is nowhere asked for: the first file's statistics count them all.
     return [
-        TaskResult(_stat(shape, task, name, size, nothing if number else counts, spent), late, task.path(name))
+        TaskResult(_stat(context, task, name, size, nothing if number else counts, spent), late, task.path(name))
         for number, (name, size) in enumerate(written)
     ]
 
 
-def _blocks(live: pa.Table, deletes: pa.Table, shape: TableShape, settings: WriterSettings, task: AppendTask) -> Iterator[bytes]:
+def _blocks(live: pa.Table, deletes: pa.Table, context: RecordContext, settings: WriterSettings, task: AppendTask) -> Iterator[bytes]:
     if live.num_rows:
-        yield from data_blocks(live, shape, settings, task)
+        yield from data_blocks(live, context, settings, task)
     if deletes.num_rows:
-        yield delete_block(deletes, shape, settings, task)
+        yield delete_block(deletes, context, settings, task)
 
 
 def _write_files(
@@ -93,13 +93,13 @@ def _write_files(
         name = replace(name, version=name.version + 1)
 
 
-def _stat(shape: TableShape, task: AppendTask, name: LogFileName, size: int, counts: _Counts, spent_ms: int) -> WriteStat:
+def _stat(context: RecordContext, task: AppendTask, name: LogFileName, size: int, counts: _Counts, spent_ms: int) -> WriteStat:
     """Return the statistics of one file; where changes are captured, and of a file named by its slice, they tell the slice's files."""
-    base, before = _files_before(task) if shape.change_log is None else _slice_files(task)
+    base, before = _files_before(task) if context.change_log is None else _slice_files(task)
     return WriteStat(
         file_id=task.file_id,
         path=task.path(name),
-        prev_commit=task.name.instant if shape.change_log is None else task.slice.base_instant,
+        prev_commit=task.name.instant if context.change_log is None else task.slice.base_instant,
         partition_path=task.partition_path,
         num_writes=counts.updates,
         num_deletes=counts.deletes,

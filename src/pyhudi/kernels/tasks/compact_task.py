@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from pyhudi.kernels.base_file.base_file import TableShape, WriterSettings
+from pyhudi.kernels.base_file.base_file import RecordContext, WriterSettings
 from pyhudi.kernels.base_file.base_file_writer import BaseFileWriter
 from pyhudi.kernels.base_file.bloom_columns import KeyFilter
-from pyhudi.kernels.base_file.meta_column_writer import Stamp
+from pyhudi.kernels.base_file.meta_column_writer import MetaColumnWriter
 from pyhudi.kernels.base_file.partition_folder import ensure_partition
 from pyhudi.kernels.cdc.compaction_log import log_compaction
 from pyhudi.kernels.merge.merge_counts import MergeCounts
@@ -64,7 +64,7 @@ class CompactTask:
         return replace(self, write_token=write_token)
 
 
-def run_compact_task(storage: Storage, shape: TableShape, settings: WriterSettings, task: CompactTask) -> TaskResult:
+def run_compact_task(storage: Storage, context: RecordContext, settings: WriterSettings, task: CompactTask) -> TaskResult:
     """Write the base file of a compacted slice and say what was done.
 
     Raises:
@@ -76,16 +76,16 @@ def run_compact_task(storage: Storage, shape: TableShape, settings: WriterSettin
     kind = MarkerType.CREATE if base is None else MarkerType.MERGE
     task = reserved(storage, task, kind)
     ensure_partition(storage, group.partition_path, task.instant)
-    stamp = Stamp(task.instant, task.write_token.split("-", 1)[0], group.partition_path, str(task.file_name))
+    stamp = MetaColumnWriter(task.instant, task.write_token.split("-", 1)[0], group.partition_path, str(task.file_name))
     counts = MergeCounts()
     with storage.open_output(task.path) as output:
-        with BaseFileWriter(output, shape, settings, KeyFilter.for_rows_after(storage, task.slice.base, shape, settings)) as writer:
-            for batch in iter_merged(storage, shape, task.merge, limit_bytes=task.limit_bytes, counts=counts):
+        with BaseFileWriter(output, context, settings, KeyFilter.for_rows_after(storage, task.slice.base, context, settings)) as writer:
+            for batch in iter_merged(storage, context, task.merge, limit_bytes=task.limit_bytes, counts=counts):
                 # The rows of the logs come first; the filter of the file before knows the keys of all others.
                 stays = writer.rows >= counts.updates + counts.inserts
-                writer.append(stamp.carried_over(pa.Table.from_batches([batch]), shape.file_schema), known_keys=stays)
+                writer.append(stamp.carried_over(pa.Table.from_batches([batch]), context.file_schema), known_keys=stays)
         size = output.tell()
-    changes = log_compaction(storage, shape, settings, task, task.merge, task.limit_bytes)
+    changes = log_compaction(storage, context, settings, task, task.merge, task.limit_bytes)
     spent = int((time.perf_counter() - started) * 1000)
     stat = _stat(task, counts, writer.rows, size, spent)
     return TaskResult(replace(stat, cdc_stats=changes), 0, task.path)

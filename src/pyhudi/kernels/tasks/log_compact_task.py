@@ -19,7 +19,7 @@ from pyhudi.codec.log.log_content import encode_deletes
 from pyhudi.codec.log.log_writer import encode_block
 from pyhudi.kernels.arrays.byte_size import rows_of_bytes
 from pyhudi.kernels.arrays.record_versions import Mask, Places, codes, winners
-from pyhudi.kernels.base_file.base_file import TableShape, WriterSettings
+from pyhudi.kernels.base_file.base_file import RecordContext, WriterSettings
 from pyhudi.kernels.log_file.log_rows import LogRows, read_log_rows, slice_blocks
 from pyhudi.kernels.log_file.ordering_types import ordering_types
 from pyhudi.kernels.log_file.read_log_blocks import block_content
@@ -81,7 +81,7 @@ class JoinedRows:
     deleted: DeletedKeys
 
 
-def run_log_compact_task(storage: Storage, shape: TableShape, settings: WriterSettings, task: LogCompactTask) -> list[TaskResult]:
+def run_log_compact_task(storage: Storage, context: RecordContext, settings: WriterSettings, task: LogCompactTask) -> list[TaskResult]:
     """Write the joined log file and say what was done; nothing is written for a slice whose versions must be seen one by one.
 
     That is so when its blocks hold some columns only, or its table merges by gaps or by a class: a compaction has the base file and does
@@ -93,32 +93,32 @@ def run_log_compact_task(storage: Storage, shape: TableShape, settings: WriterSe
     """
     started = time.perf_counter()
     blocks = choose_blocks(slice_blocks(storage, task.slice, task.merge.layout), task.merge.visibility, task.merge.layout)
-    found = read_log_rows(storage, shape, blocks, [*META_COLUMNS, *shape.schema.names])
-    if shape.mixes_versions or any(columns is not None for columns in found.held):
+    found = read_log_rows(storage, context, blocks, [*META_COLUMNS, *context.schema.names])
+    if context.mixes_versions or any(columns is not None for columns in found.held):
         return []
-    joined = join_rows(found, shape, task.slice.group.partition_path)
+    joined = join_rows(found, context, task.slice.group.partition_path)
     task = reserved(storage, task, MarkerType.CREATE if task.has_own_name else MarkerType.APPEND)
     size = 0
     with storage.open_output(task.path) as output:
-        for block in _blocks(joined, shape, settings, task, blocks):
+        for block in _blocks(joined, context, settings, task, blocks):
             size += output.write(block)
     spent = int((time.perf_counter() - started) * 1000)
     return [TaskResult(_stat(task, joined, blocks, found.rows.num_rows, size, spent), 0, task.path)]
 
 
-def join_rows(found: LogRows, shape: TableShape, partition_path: str) -> JoinedRows:
+def join_rows(found: LogRows, context: RecordContext, partition_path: str) -> JoinedRows:
     """Return what stays of each key."""
     groups = codes(found.keys)
-    ordering = [found.rows.column(name) for name in shape.ordering_fields] if shape.merge_mode is MergeMode.EVENT_TIME_ORDERING else []
-    places = np.sort(winners(groups, ordering, found.hard_deletes))
-    deleted = found.deletes | found.hard_deletes
-    wiped = _wiped_before(groups, found.hard_deletes, places)
+    ordering = [found.rows.column(name) for name in context.ordering_fields] if context.merge_mode is MergeMode.EVENT_TIME_ORDERING else []
+    places = np.sort(winners(groups, ordering, found.commit_time_deletes))
+    deleted = found.deletes | found.commit_time_deletes
+    wiped = _wiped_before(groups, found.commit_time_deletes, places)
     doomed = places[deleted[places]]
     keys = found.rows.column(RECORD_KEY)
-    values = [found.rows.column(name) for name in shape.ordering_fields]
+    values = [found.rows.column(name) for name in context.ordering_fields]
     entries: list[tuple[str, object]] = [(keys[place].as_py(), COMMIT_TIME_DELETE) for place in wiped.tolist()]
     entries += [
-        (keys[place].as_py(), COMMIT_TIME_DELETE if found.hard_deletes[place] or not values else _ordering(values, place))
+        (keys[place].as_py(), COMMIT_TIME_DELETE if found.commit_time_deletes[place] or not values else _ordering(values, place))
         for place in doomed.tolist()
     ]
     return JoinedRows(
@@ -131,13 +131,13 @@ def join_rows(found: LogRows, shape: TableShape, partition_path: str) -> JoinedR
     )
 
 
-def _wiped_before(groups: Places, hard_deletes: Mask, places: Places) -> Places:
+def _wiped_before(groups: Places, commit_time_deletes: Mask, places: Places) -> Places:
     """Return the winners that stand after a delete by commit time of their key: it takes the base file's row, whatever that is worth."""
-    if not hard_deletes.any():
+    if not commit_time_deletes.any():
         return places[:0]
     wiped = np.zeros(int(groups.max()) + 1, bool)
-    wiped[groups[hard_deletes]] = True
-    found: Places = places[wiped[groups[places]] & ~hard_deletes[places]]
+    wiped[groups[commit_time_deletes]] = True
+    found: Places = places[wiped[groups[places]] & ~commit_time_deletes[places]]
     return found
 
 
@@ -147,17 +147,17 @@ def _ordering(values: Sequence[pa.ChunkedArray], place: int) -> object:
 
 
 def _blocks(
-    joined: JoinedRows, shape: TableShape, settings: WriterSettings, task: LogCompactTask, replaced: Sequence[LogBlock]
+    joined: JoinedRows, context: RecordContext, settings: WriterSettings, task: LogCompactTask, replaced: Sequence[LogBlock]
 ) -> Iterator[bytes]:
     """Yield deletes first: a row that came after one must stand."""
     instants = tuple(dict.fromkeys(block.header.instant or "" for block in replaced))
-    header = BlockHeader(instant=task.instant, schema_json=shape.avro_schema_json, replaces=instants)
+    header = BlockHeader(instant=task.instant, schema_json=context.avro_schema_json, replaces=instants)
     if joined.deleted.keys or not joined.rows.num_rows:
-        yield encode_block(BlockType.DELETE, header, encode_deletes(joined.deleted, ordering_types(shape)))
-    rows = joined.rows.select(shape.file_schema.names).cast(shape.file_schema)
+        yield encode_block(BlockType.DELETE, header, encode_deletes(joined.deleted, ordering_types(context)))
+    rows = joined.rows.select(context.file_schema.names).cast(context.file_schema)
     step = rows_of_bytes(rows, settings.log.block_bytes)
     for start in range(0, rows.num_rows, step):
-        content = block_content(rows.slice(start, step), shape.avro_schema_json, settings)
+        content = block_content(rows.slice(start, step), context.avro_schema_json, settings)
         yield encode_block(settings.log.block_type, header, content)
 
 

@@ -17,10 +17,10 @@ import pyarrow as pa
 
 from pyhudi.errors import OptionError
 from pyhudi.kernels.arrays.bucket_hash import ring_hashes, ring_places
-from pyhudi.kernels.base_file.base_file import TableShape, WriterSettings
+from pyhudi.kernels.base_file.base_file import RecordContext, WriterSettings
 from pyhudi.kernels.base_file.base_file_writer import BaseFileWriter
 from pyhudi.kernels.base_file.bloom_columns import KeyFilter
-from pyhudi.kernels.base_file.meta_column_writer import Stamp
+from pyhudi.kernels.base_file.meta_column_writer import MetaColumnWriter
 from pyhudi.kernels.base_file.partition_folder import ensure_partition
 from pyhudi.kernels.merge.merge_slice import iter_merged
 from pyhudi.kernels.merge.slice_delta import SliceTask
@@ -55,7 +55,7 @@ class ResizeTask:
     limit_bytes: int
 
 
-def run_resize_task(storage: Storage, shape: TableShape, settings: WriterSettings, task: ResizeTask) -> list[TaskResult]:
+def run_resize_task(storage: Storage, context: RecordContext, settings: WriterSettings, task: ResizeTask) -> list[TaskResult]:
     """Write the base files of the new buckets and say what was done.
 
     Raises:
@@ -65,17 +65,17 @@ def run_resize_task(storage: Storage, shape: TableShape, settings: WriterSetting
     ensure_partition(storage, task.partition_path, task.instant)
     files: dict[int, _BucketFile] = {}
     with contextlib.ExitStack() as open_files:
-        for place, rows in _routed(storage, shape, task):
+        for place, rows in _routed(storage, context, task):
             if place not in files:
-                files[place] = _BucketFile(storage, shape, settings, task, place, open_files)
+                files[place] = _BucketFile(storage, context, settings, task, place, open_files)
             files[place].append(rows)
     return [file.result() for file in files.values()]
 
 
-def _routed(storage: Storage, shape: TableShape, task: ResizeTask) -> Iterator[tuple[int, pa.Table]]:
+def _routed(storage: Storage, context: RecordContext, task: ResizeTask) -> Iterator[tuple[int, pa.Table]]:
     """Yield the rows of the slices with the numbers of their buckets."""
     for merge in task.merges:
-        for batch in iter_merged(storage, shape, merge, limit_bytes=task.limit_bytes):
+        for batch in iter_merged(storage, context, merge, limit_bytes=task.limit_bytes):
             rows = pa.Table.from_batches([batch])
             places = ring_places(task.ends, ring_hashes(batch.column(RECORD_KEY), task.hash_fields))
             for place in np.unique(places).tolist():
@@ -92,23 +92,25 @@ class _BucketFile:
     """The base file of a bucket, from its marker to its footer."""
 
     def __init__(
-        self, storage: Storage, shape: TableShape, settings: WriterSettings, task: ResizeTask, place: int, files: contextlib.ExitStack
+        self, storage: Storage, context: RecordContext, settings: WriterSettings, task: ResizeTask, place: int, files: contextlib.ExitStack
     ) -> None:
         """Open the file until `files` closes."""
         self._started = time.perf_counter()
         new = WriteTask(task.instant, task.partition_path, task.buckets[place], task.write_token)
         self._task = reserved(storage, new, MarkerType.CREATE)
-        self._shape = shape
-        self._stamp = Stamp(task.instant, self._task.write_token.split("-", 1)[0], task.partition_path, str(self._task.file_name))
+        self._context = context
+        self._stamp = MetaColumnWriter(
+            task.instant, self._task.write_token.split("-", 1)[0], task.partition_path, str(self._task.file_name)
+        )
         output = files.enter_context(storage.open_output(self._task.path))
         files.callback(lambda: self._measure(output.tell()))  # when the footer is written, and before the file is closed
         self._writer = files.enter_context(
-            BaseFileWriter(output, shape, settings, KeyFilter.for_rows_after(storage, None, shape, settings))
+            BaseFileWriter(output, context, settings, KeyFilter.for_rows_after(storage, None, context, settings))
         )
         self._size = 0
 
     def append(self, rows: pa.Table) -> None:
-        self._writer.append(self._stamp.carried_over(rows, self._shape.file_schema))
+        self._writer.append(self._stamp.carried_over(rows, self._context.file_schema))
 
     def _measure(self, size: int) -> None:
         self._size = size

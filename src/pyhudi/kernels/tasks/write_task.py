@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from pyhudi.kernels.base_file.base_file import TableShape, WriterSettings
+from pyhudi.kernels.base_file.base_file import RecordContext, WriterSettings
 from pyhudi.kernels.base_file.base_file_writer import BaseFileWriter
 from pyhudi.kernels.base_file.bloom_columns import KeyFilter
-from pyhudi.kernels.base_file.meta_column_writer import Stamp
+from pyhudi.kernels.base_file.meta_column_writer import MetaColumnWriter
 from pyhudi.kernels.base_file.partition_folder import ensure_partition
 from pyhudi.kernels.base_file.read_base import iter_base_file
 from pyhudi.kernels.base_file.row_identity import rows_without
@@ -88,7 +88,7 @@ class _Counts:
 
 def run_write_task(
     storage: Storage,
-    shape: TableShape,
+    context: RecordContext,
     settings: WriterSettings,
     task: WriteTask,
     rows: pa.Table | Iterable[pa.RecordBatch],
@@ -97,7 +97,7 @@ def run_write_task(
 
     Args:
         storage: the table's storage.
-        shape: what the rows of the table look like and how they merge.
+        context: what the rows of the table look like and how they merge.
         settings: how base files are written.
         task: which file to write, on top of which.
         rows: the record key, the data columns, and optionally a boolean `_pyhudi_delete`; keys are unique unless
@@ -112,42 +112,44 @@ def run_write_task(
     kind = MarkerType.CREATE if task.base is None else MarkerType.MERGE
     storage.create(marker_path(task.instant, task.path, kind), b"")
     ensure_partition(storage, task.partition_path, task.instant)
-    log = _change_log(storage, shape, settings, task)
+    log = _change_log(storage, context, settings, task)
     with storage.open_output(task.path) as output, log or contextlib.nullcontext():
-        with BaseFileWriter(output, shape, settings, KeyFilter.for_rows_after(storage, task.base, shape, settings)) as writer:
-            counts = _write(storage, shape, task, writer, keyed_batches(rows, shape), log)
+        with BaseFileWriter(output, context, settings, KeyFilter.for_rows_after(storage, task.base, context, settings)) as writer:
+            counts = _write(storage, context, task, writer, keyed_batches(rows, context), log)
         size = output.tell()
     spent = int((time.perf_counter() - started) * 1000)
     stat = _stat(task, counts, writer.rows, size, spent)
     return TaskResult(stat if log is None else replace(stat, cdc_stats=log.stats), counts.ignored, task.path)
 
 
-def _change_log(storage: Storage, shape: TableShape, settings: WriterSettings, task: WriteTask) -> ChangeLog | None:
+def _change_log(storage: Storage, context: RecordContext, settings: WriterSettings, task: WriteTask) -> ChangeLog | None:
     """Return the log of what changes on top of a base file, if the table has one; all rows of a new file are new."""
-    if shape.change_log is None or task.base is None:
+    if context.change_log is None or task.base is None:
         return None
-    return ChangeLog(storage, shape, settings, task)
+    return ChangeLog(storage, context, settings, task)
 
 
 def _write(
-    storage: Storage, shape: TableShape, task: WriteTask, writer: BaseFileWriter, rows: Iterator[pa.Table], log: ChangeLog | None
+    storage: Storage, context: RecordContext, task: WriteTask, writer: BaseFileWriter, rows: Iterator[pa.Table], log: ChangeLog | None
 ) -> _Counts:
-    stamp = Stamp(task.instant, task.write_token.split("-", 1)[0], task.partition_path, str(task.file_name))
+    stamp = MetaColumnWriter(task.instant, task.write_token.split("-", 1)[0], task.partition_path, str(task.file_name))
     if task.base is None:
-        return _create(shape, writer, stamp, rows, None)
+        return _create(context, writer, stamp, rows, None)
     if task.append_only:
-        for batch in _old_rows(storage, shape, task.base, 0):
-            writer.append(stamp.carried_over(batch, shape.file_schema), known_keys=True)
-        return _create(shape, writer, stamp, rows, log)
+        for batch in _old_rows(storage, context, task.base, 0):
+            writer.append(stamp.carried_over(batch, context.file_schema), known_keys=True)
+        return _create(context, writer, stamp, rows, log)
     incoming = pa.concat_tables(rows)
-    return _merge(shape, writer, stamp, _old_rows(storage, shape, task.base, incoming.num_rows), incoming, log)
+    return _merge(context, writer, stamp, _old_rows(storage, context, task.base, incoming.num_rows), incoming, log)
 
 
-def _create(shape: TableShape, writer: BaseFileWriter, stamp: Stamp, rows: Iterable[pa.Table], log: ChangeLog | None) -> _Counts:
+def _create(
+    context: RecordContext, writer: BaseFileWriter, stamp: MetaColumnWriter, rows: Iterable[pa.Table], log: ChangeLog | None
+) -> _Counts:
     counts = _Counts()
     for batch in rows:
-        live = live_rows(batch, shape)
-        writer.append(stamp.new(live, shape.file_schema))
+        live = live_rows(batch, context)
+        writer.append(stamp.new(live, context.file_schema))
         if log is not None:
             log.inserted(live)
         counts.inserts += live.num_rows
@@ -155,20 +157,20 @@ def _create(shape: TableShape, writer: BaseFileWriter, stamp: Stamp, rows: Itera
 
 
 def _merge(
-    shape: TableShape, writer: BaseFileWriter, stamp: Stamp, old: Iterator[pa.Table], rows: pa.Table, log: ChangeLog | None
+    context: RecordContext, writer: BaseFileWriter, stamp: MetaColumnWriter, old: Iterator[pa.Table], rows: pa.Table, log: ChangeLog | None
 ) -> _Counts:
     counts = _Counts()
-    incoming = IncomingRows(rows, shape)
+    incoming = IncomingRows(rows, context)
     for batch in old:
         merged = incoming.merge(batch)
-        writer.append(stamp.carried_over(merged.kept, shape.file_schema), known_keys=True)
-        writer.append(stamp.new(merged.replacements, shape.file_schema), known_keys=True)
+        writer.append(stamp.carried_over(merged.kept, context.file_schema), known_keys=True)
+        writer.append(stamp.new(merged.replacements, context.file_schema), known_keys=True)
         if log is not None and merged.kept.num_rows < batch.num_rows:
             log.replaced(rows_without(batch, merged.kept), merged.replacements)
         counts.updates += merged.replacements.num_rows
         counts.deletes += merged.deleted
     inserts = incoming.inserts()
-    writer.append(stamp.new(inserts, shape.file_schema))
+    writer.append(stamp.new(inserts, context.file_schema))
     if log is not None:
         log.inserted(inserts)
     counts.inserts = inserts.num_rows
@@ -176,17 +178,17 @@ def _merge(
     return counts
 
 
-def _old_rows(storage: Storage, shape: TableShape, base: BaseFile, at_least: int) -> Iterator[pa.Table]:
+def _old_rows(storage: Storage, context: RecordContext, base: BaseFile, at_least: int) -> Iterator[pa.Table]:
     """Yield the rows of the file before: the data, and the meta columns that stay as they are.
 
     They come in pieces of `at_least` rows or more: each piece looks up its keys in a table of all incoming keys, and
     what it costs to build that table must not be paid for every small row group.
     """
-    columns = [COMMIT_TIME, COMMIT_SEQNO, RECORD_KEY, *shape.schema.names]
+    columns = [COMMIT_TIME, COMMIT_SEQNO, RECORD_KEY, *context.schema.names]
     waiting: list[pa.Table] = []
     rows = 0
-    for batch in iter_base_file(storage, base, shape.schema, columns, dictionaries=[COMMIT_TIME]):
-        waiting.append(with_computed_keys(pa.Table.from_batches([batch]), shape.virtual_key))
+    for batch in iter_base_file(storage, base, context.schema, columns, dictionaries=[COMMIT_TIME]):
+        waiting.append(with_computed_keys(pa.Table.from_batches([batch]), context.virtual_key))
         rows += batch.num_rows
         if rows >= at_least:
             yield pa.concat_tables(waiting)

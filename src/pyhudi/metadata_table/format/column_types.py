@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from pyhudi.errors import SchemaError, nearest
+from pyhudi.errors import SchemaError, did_you_mean
 from pyhudi.kernels.base_file.schema_projection import alignment
 from pyhudi.metadata_table.format.record import ColumnStats, ValueType
 from pyhudi.schema.meta_columns import COMMIT_TIME, META_COLUMNS, PARTITION_PATH, RECORD_KEY
@@ -98,7 +98,9 @@ def check_named(named: Sequence[str], schema: pa.Schema, config: TableConfig) ->
             continue
         kind = type_at(schema, name)
         if kind is None:
-            raise SchemaError(f"{STATS_COLUMNS} names '{name}', which is no column of table {config.name}.{nearest(name, schema.names)}")
+            raise SchemaError(
+                f"{STATS_COLUMNS} names '{name}', which is no column of table {config.name}.{did_you_mean(name, schema.names)}"
+            )
         raise SchemaError(
             f"{STATS_COLUMNS} names '{name}' of type {kind}, of which tables of version {config.version} such as {config.name} have no"
             " statistics; leave it out."

@@ -18,7 +18,7 @@ from pyhudi.metadata_table.format.record import ColumnStats, MetadataRecord
 from pyhudi.metadata_table.indexes.data_table import DataTable
 from pyhudi.metadata_table.indexes.file_stats import file_stats, partition_stats
 from pyhudi.metadata_table.read.instant_times import build_time
-from pyhudi.metadata_table.read.writer_table import OwnTable
+from pyhudi.metadata_table.read.writer_table import MetadataWriterTable
 from pyhudi.metadata_table.write.data_table_changes import Changes
 from pyhudi.metadata_table.write.metadata_commit import write_changes
 
@@ -27,7 +27,7 @@ class StaleStatisticsError(CorruptTableError):
     """Statistics are of a column that had the name before, or were not kept up meanwhile."""
 
 
-def record_added_columns(table: DataTable, known: IndexDefinition, wanted: IndexDefinition) -> OwnTable:
+def record_added_columns(table: DataTable, known: IndexDefinition, wanted: IndexDefinition) -> MetadataWriterTable:
     """Record what the latest base files say of columns that only the wanted definition has; return the metadata table as it is then.
 
     Raises:
@@ -49,7 +49,7 @@ def record_added_columns(table: DataTable, known: IndexDefinition, wanted: Index
         told = [stats for stats in found if stats is not None]
         for stats in (one for file in told for one in file.values()):
             files[keys.column_stats_key(stats.column, path, stats.file_name)] = stats
-        if told and not any(piece.logs for piece in table.view.latest_slices(path)):
+        if told and not any(file_slice.logs for file_slice in table.view.latest_slices(path)):
             of_partitions |= {keys.partition_stats_key(stats.column, path): stats for stats in partition_stats(path, told, types)}
     changes = {partitions.COLUMN_STATS: Changes(_unrecorded(table, partitions.COLUMN_STATS, files))}
     if partitions.PARTITION_STATS in table.view.config.metadata_partitions:

@@ -76,7 +76,7 @@ def group_file_ids(table: DataTable, partition: str, slices: Sequence[FileSlice]
     return [partitions.file_id(partition, number, within) for number in range(count)]
 
 
-def standing_slices(table: DataTable) -> list[FileSlice]:
+def live_slices(table: DataTable) -> list[FileSlice]:
     """Return the slices that a snapshot reads, oldest first."""
     found = (slice_ for path in table.view.partition_paths() for slice_ in table.view.latest_slices(path))
     return sorted(found, key=lambda slice_: (slice_.base_instant, slice_.group))
@@ -120,16 +120,16 @@ class _Lot:
     """The keys that go into some file groups, in memory, by group and slice."""
 
     def __init__(self, slices: Sequence[FileSlice], keyed: Callable[[FileSlice], KeyedRows], groups: range, count: int) -> None:
-        self._pieces: dict[int, list[tuple[int, pa.StringArray]]] = {number: [] for number in groups}
+        self._file_slices: dict[int, list[tuple[int, pa.StringArray]]] = {number: [] for number in groups}
         for place, by_group in enumerate(LocalEngine().run(lambda slice_: _by_group(keyed(slice_), count, groups), slices)):
             for number, keys in by_group:
-                self._pieces[number].append((place, keys))
+                self._file_slices[number].append((place, keys))
 
     def columns(self, number: int, values: Sequence[bytes]) -> CellColumns:
         """Return the cells of a file group, whose keys are let go here."""
-        pieces = self._pieces.pop(number)
-        places = np.array([place if len(values) > 1 else 0 for place, _ in pieces], np.int64)
-        return cell_columns(joined(keys for _, keys in pieces), values, np.repeat(places, [len(keys) for _, keys in pieces]))
+        file_slices = self._file_slices.pop(number)
+        places = np.array([place if len(values) > 1 else 0 for place, _ in file_slices], np.int64)
+        return cell_columns(joined(keys for _, keys in file_slices), values, np.repeat(places, [len(keys) for _, keys in file_slices]))
 
 
 def _by_group(rows: KeyedRows, count: int, groups: range) -> list[tuple[int, pa.StringArray]]:

@@ -11,9 +11,9 @@ import pyarrow as pa
 from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.fsview.file_system_view import FileSystemView
-from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.read_base import row_count
-from pyhudi.kernels.base_file.record_context import shape_of
+from pyhudi.kernels.base_file.record_context import record_context_of
 from pyhudi.kernels.base_file.schema_projection import alignment
 from pyhudi.metadata_table.format import metadata_keys as keys
 from pyhudi.metadata_table.format import metadata_partitions as partitions
@@ -24,7 +24,7 @@ from pyhudi.metadata_table.format.record import ColumnStats
 from pyhudi.metadata_table.indexes.file_stats import BoundTypes, file_stats
 from pyhudi.metadata_table.indexes.slice_changes import SliceRows
 from pyhudi.metadata_table.read.partition_reader import MetadataPartition, slices_by_data_partition
-from pyhudi.metadata_table.read.writer_table import OwnTable
+from pyhudi.metadata_table.read.writer_table import MetadataWriterTable
 from pyhudi.schema.avro_arrow import arrow_to_avro, with_meta_fields
 from pyhudi.spec.actions.commit import CommitMetadata
 from pyhudi.spec.files.file_group import BaseFile, FileSlice, join_path
@@ -49,7 +49,7 @@ class DataTable:
         settings: what options say about the metadata table.
     """
 
-    def __init__(self, view: FileSystemView, own: OwnTable, schema: pa.Schema | None, settings: MetadataSettings) -> None:
+    def __init__(self, view: FileSystemView, own: MetadataWriterTable, schema: pa.Schema | None, settings: MetadataSettings) -> None:
         self.view = view
         self.own = own
         self.schema = schema
@@ -57,7 +57,7 @@ class DataTable:
         self._stats: dict[str, Mapping[str, ColumnStats] | None] = {}
         self._row_counts: dict[str, int] = {}
 
-    def reopened(self, view: FileSystemView, own: OwnTable) -> DataTable:
+    def reopened(self, view: FileSystemView, own: MetadataWriterTable) -> DataTable:
         """Return the same table with another view of it and another state of its metadata table; footers stay known."""
         table = DataTable(view, own, self.schema, self.settings)
         table._stats = self._stats
@@ -70,7 +70,7 @@ class DataTable:
         return load_definitions(self.view.storage, self.view.config)
 
     @cached_property
-    def shape(self) -> TableShape:
+    def context(self) -> RecordContext:
         """What reading the table's rows takes.
 
         Raises:
@@ -79,12 +79,12 @@ class DataTable:
         config = self.view.config
         if self.schema is None:
             raise UnsupportedError(f"table {self.view.storage.uri} has no schema, so that its rows cannot be read for an index")
-        return shape_of(config, self.schema, with_meta_fields(arrow_to_avro(self.schema, config.name)))
+        return record_context_of(config, self.schema, with_meta_fields(arrow_to_avro(self.schema, config.name)))
 
     @cached_property
     def rows(self) -> SliceRows:
         """Reads rows of its slices."""
-        return SliceRows(self.view, self.shape)
+        return SliceRows(self.view, self.context)
 
     @cached_property
     def types(self) -> BoundTypes:

@@ -104,7 +104,7 @@ class _Index:
     def _of_file(self, file: BaseFile) -> tuple[str, MetadataRecord | None]:
         column = self._field.split(".")[0]
         record = None
-        if column in self._table.shape.schema.names:
+        if column in self._table.context.schema.names:
             record = self._records.of_file(file, pa.Table.from_batches(self._table.rows.base(file, column)))
         return self._key(file.partition_path, str(file.name)), record
 

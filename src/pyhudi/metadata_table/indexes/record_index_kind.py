@@ -27,8 +27,8 @@ from pyhudi.metadata_table.indexes.bulk_index_build import (
     group_file_ids,
     initial_groups,
     joined,
+    live_slices,
     refuse_virtual_keys,
-    standing_slices,
     without,
 )
 from pyhudi.metadata_table.indexes.data_table import DataTable
@@ -41,7 +41,7 @@ from pyhudi.spec.files.file_group import FileGroupId, FileSlice
 from pyhudi.spec.table.table_version import TableVersion
 from pyhudi.timeline.clock import instant_millis
 
-_Piece = TypeVar("_Piece", FileSlice, SliceChange)
+_FileSliceOrChange = TypeVar("_FileSliceOrChange", FileSlice, SliceChange)
 
 
 class RecordIndexKind:
@@ -79,7 +79,7 @@ class RecordIndexKind:
 
     def file_ids(self, table: DataTable, partition: str) -> Iterable[str]:
         """Return the file ids of the groups that `initial` returns."""
-        slices = standing_slices(table)
+        slices = live_slices(table)
         if not _is_by_partition(table, partition):
             return group_file_ids(table, partition, slices)
         by_path = _by_path(slices)
@@ -92,7 +92,7 @@ class RecordIndexKind:
             UnsupportedError: the table has no meta columns.
         """
         refuse_virtual_keys(table, partition)
-        slices = standing_slices(table)
+        slices = live_slices(table)
         if not _is_by_partition(table, partition):
             return _initial(table, partition, slices, "")
         by_path = _by_path(slices)
@@ -124,11 +124,11 @@ class _Moved:
 _NOBODY = _Moved(NO_TEXTS, NO_TEXTS)
 
 
-def _by_path(pieces: Sequence[_Piece]) -> dict[str, list[_Piece]]:
+def _by_path(file_slices: Sequence[_FileSliceOrChange]) -> dict[str, list[_FileSliceOrChange]]:
     """Return slices, or changes of them, by partition of the data table."""
-    found: dict[str, list[_Piece]] = defaultdict(list)
-    for piece in pieces:
-        found[piece.group.partition_path].append(piece)
+    found: dict[str, list[_FileSliceOrChange]] = defaultdict(list)
+    for file_slice in file_slices:
+        found[file_slice.group.partition_path].append(file_slice)
     return found
 
 

@@ -26,8 +26,8 @@ from pyhudi.metadata_table.indexes.bulk_index_build import (
     group_file_ids,
     initial_groups,
     joined,
+    live_slices,
     refuse_virtual_keys,
-    standing_slices,
 )
 from pyhudi.metadata_table.indexes.data_table import DataTable
 from pyhudi.metadata_table.indexes.slice_changes import SliceChange, slice_changes
@@ -56,7 +56,7 @@ class SecondaryIndexKind:
 
     def file_ids(self, table: DataTable, partition: str) -> Iterable[str]:
         """Return the file ids of the groups that `initial` returns."""
-        return group_file_ids(table, partition, standing_slices(table))
+        return group_file_ids(table, partition, live_slices(table))
 
     def initial(self, table: DataTable, partition: str) -> Iterable[InitialGroup]:
         """Return the file groups with the pairs of all rows.
@@ -66,7 +66,7 @@ class SecondaryIndexKind:
         """
         refuse_virtual_keys(table, partition)
         index = _Index(table, partition)
-        return initial_groups(table, partition, standing_slices(table), [index.value], index.keyed)
+        return initial_groups(table, partition, live_slices(table), [index.value], index.keyed)
 
     def of_commit(self, table: DataTable, partition: str, instant: str, metadata: CommitMetadata) -> ColumnChanges:  # noqa: ARG002
         """Return the pairs that came and went.
@@ -106,7 +106,7 @@ class _Index:
         self.value = table.own.encoder.encode(SecondaryEntry())
         self._table = table
         self._partition = partition
-        if self.column not in table.shape.schema.names:
+        if self.column not in table.context.schema.names:
             raise UnsupportedError(
                 f"table {table.view.storage.uri} has no column '{self.column}' any more, of which its index {partition} is; drop the index"
             )
@@ -117,7 +117,7 @@ class _Index:
         last = view.timeline.last_completed()
         recorded = None if last is None else read_commit(view.storage, view.config, last).schema_json
         old = type_at(avro_to_arrow(recorded), self.field) if recorded else None
-        new = type_at(self._table.shape.schema, self.field)
+        new = type_at(self._table.context.schema, self.field)
         if old is not None and new is not None and not same_texts(old, new):
             raise UnsupportedError(
                 f"column '{self.field}' of table {view.storage.uri} would become {new}, it is {old}, and the index {self._partition} holds"

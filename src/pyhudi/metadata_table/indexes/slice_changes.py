@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pyhudi.fsview.file_system_view import FileSystemView
-from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.read_base import iter_base_file
 from pyhudi.kernels.log_file.log_rows import read_log_rows, slice_blocks
 from pyhudi.kernels.log_file.visible_blocks import OWN_LOG_FILES
@@ -101,9 +101,9 @@ def _after(group: FileGroupId, before: FileSlice | None, stats: Sequence[WriteSt
 class SliceRows:
     """Reads rows of slices of one table: record keys, and columns beside them."""
 
-    def __init__(self, view: FileSystemView, shape: TableShape) -> None:
+    def __init__(self, view: FileSystemView, context: RecordContext) -> None:
         self._storage = view.storage
-        self._shape = shape
+        self._context = context
         self._layout = view.config.layout
         self._visibility = view.timeline.visibility if self._layout >= OWN_LOG_FILES else _EVERYTHING
 
@@ -121,35 +121,35 @@ class SliceRows:
         if slice_ is not None:
             task = SliceTask(slice_, self._visibility, self._layout, tuple(self._schema(columns).names))
             only = None if among is None else pc.field(RECORD_KEY).isin(among)
-            yield from iter_merged(self._storage, self._shape, task, only)
+            yield from iter_merged(self._storage, self._context, task, only)
 
     def base(self, file: BaseFile, column: str) -> Iterator[pa.RecordBatch]:
         """Yield a column of a base file, one batch at least."""
-        batches = iter_base_file(self._storage, file, self._shape.schema, [column])
-        empty = self._shape.schema.field(column)
+        batches = iter_base_file(self._storage, file, self._context.schema, [column])
+        empty = self._context.schema.field(column)
         yield from chain([pa.RecordBatch.from_pylist([], pa.schema([empty]))], batches)
 
     def logged(self, change: SliceChange) -> tuple[pa.StringArray, bool]:
         """Return the keys, each once, that the log files of a change speak of, and whether deletes are among them."""
         assert change.after is not None
         appended = replace(change.after, base=None, logs=change.appended)
-        found = read_log_rows(self._storage, self._shape, slice_blocks(self._storage, appended, self._layout), ())
+        found = read_log_rows(self._storage, self._context, slice_blocks(self._storage, appended, self._layout), ())
         return pc.unique(found.keys), bool(found.deletes.any())
 
     def may_hold_deletes(self, slice_: FileSlice | None) -> bool:
         """Tell whether the logs of a slice may have deleted rows; only headers of blocks are read."""
-        shape = self._shape
+        context = self._context
         if slice_ is None or not slice_.logs:
             return False
-        if shape.merger is not None or self.marks_deletes:
+        if context.merger is not None or self.marks_deletes:
             return True
         return any(block.type is BlockType.DELETE for block in slice_blocks(self._storage, slice_, self._layout))
 
     @property
     def marks_deletes(self) -> bool:
         """True when a row of the data can say that it is a delete."""
-        return self._shape.delete_field is not None or IS_DELETED in self._shape.schema.names
+        return self._context.delete_field is not None or IS_DELETED in self._context.schema.names
 
     def _schema(self, columns: Sequence[str]) -> pa.Schema:
-        fields = {field.name: field for field in (*META_FIELDS, *self._shape.schema)}
+        fields = {field.name: field for field in (*META_FIELDS, *self._context.schema)}
         return pa.schema([fields[name] for name in dict.fromkeys((RECORD_KEY, *columns))])

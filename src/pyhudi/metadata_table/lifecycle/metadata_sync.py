@@ -20,7 +20,7 @@ from pyhudi.metadata_table.format.metadata_settings import DEFAULTS, MetadataSet
 from pyhudi.metadata_table.indexes.data_table import DataTable
 from pyhudi.metadata_table.indexes.index_kind import PartitionKind
 from pyhudi.metadata_table.indexes.index_kinds import with_kinds
-from pyhudi.metadata_table.read.writer_table import OwnTable
+from pyhudi.metadata_table.read.writer_table import MetadataWriterTable
 from pyhudi.metadata_table.services.metadata_clean import AFTER_COMPACTION, clean_if_due
 from pyhudi.metadata_table.services.metadata_compaction import compact_if_due, delta_commits, may_compact
 from pyhudi.metadata_table.services.metadata_log_compaction import log_compact_if_due, unjoined_delta_commits
@@ -33,13 +33,13 @@ from pyhudi.storage.storage_protocol import Storage
 
 
 @dataclass(frozen=True, slots=True)
-class InStep:
+class MetadataSync:
     """A table and its metadata table under the table's lock; `view` shows the table as it is before the action."""
 
     storage: Storage
     config: TableConfig
     view: FileSystemView
-    own: OwnTable
+    own: MetadataWriterTable
     settings: MetadataSettings = DEFAULTS
 
     def record_commit(self, instant: str, metadata: CommitMetadata, schema: pa.Schema | None) -> None:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pyhudi.errors import CorruptTableError
 from pyhudi.metadata_table.format.index_definitions import PATH, PATH_PROPERTY, load_definitions, render_definitions
 from pyhudi.metadata_table.format.metadata_partitions import EXPRESSION_PREFIX, RECORD_INDEX, SECONDARY_PREFIX
-from pyhudi.metadata_table.read.writer_table import Sources
+from pyhudi.metadata_table.read.writer_table import TimeAndIds
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.spec.table.table_keys import METADATA_PARTITIONS
 from pyhudi.storage.storage_protocol import Storage
@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 _DEFINED = (RECORD_INDEX, SECONDARY_PREFIX, EXPRESSION_PREFIX)
 
 
-def without_lost_definitions(storage: Storage, config: TableConfig, sources: Sources) -> TableConfig:
+def without_lost_definitions(storage: Storage, config: TableConfig, sources: TimeAndIds) -> TableConfig:
     """Return the properties of a table that names no index whose definition is lost, before its metadata table is built anew.
 
     Raises:

@@ -15,7 +15,7 @@ from pyhudi.metadata_table.format.metadata_partitions import FILES
 from pyhudi.metadata_table.read.metadata_table import MetadataTable
 from pyhudi.metadata_table.read.metadata_view import MetadataView
 from pyhudi.metadata_table.read.valid_instants import missing_instants, visible_timeline
-from pyhudi.metadata_table.read.writer_table import OwnTable, Sources, open_own
+from pyhudi.metadata_table.read.writer_table import MetadataWriterTable, TimeAndIds, open_writer_table
 from pyhudi.metadata_table.services.metadata_compaction import without_cut_compactions
 from pyhudi.metadata_table.services.metadata_rollback import roll_back
 from pyhudi.metadata_table.write.inflight import is_under_way
@@ -32,7 +32,7 @@ class Found:
     `view` shows the table by its metadata table, else by listing.
     """
 
-    own: OwnTable | None
+    own: MetadataWriterTable | None
     reason: str
     view: FileSystemView
 
@@ -43,7 +43,7 @@ class Found:
         return self.reason or distrusted
 
 
-def find(storage: Storage, config: TableConfig, timeline: Timeline, sources: Sources) -> Found:
+def find(storage: Storage, config: TableConfig, timeline: Timeline, sources: TimeAndIds) -> Found:
     """Open the metadata table for writing, and take back what an action left in it that did not come to its end.
 
     Nobody else is between the record of an action and its completion, since both are made under the lock: what is recorded
@@ -68,12 +68,12 @@ def find(storage: Storage, config: TableConfig, timeline: Timeline, sources: Sou
     return Found(own, "", MetadataView(storage, config, timeline, table))
 
 
-def _usable(storage: Storage, config: TableConfig, timeline: Timeline, sources: Sources) -> tuple[OwnTable | None, str]:
+def _usable(storage: Storage, config: TableConfig, timeline: Timeline, sources: TimeAndIds) -> tuple[MetadataWriterTable | None, str]:
     """Return the metadata table, or None and why it cannot be gone on with."""
     if FILES not in config.metadata_partitions:
         return None, "it was not there"
     try:
-        own = open_own(storage, sources)
+        own = open_writer_table(storage, sources)
     except CorruptTableError as error:
         return None, str(error)
     if own is None:
@@ -85,7 +85,7 @@ def _usable(storage: Storage, config: TableConfig, timeline: Timeline, sources: 
     return own, ""
 
 
-def _dead(own: OwnTable, timeline: Timeline) -> Iterator[Instant]:
+def _dead(own: MetadataWriterTable, timeline: Timeline) -> Iterator[Instant]:
     """Yield the delta commits of actions that are not complete: pending here, or pending in the data table.
 
     Those of partitions that are built beside writers stay.

@@ -22,11 +22,11 @@ from pyhudi.metadata_table.indexes.added_columns import StaleStatisticsError, re
 from pyhudi.metadata_table.indexes.data_table import DataTable
 from pyhudi.metadata_table.indexes.index_kind import PartitionKind
 from pyhudi.metadata_table.indexes.index_kinds import kind_of, with_kinds
-from pyhudi.metadata_table.lifecycle.metadata_sync import InStep
+from pyhudi.metadata_table.lifecycle.metadata_sync import MetadataSync
 from pyhudi.metadata_table.lifecycle.missing_definitions import without_lost_definitions
 from pyhudi.metadata_table.lifecycle.open_for_write import Found, find
 from pyhudi.metadata_table.lifecycle.orphaned_partitions import delete_forgotten
-from pyhudi.metadata_table.read.writer_table import FOLDER, OwnTable, Sources, create_own
+from pyhudi.metadata_table.read.writer_table import FOLDER, MetadataWriterTable, TimeAndIds, create_own
 from pyhudi.metadata_table.write.inflight import check_laid_out, pending_builds
 from pyhudi.metadata_table.write.initialise import build_partition
 from pyhudi.spec.table.table_config import TableConfig
@@ -44,10 +44,10 @@ def prepare(
     config: TableConfig,
     timeline: Timeline,
     schema: pa.Schema | None,
-    sources: Sources,
+    sources: TimeAndIds,
     settings: MetadataSettings = DEFAULTS,
     found: Found | None = None,
-) -> tuple[TableConfig, InStep | None]:
+) -> tuple[TableConfig, MetadataSync | None]:
     """Return the table's properties, and the table with a metadata table that knows all completed actions; None when it shall have none.
 
     The caller holds the lock and has rolled back what failed writers left.
@@ -87,7 +87,7 @@ def prepare(
     return in_step.config, in_step
 
 
-def rebuilt(in_step: InStep, reason: str, schema: pa.Schema | None) -> InStep:
+def rebuilt(in_step: MetadataSync, reason: str, schema: pa.Schema | None) -> MetadataSync:
     """Return the table with its metadata table built anew, which turned out to be damaged while an action was recorded.
 
     Raises:
@@ -97,7 +97,7 @@ def rebuilt(in_step: InStep, reason: str, schema: pa.Schema | None) -> InStep:
     return _built_anew(Found(None, reason, view), in_step.config, schema, in_step.own.sources, in_step.settings)
 
 
-def _without_stale(storage: Storage, config: TableConfig, timeline: Timeline, sources: Sources) -> TableConfig:
+def _without_stale(storage: Storage, config: TableConfig, timeline: Timeline, sources: TimeAndIds) -> TableConfig:
     """Look after partitions that are being built: writers tell them what they do, unless nobody builds them any more; then they go."""
     if not config.metadata_partitions_inflight:
         return config
@@ -112,7 +112,7 @@ def _without_stale(storage: Storage, config: TableConfig, timeline: Timeline, so
     return config
 
 
-def drop_metadata_table(storage: Storage, config: TableConfig, sources: Sources) -> TableConfig:
+def drop_metadata_table(storage: Storage, config: TableConfig, sources: TimeAndIds) -> TableConfig:
     """Delete the metadata table, and return the table's properties, which do not name it any more."""
     config = with_partitions(storage, config, (), sources)
     storage.delete_tree(FOLDER)
@@ -146,7 +146,9 @@ def _must_complete_first(config: TableConfig, timeline: Timeline) -> str:
     return next((instant.requested for instant in pending if instant.comparable_action.writes_data), "")
 
 
-def _built_anew(found: Found, config: TableConfig, schema: pa.Schema | None, sources: Sources, settings: MetadataSettings) -> InStep:
+def _built_anew(
+    found: Found, config: TableConfig, schema: pa.Schema | None, sources: TimeAndIds, settings: MetadataSettings
+) -> MetadataSync:
     storage = found.view.storage
     config = without_lost_definitions(storage, config, sources)
     wanted = settings.wanted(config)
@@ -158,7 +160,7 @@ def _built_anew(found: Found, config: TableConfig, schema: pa.Schema | None, sou
     return _complete(DataTable(view, own, schema, settings), wanted, settings, sources)
 
 
-def _complete(table: DataTable, wanted: Collection[str], settings: MetadataSettings, sources: Sources) -> InStep:
+def _complete(table: DataTable, wanted: Collection[str], settings: MetadataSettings, sources: TimeAndIds) -> MetadataSync:
     """Build the partitions that are missing, and define anew what options or the schema have changed."""
     view, own = table.view, table.own
     storage, config, timeline = view.storage, view.config, view.timeline
@@ -179,17 +181,17 @@ def _complete(table: DataTable, wanted: Collection[str], settings: MetadataSetti
     if built:
         names, inflight = (*config.metadata_partitions, *built), config.metadata_partitions_inflight
         config = with_partitions(storage, config, names, sources, inflight)
-    return InStep(storage, config, view.with_config(config), own, settings)
+    return MetadataSync(storage, config, view.with_config(config), own, settings)
 
 
-def _with_added_columns(table: DataTable, partition: str, kind: PartitionKind) -> OwnTable:
+def _with_added_columns(table: DataTable, partition: str, kind: PartitionKind) -> MetadataWriterTable:
     """Return the metadata table with statistics of columns that are about to come into the index."""
     known = table.definitions.get(partition)
     wanted = kind.definition(table, partition) if partition == COLUMN_STATS and known is not None else None
     return table.own if known is None or wanted is None else record_added_columns(table, known, wanted)
 
 
-def _define(table: DataTable, partition: str, kind: PartitionKind, sources: Sources, *, again: bool) -> TableConfig:
+def _define(table: DataTable, partition: str, kind: PartitionKind, sources: TimeAndIds, *, again: bool) -> TableConfig:
     """Write how an index is defined, unless that is said already, and return the table's properties.
 
     `again` holds a definition that is there against the columns that the index would have now.
@@ -208,7 +210,7 @@ def _define(table: DataTable, partition: str, kind: PartitionKind, sources: Sour
     return replace(config, properties=store_properties(storage, {PATH_PROPERTY: PATH}, sources.clock.now()))
 
 
-def _without_unwanted(storage: Storage, config: TableConfig, sources: Sources, settings: MetadataSettings) -> TableConfig:
+def _without_unwanted(storage: Storage, config: TableConfig, sources: TimeAndIds, settings: MetadataSettings) -> TableConfig:
     """Delete the partitions that options have switched off: first from the properties, so that nobody reads them any more."""
     wanted = settings.wanted(config)
     dropped = [name for name in config.metadata_partitions if name not in wanted]
@@ -233,7 +235,7 @@ def _refuse_to_drop_what_is_needed(storage: Storage, dropped: Collection[str], k
 
 
 def with_partitions(
-    storage: Storage, config: TableConfig, names: Collection[str], sources: Sources, inflight: Collection[str] = ()
+    storage: Storage, config: TableConfig, names: Collection[str], sources: TimeAndIds, inflight: Collection[str] = ()
 ) -> TableConfig:
     """Say in the properties which partitions the metadata table has and which are being built, and return them as they are then."""
     changes = {METADATA_PARTITIONS: ",".join(sorted(names)), METADATA_PARTITIONS_INFLIGHT: ",".join(sorted(inflight))}

@@ -12,7 +12,7 @@ import enum
 from collections.abc import Iterable, Iterator
 from itertools import count
 
-from pyhudi.metadata_table.read.writer_table import OwnTable
+from pyhudi.metadata_table.read.writer_table import MetadataWriterTable
 from pyhudi.spec.instant import Action
 from pyhudi.timeline.timeline import Timeline
 
@@ -41,7 +41,7 @@ def is_built(requested: str) -> bool:
     return requested.startswith(_BUILT)
 
 
-def build_time(own: OwnTable, data: Timeline) -> str:
+def build_time(own: MetadataWriterTable, data: Timeline) -> str:
     """Return the first time that no build has taken; one that was cut off keeps its own. `data` is the data table's timeline."""
     if own.config.layout > 1:
         return _unused(own, (str(number).zfill(_INSTANT_DIGITS) for number in count()))
@@ -49,18 +49,18 @@ def build_time(own: OwnTable, data: Timeline) -> str:
     return _unused(own, (f"{last}{number:03d}" for number in count(_FIRST_BUILD)))
 
 
-def service_time(own: OwnTable, service: Service) -> str:
+def service_time(own: MetadataWriterTable, service: Service) -> str:
     """Return the time of a compaction or clean that begins now."""
     return own.next_time() if own.config.layout > 1 else _unused(own, _longer(last_delta_commit(own), service))
 
 
-def delta_commits_since(own: OwnTable, time: str) -> int:
+def delta_commits_since(own: MetadataWriterTable, time: str) -> int:
     """Return how many delta commits were completed after a time: log compactions, which tell nothing new, are none."""
     done = (instant for instant in own.timeline.completed() if instant.action is Action.DELTA_COMMIT)
     return sum((one.completed or one.requested) > time and one.requested not in own.timeline.log_compactions for one in done)
 
 
-def rollback_time(own: OwnTable, failed: str, reason: str = "") -> str:
+def rollback_time(own: MetadataWriterTable, failed: str, reason: str = "") -> str:
     """Return the time of the rollback of a delta commit: that of the data table's rollback, `reason`, if there is one.
 
     In version 6 it is one behind that, or behind the failed time; the one that is under way comes first.
@@ -71,7 +71,7 @@ def rollback_time(own: OwnTable, failed: str, reason: str = "") -> str:
     return next(time for time in _longer(reason or failed, Service.ROLLBACK) if time not in done)
 
 
-def last_delta_commit(own: OwnTable) -> str:
+def last_delta_commit(own: MetadataWriterTable) -> str:
     """Return the greatest requested time of its completed delta commits, `""` when there is none."""
     return max((instant.requested for instant in own.timeline.completed() if instant.action is Action.DELTA_COMMIT), default="")
 
@@ -82,7 +82,7 @@ def _longer(time: str, service: Service) -> Iterator[str]:
         yield time
 
 
-def _unused(own: OwnTable, times: Iterable[str]) -> str:
+def _unused(own: MetadataWriterTable, times: Iterable[str]) -> str:
     # An archived build keeps its time: its log files stand until they are cleaned.
     taken = {instant.requested for instant in own.timeline.with_archived().instants}
     return next(time for time in times if time not in taken)

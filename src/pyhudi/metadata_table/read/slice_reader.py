@@ -39,7 +39,7 @@ class KeptBlock:
 
 
 #: What a new base file is made of: cells (row and value), and blocks.
-Piece: TypeAlias = tuple[bytes, bytes] | KeptBlock
+CellRun: TypeAlias = tuple[bytes, bytes] | KeptBlock
 
 
 class SliceReader:
@@ -61,7 +61,7 @@ class SliceReader:
         row = prefix.encode()
         return self._merged(lambda file: file.scan(row), lambda key: key.startswith(prefix))
 
-    def pieces(self, encoder: RecordEncoder) -> Iterator[Piece]:
+    def cell_runs(self, encoder: RecordEncoder) -> Iterator[CellRun]:
         """Yield all cells in order of rows, as a new base file holds them: blocks that no log changes stay as they are."""
         with self._files() as files:
             changes = {key.encode(): records for key, records in _changes(files.blocks(), HFileReader.entries, _everything).items()}

@@ -42,7 +42,7 @@ _OF_LAYOUT_2 = {
 
 
 @dataclass(frozen=True, slots=True)
-class Sources:
+class TimeAndIds:
     """Where a write takes time and chance from: `zone` is that of the data table's timeline, `sync_marker` gives 16 random
     bytes.
     """
@@ -57,13 +57,13 @@ class Sources:
 
 
 @dataclass(frozen=True)
-class OwnTable:
+class MetadataWriterTable:
     """The metadata table while the data table's lock is held, as it was when its timeline was read."""
 
     storage: FolderStorage
     config: TableConfig
     timeline: Timeline
-    sources: Sources
+    sources: TimeAndIds
     encoder: RecordEncoder
 
     @property
@@ -97,22 +97,22 @@ class OwnTable:
         """Shows its files; each of its partitions is listed once, and held against what its commits say that they wrote."""
         return CheckedView(self.storage, self.config, self.timeline)
 
-    def reloaded(self) -> OwnTable:
+    def reloaded(self) -> MetadataWriterTable:
         """Return the table with its timeline read again."""
         return replace(self, timeline=load_full_timeline(self.storage, self.config))
 
 
-def open_own(storage: Storage, sources: Sources) -> OwnTable | None:
+def open_writer_table(storage: Storage, sources: TimeAndIds) -> MetadataWriterTable | None:
     """Open the metadata table of the table on `storage` for writing; None when there is none."""
     own = FolderStorage(storage, FOLDER)
     try:
         config = TableConfig(load_properties(own))
     except TableNotFound:
         return None
-    return OwnTable(own, config, load_full_timeline(own, config), sources, RecordEncoder(config.version))
+    return MetadataWriterTable(own, config, load_full_timeline(own, config), sources, RecordEncoder(config.version))
 
 
-def create_own(storage: Storage, config: TableConfig, sources: Sources) -> OwnTable:
+def create_own(storage: Storage, config: TableConfig, sources: TimeAndIds) -> MetadataWriterTable:
     """Create an empty metadata table in place of whatever is there."""
     storage.delete_tree(FOLDER)
     own = FolderStorage(storage, FOLDER)
@@ -121,7 +121,7 @@ def create_own(storage: Storage, config: TableConfig, sources: Sources) -> OwnTa
     for folder in (of_table.archive_path if of_table.layout == 1 else of_table.history_path, *_WORK_FOLDERS):
         own.make_dir(folder)
     create_properties(own, properties, sources.clock.now())
-    created = open_own(storage, sources)
+    created = open_writer_table(storage, sources)
     assert created is not None
     return created
 

@@ -14,7 +14,7 @@ from pyhudi.codec.actions.clean_codec import encode_clean_metadata, encode_clean
 from pyhudi.errors import CorruptTableError
 from pyhudi.fsview.partition_listing import walk_partitions
 from pyhudi.metadata_table.read.instant_times import Service, service_time
-from pyhudi.metadata_table.read.writer_table import OwnTable
+from pyhudi.metadata_table.read.writer_table import MetadataWriterTable
 from pyhudi.metadata_table.services.metadata_compaction import delta_commits
 from pyhudi.spec.actions.clean import CleanMetadata, CleanPartition, CleanPlan
 from pyhudi.spec.files.file_group import FileSlice, join_path
@@ -28,7 +28,7 @@ AFTER_COMPACTION = 3
 _POLICY = "KEEP_LATEST_COMMITS"
 
 
-def clean_if_due(own: OwnTable, inflight: Collection[str] = (), retained: int = RETAINED) -> OwnTable:
+def clean_if_due(own: MetadataWriterTable, inflight: Collection[str] = (), retained: int = RETAINED) -> MetadataWriterTable:
     """Clean the metadata table once after each compaction, and return it as it is then; partitions that are being built stay as they are.
 
     Raises:
@@ -46,7 +46,7 @@ def clean_if_due(own: OwnTable, inflight: Collection[str] = (), retained: int = 
     return _clean(own, inflight, done[-retained], done[-1])
 
 
-def _clean(own: OwnTable, inflight: Collection[str], earliest: Instant, last: Instant) -> OwnTable:
+def _clean(own: MetadataWriterTable, inflight: Collection[str], earliest: Instant, last: Instant) -> MetadataWriterTable:
     files = {partition: paths for partition, paths in _unneeded(own, earliest.requested) if paths and partition not in inflight}
     if not files:
         return own
@@ -63,7 +63,7 @@ def _clean(own: OwnTable, inflight: Collection[str], earliest: Instant, last: In
     return own.reloaded()
 
 
-def _unneeded(own: OwnTable, earliest: str) -> Iterator[tuple[str, list[str]]]:
+def _unneeded(own: MetadataWriterTable, earliest: str) -> Iterator[tuple[str, list[str]]]:
     """Yield the files of slices that are older than the one which was the newest at the earliest time that is kept."""
     for partition, _ in walk_partitions(own.storage):
         paths = []
@@ -77,7 +77,7 @@ def _paths(slice_: FileSlice) -> list[str]:
     return [log.path for log in slice_.logs] + ([] if slice_.base is None else [slice_.base.path])
 
 
-def _execute(own: OwnTable, instant: Instant, plan: CleanPlan) -> None:
+def _execute(own: MetadataWriterTable, instant: Instant, plan: CleanPlan) -> None:
     started = time.perf_counter()
     if instant.state is State.REQUESTED:
         instant = own.writer.start(instant)
@@ -101,7 +101,7 @@ def _done(names: Mapping[str, tuple[str, ...]]) -> dict[str, CleanPartition]:
     return {partition: CleanPartition(partition, _POLICY, found, found) for partition, found in names.items()}
 
 
-def _read_plan(own: OwnTable, instant: Instant) -> CleanPlan:
+def _read_plan(own: MetadataWriterTable, instant: Instant) -> CleanPlan:
     try:
         plan = read_action(own.storage, own.config, Instant(instant.requested, Action.CLEAN, State.REQUESTED))
     except FileNotFoundError:

@@ -18,7 +18,7 @@ from pyhudi.fsview.partition_listing import walk_partitions
 from pyhudi.kernels.log_file.rollback_blocks import instants_in
 from pyhudi.metadata_table.read.instant_times import Service, delta_commits_since, last_delta_commit, service_time
 from pyhudi.metadata_table.read.slice_reader import SliceReader
-from pyhudi.metadata_table.read.writer_table import OwnTable
+from pyhudi.metadata_table.read.writer_table import MetadataWriterTable
 from pyhudi.metadata_table.write.file_group_writer import write_base
 from pyhudi.spec.actions.commit import CommitMetadata, Operation, WriteStat, stats_by_partition
 from pyhudi.spec.actions.compaction import CompactionPlan, operation_of
@@ -36,7 +36,9 @@ EXPECTED_BASE_BYTES = 120 << 20
 LARGE_BYTES = 8 << 20
 
 
-def compact_if_due(own: OwnTable, max_delta_commits: int = MAX_DELTA_COMMITS, inflight: Collection[str] = ()) -> OwnTable:
+def compact_if_due(
+    own: MetadataWriterTable, max_delta_commits: int = MAX_DELTA_COMMITS, inflight: Collection[str] = ()
+) -> MetadataWriterTable:
     """Compact the metadata table if so many delta commits were made since the last time, and return it as it is then.
 
     The data table must have no action under way that is recorded already: it could not be rolled back any more. Partitions that are being
@@ -49,7 +51,7 @@ def compact_if_due(own: OwnTable, max_delta_commits: int = MAX_DELTA_COMMITS, in
     return _compact(own, inflight) if delta_commits(own) >= max_delta_commits else own
 
 
-def without_cut_compactions(own: OwnTable) -> OwnTable:
+def without_cut_compactions(own: MetadataWriterTable) -> MetadataWriterTable:
     """Throw away compactions and log compactions that were cut off, and return the metadata table as it is then.
 
     Raises:
@@ -62,22 +64,22 @@ def without_cut_compactions(own: OwnTable) -> OwnTable:
     return own
 
 
-def delta_commits(own: OwnTable) -> int:
+def delta_commits(own: MetadataWriterTable) -> int:
     """Return how many delta commits were completed since the last compaction began: the log files on top of its files."""
     return delta_commits_since(own, last_compaction(own))
 
 
-def last_compaction(own: OwnTable) -> str:
+def last_compaction(own: MetadataWriterTable) -> str:
     """Return when the last completed compaction began, `""` when there is none."""
     return max((instant.requested for instant in own.timeline.completed() if instant.action is Action.COMMIT), default="")
 
 
-def may_compact(own: OwnTable, data: Timeline) -> bool:
+def may_compact(own: MetadataWriterTable, data: Timeline) -> bool:
     """Tell whether the state of the data table lets the metadata table be compacted."""
     return own.config.layout > 1 or not any(instant.requested <= last_delta_commit(own) for instant in data.pending())
 
 
-def _compact(own: OwnTable, inflight: Collection[str]) -> OwnTable:
+def _compact(own: MetadataWriterTable, inflight: Collection[str]) -> MetadataWriterTable:
     partitions = (partition for partition, _ in walk_partitions(own.storage) if partition not in inflight)
     slices = [slice_ for partition in partitions for slice_ in own.slices(partition) if slice_.logs]
     plan = CompactionPlan(
@@ -97,12 +99,12 @@ def _compact(own: OwnTable, inflight: Collection[str]) -> OwnTable:
     return own.reloaded()
 
 
-def _compact_slice(own: OwnTable, slice_: FileSlice, instant: str, token: str) -> WriteStat:
-    pieces = SliceReader(own.storage, slice_, own.timeline).pieces(own.encoder)
-    return write_base(own, slice_.group.partition_path, slice_.group.file_id, instant, token, pieces)
+def _compact_slice(own: MetadataWriterTable, slice_: FileSlice, instant: str, token: str) -> WriteStat:
+    cell_runs = SliceReader(own.storage, slice_, own.timeline).cell_runs(own.encoder)
+    return write_base(own, slice_.group.partition_path, slice_.group.file_id, instant, token, cell_runs)
 
 
-def _throw_away(own: OwnTable, instant: Instant) -> None:
+def _throw_away(own: MetadataWriterTable, instant: Instant) -> None:
     """Delete what a compaction or log compaction wrote that is not complete, then its instant."""
     for partition, listing in walk_partitions(own.storage):
         for status in listing:
@@ -111,7 +113,7 @@ def _throw_away(own: OwnTable, instant: Instant) -> None:
     own.writer.remove(instant)
 
 
-def _wrote(own: OwnTable, instant: Instant, status: FileStatus) -> bool:
+def _wrote(own: MetadataWriterTable, instant: Instant, status: FileStatus) -> bool:
     base, log = parse_base_file_name(status.name), parse_log_file_name(status.name)
     if log is None or own.config.layout > 1:
         name = base or log

@@ -20,7 +20,7 @@ from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.fsview.partition_listing import walk_partitions
 from pyhudi.metadata_table.read.instant_times import Service, delta_commits_since, is_built, service_time
 from pyhudi.metadata_table.read.slice_reader import SliceReader
-from pyhudi.metadata_table.read.writer_table import OwnTable
+from pyhudi.metadata_table.read.writer_table import MetadataWriterTable
 from pyhudi.metadata_table.services.metadata_compaction import EXPECTED_BASE_BYTES, LARGE_BYTES, last_compaction, may_compact
 from pyhudi.metadata_table.write.file_group_writer import write_joined_log
 from pyhudi.spec.actions.commit import CommitMetadata, Operation, WriteStat, stats_by_partition
@@ -33,7 +33,7 @@ from pyhudi.timeline.timeline import Timeline
 _END_OF_TIME = "9" * 17
 
 
-def log_compact_if_due(own: OwnTable, data: Timeline, blocks: int, inflight: Collection[str] = ()) -> OwnTable:
+def log_compact_if_due(own: MetadataWriterTable, data: Timeline, blocks: int, inflight: Collection[str] = ()) -> MetadataWriterTable:
     """Join the log files of the slices that have many, and return the metadata table as it is then.
 
     Args:
@@ -55,20 +55,20 @@ def log_compact_if_due(own: OwnTable, data: Timeline, blocks: int, inflight: Col
     return own if time is None else _log_compact(own, slices, time)
 
 
-def unjoined_delta_commits(own: OwnTable) -> int:
+def unjoined_delta_commits(own: MetadataWriterTable) -> int:
     """Return how many delta commits were completed since the last compaction began or log compaction was completed."""
     done = (instant for instant in own.timeline.completed() if instant.requested in own.timeline.log_compactions)
     return delta_commits_since(own, max((instant.completed or instant.requested for instant in done), default=last_compaction(own)))
 
 
-def _first_pending(own: OwnTable, data: Timeline) -> str:
+def _first_pending(own: MetadataWriterTable, data: Timeline) -> str:
     """Return the time of the first action of the data table that is still to be recorded here."""
     recorded = {instant.requested for instant in own.timeline.completed()}
     pending = (one.requested for one in data.pending() if one.action is not Action.INDEXING and one.requested not in recorded)
     return min(pending, default=_END_OF_TIME)
 
 
-def _with_logs(own: OwnTable, bound: str, inflight: Collection[str]) -> Iterator[FileSlice]:
+def _with_logs(own: MetadataWriterTable, bound: str, inflight: Collection[str]) -> Iterator[FileSlice]:
     """Yield the slices with those of their log files that may be joined."""
     partitions = (partition for partition, _ in walk_partitions(own.storage) if partition not in inflight)
     for slice_ in (slice_ for partition in partitions for slice_ in own.slices(partition)):
@@ -77,18 +77,18 @@ def _with_logs(own: OwnTable, bound: str, inflight: Collection[str]) -> Iterator
             yield replace(slice_, logs=logs)
 
 
-def _comes_before(own: OwnTable, log: LogFile, bound: str) -> bool:
+def _comes_before(own: MetadataWriterTable, log: LogFile, bound: str) -> bool:
     """Tell whether a log file comes before a pending action; one that was joined does, whatever its time: its parts did."""
     return log.name.instant < bound or log.name.instant in own.timeline.log_compactions
 
 
-def _is_worth_it(own: OwnTable, slice_: FileSlice, blocks: int) -> bool:
+def _is_worth_it(own: MetadataWriterTable, slice_: FileSlice, blocks: int) -> bool:
     found = SliceReader(own.storage, slice_, own.timeline).blocks()
     parts = {block.header.instant for block in found}
     return len(parts) > 1 and (len(slice_.logs) >= blocks or len(found) >= blocks)
 
 
-def _time(own: OwnTable, data: Timeline, slices: Collection[FileSlice], bound: str) -> str | None:
+def _time(own: MetadataWriterTable, data: Timeline, slices: Collection[FileSlice], bound: str) -> str | None:
     """Return the time of the log compaction; None when there is nothing to do, or no time for it now."""
     if own.config.layout == 1:
         return service_time(own, Service.LOG_COMPACTION) if slices else None
@@ -99,7 +99,7 @@ def _time(own: OwnTable, data: Timeline, slices: Collection[FileSlice], bound: s
     return time if time < bound and not own.timeline.find(time) and not data.find(time) else None
 
 
-def _log_compact(own: OwnTable, slices: Collection[FileSlice], time: str) -> OwnTable:
+def _log_compact(own: MetadataWriterTable, slices: Collection[FileSlice], time: str) -> MetadataWriterTable:
     plan = CompactionPlan(
         tuple(operation_of(slice_, EXPECTED_BASE_BYTES) for slice_ in slices),
         extra={},
@@ -119,6 +119,6 @@ def _log_compact(own: OwnTable, slices: Collection[FileSlice], time: str) -> Own
     return own.reloaded()
 
 
-def _join(own: OwnTable, slice_: FileSlice, time: str, token: str) -> WriteStat:
+def _join(own: MetadataWriterTable, slice_: FileSlice, time: str, token: str) -> WriteStat:
     blocks, joined = SliceReader(own.storage, slice_, own.timeline).joined()
     return write_joined_log(own, slice_, time, token, blocks, joined)

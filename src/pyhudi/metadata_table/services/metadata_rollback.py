@@ -14,11 +14,11 @@ from pyhudi.codec.actions.rollback_codec import encode_rollback_metadata, encode
 from pyhudi.codec.log.log_file import scan_blocks
 from pyhudi.errors import CorruptTableError
 from pyhudi.fsview.partition_listing import walk_partitions
-from pyhudi.kernels.log_file.rollback_blocks import instants_in, take_back_blocks
+from pyhudi.kernels.log_file.rollback_blocks import append_rollback_blocks, instants_in
 from pyhudi.metadata_table.format.metadata_partitions import FILES
 from pyhudi.metadata_table.indexes.files_kind import files_of_rollback
 from pyhudi.metadata_table.read.instant_times import rollback_time
-from pyhudi.metadata_table.read.writer_table import OwnTable
+from pyhudi.metadata_table.read.writer_table import MetadataWriterTable
 from pyhudi.metadata_table.write.metadata_commit import write_changes
 from pyhudi.spec.actions.rollback import InstantInfo, RollbackMetadata, RollbackPartition, RollbackPlan, RollbackRequest
 from pyhudi.spec.files.file_group import LogFile, join_path
@@ -28,7 +28,7 @@ from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.instant_details import instant_path
 
 
-def roll_back_with(own: OwnTable, storage: Storage, done: RollbackMetadata) -> OwnTable:
+def roll_back_with(own: MetadataWriterTable, storage: Storage, done: RollbackMetadata) -> MetadataWriterTable:
     """Take back the delta commit of an action that the data table on `storage` rolls back, and return the metadata table as it is then.
 
     In version 6 a rollback leaves log files, and makes new ones, which are listed from then on. It may be repeated after a cut.
@@ -41,7 +41,7 @@ def roll_back_with(own: OwnTable, storage: Storage, done: RollbackMetadata) -> O
     return roll_back(own, done.commits[0], done.start)
 
 
-def roll_back(own: OwnTable, failed: str, reason: str = "") -> OwnTable:
+def roll_back(own: MetadataWriterTable, failed: str, reason: str = "") -> MetadataWriterTable:
     """Take back the delta commit of a failed action and return the metadata table as it is then.
 
     Nothing happens when there is none. It may be repeated after a cut. `reason` is the time of the data table's rollback, if there is one.
@@ -81,7 +81,7 @@ def roll_back(own: OwnTable, failed: str, reason: str = "") -> OwnTable:
     return own.reloaded()
 
 
-def _list_logs(own: OwnTable, storage: Storage, done: RollbackMetadata) -> OwnTable:
+def _list_logs(own: MetadataWriterTable, storage: Storage, done: RollbackMetadata) -> MetadataWriterTable:
     """List the log files of a rollback of the data table: those by which it takes back, and those that it leaves."""
     known = [instant for instant in own.timeline.find(done.start) if instant.action is Action.DELTA_COMMIT]
     changes = files_of_rollback(storage, done)
@@ -93,7 +93,7 @@ def _list_logs(own: OwnTable, storage: Storage, done: RollbackMetadata) -> OwnTa
     return own.reloaded()
 
 
-def _refuse_compacted(own: OwnTable, failed: str, *, completed: bool) -> None:
+def _refuse_compacted(own: MetadataWriterTable, failed: str, *, completed: bool) -> None:
     """Refuse what was put into a base file, or into a log file together with others."""
     done = None if not completed else failed if own.config.layout == 1 else own.timeline.completion_time(failed)
     for instant in own.timeline.completed():
@@ -107,14 +107,14 @@ def _refuse_compacted(own: OwnTable, failed: str, *, completed: bool) -> None:
             raise _too_late(own, failed, found)
 
 
-def _too_late(own: OwnTable, failed: str, compaction: str) -> CorruptTableError:
+def _too_late(own: MetadataWriterTable, failed: str, compaction: str) -> CorruptTableError:
     return CorruptTableError(
         f"{failed} cannot be rolled back: the metadata table {own.storage.uri} was compacted at {compaction} with its records. Delete the "
         "metadata table (drop its partitions from hoodie.properties); it is built anew"
     )
 
 
-def _joined_logs(own: OwnTable) -> Iterator[LogFile]:
+def _joined_logs(own: MetadataWriterTable) -> Iterator[LogFile]:
     """Yield the log files that a log compaction may have written."""
     if own.timeline.log_compactions:
         for partition, _ in walk_partitions(own.storage):
@@ -122,7 +122,7 @@ def _joined_logs(own: OwnTable) -> Iterator[LogFile]:
             yield from (log for log in logs if own.config.layout == 1 or log.name.instant in own.timeline.log_compactions)
 
 
-def _of_files(own: OwnTable, failed: str) -> Iterator[RollbackRequest]:
+def _of_files(own: MetadataWriterTable, failed: str) -> Iterator[RollbackRequest]:
     """Yield what to delete: log files with the failed instant's time in their names."""
     for partition, listing in walk_partitions(own.storage):
         for name in sorted(status.name for status in listing):
@@ -132,7 +132,7 @@ def _of_files(own: OwnTable, failed: str) -> Iterator[RollbackRequest]:
                 yield RollbackRequest(partition, parsed.file_id, latest_base_instant=failed, files_to_delete=(path,))
 
 
-def _of_blocks(own: OwnTable, failed: str) -> Iterator[RollbackRequest]:
+def _of_blocks(own: MetadataWriterTable, failed: str) -> Iterator[RollbackRequest]:
     """Yield what to take back in log files that stay: those of slices with blocks of the failed instant, whole or cut off."""
     for partition, _ in walk_partitions(own.storage):
         for slice_ in own.slices(partition):
@@ -142,14 +142,14 @@ def _of_blocks(own: OwnTable, failed: str) -> Iterator[RollbackRequest]:
                 yield RollbackRequest(partition, slice_.group.file_id, latest_base_instant=slice_.base_instant, log_blocks_to_delete=sizes)
 
 
-def _carried_out(own: OwnTable, at: str, failed: str, request: RollbackRequest, known: RollbackPartition) -> RollbackPartition:
+def _carried_out(own: MetadataWriterTable, at: str, failed: str, request: RollbackRequest, known: RollbackPartition) -> RollbackPartition:
     """Do what a request says, and return what was done in its partition by now."""
     partition, deleted = request.partition_path, request.files_to_delete
     for path in deleted:
         own.storage.delete(join_path(partition, path.rpartition("/")[2]))
     if not request.log_blocks_to_delete:
         return RollbackPartition(partition, deleted=(*known.deleted, *deleted))
-    written = take_back_blocks(own.storage, at, failed, partition, request.file_id or "", request.latest_base_instant or "")
+    written = append_rollback_blocks(own.storage, at, failed, partition, request.file_id or "", request.latest_base_instant or "")
     return RollbackPartition(
         partition,
         rollback_log_files={**(known.rollback_log_files or {}), f"{own.storage.uri}/{written.path}": written.size},
@@ -157,11 +157,11 @@ def _carried_out(own: OwnTable, at: str, failed: str, request: RollbackRequest, 
     )
 
 
-def _absolute(own: OwnTable, partition: str, name: str) -> str:
+def _absolute(own: MetadataWriterTable, partition: str, name: str) -> str:
     return f"{own.storage.uri}/{partition}/{name}"
 
 
-def _forget(own: OwnTable, instant: Instant) -> None:
+def _forget(own: MetadataWriterTable, instant: Instant) -> None:
     """Delete an instant's files, the completed one first: what is left is pending, and taken for failed."""
     if instant.is_completed:
         own.storage.delete(instant_path(own.config, instant))

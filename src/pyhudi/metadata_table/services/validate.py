@@ -107,8 +107,8 @@ def _distinct_keys(view: FileSystemView, expected: int, *, together: bool) -> in
     Keys are read only where there are more or fewer rows than are expected.
     """
     files = {path: view.latest_slices(path) for path in view.partition_paths()}
-    bases = {path: [piece.base for piece in slices if piece.base is not None] for path, slices in files.items()}
-    if any(piece.logs for slices in files.values() for piece in slices):
+    bases = {path: [file_slice.base for file_slice in slices if file_slice.base is not None] for path, slices in files.items()}
+    if any(file_slice.logs for slices in files.values() for file_slice in slices):
         return None
     if sum(row_count(view.storage, base) for some in bases.values() for base in some) == expected:
         return expected

@@ -18,8 +18,8 @@ from pyhudi.codec.log.log_writer import encode_block
 from pyhudi.kernels.base_file.bloom_columns import KeyFilter
 from pyhudi.metadata_table.format.cell_blocks import CellColumns
 from pyhudi.metadata_table.format.merge_records import Joined
-from pyhudi.metadata_table.read.slice_reader import KeptBlock, Piece
-from pyhudi.metadata_table.read.writer_table import OwnTable
+from pyhudi.metadata_table.read.slice_reader import CellRun, KeptBlock
+from pyhudi.metadata_table.read.writer_table import MetadataWriterTable
 from pyhudi.metadata_table.write.data_table_changes import GroupChanges
 from pyhudi.spec.actions.commit import WriteStat
 from pyhudi.spec.files.delete_record import COMMIT_TIME_DELETE, DeletedKeys
@@ -33,7 +33,7 @@ _BLOOM_ENTRIES, _BLOOM_FPP, _BLOOM_MAX_ENTRIES = 10_000, 1e-9, 100_000
 _KEYS_A_TURN = 1 << 16
 
 
-def write_initial_log(own: OwnTable, partition: str, file_id: str, instant: str) -> None:
+def write_initial_log(own: MetadataWriterTable, partition: str, file_id: str, instant: str) -> None:
     """Begin a file group, with an empty delete block: from here on it exists, whether it gets records or not."""
     block = encode_block(BlockType.DELETE, BlockHeader(instant=instant), encode_deletes(DeletedKeys((), (), ())))
     path = join_path(partition, str(LogFileName(file_id, instant, 1, INITIAL_TOKEN)))
@@ -41,25 +41,25 @@ def write_initial_log(own: OwnTable, partition: str, file_id: str, instant: str)
         sink.write(block)
 
 
-def write_base(own: OwnTable, partition: str, file_id: str, instant: str, token: str, pieces: Iterable[Piece]) -> WriteStat:
-    """Write the base file of a file group; `pieces` are cells and blocks in the order of rows."""
-    return _write_base(own, partition, BaseFileName(file_id, token, instant, "hfile"), lambda writer: _append_pieces(writer, pieces))
+def write_base(own: MetadataWriterTable, partition: str, file_id: str, instant: str, token: str, cell_runs: Iterable[CellRun]) -> WriteStat:
+    """Write the base file of a file group; `cell_runs` are cells and blocks in the order of rows."""
+    return _write_base(own, partition, BaseFileName(file_id, token, instant, "hfile"), lambda writer: _append_cell_runs(writer, cell_runs))
 
 
-def write_base_columns(own: OwnTable, partition: str, file_id: str, instant: str, token: str, columns: CellColumns) -> WriteStat:
+def write_base_columns(own: MetadataWriterTable, partition: str, file_id: str, instant: str, token: str, columns: CellColumns) -> WriteStat:
     """Write the base file of a file group from columns of cells, of which there is one at least."""
     return _write_base(own, partition, BaseFileName(file_id, token, instant, "hfile"), lambda writer: _append_columns(writer, columns))
 
 
-def _append_pieces(writer: HFileWriter, pieces: Iterable[Piece]) -> Iterator[pa.ChunkedArray]:
+def _append_cell_runs(writer: HFileWriter, cell_runs: Iterable[CellRun]) -> Iterator[pa.ChunkedArray]:
     waiting: list[bytes] = []
-    for piece in pieces:
-        if isinstance(piece, KeptBlock):
-            writer.append_block(piece.block)
-            waiting += piece.rows
+    for file_slice in cell_runs:
+        if isinstance(file_slice, KeptBlock):
+            writer.append_block(file_slice.block)
+            waiting += file_slice.rows
         else:
-            writer.append(*piece)
-            waiting.append(piece[0])
+            writer.append(*file_slice)
+            waiting.append(file_slice[0])
         if len(waiting) >= _KEYS_A_TURN:
             yield _texts(waiting)
             waiting = []
@@ -72,7 +72,9 @@ def _append_columns(writer: HFileWriter, columns: CellColumns) -> Iterator[pa.Ch
     yield pa.chunked_array([columns.rows])
 
 
-def _write_base(own: OwnTable, partition: str, name: BaseFileName, append: Callable[[HFileWriter], Iterator[pa.ChunkedArray]]) -> WriteStat:
+def _write_base(
+    own: MetadataWriterTable, partition: str, name: BaseFileName, append: Callable[[HFileWriter], Iterator[pa.ChunkedArray]]
+) -> WriteStat:
     """Write a base file; `append` adds all cells to it and yields their rows, by and by."""
     path = join_path(partition, str(name))
     bloom = KeyFilter(BloomFilter.empty(BloomType.DYNAMIC_V0, entries=_BLOOM_ENTRIES, fpp=_BLOOM_FPP, max_entries=_BLOOM_MAX_ENTRIES))
@@ -99,16 +101,16 @@ def _write_base(own: OwnTable, partition: str, name: BaseFileName, append: Calla
     )
 
 
-def write_log(own: OwnTable, piece: FileSlice, instant: str, token: str, change: GroupChanges) -> WriteStat:
+def write_log(own: MetadataWriterTable, file_slice: FileSlice, instant: str, token: str, change: GroupChanges) -> WriteStat:
     """Write the log file of a delta commit on top of a file slice: the records, then the deletes."""
-    log = _log_name(own, piece, instant, token)
-    name, partition = str(log), piece.group.partition_path
+    log = _log_name(own, file_slice, instant, token)
+    name, partition = str(log), file_slice.group.partition_path
     content = b"".join(_blocks(own, partition, instant, change))
     with own.storage.open_output(join_path(partition, name)) as sink:
         sink.write(content)
     records = len(change.records) if change.columns is None else len(change.columns.rows)
     return WriteStat(
-        file_id=piece.group.file_id,
+        file_id=file_slice.group.file_id,
         path=join_path(partition, name),
         prev_commit=log.instant,
         partition_path=partition,
@@ -119,20 +121,20 @@ def write_log(own: OwnTable, piece: FileSlice, instant: str, token: str, change:
         file_size_in_bytes=len(content),
         log_version=log.version,
         log_offset=0,
-        base_file="" if piece.base is None else str(piece.base.name),
-        log_files=(*(str(log.name) for log in piece.logs), name),
+        base_file="" if file_slice.base is None else str(file_slice.base.name),
+        log_files=(*(str(log.name) for log in file_slice.logs), name),
     )
 
 
 def write_joined_log(
-    own: OwnTable, piece: FileSlice, instant: str, token: str, blocks: Sequence[LogBlock], joined: Mapping[str, Joined]
+    own: MetadataWriterTable, file_slice: FileSlice, instant: str, token: str, blocks: Sequence[LogBlock], joined: Mapping[str, Joined]
 ) -> WriteStat:
     """Write the log file of a log compaction, which stands for `blocks`: the deletes, then the records, which may come after one.
 
     It is there whole or not at all.
     """
-    log = _log_name(own, piece, instant, token)
-    name, partition = str(log), piece.group.partition_path
+    log = _log_name(own, file_slice, instant, token)
+    name, partition = str(log), file_slice.group.partition_path
     records = {key: one.record for key, one in joined.items() if one.record is not None}
     deleted = [key for key, one in joined.items() if one.wipes]
     replaces = tuple(dict.fromkeys(block.header.instant or "" for block in blocks))
@@ -142,9 +144,9 @@ def write_joined_log(
     own.storage.create(join_path(partition, name), content)
     is_own_file = own.config.layout > 1
     return WriteStat(
-        file_id=piece.group.file_id,
+        file_id=file_slice.group.file_id,
         path=join_path(partition, name),
-        prev_commit=piece.base_instant,
+        prev_commit=file_slice.base_instant,
         partition_path=partition,
         num_writes=len(records),
         num_deletes=len(deleted),
@@ -153,29 +155,29 @@ def write_joined_log(
         file_size_in_bytes=len(content),
         log_version=log.version,
         log_offset=0,
-        base_file="" if is_own_file or piece.base is None else str(piece.base.name),
-        log_files=(*(() if is_own_file else (str(one.name) for one in piece.logs)), name),
-        total_log_files_compacted=len(piece.logs),
+        base_file="" if is_own_file or file_slice.base is None else str(file_slice.base.name),
+        log_files=(*(() if is_own_file else (str(one.name) for one in file_slice.logs)), name),
+        total_log_files_compacted=len(file_slice.logs),
         total_log_size_compacted=sum(block.content_size for block in blocks if block.type.holds_rows),
         total_log_blocks=len(blocks),
         total_updated_records_compacted=len(records),
     )
 
 
-def _log_name(own: OwnTable, piece: FileSlice, instant: str, token: str) -> LogFileName:
+def _log_name(own: MetadataWriterTable, file_slice: FileSlice, instant: str, token: str) -> LogFileName:
     """Return the name of a delta commit's log file: it holds the commit's own time, in version 6 the slice's."""
     if own.config.layout > 1:
-        return LogFileName(piece.group.file_id, instant, 1, token)
-    return next_log_name(piece.group.file_id, piece.base_instant, (log.name for log in piece.logs), token)
+        return LogFileName(file_slice.group.file_id, instant, 1, token)
+    return next_log_name(file_slice.group.file_id, file_slice.base_instant, (log.name for log in file_slice.logs), token)
 
 
-def _blocks(own: OwnTable, partition: str, instant: str, change: GroupChanges) -> Iterable[bytes]:
+def _blocks(own: MetadataWriterTable, partition: str, instant: str, change: GroupChanges) -> Iterable[bytes]:
     header = BlockHeader(instant=instant, schema_json=own.encoder.file_schema)
     yield from _records(own, header, change)
     yield from _deletes(partition, header, change)
 
 
-def _records(own: OwnTable, header: BlockHeader, change: GroupChanges) -> Iterable[bytes]:
+def _records(own: MetadataWriterTable, header: BlockHeader, change: GroupChanges) -> Iterable[bytes]:
     if change.records or (change.columns is not None and len(change.columns.rows)):
         yield encode_block(BlockType.HFILE, header, _hfile(own, change))
 
@@ -187,7 +189,7 @@ def _deletes(partition: str, header: BlockHeader, change: GroupChanges, *, alway
         yield encode_block(BlockType.DELETE, header, encode_deletes(deletes))
 
 
-def _hfile(own: OwnTable, change: GroupChanges) -> bytes:
+def _hfile(own: MetadataWriterTable, change: GroupChanges) -> bytes:
     sink = io.BytesIO()
     writer = HFileWriter(sink, created_ms=own.sources.now_ms())
     for row, key in sorted((key.encode(), key) for key in change.records):

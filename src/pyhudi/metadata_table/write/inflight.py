@@ -11,7 +11,7 @@ from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.metadata_table.format.index_definitions import load_definitions
 from pyhudi.metadata_table.format.metadata_partitions import COLUMN_STATS, FILES
 from pyhudi.metadata_table.read.instant_times import is_built
-from pyhudi.metadata_table.read.writer_table import FOLDER, OwnTable
+from pyhudi.metadata_table.read.writer_table import FOLDER, MetadataWriterTable
 from pyhudi.spec.actions.indexing import Indexing
 from pyhudi.spec.files.file_group import FileGroupId, FileSlice, join_path
 from pyhudi.spec.files.file_names import parse_base_file_name, parse_log_file_name
@@ -57,7 +57,7 @@ def file_ids(storage: Storage, partition: str) -> tuple[str, ...]:
     return tuple(sorted({name.file_id for name in parsed if name is not None}))
 
 
-def laid_out(own: OwnTable, partition: str, instant: str) -> dict[str, FileSlice]:
+def laid_out(own: MetadataWriterTable, partition: str, instant: str) -> dict[str, FileSlice]:
     """Return the file groups of a partition that is being built, for log files of an instant on top of whatever is in them by now."""
     return {found: FileSlice(FileGroupId(partition, found), instant, None) for found in file_ids(own.storage, partition)}
 

@@ -14,7 +14,7 @@ from pyhudi.codec.actions.commit_metadata import commit_content
 from pyhudi.codec.partition_metafile import render
 from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.metadata_table.read.instant_times import build_time
-from pyhudi.metadata_table.read.writer_table import OwnTable
+from pyhudi.metadata_table.read.writer_table import MetadataWriterTable
 from pyhudi.metadata_table.write.data_table_changes import InitialGroup
 from pyhudi.metadata_table.write.file_group_writer import write_base, write_base_columns, write_initial_log
 from pyhudi.spec.actions.commit import CommitMetadata, WriteStat
@@ -24,7 +24,7 @@ from pyhudi.spec.instant import Action, Instant
 from pyhudi.timeline.timeline import Timeline
 
 
-def build_partition(own: OwnTable, partition: str, groups: Iterable[InitialGroup], data: Timeline) -> OwnTable:
+def build_partition(own: MetadataWriterTable, partition: str, groups: Iterable[InitialGroup], data: Timeline) -> MetadataWriterTable:
     """Build a partition of these file groups and return the metadata table as it is then.
 
     What an attempt that was cut off left of the partition is deleted first. `data` is the data table's timeline: by the time at
@@ -36,24 +36,28 @@ def build_partition(own: OwnTable, partition: str, groups: Iterable[InitialGroup
     return complete_build(own, inflight, {partition: fill(own, inflight, partition, groups, is_laid_out=False)}, data)
 
 
-def begin_build(own: OwnTable, instant: str) -> Instant:
+def begin_build(own: MetadataWriterTable, instant: str) -> Instant:
     """Begin the delta commit of a build."""
     return own.writer.start(own.writer.request(Action.DELTA_COMMIT, instant))
 
 
-def lay_out(own: OwnTable, build: Instant, partition: str, file_ids: Iterable[str]) -> None:
+def lay_out(own: MetadataWriterTable, build: Instant, partition: str, file_ids: Iterable[str]) -> None:
     """Begin a partition and these file groups of it."""
     own.storage.create(join_path(partition, PARTITION_METAFILE), render(build.requested, 1, own.sources.clock.now()))
     for file_id in file_ids:
         write_initial_log(own, partition, file_id, build.requested)
 
 
-def fill(own: OwnTable, build: Instant, partition: str, groups: Iterable[InitialGroup], *, is_laid_out: bool) -> tuple[WriteStat, ...]:
+def fill(
+    own: MetadataWriterTable, build: Instant, partition: str, groups: Iterable[InitialGroup], *, is_laid_out: bool
+) -> tuple[WriteStat, ...]:
     """Write what is in the file groups of a partition, which are begun here unless they are laid out."""
     return tuple(stat for stat in _write_groups(own, partition, build.requested, groups, is_laid_out) if stat is not None)
 
 
-def complete_build(own: OwnTable, build: Instant, stats: Mapping[str, tuple[WriteStat, ...]], data: Timeline) -> OwnTable:
+def complete_build(
+    own: MetadataWriterTable, build: Instant, stats: Mapping[str, tuple[WriteStat, ...]], data: Timeline
+) -> MetadataWriterTable:
     """Complete the delta commit of a build, and return the metadata table as it is then."""
     metadata = CommitMetadata(stats=stats, extra={"schema": own.encoder.schema}, operation="BULK_INSERT_PREPPED")
     content = commit_content(metadata, own.config.layout, sync=own.sources.sync_marker())
@@ -62,7 +66,7 @@ def complete_build(own: OwnTable, build: Instant, stats: Mapping[str, tuple[Writ
 
 
 def _write_groups(
-    own: OwnTable, partition: str, instant: str, groups: Iterable[InitialGroup], is_laid_out: bool
+    own: MetadataWriterTable, partition: str, instant: str, groups: Iterable[InitialGroup], is_laid_out: bool
 ) -> Iterator[WriteStat | None]:
     """Write the file groups, some at a time: what those take that come later is not in memory yet."""
     engine = LocalEngine()
@@ -74,7 +78,9 @@ def _write_groups(
         )
 
 
-def _write_group(own: OwnTable, partition: str, instant: str, is_laid_out: bool, number: int, group: InitialGroup) -> WriteStat | None:
+def _write_group(
+    own: MetadataWriterTable, partition: str, instant: str, is_laid_out: bool, number: int, group: InitialGroup
+) -> WriteStat | None:
     """Write a file group, with a base file if it has cells; an empty one stands for itself by its first log file."""
     if not is_laid_out:
         write_initial_log(own, partition, group.file_id, instant)

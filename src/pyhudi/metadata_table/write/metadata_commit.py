@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 
 from pyhudi.codec.actions.commit_metadata import commit_content
 from pyhudi.errors import CorruptTableError
-from pyhudi.metadata_table.read.writer_table import OwnTable
+from pyhudi.metadata_table.read.writer_table import MetadataWriterTable
 from pyhudi.metadata_table.write.data_table_changes import ChangesByPartition, PartitionChanges
 from pyhudi.metadata_table.write.file_group_writer import write_initial_log, write_log
 from pyhudi.metadata_table.write.inflight import laid_out
@@ -19,7 +19,7 @@ from pyhudi.spec.files.file_group import FileGroupId, FileSlice
 from pyhudi.spec.instant import Action
 
 
-def write_changes(own: OwnTable, instant: str, changes: Mapping[str, PartitionChanges], inflight: Collection[str] = ()) -> None:
+def write_changes(own: MetadataWriterTable, instant: str, changes: Mapping[str, PartitionChanges], inflight: Collection[str] = ()) -> None:
     """Commit the changes of an action of the data table, by partition of the metadata table; `inflight` ones are being built.
 
     Raises:
@@ -39,12 +39,12 @@ def write_changes(own: OwnTable, instant: str, changes: Mapping[str, PartitionCh
     own.writer.complete(begun, own.next_time(instant), content)
 
 
-def _slices(own: OwnTable, partition: str) -> Mapping[str, FileSlice]:
+def _slices(own: MetadataWriterTable, partition: str) -> Mapping[str, FileSlice]:
     return {slice_.group.file_id: slice_ for slice_ in own.slices(partition)}
 
 
 def _write_partition(
-    own: OwnTable, instant: str, partition: str, slices: Mapping[str, FileSlice], changes: PartitionChanges
+    own: MetadataWriterTable, instant: str, partition: str, slices: Mapping[str, FileSlice], changes: PartitionChanges
 ) -> tuple[WriteStat, ...]:
     if not slices and not isinstance(changes, ChangesByPartition):
         raise CorruptTableError(f"the partition {partition} of the metadata table {own.storage.uri} has no files")

@@ -17,7 +17,7 @@ import pyarrow.types as pt
 
 from pyhudi.codec.hfile.protobuf import read_fields
 from pyhudi.errors import CorruptTableError
-from pyhudi.read.filter.condition import MIRRORED, AllOf, Among, AnyOf, Column, Compare, Condition, Constant, IsNull, Not, Opaque
+from pyhudi.read.filter.condition import MIRRORED, And, Column, Compare, Condition, Constant, In, IsNull, Not, Or, Unknown
 
 _WHAT: Final = "a filter in Substrait"
 _COMPARISONS: Final = {"equal": "=", "not_equal": "!=", "lt": "<", "lte": "<=", "gt": ">", "gte": ">="}
@@ -28,14 +28,14 @@ _SIGN: Final = 1 << 63
 
 
 def condition_of(expression: pc.Expression, schema: pa.Schema) -> Condition:
-    """Return what an expression over columns of a schema says; `Opaque` where that cannot be told."""
+    """Return what an expression over columns of a schema says; `Unknown` where that cannot be told."""
     try:
         from pyarrow import substrait  # noqa: PLC0415 - a part of Arrow that may be missing, and is not needed for filters of SQL text
     except ImportError:
-        return Opaque()
+        return Unknown()
     text = str(expression)
     if "null_matching_behavior=" in text.replace("null_matching_behavior=MATCH}", ""):
-        return Opaque()  # Substrait leaves out how a list treats nulls
+        return Unknown()  # Substrait leaves out how a list treats nulls
     try:
         found = _message(bytes(substrait.serialize_expressions([expression], ["f"], schema)))
         return _Reader(found, schema).condition()
@@ -49,7 +49,7 @@ def condition_of(expression: pc.Expression, schema: pa.Schema) -> Condition:
         struct.error,
         CorruptTableError,
     ):
-        return Opaque()
+        return Unknown()
 
 
 def _message(data: int | bytes) -> _Message:
@@ -85,26 +85,26 @@ class _Reader:
             return self._among(_message(expression[_AMONG][0]))
         if _LITERAL in expression:
             value = _literal(_message(expression[_LITERAL][0]))
-            return Constant(value.as_py()) if value is not None and pt.is_boolean(value.type) else Opaque()
+            return Constant(value.as_py()) if value is not None and pt.is_boolean(value.type) else Unknown()
         column = self._column(expression)
-        return Compare(column, "=", pa.scalar(True)) if column is not None and pt.is_boolean(column.type) else Opaque()
+        return Compare(column, "=", pa.scalar(True)) if column is not None and pt.is_boolean(column.type) else Unknown()
 
     def _function(self, call: _Message) -> Condition:
         name = self._functions[_number(call, 1)]
         arguments = [_message(_message(one)[3][0]) for one in call.get(4, ())]
         match name:
             case "and":
-                return AllOf(tuple(map(self._of, arguments)))
+                return And(tuple(map(self._of, arguments)))
             case "or":
-                return AnyOf(tuple(map(self._of, arguments)))
+                return Or(tuple(map(self._of, arguments)))
             case "not":
                 return Not(self._of(arguments[0]))
             case "is_null" | "is_not_null":
                 column = self._column(arguments[0])
                 if column is None:
-                    return Opaque()
+                    return Unknown()
                 return IsNull(column) if name == "is_null" else Not(IsNull(column))
-        return self._comparison(_COMPARISONS[name], *arguments) if name in _COMPARISONS else Opaque()
+        return self._comparison(_COMPARISONS[name], *arguments) if name in _COMPARISONS else Unknown()
 
     def _comparison(self, symbol: str, left: _Message, right: _Message) -> Condition:
         if _LITERAL in left:
@@ -112,17 +112,17 @@ class _Reader:
         column = self._column(left)
         value = _literal(_message(right[_LITERAL][0])) if _LITERAL in right else None
         return (
-            Compare(column, symbol, value) if column is not None and value is not None and _compare(value.type, column.type) else Opaque()
+            Compare(column, symbol, value) if column is not None and value is not None and _compare(value.type, column.type) else Unknown()
         )
 
     def _among(self, test: _Message) -> Condition:
         column = self._column(_message(test[1][0]))
         values = [_literal(_message(_message(one)[_LITERAL][0])) for one in test.get(2, ())]
         if column is None or any(value is None or value.type != column.type for value in values):
-            return Opaque()
+            return Unknown()
         known = pa.array([value for value in values if value is not None], column.type)
         # For Arrow a null is not among the values, where SQL does not know.
-        return AllOf((Among(column, known), Not(IsNull(column))))
+        return And((In(column, known), Not(IsNull(column))))
 
     def _column(self, expression: _Message) -> Column | None:
         if _SELECTION not in expression:

@@ -1,6 +1,6 @@
 """What a filter says of single columns, as far as statistics and indexes can be asked about it.
 
-A condition is a tree of tests. What nobody can decide from statistics is `Opaque`: it may be true and may be false.
+A condition is a tree of tests. What nobody can decide from statistics is `Unknown`: it may be true and may be false.
 Logic is SQL's, with three values: a test of a null is neither true nor false, and a row counts when the whole is true.
 """
 
@@ -60,7 +60,7 @@ class Compare:
 
 
 @dataclass(frozen=True, slots=True)
-class Among:
+class In:
     """`operand IN (values)`; `values` holds no null. `knows_all` is False when the list held one: then it is never false."""
 
     operand: Operand
@@ -69,7 +69,7 @@ class Among:
 
 
 @dataclass(frozen=True, slots=True)
-class BeginsWith:
+class StartsWith:
     """The text of the operand begins with a prefix."""
 
     operand: Operand
@@ -84,14 +84,14 @@ class IsNull:
 
 
 @dataclass(frozen=True, slots=True)
-class AllOf:
+class And:
     """AND."""
 
     parts: tuple[Condition, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class AnyOf:
+class Or:
     """OR."""
 
     parts: tuple[Condition, ...]
@@ -112,28 +112,28 @@ class Constant:
 
 
 @dataclass(frozen=True, slots=True)
-class Opaque:
+class Unknown:
     """Something that only rows can tell."""
 
 
-Condition: TypeAlias = Compare | Among | BeginsWith | IsNull | AllOf | AnyOf | Not | Constant | Opaque
+Condition: TypeAlias = Compare | In | StartsWith | IsNull | And | Or | Not | Constant | Unknown
 
 
 def operands(condition: Condition) -> Iterator[Operand]:
     """Yield the operands of all tests of a condition, repeated ones too."""
     match condition:
-        case AllOf(parts) | AnyOf(parts):
+        case And(parts) | Or(parts):
             for part in parts:
                 yield from operands(part)
         case Not(part):
             yield from operands(part)
-        case Compare() | Among() | BeginsWith() | IsNull():
+        case Compare() | In() | StartsWith() | IsNull():
             yield condition.operand
 
 
 def conjuncts(condition: Condition) -> Iterator[Condition]:
     """Yield the conditions all of which must be true for the whole to be."""
-    if isinstance(condition, AllOf):
+    if isinstance(condition, And):
         for part in condition.parts:
             yield from conjuncts(part)
     else:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from pyhudi.errors import UsageError, nearest
+from pyhudi.errors import UsageError, did_you_mean
 from pyhudi.metadata_table.format.index_definitions import ZONE_OPTION
 from pyhudi.metadata_table.format.index_expressions import DEFAULT_PATTERN, IDENTITY, Expression
 from pyhudi.metadata_table.format.index_expressions import FUNCTIONS as _COMPUTED
@@ -47,7 +47,7 @@ def call_of(name: str, column: Column, arguments: Sequence[object]) -> Call:
     function = _OTHER_NAMES.get(name.lower(), name.lower())
     if function not in NAMES:
         raise UsageError(
-            f"The filter calls '{name}', which is not served in filters; {', '.join(sorted(NAMES))} are.{nearest(name, NAMES)}"
+            f"The filter calls '{name}', which is not served in filters; {', '.join(sorted(NAMES))} are.{did_you_mean(name, NAMES)}"
         )
     names = _ARGUMENTS.get(function, ())
     given = tuple(map(str, arguments)) or _DEFAULTS.get(function, ())

@@ -18,7 +18,7 @@ from pyhudi.errors import HudiError
 from pyhudi.kernels.keys.key_kernels import record_keys
 from pyhudi.keygen.key_generator_protocol import KeyFields
 from pyhudi.metadata_table.format.column_types import type_at
-from pyhudi.read.filter.condition import AllOf, Among, AnyOf, Column, Compare, Condition, Operand
+from pyhudi.read.filter.condition import And, Column, Compare, Condition, In, Operand, Or
 from pyhudi.schema.meta_columns import RECORD_KEY
 
 #: So many keys are looked up; of more, the files are read.
@@ -41,12 +41,12 @@ def implied_values(condition: Condition, operand: Operand) -> list[pa.Scalar] | 
     match condition:
         case Compare(tested, "=", value) if tested == operand:
             return _of_type([value], operand.type)
-        case Among(tested, values, _) if tested == operand and len(values) <= MOST_KEYS:
+        case In(tested, values, _) if tested == operand and len(values) <= MOST_KEYS:
             return _of_type(values, operand.type)
-        case AllOf(parts):
+        case And(parts):
             found = [values for part in parts if (values := implied_values(part, operand)) is not None]
             return min(found, key=len, default=None)
-        case AnyOf(parts):
+        case Or(parts):
             each = [implied_values(part, operand) for part in parts]
             return None if None in each else [value for values in each for value in values or ()]
     return None

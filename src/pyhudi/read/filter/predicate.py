@@ -16,21 +16,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from pyhudi.errors import UsageError, nearest
+from pyhudi.errors import UsageError, did_you_mean
 from pyhudi.read.filter.condition import (
     MIRRORED,
-    AllOf,
-    Among,
-    BeginsWith,
+    And,
     Call,
     Column,
     Compare,
     Condition,
     Constant,
+    In,
     IsNull,
     Not,
-    Opaque,
     Operand,
+    StartsWith,
+    Unknown,
 )
 from pyhudi.read.filter.filter_functions import call_of, rows_of
 from pyhudi.read.filter.literals import Literal, compared, members, scalar_of
@@ -170,8 +170,8 @@ class _Parser:
         rows = rows_of(column)
         found = pc.if_else(rows.is_valid(), rows.isin(known), unknown)
         if None not in values:
-            return Filter(found, Among(column, known))
-        return Filter(pc.if_else(found, found, unknown), Among(column, known, knows_all=False))
+            return Filter(found, In(column, known))
+        return Filter(pc.if_else(found, found, unknown), In(column, known, knows_all=False))
 
     def _comparison_of(self, column: Operand) -> Filter:
         symbol = self._comparison()
@@ -196,7 +196,7 @@ class _Parser:
             if isinstance(same, bool):
                 return Filter(pc.scalar(same), Constant(same))
             # Never unknown, so that its opposite holds for nulls, too: more than the comparison alone says.
-            condition = AllOf((Compare(column, "=", same[1]), Not(IsNull(column))))
+            condition = And((Compare(column, "=", same[1]), Not(IsNull(column))))
             return Filter(pc.coalesce(rows == same[1], pc.scalar(False)), condition)
         if isinstance(same, bool):
             return Filter(pc.if_else(rows.is_valid(), same, pa.scalar(None, pa.bool_())), Constant(same))
@@ -230,7 +230,7 @@ class _Parser:
         names = {name.lower(): name for name in self._schema.names}
         if parts[0].lower() not in names:
             raise UsageError(
-                f"The filter names the column '{parts[0]}', which the table does not have.{nearest(parts[0], self._schema.names)}"
+                f"The filter names the column '{parts[0]}', which the table does not have.{did_you_mean(parts[0], self._schema.names)}"
             )
         parts[0] = names[parts[0].lower()]
         kind = self._schema.field(parts[0]).type
@@ -302,5 +302,5 @@ def _like(column: Operand, pattern: str) -> Condition:
     """Return what a pattern says of how a text begins."""
     stem = pattern.rstrip("%")
     if _WILD & set(stem):
-        return Opaque()
-    return Compare(column, "=", pa.scalar(pattern)) if stem == pattern else BeginsWith(column, stem)
+        return Unknown()
+    return Compare(column, "=", pa.scalar(pattern)) if stem == pattern else StartsWith(column, stem)

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pyhudi.errors import UsageError
-from pyhudi.read.filter.condition import AllOf, AnyOf, Condition, Not, Opaque
+from pyhudi.read.filter.condition import And, Condition, Not, Or, Unknown
 
 _TEXT: Final = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _BY_POSITION: Final = re.compile(r"FieldPath\(")
@@ -18,7 +18,7 @@ _BY_POSITION: Final = re.compile(r"FieldPath\(")
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which rows are wanted. Both forms say the same; the condition may say less (`Opaque`).
+    """Which rows are wanted. Both forms say the same; the condition may say less (`Unknown`).
 
     Example:
         >>> str((Filter(pc.field("a") > 1) & ~Filter(pc.field("b") == 2)).expression)
@@ -26,13 +26,13 @@ class Filter:
     """
 
     expression: pc.Expression
-    condition: Condition = field(default_factory=Opaque)
+    condition: Condition = field(default_factory=Unknown)
 
     def __and__(self, other: Filter) -> Filter:
-        return Filter(self.expression & other.expression, AllOf((self.condition, other.condition)))
+        return Filter(self.expression & other.expression, And((self.condition, other.condition)))
 
     def __or__(self, other: Filter) -> Filter:
-        return Filter(self.expression | other.expression, AnyOf((self.condition, other.condition)))
+        return Filter(self.expression | other.expression, Or((self.condition, other.condition)))
 
     def __invert__(self) -> Filter:
         return Filter(~self.expression, Not(self.condition))

@@ -19,7 +19,7 @@ from pyhudi.fsview.slice_history import SlicesOverTime
 from pyhudi.kernels.cdc.change_rows import CHANGE_SCHEMA, ChangeTask, iter_changes
 from pyhudi.kernels.merge.slice_delta import SliceTask
 from pyhudi.read.incremental.incremental import ChangedRows, ChangesQuery, Written
-from pyhudi.read.incremental.instant_range import Span, span_of
+from pyhudi.read.incremental.instant_range import InstantRange, instant_range_of
 from pyhudi.read.snapshot.prefetch import side_by_side
 from pyhudi.read.snapshot.query_type import SnapshotQuery
 from pyhudi.read.snapshot.snapshot import Snapshot
@@ -46,7 +46,7 @@ _NAMES_TELL: Final = 8
 class ChangeData:
     """The change data of a span, ready to be read."""
 
-    span: Span
+    instant_range: InstantRange
     mode: LoggingMode
     snapshot: Snapshot
 
@@ -57,12 +57,12 @@ class ChangeData:
         Raises:
             UsageError: files that the images need were cleaned away.
         """
-        return tuple(task for instant in self.span.instants for task in self._tasks_of(instant))
+        return tuple(task for instant in self.instant_range.instants for task in self._tasks_of(instant))
 
     def batches(self, tasks: Sequence[ChangeTask] | None = None) -> Iterator[pa.RecordBatch]:
         """Yield the changes: `op`, `ts_ms`, `before`, `after`."""
-        storage, shape = self.span.storage, self.snapshot.shape
-        return side_by_side([partial(iter_changes, storage, shape, task) for task in (self.tasks if tasks is None else tasks)], ahead=1)
+        storage, context = self.instant_range.storage, self.snapshot.context
+        return side_by_side([partial(iter_changes, storage, context, task) for task in (self.tasks if tasks is None else tasks)], ahead=1)
 
     def to_arrow(self) -> pa.Table:
         """Return the changes as a table."""
@@ -70,13 +70,13 @@ class ChangeData:
 
     @cached_property
     def _slices(self) -> SlicesOverTime:
-        return SlicesOverTime(self.span.storage, self.span.config)
+        return SlicesOverTime(self.instant_range.storage, self.instant_range.config)
 
     def _tasks_of(self, instant: Instant) -> Iterator[ChangeTask]:
-        metadata = commit_of(self.span.storage, self.span.config, self.span.end, instant)
+        metadata = commit_of(self.instant_range.storage, self.instant_range.config, self.instant_range.end, instant)
         if metadata.operation in _MOVES:
             return
-        before, after = self.span.end.before(instant), self.span.end.through(instant)
+        before, after = self.instant_range.end.before(instant), self.instant_range.end.through(instant)
         for group in _replaced(metadata):
             found = self._slices.at(group, before)
             if found is None and not self._slices.files(group):
@@ -119,29 +119,30 @@ class ChangeData:
             raise self._cleaned(instant, file)
         return LogFile(group.partition_path, name, status.size)
 
-    def _task(self, piece: FileSlice, timeline: Timeline) -> SliceTask:
-        config = self.span.config
+    def _task(self, file_slice: FileSlice, timeline: Timeline) -> SliceTask:
+        config = self.instant_range.config
         names_tell = config.layout > 1 and (config.initial_version or 0) >= _NAMES_TELL
-        return SliceTask(piece, Visibility(frozenset()) if names_tell else timeline.visibility, config.layout)
+        return SliceTask(file_slice, Visibility(frozenset()) if names_tell else timeline.visibility, config.layout)
 
     def _cleaned(self, instant: Instant, what: str) -> UsageError:
         return UsageError(
-            f"change data of table {self.span.storage.uri}: the images of commit {instant.requested} need a file {what}, which was cleaned"
+            f"change data of table {self.instant_range.storage.uri}: the images of commit {instant.requested} need a file "
+            f"{what}, which was cleaned"
             f" away; the earliest safe time is {self._earliest_safe(instant)}. Begin there, or read the rows as they stand now"
             " (format latest_state)."
         )
 
     def _earliest_safe(self, failed: Instant) -> str:
         """Return the begin after the last commit whose images can't be made."""
-        span = self.span
-        later = [one for one in reversed(span.instants) if span.time_of(one) > span.time_of(failed)]
+        instant_range = self.instant_range
+        later = [one for one in reversed(instant_range.instants) if instant_range.time_of(one) > instant_range.time_of(failed)]
         for one in later:
-            probe = ChangeData(span, self.mode, self.snapshot)
+            probe = ChangeData(instant_range, self.mode, self.snapshot)
             try:
                 list(probe._tasks_of(one))
             except UsageError:
-                return span.time_of(one)
-        return span.time_of(failed)
+                return instant_range.time_of(one)
+        return instant_range.time_of(failed)
 
 
 def open_change_data(storage: Storage, query: ChangesQuery) -> ChangeData:
@@ -160,15 +161,21 @@ def open_change_data(storage: Storage, query: ChangesQuery) -> ChangeData:
             f"table {storage.uri} does not capture its changes: create it with hoodie.table.cdc.enabled=true, or read the rows that were"
             " written (format latest_state)."
         )
-    span = span_of(storage, config, query.since, query.until, by_requested=query.by_requested)
-    if span.begins_archived and span.latest.archive is not None and span.latest.archive.is_whole:
-        span = span_of(storage, config, query.since, query.until, by_requested=query.by_requested, archived=True)
-    if span.begins_archived:
-        raise span.refusal(", or read the rows that were written (format latest_state)")
+    instant_range = instant_range_of(storage, config, query.since, query.until, by_requested=query.by_requested)
+    if instant_range.begins_archived and instant_range.latest.archive is not None and instant_range.latest.archive.is_whole:
+        instant_range = instant_range_of(storage, config, query.since, query.until, by_requested=query.by_requested, archived=True)
+    if instant_range.begins_archived:
+        raise instant_range.refusal(", or read the rows that were written (format latest_state)")
     snapshot = ChangedRows(
-        storage, SnapshotQuery("snapshot", span.until), config, span.end, span.latest, Written(frozenset()), query.schema_at_end
+        storage,
+        SnapshotQuery("snapshot", instant_range.until),
+        config,
+        instant_range.end,
+        instant_range.latest,
+        Written(frozenset()),
+        query.schema_at_end,
     )
-    return ChangeData(span, mode, snapshot)
+    return ChangeData(instant_range, mode, snapshot)
 
 
 def _written(metadata: CommitMetadata) -> dict[FileGroupId, list[WriteStat]]:

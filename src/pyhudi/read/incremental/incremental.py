@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pyhudi.errors import UnsupportedError
-from pyhudi.read.incremental.instant_range import FULL_SCAN, Span, span_of
+from pyhudi.read.incremental.instant_range import FULL_SCAN, InstantRange, instant_range_of
 from pyhudi.read.snapshot.query_type import Mode, SnapshotQuery
 from pyhudi.read.snapshot.read_schema import StoredSchema, table_schema
 from pyhudi.read.snapshot.snapshot import Snapshot, open_snapshot
@@ -117,7 +117,7 @@ class ChangedRows(Snapshot):
         slices = super().slices(partition_path)
         if self._groups is None:
             return slices
-        return tuple(piece for piece in slices if piece.group.file_id in self._groups.get(partition_path, ()))
+        return tuple(file_slice for file_slice in slices if file_slice.group.file_id in self._groups.get(partition_path, ()))
 
     @cached_property
     def _groups(self) -> dict[str, set[str]] | None:
@@ -150,25 +150,33 @@ def open_changes(storage: Storage, query: ChangesQuery) -> ChangedRows:
         raise UnsupportedError(
             f"table {storage.uri} has no meta columns (hoodie.populate.meta.fields=false): its rows do not tell their commit"
         )
-    span = span_of(storage, config, query.since, query.until, by_requested=query.by_requested)
-    written = _written(span, may_scan=query.may_scan)
-    return ChangedRows(storage, SnapshotQuery(query.mode, span.until), config, span.end, span.latest, written, query.schema_at_end)
+    instant_range = instant_range_of(storage, config, query.since, query.until, by_requested=query.by_requested)
+    written = _written(instant_range, may_scan=query.may_scan)
+    return ChangedRows(
+        storage,
+        SnapshotQuery(query.mode, instant_range.until),
+        config,
+        instant_range.end,
+        instant_range.latest,
+        written,
+        query.schema_at_end,
+    )
 
 
-def _written(span: Span, *, may_scan: bool) -> Written:
-    if not span.since:
+def _written(instant_range: InstantRange, *, may_scan: bool) -> Written:
+    if not instant_range.since:
         return Written(frozenset(), others=True)
-    if (archived := span.archived_before()) is not None:
+    if (archived := instant_range.archived_before()) is not None:
         if not may_scan:
-            raise span.refusal(f", or allow a full scan ({FULL_SCAN}=true)")
+            raise instant_range.refusal(f", or allow a full scan ({FULL_SCAN}=true)")
         return Written(frozenset(archived), others=True)
-    instants = span.instants
-    groups = {group for instant in instants for group in _groups_of(span, instant)}
+    instants = instant_range.instants
+    groups = {group for instant in instants for group in _groups_of(instant_range, instant)}
     return Written(frozenset(instant.requested for instant in instants), groups=frozenset(groups))
 
 
-def _groups_of(span: Span, instant: Instant) -> Iterator[FileGroupId]:
-    for path, stats in commit_of(span.storage, span.config, span.end, instant).stats.items():
+def _groups_of(instant_range: InstantRange, instant: Instant) -> Iterator[FileGroupId]:
+    for path, stats in commit_of(instant_range.storage, instant_range.config, instant_range.end, instant).stats.items():
         for stat in stats:
             if stat.file_id:
                 yield FileGroupId(path, stat.file_id)

@@ -31,7 +31,7 @@ FULL_SCAN: Final = "hoodie.datasource.read.incr.fallback.fulltablescan.enable"
 
 
 @dataclass(frozen=True)
-class Span:
+class InstantRange:
     """`since` is the begin, `""` for the beginning of all; `end` the timeline at the end, `latest` that of now.
 
     `instants` are the active commits of the span, in the order in which they took effect. `by_requested` says that begin and end are
@@ -113,7 +113,7 @@ class Span:
         ]
 
 
-def span_of(
+def instant_range_of(
     storage: Storage,
     config: TableConfig,
     since: str | datetime | None,
@@ -121,7 +121,7 @@ def span_of(
     *,
     by_requested: bool = False,
     archived: bool = False,
-) -> Span:
+) -> InstantRange:
     """Return the commits after `since` (None: from the beginning) up to and including `until` (None: now).
 
     `archived` takes archived commits for active ones, as far as the archive goes back; a span that ends among them does so in any case.
@@ -142,7 +142,7 @@ def span_of(
     last = end.last_completed()
     if end_time is not None and last != latest.last_completed():
         check_not_cleaned(storage, config, latest, last.requested if by_requested and last is not None else end_time)
-    return Span(storage, config, begin, end_time, end, latest, by_requested)
+    return InstantRange(storage, config, begin, end_time, end, latest, by_requested)
 
 
 def _precedes(timeline: Timeline, time: str | None) -> bool:
@@ -152,8 +152,8 @@ def _precedes(timeline: Timeline, time: str | None) -> bool:
 
 def commit_times(storage: Storage, since: str = "", *, by_requested: bool = False) -> list[str]:
     """Return the times after `since` of the active commits that a span without end holds, the oldest first."""
-    span = span_of(storage, TableConfig(load_properties(storage)), None, None, by_requested=by_requested)
-    return sorted(time for time in map(span.time_of, span.end.data_instants()) if time > since)
+    instant_range = instant_range_of(storage, TableConfig(load_properties(storage)), None, None, by_requested=by_requested)
+    return sorted(time for time in map(instant_range.time_of, instant_range.end.data_instants()) if time > since)
 
 
 def _begin(time: str | datetime | None, config: TableConfig) -> str:

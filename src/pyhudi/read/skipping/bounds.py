@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from pyhudi.read.filter.condition import OPPOSITE, AllOf, Among, AnyOf, BeginsWith, Compare, Condition, Constant, IsNull, Not, Operand
+from pyhudi.read.filter.condition import OPPOSITE, And, Compare, Condition, Constant, In, IsNull, Not, Operand, Or, StartsWith
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 _SYMBOLS: Mapping[str, Callable[..., Any]] = {"<": pc.less, "<=": pc.less_equal, ">": pc.greater, ">=": pc.greater_equal, "=": pc.equal}
@@ -69,10 +69,10 @@ class _Evaluation:
 
     def of(self, condition: Condition) -> _Verdict:
         match condition:
-            case AllOf(parts):
+            case And(parts):
                 found = [self.of(part) for part in parts]
                 return _Verdict(_reduce(operator.and_, found, "true"), _reduce(operator.or_, found, "false"))
-            case AnyOf(parts):
+            case Or(parts):
                 found = [self.of(part) for part in parts]
                 return _Verdict(_reduce(operator.or_, found, "true"), _reduce(operator.and_, found, "false"))
             case Not(part):
@@ -80,11 +80,11 @@ class _Evaluation:
                 return _Verdict(inner.false, inner.true)
             case Constant(value):
                 return _Verdict(self._all if value else self._none, self._all if value is False else self._none)
-            case Compare() | Among() | BeginsWith() | IsNull() if condition.operand in self._bounds:
+            case Compare() | In() | StartsWith() | IsNull() if condition.operand in self._bounds:
                 return self._test(condition, self._bounds[condition.operand])
         return _Verdict(self._all, self._all)
 
-    def _test(self, condition: Compare | Among | BeginsWith | IsNull, bounds: Bounds) -> _Verdict:
+    def _test(self, condition: Compare | In | StartsWith | IsNull, bounds: Bounds) -> _Verdict:
         match condition:
             case IsNull():
                 return _Verdict(bounds.has_nulls, bounds.has_values)
@@ -92,9 +92,9 @@ class _Evaluation:
                 if not value.is_valid:
                     return _Verdict(self._none, self._none)
                 return _Verdict(self._compared(bounds, symbol, value), self._compared(bounds, OPPOSITE[symbol], value, negated=True))
-            case Among(_, values, knows_all):
+            case In(_, values, knows_all):
                 return _Verdict(self._among(bounds, values), self._not_among(bounds, values) if knows_all else self._none)
-            case BeginsWith(_, prefix):
+            case StartsWith(_, prefix):
                 return _Verdict(self._begins(bounds, prefix), self._begins_otherwise(bounds, prefix))
 
     def _compared(self, bounds: Bounds, symbol: str, value: pa.Scalar, *, negated: bool = False) -> Mask:

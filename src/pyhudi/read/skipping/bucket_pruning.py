@@ -65,33 +65,37 @@ class Buckets:
         if all(found is None for found in hashes.values()):
             return []
         by_path: dict[str, list[FileSlice]] = {}
-        for piece in slices:
-            by_path.setdefault(piece.group.partition_path, []).append(piece)
+        for file_slice in slices:
+            by_path.setdefault(file_slice.group.partition_path, []).append(file_slice)
         if min(len(by_path) * _OF_A_PARTITION, len(slices)) > _IN_ALL:
             return []
-        return [piece for pieces in by_path.values() for piece in self._out(pieces, hashes)]
+        return [file_slice for file_slices in by_path.values() for file_slice in self._out(file_slices, hashes)]
 
     def _wanted(self, fields: Fields) -> list[int] | None:
         """Return the hashes of the wanted records when these fields are hashed; None when they may have any."""
         keys = keys_by_fields(self.condition, self.schema, self.key, fields)
         return None if keys is None else list_hashes(pa.array(sorted(keys), pa.string()), fields).tolist()
 
-    def _out(self, pieces: Sequence[FileSlice], hashes: dict[Fields, list[int] | None]) -> list[FileSlice]:
+    def _out(self, file_slices: Sequence[FileSlice], hashes: dict[Fields, list[int] | None]) -> list[FileSlice]:
         """Return which slices of a partition are ruled out by every number of buckets, and every choice of fields, that is possible."""
-        if len(pieces) < 2 or not names_buckets([piece.group for piece in pieces]):
+        if len(file_slices) < 2 or not names_buckets([file_slice.group for file_slice in file_slices]):
             return []
-        keys = self._known_keys(pieces)
-        greatest = max(bucket_of(piece.group.file_id) or 0 for piece in pieces)
+        keys = self._known_keys(file_slices)
+        greatest = max(bucket_of(file_slice.group.file_id) or 0 for file_slice in file_slices)
         possible = {fields: possible_counts(keys, fields, greatest) for fields in hashes}
         # By none of them: the file groups are no buckets.
         if not any(possible.values()) or any(counts is None or (counts and hashes[fields] is None) for fields, counts in possible.items()):
             return []
         kept = {one % count for fields, counts in possible.items() for one in hashes[fields] or () for count in counts or ()}
-        return [piece for piece in pieces if bucket_of(piece.group.file_id) not in kept]
+        return [file_slice for file_slice in file_slices if bucket_of(file_slice.group.file_id) not in kept]
 
-    def _known_keys(self, pieces: Sequence[FileSlice]) -> dict[int, Collection[str]]:
+    def _known_keys(self, file_slices: Sequence[FileSlice]) -> dict[int, Collection[str]]:
         """Return some keys by their bucket."""
-        latest = sorted((piece for piece in pieces if piece.base is not None), key=lambda piece: piece.group.file_id, reverse=True)
+        latest = sorted(
+            (file_slice for file_slice in file_slices if file_slice.base is not None),
+            key=lambda file_slice: file_slice.group.file_id,
+            reverse=True,
+        )
         return {
             bucket_of(one.group.file_id) or 0: _keys_of(self.storage, one.base) for one in latest[:_OF_A_PARTITION] if one.base is not None
         }

@@ -67,12 +67,12 @@ def explained(
     """
     by_path = set(found)
     chosen = Chosen(()) if skipping is None else skipping.choose(found)
-    out: dict[FileGroupId, str | None] = {piece.group: index for pieces, index in chosen.slices_out for piece in pieces}
-    out |= {piece.group: None for piece in chosen.slices}
+    out: dict[FileGroupId, str | None] = {file_slice.group: index for file_slices, index in chosen.slices_out for file_slice in file_slices}
+    out |= {file_slice.group: None for file_slice in chosen.slices}
     reasons: list[tuple[FileSlice, str | None]] = []
     for path in everything:
         of_path = chosen.partitions_out.get(path) if path in by_path else BY_PATH
-        reasons.extend((piece, of_path or out.get(piece.group, chosen.others_out)) for piece in snapshot.slices(path))
+        reasons.extend((file_slice, of_path or out.get(file_slice.group, chosen.others_out)) for file_slice in snapshot.slices(path))
     return reasons
 
 
@@ -103,8 +103,8 @@ class Skipping:
         out: list[tuple[Sequence[FileSlice], str]] = []
         if others := self._other_buckets(left):
             out.append((others, BUCKET_INDEX))
-            gone = {piece.group for piece in others}
-            left = left.take(place for place, piece in enumerate(left) if piece.group not in gone)
+            gone = {file_slice.group for file_slice in others}
+            left = left.take(place for place, file_slice in enumerate(left) if file_slice.group not in gone)
         for index, test in self._tests():
             stays = self._asked(index, test, left)
             if stays is not None and not stays.all():
@@ -184,7 +184,7 @@ class Skipping:
         if not asked or not self._pays(index, len(paths)):
             return {}
         try:
-            stays = self._judged_columns(len(paths), asked, partition_bounds(table, {one.name: one.type for one in asked}, paths))
+            stays = self._columns_may_match(len(paths), asked, partition_bounds(table, {one.name: one.type for one in asked}, paths))
         except (CorruptTableError, UnsupportedError) as error:
             self._warn(index, error)
             return {}
@@ -194,7 +194,7 @@ class Skipping:
         index = partitions.COLUMN_STATS
         asked = self._indexed(index)
         bounds = slice_bounds(table, index, {one.name: one.type for one in asked}, slices.files(), self._has_names_of_today)
-        return self._judged_columns(len(slices), asked, bounds) | self._unclear(slices)
+        return self._columns_may_match(len(slices), asked, bounds) | self._unclear(slices)
 
     def _by_expression(self, definition: IndexDefinition, operand: Operand, table: MetadataTable, slices: SliceList) -> Mask:
         if definition.type == partitions.BLOOM_FILTERS:
@@ -204,7 +204,7 @@ class Skipping:
             )
         field = definition.source_fields[0]
         found = slice_bounds(table, definition.name, {field: operand.type}, slices.files(), self._has_names_of_today)
-        return self._judged(len(slices), {operand: found[field]} if found else {}) | self._unclear(slices)
+        return self._may_match(len(slices), {operand: found[field]} if found else {}) | self._unclear(slices)
 
     def _by_filters_of_keys(self, table: MetadataTable, slices: SliceList) -> Mask:
         wanted = implied_keys(self.condition, self.snapshot.schema, key_fields_of(self.snapshot.config))
@@ -213,26 +213,28 @@ class Skipping:
     def _by_filters(self, table: MetadataTable, index: str, slices: Sequence[FileSlice], texts: Collection[str] | None) -> Mask:
         if texts is None or len(texts) > MOST_VALUES:
             return np.ones(len(slices), dtype=bool)
-        known = [piece for piece in slices if piece.base is not None and self._has_names_of_today(piece.base.name.instant)]
-        out = {piece.group for piece in without_values(table, index, known, texts)}
-        return np.array([piece.group not in out for piece in slices], dtype=bool)
+        known = [
+            file_slice for file_slice in slices if file_slice.base is not None and self._has_names_of_today(file_slice.base.name.instant)
+        ]
+        out = {file_slice.group for file_slice in without_values(table, index, known, texts)}
+        return np.array([file_slice.group not in out for file_slice in slices], dtype=bool)
 
-    def _judged_columns(self, count: int, asked: Sequence[Column], bounds: Mapping[str, Bounds]) -> Mask:
+    def _columns_may_match(self, count: int, asked: Sequence[Column], bounds: Mapping[str, Bounds]) -> Mask:
         known: dict[Operand, Bounds] = {column: bounds[column.name] for column in asked if column.name in bounds}
         for call in self._calls:
             of_call = bounds_of_call(call, known[call.column]) if call.column in known else None
             if of_call is not None:
                 known[call] = of_call
-        return self._judged(count, known)
+        return self._may_match(count, known)
 
-    def _judged(self, count: int, bounds: Mapping[Operand, Bounds]) -> Mask:
+    def _may_match(self, count: int, bounds: Mapping[Operand, Bounds]) -> Mask:
         return may_match(self.condition, bounds, count, nan_is_greatest=self.nan_is_greatest)
 
     def _unclear(self, slices: Sequence[FileSlice]) -> Mask:
         """Return where merging may make values that are in none of a slice's files."""
         if not self._mixes_versions:
             return np.zeros(len(slices), dtype=bool)
-        return np.array([bool(piece.logs) for piece in slices], dtype=bool)
+        return np.array([bool(file_slice.logs) for file_slice in slices], dtype=bool)
 
     @cached_property
     def _expression_indexes(self) -> list[tuple[IndexDefinition, Operand]]:
@@ -294,7 +296,7 @@ class Skipping:
     @cached_property
     def _mixes_versions(self) -> bool:
         """True when merged rows may hold values that are in none of the files."""
-        return self.snapshot.config.is_merge_on_read and self.snapshot.shape.merger is not None
+        return self.snapshot.config.is_merge_on_read and self.snapshot.context.merger is not None
 
     @cached_property
     def _history(self) -> SchemaHistory | None:

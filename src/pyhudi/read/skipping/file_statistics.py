@@ -98,7 +98,7 @@ def base_rows(storage: Storage, table: MetadataTable, slices: Sequence[FileSlice
     """
     if partitions.COLUMN_STATS not in table.partitions:
         return None
-    files = [piece.base for piece in slices if piece.base is not None]
+    files = [file_slice.base for file_slice in slices if file_slice.base is not None]
     columns = FileColumns.of([file] for file in files)
     places = _places(columns, lambda _: True)
     if places is None:

@@ -64,19 +64,19 @@ def without_values(table: MetadataTable, index: str, slices: Sequence[FileSlice]
     Raises:
         CorruptTableError: the index is damaged.
     """
-    judged = {
-        keys.bloom_filter_key(piece.group.partition_path, str(piece.base.name)): piece
-        for piece in slices
-        if piece.base is not None and not piece.logs
+    candidates = {
+        keys.bloom_filter_key(file_slice.group.partition_path, str(file_slice.base.name)): file_slice
+        for file_slice in slices
+        if file_slice.base is not None and not file_slice.logs
     }
-    if "" in texts or not judged:
+    if "" in texts or not candidates:
         return []  # the empty text is in no filter
     found: list[FileSlice] = []
-    for key, record in table.partition(index).get_many(judged):
+    for key, record in table.partition(index).get_many(candidates):
         if not isinstance(record, BloomFilterRecord):
             raise CorruptTableError(f"the index {index} holds a {type(record).__name__} instead of a bloom filter")
         if not record.is_deleted and not _may_hold(record, texts):
-            found.append(judged[key])
+            found.append(candidates[key])
     return found
 
 

@@ -92,7 +92,7 @@ def has_unique_keys(snapshot: Snapshot, table: MetadataTable, *, at_any_price: b
     state = (snapshot.timeline.completed(), table.state)
     known = _UNIQUE.get(storage.uri)
     if known is None or known[0] != state or storage.uri.startswith("memory:"):
-        slices = [piece for path in snapshot.partition_paths for piece in snapshot.slices(path)]
+        slices = [file_slice for path in snapshot.partition_paths for file_slice in snapshot.slices(path)]
         if not at_any_price and len(slices) <= table.files_to_open(partitions.RECORD_INDEX):
             return False
         known = (state, _is_proven(snapshot, table, slices))
@@ -104,7 +104,7 @@ _UNIQUE: LruCache[str, tuple[Any, bool]] = LruCache(_KEPT)
 
 
 def _is_proven(snapshot: Snapshot, table: MetadataTable, slices: Sequence[FileSlice]) -> bool:
-    rows = base_rows(snapshot.storage, table, [piece for piece in slices if piece.base is not None])
+    rows = base_rows(snapshot.storage, table, [file_slice for file_slice in slices if file_slice.base is not None])
     logged = _logged_inserts(snapshot, slices)
     if rows is None or logged is None:
         return False
@@ -117,11 +117,11 @@ def _logged_inserts(snapshot: Snapshot, slices: Sequence[FileSlice]) -> int | No
 
     Writes by buckets count rows that are new to a bucket among its updates.
     """
-    if names_buckets([piece.group for piece in slices if piece.logs]):
+    if names_buckets([file_slice.group for file_slice in slices if file_slice.logs]):
         return None
     by_instant: dict[str, set[str]] = {}
-    for piece in slices:
-        for log in piece.logs:
+    for file_slice in slices:
+        for log in file_slice.logs:
             by_instant.setdefault(log.name.instant, set()).add(log.path)
     total = 0
     for requested, paths in by_instant.items():

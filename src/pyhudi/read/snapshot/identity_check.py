@@ -22,7 +22,7 @@ from pyhudi.spec.table_identity import CHANGED_BY_UPGRADES, IDENTITY_NOTE, ident
 from pyhudi.storage.prefix_storage import FolderStorage
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import PROPERTIES, load_properties
-from pyhudi.timeline.instant_details import bytes_of, commit_of
+from pyhudi.timeline.instant_details import commit_of, read_details
 from pyhudi.timeline.timeline import Timeline
 
 _ACCEPTED: Final = ".hoodie/.aux/pyhudi.identity"
@@ -109,7 +109,7 @@ def _known_note(storage: Storage, config: TableConfig, timeline: Timeline, insta
 
 def _read_note(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> str | None:
     try:
-        if IDENTITY_NOTE.encode() not in bytes_of(storage, config, timeline, instant):
+        if IDENTITY_NOTE.encode() not in read_details(storage, config, timeline, instant):
             return None  # decoding takes far longer, and notes are not compressed
         return commit_of(storage, config, timeline, instant).extra.get(IDENTITY_NOTE)
     except FileNotFoundError:  # archived since the timeline was loaded

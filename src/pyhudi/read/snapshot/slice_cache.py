@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final, TypeAlias
 
 from pyhudi.cache import LruCache
-from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.read_base import row_count
 from pyhudi.kernels.merge.merge_slice import Merge, count_merged
 from pyhudi.kernels.merge.slice_delta import Delta, SliceTask, slice_delta
@@ -19,22 +19,22 @@ from pyhudi.spec.visibility import Visibility
 from pyhudi.storage.storage_protocol import Storage
 
 #: Table, slice, what of its logs counts, how records merge.
-SliceIdentity: TypeAlias = tuple[str, FileSlice, Visibility | str | None, TableShape | None]
+SliceIdentity: TypeAlias = tuple[str, FileSlice, Visibility | str | None, RecordContext | None]
 
 _DELTA_BYTES: Final = 64 << 20
 _COUNTS: Final = 100_000
 
 
-def slice_identity(snapshot: Snapshot, piece: FileSlice) -> SliceIdentity:
+def slice_identity(snapshot: Snapshot, file_slice: FileSlice) -> SliceIdentity:
     """Return what tells this state of a slice from all others.
 
     From layout 2 on the files tell what counts; before, and for a time before an upgrade, it depends on the timeline which blocks of them
     do.
     """
-    if not piece.logs:
-        return snapshot.storage.uri, piece, None, None
+    if not file_slice.logs:
+        return snapshot.storage.uri, file_slice, None, None
     whole = snapshot.timeline.visibility
-    return snapshot.storage.uri, piece, whole if snapshot.config.layout == 1 or whole.until is not None else None, snapshot.shape
+    return snapshot.storage.uri, file_slice, whole if snapshot.config.layout == 1 or whole.until is not None else None, snapshot.context
 
 
 _counts: Final[LruCache[SliceIdentity, int]] = LruCache(_COUNTS)
@@ -43,40 +43,40 @@ _deltas: Final[LruCache[tuple[SliceIdentity, tuple[str, ...] | None, tuple[int, 
 )
 
 
-def count_slice(snapshot: Snapshot, piece: FileSlice) -> int:
+def count_slice(snapshot: Snapshot, file_slice: FileSlice) -> int:
     """Return the number of rows of a slice.
 
     Raises:
         CorruptTableError: a file of the slice is damaged or missing.
         UnsupportedError: the logs hold what is not served.
     """
-    if not piece.logs:
-        return 0 if piece.base is None else row_count(snapshot.storage, piece.base)
-    if snapshot.shape.merger is not None:
-        return _counted(snapshot, piece)
-    identity = slice_identity(snapshot, piece)
+    if not file_slice.logs:
+        return 0 if file_slice.base is None else row_count(snapshot.storage, file_slice.base)
+    if snapshot.context.merger is not None:
+        return _counted(snapshot, file_slice)
+    identity = slice_identity(snapshot, file_slice)
     if (known := _counts.get(identity)) is not None:
         return known
-    counted = _counted(snapshot, piece)
+    counted = _counted(snapshot, file_slice)
     _counts.put(identity, counted)
     return counted
 
 
-def _counted(snapshot: Snapshot, piece: FileSlice) -> int:
-    task = SliceTask(piece, snapshot.timeline.visibility, snapshot.config.layout)
-    return count_merged(snapshot.storage, snapshot.shape, task, limit_bytes=snapshot.query.slice_bytes)
+def _counted(snapshot: Snapshot, file_slice: FileSlice) -> int:
+    task = SliceTask(file_slice, snapshot.timeline.visibility, snapshot.config.layout)
+    return count_merged(snapshot.storage, snapshot.context, task, limit_bytes=snapshot.query.slice_bytes)
 
 
 def kept_delta(snapshot: Snapshot) -> Merge:
     """Return a `slice_delta` for slices of the snapshot that remembers what it found, unless that is a merger's affair."""
-    if snapshot.shape.merger is not None:
+    if snapshot.context.merger is not None:
         return slice_delta
 
-    def found(storage: Storage, shape: TableShape, task: SliceTask) -> Delta:
+    def found(storage: Storage, context: RecordContext, task: SliceTask) -> Delta:
         key = (slice_identity(snapshot, task.slice), task.columns, task.part)
         if (known := _deltas.get(key)) is not None:
             return known
-        delta = slice_delta(storage, shape, task)
+        delta = slice_delta(storage, context, task)
         _deltas.put(key, delta)
         return delta
 

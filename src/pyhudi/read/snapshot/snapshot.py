@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 from pyhudi.errors import CorruptTableError, KeyFieldError, UsageError
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.fsview.slice_list import SliceList
-from pyhudi.kernels.base_file.base_file import TableShape
-from pyhudi.kernels.base_file.record_context import shape_of
+from pyhudi.kernels.base_file.base_file import RecordContext
+from pyhudi.kernels.base_file.record_context import record_context_of
 from pyhudi.metadata_table.read.metadata_table import MetadataTable
 from pyhudi.metadata_table.read.metadata_view import MetadataView, open_view
 from pyhudi.read.snapshot.query_type import SnapshotQuery
@@ -58,13 +58,13 @@ class Snapshot:
         return table_schema(self.storage, self.config, seen, is_past=is_past)
 
     @cached_property
-    def shape(self) -> TableShape:
+    def context(self) -> RecordContext:
         """What merging log files takes to know.
 
         Raises:
             UnsupportedError: the table merges records in a way that is not known here.
         """
-        return shape_of(self.config, self.schema, with_meta_fields(self.stored_schema.avro_json))
+        return record_context_of(self.config, self.schema, with_meta_fields(self.stored_schema.avro_json))
 
     @property
     def condition(self) -> pc.Expression | None:
@@ -88,7 +88,7 @@ class Snapshot:
         return self._view.partition_paths()
 
     @cached_property
-    def standing_partitions(self) -> tuple[str, ...]:
+    def live_partitions(self) -> tuple[str, ...]:
         """Paths of the partitions without those that were dropped: all their file groups were replaced, and none is new."""
         touched = {group.partition_path for group in self._view.replaced}
         return tuple(path for path in self.partition_paths if path not in touched or self._view.latest_slices(path))
@@ -145,10 +145,12 @@ class Snapshot:
             CorruptTableError: rows are in log files, which a copy-on-write table or a read-optimized query has not.
         """
         slices = self.slices(partition_path)
-        for piece in slices:
-            if piece.logs:
-                raise CorruptTableError(f"table {self.storage.uri} has rows in log file {piece.logs[0].path}, where base files only belong")
-        return tuple(piece.base for piece in slices if piece.base is not None)
+        for file_slice in slices:
+            if file_slice.logs:
+                raise CorruptTableError(
+                    f"table {self.storage.uri} has rows in log file {file_slice.logs[0].path}, where base files only belong"
+                )
+        return tuple(file_slice.base for file_slice in slices if file_slice.base is not None)
 
     @property
     def metadata_table(self) -> MetadataTable | None:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.metadata_table.format.metadata_settings import MetadataSettings
 from pyhudi.metadata_table.read.valid_instants import missing_instants
-from pyhudi.metadata_table.read.writer_table import OwnTable, Sources, open_own
+from pyhudi.metadata_table.read.writer_table import MetadataWriterTable, TimeAndIds, open_writer_table
 from pyhudi.service.archival.archivable_instants import Cleaned, Facts, Stay, choose
 from pyhudi.service.archival.archival_result import ArchivalResult
 from pyhudi.service.archival.archival_settings import ArchivalSettings
@@ -64,7 +64,7 @@ def archive(table: LockedTable, settings: ArchivalSettings, metadata: MetadataSe
     return ArchivalResult(instants, _archive_metadata_table(own, left, of_metadata, dry_run=dry_run), kept_because)
 
 
-def _archive_metadata_table(own: OwnTable, left: Timeline, settings: ArchivalSettings, *, dry_run: bool) -> tuple[Instant, ...]:
+def _archive_metadata_table(own: MetadataWriterTable, left: Timeline, settings: ArchivalSettings, *, dry_run: bool) -> tuple[Instant, ...]:
     """Archive the metadata table's timeline, given what is left of its table's."""
     if not dry_run and drop_archived(own.storage, own.config, own.timeline):
         own = own.reloaded()
@@ -79,13 +79,13 @@ def _archive_metadata_table(own: OwnTable, left: Timeline, settings: ArchivalSet
     return instants
 
 
-def _metadata_table(table: LockedTable) -> OwnTable | None:
+def _metadata_table(table: LockedTable) -> MetadataWriterTable | None:
     if not table.config.metadata_partitions:
         return None
-    return open_own(table.storage, Sources(table.clock, table.config.timeline_zone, table.ids.sync_marker))
+    return open_writer_table(table.storage, TimeAndIds(table.clock, table.config.timeline_zone, table.ids.sync_marker))
 
 
-def _bounds(table: LockedTable, own: OwnTable | None) -> tuple[tuple[Stay, ...], str]:
+def _bounds(table: LockedTable, own: MetadataWriterTable | None) -> tuple[tuple[Stay, ...], str]:
     """Return from where on the metadata table keeps commits of its table, or why it keeps all."""
     if not table.config.metadata_partitions:
         return (), ""

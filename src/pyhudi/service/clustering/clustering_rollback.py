@@ -23,7 +23,7 @@ from pyhudi.txn.markers import delete_markers, marked_files
 from pyhudi.txn.metadata_updates import find_metadata_table
 
 
-def take_back_run(table: LockedTable, instant: Instant, groups: Sequence[BucketGroup]) -> Instant:
+def rollback_run(table: LockedTable, instant: Instant, groups: Sequence[BucketGroup]) -> Instant:
     """Delete what a dead run of a plan wrote, and return the instant as requested.
 
     Raises:
@@ -67,7 +67,7 @@ def cancel(table: LockedTable, instant: Instant, groups: Sequence[BucketGroup]) 
                     f"{instant.action} {instant.requested} of table {table.storage.uri} cannot be taken back: writers have put rows into"
                     f" '{status.path}', for when it is done. Run it: table.services.cluster('{instant.requested}')."
                 )
-    table.writer.remove(take_back_run(table, instant, groups))
+    table.writer.remove(rollback_run(table, instant, groups))
 
 
 def written_files(table: LockedTable, instant: Instant, groups: Sequence[BucketGroup]) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ from pyhudi.spec.instant import Instant, State
 from pyhudi.spec.table_identity import IDENTITY_NOTE, identity_note
 from pyhudi.txn.commit_checks import check_files
 from pyhudi.txn.locked_table import LockedTable
-from pyhudi.txn.markers import delete_unlisted, forget_markers
+from pyhudi.txn.markers import delete_marker_directory, delete_unlisted
 from pyhudi.txn.metadata_updates import maintain, prepare_metadata_table, record_commit
 from pyhudi.txn.release import VERSION
 from pyhudi.txn.schema_record import record_version
@@ -51,7 +51,7 @@ def complete(table: LockedTable, work: StartedResizing, results: Sequence[TaskRe
     delete_unlisted(storage, instant.requested, {path for result in results for path in result.stat.files})
     check_files(storage, (result.stat for result in results))
     metadata = _metadata(table, work, results, engine)
-    history = history_of(work.shape.schema)
+    history = history_of(work.context.schema)
     table, in_step = prepare_metadata_table(table, metadata.schema_json, history=history)
     if in_step is not None:
         in_step = record_commit(in_step, instant.requested, metadata, history)
@@ -59,14 +59,14 @@ def complete(table: LockedTable, work: StartedResizing, results: Sequence[TaskRe
         storage.create(ring_file(path, instant.requested), render_ring(ring, path))
     done = table.writer.complete(instant, table.times.next(), commit_content(metadata, table.config.layout, sync=table.ids.sync_marker()))
     _mark(table, rings, instant.requested)
-    forget_markers(storage, instant.requested)
+    delete_marker_directory(storage, instant.requested)
     maintain(in_step)
     return done
 
 
 def _metadata(table: LockedTable, work: StartedResizing, results: Sequence[TaskResult], engine: str) -> CommitMetadata:
     stored = table_schema(table.storage, table.config, table.timeline)
-    before, now = history_of(work.shape.schema), history_of(stored.columns)
+    before, now = history_of(work.context.schema), history_of(stored.columns)
     if stored.avro_json != work.schema_json or (now is not None and (before is None or before.current != now.current)):
         raise ConflictError(
             f"the schema of table {table.storage.uri} was changed while {work.instant.action} {work.instant.requested} ran. Nothing of this"

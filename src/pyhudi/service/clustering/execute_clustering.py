@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from pyhudi.errors import HudiError, UnknownOutcomeError
 from pyhudi.kernels.tasks.resize_task import run_resize_task
 from pyhudi.service.clustering.clustering_result import ClusteringResult, completed_result
-from pyhudi.service.clustering.clustering_rollback import cancel, take_back_run
+from pyhudi.service.clustering.clustering_rollback import cancel, rollback_run
 from pyhudi.service.clustering.complete_clustering import complete
 from pyhudi.service.clustering.pending_clustering_plans import bucket_groups, find_clustering
 from pyhudi.service.clustering.start_clustering import StartedResizing, start
 from pyhudi.service.service_engine import ServiceRunner
-from pyhudi.txn.locked_table import running_alone
+from pyhudi.txn.locked_table import exclusive_service
 
 #: Name of the lock that a process holds while it runs clusterings of a table.
 LOCK = "clustering"
@@ -39,7 +39,7 @@ class ClusteringRunner(ServiceRunner):
         Raises:
             ConflictError: another process runs a clustering of the table.
         """
-        with running_alone(self.storage, LOCK, "clustering"):
+        with exclusive_service(self.storage, LOCK, "clustering"):
             yield
 
 
@@ -64,7 +64,7 @@ def execute(runner: ClusteringRunner, requested: str, hash_fields: Sequence[str]
     try:
         with runner.locked() as table:
             work = start(table, find_clustering(table, requested), hash_fields, runner.merge_bytes)
-        function = functools.partial(run_resize_task, runner.storage, work.shape, runner.writer)
+        function = functools.partial(run_resize_task, runner.storage, work.context, runner.writer)
         results = [result for done in runner.run(function, work.tasks) for result in done]
         with runner.locked() as table:
             done = complete(table, work, results, runner.engine.name)
@@ -85,7 +85,7 @@ def _give_up(runner: ClusteringRunner, requested: str, error: BaseException, *, 
             instant = find_clustering(table, requested)
             groups = bucket_groups(table, instant)
             if keep_plan:
-                take_back_run(table, instant, groups)
+                rollback_run(table, instant, groups)
             else:
                 cancel(table, instant, groups)
     except (HudiError, OSError) as failure:

@@ -106,12 +106,12 @@ def _group(group: ClusteringGroup) -> BucketGroup:
     extra = group.extra or {}
     path, nodes = extra[PARTITION], parse_nodes(extra[NODES])
     files: dict[FileGroupId, frozenset[str]] = {}
-    for piece in group.slices or ():
+    for file_slice in group.slices or ():
         # The same checks of names and paths as for the slices of a compaction.
-        id_ = CompactionOperation(None, piece.file_id, piece.partition_path).group
+        id_ = CompactionOperation(None, file_slice.file_id, file_slice.partition_path).group
         if id_.partition_path != path:
             raise CorruptTableError(f"a group of partition '{path}' holds file group {id_}")
-        named = (piece.data_file or "", *(piece.delta_files or ()))
+        named = (file_slice.data_file or "", *(file_slice.delta_files or ()))
         files[id_] = frozenset(name.rpartition("/")[2] for name in named if name)
     if not files or not nodes:
         raise CorruptTableError(f"a group of partition '{path}' holds no file slices, or names no buckets")

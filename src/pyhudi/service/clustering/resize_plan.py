@@ -41,8 +41,8 @@ def resizings(ring: Ring, slices: Sequence[FileSlice], settings: ClusteringSetti
         new_prefix: gives file ids, without number, of new buckets.
     """
     places = {file_id: place for place, file_id in enumerate(ring.file_ids)}
-    by_place = {places[piece.group.file_id]: piece for piece in slices}
-    sizes = {place: _size(piece) for place, piece in by_place.items()}
+    by_place = {places[file_slice.group.file_id]: file_slice for file_slice in slices}
+    sizes = {place: _size(file_slice) for place, file_slice in by_place.items()}
     count, began = len(ring.values), ring.first_count
     splits: dict[int, tuple[Node, ...]] = {}
     room = max(settings.most_buckets or 0, began) - count
@@ -59,8 +59,8 @@ def resizings(ring: Ring, slices: Sequence[FileSlice], settings: ClusteringSetti
     return [*found, *(Resizing(ring, tuple(by_place[place] for place in run), merge(ring, run, new_prefix())) for run in runs)]
 
 
-def _size(piece: FileSlice) -> int:
-    return (0 if piece.base is None else piece.base.size) + sum(log.size for log in piece.logs)
+def _size(file_slice: FileSlice) -> int:
+    return (0 if file_slice.base is None else file_slice.base.size) + sum(log.size for log in file_slice.logs)
 
 
 def _runs(count: int, sizes: Mapping[int, int], limit: int, spare: int) -> Iterator[list[int]]:
@@ -106,11 +106,11 @@ def clustering_plan(found: Sequence[Resizing], partitions: Sequence[str], settin
 
 def _group(found: Resizing, settings: ClusteringSettings, uri: str) -> ClusteringGroup:
     metrics: dict[str, float] = {}
-    for piece in found.slices:
-        for name, value in slice_metrics(piece, settings.default_base_bytes).items():
+    for file_slice in found.slices:
+        for name, value in slice_metrics(file_slice, settings.default_base_bytes).items():
             metrics[name] = metrics.get(name, 0.0) + value
     return ClusteringGroup(
-        slices=tuple(_slice(piece, uri) for piece in found.slices),
+        slices=tuple(_slice(file_slice, uri) for file_slice in found.slices),
         metrics=metrics,
         output_file_groups=sum(node.prefix is not None for node in found.nodes),
         extra={
@@ -121,11 +121,11 @@ def _group(found: Resizing, settings: ClusteringSettings, uri: str) -> Clusterin
     )
 
 
-def _slice(piece: FileSlice, uri: str) -> ClusteringSlice:
+def _slice(file_slice: FileSlice, uri: str) -> ClusteringSlice:
     return ClusteringSlice(
-        file_id=piece.group.file_id,
-        partition_path=piece.group.partition_path,
-        data_file="" if piece.base is None else f"{uri}/{piece.base.path}",
-        delta_files=tuple(f"{uri}/{log.path}" for log in piece.logs),
+        file_id=file_slice.group.file_id,
+        partition_path=file_slice.group.partition_path,
+        data_file="" if file_slice.base is None else f"{uri}/{file_slice.base.path}",
+        delta_files=tuple(f"{uri}/{log.path}" for log in file_slice.logs),
         bootstrap_file="",
     )

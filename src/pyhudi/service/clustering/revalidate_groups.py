@@ -58,22 +58,22 @@ def _ring(view: FileSystemView, instant: Instant, path: str, groups: Sequence[Bu
 
 
 def _slices(view: FileSystemView, instant: Instant, group: BucketGroup) -> tuple[FileSlice, ...]:
-    latest = {piece.group: piece for piece in view.latest_slices(group.partition_path)}
+    latest = {file_slice.group: file_slice for file_slice in view.latest_slices(group.partition_path)}
     found = []
     for id_, planned in group.files.items():
-        piece = latest.get(id_)
-        names = frozenset() if piece is None else _names(piece)
-        if piece is None or not planned <= names or (piece.base is not None and str(piece.base.name) not in planned):
+        file_slice = latest.get(id_)
+        names = frozenset() if file_slice is None else _names(file_slice)
+        if file_slice is None or not planned <= names or (file_slice.base is not None and str(file_slice.base.name) not in planned):
             raise _changed(view, instant, f"{id_} of table {view.storage.uri} is not what it was when it was planned")
         if names != planned:
             _check_written_twice(view, instant, group, id_)
-        found.append(replace(piece, logs=tuple(log for log in piece.logs if str(log.name) in planned)))
+        found.append(replace(file_slice, logs=tuple(log for log in file_slice.logs if str(log.name) in planned)))
     return tuple(found)
 
 
-def _names(piece: FileSlice) -> frozenset[str]:
-    base = () if piece.base is None else (str(piece.base.name),)
-    return frozenset((*base, *(str(log.name) for log in piece.logs)))
+def _names(file_slice: FileSlice) -> frozenset[str]:
+    base = () if file_slice.base is None else (str(file_slice.base.name),)
+    return frozenset((*base, *(str(log.name) for log in file_slice.logs)))
 
 
 def _check_written_twice(view: FileSystemView, instant: Instant, group: BucketGroup, id_: FileGroupId) -> None:

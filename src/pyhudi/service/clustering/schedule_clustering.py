@@ -45,8 +45,8 @@ def planned(table: LockedTable, settings: ClusteringSettings) -> Schedule:
     for path in paths:
         slices = view.latest_slices(path)
         if slices:
-            free = [piece for piece in slices if piece.group not in busy]
-            found += resizings(_ring(view, path, [piece.group for piece in slices]), free, settings, table.ids.file_prefix)
+            free = [file_slice for file_slice in slices if file_slice.group not in busy]
+            found += resizings(_ring(view, path, [file_slice.group for file_slice in slices]), free, settings, table.ids.file_prefix)
     kept = tuple(found[: settings.most_groups])
     return Schedule(kept, clustering_plan(kept, paths, settings, table.storage.uri))
 
@@ -77,7 +77,7 @@ def _clustered_partitions(table: LockedTable) -> frozenset[str]:
     """Return the partitions that a pending clustering of any kind is about to rewrite."""
     plans = (pending_clustering(table.storage, table.config, instant) for instant in table.timeline.pending())
     groups = (group for plan in plans if plan is not None for group in plan.groups or ())
-    return frozenset(piece.partition_path or "" for group in groups for piece in group.slices or ())
+    return frozenset(file_slice.partition_path or "" for group in groups for file_slice in group.slices or ())
 
 
 def _ring(view: FileSystemView, path: str, groups: list[FileGroupId]) -> Ring:

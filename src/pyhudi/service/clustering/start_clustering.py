@@ -7,18 +7,18 @@ from dataclasses import dataclass
 
 from pyhudi.errors import OptionError, UnsupportedError
 from pyhudi.index.index_options import HASH_FIELDS
-from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.merge.slice_delta import SliceTask
 from pyhudi.kernels.tasks.resize_task import ResizeTask
 from pyhudi.read.snapshot.read_schema import table_schema
-from pyhudi.service.clustering.clustering_rollback import take_back_run
+from pyhudi.service.clustering.clustering_rollback import rollback_run
 from pyhudi.service.clustering.pending_clustering_plans import BucketGroup, bucket_groups
 from pyhudi.service.clustering.revalidate_groups import PlannedBuckets, planned_buckets
 from pyhudi.spec.files.file_group import FileSlice
 from pyhudi.spec.instant import Instant
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.txn.locked_table import LockedTable
-from pyhudi.write.input.prepare_rows import TableSchema, table_shape
+from pyhudi.write.input.prepare_rows import TableSchema, record_context
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class StartedResizing:
     instant: Instant
     groups: tuple[BucketGroup, ...]
     schema_json: str
-    shape: TableShape
+    context: RecordContext
     tasks: tuple[ResizeTask, ...]
 
 
@@ -49,12 +49,12 @@ def start(table: LockedTable, instant: Instant, hash_fields: Sequence[str] | Non
     """
     fields = _hashed(table.config, hash_fields)
     groups = bucket_groups(table, instant)
-    requested = take_back_run(table, instant, groups)
+    requested = rollback_run(table, instant, groups)
     found = planned_buckets(table, instant, groups)
     stored = table_schema(table.storage, table.config, table.timeline)
-    shape = table_shape(TableSchema(stored.columns, stored.avro_json), table.config)
+    context = record_context(TableSchema(stored.columns, stored.avro_json), table.config)
     tasks = _tasks(table, instant, groups, found, fields, merge_bytes)
-    return StartedResizing(table.writer.start(requested), groups, stored.avro_json, shape, tasks)
+    return StartedResizing(table.writer.start(requested), groups, stored.avro_json, context, tasks)
 
 
 def _hashed(config: TableConfig, given: Sequence[str] | None) -> tuple[str, ...]:
@@ -75,7 +75,7 @@ def _tasks(
     merge_bytes: int,
 ) -> tuple[ResizeTask, ...]:
     def merges(slices: Sequence[FileSlice]) -> tuple[SliceTask, ...]:
-        return tuple(SliceTask(piece, table.timeline.visibility, table.config.layout) for piece in slices)
+        return tuple(SliceTask(file_slice, table.timeline.visibility, table.config.layout) for file_slice in slices)
 
     tasks = []
     for number, (group, slices) in enumerate(zip(groups, found.slices, strict=True)):

@@ -26,7 +26,7 @@ def plan_compaction(view: FileSystemView, settings: CompactionSettings, busy: Co
     paths: Sequence[str] = everywhere
     for strategy in settings.strategies:
         paths = strategy.partitions(paths, settings.limits)
-    found = [operation_of(piece, settings.default_base_bytes) for piece in _with_logs(view, paths, busy)]
+    found = [operation_of(file_slice, settings.default_base_bytes) for file_slice in _with_logs(view, paths, busy)]
     chosen: Sequence[CompactionOperation] = found
     for strategy in settings.strategies:
         chosen = strategy.operations(chosen, settings.limits)
@@ -38,10 +38,12 @@ def plan_compaction(view: FileSystemView, settings: CompactionSettings, busy: Co
 def plan_log_compaction(view: FileSystemView, settings: CompactionSettings, busy: Collection[FileGroupId]) -> CompactionPlan:
     """Return the plan that stitches together the logs of every slice that has as many as the settings ask for."""
     slices = _with_logs(view, view.partition_paths(), busy)
-    operations = tuple(operation_of(piece, settings.default_base_bytes) for piece in slices if len(piece.logs) >= settings.log_blocks)
+    operations = tuple(
+        operation_of(file_slice, settings.default_base_bytes) for file_slice in slices if len(file_slice.logs) >= settings.log_blocks
+    )
     return CompactionPlan(operations, extra={}, strategy=LOG_COMPACTION_STRATEGY, preserve_meta_columns=True, missing_partitions=())
 
 
 def _with_logs(view: FileSystemView, paths: Iterable[str], busy: Collection[FileGroupId]) -> Iterable[FileSlice]:
     for path in paths:
-        yield from (piece for piece in view.latest_slices(path) if piece.logs and piece.group not in busy)
+        yield from (file_slice for file_slice in view.latest_slices(path) if file_slice.logs and file_slice.group not in busy)

@@ -23,7 +23,7 @@ from pyhudi.txn.markers import delete_markers, marked_appends, marked_files
 from pyhudi.txn.metadata_updates import find_metadata_table
 
 
-def take_back_run(table: LockedTable, instant: Instant, plan: CompactionPlan) -> Instant:
+def rollback_run(table: LockedTable, instant: Instant, plan: CompactionPlan) -> Instant:
     """Delete what a dead run of a plan wrote, and return the instant as requested.
 
     Raises:
@@ -55,7 +55,7 @@ def cancel(table: LockedTable, instant: Instant) -> tuple[str, ...]:
     if table.config.layout == 1:
         _check_no_logs_on_top(table, instant, plan)
     files = written_files(table, instant, plan)
-    table.writer.remove(take_back_run(table, instant, plan))
+    table.writer.remove(rollback_run(table, instant, plan))
     return files
 
 

@@ -18,7 +18,7 @@ from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.spec.table_identity import IDENTITY_NOTE, identity_note
 from pyhudi.txn.commit_checks import check_files
 from pyhudi.txn.locked_table import LockedTable
-from pyhudi.txn.markers import delete_unlisted, forget_markers
+from pyhudi.txn.markers import delete_marker_directory, delete_unlisted
 from pyhudi.txn.metadata_updates import maintain, prepare_metadata_table, record_commit
 from pyhudi.txn.release import VERSION
 from pyhudi.txn.schema_record import record_version
@@ -72,7 +72,7 @@ def complete(table: LockedTable, work: StartedCompaction, results: Sequence[Task
     if in_step is not None:
         in_step = record_commit(in_step, instant.requested, metadata, history)
     done = table.writer.complete(instant, table.times.next(), content)
-    forget_markers(table.storage, instant.requested)
+    delete_marker_directory(table.storage, instant.requested)
     maintain(in_step)
     return done, kept
 
@@ -83,7 +83,7 @@ def _version(table: LockedTable, work: StartedCompaction, stored: StoredSchema) 
     Raises:
         ConflictError: the schema changed while the tasks ran, so that no version is that of both the files and the table.
     """
-    before, now = history_of(work.shape.schema), history_of(stored.columns)
+    before, now = history_of(work.context.schema), history_of(stored.columns)
     if now is not None and (before is None or before.current != now.current):
         raise ConflictError(
             f"the schema of table {table.storage.uri} was changed while {work.instant.action} {work.instant.requested} ran. Nothing of this"

@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from pyhudi.errors import HudiError, UnknownOutcomeError
 from pyhudi.fsview.pending_plans import read_plan
 from pyhudi.service.compaction.compaction_result import CompactionResult, completed_result
-from pyhudi.service.compaction.compaction_rollback import take_back_run
+from pyhudi.service.compaction.compaction_rollback import rollback_run
 from pyhudi.service.compaction.complete_compaction import complete
 from pyhudi.service.compaction.pending_compactions import find_pending
 from pyhudi.service.compaction.start_compaction import StartedCompaction, run_task, start
 from pyhudi.service.service_engine import ServiceRunner
-from pyhudi.txn.locked_table import running_alone
+from pyhudi.txn.locked_table import exclusive_service
 
 _log = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ class CompactionRunner(ServiceRunner):
         Raises:
             ConflictError: another process runs a compaction of the table.
         """
-        with running_alone(self.storage, LOCK, "compacting"):
+        with exclusive_service(self.storage, LOCK, "compacting"):
             yield
 
 
@@ -60,7 +60,7 @@ def execute(runner: CompactionRunner, requested: str) -> CompactionResult:
         instant = find_pending(table.timeline, requested, runner.storage.uri)
         work = start(table, instant, read_plan(table.storage, table.config, instant), runner.merge_bytes)
     try:
-        function = functools.partial(run_task, runner.storage, work.shape, runner.writer)
+        function = functools.partial(run_task, runner.storage, work.context, runner.writer)
         results = [result for done in runner.run(function, work.tasks) for result in done]
         with runner.locked() as table:
             done, kept = complete(table, work, results, runner.engine.name)
@@ -77,6 +77,6 @@ def _give_up(runner: CompactionRunner, work: StartedCompaction, error: BaseExcep
     try:
         with runner.locked() as table:
             # What is completed by now, by this run or by somebody else, is no pending compaction: its files stay.
-            take_back_run(table, find_pending(table.timeline, work.instant.requested, runner.storage.uri), work.plan)
+            rollback_run(table, find_pending(table.timeline, work.instant.requested, runner.storage.uri), work.plan)
     except (HudiError, OSError) as failure:
         error.add_note(f"What the compaction wrote is not visible; taking it back failed and is left to its next run: {failure}")

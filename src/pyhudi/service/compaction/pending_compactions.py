@@ -53,4 +53,6 @@ def _groups(table: LockedTable) -> Iterator[FileGroupId]:
             yield from (operation.group for operation in read_plan(table.storage, table.config, instant).operations or ())
         elif (plan := pending_clustering(table.storage, table.config, instant)) is not None:
             for group in plan.groups or ():
-                yield from (CompactionOperation(None, piece.file_id, piece.partition_path).group for piece in group.slices or ())
+                yield from (
+                    CompactionOperation(None, file_slice.file_id, file_slice.partition_path).group for file_slice in group.slices or ()
+                )

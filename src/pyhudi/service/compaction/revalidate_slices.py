@@ -56,9 +56,9 @@ def planned_slices(table: LockedTable, instant: Instant, plan: CompactionPlan) -
         elif group in held:
             declined[group] = f"held by compaction {held[group].instant}"
         else:
-            piece = _slice(table, instant, operation, listing)
-            _check_lengths(table, piece, stated.get(group.partition_path, {}).get(group.file_id, ()))
-            slices.append(piece)
+            file_slice = _slice(table, instant, operation, listing)
+            _check_lengths(table, file_slice, stated.get(group.partition_path, {}).get(group.file_id, ()))
+            slices.append(file_slice)
     return PlannedSlices(tuple(slices), declined)
 
 
@@ -78,15 +78,15 @@ def _newer_base(table: LockedTable, instant: Instant, operation: CompactionOpera
     return None
 
 
-def _check_lengths(table: LockedTable, piece: FileSlice, stated: Iterable[StatedFile]) -> None:
+def _check_lengths(table: LockedTable, file_slice: FileSlice, stated: Iterable[StatedFile]) -> None:
     """See that the files of a slice have the lengths that commits state: what is missing in them would be missing for good."""
-    sizes = {str(log.name): log.size for log in piece.logs}
-    if piece.base is not None:
-        sizes[str(piece.base.name)] = piece.base.size
+    sizes = {str(log.name): log.size for log in file_slice.logs}
+    if file_slice.base is not None:
+        sizes[str(file_slice.base.name)] = file_slice.base.size
     longest = {file.name: file for file in sorted(stated, key=lambda file: file.size)}
     for file in longest.values():
         if file.name in sizes and (problem := length_problem(file, sizes[file.name], table.config.layout)) is not None:
-            raise CorruptTableError(f"'{join_path(piece.group.partition_path, file.name)}' of table {table.storage.uri} {problem}")
+            raise CorruptTableError(f"'{join_path(file_slice.group.partition_path, file.name)}' of table {table.storage.uri} {problem}")
 
 
 def _slice(table: LockedTable, instant: Instant, operation: CompactionOperation, listing: Listing) -> FileSlice:

@@ -33,7 +33,7 @@ from pyhudi.spec.instant import Instant, State
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.clock import Clock
 from pyhudi.txn.ids import Ids
-from pyhudi.txn.locked_table import LockedTable, locked_table, running_alone
+from pyhudi.txn.locked_table import LockedTable, exclusive_service, locked_table
 from pyhudi.txn.metadata_updates import prepare_metadata_table
 
 _log = logging.getLogger(__name__)
@@ -177,7 +177,7 @@ class Indexing:
         return IndexChange(built=built, seconds=time.perf_counter() - started)
 
     def _alone(self) -> contextlib.AbstractContextManager[None]:
-        return running_alone(self.storage, LOCK, "building indexes of")
+        return exclusive_service(self.storage, LOCK, "building indexes of")
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[tuple[LockedTable, StoredSchema]]:

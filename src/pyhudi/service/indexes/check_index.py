@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from pyhudi.codec.bloom_codec import BloomType, sizing
-from pyhudi.errors import OptionError, UsageError, nearest
+from pyhudi.errors import OptionError, UsageError, did_you_mean
 from pyhudi.metadata_table.format.index_definitions import ZONE_OPTION
 from pyhudi.metadata_table.format.index_expressions import NUMBERS, is_zone, whole_number
 from pyhudi.metadata_table.indexes.expression_records import BLOOM_ENTRIES, BLOOM_FPP
@@ -94,7 +94,7 @@ def refuse_strange(name: str, options: Collection[str], known: Collection[str]) 
     """
     strange = sorted(option for option in options if option not in known and not option.startswith("hoodie."))
     if strange:
-        raise OptionError(f"index '{name}': the option '{strange[0]}' is unknown.{nearest(strange[0], known)}")
+        raise OptionError(f"index '{name}': the option '{strange[0]}' is unknown.{did_you_mean(strange[0], known)}")
 
 
 def _is_share(text: str) -> bool:

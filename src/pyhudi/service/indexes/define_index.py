@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 import pyarrow.types as pt
 
-from pyhudi.errors import SchemaError, UnsupportedError, UsageError, nearest
+from pyhudi.errors import SchemaError, UnsupportedError, UsageError, did_you_mean
 from pyhudi.metadata_table.format import metadata_partitions as partitions
 from pyhudi.metadata_table.format.column_types import index_version_of, type_at, value_type
 from pyhudi.metadata_table.format.index_definitions import ZONE_OPTION, IndexDefinition
@@ -114,7 +114,7 @@ def definition_of(request: IndexRequest, config: TableConfig, schema: pa.Schema)
     """
     _check_name(request)
     if request.type not in _TYPES:
-        raise UsageError(f"an index of type '{request.using}' is unknown.{nearest(request.type, _TYPES)}")
+        raise UsageError(f"an index of type '{request.using}' is unknown.{did_you_mean(request.type, _TYPES)}")
     if request.type == partitions.RECORD_INDEX:
         return _record_index(request, config)
     check_length(request.name, request.partition)
@@ -159,7 +159,7 @@ def _column_type(schema: pa.Schema, name: str, table: str) -> pa.DataType:
     """
     kind = type_at(schema, name)
     if kind is None:
-        raise SchemaError(f"table {table} has no column '{name}'.{nearest(name, schema.names)}")
+        raise SchemaError(f"table {table} has no column '{name}'.{did_you_mean(name, schema.names)}")
     return kind
 
 
@@ -207,7 +207,7 @@ def _expression_index(request: IndexRequest, config: TableConfig, name: str, kin
     options = {key: str(value) for key, value in request.options.items() if key != "func"} | {"expr": function}
     is_bloom = request.type == partitions.BLOOM_FILTERS
     if function not in FUNCTIONS:
-        raise UsageError(f"index '{request.name}': the function '{function}' is not served.{nearest(function, FUNCTIONS)}")
+        raise UsageError(f"index '{request.name}': the function '{function}' is not served.{did_you_mean(function, FUNCTIONS)}")
     refuse_strange(request.name, request.options, ("expr", "func", *_ARGUMENTS, *(BLOOM_OPTIONS if is_bloom else ())))
     if missing := [option for option in _NEEDED.get(function, ()) if option not in options]:
         raise UsageError(f"index '{request.name}': {function} needs the option '{missing[0]}'")

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pyhudi.metadata_table.format.index_definitions import load_definitions
 from pyhudi.metadata_table.lifecycle.prepare_metadata import with_partitions
 from pyhudi.metadata_table.read.instant_times import is_built as is_built_time
-from pyhudi.metadata_table.read.writer_table import FOLDER, OwnTable, open_own
+from pyhudi.metadata_table.read.writer_table import FOLDER, MetadataWriterTable, open_writer_table
 from pyhudi.metadata_table.write.inflight import planned_partitions
 from pyhudi.service.indexes.index_build_plan import complete_instant, with_definitions
 from pyhudi.spec.files.file_group import join_path
@@ -23,9 +23,9 @@ from pyhudi.txn.locked_table import LockedTable
 from pyhudi.txn.metadata_updates import sources_of
 
 
-def take_back_run(table: LockedTable, build: Instant) -> LockedTable:
+def rollback_run(table: LockedTable, build: Instant) -> LockedTable:
     """Delete what a dead run of a build wrote and return the table as it is then; a run that had written everything is left as it is."""
-    own = open_own(table.storage, sources_of(table))
+    own = open_writer_table(table.storage, sources_of(table))
     if is_built(own, build):
         return table
     planned = planned_partitions(table.storage, table.config, build)
@@ -43,10 +43,10 @@ def cancel(table: LockedTable, build: Instant) -> tuple[str, ...]:
 
     One that had written everything is completed, and its partitions are dropped: the metadata table knows its time.
     """
-    built = is_built(open_own(table.storage, sources_of(table)), build)
+    built = is_built(open_writer_table(table.storage, sources_of(table)), build)
     planned = planned_partitions(table.storage, table.config, build)
     names = [name for name in planned if built or name not in table.config.metadata_partitions]
-    table = take_back_run(table, build)
+    table = rollback_run(table, build)
     table = _without(table, names, [name for name in table.config.metadata_partitions if name not in names])
     definitions = load_definitions(table.storage, table.config)
     if not definitions.keys().isdisjoint(names):
@@ -58,7 +58,7 @@ def cancel(table: LockedTable, build: Instant) -> tuple[str, ...]:
     return tuple(names)
 
 
-def is_built(own: OwnTable | None, build: Instant) -> bool:
+def is_built(own: MetadataWriterTable | None, build: Instant) -> bool:
     """Tell whether a run has written all that it was to write, and was cut off before it said so."""
     return own is not None and any(one.is_completed for one in own.timeline.find(build.requested))
 
@@ -72,7 +72,7 @@ def _without(table: LockedTable, names: Collection[str], kept: Collection[str]) 
     return table
 
 
-def _delete_files(own: OwnTable | None, build: Instant, built_by_others: Collection[str]) -> None:
+def _delete_files(own: MetadataWriterTable | None, build: Instant, built_by_others: Collection[str]) -> None:
     """Delete what a run wrote into partitions that somebody else has built meanwhile: the instant goes that tells that nobody reads it."""
     if own is None:
         return
@@ -83,7 +83,7 @@ def _delete_files(own: OwnTable | None, build: Instant, built_by_others: Collect
                 own.storage.delete(join_path(name, status.name))
 
 
-def _begun(own: OwnTable | None, build: Instant, names: Collection[str]) -> list[Instant]:
+def _begun(own: MetadataWriterTable | None, build: Instant, names: Collection[str]) -> list[Instant]:
     """Return the pending delta commits of a build: that of its time, and that by which its file groups were begun."""
     if own is None:
         return []
@@ -92,7 +92,7 @@ def _begun(own: OwnTable | None, build: Instant, names: Collection[str]) -> list
     return [instant for instant in own.timeline.pending() if instant.requested in times]
 
 
-def _forget(own: OwnTable | None, begun: Collection[Instant]) -> None:
+def _forget(own: MetadataWriterTable | None, begun: Collection[Instant]) -> None:
     if own is not None:
         for instant in begun:
             own.writer.remove(instant)

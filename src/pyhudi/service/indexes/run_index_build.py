@@ -20,13 +20,13 @@ from pyhudi.metadata_table.indexes.data_table import DataTable
 from pyhudi.metadata_table.indexes.index_kinds import with_kinds
 from pyhudi.metadata_table.lifecycle.prepare_metadata import with_partitions
 from pyhudi.metadata_table.read.instant_times import build_time
-from pyhudi.metadata_table.read.writer_table import OwnTable, open_own
+from pyhudi.metadata_table.read.writer_table import MetadataWriterTable, open_writer_table
 from pyhudi.metadata_table.write.inflight import planned_partitions
 from pyhudi.metadata_table.write.initialise import begin_build, complete_build, fill, lay_out
 from pyhudi.read.snapshot.read_schema import StoredSchema
 from pyhudi.schema.internal.schema_history import history_of
 from pyhudi.service.indexes.index_build_plan import complete_instant, find_pending, with_definitions
-from pyhudi.service.indexes.index_build_rollback import cancel, is_built, take_back_run
+from pyhudi.service.indexes.index_build_rollback import cancel, is_built, rollback_run
 from pyhudi.spec.actions.commit import WriteStat
 from pyhudi.spec.files.file_names import parse_base_file_name
 from pyhudi.spec.instant import Action, Instant, State
@@ -79,7 +79,7 @@ def run(locked: Locked, requested: str, *, forget: bool) -> tuple[str, ...]:
 
 def start(table: LockedTable, stored: StoredSchema, build: Instant) -> Started:
     """Begin the partitions of a build, so that from here on writers record in them what they do."""
-    table = take_back_run(table, build)
+    table = rollback_run(table, build)
     names = planned_partitions(table.storage, table.config, build)
     table, in_step = prepare_metadata_table(table, stored.avro_json, AS_IT_IS, history=history_of(stored.columns))
     if in_step is None:
@@ -99,7 +99,7 @@ def start(table: LockedTable, stored: StoredSchema, build: Instant) -> Started:
     return Started(inflight, delta, data, names)
 
 
-def _laid_out(table: LockedTable, own: OwnTable, file_ids: Mapping[str, tuple[str, ...]]) -> OwnTable:
+def _laid_out(table: LockedTable, own: MetadataWriterTable, file_ids: Mapping[str, tuple[str, ...]]) -> MetadataWriterTable:
     """Begin all file groups by a delta commit of their own, which completes: Apache Hudi's writers want to see them."""
     laid = begin_build(own, build_time(own, table.timeline))
     for name, groups in file_ids.items():
@@ -132,7 +132,7 @@ def _write(work: Started) -> Mapping[str, tuple[WriteStat, ...]]:
 def complete(table: LockedTable, work: Started, stats: Mapping[str, tuple[WriteStat, ...]]) -> None:
     """Let readers have the partitions, and complete the build."""
     build = find_pending(table.timeline, work.build.requested, table.storage.uri)
-    own = open_own(table.storage, sources_of(table))
+    own = open_writer_table(table.storage, sources_of(table))
     if not is_built(own, build):
         own = _unharmed(table, own, work, stats)
         complete_build(own, work.delta, stats, table.timeline)
@@ -147,7 +147,9 @@ def complete(table: LockedTable, work: Started, stats: Mapping[str, tuple[WriteS
     complete_instant(table, build, work.names)
 
 
-def _unharmed(table: LockedTable, own: OwnTable | None, work: Started, stats: Mapping[str, tuple[WriteStat, ...]]) -> OwnTable:
+def _unharmed(
+    table: LockedTable, own: MetadataWriterTable | None, work: Started, stats: Mapping[str, tuple[WriteStat, ...]]
+) -> MetadataWriterTable:
     """Return the metadata table to complete the build in.
 
     Raises:
@@ -173,9 +175,9 @@ def _give_up(locked: Locked, requested: str, error: BaseException, *, forget: bo
     try:
         with locked() as (table, _):
             build = find_pending(table.timeline, requested, table.storage.uri)
-            if forget and not is_built(open_own(table.storage, sources_of(table)), build):
+            if forget and not is_built(open_writer_table(table.storage, sources_of(table)), build):
                 cancel(table, build)
             else:
-                take_back_run(table, build)
+                rollback_run(table, build)
     except (HudiError, OSError) as failure:
         error.add_note(f"What the build wrote is not read; taking it back failed and is left to its next run: {failure}")

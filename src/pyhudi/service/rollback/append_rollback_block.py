@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator
 
 from pyhudi.errors import CorruptTableError
-from pyhudi.kernels.log_file.rollback_blocks import instants_in, logs_of, take_back_blocks
+from pyhudi.kernels.log_file.rollback_blocks import append_rollback_blocks, instants_in, logs_of
 from pyhudi.spec.actions.rollback import RollbackRequest
 from pyhudi.spec.files.file_group import FileGroupId
 from pyhudi.spec.files.file_names import parse_base_file_name, parse_log_file_name
@@ -43,7 +43,7 @@ def log_requests(table: LockedTable, failed: Instant) -> list[RollbackRequest]:
     return requests
 
 
-def take_back(storage: Storage, rollback: str, target: str, request: RollbackRequest) -> FileStatus:
+def rollback_pending(storage: Storage, rollback: str, target: str, request: RollbackRequest) -> FileStatus:
     """Write the block by which the rollback takes back what `target` wrote to one slice, and return its file.
 
     Raises:
@@ -52,7 +52,7 @@ def take_back(storage: Storage, rollback: str, target: str, request: RollbackReq
     file_id, base = request.file_id, request.latest_base_instant
     if not file_id or not base:
         raise CorruptTableError(f"The plan to roll back {target} names log blocks in '{request.partition_path}' without their file slice.")
-    return take_back_blocks(storage, rollback, target, request.partition_path, file_id, base)
+    return append_rollback_blocks(storage, rollback, target, request.partition_path, file_id, base)
 
 
 def _touched_groups(table: LockedTable, failed: Instant, marked: Collection[str]) -> Iterator[FileGroupId]:

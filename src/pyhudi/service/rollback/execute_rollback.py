@@ -21,7 +21,7 @@ from pyhudi.storage.temporary_files import remove_left_overs
 from pyhudi.timeline.instant_details import instant_path
 from pyhudi.txn.locked_table import LockedTable
 from pyhudi.txn.markers import delete_markers
-from pyhudi.txn.metadata_updates import take_back
+from pyhudi.txn.metadata_updates import rollback_pending
 
 _PLANNED_AGAIN = frozenset({Action.COMPACTION, Action.LOG_COMPACTION})
 
@@ -42,7 +42,7 @@ def execute_rollback(table: LockedTable, rollback: Instant, plan: RollbackPlan) 
     for paths in files.values():
         for path in paths:
             table.storage.delete(path)
-    taken_back = _take_back_blocks(table, rollback, plan)
+    rolled_back = _append_rollback_blocks(table, rollback, plan)
     remove_left_overs(table.storage, files)
     metadata = RollbackMetadata(
         start=rollback.requested,
@@ -51,13 +51,13 @@ def execute_rollback(table: LockedTable, rollback: Instant, plan: RollbackPlan) 
         commits=(failed.requested,),
         partitions={
             partition: replace(
-                taken_back.get(partition, RollbackPartition(partition)), deleted=tuple(absolute(table, path) for path in paths)
+                rolled_back.get(partition, RollbackPartition(partition)), deleted=tuple(absolute(table, path) for path in paths)
             )
             for partition, paths in files.items()
         },
         instants=(plan.instant,),
     )
-    take_back(table, metadata)
+    rollback_pending(table, metadata)
     _forget(table, failed)
     content = encode_rollback_metadata(metadata, sync=table.ids.sync_marker())
     table.writer.complete(rollback, table.times.next(), content)
@@ -66,14 +66,14 @@ def execute_rollback(table: LockedTable, rollback: Instant, plan: RollbackPlan) 
     return metadata
 
 
-def _take_back_blocks(table: LockedTable, rollback: Instant, plan: RollbackPlan) -> dict[str, RollbackPartition]:
+def _append_rollback_blocks(table: LockedTable, rollback: Instant, plan: RollbackPlan) -> dict[str, RollbackPartition]:
     """Take back blocks of log files that stay, and return what was done by partition."""
     assert plan.instant is not None
     done: dict[str, RollbackPartition] = {}
     for request in plan.requests or ():
         if not request.log_blocks_to_delete:
             continue
-        written = log_blocks.take_back(table.storage, rollback.requested, plan.instant.time, request)
+        written = log_blocks.rollback_pending(table.storage, rollback.requested, plan.instant.time, request)
         before = done.get(request.partition_path, RollbackPartition(request.partition_path))
         done[request.partition_path] = replace(
             before,

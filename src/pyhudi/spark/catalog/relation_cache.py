@@ -115,7 +115,7 @@ def _follow(session: SparkSession, shown: _Shown) -> None:
         cached_tables.follow(session, scans_of(shown.snapshot.storage))
 
 
-def shown_snapshot(session: SparkSession, table: CatalogTable) -> Snapshot:
+def catalog_snapshot(session: SparkSession, table: CatalogTable) -> Snapshot:
     """Return the snapshot that the session's analyzer resolves a table to; it was refreshed before."""
     return _SHOWN[session][table.database, table.name].snapshot
 

@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from pyhudi.engine.engine_protocol import Result, Task
 from pyhudi.errors import HudiError
-from pyhudi.spark.jvm.error_translation import pickling_explained
+from pyhudi.spark.jvm.error_translation import translate_pickling_errors
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class SparkEngine:
             except HudiError as error:
                 return _Failed(error)
 
-        with pickling_explained():
+        with translate_pickling_errors():
             answers = self.session.sparkContext.parallelize(tasks, len(tasks)).map(answered).collect()
         results: list[Result] = []
         for answer in answers:

@@ -1,6 +1,6 @@
 """Located rows of a merge-on-read table without those of deleted records whose key was inserted anew in another file group.
 
-The rule, and why: `pyhudi.index.live_records.of_standing_records`. Keys with records in several groups are rare; they are brought to the
+The rule, and why: `pyhudi.index.live_records.of_live_records`. Keys with records in several groups are rare; they are brought to the
 driver, which asks the logs of their slices.
 """
 
@@ -15,14 +15,14 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
 
 from pyhudi.index.index_protocol import Hits, Lookup
-from pyhudi.index.live_records import of_standing_records, standing
+from pyhudi.index.live_records import of_live_records, standing
 from pyhudi.kernels.base_file.write_columns import FILE_ID_COLUMN
 from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
 
 _FILES = "_pyhudi_files"
 
 
-def without_deleted_twins(rows: DataFrame, lookup: Lookup) -> DataFrame:
+def drop_deleted_duplicates(rows: DataFrame, lookup: Lookup) -> DataFrame:
     """Return the rows without those that only a deleted record brings; the same DataFrame when there are none.
 
     Args:
@@ -30,9 +30,9 @@ def without_deleted_twins(rows: DataFrame, lookup: Lookup) -> DataFrame:
         lookup: What an index may ask.
     """
     groups = rows.filter(F.col(FILE_ID_COLUMN).isNotNull()).groupBy(PARTITION_PATH, RECORD_KEY)
-    twins = groups.agg(F.collect_set(FILE_ID_COLUMN).alias(_FILES)).filter(F.size(_FILES) > 1).collect()
+    duplicates = groups.agg(F.collect_set(FILE_ID_COLUMN).alias(_FILES)).filter(F.size(_FILES) > 1).collect()
     by_path: dict[str, dict[str, set[str]]] = defaultdict(dict)
-    for path, key, files in twins:
+    for path, key, files in duplicates:
         by_path[path][key] = set(files)
     gone = [(path, key, file) for path, keys in by_path.items() for key, file in _gone(lookup, path, keys)]
     if not gone:
@@ -44,13 +44,13 @@ def without_deleted_twins(rows: DataFrame, lookup: Lookup) -> DataFrame:
 def _gone(lookup: Lookup, path: str, keys: Mapping[str, set[str]]) -> Iterator[tuple[str, str]]:
     """Yield key and file id of the records of a partition that are not to be changed."""
     texts = pa.array(sorted(keys), pa.string())
-    pieces = {piece.group.file_id: piece for piece in lookup.view.latest_slices(path)}
+    file_slices = {file_slice.group.file_id: file_slice for file_slice in lookup.view.latest_slices(path)}
     named = sorted(set().union(*keys.values()))
-    found = [Hits(pieces[file], _rows(texts, keys, file)) for file in named]
-    for before, after in zip(found, of_standing_records(found, texts, functools.partial(standing, lookup)), strict=True):
+    found = [Hits(file_slices[file], _rows(texts, keys, file)) for file in named]
+    for before, after in zip(found, of_live_records(found, texts, functools.partial(standing, lookup)), strict=True):
         for key, was, stays in zip(texts.to_pylist(), before.rows.to_pylist(), after.rows.to_pylist(), strict=True):
             if was is not None and stays is None:
-                yield key, before.piece.group.file_id
+                yield key, before.file_slice.group.file_id
 
 
 def _rows(texts: pa.StringArray, keys: Mapping[str, set[str]], file: str) -> pa.Int64Array:

@@ -16,7 +16,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives 
 from pyspark.sql.types import StringType, StructField, StructType
 
 from pyhudi.index.index_protocol import Lookup
-from pyhudi.index.log_inserts import LogOrigins, keys_born_in_logs
+from pyhudi.index.log_inserts import LogInsertDetector, keys_only_in_logs
 from pyhudi.kernels.base_file.write_columns import FILE_ID_COLUMN, POSITION_COLUMN
 from pyhudi.kernels.keys.key_probe import SEVERAL
 from pyhudi.spark.index_join.key_columns import PARTITION_PATH, RECORD_KEY
@@ -50,8 +50,8 @@ def join_places(keyed: DataFrame, places: DataFrame | None, *, positions: bool, 
 
 def stored_places(session: SparkSession, paths: Sequence[str], lookup: Lookup) -> DataFrame | None:
     """Return record key, partition, file id and place in its base file of all records in some partitions; None when there are none."""
-    slices = [piece for path in paths for piece in lookup.view.latest_slices(path)]
-    files = [piece.base for piece in slices if piece.base is not None]
+    slices = [file_slice for path in paths for file_slice in lookup.view.latest_slices(path)]
+    files = [file_slice.base for file_slice in slices if file_slice.base is not None]
     parts = [_stored_keys(session, lookup.storage.uri, files)] if files else []
     if (born := _born_in_logs(slices, lookup)) is not None:
         nowhere = F.lit(SEVERAL).cast("long").alias(POSITION_COLUMN)
@@ -69,18 +69,18 @@ def _stored_keys(session: SparkSession, base_uri: str, files: Sequence[BaseFile]
 
 def _born_in_logs(slices: Sequence[FileSlice], lookup: Lookup) -> pa.Table | None:
     """Return keys, partitions and file ids of the records that only logs hold; None when there are none."""
-    origins = LogOrigins(lookup.view)
-    pieces = [piece for piece in slices if origins.may_begin_records(piece)]
-    found = lookup.engine.run(functools.partial(keys_born_in_logs, lookup.storage, lookup.shape, lookup.view), pieces)
+    origins = LogInsertDetector(lookup.view)
+    file_slices = [file_slice for file_slice in slices if origins.may_begin_records(file_slice)]
+    found = lookup.engine.run(functools.partial(keys_only_in_logs, lookup.storage, lookup.context, lookup.view), file_slices)
     tables = [
         pa.table(
             {
                 RECORD_KEY: keys,
-                PLACE_PATH: pa.repeat(pa.scalar(piece.group.partition_path), len(keys)),
-                FILE_ID_COLUMN: pa.repeat(pa.scalar(piece.group.file_id), len(keys)),
+                PLACE_PATH: pa.repeat(pa.scalar(file_slice.group.partition_path), len(keys)),
+                FILE_ID_COLUMN: pa.repeat(pa.scalar(file_slice.group.file_id), len(keys)),
             }
         )
-        for piece, keys in zip(pieces, found, strict=True)
+        for file_slice, keys in zip(file_slices, found, strict=True)
         if len(keys)
     ]
     return pa.concat_tables(tables) if tables else None

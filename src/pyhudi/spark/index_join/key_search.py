@@ -16,7 +16,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives 
 from pyhudi.index.choose_index import asks_record_index
 from pyhudi.index.global_index import GlobalIndex
 from pyhudi.index.index_protocol import Lookup
-from pyhudi.index.metadata_lookup import trusted_table
+from pyhudi.index.metadata_lookup import usable_metadata_table
 from pyhudi.kernels.base_file.write_columns import FILE_ID_COLUMN
 from pyhudi.metadata_table.format.metadata_partitions import RECORD_INDEX
 from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
@@ -25,15 +25,15 @@ from pyhudi.spark.index_join.key_columns import refuse_unmade
 from pyhudi.spark.index_join.key_join import PLACE_PATH, join_places, stored_places
 from pyhudi.spark.index_join.partition_updates import Located, moved
 from pyhudi.spark.index_join.record_index_join import record_index_places
-from pyhudi.spark.jvm.persistence import kept_until
-from pyhudi.write.tagging.tag import Tagging
+from pyhudi.spark.jvm.persistence import persisted_until
+from pyhudi.write.tagging.tag import TagOptions
 
 
 @dataclass(frozen=True, slots=True)
 class KeySearch:
     """How a write finds the file groups of its rows; Spark keeps what it needs until `kept` is closed."""
 
-    tagging: Tagging
+    tagging: TagOptions
     lookup: Lookup
     kept: contextlib.ExitStack
 
@@ -65,7 +65,7 @@ class KeySearch:
         """Ask the index; a layout is asked as SIMPLE is."""
         index = self.tagging.index
         if asks_record_index(index):
-            keyed = kept_until(self.kept, keyed)  # the keys that are asked for must be those that are written
+            keyed = persisted_until(self.kept, keyed)  # the keys that are asked for must be those that are written
         if isinstance(index, GlobalIndex):
             every = list(self.lookup.view.partition_paths())
             places = self._places(keyed, every, in_any_partition=True)
@@ -85,7 +85,7 @@ class KeySearch:
     def _is_exact(self) -> bool:
         """True where a partition has no key that the record index does not know in it."""
         config = self.lookup.view.config
-        return not config.partition_fields or trusted_table(self.lookup, RECORD_INDEX).is_by_partition
+        return not config.partition_fields or usable_metadata_table(self.lookup, RECORD_INDEX).is_by_partition
 
     def _with_elsewhere(self, known: DataFrame, keyed: DataFrame) -> DataFrame:
         """Add the places of keys that the index does not know in the row's partition; see `RecordIndexLookup`."""
@@ -96,7 +96,7 @@ class KeySearch:
             .distinct()
             .withColumnRenamed(PARTITION_PATH, PLACE_PATH)
         )
-        elsewhere = kept_until(self.kept, wanted)
+        elsewhere = persisted_until(self.kept, wanted)
         paths = [row[0] for row in elsewhere.select(PLACE_PATH).distinct().collect()]
         if not paths:
             return known

@@ -19,7 +19,7 @@ from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
 from pyhudi.spark.index_join.key_columns import refuse_unmade, with_keys, with_table_types
 from pyhudi.spark.index_join.key_search import KeySearch
 from pyhudi.spark.index_join.partition_updates import Located, one_a_key
-from pyhudi.spark.jvm.persistence import kept_until
+from pyhudi.spark.jvm.persistence import persisted_until
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.write.tagging.keyless import NAMING_COLUMNS, refuse_moves, require_naming_columns, unknown_record, unnamed_rows
@@ -52,14 +52,14 @@ def found_updates(named: DataFrame, search: KeySearch, instant: str) -> Located:
     config = search.lookup.view.config
     moves = False
     if config.partition_fields:
-        named = kept_until(search.kept, _with_new_path(named, config, instant))
+        named = persisted_until(search.kept, _with_new_path(named, config, instant))
         refuse_unmade(row[0] for row in named.select(_NEW_PATH).distinct().collect())
         moves = bool(named.filter(F.col(_NEW_PATH) != F.col(PARTITION_PATH)).take(1))
     if moves:
-        refuse_moves(search.lookup.shape)
+        refuse_moves(search.lookup.context)
         named = one_a_key(named, search.tagging, search.lookup)
     found = search.found(named)
-    rows = kept_until(search.kept, found.rows)
+    rows = persisted_until(search.kept, found.rows)
     for key, path in rows.filter(F.col(FILE_ID_COLUMN).isNull()).select(RECORD_KEY, PARTITION_PATH).take(1):
         raise unknown_record(key, path, config)
     return replace(found, rows=_moved(rows) if moves else rows.drop(_NEW_PATH))

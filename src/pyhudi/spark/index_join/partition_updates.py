@@ -25,11 +25,11 @@ from pyhudi.kernels.merge.dedupe import last_of_each_key
 from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
 from pyhudi.spark.engine.task_identity import task_identity
 from pyhudi.spark.index_join.key_join import PLACE_PATH
-from pyhudi.spark.jvm.persistence import kept_until
+from pyhudi.spark.jvm.persistence import persisted_until
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.files.file_group import FileSlice
-from pyhudi.write.tagging.global_index_routing import HITS, JUDGED, LATE, ROUTED, SLICE, STANDS, WINS, judged, routed
-from pyhudi.write.tagging.tag import Tagging, one_row_a_key
+from pyhudi.write.tagging.global_index_routing import HIT_SCHEMA, HITS, LATE, ROUTED, SLICE, STANDS, WINS, evaluate_hits, routed
+from pyhudi.write.tagging.tag import TagOptions, dedupe_keys
 
 #: Rows of keys that move become one a key so many at a time.
 _ROWS_AT_ONCE = 1 << 16
@@ -46,7 +46,7 @@ class Located:
     paths: frozenset[str] | None = None
 
 
-def moved(joined: DataFrame, index: GlobalIndex, tagging: Tagging, lookup: Lookup, kept: contextlib.ExitStack) -> Located:
+def moved(joined: DataFrame, index: GlobalIndex, tagging: TagOptions, lookup: Lookup, kept: contextlib.ExitStack) -> Located:
     """Return rows by where they go, from the places of their keys in all partitions.
 
     Args:
@@ -61,14 +61,14 @@ def moved(joined: DataFrame, index: GlobalIndex, tagging: Tagging, lookup: Looku
     """
     if not lookup.view.config.partition_fields:
         return Located(joined.drop(PLACE_PATH))
-    joined = kept_until(kept, joined)
-    keys = kept_until(kept, _keys_elsewhere(joined))
+    joined = persisted_until(kept, joined)
+    keys = persisted_until(kept, _keys_elsewhere(joined))
     if not keys.take(1):
         return Located(joined.drop(PLACE_PATH))
     located = [name for name in (FILE_ID_COLUMN, POSITION_COLUMN, PLACE_PATH) if name in joined.columns]
     rows = joined.join(keys, RECORD_KEY, "left_semi")
-    single = kept_until(kept, one_a_key(rows.drop(*located), tagging, lookup))
-    routes = kept_until(kept, _routes(single, rows.select(RECORD_KEY, *located), index, tagging, lookup))
+    single = persisted_until(kept, one_a_key(rows.drop(*located), tagging, lookup))
+    routes = persisted_until(kept, _routes(single, rows.select(RECORD_KEY, *located), index, tagging, lookup))
     late = routes.agg(F.sum(LATE)).head()[0] or 0  # type: ignore[index] # an aggregate without groups has a row
     arrived = single.drop(PARTITION_PATH).join(routes.drop(LATE), RECORD_KEY)
     others = joined.join(keys, RECORD_KEY, "left_anti").drop(PLACE_PATH).withColumn(DELETE_COLUMN, F.lit(False))
@@ -83,13 +83,13 @@ def _keys_elsewhere(joined: DataFrame) -> DataFrame:
     return joined.groupBy(RECORD_KEY).agg((several | elsewhere).alias(LATE)).filter(F.col(LATE) & F.col(RECORD_KEY).isNotNull()).drop(LATE)
 
 
-def one_a_key(rows: DataFrame, tagging: Tagging, lookup: Lookup) -> DataFrame:
+def one_a_key(rows: DataFrame, tagging: TagOptions, lookup: Lookup) -> DataFrame:
     """Return one row for each key, by the rule of the table."""
-    shape, deletes = lookup.shape, tagging.operation is Operation.DELETE
+    context, deletes = lookup.context, tagging.operation is Operation.DELETE
 
     def reduce(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for run in _runs_of_keys(batches):
-            single = last_of_each_key(run, within_partition=False) if deletes else one_row_a_key(run, tagging, shape)
+            single = last_of_each_key(run, within_partition=False) if deletes else dedupe_keys(run, tagging, context)
             yield from single.select(run.schema.names).cast(run.schema).to_batches()
 
     return rows.repartition(RECORD_KEY).sortWithinPartitions(RECORD_KEY).mapInArrow(reduce, rows.schema)
@@ -111,20 +111,20 @@ def _runs_of_keys(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(waiting)
 
 
-def _routes(single: DataFrame, places: DataFrame, index: GlobalIndex, tagging: Tagging, lookup: Lookup) -> DataFrame:
+def _routes(single: DataFrame, places: DataFrame, index: GlobalIndex, tagging: TagOptions, lookup: Lookup) -> DataFrame:
     """Return where the rows of keys go: the columns of `ROUTED`."""
     hits = places.filter(F.col(FILE_ID_COLUMN).isNotNull())
     if POSITION_COLUMN not in places.columns:
         hits = hits.withColumn(POSITION_COLUMN, F.lit(None).cast("long"))
-    pieces = _slices_of(hits, lookup)
+    file_slices = _slices_of(hits, lookup)
     facts = index.facts(lookup) if tagging.operation is Operation.UPSERT else StoredFacts(lookup, ())
-    verdicts = _judged(single, _numbered(hits.distinct(), pieces), pieces, facts)
+    verdicts = _evaluated_hits(single, _numbered(hits.distinct(), file_slices), file_slices, facts)
     known = verdicts.groupBy(RECORD_KEY).agg(F.collect_list(F.struct(*verdicts.columns[1:])).alias(HITS))
     asked = single.select(RECORD_KEY, PARTITION_PATH).join(known, RECORD_KEY, "left")
 
     def send(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            yield from routed(index, pa.Table.from_batches([batch]), pieces, positions=lookup.positions).to_batches()
+            yield from routed(index, pa.Table.from_batches([batch]), file_slices, positions=lookup.positions).to_batches()
 
     return asked.mapInArrow(send, from_arrow_schema(ROUTED))
 
@@ -133,34 +133,36 @@ def _slices_of(hits: DataFrame, lookup: Lookup) -> tuple[FileSlice, ...]:
     """Return the slices that hold some of the keys, in the order of the table."""
     named = {(row[0], row[1]) for row in hits.select(PLACE_PATH, FILE_ID_COLUMN).distinct().collect()}
     paths = sorted({path for path, _ in named})
-    return tuple(piece for path in paths for piece in lookup.view.latest_slices(path) if (path, piece.group.file_id) in named)
+    return tuple(
+        file_slice for path in paths for file_slice in lookup.view.latest_slices(path) if (path, file_slice.group.file_id) in named
+    )
 
 
-def _numbered(hits: DataFrame, pieces: Sequence[FileSlice]) -> DataFrame:
+def _numbered(hits: DataFrame, file_slices: Sequence[FileSlice]) -> DataFrame:
     columns = {
-        PLACE_PATH: pa.array([piece.group.partition_path for piece in pieces], pa.string()),
-        FILE_ID_COLUMN: pa.array([piece.group.file_id for piece in pieces], pa.string()),
-        SLICE: pa.array(range(len(pieces)), pa.int32()),
+        PLACE_PATH: pa.array([file_slice.group.partition_path for file_slice in file_slices], pa.string()),
+        FILE_ID_COLUMN: pa.array([file_slice.group.file_id for file_slice in file_slices], pa.string()),
+        SLICE: pa.array(range(len(file_slices)), pa.int32()),
     }
     numbers = hits.sparkSession.createDataFrame(pa.table(columns))
     return hits.join(F.broadcast(numbers), [PLACE_PATH, FILE_ID_COLUMN]).select(RECORD_KEY, SLICE, POSITION_COLUMN)
 
 
-def _judged(single: DataFrame, hits: DataFrame, pieces: Sequence[FileSlice], facts: StoredFacts) -> DataFrame:
-    """Return what the slices say of the keys that they hold: the columns of `JUDGED`."""
-    if not pieces or not (facts.ordering_fields or any(piece.logs for piece in pieces)):
+def _evaluated_hits(single: DataFrame, hits: DataFrame, file_slices: Sequence[FileSlice], facts: StoredFacts) -> DataFrame:
+    """Return what the slices say of the keys that they hold: the columns of `HIT_SCHEMA`."""
+    if not file_slices or not (facts.ordering_fields or any(file_slice.logs for file_slice in file_slices)):
         return hits.withColumns({STANDS: F.lit(True), WINS: F.lit(True)})
     rows = single.select(RECORD_KEY, *(f"`{name}`" for name in facts.ordering_fields)).join(hits, RECORD_KEY)
-    judge = _judge(pieces, facts)
-    return rows.repartitionById(len(pieces), SLICE).mapInArrow(judge, from_arrow_schema(JUDGED))
+    evaluate = _hit_evaluator(file_slices, facts)
+    return rows.repartitionById(len(file_slices), SLICE).mapInArrow(evaluate, from_arrow_schema(HIT_SCHEMA))
 
 
-def _judge(pieces: Sequence[FileSlice], facts: Facts) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    def judge(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _hit_evaluator(file_slices: Sequence[FileSlice], facts: Facts) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def evaluate(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         parts = [batch for batch in batches if batch.num_rows]
         if parts:
             number = task_identity()[0]
             rows = pa.Table.from_batches(parts).drop_columns([SLICE])
-            yield from judged(rows, number, pieces[number], facts).to_batches()
+            yield from evaluate_hits(rows, number, file_slices[number], facts).to_batches()
 
-    return judge
+    return evaluate

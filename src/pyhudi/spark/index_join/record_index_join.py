@@ -17,7 +17,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives 
 
 from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.index.index_protocol import Lookup
-from pyhudi.index.metadata_lookup import trusted_table
+from pyhudi.index.metadata_lookup import usable_metadata_table
 from pyhudi.kernels.base_file.write_columns import FILE_ID_COLUMN, POSITION_COLUMN
 from pyhudi.kernels.keys.key_probe import SEVERAL
 from pyhudi.metadata_table.format.metadata_partitions import RECORD_INDEX
@@ -25,7 +25,7 @@ from pyhudi.metadata_table.read.record_groups import RecordIndexGroups
 from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
 from pyhudi.spark.engine.task_identity import task_identity
 from pyhudi.spark.index_join.key_join import PLACE_PATH
-from pyhudi.spark.jvm.persistence import kept_until
+from pyhudi.spark.jvm.persistence import persisted_until
 
 _log = logging.getLogger("pyhudi.index")
 _GROUP: Final = "_pyhudi_index_group"
@@ -50,7 +50,7 @@ def record_index_places(keyed: DataFrame, lookup: Lookup, kept: contextlib.ExitS
         None, with a warning, when the index cannot be asked or names file groups that are gone.
     """
     try:
-        places = kept_until(kept, _asked(keyed, _groups(lookup, in_any_partition=in_any_partition)))
+        places = persisted_until(kept, _asked(keyed, _groups(lookup, in_any_partition=in_any_partition)))
         _check(places, lookup)
     except (CorruptTableError, UnsupportedError) as error:
         _log.warning("the record index of %s is not asked, its files are instead: %s", lookup.storage.uri, error)
@@ -59,7 +59,7 @@ def record_index_places(keyed: DataFrame, lookup: Lookup, kept: contextlib.ExitS
 
 
 def _groups(lookup: Lookup, *, in_any_partition: bool) -> RecordIndexGroups:
-    groups = trusted_table(lookup, RECORD_INDEX).record_index_groups
+    groups = usable_metadata_table(lookup, RECORD_INDEX).record_index_groups
     if groups.is_by_partition and in_any_partition:
         raise UnsupportedError("it is one by partition, which Spark's tasks do not ask in all of them")
     return groups
@@ -76,7 +76,7 @@ def _check(places: DataFrame, lookup: Lookup) -> None:
         if error is not None:
             raise CorruptTableError(error)
         if path not in known:
-            known[path] = {piece.group.file_id for piece in lookup.view.latest_slices(path)}
+            known[path] = {file_slice.group.file_id for file_slice in lookup.view.latest_slices(path)}
         if file_id not in known[path]:
             raise CorruptTableError(f"it names file group {file_id} in partition '{path}', which is not there")
 

@@ -48,7 +48,7 @@ class _CarriedError(Exception):
     """What py4j sees of an error; its text ends up in the Java exception."""
 
 
-def carried(callback: Callable[P, T]) -> Callable[P, T]:
+def propagate_errors(callback: Callable[P, T]) -> Callable[P, T]:
     """Decorate a method that the JVM calls: its `HudiError` reaches the user as it was raised."""
 
     @wraps(callback)
@@ -73,7 +73,7 @@ def carried_text(error: HudiError) -> str:
 
 
 @contextmanager
-def pickling_explained() -> Iterator[None]:
+def translate_pickling_errors() -> Iterator[None]:
     """Name what does not pickle where Python says so only on its own terms; also a decorator."""
     try:
         yield

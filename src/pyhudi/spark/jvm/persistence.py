@@ -11,7 +11,7 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 
 
-def kept_until(end: ExitStack, frame: DataFrame) -> DataFrame:
+def persisted_until(end: ExitStack, frame: DataFrame) -> DataFrame:
     """Return the frame, whose rows Spark keeps until `end` is closed."""
     frame = frame.persist(StorageLevel.MEMORY_AND_DISK)
     end.callback(frame.unpersist)

@@ -19,7 +19,7 @@ from pyhudi.read.snapshot.query_type import AS_OF, QUERY_TYPE, SnapshotQuery, sn
 from pyhudi.spark.jvm.patches import Hook
 from pyhudi.spark.options.writer_state import option_text
 from pyhudi.spark.scan.delta_files import MERGE_FOLDER
-from pyhudi.spec.options import Options, overruled, resolve
+from pyhudi.spec.options import Options, merge_options, resolve
 
 Reader: TypeAlias = DataFrameReader | DataStreamReader
 
@@ -87,7 +87,7 @@ class ReadRequest:
             OptionError: an option is unknown or has a bad value.
         """
         given = {name: value for name, value in self.options.items() if name.lower() != "path"}
-        options = resolve(overruled(defaults or {}, given))
+        options = resolve(merge_options(defaults or {}, given))
         return _changes(options) if is_incremental(options) else snapshot_query(options)
 
 

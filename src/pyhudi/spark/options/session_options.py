@@ -13,7 +13,7 @@ from pyhudi.read.incremental.incremental import SCHEMA_AT_END
 from pyhudi.read.snapshot.query_type import DATA_SKIPPING, MERGE_SIZE, METADATA_TABLE, QUERY_TYPE, SnapshotQuery, snapshot_query
 from pyhudi.spark.jvm import jvm
 from pyhudi.spark.options.read_request import is_incremental
-from pyhudi.spec.options import Options, note_without_effect, overruled, resolve, same_key
+from pyhudi.spec.options import Options, merge_options, note_without_effect, resolve, same_key
 from pyhudi.storage.defaults_file import default_write_options
 
 _PREFIX: Final = "hoodie."
@@ -32,7 +32,7 @@ def session_options(session: SparkSession) -> dict[str, str]:
 
 def read_defaults(session: SparkSession) -> dict[str, str]:
     """Return what holds for reads that do not say otherwise: the defaults file, then the session's settings."""
-    return overruled(default_write_options(), session_options(session))
+    return merge_options(default_write_options(), session_options(session))
 
 
 def table_query(session: SparkSession, *, whole: bool = False) -> SnapshotQuery:

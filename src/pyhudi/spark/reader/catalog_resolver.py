@@ -16,7 +16,7 @@ from pyhudi.errors import HudiError, TableNotFound
 from pyhudi.spark.catalog.catalog_table import SESSION_CATALOG, find
 from pyhudi.spark.catalog.relation_cache import current_plan
 from pyhudi.spark.jvm import java_code, jvm
-from pyhudi.spark.jvm.error_translation import carried, carried_text
+from pyhudi.spark.jvm.error_translation import carried_text, propagate_errors
 from pyhudi.spark.jvm.jvm import JavaObject
 from pyhudi.spark.options.read_request import ReadRequest
 from pyhudi.spark.reader.frame_reader import read_with
@@ -37,7 +37,7 @@ class TableResolver:
 
         implements = (f"{java_code.SOURCE}$Resolver",)
 
-    @carried
+    @propagate_errors
     def plan(self, session: str, database: str, table: str, options: str) -> JavaObject:
         """Return the plan of a table's current snapshot, or why there is none.
 

@@ -12,7 +12,7 @@ from typing import Final
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.cdc.change_rows import CHANGE_SCHEMA, ChangeTask, iter_changes
 from pyhudi.read.incremental.cdc_query import ChangeData
 from pyhudi.spec.files.file_group import FileSlice
@@ -35,7 +35,7 @@ def change_frame(session: SparkSession, changes: ChangeData) -> DataFrame:
     if sum(map(_bytes, tasks)) <= LOCAL_BYTES:
         return session.createDataFrame(changes.to_arrow(), _COLUMNS)
     numbers = session.range(0, len(tasks), 1, len(tasks)).withColumnRenamed("id", _TASK)
-    return numbers.mapInArrow(_Read(changes.span.storage, changes.snapshot.shape, tasks), _COLUMNS)
+    return numbers.mapInArrow(_Read(changes.instant_range.storage, changes.snapshot.context, tasks), _COLUMNS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +43,13 @@ class _Read:
     """What a task of Spark does: it gets numbers of tasks, and gives their changes."""
 
     storage: Storage
-    shape: TableShape
+    context: RecordContext
     tasks: Sequence[ChangeTask]
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for number in batch.column(_TASK).to_pylist():
-                for found in iter_changes(self.storage, self.shape, self.tasks[number]):
+                for found in iter_changes(self.storage, self.context, self.tasks[number]):
                     yield found.cast(CHANGE_SCHEMA)
 
 
@@ -58,5 +58,5 @@ def _bytes(task: ChangeTask) -> int:
     return sum(log.size for log in task.logs) + sum(map(_slice_bytes, slices))
 
 
-def _slice_bytes(piece: FileSlice) -> int:
-    return (piece.base.size if piece.base else 0) + sum(log.size for log in piece.logs)
+def _slice_bytes(file_slice: FileSlice) -> int:
+    return (file_slice.base.size if file_slice.base else 0) + sum(log.size for log in file_slice.logs)

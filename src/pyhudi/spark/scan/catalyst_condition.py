@@ -3,7 +3,7 @@
 Spark's optimizer has done the hard part: literals have the type of their column, casts around columns are gone where they can
 be, NOT stands in front of few things. A filter comes over as one JSON text; a second look into the JVM is needed only for
 moments, whose text depends on a time zone, and for long lists of values, which the text leaves out. What is not known is
-`Opaque`: it rules nothing out.
+`Unknown`: it rules nothing out.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from py4j.protocol import Py4JError
 from pyhudi.errors import UnsupportedError
 from pyhudi.read.filter.condition import (
     MIRRORED,
-    AllOf,
-    Among,
-    AnyOf,
-    BeginsWith,
+    And,
     Call,
     Column,
     Compare,
     Condition,
     Constant,
+    In,
     IsNull,
     Not,
-    Opaque,
     Operand,
+    Or,
+    StartsWith,
+    Unknown,
 )
 from pyhudi.spark.jvm import jvm
 from pyhudi.spark.jvm.jvm import JavaObject
@@ -69,7 +69,7 @@ def condition_of(filters: JavaObject, schema: pa.Schema) -> Condition:
         filters: Catalyst expressions, as `FileIndex.listFiles` gets them.
         schema: the columns that may be tested; of others nothing is known.
     """
-    return AllOf(tuple(_condition(found, schema) for found in jvm.items_of(filters)))
+    return And(tuple(_condition(found, schema) for found in jvm.items_of(filters)))
 
 
 def _condition(expression: JavaObject, schema: pa.Schema) -> Condition:
@@ -77,7 +77,7 @@ def _condition(expression: JavaObject, schema: pa.Schema) -> Condition:
         return _Translation(expression, schema).condition()
     except (Py4JError, ValueError, KeyError, IndexError, ArithmeticError, pa.ArrowException) as error:
         _log.debug("a filter of Spark is not understood, it rules out no files: %s", error)
-        return Opaque()
+        return Unknown()
 
 
 class _Node:
@@ -106,22 +106,22 @@ class _Translation:
     def _of(self, node: _Node) -> Condition:
         match node.kind:
             case "And":
-                return AllOf(tuple(map(self._of, node.children)))
+                return And(tuple(map(self._of, node.children)))
             case "Or":
-                return AnyOf(tuple(map(self._of, node.children)))
+                return Or(tuple(map(self._of, node.children)))
             case "Not":
                 return Not(self._of(node.children[0]))
             case "IsNull" | "IsNotNull":
                 operand = self._operand(node.children[0])
                 if operand is None:
-                    return Opaque()
+                    return Unknown()
                 return IsNull(operand) if node.kind == "IsNull" else Not(IsNull(operand))
             case "Literal" if node.fields["dataType"] == "boolean":
                 return Constant({"true": True, "false": False}.get(str(node.fields["value"])))
             case "AttributeReference":
                 operand = self._operand(node)
                 is_flag = operand is not None and pt.is_boolean(operand.type)
-                return Compare(operand, "=", pa.scalar(True)) if operand is not None and is_flag else Opaque()
+                return Compare(operand, "=", pa.scalar(True)) if operand is not None and is_flag else Unknown()
         return self._test(node)
 
     def _test(self, node: _Node) -> Condition:
@@ -133,8 +133,8 @@ class _Translation:
             return self._among(operand, self._set(node, operand.type))
         if node.kind == "StartsWith" and (operand := self._operand(node.children[0])) is not None:
             prefix = self._value(node.children[1], pa.string())
-            return BeginsWith(operand, prefix.as_py()) if prefix is not None and prefix.is_valid else Opaque()
-        return Opaque()
+            return StartsWith(operand, prefix.as_py()) if prefix is not None and prefix.is_valid else Unknown()
+        return Unknown()
 
     def _comparison(self, node: _Node) -> Condition:
         left, right = node.children
@@ -144,16 +144,16 @@ class _Translation:
         operand = self._operand(left)
         value = None if operand is None else self._value(right, operand.type)
         if operand is None or value is None:
-            return Opaque()
+            return Unknown()
         if node.kind != "EqualNullSafe":
             return Compare(operand, symbol, value)
-        return AllOf((Compare(operand, "=", value), Not(IsNull(operand)))) if value.is_valid else IsNull(operand)
+        return And((Compare(operand, "=", value), Not(IsNull(operand)))) if value.is_valid else IsNull(operand)
 
     def _among(self, operand: Operand, values: list[pa.Scalar | None] | None) -> Condition:
         if values is None or any(value is None for value in values):
-            return Opaque()
+            return Unknown()
         known = [value.as_py() for value in values if value is not None and value.is_valid]
-        return Among(operand, pa.array(known, operand.type), knows_all=len(known) == len(values))
+        return In(operand, pa.array(known, operand.type), knows_all=len(known) == len(values))
 
     def _operand(self, node: _Node) -> Operand | None:
         """Return the column, field or call of a function that an expression is; None when it is anything else."""

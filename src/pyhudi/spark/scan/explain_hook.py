@@ -58,12 +58,12 @@ def _line(scan: JavaObject) -> str | None:
     if index is None:
         return None
     found = index.explained(scan.partitionFilters(), scan.dataFilters())
-    read = [piece for piece, reason in found if reason is None]
-    sizes = f"{sum(map(_bytes, read))} of {sum(_bytes(piece) for piece, _ in found)} bytes"
+    read = [file_slice for file_slice, reason in found if reason is None]
+    sizes = f"{sum(map(_bytes, read))} of {sum(_bytes(file_slice) for file_slice, _ in found)} bytes"
     reasons = Counter(reason for _, reason in found if reason is not None)
     ruled_out = ", ".join(f"{count} by {reason}" for reason, count in sorted(reasons.items()))
     return f"{index.location}: {len(read)} of {len(found)} file slices, {sizes}" + (f"; ruled out: {ruled_out}" if ruled_out else "")
 
 
-def _bytes(piece: FileSlice) -> int:
-    return sum(log.size for log in piece.logs) + (0 if piece.base is None else piece.base.size)
+def _bytes(file_slice: FileSlice) -> int:
+    return sum(log.size for log in file_slice.logs) + (0 if file_slice.base is None else file_slice.base.size)

@@ -25,7 +25,7 @@ from pyhudi.read.skipping.data_skipping import Skipping, explained
 from pyhudi.read.snapshot.snapshot import Snapshot
 from pyhudi.schema.meta_columns import with_meta_columns
 from pyhudi.spark.jvm import jvm
-from pyhudi.spark.jvm.error_translation import carried, explain_reads_below
+from pyhudi.spark.jvm.error_translation import explain_reads_below, propagate_errors
 from pyhudi.spark.jvm.jvm import JavaObject
 from pyhudi.spark.scan.catalyst_condition import condition_of
 from pyhudi.spark.scan.delta_files import delta_folder
@@ -85,7 +85,7 @@ class SnapshotFileIndex:
 
     # --- what Spark calls -------------------------------------------------------------------------------------------
 
-    @carried
+    @propagate_errors
     def listFiles(self, partition_filters: JavaObject, data_filters: JavaObject) -> JavaObject:  # noqa: N802
         """Return `Seq[PartitionDirectory]`; files that indexes rule out for the data filters are not among them."""
         try:
@@ -108,7 +108,7 @@ class SnapshotFileIndex:
         """Return the paths that EXPLAIN shows: two, since into a relation of one path Spark would insert raw files."""
         return _root_paths(self._session, self._base)
 
-    @carried
+    @propagate_errors
     def inputFiles(self) -> JavaObject:  # noqa: N802
         """Return the URIs of all files as `String[]`."""
         with self._lock:
@@ -117,7 +117,7 @@ class SnapshotFileIndex:
         # One call whatever the number of files. NUL is in no path, and `split` leaves out empty texts at the end.
         return pattern.compile("\0").split("\0".join([*found, ""]) or "\0")
 
-    @carried
+    @propagate_errors
     def sizeInBytes(self) -> int:  # noqa: N802
         """Return the bytes of all files, estimated from some of many partitions; Spark chooses its joins by it."""
         return self._bytes

@@ -20,7 +20,7 @@ from pyspark.sql import SparkSession
 from pyhudi.cache import LruCache
 from pyhudi.engine.engine_protocol import Engine
 from pyhudi.engine.local_engine import LocalEngine
-from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.meta_column_writer import without_identity
 from pyhudi.kernels.merge.slice_delta import SliceTask, slice_delta
 from pyhudi.read.snapshot.slice_cache import SliceIdentity, slice_identity
@@ -68,7 +68,7 @@ def merge_slices(session: SparkSession, snapshot: Snapshot, slices: Sequence[Fil
     found = {identity: merged for identity in identities if (merged := cache.get(identity)) is not None}
     missing = {identity: one for identity, one in zip(identities, slices, strict=True) if identity not in found}
     for identity, merged in zip(missing, _merged(session, snapshot, list(missing.values()), folder), strict=True):
-        if snapshot.shape.merger is None:
+        if snapshot.context.merger is None:
             cache.put(identity, merged)
         found[identity] = merged
     return [found[identity] for identity in identities]
@@ -85,7 +85,7 @@ def _merged(session: SparkSession, snapshot: Snapshot, slices: Sequence[FileSlic
     tasks = [task for one in slices for task in _tasks(snapshot, one)]
     log_bytes = sum(log.size for one in slices for log in one.logs)
     engine: Engine = LocalEngine() if log_bytes <= LOCAL_BYTES else SparkEngine(session)
-    parts = engine.run(partial(_merge_part, snapshot.storage, snapshot.shape, folder), tasks)
+    parts = engine.run(partial(_merge_part, snapshot.storage, snapshot.context, folder), tasks)
     by_slice = groupby(zip(tasks, parts, strict=True), key=lambda pair: pair[0].work.slice)
     return [_whole([part for _, part in pairs], folder) for _, pairs in by_slice]
 
@@ -106,9 +106,9 @@ def _tasks(snapshot: Snapshot, one: FileSlice) -> list[_PartTask]:
     return [_PartTask(slice_task(snapshot, one, (part, count)), f"{one.group.file_id}-{next(_numbers)}") for part in range(count)]
 
 
-def _merge_part(storage: Storage, shape: TableShape, folder: DeltaFolder, task: _PartTask) -> MergedSlice:
-    delta = slice_delta(storage, shape, task.work)
-    rows = delta.rows if shape.virtual_key is None else without_identity(delta.rows)
+def _merge_part(storage: Storage, context: RecordContext, folder: DeltaFolder, task: _PartTask) -> MergedSlice:
+    delta = slice_delta(storage, context, task.work)
+    rows = delta.rows if context.virtual_key is None else without_identity(delta.rows)
     files = (folder.write(task.name, rows),) if rows.num_rows else ()
     return MergedSlice(bits_of(delta.masked.to_numpy(zero_copy_only=False)), files)
 

@@ -19,7 +19,7 @@ from pyhudi.spark.catalog import catalog_table
 from pyhudi.spark.jvm.interruption import interruptions_shortened, is_interruption
 from pyhudi.spark.options.writer_state import WriterState
 from pyhudi.spark.writer.save import save_as_table, save_to_path
-from pyhudi.spec.options import Options, overruled, resolve
+from pyhudi.spec.options import Options, merge_options, resolve
 from pyhudi.storage.defaults_file import default_options
 from pyhudi.storage.open_storage import open_storage
 from pyhudi.table.stream_batches import IDENTIFIER, StreamBatch, is_written
@@ -61,7 +61,7 @@ class StreamSink:
             self._write_once(frame, number)
 
     def _write_once(self, frame: DataFrame, number: int) -> None:
-        options = resolve(overruled(default_options(), self._given))
+        options = resolve(merge_options(default_options(), self._given))
         query = frame.sparkSession.sparkContext.getLocalProperty(_QUERY_ID) or ""
         batch = StreamBatch(options.text(IDENTIFIER), query, number)
         frame = frame.persist()  # what writing looks at twice must be the same both times

@@ -20,12 +20,12 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from pyspark.sql.types import StructType
 
 from pyhudi.errors import OptionError, UnsupportedError
-from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.cdc.change_rows import CHANGE_SCHEMA, ChangeTask, iter_changes
 from pyhudi.read.execute import Selection, select, slice_batches
 from pyhudi.read.incremental.cdc_query import open_change_data
 from pyhudi.read.incremental.incremental import SCHEMA_AT_END, ChangesQuery, open_changes
-from pyhudi.read.incremental.instant_range import commit_times, span_of
+from pyhudi.read.incremental.instant_range import commit_times, instant_range_of
 from pyhudi.read.snapshot.query_type import SnapshotQuery
 from pyhudi.read.snapshot.snapshot import open_snapshot
 from pyhudi.schema.evolve import conform
@@ -71,24 +71,24 @@ class HudiStream(DataSource):
 class _Slice(InputPartition):
     """Rows of one file slice, in the columns that the stream began with."""
 
-    def __init__(self, selection: Selection, piece: FileSlice, schema: pa.Schema) -> None:
-        self.selection, self.piece, self.schema = selection, piece, schema
+    def __init__(self, selection: Selection, file_slice: FileSlice, schema: pa.Schema) -> None:
+        self.selection, self.file_slice, self.schema = selection, file_slice, schema
 
     def read(self) -> Iterator[pa.RecordBatch]:
         """Yield the rows."""
-        for batch in slice_batches(self.selection, self.piece):
+        for batch in slice_batches(self.selection, self.file_slice):
             yield from conform(pa.Table.from_batches([batch]), self.schema).to_batches()
 
 
 class _Changes(InputPartition):
     """Change data of one commit and file group."""
 
-    def __init__(self, storage: Storage, shape: TableShape, task: ChangeTask) -> None:
-        self.storage, self.shape, self.task = storage, shape, task
+    def __init__(self, storage: Storage, context: RecordContext, task: ChangeTask) -> None:
+        self.storage, self.context, self.task = storage, context, task
 
     def read(self) -> Iterator[pa.RecordBatch]:
         """Yield the changes."""
-        return iter_changes(self.storage, self.shape, self.task)
+        return iter_changes(self.storage, self.context, self.task)
 
 
 class _Reader(DataSourceStreamReader):
@@ -125,14 +125,14 @@ class _Reader(DataSourceStreamReader):
         query = ChangesQuery(start[_TIME], end[_TIME], by_requested=self._by_requested, schema_at_end=self._options.flag(SCHEMA_AT_END))
         if _is_change_data(self._options):
             changes = open_change_data(self._storage, query)
-            return [_Changes(self._storage, changes.snapshot.shape, task) for task in changes.tasks]
+            return [_Changes(self._storage, changes.snapshot.context, task) for task in changes.tasks]
         rows = open_changes(self._storage, query)
         known = {*META_COLUMNS, *rows.schema.names}
         selection = select(rows, [name for name in self._schema.names if name in known])
-        pieces = selection.slices()
+        file_slices = selection.slices()
         # Without the listings that were made meanwhile, which every task would carry.
         bare = replace(selection, snapshot=replace(selection.snapshot))
-        return [_Slice(bare, piece, self._schema) for piece in pieces]
+        return [_Slice(bare, file_slice, self._schema) for file_slice in file_slices]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield the rows of one part of a batch."""
@@ -165,7 +165,7 @@ def stated_start(storage: Storage, options: Options) -> str | None:
         return None
     if start.lower() == "earliest":
         return _BEFORE_ALL
-    return span_of(storage, TableConfig(load_properties(storage)), start, None).since or _BEFORE_ALL
+    return instant_range_of(storage, TableConfig(load_properties(storage)), start, None).since or _BEFORE_ALL
 
 
 def check_limits(frame: DataFrame) -> None:

@@ -26,7 +26,7 @@ from pyhudi.schema.internal.schema_history import history_of
 from pyhudi.schema.meta_columns import is_meta_column, without_meta_columns
 from pyhudi.service.rollback import roll_back_failed_writes
 from pyhudi.spark.input.small_input import estimated_rows
-from pyhudi.spark.jvm.error_translation import pickling_explained
+from pyhudi.spark.jvm.error_translation import translate_pickling_errors
 from pyhudi.spark.jvm.frame_schema import arrow_schema
 from pyhudi.spark.writer.bulk_insert import bulk_write
 from pyhudi.spark.writer.tagged_frame import GroupedRows, group_rows, write_groups
@@ -42,10 +42,10 @@ from pyhudi.table.write_table import commit, create_layout_files, state_before
 from pyhudi.txn.transaction import Transaction, begin
 from pyhudi.write.bulk_insert_plan import BulkWrite
 from pyhudi.write.input.data_columns import MissingColumns, added_columns
-from pyhudi.write.input.prepare_rows import TableSchema, evolved, require_columns, table_shape, with_path_columns
-from pyhudi.write.local_write import Stage, layout_files, sizing_of
+from pyhudi.write.input.prepare_rows import TableSchema, evolved, record_context, require_columns, with_path_columns
+from pyhudi.write.local_write import PlanningContext, layout_files, sizing_of
 from pyhudi.write.options.index_resolution import is_laid_out_by_keys, lookup_pays, settled
-from pyhudi.write.options.write_config import Choices, choose
+from pyhudi.write.options.write_config import WriteConfig, choose
 from pyhudi.write.plan.record_size import record_bytes
 from pyhudi.write.plan.replace import replaced_groups
 from pyhudi.write.plan.workload_profile import inflight_metadata
@@ -72,36 +72,36 @@ def serves(table: OpenTable, request: DistributedRequest, options: Mapping[str, 
     """Return why Spark tasks cannot do this write, or None when they can."""
     if request.operation is Operation.DELETE_PARTITION:
         return "a delete of partitions writes no rows"
-    choices = choose(resolve(options), with_key_encoding(table.storage, table.config), request.operation)
+    write_config = choose(resolve(options), with_key_encoding(table.storage, table.config), request.operation)
     if DELETE_COLUMN in request.frame.columns:
-        return _unserved_merge(table, choices)
-    if choices.tagging.operation is Operation.UPSERT and choices.tagging.index.is_global and not choices.tagging.combine:
+        return _unserved_merge(table, write_config)
+    if write_config.tagging.operation is Operation.UPSERT and write_config.tagging.index.is_global and not write_config.tagging.precombine:
         return "several rows of one key against a global index are served by the local engine only"
-    if not table.config.populate_meta_fields and (choices.tagging.looks_up or request.operation.deletes_rows):
+    if not table.config.populate_meta_fields and (write_config.tagging.looks_up or request.operation.deletes_rows):
         return "virtual keys are looked up by the local engine only"
     if request.operation is Operation.UPSERT and not table.config.record_key_fields and table.config.is_merge_on_read:
         return "which records of a merge-on-read table without record key still stand is told by the local engine only"
-    if choices.tagging.fail_known:
+    if write_config.tagging.fail_known:
         return "an insert that fails for known keys is served by the local engine only"
-    if choices.tagging.drop_known and table.config.is_merge_on_read:
+    if write_config.tagging.drop_known and table.config.is_merge_on_read:
         return "which keys of a merge-on-read table still stand is told by the local engine only"
     return None
 
 
-def _unserved_merge(table: OpenTable, choices: Choices) -> str | None:
+def _unserved_merge(table: OpenTable, write_config: WriteConfig) -> str | None:
     """Return why Spark tasks cannot write the changes of a MERGE, or None when they can."""
     if not table.config.populate_meta_fields:
         return "virtual keys are looked up by the local engine only"
     if is_laid_out_by_keys(table.storage, table.config):
         return "new rows of a MERGE are sent to their buckets by the local engine only"
-    if choices.tagging.index.is_global and not table.config.ordering_fields:
+    if write_config.tagging.index.is_global and not table.config.ordering_fields:
         return "without an ordering field a MERGE against a global index is served by the local engine only"
     if table.config.key_generator is KeyGeneratorType.USER_PROVIDED:
         return "a key generator of the user's sees the rows of a MERGE in the local engine only"
     return None
 
 
-@pickling_explained()
+@translate_pickling_errors()
 def write_distributed(table: OpenTable, request: DistributedRequest, options: Mapping[str, str], reason: str) -> WriteResult:
     """Write a DataFrame's rows in one commit, by Spark tasks.
 
@@ -113,55 +113,59 @@ def write_distributed(table: OpenTable, request: DistributedRequest, options: Ma
     if (unserved := serves(table, request, options)) is not None:
         raise UnsupportedError(f"this write cannot be done by Spark tasks: {unserved}; leave pyhudi.engine at auto.")
     resolved = resolve(options)
-    choices = choose(resolved, table.config, request.operation)
+    write_config = choose(resolved, table.config, request.operation)
     cluster_before(table.storage, table.config, table.clock, table.ids, resolved)
     with begin(
         table.storage,
         request.operation,
-        wait_s=choices.lock_wait_s,
+        wait_s=write_config.lock_wait_s,
         clock=table.clock,
         ids=table.ids,
         roll_back=roll_back_failed_writes,
-        metadata_table=choices.metadata_table,
-        notes=choices.notes,
+        metadata_table=write_config.metadata_table,
+        notes=write_config.notes,
     ) as txn:
         stored, latest = state_before(txn.table)
-        schema = _schema_after(stored, request, txn, None if request.located else choices.missing_columns)
-        check_named(choices.metadata_table.asked_columns, schema.columns, txn.table.config)
-        shape = table_shape(schema, txn.table.config)
-        if not request.located and (choices.tagging.looks_up or choices.tagging.combine) and not request.operation.deletes_rows:
-            require_columns(arrow_schema(request.frame), shape.ordering_fields, "an ordering field", txn.table.config)
-        lookup = Lookup(txn.table.storage, txn.view, LocalEngine(), shape)
-        choices = _for_tasks(settled(choices, lookup, latest), lookup, request.frame)
-        layout = choices.tagging.layout
+        schema = _schema_after(stored, request, txn, None if request.located else write_config.missing_columns)
+        check_named(write_config.metadata_table.asked_columns, schema.columns, txn.table.config)
+        context = record_context(schema, txn.table.config)
+        if (
+            not request.located
+            and (write_config.tagging.looks_up or write_config.tagging.precombine)
+            and not request.operation.deletes_rows
+        ):
+            require_columns(arrow_schema(request.frame), context.ordering_fields, "an ordering field", txn.table.config)
+        lookup = Lookup(txn.table.storage, txn.view, LocalEngine(), context)
+        write_config = _for_tasks(settled(write_config, lookup, latest), lookup, request.frame)
+        layout = write_config.tagging.layout
         if request.operation is Operation.BULK_INSERT and layout is None:
-            (plan, results), late = _write_bulk(txn, request, choices, schema, reason), 0
+            (plan, results), late = _write_bulk(txn, request, write_config, schema, reason), 0
         else:
-            plan, results, late = _write_grouped(txn, request, choices, schema, lookup, latest, reason)
+            plan, results, late = _write_grouped(txn, request, write_config, schema, lookup, latest, reason)
         nothing = plan.changes_nothing and not results
         committed = None if nothing else commit(txn, plan, results, schema, new_in_logs=layout is not None)
     archive_after(txn, committed, resolved)
     compact_after(txn, committed, resolved)
     cluster_after(txn, committed, resolved)
     added = added_columns(stored.columns, schema.columns)
-    return write_result(committed, plan, count_results(results, late), choices.tagging, time.perf_counter() - started, added)
+    return write_result(committed, plan, count_results(results, late), write_config.tagging, time.perf_counter() - started, added)
 
 
-def _for_tasks(choices: Choices, lookup: Lookup, frame: DataFrame) -> Choices:
+def _for_tasks(write_config: WriteConfig, lookup: Lookup, frame: DataFrame) -> WriteConfig:
     """Return the choices with an index that suits Spark's tasks: a record index that nobody named is asked where that costs less."""
-    tagging, by_join = choices.tagging, "Spark's tasks find keys by a join with those of the files"
+    tagging, by_join = write_config.tagging, "Spark's tasks find keys by a join with those of the files"
     if tagging.layout is not None:
-        return choices
+        return write_config
     if not asks_record_index(tagging.index):
-        return replace(choices, tagging=replace(tagging, reason=f"{tagging.reason}; {by_join}"))
-    if choices.index.name is not None:
-        return replace(choices, tagging=replace(tagging, reason=f"{tagging.reason}; Spark's tasks ask its file groups"))
+        return replace(write_config, tagging=replace(tagging, reason=f"{tagging.reason}; {by_join}"))
+    if write_config.index.name is not None:
+        return replace(write_config, tagging=replace(tagging, reason=f"{tagging.reason}; Spark's tasks ask its file groups"))
     files = [file for path in lookup.view.partition_paths() for file in lookup.view.latest_base_files(path)]
     rows, size = estimated_rows(frame), sum(file.size for file in files)
     counted = f"{tagging.reason}; about {rows} rows, by Spark's estimate, against base files of {size >> 20} MiB"
     if lookup_pays(rows, size):
-        return replace(choices, tagging=replace(tagging, reason=f"{counted}: Spark's tasks ask its file groups"))
-    return replace(choices, tagging=replace(tagging, index=PartitionIndex(), reason=f"{counted}: {by_join}"))
+        return replace(write_config, tagging=replace(tagging, reason=f"{counted}: Spark's tasks ask its file groups"))
+    return replace(write_config, tagging=replace(tagging, index=PartitionIndex(), reason=f"{counted}: {by_join}"))
 
 
 def _schema_after(stored: TableSchema, request: DistributedRequest, txn: Transaction, missing: MissingColumns | None) -> TableSchema:
@@ -175,12 +179,12 @@ def _schema_after(stored: TableSchema, request: DistributedRequest, txn: Transac
 
 
 def _write_bulk(
-    txn: Transaction, request: DistributedRequest, choices: Choices, schema: TableSchema, reason: str
+    txn: Transaction, request: DistributedRequest, write_config: WriteConfig, schema: TableSchema, reason: str
 ) -> tuple[WritePlan, list[TaskResult]]:
     table = txn.table
-    shape = table_shape(schema, table.config)
+    context = record_context(schema, table.config)
     generator = key_generator(table.config, instant=txn.instant)
-    work = BulkWrite(table.storage, shape, choices.writer, table.config, generator, txn.instant)
+    work = BulkWrite(table.storage, context, write_config.writer, table.config, generator, txn.instant)
     txn.start(None, schema_json=schema.avro_json, history=history_of(schema.columns))
     results = bulk_write(_data_columns(request.frame), work, table.ids.file_prefix())
     return WritePlan(request.operation, (), None, ENGINE_NAME, reason), results
@@ -194,41 +198,41 @@ def _data_columns(frame: DataFrame) -> DataFrame:
 def _write_grouped(
     txn: Transaction,
     request: DistributedRequest,
-    choices: Choices,
+    write_config: WriteConfig,
     schema: TableSchema,
     lookup: Lookup,
     latest: object,
     reason: str,
 ) -> tuple[WritePlan, list[TaskResult], int]:
-    with group_rows(txn, request.frame, choices, lookup, located=request.located, seen=request.seen) as grouped:
-        plan = _plan(txn, request, choices, grouped, latest, reason)
+    with group_rows(txn, request.frame, write_config, lookup, located=request.located, seen=request.seen) as grouped:
+        plan = _plan(txn, request, write_config, grouped, latest, reason)
         results: list[TaskResult] = []
         if not plan.changes_nothing:
             profile = inflight_metadata(grouped.profile, request.operation)
             txn.start(profile, schema_json=schema.avro_json, history=history_of(schema.columns))
             create_layout_files(txn.table.storage, plan)
-            results = write_groups(txn.table.storage, lookup.shape, choices, plan, grouped)
+            results = write_groups(txn.table.storage, lookup.context, write_config, plan, grouped)
     return plan, results, grouped.late
 
 
 def _plan(
     txn: Transaction,
     request: DistributedRequest,
-    choices: Choices,
+    write_config: WriteConfig,
     grouped: GroupedRows,
     latest: object,
     reason: str,
 ) -> WritePlan:
     partitions = grouped.profile.partitions
-    row_bytes = record_bytes(latest, grouped.sample(), choices.writer, threshold=choices.size_threshold)  # type: ignore[arg-type]
+    row_bytes = record_bytes(latest, grouped.sample(), write_config.writer, threshold=write_config.size_threshold)  # type: ignore[arg-type]
     return plan_write(
         grouped.profile,
         request.operation,
         txn.instant,
-        sizing_of(Stage(txn.table, txn.view, txn.instant), grouped.profile, row_bytes, choices, request.columns),
+        sizing_of(PlanningContext(txn.table, txn.view, txn.instant), grouped.profile, row_bytes, write_config, request.columns),
         txn.table.ids.file_prefix,
         replaced=replaced_groups(txn.view, request.operation, partitions, request.partitions),
         engine=ENGINE_NAME,
         reason=reason,
-        layout_files=layout_files(choices.tagging, grouped.profile, txn.view),
+        layout_files=layout_files(write_config.tagging, grouped.profile, txn.view),
     )

@@ -139,10 +139,10 @@ def _touched(
     stored = with_meta_columns(snapshot.schema)
     tests = [_among(stored.field(field.name), {key[at] for key in keys}) for at, field in enumerate(fields)]
     selection = select(snapshot, columns, functools.reduce(operator.and_, tests))
-    pieces = selection.slices()
-    if not _are_few(pieces, max_bytes):
+    file_slices = selection.slices()
+    if not _are_few(file_slices, max_bytes):
         return None
-    return pa.Table.from_batches(read_slices(selection, pieces), schema=selection.schema)
+    return pa.Table.from_batches(read_slices(selection, file_slices), schema=selection.schema)
 
 
 def _comparable(column: pa.ChunkedArray) -> list[Any]:
@@ -151,9 +151,9 @@ def _comparable(column: pa.ChunkedArray) -> list[Any]:
     return found
 
 
-def _are_few(pieces: Sequence[FileSlice], max_bytes: int) -> bool:
+def _are_few(file_slices: Sequence[FileSlice], max_bytes: int) -> bool:
     """Tell whether the files of some slices are few and small."""
-    files = [file for piece in pieces for file in (piece.base, *piece.logs) if file is not None]
+    files = [file for file_slice in file_slices for file in (file_slice.base, *file_slice.logs) if file is not None]
     return len(files) <= _FILES_MAX and sum(file.size for file in files) <= max_bytes
 
 

@@ -81,13 +81,13 @@ def _install_clause(clause: type, kind: str) -> None:
         made.__dict__[_CLAUSE] = (writer, condition)
         original(made, writer, condition)
 
-    def noting(deed: Callable[..., str]) -> Hook:
+    def noting(action: Callable[..., str]) -> Hook:
         def hook(made: Any, original: Hook, *args: Any) -> Any:
             writer, condition = made.__dict__[_CLAUSE]
             stated: _Merge = writer.__dict__[_ATTRIBUTE]
             session = stated.frame.sparkSession
             when = "" if condition is None else f" AND {sql_of(session, condition)}"
-            stated.clauses.append(f"WHEN {_WORDS[kind]}{when} THEN {deed(session, *args)}")
+            stated.clauses.append(f"WHEN {_WORDS[kind]}{when} THEN {action(session, *args)}")
             return original(made, *args)
 
         return hook
@@ -107,9 +107,9 @@ def _install_clause(clause: type, kind: str) -> None:
         "insert": insert,
     }
     replace_method(clause, "__init__", init)
-    for name, deed in deeds.items():
+    for name, action in deeds.items():
         if hasattr(clause, name):
-            replace_method(clause, name, noting(deed))
+            replace_method(clause, name, noting(action))
 
 
 def _alias(frame: DataFrame) -> str | None:

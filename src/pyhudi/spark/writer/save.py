@@ -20,7 +20,7 @@ from pyhudi.spark.options.session_options import note_settings_of_session, sessi
 from pyhudi.spark.options.writer_state import WriterState
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.config.config_keys import concerns_table
-from pyhudi.spec.options import overruled, same_key
+from pyhudi.spec.options import merge_options, same_key
 from pyhudi.storage.defaults_file import default_options, default_write_options
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.table.remove_table import delete_unused_table
@@ -65,7 +65,7 @@ def save_as_table(frame: DataFrame, state: WriterState, name: str) -> None:
     entry = catalog_table.find(session, name)
     if entry is not None:
         settings = {name: value for name, value in session_options(session).items() if not same_key(name, OPERATION)}
-        options = overruled(entry.properties, settings, state.options)
+        options = merge_options(entry.properties, settings, state.options)
         hudi = {key: value for key, value in options.items() if key.startswith("hoodie.") or key in state.options}
         for key in ("path", _TABLE_NAME):  # the catalog's entry says both
             hudi.pop(key, None)
@@ -86,7 +86,7 @@ def insert_into_table(frame: DataFrame, state: WriterState, name: str, *, overwr
 
 def _write(frame: DataFrame, state: WriterState, location: str, options: Mapping[str, str], table_name: str | None = None) -> None:
     table = _open(location)
-    options = overruled(default_options() if table is None else default_write_options(), options)
+    options = merge_options(default_options() if table is None else default_write_options(), options)
     mode, operation = state.save_mode(), _operation(options)
     if table is not None and mode == "ignore":
         return
@@ -101,7 +101,7 @@ def _write(frame: DataFrame, state: WriterState, location: str, options: Mapping
         definition = definition_of(options, state.partition_by, default_name=table_name or table.config.name)
         same_definition(table, definition, location)
         operation = Operation.INSERT_OVERWRITE_TABLE
-        options = overruled({FILL_OPTION: "true"}, options)  # no row stays that a missing column could take values from
+        options = merge_options({FILL_OPTION: "true"}, options)  # no row stays that a missing column could take values from
     if operation is None and not table.config.record_key_fields:
         # Rows that were read from the table name their records; those of a stream, or of the table's first write, are another table's.
         changes_rows = RECORD_KEY in frame.columns and not is_new and not state.is_stream

@@ -13,22 +13,22 @@ from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives 
 from pyhudi.errors import KeyFieldError, UsageError
 from pyhudi.index.index_protocol import Lookup
 from pyhudi.index.rows import TaggedRows, with_sure_positions
-from pyhudi.kernels.base_file.base_file import TableShape, WriterSettings
+from pyhudi.kernels.base_file.base_file import RecordContext, WriterSettings
 from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN, FILE_ID_COLUMN, POSITION_COLUMN
-from pyhudi.kernels.merge.dedupe import combine, last_of_each_key
+from pyhudi.kernels.merge.dedupe import last_of_each_key, precombine
 from pyhudi.kernels.tasks.run_task import GroupTask, run_task
 from pyhudi.kernels.tasks.write_task import TaskResult
 from pyhudi.keygen.choose_generator import key_generator
 from pyhudi.schema.meta_columns import FILE_NAME, PARTITION_PATH, RECORD_KEY
 from pyhudi.spark.engine.task_identity import task_identity
 from pyhudi.spark.engine.task_results import RESULT_SCHEMA, answers, results_of
-from pyhudi.spark.index_join.duplicate_keys import without_deleted_twins
+from pyhudi.spark.index_join.duplicate_keys import drop_deleted_duplicates
 from pyhudi.spark.index_join.key_columns import named_records, refuse_unmade, with_keys, with_table_types
 from pyhudi.spark.index_join.key_search import KeySearch
 from pyhudi.spark.index_join.named_rows import found_updates, named_frame
 from pyhudi.spark.index_join.partition_updates import Located
 from pyhudi.spark.input.small_input import fetched
-from pyhudi.spark.jvm.persistence import kept_until
+from pyhudi.spark.jvm.persistence import persisted_until
 from pyhudi.spark.writer.engine_choice import Routes, route
 from pyhudi.spark.writer.merged_changes import changed_rows
 from pyhudi.spec.actions.commit import Operation
@@ -37,13 +37,13 @@ from pyhudi.spec.visibility import Visibility
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.txn.transaction import Transaction
 from pyhudi.write.input.prepare_rows import require_unique
-from pyhudi.write.options.write_config import Choices
+from pyhudi.write.options.write_config import WriteConfig
 from pyhudi.write.plan.workload_profile import PartitionProfile, Profile
 from pyhudi.write.plan.write_plan import WritePlan
 from pyhudi.write.tagging.change_facts import one_change
 from pyhudi.write.tagging.keyless import names_records
 from pyhudi.write.tagging.prepped import Places
-from pyhudi.write.tagging.tag import Tagging, check_moves
+from pyhudi.write.tagging.tag import TagOptions, check_moves
 
 _SAMPLE_ROWS = 20_000
 _OTHER_ROWS = (
@@ -74,7 +74,7 @@ class GroupedRows:
 def group_rows(
     txn: Transaction,
     frame: DataFrame,
-    choices: Choices,
+    write_config: WriteConfig,
     lookup: Lookup,
     *,
     located: bool,
@@ -87,24 +87,28 @@ def group_rows(
         KeyFieldError: a record key is null or empty, or a partition value is not allowed.
         ConflictError: located rows were read from files that are not the newest any more.
     """
-    tagging, places = choices.tagging, Places(txn.view, seen)
+    tagging, places = write_config.tagging, Places(txn.view, seen)
     check_moves(tagging, lookup)
-    positions = txn.table.config.is_merge_on_read and choices.writer.log.positions
+    positions = txn.table.config.is_merge_on_read and write_config.writer.log.positions
     with contextlib.ExitStack() as kept:
         if DELETE_COLUMN in frame.columns:
             rows, late = _merged(txn, frame, KeySearch(tagging, replace(lookup, positions=False), kept))
-            rows = kept_until(kept, rows)
+            rows = persisted_until(kept, rows)
             yield GroupedRows(rows, _profile(rows, places, begins=False), late, merges=True)
             return
         search = KeySearch(tagging, replace(lookup, positions=positions), kept)
         found = Located(_located(frame)) if located else _found(txn, frame, search)
-        rows = kept_until(kept, _deletes(found.rows) if tagging.operation.deletes_rows else found.rows)
+        rows = persisted_until(kept, _deletes(found.rows) if tagging.operation.deletes_rows else found.rows)
         profile = _profile(rows, places, begins=tagging.layout is not None and not located)
         if found.paths is not None and not profile.partitions.keys() <= found.paths:
             raise UsageError(_OTHER_ROWS)
         standing = rows
-        if not located and tagging.layout is None and any(piece.logs for part in profile.partitions.values() for piece in part.updates):
-            standing = without_deleted_twins(rows, lookup)
+        if (
+            not located
+            and tagging.layout is None
+            and any(file_slice.logs for part in profile.partitions.values() for file_slice in part.updates)
+        ):
+            standing = drop_deleted_duplicates(rows, lookup)
         yield GroupedRows(standing, profile if standing is rows else _profile(standing, places, begins=False), found.late)
 
 
@@ -121,15 +125,15 @@ def _merged(txn: Transaction, frame: DataFrame, search: KeySearch) -> tuple[Data
         nonlocal late
         located = replace(search, tagging=as_upsert).found(keyed)
         late = located.late
-        return without_deleted_twins(located.rows, search.lookup)
+        return drop_deleted_duplicates(located.rows, search.lookup)
 
-    source = kept_until(search.kept, frame)  # what the statement's query gives
+    source = persisted_until(search.kept, frame)  # what the statement's query gives
     return changed_rows(source, txn.table.config, txn.instant, found), late
 
 
 def _found(txn: Transaction, frame: DataFrame, search: KeySearch) -> Located:
     """Return the rows of an operation that looks keys up, or makes new records, with the file group each belongs to."""
-    tagging, columns = search.tagging, search.lookup.shape.incoming_schema
+    tagging, columns = search.tagging, search.lookup.context.incoming_schema
     if names_records(tagging.operation, txn.table.config):
         named = named_frame(frame, columns, tagging.operation, txn.table.config)
         return search.found(named) if tagging.operation is Operation.DELETE else found_updates(named, search, txn.instant)
@@ -141,7 +145,7 @@ def _located(frame: DataFrame) -> DataFrame:
     return frame.withColumnRenamed(FILE_NAME, FILE_ID_COLUMN)
 
 
-def _keyed(txn: Transaction, frame: DataFrame, tagging: Tagging, columns: pa.Schema) -> DataFrame:
+def _keyed(txn: Transaction, frame: DataFrame, tagging: TagOptions, columns: pa.Schema) -> DataFrame:
     config = txn.table.config
     if tagging.operation is not Operation.DELETE:
         typed = with_table_types(frame, columns)
@@ -168,8 +172,8 @@ def _profile(rows: DataFrame, places: Places, *, begins: bool) -> Profile:
         elif begins and not places.knows(path, file_id):
             parts[path] = replace(part, opened={**part.opened, file_id: count})
         else:
-            piece = places.slice_of(path, file_id)
-            parts[path] = replace(part, updates={**part.updates, piece: part.updates.get(piece, 0) + count})
+            file_slice = places.slice_of(path, file_id)
+            parts[path] = replace(part, updates={**part.updates, file_slice: part.updates.get(file_slice, 0) + count})
     return Profile(parts)
 
 
@@ -178,17 +182,19 @@ class _Work:
     """What every task knows. Pickles."""
 
     storage: Storage
-    shape: TableShape
+    context: RecordContext
     settings: WriterSettings
-    tagging: Tagging
+    tagging: TagOptions
     tasks: tuple[GroupTask, ...]
     merges: bool
 
 
-def write_groups(storage: Storage, shape: TableShape, choices: Choices, plan: WritePlan, grouped: GroupedRows) -> list[TaskResult]:
+def write_groups(
+    storage: Storage, context: RecordContext, write_config: WriteConfig, plan: WritePlan, grouped: GroupedRows
+) -> list[TaskResult]:
     """Write the files of a plan, each by the Spark task that its rows are sent to."""
     tasks = tuple(bucket.task for bucket in plan.buckets)
-    work = _Work(storage, shape, choices.writer, choices.tagging, tasks, grouped.merges)
+    work = _Work(storage, context, write_config.writer, write_config.tagging, tasks, grouped.merges)
 
     def task(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return answers(lambda: _write(work, batches))
@@ -199,7 +205,12 @@ def write_groups(storage: Storage, shape: TableShape, choices: Choices, plan: Wr
 
 def _routes(plan: WritePlan, profile: Profile) -> Routes:
     """Return which task takes what; a located row of a base file names the file, all others the bare file id."""
-    base_names = {piece.group: str(piece.base.name) for part in profile.partitions.values() for piece in part.updates if piece.base}
+    base_names = {
+        file_slice.group: str(file_slice.base.name)
+        for part in profile.partitions.values()
+        for file_slice in part.updates
+        if file_slice.base
+    }
     groups: dict[tuple[str, str], int] = {}
     buckets: dict[str, list[tuple[int, float]]] = {}
     for number, bucket in enumerate(plan.buckets):
@@ -221,12 +232,12 @@ def _write(work: _Work, batches: Iterable[pa.RecordBatch]) -> Iterator[TaskResul
         return
     rows = with_sure_positions(pa.Table.from_batches(parts))
     if work.merges:
-        rows = one_change(rows, work.shape)
+        rows = one_change(rows, work.context)
     elif work.tagging.operation.deletes_rows:
         rows = last_of_each_key(rows)  # a delete by key has no ordering value
-    elif work.tagging.combine:
-        rows = combine(rows, work.shape)
+    elif work.tagging.precombine:
+        rows = precombine(rows, work.context)
     elif work.tagging.operation is Operation.UPSERT:
         require_unique(rows, work.tagging.combine_option)
     task = work.tasks[number].with_token(token)
-    yield from run_task(work.storage, work.shape, work.settings, task, rows.drop_columns([PARTITION_PATH]))
+    yield from run_task(work.storage, work.context, work.settings, task, rows.drop_columns([PARTITION_PATH]))

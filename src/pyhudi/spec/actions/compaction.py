@@ -67,30 +67,30 @@ class CompactionPlan:
     missing_partitions: tuple[str, ...] | None = None
 
 
-def operation_of(piece: FileSlice, default_base_bytes: int) -> CompactionOperation:
+def operation_of(file_slice: FileSlice, default_base_bytes: int) -> CompactionOperation:
     """Return the operation that compacts a file slice.
 
     Args:
-        piece: a slice with log files.
+        file_slice: a slice with log files.
         default_base_bytes: size to expect of the new base file when the slice has none yet.
     """
     return CompactionOperation(
-        base_instant=piece.base_instant,
-        file_id=piece.group.file_id,
-        partition_path=piece.group.partition_path,
-        data_file=None if piece.base is None else str(piece.base.name),
-        delta_files=tuple(str(log.name) for log in piece.logs),
-        metrics=slice_metrics(piece, default_base_bytes),
+        base_instant=file_slice.base_instant,
+        file_id=file_slice.group.file_id,
+        partition_path=file_slice.group.partition_path,
+        data_file=None if file_slice.base is None else str(file_slice.base.name),
+        delta_files=tuple(str(log.name) for log in file_slice.logs),
+        metrics=slice_metrics(file_slice, default_base_bytes),
     )
 
 
-def slice_metrics(piece: FileSlice, default_base_bytes: int) -> dict[str, float]:
+def slice_metrics(file_slice: FileSlice, default_base_bytes: int) -> dict[str, float]:
     """Return the measures of a slice in the order in which Hudi's plans hold them; megabytes are whole, rounded down."""
-    logs = sum(log.size for log in piece.logs)
-    base = 0 if piece.base is None else piece.base.size
+    logs = sum(log.size for log in file_slice.logs)
+    base = 0 if file_slice.base is None else file_slice.base.size
     read, write = (base + logs) // _MEGABYTE, (base or default_base_bytes) // _MEGABYTE
     return {
-        TOTAL_LOG_FILES: float(len(piece.logs)),
+        TOTAL_LOG_FILES: float(len(file_slice.logs)),
         TOTAL_IO_MB: float(read + write),
         TOTAL_IO_READ_MB: float(read),
         TOTAL_LOG_FILES_SIZE: float(logs),

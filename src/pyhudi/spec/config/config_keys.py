@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from pyhudi.errors import nearest
+from pyhudi.errors import did_you_mean
 from pyhudi.spec.config.archival_keys import ARCHIVAL
 from pyhudi.spec.config.clustering_keys import CLUSTERING
 from pyhudi.spec.config.compaction_keys import COMPACTION
@@ -77,7 +77,7 @@ def concerns_table(name: str) -> bool:
 def suggestion(name: str) -> str:
     """Return ` Did you mean ...?` for the known name closest to an unknown one, or an empty string."""
     by_lower = _spellings()
-    hint = nearest(name.lower(), by_lower)
+    hint = did_you_mean(name.lower(), by_lower)
     for lowered, text in by_lower.items():
         if f"'{lowered}'" in hint:
             return hint.replace(f"'{lowered}'", f"'{text}'")

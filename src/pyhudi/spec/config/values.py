@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pyhudi.errors import OptionError, about
+from pyhudi.errors import OptionError, with_subject
 from pyhudi.spec.config.config_key import ConfigKey, Kind
 
 #: As Java reads numbers; Python would also take `1_000`.
@@ -19,9 +19,9 @@ def check_value(key: ConfigKey, name: str, value: str) -> None:
         OptionError: the key cannot have it; the message says what it can be.
     """
     if key.choices and value.strip().lower() not in {choice.lower() for choice in key.choices}:
-        raise about(OptionError(f"{name}={value} is not possible: it can be {', '.join(key.choices)}"), value)
+        raise with_subject(OptionError(f"{name}={value} is not possible: it can be {', '.join(key.choices)}"), value)
     if not _has_kind(value.strip(), key.kind):
-        raise about(OptionError(f"{name}={value} is not possible: it takes {key.kind.value}"), value)
+        raise with_subject(OptionError(f"{name}={value} is not possible: it takes {key.kind.value}"), value)
 
 
 def _has_kind(value: str, kind: Kind) -> bool:
@@ -29,8 +29,8 @@ def _has_kind(value: str, kind: Kind) -> bool:
         return True
     if kind is Kind.FLAG:
         return value.lower() in {"true", "false"}
-    shape = _NUMBER if kind in {Kind.NUMBER, Kind.FRACTION} else _WHOLE
-    if not shape.fullmatch(value):
+    context = _NUMBER if kind in {Kind.NUMBER, Kind.FRACTION} else _WHOLE
+    if not context.fullmatch(value):
         return False
     number = float(value)
     if abs(number) >= 1 << 63:

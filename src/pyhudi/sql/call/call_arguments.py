@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pyhudi.errors import UsageError, about, nearest
+from pyhudi.errors import UsageError, did_you_mean, with_subject
 from pyhudi.sql.call.procedure import Parameter, Procedure
 from pyhudi.sql.statement.statement import Statement
 from pyhudi.sql.text.tokens import Token, name_part, slice_text, split
@@ -43,11 +43,11 @@ def bind(statement: Statement, procedure: Procedure, stated: Stated) -> dict[str
     for place, (name, text) in enumerate(stated.arguments):
         parameter = _at(procedure, place) if name is None else _named(procedure, name)
         if parameter.name in texts:
-            raise about(UsageError(f"CALL {procedure.name} states {parameter.name} twice."), parameter.name, 1)
+            raise with_subject(UsageError(f"CALL {procedure.name} states {parameter.name} twice."), parameter.name, 1)
         texts[parameter.name] = text
     missing = [parameter.name for parameter in procedure.parameters if parameter.is_required and parameter.name not in texts]
     if missing:
-        raise about(UsageError(f"CALL {procedure.name} needs the argument {missing[0]}: {usage(procedure)}."), procedure.name)
+        raise with_subject(UsageError(f"CALL {procedure.name} needs the argument {missing[0]}: {usage(procedure)}."), procedure.name)
     values = _evaluated(statement, procedure, texts)
     return {parameter.name: values.get(parameter.name, parameter.default) for parameter in procedure.parameters}
 
@@ -71,16 +71,16 @@ def _argument(text: str, tokens: Sequence[Token]) -> tuple[str | None, str]:
 def _at(procedure: Procedure, place: int) -> Parameter:
     if place >= len(procedure.parameters):
         problem = f"CALL {procedure.name} takes {len(procedure.parameters)} argument(s): {usage(procedure)}."
-        raise about(UsageError(problem), procedure.name)
+        raise with_subject(UsageError(problem), procedure.name)
     return procedure.parameters[place]
 
 
 def _named(procedure: Procedure, name: str) -> Parameter:
     found = next((one for one in procedure.parameters if one.name.lower() == name.lower()), None)
     if found is None:
-        hint = nearest(name, [one.name for one in procedure.parameters])
+        hint = did_you_mean(name, [one.name for one in procedure.parameters])
         problem = f"CALL {procedure.name} has no argument {name}.{hint} It is called so: {usage(procedure)}."
-        raise about(UsageError(problem), name)
+        raise with_subject(UsageError(problem), name)
     return found
 
 
@@ -109,4 +109,4 @@ def _typed(procedure: Procedure, name: str, kind: str, value: object) -> object:
             pass
     if kind == "string" and not isinstance(value, bytes | list | dict):
         return str(value).lower() if isinstance(value, bool) else str(value)
-    raise about(UsageError(f"CALL {procedure.name}: {name} takes a value of type {kind}, not {value!r}."), str(value))
+    raise with_subject(UsageError(f"CALL {procedure.name}: {name} takes a value of type {kind}, not {value!r}."), str(value))

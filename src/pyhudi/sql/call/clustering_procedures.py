@@ -51,7 +51,7 @@ def _rows(call: Call, table: HudiTable) -> Iterator[Row]:
         plan = clustering_plan(table.storage, table.config, instant)
         if plan is not None:
             groups = plan.groups or ()
-            paths = (next((piece.partition_path or "" for piece in group.slices or ()), "") for group in groups)
+            paths = (next((file_slice.partition_path or "" for file_slice in group.slices or ()), "") for group in groups)
             yield instant.requested, len(groups), instant.state.name, ",".join(paths) if call.flag("show_involved_partition") else "*"
 
 

@@ -59,22 +59,24 @@ def _slices(call: Call, *, latest: bool) -> Iterator[FileSlice]:
             yield from group.slices[:1] if latest else group.slices
 
 
-def _common(piece: FileSlice, uri: str) -> list[object]:
-    base = piece.base
+def _common(file_slice: FileSlice, uri: str) -> list[object]:
+    base = file_slice.base
     return [
-        piece.group.partition_path,
-        piece.group.file_id,
-        piece.base_instant,
+        file_slice.group.partition_path,
+        file_slice.group.file_id,
+        file_slice.base_instant,
         "" if base is None else f"{uri}/{base.path}",
         -1 if base is None else base.size,
-        len(piece.logs),
-        sum(log.size for log in piece.logs),
+        len(file_slice.logs),
+        sum(log.size for log in file_slice.logs),
     ]
 
 
 def _show_all(call: Call) -> Iterator[Row]:
     uri = hadoop_base(call.open().storage)
-    rows = ([*_common(piece, uri), str([f"{uri}/{log.path}" for log in piece.logs])] for piece in _slices(call, latest=False))
+    rows = (
+        [*_common(file_slice, uri), str([f"{uri}/{log.path}" for log in file_slice.logs])] for file_slice in _slices(call, latest=False)
+    )
     return itertools.islice(rows, call.number("limit"))
 
 
@@ -82,16 +84,16 @@ def _show_latest(call: Call) -> Iterator[Row]:
     table = call.open()
     pending = FileSystemView(table.storage, table.config, load_timeline(table.storage, table.config)).pending_compaction
     rows, uri = [], hadoop_base(table.storage)
-    for piece in itertools.islice(_slices(call, latest=True), call.number("limit")):
-        planned = pending.get(piece.group)
+    for file_slice in itertools.islice(_slices(call, latest=True), call.number("limit")):
+        planned = pending.get(file_slice.group)
         named = set() if planned is None else {name.rpartition("/")[2] for name in planned.operation.delta_files or ()}
-        scheduled = [log for log in piece.logs if str(log.name) in named]
-        others = [log for log in piece.logs if str(log.name) not in named]
+        scheduled = [log for log in file_slice.logs if str(log.name) in named]
+        others = [log for log in file_slice.logs if str(log.name) not in named]
         sizes = [sum(log.size for log in logs) for logs in (scheduled, others)]
-        base = piece.base.size if piece.base is not None else 0
+        base = file_slice.base.size if file_slice.base is not None else 0
         ratios = [size / base if base else -1.0 for size in sizes]
         names = [str([f"{uri}/{log.path}" for log in logs]) for logs in (scheduled, others)]
-        rows.append([*_common(piece, uri), *sizes, *ratios, *names])
+        rows.append([*_common(file_slice, uri), *sizes, *ratios, *names])
     return iter(rows)
 
 
@@ -102,8 +104,8 @@ def _file_sizes(call: Call) -> Iterator[Row]:
     for path in view.partition_paths():
         if path.startswith(prefix):
             for group in view.groups(path):
-                for piece in group.slices:
-                    for file in (piece.base, *piece.logs):
+                for file_slice in group.slices:
+                    for file in (file_slice.base, *file_slice.logs):
                         if file is not None:
                             by_commit.setdefault(file.name.instant, []).append(file.size)
     rows = [_sizes(commit, sizes) for commit, sizes in sorted(by_commit.items(), reverse=True)][: call.number("limit")]

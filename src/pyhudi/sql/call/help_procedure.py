@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from pyhudi.errors import UsageError, nearest
+from pyhudi.errors import UsageError, did_you_mean
 from pyhudi.sql.call.call_arguments import usage
 from pyhudi.sql.call.procedure import Call, Column, Parameter, Procedure, Row
 from pyhudi.sql.call.unsupported_procedures import LATER
@@ -33,7 +33,7 @@ def _one(known: Mapping[str, Procedure], name: str) -> str:
         return f"{name}: {LATER[name]}"
     procedure = known.get(name)
     if procedure is None:
-        raise UsageError(f"there is no procedure {name}.{nearest(name, [*known, *LATER])} CALL help() lists them.")
+        raise UsageError(f"there is no procedure {name}.{did_you_mean(name, [*known, *LATER])} CALL help() lists them.")
     lines = [procedure.about, usage(procedure), "parameters:", _line("param", "type_name", "default_value", "required")]
     lines += [
         _line(

@@ -99,8 +99,8 @@ def _records(call: Call) -> Iterator[Row]:
         for path in paths
         for block, content in _blocks(storage, path)
         if block.type in (BlockType.AVRO, BlockType.PARQUET, BlockType.HFILE)
-        for piece in data_rows(block, content, _names(block))
-        for row in piece.to_pylist()
+        for file_slice in data_rows(block, content, _names(block))
+        for row in file_slice.to_pylist()
     )
     return itertools.islice(rows, call.number("limit"))
 

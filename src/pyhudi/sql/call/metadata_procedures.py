@@ -56,8 +56,8 @@ def _stats(call: Call) -> Iterator[Row]:
     _, metadata = _opened(call)
     for name in sorted(metadata.partitions):
         slices = metadata.partition(name).slices
-        bases = [piece.base.size for piece in slices if piece.base is not None]
-        logs = [log.size for piece in slices for log in piece.logs]
+        bases = [file_slice.base.size for file_slice in slices if file_slice.base is not None]
+        logs = [log.size for file_slice in slices for log in file_slice.logs]
         yield f"{name}.baseFileCount", str(len(bases))
         yield f"{name}.logFileCount", str(len(logs))
         yield f"{name}.totalBaseFileSizeInBytes", str(sum(bases))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from pyspark.sql import DataFrame
 
-from pyhudi.errors import UnsupportedError, UsageError, about, nearest
+from pyhudi.errors import UnsupportedError, UsageError, did_you_mean, with_subject
 from pyhudi.sql.call.call_arguments import bind, read_call
 from pyhudi.sql.call.procedure import Call, Column, Row
 from pyhudi.sql.call.registry import PROCEDURES
@@ -30,9 +30,9 @@ def call(statement: Statement) -> DataFrame | None:
     if procedure is None:
         if stated.name in LATER:
             problem = f"CALL {stated.name}: {LATER[stated.name]}; nothing was done. CALL help() lists what is served."
-            raise about(UnsupportedError(problem), stated.name)
-        hint = nearest(stated.name, list(PROCEDURES))
-        raise about(UsageError(f"there is no procedure {stated.name}.{hint} CALL help() lists them."), stated.name)
+            raise with_subject(UnsupportedError(problem), stated.name)
+        hint = did_you_mean(stated.name, list(PROCEDURES))
+        raise with_subject(UsageError(f"there is no procedure {stated.name}.{hint} CALL help() lists them."), stated.name)
     arguments = bind(statement, procedure, stated)
     answer = shown(statement, procedure.columns, procedure.run(Call(statement, procedure, arguments)))
     condition = arguments.get("filter")

@@ -45,7 +45,7 @@ def _named_partitions(call: Call, table: HudiTable, text: str) -> list[str]:
     """Return the partition paths that a list with `*` at the end of its parts means."""
     there = open_snapshot(table.storage, SnapshotQuery()).partition_paths
     found = []
-    for part in (piece.strip() for piece in text.split(",")):
+    for part in (file_slice.strip() for file_slice in text.split(",")):
         matching = [path for path in there if path == part or (part.endswith("*") and path.startswith(part.rstrip("*")))]
         if not matching:
             raise UsageError(

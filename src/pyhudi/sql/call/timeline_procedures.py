@@ -21,7 +21,7 @@ from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.timeline_archive.full_timeline import read_rows
 from pyhudi.txn.locked_table import locked_table
-from pyhudi.txn.markers import forget_markers
+from pyhudi.txn.markers import delete_marker_directory
 
 _WAIT_S: Final = 60.0
 
@@ -140,7 +140,7 @@ def _delete_marker(call: Call) -> Iterator[Row]:
     with locked_table(table.storage, _WAIT_S, table.clock, table.ids) as locked:
         if any(not instant.is_completed for instant in locked.timeline.find(wanted)):
             raise UsageError(f"CALL {call.procedure.name}: {wanted} is under way, and its markers tell what to take back if it fails.")
-        forget_markers(locked.storage, wanted)
+        delete_marker_directory(locked.storage, wanted)
     yield (True,)
 
 

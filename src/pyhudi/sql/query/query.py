@@ -25,7 +25,7 @@ from pyhudi.read.snapshot.snapshot import open_snapshot
 from pyhudi.spark.catalog import catalog_table, relations
 from pyhudi.spark.catalog import temp_views as passing_views
 from pyhudi.spark.catalog.catalog_table import CatalogTable
-from pyhudi.spark.catalog.relation_cache import shown_snapshot
+from pyhudi.spark.catalog.relation_cache import catalog_snapshot
 from pyhudi.spark.catalog.relations import refresh_all
 from pyhudi.spark.jvm import jvm
 from pyhudi.spark.jvm.jvm import JavaObject
@@ -85,7 +85,7 @@ def _counted(statement: Statement, names: Sequence[tuple[str, ...]], tables: Seq
         return None
     if _is_cached(statement.session, tables[0]):
         return None
-    rows = counted_rows(shown_snapshot(statement.session, tables[0]))
+    rows = counted_rows(catalog_snapshot(statement.session, tables[0]))
     return None if rows is None else statement.rows([quote(asked["alias"] or "count(1)")], [[f"{rows}L"]])
 
 

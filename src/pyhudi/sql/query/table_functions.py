@@ -13,7 +13,7 @@ from typing import Final
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
-from pyhudi.errors import TableNotFound, UsageError, about
+from pyhudi.errors import TableNotFound, UsageError, with_subject
 from pyhudi.read.incremental.incremental import ChangesQuery
 from pyhudi.read.snapshot.query_type import SnapshotQuery
 from pyhudi.spark.catalog import catalog_table
@@ -69,7 +69,7 @@ def _texts(statement: Statement, name: str, call: str) -> list[str]:
     tokens = tokenize(call)
     inside = call[next(token for token in tokens if token.text == "(").end : tokens[-1].start]
     stated = [slice_text(inside, part) for part in split(tokenize(inside), ",") if part]
-    wrong = about(UsageError(f"{name} takes text literals: {_USAGE[name]}."), name)
+    wrong = with_subject(UsageError(f"{name} takes text literals: {_USAGE[name]}."), name)
     if len(stated) not in {_CHANGES: (3, 4), _QUERY: (2,)}.get(name, (1, 2)):
         raise wrong
     if all(PLAIN_TEXT.fullmatch(text) for text in stated):
@@ -86,7 +86,7 @@ def _texts(statement: Statement, name: str, call: str) -> list[str]:
 def _changes(arguments: Sequence[str]) -> ChangesQuery:
     _, form, since, *until = arguments
     if form.lower() not in ("latest_state", "cdc"):
-        raise about(UsageError(f"{_CHANGES} gives 'latest_state' or 'cdc', not '{form}': {_USAGE[_CHANGES]}."), form)
+        raise with_subject(UsageError(f"{_CHANGES} gives 'latest_state' or 'cdc', not '{form}': {_USAGE[_CHANGES]}."), form)
     return ChangesQuery(since, until[0] if until else None, change_data=form.lower() == "cdc")
 
 
@@ -97,7 +97,7 @@ def _snapshot(arguments: Sequence[str]) -> SnapshotQuery:
     if mode == "read_optimized":
         return SnapshotQuery("read_optimized")
     problem = f"{_QUERY} reads 'snapshot' or 'read_optimized', not '{arguments[1]}': {_USAGE[_QUERY]}."
-    raise about(UsageError(problem), arguments[1])
+    raise with_subject(UsageError(problem), arguments[1])
 
 
 def _location(session: SparkSession, table: str) -> str:

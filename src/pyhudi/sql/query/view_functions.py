@@ -114,16 +114,16 @@ def _slices(table: HudiTable, arguments: Sequence[str]) -> Iterator[dict[str, An
         for group in view.groups(path):
             planned = pending.get(group.id)
             named = set() if planned is None else {name.rpartition("/")[2] for name in planned.operation.delta_files or ()}
-            for piece in group.slices:
-                size = sum(log.size for log in piece.logs)
-                scheduled = sum(log.size for log in piece.logs if str(log.name) in named)
+            for file_slice in group.slices:
+                size = sum(log.size for log in file_slice.logs)
+                scheduled = sum(log.size for log in file_slice.logs if str(log.name) in named)
                 yield {
                     "File_ID": group.id.file_id,
                     "Partition_Path": path,
-                    "Base_Instant_Time": piece.base_instant,
-                    "Base_File_Path": "" if piece.base is None else f"{hadoop_base(table.storage)}/{piece.base.path}",
-                    "Base_File_Size": -1 if piece.base is None else piece.base.size,
-                    "Log_File_Count": len(piece.logs),
+                    "Base_Instant_Time": file_slice.base_instant,
+                    "Base_File_Path": "" if file_slice.base is None else f"{hadoop_base(table.storage)}/{file_slice.base.path}",
+                    "Base_File_Size": -1 if file_slice.base is None else file_slice.base.size,
+                    "Log_File_Count": len(file_slice.logs),
                     "Log_File_Size": size,
                     "Log_File_Scheduled": scheduled,
                     "Log_File_Unscheduled": size - scheduled,

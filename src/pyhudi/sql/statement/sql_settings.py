@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from pyhudi.spark.catalog.catalog_table import CatalogTable
 from pyhudi.spark.options.session_options import session_options
 from pyhudi.spec.config.config_keys import find_key
-from pyhudi.spec.options import note_without_effect, overruled
+from pyhudi.spec.options import merge_options, note_without_effect
 from pyhudi.storage.defaults_file import default_write_options
 
 OVERWRITE_MODE: Final = "hoodie.datasource.overwrite.mode"
@@ -35,13 +35,13 @@ _IGNORED: Final = {
 
 def call_options(session: SparkSession, entry: CatalogTable | None) -> dict[str, str]:
     """Return the options of a procedure that writes to a table, which may be named by its path."""
-    return dict(write_options(session, entry)) if entry is not None else overruled(default_write_options(), session_options(session))
+    return dict(write_options(session, entry)) if entry is not None else merge_options(default_write_options(), session_options(session))
 
 
 def write_options(session: SparkSession, entry: CatalogTable) -> Mapping[str, str]:
     """Return the options of a write to a table of the session catalog, by their names as they were given."""
     stated = {key: value for key, value in entry.properties.items() if key.startswith(_PREFIXES)}
-    chosen = overruled(default_write_options(), stated, session_options(session))
+    chosen = merge_options(default_write_options(), stated, session_options(session))
     return {key: value for key, value in chosen.items() if not _is_ignored(key)}
 
 

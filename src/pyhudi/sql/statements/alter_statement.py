@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructField, StructType
 
-from pyhudi.errors import HudiError, UnsupportedError, about
+from pyhudi.errors import HudiError, UnsupportedError, with_subject
 from pyhudi.spark.catalog.relation_cache import forget, refresh
 from pyhudi.spark.jvm import jvm
 from pyhudi.spark.jvm.frame_schema import arrow_type
@@ -47,7 +47,7 @@ def alter_columns(statement: Statement) -> DataFrame | None:
         altered = alter_schema(target.table, changes, target.options) if changes else None
     except HudiError as error:
         named = (".".join(change.path) for change in changes)
-        raise about(error, next((path for path in named if path in str(error)), ".".join(changes[0].path))) from None
+        raise with_subject(error, next((path for path in named if path in str(error)), ".".join(changes[0].path))) from None
     if altered is not None:
         forget(statement.session, entry)
         refresh(statement.session, entry)

@@ -14,7 +14,7 @@ from typing import Final
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StringType, StructField, StructType
 
-from pyhudi.errors import OptionError, SchemaError, TableExists, TableNotFound, UnsupportedError, UsageError, about
+from pyhudi.errors import OptionError, SchemaError, TableExists, TableNotFound, UnsupportedError, UsageError, with_subject
 from pyhudi.schema.meta_columns import META_COLUMNS
 from pyhudi.spark.catalog import catalog_table
 from pyhudi.spark.catalog.catalog_table import CatalogTable
@@ -116,7 +116,7 @@ def create_storage(definition: Definition, location: str) -> HudiTable:
     """
     given = {key: value for key, value in definition.properties.items() if definitions.is_option(key)}
     options = spec_options.resolve(
-        spec_options.overruled({_HIVE_STYLE: "true"}, default_table_options("hoodie.table.name", _PARTITIONS), given)
+        spec_options.merge_options({_HIVE_STYLE: "true"}, default_table_options("hoodie.table.name", _PARTITIONS), given)
     )
     schema = definition.ordered(definitions.without_meta_columns(definition.schema))
     if not schema.names:
@@ -171,7 +171,7 @@ def _column_names(definition: Definition, schema: StructType, options: Options, 
         problem = (
             f"CREATE TABLE {definition.qualified_name}: {missing[0]} of {key} is no column; the columns are {', '.join(schema.names)}."
         )
-        raise about(SchemaError(problem), next((text for text in definition.properties.values() if missing[0] in text), missing[0]))
+        raise with_subject(SchemaError(problem), next((text for text in definition.properties.values() if missing[0] in text), missing[0]))
     return tuple(spelled for spelled in found.values() if spelled is not None)
 
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 
-from pyhudi.errors import OptionError, SchemaError, about
+from pyhudi.errors import OptionError, SchemaError, with_subject
 from pyhudi.spark.catalog import relations
 from pyhudi.spark.jvm import jvm
 from pyhudi.spec.actions.commit import Operation
-from pyhudi.spec.options import Options, overruled, resolve
+from pyhudi.spec.options import Options, merge_options, resolve
 from pyhudi.sql.statement.statement import Statement
 from pyhudi.sql.text.tokens import find_word, slice_text
 from pyhudi.sql.write.column_assignment import Target, conform
@@ -60,7 +60,7 @@ def insert(statement: Statement) -> DataFrame | None:
     source = statement.ask_for_data(_query_text(statement, stated))
     rows = conform(source, _targets(target, stated, source), f"INSERT into {entry.qualified_name}")
     own = relations.options_of(plan.table())
-    options = resolve(overruled(target.options, own))
+    options = resolve(merge_options(target.options, own))
     operation, partitions = _operation(target, stated, options)
     return target.write(operation, rows, partitions=partitions, options={**_policy(target, options), **own})
 
@@ -110,7 +110,7 @@ def _targets(target: WriteTarget, stated: _Insert, source: DataFrame) -> list[Ta
     static = {_known(target, names, name): value for name, value in stated.partition.items() if value is not None}
     if strange := [name for name in static if name not in target.partition_columns]:
         problem = f"{strange[0]} in PARTITION (...) is not a partition column of {target.name}: those are {target.partition_columns}."
-        raise about(SchemaError(problem), strange[0])
+        raise with_subject(SchemaError(problem), strange[0])
     if stated.columns:
         order = [_known(target, names, name) for name in stated.columns]
         order += [name for name in target.partition_columns if name in static and name not in order]
@@ -129,7 +129,7 @@ def _position(name: str, fed: list[str], given: dict[str, int] | None) -> int | 
 
 def _known(target: WriteTarget, names: dict[str, str], name: str) -> str:
     if name.lower() not in names:
-        raise about(SchemaError(f"{target.name} has no column {name}: its columns are {', '.join(target.columns)}."), name)
+        raise with_subject(SchemaError(f"{target.name} has no column {name}: its columns are {', '.join(target.columns)}."), name)
     return names[name.lower()]
 
 

@@ -15,7 +15,7 @@ from pyhudi.errors import TableExists, TableNotFound
 from pyhudi.spark.catalog import catalog_table, relations
 from pyhudi.spark.catalog.catalog_table import CatalogTable
 from pyhudi.spark.jvm import jvm
-from pyhudi.spec.options import overruled
+from pyhudi.spec.options import merge_options
 from pyhudi.sql.statement.statement import Statement
 from pyhudi.sql.statements import create_table as create
 from pyhudi.sql.text.tokens import find_word, name_at, quote
@@ -60,7 +60,7 @@ def _definition(statement: Statement, source: tuple[str, ...], entry: CatalogTab
         name=name,
         schema=columns,
         partition_columns=_partition_columns(statement, source),
-        properties=overruled({} if entry is None else _properties(entry), stated),
+        properties=merge_options({} if entry is None else _properties(entry), stated),
         location=None if place is None else str(statement.ask(f"SELECT {tokens[place + 1].text}").collect()[0][0]),
         comment=None,
         if_not_exists=bool(statement.plan.ifNotExists()),
@@ -84,7 +84,7 @@ def _properties(entry: CatalogTable) -> Mapping[str, str]:
         "hoodie.datasource.write.partitionpath.urlencode": "true" if config.url_encode else "",
     }
     stated = {name: value for name, value in entry.properties.items() if name not in _IDENTITY}
-    return overruled({name: value for name, value in own.items() if value}, stated)
+    return merge_options({name: value for name, value in own.items() if value}, stated)
 
 
 def _check_free(definition: Definition, location: str) -> None:

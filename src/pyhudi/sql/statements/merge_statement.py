@@ -18,7 +18,7 @@ from pyhudi.spark.writer.frame_write import bytes_here_max
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.sql.statement.statement import Statement
 from pyhudi.sql.write.merge_query import MergeQuery
-from pyhudi.sql.write.merge_text import Deed, MergeText, merge_text
+from pyhudi.sql.write.merge_text import ClauseAction, MergeText, merge_text
 from pyhudi.sql.write.write_target import open_for_change
 
 
@@ -55,5 +55,5 @@ def _check(text: MergeText, table: str) -> None:
             )
         if not clause.condition:
             ended.add(clause.rows)
-        if clause.deed is Deed.INSERT and clause.assignments == ():
+        if clause.action is ClauseAction.INSERT and clause.assignments == ():
             raise SchemaError(f"MERGE INTO {table}: INSERT names no columns.")

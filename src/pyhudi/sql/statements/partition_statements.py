@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from pyspark.sql import DataFrame
 
-from pyhudi.errors import UnsupportedError, UsageError, about
+from pyhudi.errors import UnsupportedError, UsageError, with_subject
 from pyhudi.read.snapshot.query_type import SnapshotQuery
 from pyhudi.read.snapshot.snapshot import open_snapshot
 from pyhudi.spark.jvm import jvm
@@ -71,7 +71,7 @@ def _drop(target: WriteTarget, paths: list[str], *, must_exist: bool) -> DataFra
 
 
 def _partition_paths(target: WriteTarget) -> tuple[str, ...]:
-    return open_snapshot(target.table.storage, SnapshotQuery()).standing_partitions
+    return open_snapshot(target.table.storage, SnapshotQuery()).live_partitions
 
 
 def _path(target: WriteTarget, spec: JavaObject, what: str) -> str:
@@ -81,7 +81,7 @@ def _path(target: WriteTarget, spec: JavaObject, what: str) -> str:
         raise UsageError(f"{what}: {target.name} is not partitioned.")
     if strange := [name for name in values if name.lower() not in known]:
         problem = f"{what}: {strange[0]} is no partition column of {target.name}; those are {', '.join(target.partition_columns)}."
-        raise about(UsageError(problem), strange[0])
+        raise with_subject(UsageError(problem), strange[0])
     path = target.static_partition(values)
     if path is None:
         raise UsageError(f"{what} of {target.name} names all partition columns: {', '.join(target.partition_columns)}.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
-from pyhudi.errors import UsageError, about
+from pyhudi.errors import UsageError, with_subject
 from pyhudi.read.snapshot.query_type import SnapshotQuery
 from pyhudi.read.snapshot.snapshot import open_snapshot
 from pyhudi.spark.jvm import jvm
@@ -30,9 +30,9 @@ def show_partitions(statement: Statement) -> DataFrame | None:
     wanted = _partition_spec(statement)
     if strange := [column for column in wanted if column not in {field.lower() for field in fields}]:
         problem = f"SHOW PARTITIONS: {strange[0]} is no partition column of {entry.qualified_name}; those are {', '.join(fields)}."
-        raise about(UsageError(problem), strange[0])
+        raise with_subject(UsageError(problem), strange[0])
     rows = []
-    for path in snapshot.standing_partitions:
+    for path in snapshot.live_partitions:
         values = config.partition_values(path)
         if all(wanted.get(field.lower(), value) == value for field, value in zip(fields, values, strict=True)):
             shown = partition_path.build(fields, values, hive_style=True, url_encode=False) if config.slash_dates else path

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StringType
 
-from pyhudi.errors import SchemaError, about
+from pyhudi.errors import SchemaError, with_subject
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.sql.statement.statement import Statement
 from pyhudi.sql.text.tokens import find_word, quote, slice_text, split
@@ -92,8 +92,8 @@ def _assigned(target: WriteTarget, clauses: _Clauses) -> dict[str, str]:
                 f"UPDATE of {target.name} assigns {name}, which is part of the record key or the partition: it says which row this is."
                 " Delete the row and insert it anew."
             )
-            raise about(SchemaError(problem), ".".join(stated.parts))
+            raise with_subject(SchemaError(problem), ".".join(stated.parts))
         if name in assigned:
-            raise about(SchemaError(f"UPDATE of {target.name} assigns {name} twice."), ".".join(stated.parts), 1)
+            raise with_subject(SchemaError(f"UPDATE of {target.name} assigns {name} twice."), ".".join(stated.parts), 1)
         assigned[name] = stated.value
     return assigned

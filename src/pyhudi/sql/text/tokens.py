@@ -49,11 +49,11 @@ def tokenize(text: str) -> list[Token]:
     tokens: list[Token] = []
     depth = 0
     for start, end in _spans(text):
-        piece = text[start:end]
-        if piece in _CLOSE:
+        file_slice = text[start:end]
+        if file_slice in _CLOSE:
             depth -= 1
-        tokens.append(Token(piece, start, end, depth))
-        if piece in _OPEN:
+        tokens.append(Token(file_slice, start, end, depth))
+        if file_slice in _OPEN:
             depth += 1
     while tokens and tokens[-1].text == ";":
         tokens.pop()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pyhudi.errors import SchemaError, UnsupportedError, about
+from pyhudi.errors import SchemaError, UnsupportedError, with_subject
 from pyhudi.sql.text.tokens import Token, name_part, slice_text
 from pyhudi.sql.write.write_target import WriteTarget
 
@@ -51,10 +51,10 @@ def column_of(target: WriteTarget, parts: tuple[str, ...], what: str) -> str:
     known = [i for i, part in enumerate(parts) if part.lower() in columns]
     if not known:
         problem = f"{target.name} has no column {'.'.join(parts)}: its columns are {', '.join(target.columns)}."
-        raise about(SchemaError(problem), ".".join(parts))
+        raise with_subject(SchemaError(problem), ".".join(parts))
     if known[-1] != len(parts) - 1:
         problem = (
             f"{what} of {target.name} assigns {'.'.join(parts)}, a field inside a column; assign the whole column with named_struct(...)."
         )
-        raise about(UnsupportedError(problem), ".".join(parts))
+        raise with_subject(UnsupportedError(problem), ".".join(parts))
     return columns[parts[-1].lower()]

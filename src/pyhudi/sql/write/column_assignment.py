@@ -14,7 +14,7 @@ from functools import lru_cache
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import ArrayType, DataType, MapType, NullType, StructField, StructType
 
-from pyhudi.errors import SchemaError, about
+from pyhudi.errors import SchemaError, with_subject
 from pyhudi.spark.jvm import jvm
 from pyhudi.sql.text.tokens import quote, text_literal
 
@@ -92,7 +92,7 @@ def require_storable(session: SparkSession, found: DataType, target: Target, wha
             f" stored there safely."
             f" Write CAST(... AS {wanted}) in the query if that is what you mean."
         )
-        raise about(SchemaError(problem), target.name)
+        raise with_subject(SchemaError(problem), target.name)
 
 
 def cast_text(value: str, data_type: DataType) -> str:

@@ -103,8 +103,8 @@ def _writes(operation: Operation, config: TableConfig, partitions: Sequence[str]
 
 
 def _stands(snapshot: Snapshot) -> str:
-    slices = [piece for path in snapshot.partition_paths for piece in snapshot.slices(path)]
-    files = [piece.base for piece in slices if piece.base is not None]
-    logs = [log for piece in slices for log in piece.logs]
+    slices = [file_slice for path in snapshot.partition_paths for file_slice in snapshot.slices(path)]
+    files = [file_slice.base for file_slice in slices if file_slice.base is not None]
+    logs = [log for file_slice in slices for log in file_slice.logs]
     size = sum(file.size for file in files) + sum(log.size for log in logs)
     return f"the table has {len(files)} base files and {len(logs)} log files in {len(snapshot.partition_paths)} partitions, {size:,} bytes"

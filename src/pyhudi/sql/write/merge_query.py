@@ -13,7 +13,7 @@ from functools import cached_property
 from pyspark.sql import DataFrame
 from pyspark.sql.types import DataType, MapType, StructField, VariantType
 
-from pyhudi.errors import SchemaError, about
+from pyhudi.errors import SchemaError, with_subject
 from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN
 from pyhudi.spark.writer.local_join import Join, joined_rows
 from pyhudi.sql.statement.statement import Statement
@@ -21,7 +21,7 @@ from pyhudi.sql.text.tokens import quote
 from pyhudi.sql.write.assignments import Assignment, column_of
 from pyhudi.sql.write.column_assignment import Target, cast_text, require_storable
 from pyhudi.sql.write.merge_equalities import equalities
-from pyhudi.sql.write.merge_text import Clause, Deed, MergeText, Rows
+from pyhudi.sql.write.merge_text import Clause, ClauseAction, MergeText, Rows
 from pyhudi.sql.write.write_target import WriteTarget
 from pyhudi.write.tagging.change_facts import UNCHANGED_COLUMN
 from pyhudi.write.tagging.prepped import LOCATION_COLUMNS
@@ -94,7 +94,7 @@ class MergeQuery:
 
         A row that is inserted may meet a record of its key, which it then replaces.
         """
-        if any(branch.clause.deed is Deed.INSERT for branch in self._branches):
+        if any(branch.clause.action is ClauseAction.INSERT for branch in self._branches):
             return None
         return tuple(dict.fromkeys(name for branch in self._branches for name in branch.assigned))
 
@@ -141,14 +141,14 @@ class MergeQuery:
         return f"{text.target} RIGHT OUTER JOIN {text.source} ON {text.on}"
 
     def _listed(self, branches: Sequence[_Branch]) -> list[str]:
-        inserts_only = all(branch.clause.deed is Deed.INSERT for branch in branches)
+        inserts_only = all(branch.clause.action is ClauseAction.INSERT for branch in branches)
         located = [
             f"{f'CAST(NULL AS {kind})' if inserts_only else f'{self._text.target_name}.{quote(stored)}'} AS {quote(name)}"
             for name, (stored, kind) in self._location.items()
         ]
         columns = [f"{self._case(branches, name)} AS {quote(name)}" for name in self._target.columns]
         chosen = " ".join(f"WHEN {self._applies(branch, branches)} THEN {branch.number}" for branch in branches)
-        deletes = [str(branch.number) for branch in branches if branch.clause.deed is Deed.DELETE]
+        deletes = [str(branch.number) for branch in branches if branch.clause.action is ClauseAction.DELETE]
         return [
             *located,
             f"CASE {chosen} END AS {_CLAUSE}",
@@ -175,7 +175,7 @@ class MergeQuery:
         """Return the condition under which an update leaves its row as it is; values without an equality count as changed."""
         whens = []
         for branch in branches:
-            if branch.clause.deed is not Deed.UPDATE or any(
+            if branch.clause.action is not ClauseAction.UPDATE or any(
                 not _comparable(self._target.schema[name].dataType) for name in branch.assigned
             ):
                 continue
@@ -184,11 +184,11 @@ class MergeQuery:
         return f"CASE {_CLAUSE} {' '.join(whens)} ELSE false END" if whens else "false"
 
     def _branch(self, number: int, clause: Clause) -> _Branch:
-        if clause.deed is Deed.DELETE:
+        if clause.action is ClauseAction.DELETE:
             return _Branch(number, clause, {}, ())
         assigned = dict(self._assigned(clause))
         values = self._typed(assigned, clause)
-        if clause.deed is Deed.UPDATE:
+        if clause.action is ClauseAction.UPDATE:
             kept = {name: f"{self._text.target_name}.{quote(name)}" for name in self._target.columns}
             return _Branch(number, clause, {**kept, **values}, tuple(values))
         return _Branch(number, clause, values, tuple(values))
@@ -200,7 +200,9 @@ class MergeQuery:
         for one in stated:
             name = column_of(self._target, one.parts, "MERGE INTO")
             if name in seen:
-                raise about(SchemaError(f"MERGE INTO {self._target.name} assigns {name} twice in one clause."), ".".join(one.parts), 1)
+                raise with_subject(
+                    SchemaError(f"MERGE INTO {self._target.name} assigns {name} twice in one clause."), ".".join(one.parts), 1
+                )
             seen.add(name)
             yield name, one.value
 
@@ -218,10 +220,10 @@ class MergeQuery:
         missing = [name for name in self._target.columns if name.lower() not in given]
         if missing:
             problem = (
-                f"MERGE INTO {self._target.name}: {clause.deed.value} * needs every column of the table in the source, which lacks"
+                f"MERGE INTO {self._target.name}: {clause.action.value} * needs every column of the table in the source, which lacks"
                 f" {', '.join(missing)}; name the columns instead."
             )
-            raise about(SchemaError(problem), "*")
+            raise with_subject(SchemaError(problem), "*")
         source_name = self._text.source_name
         return [Assignment((name,), f"{source_name}.{quote(given[name.lower()].name)}") for name in self._target.columns]
 

@@ -24,7 +24,7 @@ class Rows(enum.Enum):
     NOT_MATCHED_BY_SOURCE = "NOT MATCHED BY SOURCE"
 
 
-class Deed(enum.Enum):
+class ClauseAction(enum.Enum):
     """What a WHEN clause does to its rows."""
 
     UPDATE = "UPDATE"
@@ -38,7 +38,7 @@ class Clause:
 
     rows: Rows
     condition: str
-    deed: Deed
+    action: ClauseAction
     assignments: tuple[Assignment, ...] | None = ()
 
 
@@ -134,7 +134,7 @@ def _is_name(tokens: Sequence[Token], at: int) -> bool:
 
 def _clause(text: str, tokens: Sequence[Token]) -> Clause:
     then = next(at for at in _outside_case(tokens, 0) if tokens[at].is_word("THEN"))
-    head, deed = tokens[:then], tokens[then + 1 :]
+    head, action = tokens[:then], tokens[then + 1 :]
     matched = next(at for at, token in enumerate(head) if token.is_word("MATCHED"))
     rest = matched + 1
     rows = Rows.NOT_MATCHED if head[matched - 1].is_word("NOT") else Rows.MATCHED
@@ -142,20 +142,20 @@ def _clause(text: str, tokens: Sequence[Token]) -> Clause:
         rows = Rows.NOT_MATCHED_BY_SOURCE if head[rest + 1].is_word("SOURCE") else rows
         rest += 2
     condition = slice_text(text, head[rest + 1 :])  # after AND
-    return Clause(rows, condition, *_deed(text, deed))
+    return Clause(rows, condition, *_action_of(text, action))
 
 
-def _deed(text: str, tokens: Sequence[Token]) -> tuple[Deed, tuple[Assignment, ...] | None]:
+def _action_of(text: str, tokens: Sequence[Token]) -> tuple[ClauseAction, tuple[Assignment, ...] | None]:
     if tokens[0].is_word("DELETE"):
-        return Deed.DELETE, ()
+        return ClauseAction.DELETE, ()
     if tokens[0].is_word("UPDATE"):
         stated = tokens[2:]
         if stated[0].text == "*":
-            return Deed.UPDATE, None
-        return Deed.UPDATE, tuple(assignment(text, part) for part in split(stated, ","))
+            return ClauseAction.UPDATE, None
+        return ClauseAction.UPDATE, tuple(assignment(text, part) for part in split(stated, ","))
     if tokens[1].text == "*":
-        return Deed.INSERT, None
+        return ClauseAction.INSERT, None
     values_at = _word(tokens, "VALUES", 0)
     columns = [column_parts(part) for part in split(inside(tokens[1:values_at]), ",")]
     values = [value_text(text, part) for part in split(inside(tokens[values_at + 1 :]), ",")]
-    return Deed.INSERT, tuple(map(Assignment, columns, values))
+    return ClauseAction.INSERT, tuple(map(Assignment, columns, values))

@@ -11,7 +11,7 @@ from typing import Final
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructField, StructType
 
-from pyhudi.errors import OptionError, SchemaError, UnsupportedError, UsageError, about, nearest
+from pyhudi.errors import OptionError, SchemaError, UnsupportedError, UsageError, did_you_mean, with_subject
 from pyhudi.schema.meta_columns import META_COLUMNS
 from pyhudi.spark.catalog import catalog_table
 from pyhudi.spark.catalog.relation_cache import catalog_order
@@ -112,7 +112,7 @@ def _check_columns(table: str, schema: StructType) -> None:
     seen: set[str] = set()
     for field in schema.fields:
         if field.name.lower() in seen:
-            raise about(SchemaError(f"CREATE TABLE {table} states the column {field.name} twice."), field.name, 1)
+            raise with_subject(SchemaError(f"CREATE TABLE {table} states the column {field.name} twice."), field.name, 1)
         seen.add(field.name.lower())
         _check_clauses(table, field)
 
@@ -125,7 +125,7 @@ def _check_clauses(table: str, field: StructField) -> None:
     ):
         if any(known.lower() == key.lower() for known in field.metadata):
             problem = f"CREATE TABLE {table}: {clause} of the column {field.name} is not served by Hudi tables; leave it out."
-            raise about(UnsupportedError(problem), field.name)
+            raise with_subject(UnsupportedError(problem), field.name)
 
 
 def without_meta_columns(schema: StructType) -> StructType:
@@ -143,8 +143,8 @@ def _partition_columns(table: str, plan: JavaObject, schema: StructType) -> tupl
             )
         name = ".".join(transform.references()[0].fieldNames())
         if schema.names and name.lower() not in names:
-            problem = f"CREATE TABLE {table}: PARTITIONED BY names {name}, which is no column.{nearest(name, schema.names)}"
-            raise about(SchemaError(problem), name)
+            problem = f"CREATE TABLE {table}: PARTITIONED BY names {name}, which is no column.{did_you_mean(name, schema.names)}"
+            raise with_subject(SchemaError(problem), name)
         found.append(names.get(name.lower(), name))
     return tuple(found)
 
@@ -155,7 +155,7 @@ def _properties(table: str, spec: JavaObject) -> dict[str, str]:
     for key in options.keys() & stated.keys():
         if options[key] != stated[key]:
             problem = f"CREATE TABLE {table} gives {key} twice: {options[key]!r} in OPTIONS, {stated[key]!r} in TBLPROPERTIES."
-            raise about(OptionError(problem), key, 1)
+            raise with_subject(OptionError(problem), key, 1)
     merged = {**options, **stated}
     check_spelling(table, merged)
     return merged
@@ -173,4 +173,4 @@ def check_spelling(table: str, keys: Iterable[str]) -> None:
             continue
         hint = suggestion(key)
         if hint and "hoodie." not in hint:
-            raise about(OptionError(f"CREATE TABLE {table}: {key} is no property of a Hudi table.{hint}"), key)
+            raise with_subject(OptionError(f"CREATE TABLE {table}: {key} is no property of a Hudi table.{hint}"), key)

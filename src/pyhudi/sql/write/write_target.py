@@ -22,7 +22,7 @@ from pyhudi.spark.jvm.jvm import JavaObject
 from pyhudi.spark.jvm.spark_types import spark_schema
 from pyhudi.spark.scan.scan import scan
 from pyhudi.spec.actions.commit import Operation
-from pyhudi.spec.options import overruled
+from pyhudi.spec.options import merge_options
 from pyhudi.spec.visibility import Visibility
 from pyhudi.sql.statement import sql_settings as settings
 from pyhudi.sql.statement.statement import Statement
@@ -123,7 +123,7 @@ class WriteTarget:
 
         A statement to be explained writes nothing, its result is the explanation.
         """
-        chosen = overruled(self.options, options or {})
+        chosen = merge_options(self.options, options or {})
         if self.statement.explain is not None:
             return explained_write(self.statement, self.snapshot, operation, rows, chosen, partitions=partitions, columns=columns)
         result = write(self.table, operation, rows, options=chosen, located=located, partitions=partitions, seen=seen, columns=columns)

@@ -31,8 +31,8 @@ _WAITING = {
 def problems(view: FileSystemView) -> Iterator[Problem]:
     """Yield what is wrong with the files that the current state reads, with the timeline and with the metadata table."""
     for path in view.partition_paths():
-        for piece in (group.slices[0] for group in view.groups(path)):
-            yield from _damage(view, piece)
+        for file_slice in (group.slices[0] for group in view.groups(path)):
+            yield from _damage(view, file_slice)
         try:
             view.latest_slices(path)
         except CorruptTableError as error:
@@ -49,14 +49,14 @@ def problems(view: FileSystemView) -> Iterator[Problem]:
     yield from (_problem(*problem) for problem in metadata_table_problems(view, schema))
 
 
-def _damage(view: FileSystemView, piece: FileSlice) -> Iterator[Problem]:
-    if piece.base is not None:
+def _damage(view: FileSystemView, file_slice: FileSlice) -> Iterator[Problem]:
+    if file_slice.base is not None:
         try:
-            with open_parquet(view.storage, piece.base.path) as parquet:
+            with open_parquet(view.storage, file_slice.base.path) as parquet:
                 assert parquet.metadata is not None
         except CorruptTableError as error:
-            yield _problem("file is whole", piece.base.path, str(error))
-    for log in piece.logs:
+            yield _problem("file is whole", file_slice.base.path, str(error))
+    for log in file_slice.logs:
         yield from (_problem("file is whole", log.path, problem) for problem in log_problems(view.storage, log.path))
 
 

@@ -27,16 +27,16 @@ _PLAN = pa.schema(
 def plan(storage: Storage, filter: str | pc.Expression | None, options: Mapping[str, str] | None = None) -> pa.Table:  # noqa: A002
     """Return one row a file of the current state; see `Inspect.plan`."""
     found = selection(storage, None, filter, None, "snapshot", meta_columns=False, options=options).explained()
-    return pa.Table.from_pylist([row for piece, reason in found for row in _rows(piece, reason)], schema=_PLAN)
+    return pa.Table.from_pylist([row for file_slice, reason in found for row in _rows(file_slice, reason)], schema=_PLAN)
 
 
-def _rows(piece: FileSlice, reason: str | None) -> Iterator[dict[str, object]]:
-    base: list[BaseFile | LogFile] = [] if piece.base is None else [piece.base]
-    for file in (*base, *piece.logs):
+def _rows(file_slice: FileSlice, reason: str | None) -> Iterator[dict[str, object]]:
+    base: list[BaseFile | LogFile] = [] if file_slice.base is None else [file_slice.base]
+    for file in (*base, *file_slice.logs):
         yield {
             "path": file.path,
-            "partition_path": piece.group.partition_path,
-            "file_id": piece.group.file_id,
+            "partition_path": file_slice.group.partition_path,
+            "file_id": file_slice.group.file_id,
             "kind": "base" if isinstance(file, BaseFile) else "log",
             "bytes": file.size,
             "read": reason is None,

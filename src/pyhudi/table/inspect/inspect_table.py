@@ -81,7 +81,7 @@ class Inspect:
         rows = []
         for path in view.partition_paths():
             slices = view.latest_slices(path)
-            files = [size for piece in slices for size in _sizes(piece)]
+            files = [size for file_slice in slices for size in _sizes(file_slice)]
             rows.append({"partition_path": path, "file_groups": len(slices), "files": len(files), "bytes": sum(files)})
         return pa.Table.from_pylist(rows, schema=_PARTITIONS)
 
@@ -92,7 +92,7 @@ class Inspect:
     def files(self) -> pa.Table:
         """Return one row a file that the current state reads; `kind` is base or log."""
         view = self._view()
-        rows = [row for path in view.partition_paths() for piece in view.latest_slices(path) for row in _file_rows(piece)]
+        rows = [row for path in view.partition_paths() for file_slice in view.latest_slices(path) for row in _file_rows(file_slice)]
         return pa.Table.from_pylist(rows, schema=_FILES)
 
     def column_stats(self) -> pa.Table:
@@ -207,16 +207,16 @@ class Inspect:
         view = self._view()
         for path in view.partition_paths():
             for group in view.groups(path):
-                for number, piece in enumerate(group.slices):
+                for number, file_slice in enumerate(group.slices):
                     yield {
                         "partition_path": path,
                         "file_id": group.id.file_id,
-                        "base_instant": piece.base_instant,
+                        "base_instant": file_slice.base_instant,
                         "latest": number == 0,
-                        "base_file": None if piece.base is None else str(piece.base.name),
-                        "base_bytes": None if piece.base is None else piece.base.size,
-                        "log_files": [str(log.name) for log in piece.logs],
-                        "log_bytes": sum(log.size for log in piece.logs),
+                        "base_file": None if file_slice.base is None else str(file_slice.base.name),
+                        "base_bytes": None if file_slice.base is None else file_slice.base.size,
+                        "log_files": [str(log.name) for log in file_slice.logs],
+                        "log_bytes": sum(log.size for log in file_slice.logs),
                     }
 
     def _stats_of(self, file: BaseFile) -> Iterator[dict[str, object]]:
@@ -228,12 +228,12 @@ class Inspect:
                 yield _column_row(file, metadata.num_rows, chunks)
 
 
-def _sizes(piece: FileSlice) -> list[int]:
-    return [log.size for log in piece.logs] + ([piece.base.size] if piece.base else [])
+def _sizes(file_slice: FileSlice) -> list[int]:
+    return [log.size for log in file_slice.logs] + ([file_slice.base.size] if file_slice.base else [])
 
 
-def _file_rows(piece: FileSlice) -> Iterator[dict[str, object]]:
-    files: list[BaseFile | LogFile] = [*([piece.base] if piece.base else []), *piece.logs]
+def _file_rows(file_slice: FileSlice) -> Iterator[dict[str, object]]:
+    files: list[BaseFile | LogFile] = [*([file_slice.base] if file_slice.base else []), *file_slice.logs]
     for file in files:
         yield {
             "path": file.path,

@@ -91,10 +91,10 @@ def _read_archive(timeline: Timeline) -> Iterator[str]:
 def _data(view: FileSystemView) -> Iterator[_Work]:
     storage = view.storage
     for path in view.partition_paths():
-        for piece in (piece for group in view.groups(path) for piece in group.slices):
-            if piece.base is not None:
-                yield _Work(piece.base.path, "base file", lambda one=piece.base.path: _read_pages(storage, one))  # type: ignore[misc]
-            for log in piece.logs:
+        for file_slice in (file_slice for group in view.groups(path) for file_slice in group.slices):
+            if file_slice.base is not None:
+                yield _Work(file_slice.base.path, "base file", lambda one=file_slice.base.path: _read_pages(storage, one))  # type: ignore[misc]
+            for log in file_slice.logs:
                 yield _Work(log.path, "log file", lambda one=log.path: _read_log(storage, one))  # type: ignore[misc]
 
 

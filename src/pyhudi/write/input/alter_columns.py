@@ -180,7 +180,7 @@ def _check(one: Change, schema: InternalSchema, config: TableConfig, *, numbered
     if isinstance(one, RetypeColumn) and _grows(one, schema):
         return
     raise UnsupportedError(
-        f"{_deed(one)} {name} of table {config.name} needs columns that have numbers: SET {SCHEMA_ON_READ} = true first. From then "
+        f"{_action_of(one)} {name} of table {config.name} needs columns that have numbers: SET {SCHEMA_ON_READ} = true first. From then "
         "on the table keeps the history of its schema, for good; readers that do not know it take columns by name."
     )
 
@@ -219,6 +219,6 @@ def _grows(one: RetypeColumn, schema: InternalSchema) -> bool:
         return False
 
 
-def _deed(one: Change) -> str:
+def _action_of(one: Change) -> str:
     words = {DropColumn: "dropping", RenameColumn: "renaming", RetypeColumn: "changing the type of", MoveColumn: "moving"}
     return words.get(type(one), "adding at a place of its own the column")

@@ -16,7 +16,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.types as pt
 
-from pyhudi.errors import SchemaError, nearest
+from pyhudi.errors import SchemaError, did_you_mean
 from pyhudi.schema.meta_columns import IS_DELETED, without_meta_columns
 from pyhudi.spec.options import Options
 
@@ -163,7 +163,7 @@ def _refusal(difference: ColumnDifference, table: str, subject: str = "The data"
 
 def _suggestions(difference: ColumnDifference) -> str:
     """Return the missing name that is nearest to each new one, regardless of case."""
-    return "".join(dict.fromkeys(nearest(name, difference.missing) for name in difference.new))
+    return "".join(dict.fromkeys(did_you_mean(name, difference.missing) for name in difference.new))
 
 
 def _listed(names: Sequence[str]) -> str:

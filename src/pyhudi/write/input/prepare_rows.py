@@ -14,8 +14,8 @@ import pyarrow.compute as pc
 
 from pyhudi.errors import KeyFieldError, UnsupportedError
 from pyhudi.index.rows import deletes_of
-from pyhudi.kernels.base_file.base_file import TableShape
-from pyhudi.kernels.base_file.record_context import shape_of
+from pyhudi.kernels.base_file.base_file import RecordContext
+from pyhudi.kernels.base_file.record_context import record_context_of
 from pyhudi.kernels.keys.key_kernels import key_columns
 from pyhudi.keygen.choose_generator import key_generator
 from pyhudi.schema.avro_arrow import arrow_to_avro, with_meta_fields
@@ -93,16 +93,16 @@ def _in_files(columns: pa.Schema, config: TableConfig) -> pa.Schema:
     return pa.schema([field for field in columns if field.name.lower() not in dropped], metadata=columns.metadata)
 
 
-def table_shape(schema: TableSchema, config: TableConfig) -> TableShape:
+def record_context(schema: TableSchema, config: TableConfig) -> RecordContext:
     """Return what tasks must know of the table.
 
     Raises:
         UnsupportedError: the table merges records by a class that is not known here.
     """
     columns = _in_files(schema.columns, config)
-    shape = shape_of(config, columns, with_meta_fields(schema.avro_json))
+    context = record_context_of(config, columns, with_meta_fields(schema.avro_json))
     in_paths = tuple(field for field in schema.columns if field.name not in columns.names)
-    return replace(shape, path_columns=in_paths) if in_paths else shape
+    return replace(context, path_columns=in_paths) if in_paths else context
 
 
 def require_columns(data: pa.Schema, fields: Iterable[str], role: str, config: TableConfig) -> None:

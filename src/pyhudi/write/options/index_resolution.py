@@ -32,8 +32,8 @@ from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.instant_details import commit_of, read_commit
 from pyhudi.timeline_archive.full_timeline import load_full_timeline
-from pyhudi.write.options.write_config import Choices
-from pyhudi.write.tagging.tag import Tagging
+from pyhudi.write.options.write_config import WriteConfig
+from pyhudi.write.tagging.tag import TagOptions
 
 _log = logging.getLogger("pyhudi.index")
 #: How many commits are looked at for one that wrote files.
@@ -48,11 +48,11 @@ _BYTES_A_LOOKUP: Final = 256 << 10
 _FEW_KEYS: Final = 100
 
 
-def settled(choices: Choices, lookup: Lookup, latest: CommitMetadata | None) -> Choices:
+def settled(write_config: WriteConfig, lookup: Lookup, latest: CommitMetadata | None) -> WriteConfig:
     """Return the choices with the index that the write asks.
 
     Args:
-        choices: what the options decide.
+        write_config: what the options decide.
         lookup: what an index may ask.
         latest: the metadata of the commit before, None when there is none.
 
@@ -60,22 +60,23 @@ def settled(choices: Choices, lookup: Lookup, latest: CommitMetadata | None) -> 
         OptionError: the options contradict how the table is laid out.
         UnsupportedError: the index cannot serve this table.
     """
-    chosen = choose_index(choices.index, lookup, _recent_groups(lookup.view, latest))
+    chosen = choose_index(write_config.index, lookup, _recent_groups(lookup.view, latest))
     index = chosen.index
-    if choices.tagging.drop_known and isinstance(index, GlobalIndex):
+    if write_config.tagging.drop_known and isinstance(index, GlobalIndex):
         index = replace(index, move=False)  # a key that is known in another partition is known
     has_ring = isinstance(index, BucketIndex) and index.is_consistent
-    if choices.clusters and not has_ring:
-        _check_clustering(lookup.view.config.name, is_strict=choices.refuses_unserved)
-    if choices.tagging.operation.replaces and has_ring:
+    if write_config.clusters and not has_ring:
+        _check_clustering(lookup.view.config.name, is_strict=write_config.refuses_unserved)
+    if write_config.tagging.operation.replaces and has_ring:
         raise UnsupportedError(
-            f"{choices.tagging.operation.value} of table {lookup.view.config.name} is not served: consistent hashing names file groups by"
+            f"{write_config.tagging.operation.value} of table {lookup.view.config.name} is not served: consistent hashing "
+            "names file groups by"
             " their buckets, so that rows written later would be taken for those that were replaced. Delete the rows and insert others."
         )
-    tagging = replace(choices.tagging, index=index, reason=chosen.reason)
+    tagging = replace(write_config.tagging, index=index, reason=chosen.reason)
     if tagging.layout is not None and lookup.view.config.is_merge_on_read and tagging.operation is not Operation.UPSERT:
-        tagging = replace(tagging, combine=True)  # new rows of a bucket go to its log, where a key stands once
-    return replace(choices, tagging=tagging)
+        tagging = replace(tagging, precombine=True)  # new rows of a bucket go to its log, where a key stands once
+    return replace(write_config, tagging=tagging)
 
 
 def _check_clustering(table: str, *, is_strict: bool) -> None:
@@ -94,7 +95,7 @@ def is_laid_out_by_keys(storage: Storage, config: TableConfig) -> bool:
     return names_buckets(_recent_groups(view, latest)) or has_rings(view)
 
 
-def refined(tagging: Tagging, asked: names.IndexOptions, parts: Sequence[PartitionRows], view: FileSystemView) -> Tagging:
+def refined(tagging: TagOptions, asked: names.IndexOptions, parts: Sequence[PartitionRows], view: FileSystemView) -> TagOptions:
     """Return how rows are tagged, with the index that suits a batch as well, and say so in the log."""
     if not tagging.looks_up:
         return tagging
@@ -110,8 +111,8 @@ def lookup_pays(keys: int, size: int) -> bool:
 
 
 def _suited(
-    tagging: Tagging, index: PartitionIndex, asked: names.IndexOptions, parts: Sequence[PartitionRows], view: FileSystemView
-) -> Tagging:
+    tagging: TagOptions, index: PartitionIndex, asked: names.IndexOptions, parts: Sequence[PartitionRows], view: FileSystemView
+) -> TagOptions:
     """Return how rows are tagged by an index that nobody named: by what costs least for so many keys and files."""
     files = [file for part in parts for file in view.latest_base_files(part.partition_path)]
     keys, size = sum(part.rows.num_rows for part in parts), sum(file.size for file in files)
@@ -131,7 +132,7 @@ def _recent_groups(view: FileSystemView, latest: CommitMetadata | None) -> list[
     if found or latest is None:
         return found
     listed = (view.latest_slices(path) for path in view.partition_paths())
-    return next(([piece.group for piece in slices] for slices in listed if slices), [])
+    return next(([file_slice.group for file_slice in slices] for slices in listed if slices), [])
 
 
 def _commits(view: FileSystemView, latest: CommitMetadata | None) -> Iterator[CommitMetadata]:

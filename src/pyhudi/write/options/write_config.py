@@ -20,7 +20,7 @@ from pyhudi.spec.table.key_generator import KeyGeneratorType, parse_key_generato
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.write.input.data_columns import MissingColumns, missing_columns
 from pyhudi.write.options.validate_options import check_agreement
-from pyhudi.write.tagging.tag import Tagging
+from pyhudi.write.tagging.tag import TagOptions
 
 _GENERATOR = "hoodie.datasource.write.keygenerator.type"
 _COMBINE = {Operation.UPSERT: "hoodie.combine.before.upsert", Operation.DELETE: "hoodie.combine.before.delete"}
@@ -30,7 +30,7 @@ _BLOCK_TYPES = {"avro": BlockType.AVRO, "parquet": BlockType.PARQUET}
 
 
 @dataclass(frozen=True, slots=True)
-class Choices:
+class WriteConfig:
     """How to write: files, keys, packing, waiting. `size_threshold` is the share of the small-file limit that a
     commit must have written for its record size to be believed; of a merge-on-read table `small_file_candidates` base
     files of a partition take new records. `index` is what the options say of the index, which `pyhudi.write.options.index_resolution`
@@ -39,7 +39,7 @@ class Choices:
     """
 
     writer: WriterSettings
-    tagging: Tagging
+    tagging: TagOptions
     index: IndexOptions
     lock_wait_s: float
     size_threshold: float
@@ -52,7 +52,7 @@ class Choices:
     refuses_unserved: bool = False
 
 
-def choose(options: Options, config: TableConfig, operation: Operation) -> Choices:
+def choose(options: Options, config: TableConfig, operation: Operation) -> WriteConfig:
     """Return what the options decide for an operation on a table.
 
     Raises:
@@ -66,15 +66,15 @@ def choose(options: Options, config: TableConfig, operation: Operation) -> Choic
     policy = _policy(options) if operation is Operation.INSERT else "none"
     drop_known, fail_known = policy == "drop", policy == "fail"
     asked = index_options(options)
-    tagging = Tagging(
+    tagging = TagOptions(
         operation=operation,
         index=provisional_index(asked, config),
-        combine=options.flag(combine_option) or drop_known,
+        precombine=options.flag(combine_option) or drop_known,
         combine_option=combine_option,
         drop_known=drop_known or fail_known,
         fail_known=fail_known,
     )
-    return Choices(
+    return WriteConfig(
         writer=writer_settings(options),
         tagging=tagging,
         index=asked,

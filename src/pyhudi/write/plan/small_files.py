@@ -42,7 +42,11 @@ def insert_candidates(
     for path, count in counts.items():
         cheap = max(_CHEAP_BYTES, _MOST_AMPLIFIED * count * row_bytes)
         updated = () if beside_updates else profile.partitions[path].updates
-        free = (piece for piece in view.latest_slices(path) if not piece.logs and piece not in updated and piece.group not in planned)
-        small = small_files([piece.base for piece in free if piece.base is not None], settings)
+        free = (
+            file_slice
+            for file_slice in view.latest_slices(path)
+            if not file_slice.logs and file_slice not in updated and file_slice.group not in planned
+        )
+        small = small_files([file_slice.base for file_slice in free if file_slice.base is not None], settings)
         found[path] = [base for base in small if base.size <= cheap][: max(0, limit)]
     return found

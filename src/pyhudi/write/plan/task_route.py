@@ -12,7 +12,7 @@ from pyhudi.index.rows import TaggedRows, join_rows
 from pyhudi.kernels.arrays.byte_size import byte_size
 from pyhudi.kernels.tasks.run_task import GroupTask
 from pyhudi.kernels.tasks.write_task import WriteTask
-from pyhudi.write.plan.write_plan import Bucket, WritePlan
+from pyhudi.write.plan.write_plan import TaskAssignment, WritePlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +31,14 @@ class LoadedTask:
 
 def load_tasks(plan: WritePlan, tagged: Iterable[TaggedRows]) -> list[LoadedTask]:
     """Return the plan's tasks with their rows; `tagged` are the rows whose profile was planned."""
-    by_partition: dict[str, list[Bucket]] = defaultdict(list)
+    by_partition: dict[str, list[TaskAssignment]] = defaultdict(list)
     for bucket in plan.buckets:
         by_partition[bucket.task.partition_path].append(bucket)
     return [loaded for part in tagged for loaded in _load(by_partition[part.partition_path], part)]
 
 
-def _load(buckets: list[Bucket], part: TaggedRows) -> Iterator[LoadedTask]:
-    updates = {piece.group.file_id: rows for piece, rows in part.updates}
+def _load(buckets: list[TaskAssignment], part: TaggedRows) -> Iterator[LoadedTask]:
+    updates = {file_slice.group.file_id: rows for file_slice, rows in part.updates}
     opened = dict(part.opened)
     assert (len(updates), len(opened)) == (len(part.updates), len(part.opened)), "each file group gets its rows at once"
     start = 0

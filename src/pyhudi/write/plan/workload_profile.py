@@ -48,7 +48,7 @@ def profile_of(tagged: Iterable[TaggedRows]) -> Profile:
         {
             part.partition_path: PartitionProfile(
                 part.inserts.num_rows,
-                {piece: rows.num_rows for piece, rows in part.updates},
+                {file_slice: rows.num_rows for file_slice, rows in part.updates},
                 {beginning: rows.num_rows for beginning, rows in part.opened},
             )
             for part in tagged
@@ -62,8 +62,8 @@ def inflight_metadata(profile: Profile, operation: Operation) -> CommitMetadata:
         path: (
             WriteStat("", None, num_inserts=part.new, has_runtime=False),
             *(
-                WriteStat(piece.group.file_id, None, prev_commit=piece.base_instant, num_update_writes=count, has_runtime=False)
-                for piece, count in part.updates.items()
+                WriteStat(file_slice.group.file_id, None, prev_commit=file_slice.base_instant, num_update_writes=count, has_runtime=False)
+                for file_slice, count in part.updates.items()
             ),
         )
         for path, part in profile.partitions.items()

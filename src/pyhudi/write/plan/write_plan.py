@@ -25,7 +25,7 @@ _PACKING = frozenset({Operation.INSERT, Operation.UPSERT, Operation.UPSERT_PREPP
 
 
 @dataclass(frozen=True, slots=True)
-class Bucket:
+class TaskAssignment:
     """One task of a write, with how many located records and how many new ones of its partition it gets.
 
     `opened` is how the id of its file group begins where the group begins with rows that belong to no other; they count as located.
@@ -47,7 +47,7 @@ class WritePlan:
     """
 
     operation: Operation
-    buckets: tuple[Bucket, ...]
+    buckets: tuple[TaskAssignment, ...]
     replaced: Mapping[str, tuple[str, ...]] | None
     engine: str
     reason: str
@@ -106,18 +106,18 @@ def plan_write(
     ids = _file_ids(file_prefix, one_prefix=operation not in _PACKING)
     buckets = []
     for path, part in profile.partitions.items():
-        for piece, updates, group in _groups(path, part, operation, sizing, ids.__next__):
+        for file_slice, updates, group in _groups(path, part, operation, sizing, ids.__next__):
             token = f"{next(numbers)}-0-0"
-            if piece is not None and sizing.merge_on_read and not group.count:
-                task: GroupTask = AppendTask(instant, piece, log_name(piece, instant, token, sizing), sizing.columns)
+            if file_slice is not None and sizing.merge_on_read and not group.count:
+                task: GroupTask = AppendTask(instant, file_slice, log_name(file_slice, instant, token, sizing), sizing.columns)
             else:
-                base = group.base if piece is None else piece.base
+                base = group.base if file_slice is None else file_slice.base
                 task = WriteTask(instant, path, group.file_id, token, base, append_only=operation in _APPENDING)
-            buckets.append(Bucket(task, updates, group.count))
+            buckets.append(TaskAssignment(task, updates, group.count))
         for beginning, count in part.opened.items():
             file_id = _completed(beginning, file_prefix)
             task = WriteTask(instant, path, file_id, f"{next(numbers)}-0-0", append_only=operation in _APPENDING)
-            buckets.append(Bucket(task, count, 0, beginning))
+            buckets.append(TaskAssignment(task, count, 0, beginning))
     return WritePlan(operation, tuple(buckets), replaced, engine, reason, layout_files or {})
 
 
@@ -131,21 +131,21 @@ def _groups(
     else:
         taking = spread_inserts(part.inserts, sizing.row_bytes, sizing.settings, new_file_id)
     by_file = {group.file_id: group for group in taking}
-    for piece, updates in part.updates.items():
-        yield piece, updates, by_file.pop(piece.group.file_id, InsertGroup(piece.group.file_id, piece.base, 0))
+    for file_slice, updates in part.updates.items():
+        yield file_slice, updates, by_file.pop(file_slice.group.file_id, InsertGroup(file_slice.group.file_id, file_slice.base, 0))
     for group in by_file.values():
         yield None, 0, group
 
 
-def log_name(piece: FileSlice, instant: str, write_token: str, sizing: Sizing) -> LogFileName:
+def log_name(file_slice: FileSlice, instant: str, write_token: str, sizing: Sizing) -> LogFileName:
     """Return the name of the log file that a write appends to a slice: it holds the write's own time, in version 6 the
     slice's.
     """
-    file_id = piece.group.file_id
+    file_id = file_slice.group.file_id
     if sizing.compacting is None:
         return LogFileName(file_id, instant, 1, write_token)
-    begun = sizing.compacting.get(piece.group, piece.base_instant)
-    return next_log_name(file_id, begun, (log.name for log in piece.logs), write_token)
+    begun = sizing.compacting.get(file_slice.group, file_slice.base_instant)
+    return next_log_name(file_id, begun, (log.name for log in file_slice.logs), write_token)
 
 
 def _completed(beginning: str, file_prefix: Callable[[], str]) -> str:

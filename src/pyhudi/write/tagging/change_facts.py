@@ -16,16 +16,16 @@ import pyarrow.compute as pc
 from pyhudi.errors import KeyFieldError
 from pyhudi.index.index_protocol import Lookup
 from pyhudi.index.rows import TaggedRows, join_tagged
-from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN
-from pyhudi.kernels.merge.dedupe import combine
+from pyhudi.kernels.merge.dedupe import precombine
 from pyhudi.schema.meta_columns import FILE_NAME, RECORD_KEY, without_meta_columns
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.write.input.prepare_rows import keyed_rows
 from pyhudi.write.input.split_by_partition import split_by_partition
 from pyhudi.write.tagging import prepped as located
 from pyhudi.write.tagging.prepped import Places
-from pyhudi.write.tagging.tag import Tagging, one_row_a_key, tag_rows, without_void_inserts
+from pyhudi.write.tagging.tag import TagOptions, dedupe_keys, tag_rows, without_void_inserts
 from pyhudi.write.tagging.virtual_key_lookup import OLD_PREFIX
 
 #: A boolean column beside the data: true marks a new version that equals the stored one.
@@ -46,7 +46,7 @@ def user_columns(schema: pa.Schema) -> pa.Schema:
 def tag_changes(
     data: pa.Table,
     rekeyed: Callable[[pa.Table], pa.Table],
-    tagging: Tagging,
+    tagging: TagOptions,
     lookup: Lookup,
     places: Places,
     instant: str,
@@ -66,7 +66,7 @@ def tag_changes(
         KeyFieldError: two rows change one record, and no ordering field says which of them counts.
         ConflictError: a located record was written since.
     """
-    shape = lookup.shape
+    context = lookup.context
     updates, deletes, new = split_changes(_without_idle_rows(data))
     parts = []
     if updates.num_rows:
@@ -75,10 +75,12 @@ def tag_changes(
     if deletes.num_rows:
         parts += located.tag_deletes(deletes, places)
     if new.num_rows:
-        keyed = keyed_rows(new.drop_columns([*located.LOCATION_COLUMNS, DELETE_COLUMN]), shape.incoming_schema, places.view.config, instant)
+        keyed = keyed_rows(
+            new.drop_columns([*located.LOCATION_COLUMNS, DELETE_COLUMN]), context.incoming_schema, places.view.config, instant
+        )
         parts += _tag_new(keyed, tagging, lookup)
-    joined = [_one_change_a_key(part, shape) for part in _by_partition(parts)]
-    return without_void_inserts(joined, shape)
+    joined = [_one_change_a_key(part, context) for part in _by_partition(parts)]
+    return without_void_inserts(joined, context)
 
 
 def _without_idle_rows(data: pa.Table) -> pa.Table:
@@ -108,12 +110,14 @@ def split_changes(data: pa.Table) -> tuple[pa.Table, pa.Table, pa.Table]:
     return data.filter(is_update), data.filter(is_delete), data.filter(without_place)
 
 
-def _tag_new(keyed: pa.Table, tagging: Tagging, lookup: Lookup) -> list[TaggedRows]:
-    shape = lookup.shape
+def _tag_new(keyed: pa.Table, tagging: TagOptions, lookup: Lookup) -> list[TaggedRows]:
+    context = lookup.context
     if not lookup.view.config.record_key_fields:
         return [TaggedRows(part.partition_path, (), part.rows) for part in split_by_partition(keyed)]
-    as_upsert = replace(tagging, operation=Operation.UPSERT, combine=bool(shape.ordering_fields), combine_option="no ordering field is set")
-    return tag_rows(split_by_partition(one_row_a_key(keyed, as_upsert, shape)), as_upsert, shape, lookup)
+    as_upsert = replace(
+        tagging, operation=Operation.UPSERT, precombine=bool(context.ordering_fields), combine_option="no ordering field is set"
+    )
+    return tag_rows(split_by_partition(dedupe_keys(keyed, as_upsert, context)), as_upsert, context, lookup)
 
 
 def _by_partition(parts: Iterable[TaggedRows]) -> list[TaggedRows]:
@@ -124,12 +128,12 @@ def _by_partition(parts: Iterable[TaggedRows]) -> list[TaggedRows]:
     return [join_tagged(found) for _, found in sorted(by_path.items())]
 
 
-def _one_change_a_key(part: TaggedRows, shape: TableShape) -> TaggedRows:
-    updates = tuple((piece, one_change(rows, shape)) for piece, rows in part.updates)
+def _one_change_a_key(part: TaggedRows, context: RecordContext) -> TaggedRows:
+    updates = tuple((file_slice, one_change(rows, context)) for file_slice, rows in part.updates)
     return replace(part, updates=updates)
 
 
-def one_change(rows: pa.Table, shape: TableShape) -> pa.Table:
+def one_change(rows: pa.Table, context: RecordContext) -> pa.Table:
     """Return one row of each record: that of the greatest ordering value.
 
     Raises:
@@ -140,9 +144,9 @@ def one_change(rows: pa.Table, shape: TableShape) -> pa.Table:
     if not len(repeated):
         return rows
     deletes = DELETE_COLUMN in rows.schema.names and pc.any(rows.column(DELETE_COLUMN)).as_py()
-    if not shape.ordering_fields or deletes:
+    if not context.ordering_fields or deletes:
         raise KeyFieldError(
-            f"MERGE INTO {shape.name}: more than one row of the source changes the record '{repeated[0]}'"
+            f"MERGE INTO {context.name}: more than one row of the source changes the record '{repeated[0]}'"
             " (or the table holds it twice), and no ordering field says which counts. Leave one source row a record."
         )
-    return combine(rows, shape)
+    return precombine(rows, context)

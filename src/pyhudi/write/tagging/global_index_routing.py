@@ -1,7 +1,7 @@
 """The global indexes where an engine has looked for all keys at once: what slices say of records that were found, and routing by that.
 
 `GlobalIndex.tag` takes partition after partition and reads slices meanwhile. Here each slice is read once for all keys that were found in
-it (`judged`), and rows are routed by the answers (`routed`); both are Arrow tables, which an engine brings to where they are needed.
+it (`evaluate_hits`), and rows are routed by the answers (`routed`); both are Arrow tables, which an engine brings to where they are needed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ HITS: Final = "_pyhudi_hits"
 #: How many rows were left out as late; it stands in a row of its own, without key.
 LATE: Final = "_pyhudi_late"
 
-JUDGED: Final = pa.schema(
+HIT_SCHEMA: Final = pa.schema(
     [(RECORD_KEY, pa.string()), (SLICE, pa.int32()), (POSITION_COLUMN, pa.int64()), (STANDS, pa.bool_()), (WINS, pa.bool_())]
 )
 ROUTED: Final = pa.schema(
@@ -49,36 +49,36 @@ ROUTED: Final = pa.schema(
 _ABSENT = -2
 
 
-def judged(rows: pa.Table, number: int, piece: FileSlice, facts: Facts) -> pa.Table:
-    """Return what a slice says of rows whose keys it holds: the columns of `JUDGED`.
+def evaluate_hits(rows: pa.Table, number: int, file_slice: FileSlice, facts: Facts) -> pa.Table:
+    """Return what a slice says of rows whose keys it holds: the columns of `HIT_SCHEMA`.
 
     Args:
         rows: record key, position and ordering values, one row for each place of a key.
         number: of the slice.
-        piece: the slice.
+        file_slice: the slice.
         facts: reads it.
     """
     keys = key_array(rows)
-    stands = facts.standing(Hits(piece, pa.array(np.zeros(len(keys), np.int64))), keys)
+    stands = facts.standing(Hits(file_slice, pa.array(np.zeros(len(keys), np.int64))), keys)
     standing = rows.filter(stands).drop_columns([POSITION_COLUMN])
-    winners = key_array(standing).filter(facts.winning(standing, piece))
+    winners = key_array(standing).filter(facts.winning(standing, file_slice))
     columns = [keys, pa.repeat(pa.scalar(number, pa.int32()), len(keys)), rows.column(POSITION_COLUMN), stands]
-    return pa.table([*columns, pc.is_in(keys, value_set=winners)], schema=JUDGED)
+    return pa.table([*columns, pc.is_in(keys, value_set=winners)], schema=HIT_SCHEMA)
 
 
-def routed(index: GlobalIndex, rows: pa.Table, pieces: Sequence[FileSlice], *, positions: bool) -> pa.Table:
+def routed(index: GlobalIndex, rows: pa.Table, file_slices: Sequence[FileSlice], *, positions: bool) -> pa.Table:
     """Return where rows go: the columns of `ROUTED`, for each key the slices that change, or none for a new record.
 
     Args:
         index: decides.
         rows: record key, partition path and hits of each row, one row a key.
-        pieces: the slices by number.
+        file_slices: the slices by number.
         positions: whether the places of records are wanted.
     """
     found: list[tuple[PartitionRows, list[Hits]]] = []
     answers: dict[FileSlice, _Answers] = {}
     for part in split_by_partition(rows):
-        hits = _hits_of(part.rows, pieces, answers)
+        hits = _hits_of(part.rows, file_slices, answers)
         found.append((PartitionRows(part.partition_path, part.rows.select([RECORD_KEY])), hits))
     tagged = index.routed(found, _KnownFacts(answers), positions=positions) if found else []
     return pa.concat_tables([ROUTED.empty_table(), *(_flat(part) for part in tagged)])
@@ -100,14 +100,14 @@ class _KnownFacts:
 
     def standing(self, hits: Hits, keys: pa.StringArray) -> pa.BooleanArray:
         """See `Facts`."""
-        return pc.and_(hits.rows.is_valid(), pc.is_in(keys, value_set=pa.concat_arrays(self.answers[hits.piece].standing)))
+        return pc.and_(hits.rows.is_valid(), pc.is_in(keys, value_set=pa.concat_arrays(self.answers[hits.file_slice].standing)))
 
-    def winning(self, rows: pa.Table, piece: FileSlice) -> pa.BooleanArray:
+    def winning(self, rows: pa.Table, file_slice: FileSlice) -> pa.BooleanArray:
         """See `Facts`."""
-        return pc.is_in(key_array(rows), value_set=pa.concat_arrays(self.answers[piece].winning))
+        return pc.is_in(key_array(rows), value_set=pa.concat_arrays(self.answers[file_slice].winning))
 
 
-def _hits_of(rows: pa.Table, pieces: Sequence[FileSlice], answers: dict[FileSlice, _Answers]) -> list[Hits]:
+def _hits_of(rows: pa.Table, file_slices: Sequence[FileSlice], answers: dict[FileSlice, _Answers]) -> list[Hits]:
     """Return the hits of the rows of one partition, by slice, and note what was judged."""
     lists, keys = rows.column(HITS).combine_chunks(), key_array(rows)
     parents, values = pc.list_parent_indices(lists).to_numpy(), pc.list_flatten(lists)
@@ -120,22 +120,22 @@ def _hits_of(rows: pa.Table, pieces: Sequence[FileSlice], answers: dict[FileSlic
         positions = np.full(rows.num_rows, _ABSENT, np.int64)
         positions[owners] = places[mine]
         positions[np.bincount(owners, minlength=rows.num_rows) > 1] = SEVERAL
-        piece, owned = pieces[number], keys.take(pa.array(owners))
-        said = answers.setdefault(piece, _Answers([], []))
+        file_slice, owned = file_slices[number], keys.take(pa.array(owners))
+        said = answers.setdefault(file_slice, _Answers([], []))
         said.standing.append(owned.filter(known.field(STANDS)))
         said.winning.append(owned.filter(known.field(WINS)))
-        found.append(Hits(piece, pa.array(positions, mask=positions == _ABSENT)))
+        found.append(Hits(file_slice, pa.array(positions, mask=positions == _ABSENT)))
     return found
 
 
 def _flat(part: TaggedRows) -> pa.Table:
     """Return tagged rows as one table."""
-    return pa.concat_tables([ROUTED.empty_table(), *_pieces_of(part)])
+    return pa.concat_tables([ROUTED.empty_table(), *_file_slices_of(part)])
 
 
-def _pieces_of(part: TaggedRows) -> Iterator[pa.Table]:
-    for piece, rows in part.updates:
-        yield _routes(rows, part.partition_path, piece.group.file_id)
+def _file_slices_of(part: TaggedRows) -> Iterator[pa.Table]:
+    for file_slice, rows in part.updates:
+        yield _routes(rows, part.partition_path, file_slice.group.file_id)
     yield _routes(part.inserts, part.partition_path, None)
     if part.late:
         yield pa.Table.from_pylist([{LATE: part.late}], schema=ROUTED)

@@ -14,9 +14,9 @@ import pyarrow.compute as pc
 
 from pyhudi.errors import KeyFieldError, UnsupportedError
 from pyhudi.index.index_protocol import Lookup
-from pyhudi.index.live_records import standing_rows
+from pyhudi.index.live_records import live_rows
 from pyhudi.index.rows import TaggedRows, deletes_of, join_tagged, key_array
-from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.keys.key_kernels import key_columns
 from pyhudi.keygen.choose_generator import KeyGenerator
 from pyhudi.schema.evolve import conform
@@ -90,7 +90,7 @@ def tag_named_updates(
     moved = keyed.filter(moves)
     if not moved.num_rows:
         return _all_known(tag(keyed), lookup)
-    refuse_moves(lookup.shape)
+    refuse_moves(lookup.context)
     left = deletes_of(moved.column(RECORD_KEY)).append_column(PARTITION_PATH, moved.column(PARTITION_PATH))
     place = keyed.schema.get_field_index(PARTITION_PATH)
     arrived = split_by_partition(moved.set_column(place, PARTITION_PATH, paths.filter(moves)))
@@ -103,15 +103,16 @@ def tag_named_updates(
     return [join_tagged(found) for _, found in sorted(by_path.items())]
 
 
-def refuse_moves(shape: TableShape) -> None:
+def refuse_moves(context: RecordContext) -> None:
     """Refuse rows whose partition changes where a row is made of several versions.
 
     Raises:
         UnsupportedError: the table is such a one.
     """
-    if shape.mixes_versions:
+    if context.mixes_versions:
         raise UnsupportedError(
-            f"Table {shape.name} makes rows of several versions, and a row would move to another partition, away from its earlier versions:"
+            f"Table {context.name} makes rows of several versions, and a row would move to another partition, away from its "
+            "earlier versions:"
             " that is not served. Delete the row and insert it anew."
         )
 
@@ -141,9 +142,9 @@ def _all_known(tagged: list[TaggedRows], lookup: Lookup) -> list[TaggedRows]:
     """Return the rows once all of them have their record in the table, also where logs may have deleted it."""
     for part in tagged:
         unknown = [part.inserts.column(RECORD_KEY)]
-        for piece, rows in part.updates:
-            if piece.logs:
-                standing = standing_rows(lookup, piece, key_array(rows), ()).column(RECORD_KEY).combine_chunks()
+        for file_slice, rows in part.updates:
+            if file_slice.logs:
+                standing = live_rows(lookup, file_slice, key_array(rows), ()).column(RECORD_KEY).combine_chunks()
                 unknown.append(rows.column(RECORD_KEY).filter(pc.invert(pc.is_in(rows.column(RECORD_KEY), value_set=standing))))
         if any(len(keys) for keys in unknown):
             raise unknown_record(next(keys[0] for keys in unknown if len(keys)), part.partition_path, lookup.view.config)

@@ -50,8 +50,8 @@ def tag_updates(keyed: pa.Table, data: pa.Table, places: Places, *, keep_all: bo
         return _tagged(reduced(_by_slice(keyed.drop_columns([PARTITION_PATH]), data, places)))
     moved, left = keyed.filter(pc.invert(stays)), data.filter(pc.invert(stays))
     updates = reduced(_by_slice(keyed.filter(stays).drop_columns([PARTITION_PATH]), data.filter(stays), places))
-    for piece, deletes in _by_slice(deletes_of(left.column(RECORD_KEY)), left, places).items():
-        updates[piece] = join_rows([updates[piece], deletes]) if piece in updates else deletes
+    for file_slice, deletes in _by_slice(deletes_of(left.column(RECORD_KEY)), left, places).items():
+        updates[file_slice] = join_rows([updates[file_slice], deletes]) if file_slice in updates else deletes
     return _tagged(updates, {part.partition_path: part.rows for part in split_by_partition(moved)})
 
 
@@ -63,14 +63,14 @@ def _by_slice(rows: pa.Table, data: pa.Table, places: Places) -> dict[FileSlice,
     for label, part in split_rows(rows, labels):
         partition_path, _, name = label.rpartition("/")
         found.setdefault(places.slice_of(partition_path, name), []).append(part)
-    return {piece: join_rows(parts) for piece, parts in found.items()}
+    return {file_slice: join_rows(parts) for file_slice, parts in found.items()}
 
 
 def _last_of_each_key(updates: dict[FileSlice, pa.Table]) -> dict[FileSlice, pa.Table]:
     """Leave one new version of each record: a table that was inserted into may hold a key twice, and both rows were
     read.
     """
-    return {piece: last_of_each_key(rows) for piece, rows in updates.items()}
+    return {file_slice: last_of_each_key(rows) for file_slice, rows in updates.items()}
 
 
 class Places:
@@ -97,19 +97,19 @@ class Places:
             ConflictError: the group was written since.
         """
         file_id, _, rest = name.partition("_")
-        piece = self._of_partition(partition_path).get(file_id)
-        stands = piece is not None and (not rest or (piece.base is not None and str(piece.base.name) == name))
-        if piece is None or not stands or piece.group in self._written_since:
+        file_slice = self._of_partition(partition_path).get(file_id)
+        stands = file_slice is not None and (not rest or (file_slice.base is not None and str(file_slice.base.name) == name))
+        if file_slice is None or not stands or file_slice.group in self._written_since:
             raise ConflictError(
                 f"file '{name}' in partition '{partition_path}' of table {self.view.storage.uri} is not the newest of its group any more:"
                 " another write came between reading and writing. Nothing was written; run the statement again."
             )
-        return piece
+        return file_slice
 
     def _of_partition(self, partition_path: str) -> dict[str, FileSlice]:
         """Return the newest slices of a partition by file id."""
         if partition_path not in self._slices:
-            self._slices[partition_path] = {piece.group.file_id: piece for piece in self.view.latest_slices(partition_path)}
+            self._slices[partition_path] = {file_slice.group.file_id: file_slice for file_slice in self.view.latest_slices(partition_path)}
         return self._slices[partition_path]
 
 
@@ -129,12 +129,12 @@ def groups_written_since(view: FileSystemView, seen: Visibility) -> frozenset[Fi
 
 def _tagged(updates: dict[FileSlice, pa.Table], inserts: dict[str, pa.Table] | None = None) -> list[TaggedRows]:
     inserts = inserts or {}
-    paths = sorted({piece.group.partition_path for piece in updates} | set(inserts))
+    paths = sorted({file_slice.group.partition_path for file_slice in updates} | set(inserts))
     empty = next(iter((*updates.values(), *inserts.values())), pa.table({})).slice(0, 0)
     return [
         TaggedRows(
             path,
-            tuple((piece, rows) for piece, rows in updates.items() if piece.group.partition_path == path),
+            tuple((file_slice, rows) for file_slice, rows in updates.items() if file_slice.group.partition_path == path),
             inserts.get(path, empty),
         )
         for path in paths

@@ -14,25 +14,26 @@ from pyhudi.errors import KeyFieldError, UnsupportedError
 from pyhudi.index.bucket_index import BucketIndex
 from pyhudi.index.index_protocol import Index, Lookup
 from pyhudi.index.rows import PartitionRows, TaggedRows, join_tagged
-from pyhudi.kernels.base_file.base_file import TableShape
+from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.keys.keyed_rows import live_rows
-from pyhudi.kernels.merge.dedupe import combine, last_of_each_key
+from pyhudi.kernels.merge.dedupe import last_of_each_key, precombine
 from pyhudi.schema.meta_columns import RECORD_KEY
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.write.input.prepare_rows import require_unique
 
 
 @dataclass(frozen=True, slots=True)
-class Tagging:
+class TagOptions:
     """How an operation treats its rows.
 
-    `combine` keeps one row of each key of the data, `drop_known` leaves out rows whose key the table holds already, and with `fail_known`
+    `precombine` keeps one row of each key of the data, `drop_known` leaves out rows whose key the table holds already, and with
+    `fail_known`
     such rows, or two rows of one key, are an error. `reason` says why it is this index.
     """
 
     operation: Operation
     index: Index
-    combine: bool
+    precombine: bool
     combine_option: str
     drop_known: bool = False
     reason: str = ""
@@ -49,23 +50,23 @@ class Tagging:
         return self.index if isinstance(self.index, BucketIndex) else None
 
 
-def one_row_a_key(keyed: pa.Table, tagging: Tagging, shape: TableShape) -> pa.Table:
+def dedupe_keys(keyed: pa.Table, tagging: TagOptions, context: RecordContext) -> pa.Table:
     """Return the rows with one for each key where the operation asks for that; `keyed` holds record key, partition path and data.
 
     Raises:
         KeyFieldError: a key stands twice in the data of an upsert that was told not to combine them.
     """
-    if tagging.combine:
+    if tagging.precombine:
         within_partition = not (tagging.index.is_global and tagging.looks_up)
         if tagging.operation is Operation.DELETE:
             return last_of_each_key(keyed, within_partition=within_partition)
-        return combine(keyed, shape, within_partition=within_partition)
+        return precombine(keyed, context, within_partition=within_partition)
     if tagging.operation is Operation.UPSERT or tagging.fail_known:
         require_unique(keyed, tagging.combine_option)
     return keyed
 
 
-def tag_rows(parts: Sequence[PartitionRows], tagging: Tagging, shape: TableShape, lookup: Lookup) -> list[TaggedRows]:
+def tag_rows(parts: Sequence[PartitionRows], tagging: TagOptions, context: RecordContext, lookup: Lookup) -> list[TaggedRows]:
     """Return the rows of partitions by where they go.
 
     Raises:
@@ -79,7 +80,7 @@ def tag_rows(parts: Sequence[PartitionRows], tagging: Tagging, shape: TableShape
         _refuse_known(tagged)
     if tagging.drop_known and tagging.layout is None:
         return [replace(part, updates=()) for part in tagged if part.inserts.num_rows]
-    return without_void_inserts(tagged, shape)
+    return without_void_inserts(tagged, context)
 
 
 def _refuse_known(tagged: Sequence[TaggedRows]) -> None:
@@ -97,14 +98,14 @@ def _refuse_known(tagged: Sequence[TaggedRows]) -> None:
                 )
 
 
-def check_moves(tagging: Tagging, lookup: Lookup) -> None:
+def check_moves(tagging: TagOptions, lookup: Lookup) -> None:
     """Refuse what would lose values: a record that moves to another partition leaves those behind that its new version does not bring.
 
     Raises:
         UnsupportedError: the table fills rows from earlier versions, and the index may move them.
     """
-    shape, config = lookup.shape, lookup.view.config
-    if shape.mixes_versions and tagging.index.is_global and tagging.operation is Operation.UPSERT and config.partition_fields:
+    context, config = lookup.context, lookup.view.config
+    if context.mixes_versions and tagging.index.is_global and tagging.operation is Operation.UPSERT and config.partition_fields:
         raise UnsupportedError(
             f"Table {config.name} makes rows of several versions, and the index {tagging.index.name} may move a row to another partition, "
             "away from its earlier versions: that is not served. Take an index that looks within the partition, such as "
@@ -112,25 +113,25 @@ def check_moves(tagging: Tagging, lookup: Lookup) -> None:
         )
 
 
-def placed(tagged: Sequence[TaggedRows], tagging: Tagging, lookup: Lookup) -> list[TaggedRows]:
+def placed(tagged: Sequence[TaggedRows], tagging: TagOptions, lookup: Lookup) -> list[TaggedRows]:
     """Return the rows with new ones in the file groups that their keys say, for an index that says so."""
     if tagging.layout is None:
         return list(tagged)
     return [_placed(part, tagging.layout, tagging, lookup) if part.inserts.num_rows else part for part in tagged]
 
 
-def _placed(part: TaggedRows, layout: BucketIndex, tagging: Tagging, lookup: Lookup) -> TaggedRows:
+def _placed(part: TaggedRows, layout: BucketIndex, tagging: TagOptions, lookup: Lookup) -> TaggedRows:
     new = PartitionRows(part.partition_path, part.inserts)
     (place,) = layout.place([new], lookup.view, afresh=tagging.operation.replaces)
     return join_tagged([replace(part, inserts=place.inserts), place])
 
 
-def without_void_inserts(tagged: Sequence[TaggedRows], shape: TableShape) -> list[TaggedRows]:
+def without_void_inserts(tagged: Sequence[TaggedRows], context: RecordContext) -> list[TaggedRows]:
     """Leave out deletes of records that are not there, and partitions that get nothing."""
-    kept = (replace(part, inserts=live_rows(part.inserts, shape), opened=_live(part.opened, shape)) for part in tagged)
+    kept = (replace(part, inserts=live_rows(part.inserts, context), opened=_live(part.opened, context)) for part in tagged)
     return [part for part in kept if part.updates or part.inserts.num_rows or part.opened or part.late]
 
 
-def _live(opened: Sequence[tuple[str, pa.Table]], shape: TableShape) -> tuple[tuple[str, pa.Table], ...]:
-    kept = ((beginning, live_rows(rows, shape)) for beginning, rows in opened)
+def _live(opened: Sequence[tuple[str, pa.Table]], context: RecordContext) -> tuple[tuple[str, pa.Table], ...]:
+    kept = ((beginning, live_rows(rows, context)) for beginning, rows in opened)
     return tuple((beginning, rows) for beginning, rows in kept if rows.num_rows)

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from pyhudi.errors import ConflictError
 from pyhudi.index.index_probe import KeyScan
 from pyhudi.index.index_protocol import Lookup, Wanted
-from pyhudi.index.live_records import of_standing_records, standing
+from pyhudi.index.live_records import of_live_records, standing
 from pyhudi.index.rows import key_array
 from pyhudi.schema.meta_columns import FILE_NAME, PARTITION_PATH, RECORD_KEY
 from pyhudi.write.input.prepare_rows import keyed_deletes
@@ -48,7 +48,7 @@ def with_location(data: pa.Table, lookup: Lookup, instant: str) -> pa.Table:
     rows = data.drop_columns([OLD_PREFIX + name for name in old.schema.names])
     keys = (old.column(field.partition(".")[0]) for field in config.record_key_fields)
     stored = functools.reduce(pc.or_, [pc.is_valid(column) for column in keys])
-    named = keyed_deletes(old.filter(stored), lookup.shape.incoming_schema, config, instant)
+    named = keyed_deletes(old.filter(stored), lookup.context.incoming_schema, config, instant)
     found = _places(named.append_column(_ROW, pa.array(np.flatnonzero(stored))), lookup)
     location = found.select(LOCATION_COLUMNS)
     changing = rows.take(found.column(_ROW))
@@ -66,11 +66,11 @@ def _places(named: pa.Table, lookup: Lookup) -> pa.Table:
     tables = [schema.empty_table()]
     for part, one, hits in zip(parts, wanted, KeyScan().find(wanted, lookup), strict=True):
         missing = np.ones(part.rows.num_rows, bool)
-        for hit in of_standing_records(hits, one.keys, stands):
+        for hit in of_live_records(hits, one.keys, stands):
             mask = hit.rows.is_valid()
             missing &= ~mask.to_numpy(zero_copy_only=False)
             rows = part.rows.filter(mask)
-            places = {PARTITION_PATH: part.partition_path, FILE_NAME: hit.piece.group.file_id}
+            places = {PARTITION_PATH: part.partition_path, FILE_NAME: hit.file_slice.group.file_id}
             columns = {name: pa.repeat(pa.scalar(text), rows.num_rows) for name, text in places.items()}
             tables.append(pa.table({RECORD_KEY: rows.column(RECORD_KEY), **columns, _ROW: rows.column(_ROW)}, schema=schema))
         if missing.any():

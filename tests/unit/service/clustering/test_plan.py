@@ -43,7 +43,9 @@ def planned(sizes: list[int | None], settings: ClusteringSettings = SETTINGS) ->
             slices.append(FileSlice(FileGroupId("p", file_id_of(prefix)), name.instant, BaseFile("p", name, size)))
     found = resizings(ring, slices, settings, lambda: str(uuid.UUID(int=next(numbers))))
     places = {file_id_of(prefix): place for place, prefix in enumerate(ring.prefixes)}
-    return [([places[piece.group.file_id] for piece in one.slices], [(node.value, node.tag) for node in one.nodes]) for one in found]
+    return [
+        ([places[file_slice.group.file_id] for file_slice in one.slices], [(node.value, node.tag) for node in one.nodes]) for one in found
+    ]
 
 
 def test_a_bucket_above_the_threshold_is_split() -> None:

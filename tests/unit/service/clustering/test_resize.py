@@ -211,9 +211,9 @@ def test_a_bucket_that_apache_hudi_plans_to_rewrite_as_it_is() -> None:
     table = make()
     before, now = state(table), ring(table, "d1")
     view = FileSystemView(table.storage, table.config, load_timeline(table.storage, table.config))
-    pieces = {piece.group.file_id: piece for piece in view.latest_slices("d1")}
+    file_slices = {file_slice.group.file_id: file_slice for file_slice in view.latest_slices("d1")}
     new = Node(now.values[1], "00000000-0000-0000-0000-000000000001", Tag.REPLACE)
-    found = [Resizing(now, (pieces[now.file_ids[1]],), (new,))]
+    found = [Resizing(now, (file_slices[now.file_ids[1]],), (new,))]
     content = encode_clustering_plan(clustering_plan(found, ["d1"], clustering_settings(resolve({})), table.storage.uri), sync=bytes(16))
     TimelineWriter(table.storage, table.config).request(Action.CLUSTERING, "20990101000000000", content)
     (done,) = table.services.cluster(mode="execute")
@@ -250,8 +250,8 @@ def test_what_another_clustering_plans_is_left_to_apache_hudi(strategy: Strategy
 def test_a_plan_that_leads_elsewhere_is_damaged(changed: Mapping[str, object], monkeypatch: pytest.MonkeyPatch) -> None:
     table, original = make(), plan._slice
 
-    def forged(piece: FileSlice, uri: str) -> ClusteringSlice:
-        return dataclasses.replace(original(piece, uri), **changed)
+    def forged(file_slice: FileSlice, uri: str) -> ClusteringSlice:
+        return dataclasses.replace(original(file_slice, uri), **changed)
 
     monkeypatch.setattr(plan, "_slice", forged)
     monkeypatch.setattr("pyhudi.service.clustering.run_modes.bucket_groups", lambda *_: ())
