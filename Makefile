@@ -5,18 +5,18 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-builtin-rules
 
 VENV := .venv
-JUDGE := .venv-judge
+HUDI := .venv-hudi
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_DOCS := $(VENV)/.ready-docs
 READY_BENCH := $(VENV)/.ready-bench
 JAVA := $(VENV)/.java-home
-READY_JUDGE := $(JUDGE)/.ready
+READY_HUDI := $(HUDI)/.ready
 
 # Spark takes its Java from here; read when a recipe runs, since the file is made by the set-up. PySpark needs no SPARK_HOME, and one
 # that points elsewhere would bring another Spark.
 WITH_JAVA = unset SPARK_HOME; export JAVA_HOME="$$(cat $(JAVA))" PYSPARK_PYTHON="$(CURDIR)/$(BIN)/python";
-WITH_JUDGE = export PYHUDI_JUDGE_PYTHON="$(CURDIR)/$(JUDGE)/bin/python" PYHUDI_JUDGE_JAR="$$(cat $(JUDGE)/hudi-bundle)";
+WITH_HUDI = export PYHUDI_REFERENCE_PYTHON="$(CURDIR)/$(HUDI)/bin/python" PYHUDI_REFERENCE_JAR="$$(cat $(HUDI)/hudi-bundle)";
 # JVMs of tests live for minutes: Java's second compiler and its parallel collector cost them more than they bring back (44 % of the
 # processor time of Spark's tests, 105 to 59 s in one run). Benchmarks keep Java's defaults.
 SHORT_LIVED = export JAVA_TOOL_OPTIONS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC $${JAVA_TOOL_OPTIONS-}";
@@ -60,18 +60,18 @@ test-spark: $(READY) $(JAVA) ## Tests on a real Spark session
 	@$(WITH_JAVA) $(SHORT_LIVED) $(PYTEST) -q -n 2 --dist worksteal tests/spark $(ARGS)
 
 .PHONY: interop
-interop: $(READY) $(JAVA) $(READY_JUDGE) ## Let Apache Hudi 1.2.0 read and continue our tables, and the other way round
+interop: $(READY) $(JAVA) $(READY_HUDI) ## Let Apache Hudi 1.2.0 read and continue our tables, and the other way round
 	@echo "pytest tests/interop"
-	@$(WITH_JAVA) $(WITH_JUDGE) $(SHORT_LIVED) $(PYTEST) -q -n 2 --dist worksteal tests/interop $(ARGS)
+	@$(WITH_JAVA) $(WITH_HUDI) $(SHORT_LIVED) $(PYTEST) -q -n 2 --dist worksteal tests/interop $(ARGS)
 
-.PHONY: thorough
-thorough: $(READY) $(JAVA) $(READY_JUDGE) ## The long proofs that `make test` and `make interop` leave out
-	@echo "pytest --thorough -m thorough"
-	@$(WITH_JAVA) $(WITH_JUDGE) $(SHORT_LIVED) $(PYTEST) -q --thorough -m thorough tests $(ARGS)
+.PHONY: test-slow
+test-slow: $(READY) $(JAVA) $(READY_HUDI) ## The long proofs that `make test` and `make interop` leave out
+	@echo "pytest --slow -m slow"
+	@$(WITH_JAVA) $(WITH_HUDI) $(SHORT_LIVED) $(PYTEST) -q --slow -m slow tests $(ARGS)
 
 .PHONY: bench
-bench: $(READY_BENCH) $(JAVA) $(READY_JUDGE) ## Measure against floors and peers, and write docs/benchmarks.md
-	@$(WITH_JAVA) $(WITH_JUDGE) $(BIN)/python -m bench.run --docs $(ARGS)
+bench: $(READY_BENCH) $(JAVA) $(READY_HUDI) ## Measure against floors and peers, and write docs/benchmarks.md
+	@$(WITH_JAVA) $(WITH_HUDI) $(BIN)/python -m bench.run --docs $(ARGS)
 
 .PHONY: docs
 docs: $(READY_DOCS) ## Build the documentation into site/
@@ -100,12 +100,12 @@ options: $(READY) ## List the options again (docs/options.md)
 	$(BIN)/python -m scripts.list_options
 
 .PHONY: record-options
-record-options: $(JAVA) $(READY_JUDGE) ## Record the keys of Apache Hudi again, from its bundle
-	@export JAVA_HOME="$$(cat $(JAVA))"; $(JUDGE)/bin/python scripts/record_options.py "$$(cat $(JUDGE)/hudi-bundle)"
+record-options: $(JAVA) $(READY_HUDI) ## Record the keys of Apache Hudi again, from its bundle
+	@export JAVA_HOME="$$(cat $(JAVA))"; $(HUDI)/bin/python scripts/record_options.py "$$(cat $(HUDI)/hudi-bundle)"
 
 .PHONY: clean
 clean: ## Remove environments, caches and what runs left behind
-	rm -rf $(VENV) $(JUDGE) site build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(HUDI) site build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache
 	rm -rf spark-warehouse metastore_db derby.log quickstart-table
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -133,6 +133,6 @@ $(READY_BENCH): $(READY)
 $(JAVA): scripts/find_java.sh | $(READY)
 	scripts/find_java.sh >$@.new && mv $@.new $@
 
-$(READY_JUDGE): scripts/setup_judge.sh scripts/create_venv.sh
-	scripts/setup_judge.sh $(JUDGE)
+$(READY_HUDI): scripts/setup_hudi.sh scripts/create_venv.sh
+	scripts/setup_hudi.sh $(HUDI)
 	@touch $@

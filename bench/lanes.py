@@ -47,7 +47,7 @@ _MERGE_ON_READ = (
     Step("upsert 4-10", "upsert", range(3, 10)),
     *(Step(f"{method} 10", method, range(3)) for method in READS),
 )
-_HUDI = ("PYHUDI_JUDGE_PYTHON", "PYHUDI_JUDGE_JAR")
+_HUDI = ("PYHUDI_REFERENCE_PYTHON", "PYHUDI_REFERENCE_JAR")
 
 LOCAL = Lane("local", ("floor", "pyhudi_local", "deltalake"), _COPY_ON_WRITE, {"floor": ("commit10",)})
 SPARK = Lane(

@@ -12,11 +12,11 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 class WorkerProcess:
-    """A contestant in its own process; Apache Hudi's run in the judge's Python."""
+    """A contestant in its own process; Apache Hudi's run in Apache Hudi's Python."""
 
     def __init__(self, name: str, inputs: Path, work: Path) -> None:
         self.name = name
-        python = os.environ["PYHUDI_JUDGE_PYTHON"] if name.startswith("hudi_jvm") else sys.executable
+        python = os.environ["PYHUDI_REFERENCE_PYTHON"] if name.startswith("hudi_jvm") else sys.executable
         command = [python, "-m", "bench.worker", name, str(inputs), str(work)]
         log = (work / f"{name}.log").open("w")
         self.process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)

@@ -9,7 +9,7 @@ if [ -n "${PYTHON:-}" ]; then
     echo "$PYTHON"
     exit 0
 fi
-# 3.11 first: it is the one version that both pyhudi and the judge of `make interop` are tested on.
+# 3.11 first: it is the one version that both pyhudi and Apache Hudi of `make interop` are tested on.
 for candidate in python3.11 python3.12 python3.13 python3 python; do
     if serves "$candidate"; then
         echo "$candidate"

@@ -2,7 +2,7 @@
 
 A key stands in the bundle as a static `ConfigProperty` of some class: name, default, other names, since when, until when. Those, and
 nothing of its documentation, go into `src/pyhudi/spec/config/hudi_keys.tsv`, one key a line. The classes are found by the text of their
-files and read by reflection in a JVM; nothing of Hudi runs. Run by the judge's Python, which has py4j.
+files and read by reflection in a JVM; nothing of Hudi runs. Run by Apache Hudi's Python, which has py4j.
 """
 
 from __future__ import annotations

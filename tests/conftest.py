@@ -12,26 +12,26 @@ from tests.tables import unpack
 
 # How long one example takes says more about the machine than about the code.
 settings.register_profile("pyhudi", deadline=None, max_examples=50)
-settings.register_profile("thorough", deadline=None, max_examples=200)
+settings.register_profile("slow", deadline=None, max_examples=200)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Say how many examples a property gets that does not say so itself."""
-    settings.load_profile("thorough" if config.getoption("--thorough") else "pyhudi")
+    settings.load_profile("slow" if config.getoption("--slow") else "pyhudi")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let the long proofs be asked for."""
-    parser.addoption("--thorough", action="store_true", help="run the tests marked `thorough`, too")
+    parser.addoption("--slow", action="store_true", help="run the tests marked `slow`, too")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave the long proofs out unless they are asked for."""
-    if config.getoption("--thorough"):
+    if config.getoption("--slow"):
         return
     for item in items:
-        if item.get_closest_marker("thorough"):
-            item.add_marker(pytest.mark.skip(reason="a long proof; `make thorough` runs it"))
+        if item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.skip(reason="a long proof; `make test-slow` runs it"))
 
 
 @pytest.fixture(scope="session")

@@ -8,15 +8,15 @@ from pathlib import Path
 FIXTURES = Path(__file__).parent / "fixtures"
 _HUDI = FIXTURES / "hudi"
 
-#: Names such as `cow/v6_empty`, `mor/avro/v9_txns_simple_meta`, `judge/all_types_v9`.
+#: Names such as `cow/v6_empty`, `mor/avro/v9_txns_simple_meta`, `apache_hudi/all_types_v9`.
 NAMES = sorted(
     [str(path.relative_to(group).with_suffix("")) for group in (_HUDI / "sample", _HUDI / "trips") for path in group.rglob("*.zip")]
-    + [f"judge/{path.stem}" for path in (FIXTURES / "judge").glob("*.zip")]
+    + [f"apache_hudi/{path.stem}" for path in (FIXTURES / "reference").glob("*.zip")]
 )
 #: Their base files are Lance files.
 LANCE = [name for name in NAMES if "lance" in name]
 #: At least one of their latest slices has log files.
-WITH_LOGS = [name for name in NAMES if name.startswith("judge/merge_on_read")] + [
+WITH_LOGS = [name for name in NAMES if name.startswith("apache_hudi/merge_on_read")] + [
     "mor/avro/v6_trips_8i1u",
     "mor/avro/v6_trips_8i3d",
     "mor/avro/v8_trips_8i3u1d",

@@ -36,7 +36,7 @@ class Contestant(floor.Contestant):
         shutil.copytree(self.base, self.copy)
 
     def compact(self, _: int) -> int:
-        """Read everything, the batches too, and write both files anew."""
+        """Read everything, the batches too, and write both files again."""
         return sum(self.pool.map(self.rewrite_with_logs, ["a", "b"]))
 
     def rewrite_with_logs(self, name: str) -> int:

@@ -1,4 +1,4 @@
-"""Apache Hudi's own Spark bundle with its defaults, run by the judge's Python (`PYHUDI_JUDGE_PYTHON`, `PYHUDI_JUDGE_JAR`)."""
+"""Apache Hudi's own Spark bundle with its defaults, run by Apache Hudi's Python (`PYHUDI_REFERENCE_PYTHON`, `PYHUDI_REFERENCE_JAR`)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Contestant:
     def __init__(self, inputs: Path, work: Path) -> None:
         self.inputs, self.base = inputs, work / f"hudi-jvm{self.suffix}"
         settings = {
-            "spark.jars": os.environ["PYHUDI_JUDGE_JAR"],
+            "spark.jars": os.environ["PYHUDI_REFERENCE_JAR"],
             "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
             "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension",
             "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",

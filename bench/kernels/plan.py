@@ -1,8 +1,8 @@
-"""Planning a filtered read of a large table (W10): 50,000 files in 100 partitions, listed and judged by the metadata table alone.
+"""Planning a filtered read of a large table (W10): 50,000 files in 100 partitions, listed and checked by the metadata table alone.
 
     python -m bench.kernels.plan [--files N] [--repetitions N]
 
-No data file is there: planning opens none. The table is opened anew each time. A median above the goal ends with status 1.
+No data file is there: planning opens none. The table is opened again each time. A median above the goal ends with status 1.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ class Workers:
 
 
 class _Claim:
-    """Work that waits in a queue until a thread claims it, or whoever put it there takes it back."""
+    """Work that waits in a queue until a thread claims it, or whoever put it there rolls it back."""
 
     def __init__(self, work: Work) -> None:
         self._work = work

@@ -79,7 +79,7 @@ def read_script(theme: str) -> list[Step]:
 
 
 def write_script(theme: str, steps: Sequence[Step]) -> None:
-    """Store a script anew, with the answers that its steps have now."""
+    """Store a script again, with the answers that its steps have now."""
     (SCRIPTS / f"{theme}.sql").write_text(render(steps))
 
 

@@ -1,4 +1,4 @@
-"""What a damaged table answers, judged: right, an error that names the file, an error that names the table alone, or wrong rows."""
+"""What a damaged table answers, checked: right, an error that names the file, an error that names the table alone, or wrong rows."""
 
 from __future__ import annotations
 

@@ -12,13 +12,13 @@ from collections import Counter
 from collections.abc import Callable
 
 import pytest
+from tests.damage.reference import NAMED, RIGHT, TYPED, WRONG, Case, cases, shares, verdict
 
-from tests.damage.judge import NAMED, RIGHT, TYPED, WRONG, Case, cases, shares, verdict
 from tests.damage.tables import TABLES, Sound, made
 
 #: Percent of the mutations of a kind that may go unnoticed; of the others none may.
 MOST_UNNOTICED = {"instant": 6.0, "log": 5.0, "base": 2.0, "properties": 2.0}
-_THOROUGH = int(os.environ.get("PYHUDI_MUTATIONS", "100000"))
+_SLOW_MUTATIONS = int(os.environ.get("PYHUDI_MUTATIONS", "100000"))
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def sound() -> dict[str, Sound]:
     return {name: made(name) for name in TABLES}
 
 
-def judge(sound: dict[str, Sound], count: int, seed: int) -> tuple[Counter[tuple[str, str, str]], list[Case]]:
+def reference(sound: dict[str, Sound], count: int, seed: int) -> tuple[Counter[tuple[str, str, str]], list[Case]]:
     """Return how many cases had which result, and those that were wrong."""
     verdicts: Counter[tuple[str, str, str]] = Counter()
     wrong = []
@@ -41,7 +41,7 @@ def judge(sound: dict[str, Sound], count: int, seed: int) -> tuple[Counter[tuple
 def check(sound: dict[str, Sound], count: int, seed: int, record: Callable[[str, object], None]) -> None:
     logging.disable(logging.CRITICAL)
     try:
-        verdicts, wrong = judge(sound, count, seed)
+        verdicts, wrong = reference(sound, count, seed)
     finally:
         logging.disable(logging.NOTSET)
     for kind, found in shares(verdicts).items():
@@ -59,6 +59,6 @@ def test_two_thousand_mutations(sound, record_property) -> None:
     check(sound, 2_000, 1, record_property)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_hundred_thousand_mutations(sound, record_property) -> None:
-    check(sound, _THOROUGH, 2, record_property)
+    check(sound, _SLOW_MUTATIONS, 2, record_property)

@@ -1,4 +1,4 @@
-"""The judge: one Apache Hudi for all tests of this folder."""
+"""Apache Hudi: one Apache Hudi for all tests of this folder."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.interop.judge import Judge, why_no_judge
+from tests.interop.reference import ReferenceHudi, why_no_reference
 from tests.spark.conftest import spark  # noqa: F401 - the session of the Spark tests serves here too
 
 
@@ -17,9 +17,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judge]:
-    problem = why_no_judge()
+def reference(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReferenceHudi]:
+    problem = why_no_reference()
     if problem:
         pytest.skip(f"Apache Hudi is not here: {problem}")
-    with Judge(tmp_path_factory.mktemp("judge")) as started:
+    with ReferenceHudi(tmp_path_factory.mktemp("reference")) as started:
         yield started

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from tests.interop.judge import Judge, JudgeError
+from tests.interop.reference import ReferenceFailure, ReferenceHudi
 
 # The check of the rows before the commit never passes, and Hudi leaves the instant pending, as after a crash.
 FAILS_BEFORE_COMMIT = {
@@ -16,11 +16,11 @@ FAILS_BEFORE_COMMIT = {
 }
 
 
-def fail_commit(judge: Judge, path: Path, rows: pa.Table, options: Mapping[str, str]) -> None:
+def fail_commit(reference: ReferenceHudi, path: Path, rows: pa.Table, options: Mapping[str, str]) -> None:
     """Appends `rows` in a commit that stays pending with data files and markers."""
     try:
-        judge.write(path, rows, "append", {**options, **FAILS_BEFORE_COMMIT})
-    except JudgeError as error:
+        reference.write(path, rows, "append", {**options, **FAILS_BEFORE_COMMIT})
+    except ReferenceFailure as error:
         if "pre-commit validation" in str(error):
             return
         raise

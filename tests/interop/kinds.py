@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
-from tests.interop.judge import Judge
+from tests.interop.reference import ReferenceHudi
 from tests.interop.rows import TRIPS, data
-from tests.long_proofs import long_proofs
+from tests.slow_cases import slow_cases
 
 KEY_GENERATORS = "org.apache.hudi.keygen."
 
@@ -43,7 +43,7 @@ class Kind:
             options=options,
         )
 
-    def judge_options(self, operation: str) -> dict[str, str]:
+    def reference_options(self, operation: str) -> dict[str, str]:
         fields = {
             "hoodie.datasource.write.recordkey.field": self.keys,
             "hoodie.datasource.write.partitionpath.field": self.partition_by,
@@ -58,8 +58,8 @@ class Kind:
             **self.options,
         }
 
-    def judge_writes(self, judge: Judge, path: Path, operation: str, rows: pa.Table) -> None:
-        judge.write(path, rows, "append", self.judge_options(operation))
+    def reference_writes(self, reference: ReferenceHudi, path: Path, operation: str, rows: pa.Table) -> None:
+        reference.write(path, rows, "append", self.reference_options(operation))
 
 
 HIVE_STYLE = {"hoodie.datasource.write.hive_style_partitioning": "true"}
@@ -87,7 +87,7 @@ KINDS = (
 def each_kind(kinds: Iterable[Kind], *, long: Collection[str]) -> pytest.MarkDecorator:
     """Run a test with each kind; those of these names, between which and the others nothing new is tried, in the long proofs only."""
     every = list(kinds)
-    values = long_proofs(every, [kind for kind in every if kind.name in long])
+    values = slow_cases(every, [kind for kind in every if kind.name in long])
     return pytest.mark.parametrize("kind", values, ids=lambda kind: kind.name)
 
 
@@ -117,11 +117,11 @@ class Model:
         return [self.rows[name] for name in sorted(self.rows)]
 
 
-def assert_both_read(judge: Judge, path: Path, expected: list[dict[str, Any]]) -> None:
+def assert_both_read(reference: ReferenceHudi, path: Path, expected: list[dict[str, Any]]) -> None:
     """Apache Hudi and pyhudi read the same rows, the expected ones, and the same meta columns."""
-    by_judge = judge.read(path)
+    by_reference = reference.read(path)
     by_pyhudi = HudiTable.open(path).to_arrow(meta_columns=True)
-    assert data(by_judge) == expected
+    assert data(by_reference) == expected
     assert data(by_pyhudi) == expected
     meta = [
         "_hoodie_commit_time",
@@ -132,4 +132,4 @@ def assert_both_read(judge: Judge, path: Path, expected: list[dict[str, Any]]) -
     ]
     # Bulk inserts of several tasks number their rows alike.
     order = [(meta[1], "ascending"), (meta[2], "ascending")]
-    assert by_pyhudi.select(meta).sort_by(order).to_pylist() == by_judge.select(meta).sort_by(order).to_pylist()
+    assert by_pyhudi.select(meta).sort_by(order).to_pylist() == by_reference.select(meta).sort_by(order).to_pylist()

@@ -1,4 +1,4 @@
-"""Makes the tables of tests/fixtures/judge and promoted with Apache Hudi 1.2.0: `python -m tests.interop.make_fixtures [name ...]`.
+"""Makes the tables of tests/fixtures/apache_hudi and promoted with Apache Hudi 1.2.0: `python -m tests.interop.make_fixtures [name ...]`.
 
 Each `<name>.zip` holds the folder `<name>` (the table, Hadoop's checksum files included) and `<name>.expected.parquet`,
 the rows that Apache Hudi itself reads from it. Of a merge-on-read table these are the rows of its base files (a read
@@ -16,8 +16,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from tests.interop.change_data_recipes import changes
-from tests.interop.judge import Judge
 from tests.interop.recipes import RECIPES, options
+from tests.interop.reference import ReferenceHudi
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 
@@ -30,29 +30,29 @@ def pack(name: str, folder: Path) -> None:
             archive.write(file, file.relative_to(folder))
 
 
-def make(judge: Judge, name: str, folder: Path) -> None:
+def make(reference: ReferenceHudi, name: str, folder: Path) -> None:
     """The table in `folder / name`, and beside it the rows that Apache Hudi reads from it."""
     recipe = RECIPES[name]
     given = options(name, recipe.version)
-    recipe.make(judge, folder / name, given)
-    judge.sql(f"SET spark.sql.parquet.enableVectorizedReader={str(recipe.vectorized).lower()}")
+    recipe.make(reference, folder / name, given)
+    reference.sql(f"SET spark.sql.parquet.enableVectorizedReader={str(recipe.vectorized).lower()}")
     expected = folder / f"{name}.expected.parquet"
     if name.startswith("merge_on_read"):
-        pq.write_table(judge.read(folder / name, hoodie__datasource__query__type="read_optimized"), expected)
-        rows = recipe.snapshot(judge, folder / name, given) if recipe.snapshot else judge.read(folder / name)
+        pq.write_table(reference.read(folder / name, hoodie__datasource__query__type="read_optimized"), expected)
+        rows = recipe.snapshot(reference, folder / name, given) if recipe.snapshot else reference.read(folder / name)
         pq.write_table(rows, folder / f"{name}.snapshot.parquet")
     else:
-        pq.write_table(judge.read(folder / name), expected)
+        pq.write_table(reference.read(folder / name), expected)
     if "change_data" in name:
-        pq.write_table(changes(judge, folder / name), folder / f"{name}.changes.parquet")
+        pq.write_table(changes(reference, folder / name), folder / f"{name}.changes.parquet")
 
 
 def main(names: list[str]) -> None:
-    with tempfile.TemporaryDirectory() as scratch, Judge(Path(scratch) / "judge") as judge:
+    with tempfile.TemporaryDirectory() as scratch, ReferenceHudi(Path(scratch) / "reference") as reference:
         for name in names or RECIPES:
             folder = Path(scratch) / name
             folder.mkdir()
-            make(judge, name, folder)
+            make(reference, name, folder)
             pack(name, folder)
 
 

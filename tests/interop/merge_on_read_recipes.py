@@ -13,9 +13,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from tests.interop.failing import fail_commit
-from tests.interop.judge import Judge
+from tests.interop.reference import ReferenceHudi
 
-Make = Callable[[Judge, Path, dict[str, str]], None]
+Make = Callable[[ReferenceHudi, Path, dict[str, str]], None]
 
 EVENTS = pa.schema(
     [
@@ -55,71 +55,71 @@ def events(*rows: tuple[int, int | None, int], deleted: bool = False) -> pa.Tabl
     return pa.table([pa.array(column, field.type) for column, field in zip(columns, EVENTS, strict=True)], schema=EVENTS)
 
 
-def statements(judge: Judge, path: Path, table: Mapping[str, str], *texts: str, **more: str) -> pa.Table:
+def statements(reference: ReferenceHudi, path: Path, table: Mapping[str, str], *texts: str, **more: str) -> pa.Table:
     """Runs SQL on the table at `path`, which `{t}` in a statement stands for."""
     name = table["hoodie.table.name"]
     known = f"CREATE TABLE IF NOT EXISTS {name} USING hudi LOCATION '{path}'"
     conf = {key: value for key, value in table.items() if not key.startswith("hoodie.table.")}
     conf |= {key.replace("__", "."): value for key, value in more.items()}
-    return judge.sql(known, *(text.format(t=name) for text in texts), conf=conf)
+    return reference.sql(known, *(text.format(t=name) for text in texts), conf=conf)
 
 
-def first_events(judge: Judge, path: Path, table: dict[str, str]) -> None:
-    judge.write(path, events(*((number, 10, number) for number in range(8))), "overwrite", table)
+def first_events(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
+    reference.write(path, events(*((number, 10, number) for number in range(8))), "overwrite", table)
 
 
-def operations(judge: Judge, path: Path, table: dict[str, str], **settings: str) -> None:
+def operations(reference: ReferenceHudi, path: Path, table: dict[str, str], **settings: str) -> None:
     """Updates early, late and of equal ordering value; deletes of three kinds; keys that come back; new keys."""
     table = table | MERGE_ON_READ | ORDERED | {key.replace("__", "."): value for key, value in settings.items()}
-    write = partial(judge.write, path, mode="append")
-    first_events(judge, path, table)
+    write = partial(reference.write, path, mode="append")
+    first_events(reference, path, table)
     write(events((1, 20, 101), (2, 5, 102), (3, 10, 103)), options=table)
-    statements(judge, path, table, "DELETE FROM {t} WHERE id = 'e4'")
+    statements(reference, path, table, "DELETE FROM {t} WHERE id = 'e4'")
     write(events((5, 30, 0)), options=table | DELETE)
     write(events((6, 40, 0), (7, 5, 0), deleted=True), options=table)
     write(events((1, 15, 201), (3, 11, 203), (4, 15, 204), (6, 35, 206), (5, 50, 205), (8, 1, 8)), options=table)
-    statements(judge, path, table, "UPDATE {t} SET note = 'updated' WHERE id = 'e2'")
+    statements(reference, path, table, "UPDATE {t} SET note = 'updated' WHERE id = 'e2'")
     write(events((0, 12, 300), (9, 1, 9), (8, 2, 308)), options=table)
 
 
-def commit_time(judge: Judge, path: Path, table: dict[str, str]) -> None:
+def commit_time(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
     """The last write wins, whatever stands in `ts`."""
     table = table | MERGE_ON_READ | {"hoodie.record.merge.mode": "COMMIT_TIME_ORDERING"}
-    first_events(judge, path, table)
-    judge.write(path, events((1, 20, 101), (2, 5, 102)), "append", table)
-    judge.write(path, events((3, None, 103), (1, 1, 201)), "append", table)
-    judge.write(path, events((4, 1, 0), (6, 1, 0), deleted=True), "append", table)
-    judge.write(path, events((5, 1, 0)), "append", table | DELETE)
-    judge.write(path, events((6, 1, 206), (7, 7, 207)), "append", table)
+    first_events(reference, path, table)
+    reference.write(path, events((1, 20, 101), (2, 5, 102)), "append", table)
+    reference.write(path, events((3, None, 103), (1, 1, 201)), "append", table)
+    reference.write(path, events((4, 1, 0), (6, 1, 0), deleted=True), "append", table)
+    reference.write(path, events((5, 1, 0)), "append", table | DELETE)
+    reference.write(path, events((6, 1, 206), (7, 7, 207)), "append", table)
 
 
-def revived(judge: Judge, path: Path, table: dict[str, str]) -> None:
+def revived(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
     """A late record after a delete by commit time."""
     table = table | MERGE_ON_READ | ORDERED
-    first_events(judge, path, table)
-    judge.write(path, events((1, 30, 0), (2, 30, 0)), "append", table | DELETE)
-    judge.write(path, events((1, 5, 101)), "append", table)
+    first_events(reference, path, table)
+    reference.write(path, events((1, 30, 0), (2, 30, 0)), "append", table | DELETE)
+    reference.write(path, events((1, 5, 101)), "append", table)
 
 
-def pending_compaction(judge: Judge, path: Path, table: dict[str, str]) -> None:
+def pending_compaction(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
     """A compaction is planned; commits after it write to the slice that it will make."""
     table = table | MERGE_ON_READ | ORDERED
-    first_events(judge, path, table)
-    judge.write(path, events((1, 20, 101), (2, 20, 102)), "append", table)
-    statements(judge, path, table, f"CALL run_compaction(op => 'schedule', path => '{path}')", **ONCE)
-    judge.write(path, events((2, 15, 202), (3, 20, 203)), "append", table)
-    judge.write(path, events((1, 30, 0), (5, 30, 0), deleted=True), "append", table)
+    first_events(reference, path, table)
+    reference.write(path, events((1, 20, 101), (2, 20, 102)), "append", table)
+    statements(reference, path, table, f"CALL run_compaction(op => 'schedule', path => '{path}')", **ONCE)
+    reference.write(path, events((2, 15, 202), (3, 20, 203)), "append", table)
+    reference.write(path, events((1, 30, 0), (5, 30, 0), deleted=True), "append", table)
 
 
-def compacted(judge: Judge, path: Path, table: dict[str, str]) -> None:
+def compacted(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
     """The same, and the compaction runs after one of those commits."""
-    pending_compaction(judge, path, table)
+    pending_compaction(reference, path, table)
     table = table | MERGE_ON_READ | ORDERED
-    statements(judge, path, table, f"CALL run_compaction(op => 'run', path => '{path}')")
-    judge.write(path, events((4, 20, 304), (2, 30, 302)), "append", table)
+    statements(reference, path, table, f"CALL run_compaction(op => 'run', path => '{path}')")
+    reference.write(path, events((4, 20, 304), (2, 30, 302)), "append", table)
 
 
-def log_compacted(judge: Judge, path: Path, table: dict[str, str], then: int = 2) -> None:
+def log_compacted(reference: ReferenceHudi, path: Path, table: dict[str, str], then: int = 2) -> None:
     """Blocks of several commits were joined into one; commits came after."""
     table = table | MERGE_ON_READ | ORDERED
     joining = {
@@ -128,15 +128,15 @@ def log_compacted(judge: Judge, path: Path, table: dict[str, str], then: int = 2
         "hoodie.log.compaction.blocks.threshold": "2",
         "hoodie.log.record.reader.use.optimized.scan": "true",
     }
-    first_events(judge, path, table)
-    judge.write(path, events((1, 20, 101), (2, 20, 102)), "append", table)
-    judge.write(path, events((3, 20, 0), (5, 5, 0), deleted=True), "append", table)
-    judge.write(path, events((1, 30, 201), (2, 5, 202)), "append", table | joining)
+    first_events(reference, path, table)
+    reference.write(path, events((1, 20, 101), (2, 20, 102)), "append", table)
+    reference.write(path, events((3, 20, 0), (5, 5, 0), deleted=True), "append", table)
+    reference.write(path, events((1, 30, 201), (2, 5, 202)), "append", table | joining)
     for step in range(then):
-        judge.write(path, events((7, 40 + step, 300 + step), (1, 35, 301)), "append", table)
+        reference.write(path, events((7, 40 + step, 300 + step), (1, 35, 301)), "append", table)
 
 
-def null_ordering(judge: Judge, path: Path, table: dict[str, str]) -> None:
+def null_ordering(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
     """Null stands below all; Apache Hudi itself manages it for columns of type int alone."""
     table = table | MERGE_ON_READ | {"hoodie.datasource.write.precombine.field": "rank"}
 
@@ -145,105 +145,105 @@ def null_ordering(judge: Judge, path: Path, table: dict[str, str]) -> None:
         columns = {"id": ids, "city": ["oslo"] * len(rows), "rank": pa.array(ranks, pa.int32()), "note": notes}
         return pa.table(columns)
 
-    judge.write(path, ranked(("a", 5, "a0"), ("b", 5, "b0"), ("c", None, "c0"), ("d", None, "d0")), "overwrite", table)
-    judge.write(path, ranked(("a", None, "a1"), ("c", 1, "c1"), ("d", None, "d1")), "append", table)
-    judge.write(path, ranked(("c", None, "c2"), ("b", 6, "b1")), "append", table)
-    judge.write(path, ranked(("b", None, "b2")), "append", table)
+    reference.write(path, ranked(("a", 5, "a0"), ("b", 5, "b0"), ("c", None, "c0"), ("d", None, "d0")), "overwrite", table)
+    reference.write(path, ranked(("a", None, "a1"), ("c", 1, "c1"), ("d", None, "d1")), "append", table)
+    reference.write(path, ranked(("c", None, "c2"), ("b", 6, "b1")), "append", table)
+    reference.write(path, ranked(("b", None, "b2")), "append", table)
 
 
-def failed_commit(judge: Judge, path: Path, table: dict[str, str], direct: bool = False) -> None:
+def failed_commit(reference: ReferenceHudi, path: Path, table: dict[str, str], direct: bool = False) -> None:
     """A delta commit that died after its log files; the next write rolls it back."""
     table = table | MERGE_ON_READ | ORDERED
     table |= {"hoodie.write.markers.type": "DIRECT"} if direct else {}
-    first_events(judge, path, table)
-    judge.write(path, events((1, 20, 101)), "append", table)
-    fail_commit(judge, path, events((1, 30, 666), (2, 30, 666)), table)
+    first_events(reference, path, table)
+    reference.write(path, events((1, 20, 101)), "append", table)
+    fail_commit(reference, path, events((1, 30, 666), (2, 30, 666)), table)
 
 
-def rolled_back(judge: Judge, path: Path, table: dict[str, str]) -> None:
-    failed_commit(judge, path, table)
-    judge.write(path, events((3, 20, 203), (2, 20, 202)), "append", table | MERGE_ON_READ | ORDERED)
+def rolled_back(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
+    failed_commit(reference, path, table)
+    reference.write(path, events((3, 20, 203), (2, 20, 202)), "append", table | MERGE_ON_READ | ORDERED)
 
 
-def hfile_blocks(judge: Judge, path: Path, table: dict[str, str], kind: str = "hfile") -> None:
+def hfile_blocks(reference: ReferenceHudi, path: Path, table: dict[str, str], kind: str = "hfile") -> None:
     """Batch writes alone. Apache Hudi can't read what it wrote: what a table with Avro blocks says is expected."""
     table = table | MERGE_ON_READ | ORDERED | {"hoodie.logfile.data.block.format": kind}
-    first_events(judge, path, table)
-    judge.write(path, events((1, 20, 101), (2, 5, 102), (3, 10, 103)), "append", table)
-    judge.write(path, events((6, 40, 0), (7, 5, 0), deleted=True), "append", table)
-    judge.write(path, events((1, 15, 201), (3, 11, 203), (5, 20, 205)), "append", table)
+    first_events(reference, path, table)
+    reference.write(path, events((1, 20, 101), (2, 5, 102), (3, 10, 103)), "append", table)
+    reference.write(path, events((6, 40, 0), (7, 5, 0), deleted=True), "append", table)
+    reference.write(path, events((1, 15, 201), (3, 11, 203), (5, 20, 205)), "append", table)
 
 
-def twin_of_hfile_blocks(judge: Judge, path: Path, table: dict[str, str]) -> pa.Table:
+def twin_of_hfile_blocks(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> pa.Table:
     """The rows, without meta columns, that the same writes give in Avro blocks."""
     name = f"{table['hoodie.table.name']}_twin"
-    twin = judge.scratch / name
-    hfile_blocks(judge, twin, table | {"hoodie.table.name": name}, "avro")
-    rows = judge.read(twin)
+    twin = reference.scratch / name
+    hfile_blocks(reference, twin, table | {"hoodie.table.name": name}, "avro")
+    rows = reference.read(twin)
     return rows.drop_columns([column for column in rows.column_names if column in META_COLUMNS])
 
 
-def added_column(judge: Judge, path: Path, table: dict[str, str]) -> None:
+def added_column(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
     """Logs hold a column that base files and earlier logs lack."""
     table = table | MERGE_ON_READ | ORDERED
-    first_events(judge, path, table)
-    judge.write(path, events((1, 20, 101), (2, 20, 102)), "append", table)
+    first_events(reference, path, table)
+    reference.write(path, events((1, 20, 101), (2, 20, 102)), "append", table)
     wider = events((2, 30, 202), (3, 20, 203), (5, 5, 205)).append_column("extra", pa.array(["x2", None, "x5"]))
-    judge.write(path, wider, "append", table)
+    reference.write(path, wider, "append", table)
 
 
-def widened_column(judge: Judge, path: Path, table: dict[str, str]) -> None:
+def widened_column(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
     """`n` was an int in the base files and the first logs, then a long."""
     table = table | MERGE_ON_READ | ORDERED
-    first_events(judge, path, table)
-    judge.write(path, events((1, 20, 101), (2, 20, 102)), "append", table)
+    first_events(reference, path, table)
+    reference.write(path, events((1, 20, 101), (2, 20, 102)), "append", table)
     wide = events((2, 30, 0), (3, 20, 0)).set_column(3, "n", pa.array([2**40, 2**41], pa.int64()))
-    judge.write(path, wide, "append", table)
+    reference.write(path, wide, "append", table)
 
 
-def change_log(judge: Judge, path: Path, table: dict[str, str]) -> None:
+def change_log(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
     """Change data capture is on: files that end in `-cdc` lie beside log files."""
     table = table | MERGE_ON_READ | ORDERED | {"hoodie.table.cdc.enabled": "true"}
-    first_events(judge, path, table)
-    judge.write(path, events((1, 20, 101), (2, 5, 102)), "append", table)
+    first_events(reference, path, table)
+    reference.write(path, events((1, 20, 101), (2, 5, 102)), "append", table)
     # New keys are packed into the base files, which are rewritten: that is what a change log is written for.
-    judge.write(path, events((8, 1, 8), (9, 1, 9)), "append", table)
-    statements(judge, path, table, f"CALL run_compaction(op => 'scheduleAndExecute', path => '{path}')", **ONCE)
-    judge.write(path, events((3, 20, 203), (1, 30, 301)), "append", table)
+    reference.write(path, events((8, 1, 8), (9, 1, 9)), "append", table)
+    statements(reference, path, table, f"CALL run_compaction(op => 'scheduleAndExecute', path => '{path}')", **ONCE)
+    reference.write(path, events((3, 20, 203), (1, 30, 301)), "append", table)
 
 
-def overwritten(judge: Judge, path: Path, table: dict[str, str]) -> None:
+def overwritten(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
     """Groups with logs were replaced; the new groups have logs too."""
     table = table | MERGE_ON_READ | ORDERED
-    first_events(judge, path, table)
-    judge.write(path, events((1, 20, 101), (2, 20, 102)), "append", table)
+    first_events(reference, path, table)
+    reference.write(path, events((1, 20, 101), (2, 20, 102)), "append", table)
     replaced = {"hoodie.datasource.write.operation": "insert_overwrite"}
-    judge.write(path, events((2, 1, 202), (4, 1, 204)), "append", table | replaced)
-    judge.write(path, events((4, 20, 304), (3, 20, 303)), "append", table)
+    reference.write(path, events((2, 1, 202), (4, 1, 204)), "append", table | replaced)
+    reference.write(path, events((4, 20, 304), (3, 20, 303)), "append", table)
 
 
-def virtual_keys(judge: Judge, path: Path, table: dict[str, str]) -> None:
+def virtual_keys(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
     table = table | MERGE_ON_READ | ORDERED | {"hoodie.populate.meta.fields": "false"}
-    first_events(judge, path, table)
-    judge.write(path, events((1, 20, 101), (2, 5, 102), (8, 1, 8)), "append", table)
-    judge.write(path, events((3, 20, 0), (4, 20, 0), deleted=True), "append", table)
+    first_events(reference, path, table)
+    reference.write(path, events((1, 20, 101), (2, 5, 102), (8, 1, 8)), "append", table)
+    reference.write(path, events((3, 20, 0), (4, 20, 0), deleted=True), "append", table)
 
 
-def log_only(judge: Judge, path: Path, table: dict[str, str], **index: str) -> None:
+def log_only(reference: ReferenceHudi, path: Path, table: dict[str, str], **index: str) -> None:
     """An index that finds keys in logs: inserts make slices without a base file."""
     table = table | MERGE_ON_READ | ORDERED | {key.replace("__", "."): value for key, value in index.items()}
-    first_events(judge, path, table)
-    judge.write(path, events((1, 20, 101), (2, 5, 102), (8, 1, 8)), "append", table)
-    judge.write(path, events((3, 20, 0), (4, 20, 0), deleted=True), "append", table)
+    first_events(reference, path, table)
+    reference.write(path, events((1, 20, 101), (2, 5, 102), (8, 1, 8)), "append", table)
+    reference.write(path, events((3, 20, 0), (4, 20, 0), deleted=True), "append", table)
 
 
-def archived(judge: Judge, path: Path, table: dict[str, str]) -> None:
+def archived(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
     """Logs stand in the latest slices whose delta commits stand in the history."""
     keep = {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3", "hoodie.clean.commits.retained": "1"}
     table = table | MERGE_ON_READ | ORDERED | keep
-    first_events(judge, path, table)
+    first_events(reference, path, table)
     for step in range(8):
-        judge.write(path, events((step, 20, 100 + step), (0, 20 + step, 200 + step)), "append", table)
+        reference.write(path, events((step, 20, 100 + step), (0, 20 + step, 200 + step)), "append", table)
 
 
 def merge(key: str, city: str, ts: int, value: str, column: str) -> str:
@@ -257,14 +257,14 @@ def plain(*rows: tuple[int, int | None, int]) -> pa.Table:
     return events(*rows).drop_columns(["_hoodie_is_deleted"])
 
 
-def plain_events(judge: Judge, path: Path, table: dict[str, str]) -> None:
-    judge.write(path, plain(*((number, 10, number) for number in range(8))), "overwrite", table)
+def plain_events(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
+    reference.write(path, plain(*((number, 10, number) for number in range(8))), "overwrite", table)
 
 
-def partial_merge(judge: Judge, path: Path, table: dict[str, str]) -> None:
+def partial_merge(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
     """MERGE INTO that sets some columns writes blocks with these columns alone."""
     table = table | MERGE_ON_READ | ORDERED
-    plain_events(judge, path, table)
+    plain_events(reference, path, table)
     for statement in (
         merge("e1", "lima", 20, "1001", "n"),
         merge("e2", "oslo", 20, "1002", "n"),
@@ -272,30 +272,30 @@ def partial_merge(judge: Judge, path: Path, table: dict[str, str]) -> None:
         merge("e2", "oslo", 30, "2002", "n"),
         merge("e5", "lima", 10, "1005", "n"),
     ):
-        statements(judge, path, table, statement, **PARTIAL)
-    judge.write(path, plain((7, 50, 0)), "append", table | DELETE)
+        statements(reference, path, table, statement, **PARTIAL)
+    reference.write(path, plain((7, 50, 0)), "append", table | DELETE)
 
 
-def partial_columns(judge: Judge, path: Path, table: dict[str, str]) -> None:
+def partial_columns(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
     """Blocks with different columns meet in one slice, and in one key."""
     table = table | MERGE_ON_READ | ORDERED
-    plain_events(judge, path, table)
-    statements(judge, path, table, merge("e1", "lima", 20, "1001", "n"), **PARTIAL)
-    statements(judge, path, table, merge("e1", "lima", 30, "'merged'", "note"), **PARTIAL)
-    statements(judge, path, table, merge("e3", "lima", 30, "CAST(NULL AS STRING)", "note"), **PARTIAL)
+    plain_events(reference, path, table)
+    statements(reference, path, table, merge("e1", "lima", 20, "1001", "n"), **PARTIAL)
+    statements(reference, path, table, merge("e1", "lima", 30, "'merged'", "note"), **PARTIAL)
+    statements(reference, path, table, merge("e3", "lima", 30, "CAST(NULL AS STRING)", "note"), **PARTIAL)
 
 
-def full_before_partial(judge: Judge, path: Path, table: dict[str, str]) -> None:
+def full_before_partial(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
     table = table | MERGE_ON_READ | ORDERED
-    plain_events(judge, path, table)
-    judge.write(path, plain((1, 20, 101), (3, 20, 103), (5, 20, 105)), "append", table)
-    statements(judge, path, table, merge("e1", "lima", 30, "1001", "n"), **PARTIAL)
-    statements(judge, path, table, merge("e7", "lima", 30, "1007", "n"), **PARTIAL)
+    plain_events(reference, path, table)
+    reference.write(path, plain((1, 20, 101), (3, 20, 103), (5, 20, 105)), "append", table)
+    statements(reference, path, table, merge("e1", "lima", 30, "1001", "n"), **PARTIAL)
+    statements(reference, path, table, merge("e7", "lima", 30, "1007", "n"), **PARTIAL)
 
 
-def full_after_partial(judge: Judge, path: Path, table: dict[str, str]) -> None:
+def full_after_partial(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
     table = table | MERGE_ON_READ | ORDERED
-    plain_events(judge, path, table)
-    statements(judge, path, table, merge("e1", "lima", 30, "1001", "n"), **PARTIAL)
-    statements(judge, path, table, merge("e3", "lima", 30, "1003", "n"), **PARTIAL)
-    judge.write(path, plain((1, 40, 201), (5, 20, 205), (7, 20, 207)), "append", table)
+    plain_events(reference, path, table)
+    statements(reference, path, table, merge("e1", "lima", 30, "1001", "n"), **PARTIAL)
+    statements(reference, path, table, merge("e3", "lima", 30, "1003", "n"), **PARTIAL)
+    reference.write(path, plain((1, 40, 201), (5, 20, 205), (7, 20, 207)), "append", table)

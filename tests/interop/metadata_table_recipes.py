@@ -1,6 +1,7 @@
 """Makes the tables of tests/fixtures/metadata_tables: version 6, every index that it has, after every kind of action.
 
-`python -m tests.interop.metadata_table_recipes NAME` makes `NAME.zip` with the bundle that PYHUDI_JUDGE_JAR names, of Hudi 1.2.0 or 0.15.0.
+`python -m tests.interop.metadata_table_recipes NAME` makes `NAME.zip` with the bundle that PYHUDI_REFERENCE_JAR names, of Hudi 1.2.0 or
+0.15.0.
 Hadoop's checksum files are left out.
 """
 
@@ -12,7 +13,7 @@ import zipfile
 from pathlib import Path
 
 from tests.interop.failing import fail_commit
-from tests.interop.judge import Judge
+from tests.interop.reference import ReferenceHudi
 from tests.interop.rows import trips
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "metadata_tables"
@@ -37,27 +38,27 @@ TABLE = SESSION | {
 }
 
 
-def every_action(judge: Judge, path: Path) -> None:
+def every_action(reference: ReferenceHudi, path: Path) -> None:
     """Updates, deletes, a compaction, a rollback, an overwritten partition and a clean; the metadata table is compacted in between."""
-    judge.write(path, trips(0, 4), "append", TABLE)
-    judge.write(path, trips(2, 6, amount=1), "append", TABLE)
-    judge.write(path, trips(1, 3, amount=2), "append", TABLE | {"hoodie.datasource.write.operation": "delete"})
-    judge.write(path, trips(3, 8, amount=3), "append", TABLE)
+    reference.write(path, trips(0, 4), "append", TABLE)
+    reference.write(path, trips(2, 6, amount=1), "append", TABLE)
+    reference.write(path, trips(1, 3, amount=2), "append", TABLE | {"hoodie.datasource.write.operation": "delete"})
+    reference.write(path, trips(3, 8, amount=3), "append", TABLE)
     once = {"hoodie.compact.inline.max.delta.commits": "1"}
-    judge.sql(f"CALL run_compaction(op => 'schedule', path => '{path}')", conf=SESSION | once)
-    judge.write(path, trips(4, 6, amount=4), "append", TABLE)
-    judge.sql(f"CALL run_compaction(op => 'run', path => '{path}')", conf=SESSION)
-    fail_commit(judge, path, trips(2, 9, amount=6), TABLE)
-    judge.write(path, trips(5, 9, amount=7), "append", TABLE)
-    judge.write(path, trips(6, 7, amount=8), "append", TABLE | {"hoodie.datasource.write.operation": "insert_overwrite"})
-    judge.sql(f"CREATE TABLE all_mor USING hudi LOCATION '{path}'")
-    judge.sql("CALL run_clean(table => 'all_mor', retain_commits => 1)", conf=SESSION)
-    judge.write(path, trips(9, 12, amount=9), "append", TABLE)
+    reference.sql(f"CALL run_compaction(op => 'schedule', path => '{path}')", conf=SESSION | once)
+    reference.write(path, trips(4, 6, amount=4), "append", TABLE)
+    reference.sql(f"CALL run_compaction(op => 'run', path => '{path}')", conf=SESSION)
+    fail_commit(reference, path, trips(2, 9, amount=6), TABLE)
+    reference.write(path, trips(5, 9, amount=7), "append", TABLE)
+    reference.write(path, trips(6, 7, amount=8), "append", TABLE | {"hoodie.datasource.write.operation": "insert_overwrite"})
+    reference.sql(f"CREATE TABLE all_mor USING hudi LOCATION '{path}'")
+    reference.sql("CALL run_clean(table => 'all_mor', retain_commits => 1)", conf=SESSION)
+    reference.write(path, trips(9, 12, amount=9), "append", TABLE)
 
 
 def main(name: str) -> None:
-    with tempfile.TemporaryDirectory() as scratch, Judge(Path(scratch) / "judge") as judge:
-        every_action(judge, Path(scratch) / "all_mor")
+    with tempfile.TemporaryDirectory() as scratch, ReferenceHudi(Path(scratch) / "reference") as reference:
+        every_action(reference, Path(scratch) / "all_mor")
         with zipfile.ZipFile(FOLDER / f"{name}.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
             for file in sorted((Path(scratch) / "all_mor").rglob("*")):
                 if file.suffix != ".crc":

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from tests.interop.judge import Judge
+from tests.interop.reference import ReferenceHudi
 
 _NAN, _INF = float("nan"), float("inf")
 _VALUES: dict[str, tuple[pa.DataType, list[Any]]] = {
@@ -64,19 +64,19 @@ def promoted_rows(prefix: str, count: int, ts: int, *, wide: bool) -> pa.Table:
     return pa.table(columns)
 
 
-def promoted_types(judge: Judge, path: Path, table: dict[str, str]) -> None:
+def promoted_types(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
     """Old files hold the narrow types."""
-    judge.write(path, promoted_rows("a", ROWS, 1, wide=False), "append", table | KEYED | OWN_FILES)
-    judge.write(path, promoted_rows("b", 3, 2, wide=True), "append", table | KEYED | OWN_FILES)
+    reference.write(path, promoted_rows("a", ROWS, 1, wide=False), "append", table | KEYED | OWN_FILES)
+    reference.write(path, promoted_rows("b", 3, 2, wide=True), "append", table | KEYED | OWN_FILES)
 
 
-def promoted_types_in_logs(judge: Judge, path: Path, table: dict[str, str]) -> None:
+def promoted_types_in_logs(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
     """Base file and the first log hold the narrow types; a second log holds the wide ones."""
     table = table | KEYED | OWN_FILES | BUCKETS
-    judge.write(path, promoted_rows("a", ROWS, 1, wide=False), "append", table)
-    judge.write(path, promoted_rows("a", ROWS - 3, 2, wide=False), "append", table)
-    judge.write(path, promoted_rows("a", 2, 3, wide=True), "append", table)
-    judge.write(path, promoted_rows("b", 2, 3, wide=True), "append", table)
+    reference.write(path, promoted_rows("a", ROWS, 1, wide=False), "append", table)
+    reference.write(path, promoted_rows("a", ROWS - 3, 2, wide=False), "append", table)
+    reference.write(path, promoted_rows("a", 2, 3, wide=True), "append", table)
+    reference.write(path, promoted_rows("b", 2, 3, wide=True), "append", table)
 
 
 def _value(kind: str, number: int) -> Any:

@@ -14,8 +14,8 @@ from tests.interop import lifetime_recipes as life
 from tests.interop import merge_on_read_recipes as mor
 from tests.interop import merge_rule_recipes as rules
 from tests.interop.failing import fail_commit
-from tests.interop.judge import Judge
 from tests.interop.promoted_recipes import promoted_types, promoted_types_in_logs
+from tests.interop.reference import ReferenceHudi
 from tests.interop.rows import every_type, trips
 
 KEYED = {"hoodie.datasource.write.recordkey.field": "id"}
@@ -26,14 +26,14 @@ PARTITIONED = KEYED | {"hoodie.datasource.write.partitionpath.field": "city"}
 class Recipe:
     """Makes one table; `version` is what it is told to write."""
 
-    make: Callable[[Judge, Path, dict[str, str]], None]
+    make: Callable[[ReferenceHudi, Path, dict[str, str]], None]
     version: int = 9
-    snapshot: Callable[[Judge, Path, dict[str, str]], pa.Table] | None = None
+    snapshot: Callable[[ReferenceHudi, Path, dict[str, str]], pa.Table] | None = None
     """Says what the rows are, where Apache Hudi can't read what it wrote."""
     vectorized: bool = True
     """Whether Apache Hudi reads it with Spark's vectorized reader, which fails over types that were widened inside lists and maps."""
-    folder: str = "judge"
-    """Where the fixture lies. What every fixture test can read is in `judge`."""
+    folder: str = "reference"
+    """Where the fixture lies. What every fixture test can read is in `reference`."""
 
 
 def options(name: str, version: int, **more: str) -> dict[str, str]:
@@ -45,11 +45,11 @@ def completed(path: Path) -> list[str]:
     return sorted(file.name.split("_")[0] for file in (path / ".hoodie/timeline").glob("[0-9]*_*.commit"))
 
 
-def all_types(judge: Judge, path: Path, table: dict[str, str]) -> None:
-    judge.write(path, every_type(), "overwrite", table | KEYED | {"hoodie.datasource.write.partitionpath.field": "part"})
+def all_types(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
+    reference.write(path, every_type(), "overwrite", table | KEYED | {"hoodie.datasource.write.partitionpath.field": "part"})
 
 
-def sql_operations(judge: Judge, path: Path, table: dict[str, str]) -> None:
+def sql_operations(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
     """Every statement that makes its own kind of instant, empty ones included."""
     name = table["hoodie.table.name"]
     version = table["hoodie.write.table.version"]
@@ -70,16 +70,16 @@ def sql_operations(judge: Judge, path: Path, table: dict[str, str]) -> None:
         f"DELETE FROM {name} WHERE id = 'nobody'",
         f"INSERT INTO {name} VALUES ('h',7,7.5,'2026-01-03')",
     ]
-    judge.sql(*statements, conf={"hoodie.write.table.version": version})
+    reference.sql(*statements, conf={"hoodie.write.table.version": version})
 
 
-def overwritten_table(judge: Judge, path: Path, table: dict[str, str]) -> None:
-    judge.write(path, trips(0, 6), "overwrite", table | PARTITIONED)
+def overwritten_table(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
+    reference.write(path, trips(0, 6), "overwrite", table | PARTITIONED)
     overwrite = {"hoodie.datasource.write.operation": "insert_overwrite_table"}
-    judge.write(path, trips(4, 8), "append", table | PARTITIONED | overwrite)
+    reference.write(path, trips(4, 8), "append", table | PARTITIONED | overwrite)
 
 
-def cleaned_and_archived(judge: Judge, path: Path, table: dict[str, str]) -> None:
+def cleaned_and_archived(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
     """Old slices are cleaned away, old instants stand in the history."""
     keep = {
         "hoodie.keep.min.commits": "2",
@@ -87,106 +87,106 @@ def cleaned_and_archived(judge: Judge, path: Path, table: dict[str, str]) -> Non
         "hoodie.clean.commits.retained": "1",
     }
     for step in range(8):
-        judge.write(path, trips(0, 2 + step, amount=step), "append", table | PARTITIONED | keep)
+        reference.write(path, trips(0, 2 + step, amount=step), "append", table | PARTITIONED | keep)
 
 
-def savepointed(judge: Judge, path: Path, table: dict[str, str]) -> None:
+def savepointed(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
     for step in range(3):
-        judge.write(path, trips(0, 2 + step, amount=step), "append", table | PARTITIONED)
+        reference.write(path, trips(0, 2 + step, amount=step), "append", table | PARTITIONED)
     instant = completed(path)[1]
-    judge.sql(f"CALL create_savepoint(path => '{path}', commit_time => '{instant}', user => 'u', comments => 'c')")
+    reference.sql(f"CALL create_savepoint(path => '{path}', commit_time => '{instant}', user => 'u', comments => 'c')")
 
 
-def restored(judge: Judge, path: Path, table: dict[str, str]) -> None:
-    savepointed(judge, path, table)
-    judge.sql(f"CALL rollback_to_savepoint(path => '{path}', instant_time => '{completed(path)[1]}')")
+def restored(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
+    savepointed(reference, path, table)
+    reference.sql(f"CALL rollback_to_savepoint(path => '{path}', instant_time => '{completed(path)[1]}')")
 
 
-def pending_write(judge: Judge, path: Path, table: dict[str, str]) -> None:
+def pending_write(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
     """A commit died after its data files: `MARKERS0` of the timeline server."""
-    judge.write(path, trips(0, 4), "append", table | PARTITIONED)
-    fail_commit(judge, path, trips(2, 8, amount=9), table | PARTITIONED)
+    reference.write(path, trips(0, 4), "append", table | PARTITIONED)
+    fail_commit(reference, path, trips(2, 8, amount=9), table | PARTITIONED)
 
 
-def pending_write_direct(judge: Judge, path: Path, table: dict[str, str]) -> None:
+def pending_write_direct(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
     """The same with a marker file for each data file."""
-    pending_write(judge, path, table | {"hoodie.write.markers.type": "DIRECT"})
+    pending_write(reference, path, table | {"hoodie.write.markers.type": "DIRECT"})
 
 
-def rolled_back(judge: Judge, path: Path, table: dict[str, str]) -> None:
-    pending_write(judge, path, table)
-    judge.write(path, trips(3, 5, amount=2), "append", table | PARTITIONED)
+def rolled_back(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
+    pending_write(reference, path, table)
+    reference.write(path, trips(3, 5, amount=2), "append", table | PARTITIONED)
 
 
-def keyless(judge: Judge, path: Path, table: dict[str, str]) -> None:
+def keyless(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
     for _ in range(2):
-        judge.write(path, trips(0, 4), "append", table | {"hoodie.datasource.write.partitionpath.field": "city"})
+        reference.write(path, trips(0, 4), "append", table | {"hoodie.datasource.write.partitionpath.field": "city"})
 
 
-def complex_keys(judge: Judge, path: Path, table: dict[str, str]) -> None:
+def complex_keys(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
     """Two key fields, two partition fields, hive style."""
     keys = {
         "hoodie.datasource.write.recordkey.field": "id,amount",
         "hoodie.datasource.write.partitionpath.field": "city,amount",
         "hoodie.datasource.write.hive_style_partitioning": "true",
     }
-    judge.write(path, trips(0, 4), "append", table | keys)
+    reference.write(path, trips(0, 4), "append", table | keys)
 
 
-def encoded_partitions(judge: Judge, path: Path, table: dict[str, str]) -> None:
+def encoded_partitions(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
     cities = ["x/y", "a b", "é:=%", "", None]
     rows = trips(0, 5).set_column(1, "city", pa.array(cities, pa.string()))
     encoding = {
         "hoodie.datasource.write.partitionpath.urlencode": "true",
         "hoodie.datasource.write.hive_style_partitioning": "true",
     }
-    judge.write(path, rows, "append", table | PARTITIONED | encoding)
+    reference.write(path, rows, "append", table | PARTITIONED | encoding)
 
 
-def added_column(judge: Judge, path: Path, table: dict[str, str]) -> None:
-    judge.write(path, trips(0, 4), "append", table | PARTITIONED)
+def added_column(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
+    reference.write(path, trips(0, 4), "append", table | PARTITIONED)
     wider = trips(3, 6).append_column("note", pa.array(["n3", None, "n5"]))
-    judge.write(path, wider, "append", table | PARTITIONED)
+    reference.write(path, wider, "append", table | PARTITIONED)
 
 
-def widened_column(judge: Judge, path: Path, table: dict[str, str]) -> None:
+def widened_column(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
     """An int column that became long, a float that became double: old files hold the narrow type."""
     narrow = pa.table({"id": ["a", "b"], "n": pa.array([1, 2], pa.int32()), "f": pa.array([0.5, None], pa.float32())})
-    judge.write(path, narrow, "append", table | KEYED)
+    reference.write(path, narrow, "append", table | KEYED)
     wide = pa.table({"id": ["c"], "n": pa.array([2**40], pa.int64()), "f": pa.array([0.1], pa.float64())})
     small_files = {"hoodie.parquet.small.file.limit": "0"}
-    judge.write(path, wide, "append", table | KEYED | small_files)
+    reference.write(path, wide, "append", table | KEYED | small_files)
 
 
-def with_metadata_table(judge: Judge, path: Path, table: dict[str, str]) -> None:
+def with_metadata_table(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
     """What Apache Hudi does unless told otherwise."""
-    judge.write(path, trips(0, 4), "append", table | PARTITIONED | {"hoodie.metadata.enable": "true"})
-    judge.write(path, trips(2, 6, amount=1), "append", table | PARTITIONED | {"hoodie.metadata.enable": "true"})
+    reference.write(path, trips(0, 4), "append", table | PARTITIONED | {"hoodie.metadata.enable": "true"})
+    reference.write(path, trips(2, 6, amount=1), "append", table | PARTITIONED | {"hoodie.metadata.enable": "true"})
 
 
-def merge_on_read(judge: Judge, path: Path, table: dict[str, str]) -> None:
+def merge_on_read(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
     """Base files of four trips, log files with updates of two of them and a new one."""
     mor = {"hoodie.datasource.write.table.type": "MERGE_ON_READ", "hoodie.compact.inline": "false"}
-    judge.write(path, trips(0, 4), "append", table | PARTITIONED | mor)
-    judge.write(path, trips(2, 4, amount=1), "append", table | PARTITIONED | mor)
+    reference.write(path, trips(0, 4), "append", table | PARTITIONED | mor)
+    reference.write(path, trips(2, 4, amount=1), "append", table | PARTITIONED | mor)
 
 
-def virtual_keys(judge: Judge, path: Path, table: dict[str, str]) -> None:
-    judge.write(path, trips(0, 4), "append", table | PARTITIONED | {"hoodie.populate.meta.fields": "false"})
+def virtual_keys(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
+    reference.write(path, trips(0, 4), "append", table | PARTITIONED | {"hoodie.populate.meta.fields": "false"})
 
 
-def dropped_partition_column(judge: Judge, path: Path, table: dict[str, str]) -> None:
+def dropped_partition_column(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
     """The partition column stands in the path alone."""
     drop = {"hoodie.datasource.write.drop.partition.columns": "true"}
-    judge.write(path, trips(0, 4), "append", table | PARTITIONED | drop)
+    reference.write(path, trips(0, 4), "append", table | PARTITIONED | drop)
 
 
-def clustered(judge: Judge, path: Path, table: dict[str, str]) -> None:
-    judge.write(path, trips(0, 6), "append", table | PARTITIONED)
-    judge.sql(f"CALL run_clustering(path => '{path}', order => 'price')")
+def clustered(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
+    reference.write(path, trips(0, 6), "append", table | PARTITIONED)
+    reference.sql(f"CALL run_clustering(path => '{path}', order => 'price')")
 
 
-def timestamp_partitions(judge: Judge, path: Path, table: dict[str, str]) -> None:
+def timestamp_partitions(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
     """Folders by day of a column in milliseconds."""
     keys = {
         "hoodie.datasource.write.recordkey.field": "id",
@@ -197,7 +197,7 @@ def timestamp_partitions(judge: Judge, path: Path, table: dict[str, str]) -> Non
         "hoodie.keygen.timebased.timezone": "UTC",
     }
     rows = pa.table({"id": ["a", "b"], "millis": pa.array([1705311000000, 1705501200000], pa.int64())})
-    judge.write(path, rows, "append", table | keys)
+    reference.write(path, rows, "append", table | keys)
 
 
 RECIPES = {

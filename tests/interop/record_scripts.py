@@ -1,6 +1,6 @@
 """Record the answers of Apache Hudi 1.2.0 to the SQL scripts of `tests/conformance`.
 
-Run with the judge's variables set (`make interop` shows them): `python -m tests.interop.record_scripts [THEME ...]`.
+Run with Apache Hudi's variables set (`make interop` shows them): `python -m tests.interop.record_scripts [THEME ...]`.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from pathlib import Path
 
 from tests.conformance.play import play
 from tests.conformance.script import Step, read_script, themes, write_script
-from tests.interop.judge import Judge, JudgeError
+from tests.interop.reference import ReferenceFailure, ReferenceHudi
 
 
-def recorded(judge: Judge, theme: str, folder: Path) -> list[Step]:
+def recorded(reference: ReferenceHudi, theme: str, folder: Path) -> list[Step]:
     """Return a script's steps with the answers that Apache Hudi gives now."""
     steps = read_script(theme)
-    answers = list(play(judge.sql, steps, folder, f"conformance_{theme}", (JudgeError,)))
+    answers = list(play(reference.sql, steps, folder, f"conformance_{theme}", (ReferenceFailure,)))
     return [step.answered(answer) for step, answer in zip(steps, answers, strict=True)]
 
 
 def main(chosen: Sequence[str]) -> None:
-    with tempfile.TemporaryDirectory() as scratch, Judge(Path(scratch) / "judge") as judge:
+    with tempfile.TemporaryDirectory() as scratch, ReferenceHudi(Path(scratch) / "reference") as reference:
         for theme in chosen or themes():
-            write_script(theme, recorded(judge, theme, Path(scratch) / theme))
+            write_script(theme, recorded(reference, theme, Path(scratch) / theme))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Change data that one of the two captured and the other reads, or goes on with."""
+"""Change data that one of the two captured and the other reads, or continues with."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from pyhudi import HudiTable
 from tests.interop.change_data_recipes import changes
-from tests.interop.judge import Judge
+from tests.interop.reference import ReferenceHudi
 
 SCHEMA = pa.schema({"id": pa.string(), "city": pa.string(), "ts": pa.int64(), "note": pa.string()})
 
@@ -39,7 +39,9 @@ def image(text: str | None) -> object:
         ("MERGE_ON_READ", "DATA_BEFORE_AFTER", {"hoodie.populate.meta.fields": "false"}),
     ],
 )
-def test_apache_hudi_reads_what_we_capture_and_goes_on(kind: str, mode: str, more: dict[str, str], judge: Judge, tmp_path: Path) -> None:
+def test_apache_hudi_reads_what_we_capture_and_goes_on(
+    kind: str, mode: str, more: dict[str, str], reference: ReferenceHudi, tmp_path: Path
+) -> None:
     capture = {"hoodie.table.cdc.enabled": "true", "hoodie.table.cdc.supplemental.logging.mode": mode, **more}
     path = tmp_path / "t"
     table = HudiTable.create(path, SCHEMA, name="t", keys=["id"], partition_by=["city"], order_by=["ts"], table_type=kind, options=capture)
@@ -57,8 +59,8 @@ def test_apache_hudi_reads_what_we_capture_and_goes_on(kind: str, mode: str, mor
         "hoodie.datasource.write.table.type": kind,
         **({**more, "hoodie.index.type": "SIMPLE"} if more else {}),
     }
-    judge.write(path, pa.Table.from_pylist([row(0, 4, "d"), row(5, 4, "d")], SCHEMA), "append", options)
+    reference.write(path, pa.Table.from_pylist([row(0, 4, "d"), row(5, 4, "d")], SCHEMA), "append", options)
     table.overwrite([row(6, 5, "e")], partitions=["oslo"])
     ours = HudiTable.open(path).changes(format="cdc")
     assert ours.num_rows == 14
-    assert told(ours) == told(changes(judge, path))
+    assert told(ours) == told(changes(reference, path))

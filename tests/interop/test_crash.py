@@ -12,8 +12,8 @@ import pytest
 
 from pyhudi import HudiTable
 from tests.interop.failing import fail_commit
-from tests.interop.judge import Judge
 from tests.interop.kinds import Kind, Model, assert_both_read
+from tests.interop.reference import ReferenceHudi
 from tests.interop.rows import trips
 
 KIND = Kind("partitioned")
@@ -44,14 +44,14 @@ def kill_a_write(path: Path) -> str:
     return max(inflight).split(".")[0]
 
 
-def test_apache_hudi_rolls_back_a_killed_write_of_pyhudi(judge: Judge, tmp_path: Path) -> None:
+def test_apache_hudi_rolls_back_a_killed_write_of_pyhudi(reference: ReferenceHudi, tmp_path: Path) -> None:
     model = Model()
     KIND.create(tmp_path / "t").insert(model.upsert(trips(0, 6)))
     pending = kill_a_write(tmp_path / "t")
-    assert_both_read(judge, tmp_path / "t", model.sorted())
+    assert_both_read(reference, tmp_path / "t", model.sorted())
 
-    KIND.judge_writes(judge, tmp_path / "t", "upsert", model.upsert(trips(5, 7, amount=1)))
-    assert_both_read(judge, tmp_path / "t", model.sorted())
+    KIND.reference_writes(reference, tmp_path / "t", "upsert", model.upsert(trips(5, 7, amount=1)))
+    assert_both_read(reference, tmp_path / "t", model.sorted())
     names = timeline_of(tmp_path / "t")
     assert [name for name in names if name.endswith(".rollback")]
     assert not [name for name in names if name.startswith(pending)]
@@ -60,19 +60,19 @@ def test_apache_hudi_rolls_back_a_killed_write_of_pyhudi(judge: Judge, tmp_path:
 
 
 @pytest.mark.parametrize("markers", ["TIMELINE_SERVER_BASED", "DIRECT"])
-@pytest.mark.parametrize("version", [pytest.param(8, marks=pytest.mark.thorough), 9])
-def test_pyhudi_rolls_back_a_failed_write_of_apache_hudi(markers: str, version: int, judge: Judge, tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", [pytest.param(8, marks=pytest.mark.slow), 9])
+def test_pyhudi_rolls_back_a_failed_write_of_apache_hudi(markers: str, version: int, reference: ReferenceHudi, tmp_path: Path) -> None:
     kind = Kind("partitioned", version=version, options={"hoodie.write.markers.type": markers})
     model = Model()
-    kind.judge_writes(judge, tmp_path / "t", "upsert", model.upsert(trips(0, 6)))
-    fail_commit(judge, tmp_path / "t", trips(2, 12, amount=9), kind.judge_options("upsert"))
+    kind.reference_writes(reference, tmp_path / "t", "upsert", model.upsert(trips(0, 6)))
+    fail_commit(reference, tmp_path / "t", trips(2, 12, amount=9), kind.reference_options("upsert"))
     pending = max(name for name in timeline_of(tmp_path / "t") if name.endswith(".inflight")).split(".")[0]
-    assert_both_read(judge, tmp_path / "t", model.sorted())
+    assert_both_read(reference, tmp_path / "t", model.sorted())
 
     HudiTable.open(tmp_path / "t").upsert(model.upsert(trips(5, 7, amount=1)))
-    assert_both_read(judge, tmp_path / "t", model.sorted())
+    assert_both_read(reference, tmp_path / "t", model.sorted())
     assert not [name for name in timeline_of(tmp_path / "t") if name.startswith(pending)]
     assert not list((tmp_path / "t").rglob(f"*_{pending}.parquet"))
     assert not (tmp_path / "t/.hoodie/.temp" / pending).exists()
-    kind.judge_writes(judge, tmp_path / "t", "upsert", model.upsert(trips(6, 8, amount=2)))
-    assert_both_read(judge, tmp_path / "t", model.sorted())
+    kind.reference_writes(reference, tmp_path / "t", "upsert", model.upsert(trips(6, 8, amount=2)))
+    assert_both_read(reference, tmp_path / "t", model.sorted())

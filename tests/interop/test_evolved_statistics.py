@@ -10,7 +10,7 @@ import pytest
 from pyhudi import HudiTable
 from pyhudi.table.alter_table_schema import alter_schema
 from pyhudi.write.input.alter_columns import AddColumn, DropColumn, RenameColumn, RetypeColumn
-from tests.interop.judge import Judge
+from tests.interop.reference import ReferenceHudi
 
 OPTIONS = {"hoodie.schema.on.read.enable": "true", "hoodie.parquet.small.file.limit": "0"}
 READ = {"hoodie.schema.on.read.enable": "true", "spark.sql.parquet.enableVectorizedReader": "false"}
@@ -18,9 +18,9 @@ SKIPPING = {"hoodie.metadata.enable": "true", "hoodie.enable.data.skipping": "tr
 SCHEMA = pa.schema({"id": pa.string(), "p": pa.string(), "i": pa.int32()})
 
 
-@pytest.mark.parametrize("version", [9, pytest.param(8, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("version", [9, pytest.param(8, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("partition_by", [["p"], []], ids=["partitioned", "not_partitioned"])
-def test_apache_hudi_finds_what_we_find(judge: Judge, tmp_path: Path, version: int, partition_by: list[str]) -> None:
+def test_apache_hudi_finds_what_we_find(reference: ReferenceHudi, tmp_path: Path, version: int, partition_by: list[str]) -> None:
     changes = {
         "renamed": ([RenameColumn(("i",), "q")], {"q": 7}, {"q = 1": ["a"], "q = 7": ["c"], "q > 1": ["b", "c"]}),
         "to_text": ([RetypeColumn(("i",), pa.string())], {"i": "zz"}, {"i = '1'": ["a"], "i = 'zz'": ["c"]}),
@@ -33,8 +33,8 @@ def test_apache_hudi_finds_what_we_find(judge: Judge, tmp_path: Path, version: i
         table.insert([{"id": "a", "p": "x", "i": 1}, {"id": "b", "p": "x", "i": 2}], options=OPTIONS)
         alter_schema(table, made, OPTIONS)
         table.insert(pa.Table.from_pylist([{"id": "c", "p": "x", **values}], schema=table.schema), options=OPTIONS)
-        judge.sql(f"CREATE TABLE {sql_name} USING hudi LOCATION '{path}'")
+        reference.sql(f"CREATE TABLE {sql_name} USING hudi LOCATION '{path}'")
         for text, expected in filters.items():
-            found = judge.sql(f"SELECT id FROM {sql_name} WHERE {text} ORDER BY id", conf={**READ, **SKIPPING})
+            found = reference.sql(f"SELECT id FROM {sql_name} WHERE {text} ORDER BY id", conf={**READ, **SKIPPING})
             assert (name, text, found.column("id").to_pylist()) == (name, text, expected)
             assert sorted(table.to_arrow(filter=text)["id"].to_pylist()) == expected

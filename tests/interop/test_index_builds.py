@@ -10,8 +10,8 @@ from pyhudi import HudiTable
 from pyhudi.spec.table.table_keys import METADATA_PARTITIONS, METADATA_PARTITIONS_INFLIGHT
 from pyhudi.storage.table_properties import store_properties
 from pyhudi.timeline.clock import SystemClock
-from tests.interop.judge import Judge
-from tests.interop.test_indexes import ON, judge_upserts
+from tests.interop.reference import ReferenceHudi
+from tests.interop.test_indexes import ON, reference_upserts
 from tests.unit.service.test_index_builds import NAME, first, killed, second
 from tests.unit.service.test_indexes import SCHEMA, check, config_of, rows
 
@@ -24,10 +24,10 @@ def new_table(path: Path, kind: str) -> HudiTable:
     return table
 
 
-def judge_agrees(judge: Judge, table: HudiTable, name: str) -> None:
-    judge.sql(f"REFRESH TABLE {name}")
+def reference_agrees(reference: ReferenceHudi, table: HudiTable, name: str) -> None:
+    reference.sql(f"REFRESH TABLE {name}")
     for condition in CONDITIONS:
-        theirs = judge.sql(f"SELECT id FROM {name} WHERE {condition}", conf=ON)["id"].to_pylist()
+        theirs = reference.sql(f"SELECT id FROM {name} WHERE {condition}", conf=ON)["id"].to_pylist()
         assert sorted(theirs) == sorted(table.to_arrow(columns=["id"], filter=condition)["id"].to_pylist()), condition
 
 
@@ -44,12 +44,12 @@ def unfinished(table: HudiTable) -> Path:
     ("kind", "asynchronous"),
     [
         ("COPY_ON_WRITE", "true"),
-        pytest.param("COPY_ON_WRITE", "false", marks=pytest.mark.thorough),
-        pytest.param("MERGE_ON_READ", "false", marks=pytest.mark.thorough),
+        pytest.param("COPY_ON_WRITE", "false", marks=pytest.mark.slow),
+        pytest.param("MERGE_ON_READ", "false", marks=pytest.mark.slow),
     ],
 )
 def test_apache_hudi_writes_beside_our_build_and_we_finish_it(
-    judge: Judge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, asynchronous: str
+    reference: ReferenceHudi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, asynchronous: str
 ) -> None:
     """Without its option for asynchronous indexes Apache Hudi builds those that are missing by itself.
 
@@ -58,26 +58,26 @@ def test_apache_hudi_writes_beside_our_build_and_we_finish_it(
     path, name = tmp_path / "t", f"building_{kind.lower()}_{asynchronous}"
     table, options = new_table(path, kind), {"hoodie.metadata.index.async": asynchronous}
     killed(monkeypatch, table, "by_name", "name")
-    judge_upserts(judge, path, rows(18, 26, ts=51), kind, **options)
+    reference_upserts(reference, path, rows(18, 26, ts=51), kind, **options)
     first(table)
-    judge_upserts(judge, path, rows(2, 4, ts=52), kind, "delete", **options)
+    reference_upserts(reference, path, rows(2, 4, ts=52), kind, "delete", **options)
     table.services.index(mode="execute")
     check(table)
     assert table.inspect.health().to_pylist() == []
-    judge.sql(f"CREATE TABLE {name} USING hudi LOCATION '{path}'")
-    judge_agrees(judge, table, name)
-    judge_upserts(judge, path, rows(24, 30, ts=54), kind)
-    judge_agrees(judge, HudiTable.open(path), name)
+    reference.sql(f"CREATE TABLE {name} USING hudi LOCATION '{path}'")
+    reference_agrees(reference, table, name)
+    reference_upserts(reference, path, rows(24, 30, ts=54), kind)
+    reference_agrees(reference, HudiTable.open(path), name)
     check(HudiTable.open(path))
 
 
-@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", pytest.param("MERGE_ON_READ", marks=pytest.mark.thorough)])
-def test_we_write_beside_a_build_of_apache_hudi(judge: Judge, tmp_path: Path, kind: str) -> None:
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", pytest.param("MERGE_ON_READ", marks=pytest.mark.slow)])
+def test_we_write_beside_a_build_of_apache_hudi(reference: ReferenceHudi, tmp_path: Path, kind: str) -> None:
     path, name = tmp_path / "t", f"built_{kind.lower()}"
     table = new_table(path, kind)
     table.services.index("record_index", "id")
-    judge.sql(f"CREATE TABLE {name} USING hudi LOCATION '{path}'")
-    judge.sql(f"CREATE INDEX by_name ON {name} (name)", conf=ON)
+    reference.sql(f"CREATE TABLE {name} USING hudi LOCATION '{path}'")
+    reference.sql(f"CREATE INDEX by_name ON {name} (name)", conf=ON)
     completed = unfinished(table)
     for write in (first, second):
         write(table)
@@ -88,8 +88,8 @@ def test_we_write_beside_a_build_of_apache_hudi(judge: Judge, tmp_path: Path, ki
     completed.rename(path / ".hoodie/timeline" / completed_name(path))
     table = HudiTable.open(path)
     check(table)
-    judge_agrees(judge, table, name)
-    judge_upserts(judge, path, rows(24, 30, ts=54), kind)
+    reference_agrees(reference, table, name)
+    reference_upserts(reference, path, rows(24, 30, ts=54), kind)
     check(HudiTable.open(path))
 
 

@@ -14,7 +14,7 @@ import pytest
 from pyhudi import HudiTable
 from pyhudi.index.bucket_numbers import bucket_of
 from pyhudi.kernels.arrays.bucket_hash import list_hashes
-from tests.interop.judge import Judge
+from tests.interop.reference import ReferenceHudi
 
 SCHEMA = pa.schema({"id": pa.int64(), "name": pa.string(), "v": pa.int64(), "ts": pa.int64(), "p": pa.string()})
 PLAIN = {"hoodie.metadata.enable": "false", "hoodie.compact.inline": "false"}
@@ -42,7 +42,7 @@ class Side:
     """A table kind: `index` is what pyhudi has to find by itself; `own` are options of its writes."""
 
     index: str
-    judge: Mapping[str, str]
+    reference: Mapping[str, str]
     keys: str = "id"
     table_type: str = "COPY_ON_WRITE"
     own: Mapping[str, str] = field(default_factory=lambda: PLAIN)
@@ -55,7 +55,7 @@ class Side:
             "hoodie.datasource.write.partitionpath.field": "p",
             "hoodie.table.ordering.fields": "ts",
             "hoodie.datasource.write.table.type": self.table_type,
-            **self.judge,
+            **self.reference,
         }
 
 
@@ -87,13 +87,13 @@ def values(table: pa.Table) -> list[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("kind", SIDES)
-def test_both_sides_find_each_other_s_records(judge: Judge, tmp_path: Path, kind: str) -> None:
+def test_both_sides_find_each_other_s_records(reference: ReferenceHudi, tmp_path: Path, kind: str) -> None:
     side, path = SIDES[kind], tmp_path / kind
-    hashed = {name: value for name, value in side.judge.items() if name == "hoodie.bucket.index.hash.field"}
-    judge.write(path, rows(0, 24, 1), mode="overwrite", options=side.options)
+    hashed = {name: value for name, value in side.reference.items() if name == "hoodie.bucket.index.hash.field"}
+    reference.write(path, rows(0, 24, 1), mode="overwrite", options=side.options)
     result = HudiTable.open(path).upsert(rows(12, 40, 2), {**side.own, **hashed})
     assert result.index == side.index
-    judge.write(path, rows(36, 50, 3), options=side.options)
+    reference.write(path, rows(36, 50, 3), options=side.options)
     HudiTable.open(path).upsert(rows(48, 60, 4), {**side.own, **hashed})
     turns = [1] * 12 + [2] * 24 + [3] * 12 + [4] * 12
     expected = list(enumerate(turns))
@@ -101,31 +101,31 @@ def test_both_sides_find_each_other_s_records(judge: Judge, tmp_path: Path, kind
         assert values(HudiTable.open(path).to_arrow()) == expected
         HudiTable.open(path).services.compact()
     assert values(HudiTable.open(path).to_arrow()) == expected
-    assert values(judge.read(path)) == expected
+    assert values(reference.read(path)) == expected
     if kind == "numbered_cow":
-        places = {(row["p"], bucket_of(row["_hoodie_file_name"])) for row in judge.read(path).to_pylist()}
+        places = {(row["p"], bucket_of(row["_hoodie_file_name"])) for row in reference.read(path).to_pylist()}
         assert places == {("x", number) for number in range(3)} | {("y", number) for number in range(5)}
     if kind.startswith("bucket"):
-        assert_in_their_buckets(judge.read(path), ["name"] if hashed else ["id"])
+        assert_in_their_buckets(reference.read(path), ["name"] if hashed else ["id"])
 
 
 def every_turn() -> Iterator[Any]:
-    """One kind of table for each index and each answer; the others are for `make thorough`."""
+    """One kind of table for each index and each answer; the others are for `make test-slow`."""
     short = {("GLOBAL_SIMPLE", "COPY_ON_WRITE", False), ("GLOBAL_BLOOM", "MERGE_ON_READ", True), (RECORD_LEVEL, "COPY_ON_WRITE", True)}
     for case in product(GLOBAL, ("COPY_ON_WRITE", "MERGE_ON_READ"), (True, False)):
-        yield pytest.param(*case, marks=() if case in short else pytest.mark.thorough)
+        yield pytest.param(*case, marks=() if case in short else pytest.mark.slow)
 
 
 @pytest.mark.parametrize(("index", "table_type", "moves"), list(every_turn()))
 def test_rows_that_name_another_partition_go_where_both_sides_say(
-    judge: Judge, tmp_path: Path, index: str, table_type: str, moves: bool
+    reference: ReferenceHudi, tmp_path: Path, index: str, table_type: str, moves: bool
 ) -> None:
     path = tmp_path / "global"
     own = {**(RECORDS if index == RECORD_LEVEL else PLAIN), "hoodie.index.type": index, GLOBAL[index]: str(moves).lower()}
     options = Side(index, own, table_type=table_type).options
-    judge.write(path, rows(0, 24, 1), mode="overwrite", options=options)
+    reference.write(path, rows(0, 24, 1), mode="overwrite", options=options)
     HudiTable.open(path).upsert(rows(12, 30, 2, "y", "z"), own)
-    judge.write(path, rows(20, 40, 3, "x", "w"), options=options)
+    reference.write(path, rows(20, 40, 3, "x", "w"), options=options)
     HudiTable.open(path).upsert(rows(36, 50, 4, "w", "y"), own)
     HudiTable.open(path).delete(rows(0, 2, 5, "nowhere", "nowhere"), options=own)
     expected = []
@@ -133,7 +133,7 @@ def test_rows_that_name_another_partition_go_where_both_sides_say(
         turns = [turn for turn, (first, end, *_) in enumerate(TURNS) if first <= number < end]
         _, _, odd, even = TURNS[turns[-1] if moves else turns[0]]
         expected.append((number, turns[-1] + 1, odd if number % 2 else even))
-    for found in (judge.read(path), HudiTable.open(path).to_arrow()):
+    for found in (reference.read(path), HudiTable.open(path).to_arrow()):
         assert sorted((row["id"], row["v"], row["p"]) for row in found.to_pylist()) == expected
 
 
@@ -148,18 +148,18 @@ def assert_in_their_buckets(table: pa.Table, fields: list[str]) -> None:
     assert len(groups) <= 8
 
 
-@pytest.mark.parametrize("version", ["9", pytest.param("6", marks=pytest.mark.thorough)])
-def test_both_sides_leave_the_partition_columns_out_of_files(judge: Judge, tmp_path: Path, version: str) -> None:
+@pytest.mark.parametrize("version", ["9", pytest.param("6", marks=pytest.mark.slow)])
+def test_both_sides_leave_the_partition_columns_out_of_files(reference: ReferenceHudi, tmp_path: Path, version: str) -> None:
     path = tmp_path / "dropped"
     drop = {"hoodie.datasource.write.drop.partition.columns": "true", "hoodie.write.table.version": version}
     options = {**SIDES["bloom_mor"].options, **PLAIN, "hoodie.index.type": "SIMPLE", "hoodie.datasource.write.table.type": "COPY_ON_WRITE"}
     HudiTable.create(path, SCHEMA, name="turns", keys=["id"], partition_by=["p"], order_by=["ts"], options=drop)
     HudiTable.open(path).upsert(rows(0, 10, 1), PLAIN)
-    assert set(judge.read(path)["p"].to_pylist()) == {"x", "y"}
-    judge.write(path, rows(5, 15, 2), options=options)
+    assert set(reference.read(path)["p"].to_pylist()) == {"x", "y"}
+    reference.write(path, rows(5, 15, 2), options=options)
     HudiTable.open(path).upsert(rows(12, 20, 3), PLAIN)
     HudiTable.open(path).delete(rows(0, 1, 0), options=PLAIN)
     expected = [(number, 1 if number < 5 else 2 if number < 12 else 3) for number in range(1, 20)]
-    for found in (judge.read(path), HudiTable.open(path).to_arrow()):
+    for found in (reference.read(path), HudiTable.open(path).to_arrow()):
         assert values(found) == expected
         assert [row["p"] == ("x" if row["id"] % 2 else "y") for row in found.to_pylist()] == [True] * 19

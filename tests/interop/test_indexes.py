@@ -1,4 +1,4 @@
-"""Record, secondary and expression indexes: Apache Hudi finds rows by ours and goes on with them, and we go on with its."""
+"""Record, secondary and expression indexes: Apache Hudi finds rows by ours and continues with them, and we continue with its."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pyhudi import HudiTable
-from tests.interop.judge import Judge
+from tests.interop.reference import ReferenceHudi
 from tests.unit.service.test_indexes import SCHEMA, change, check, opened, placed, rows
 
 LOCK = {"hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider"}
@@ -29,7 +29,7 @@ CONDITIONS = (
 )
 
 
-def judge_upserts(judge: Judge, path: Path, data, kind: str, operation: str = "upsert", **more: str) -> None:
+def reference_upserts(reference: ReferenceHudi, path: Path, data, kind: str, operation: str = "upsert", **more: str) -> None:
     options = {
         **ON,
         "hoodie.table.name": "t",
@@ -39,13 +39,13 @@ def judge_upserts(judge: Judge, path: Path, data, kind: str, operation: str = "u
         "hoodie.datasource.write.table.type": kind,
         "hoodie.datasource.write.operation": operation,
     }
-    judge.write(path, data, options=options | more)
+    reference.write(path, data, options=options | more)
 
 
-def judge_finds_what_we_find(judge: Judge, path: Path, name: str) -> None:
-    judge.sql(f"REFRESH TABLE {name}")  # it keeps a listing of files that were written by path
+def reference_finds_what_we_find(reference: ReferenceHudi, path: Path, name: str) -> None:
+    reference.sql(f"REFRESH TABLE {name}")  # it keeps a listing of files that were written by path
     for condition in CONDITIONS:
-        theirs = judge.sql(f"SELECT id FROM {name} WHERE {condition}", conf=ON).column("id").to_pylist()
+        theirs = reference.sql(f"SELECT id FROM {name} WHERE {condition}", conf=ON).column("id").to_pylist()
         ours = HudiTable.open(path).to_arrow(columns=["id", "name"]).to_pylist()
         assert sorted(theirs) == sorted(row["id"] for row in ours if holds(condition, row)), condition
 
@@ -59,8 +59,8 @@ def holds(condition: str, row: dict[str, str | None]) -> bool:
     return column is not None and (column.lower() if condition.startswith("lower") else column) in wanted
 
 
-@pytest.mark.parametrize("kind", [pytest.param("COPY_ON_WRITE", marks=pytest.mark.thorough), "MERGE_ON_READ"])
-def test_apache_hudi_finds_rows_by_our_indexes_and_goes_on_with_them(judge: Judge, tmp_path: Path, kind: str) -> None:
+@pytest.mark.parametrize("kind", [pytest.param("COPY_ON_WRITE", marks=pytest.mark.slow), "MERGE_ON_READ"])
+def test_apache_hudi_finds_rows_by_our_indexes_and_goes_on_with_them(reference: ReferenceHudi, tmp_path: Path, kind: str) -> None:
     path, name = tmp_path / "t", f"indexed_{kind.lower()}"
     table = HudiTable.create(str(path), SCHEMA, name="t", keys=("id",), partition_by=("city",), order_by=("ts",), table_type=kind)
     table.insert(rows(0, 20))
@@ -69,17 +69,17 @@ def test_apache_hudi_finds_rows_by_our_indexes_and_goes_on_with_them(judge: Judg
     table.services.index("day", "ts", using="column_stats", options={"expr": "from_unixtime", "format": "yyyy-MM-dd"})
     table.services.index("bloom", "name", using="bloom_filters", options={"expr": "upper"})
     change(table)
-    judge.sql(f"CREATE TABLE {name} USING hudi LOCATION '{path}'")
-    judge_finds_what_we_find(judge, path, name)
-    found = judge.sql(f"CALL validate_metadata_table_files(table => '{name}', verbose => true)", conf=ON).to_pylist()
+    reference.sql(f"CREATE TABLE {name} USING hudi LOCATION '{path}'")
+    reference_finds_what_we_find(reference, path, name)
+    found = reference.sql(f"CALL validate_metadata_table_files(table => '{name}', verbose => true)", conf=ON).to_pylist()
     assert all(row["is_present_in_fs"] and row["is_present_in_metadata"] and row["fs_size"] == row["metadata_size"] for row in found)
     table.services.index("bloom", drop=True)  # Apache Hudi's own writes of one fail on null values
-    judge_upserts(judge, path, rows(43, 48, ts=51), kind)
-    judge_upserts(judge, path, rows(40, 42, ts=52, city="c1"), kind, "delete")
+    reference_upserts(reference, path, rows(43, 48, ts=51), kind)
+    reference_upserts(reference, path, rows(40, 42, ts=52, city="c1"), kind, "delete")
     check_theirs(HudiTable.open(path))
     HudiTable.open(path).upsert(rows(0, 3, ts=70))
     check_theirs(HudiTable.open(path))
-    judge_finds_what_we_find(judge, path, name)
+    reference_finds_what_we_find(reference, path, name)
 
 
 def check_theirs(table: HudiTable) -> None:
@@ -92,16 +92,16 @@ def check_theirs(table: HudiTable) -> None:
     assert pairs <= {(name, key) for name, keys in found.items() for key in keys}
 
 
-def test_we_go_on_with_indexes_of_apache_hudi(judge: Judge, tmp_path: Path) -> None:
+def test_we_go_on_with_indexes_of_apache_hudi(reference: ReferenceHudi, tmp_path: Path) -> None:
     path, name = tmp_path / "t", "indexed_by_hudi"
-    judge_upserts(judge, path, rows(0, 20), "COPY_ON_WRITE", "insert")
-    judge.sql(f"CREATE TABLE {name} USING hudi LOCATION '{path}'")
-    judge.sql(f"CREATE INDEX by_name ON {name} (name)", conf=ON)
-    judge.sql(f"CREATE INDEX low ON {name} USING column_stats(name) OPTIONS(expr='lower')", conf=ON)
+    reference_upserts(reference, path, rows(0, 20), "COPY_ON_WRITE", "insert")
+    reference.sql(f"CREATE TABLE {name} USING hudi LOCATION '{path}'")
+    reference.sql(f"CREATE INDEX by_name ON {name} (name)", conf=ON)
+    reference.sql(f"CREATE INDEX low ON {name} USING column_stats(name) OPTIONS(expr='lower')", conf=ON)
     table = HudiTable.open(path)
     check(table)
     change(table)
-    judge_finds_what_we_find(judge, path, name)
+    reference_finds_what_we_find(reference, path, name)
     assert table.services.index("low", drop=True).dropped == ("expr_index_low",)
-    shown = judge.sql(f"SHOW INDEXES FROM {name}", conf=ON).column("index_name").to_pylist()
+    shown = reference.sql(f"SHOW INDEXES FROM {name}", conf=ON).column("index_name").to_pylist()
     assert sorted(shown) == ["column_stats", "partition_stats", "record_index", "secondary_index_by_name"]

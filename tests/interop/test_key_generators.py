@@ -20,7 +20,7 @@ from pyhudi.errors import HudiError
 from pyhudi.kernels.keys.key_kernels import key_columns
 from pyhudi.keygen.choose_generator import key_generator
 from pyhudi.spec.table.table_config import TableConfig
-from tests.interop.judge import Judge
+from tests.interop.reference import ReferenceHudi
 
 WRITE = "hoodie.datasource.write."
 TIMES = "hoodie.keygen.timebased."
@@ -169,8 +169,8 @@ def made_here(rows: pa.Table, case: Case) -> list[list[str]]:
     return [list(pair) for pair in zip(*(column.to_pylist() for column in key_columns(rows, generator)), strict=True)]
 
 
-def assert_equal(judge: Judge, rows: pa.Table, matrix: list[Case]) -> None:
-    answers = judge.key_texts(rows, [asked(case) for case in matrix])
+def assert_equal(reference: ReferenceHudi, rows: pa.Table, matrix: list[Case]) -> None:
+    answers = reference.key_texts(rows, [asked(case) for case in matrix])
     differing = []
     for case, answer in zip(matrix, answers, strict=True):
         try:
@@ -184,12 +184,12 @@ def assert_equal(judge: Judge, rows: pa.Table, matrix: list[Case]) -> None:
 
 
 @pytest.mark.parametrize("cases", [plain_cases, moment_cases, wide_cases])
-def test_keys_and_paths_are_those_of_apache_hudi(judge: Judge, cases: Callable[[], list[Case]]) -> None:
-    assert_equal(judge, ROWS, cases())
+def test_keys_and_paths_are_those_of_apache_hudi(reference: ReferenceHudi, cases: Callable[[], list[Case]]) -> None:
+    assert_equal(reference, ROWS, cases())
 
 
-def test_keys_of_values_at_the_ends_of_their_types_are_those_of_apache_hudi(judge: Judge) -> None:
-    assert_equal(judge, EDGES, edge_cases())
+def test_keys_of_values_at_the_ends_of_their_types_are_those_of_apache_hudi(reference: ReferenceHudi) -> None:
+    assert_equal(reference, EDGES, edge_cases())
 
 
 MILLIS = moments("EPOCHMILLISECONDS", "yyyyMMdd", timezone="UTC")
@@ -202,7 +202,9 @@ MILLIS = moments("EPOCHMILLISECONDS", "yyyyMMdd", timezone="UTC")
         ("virtual", "city", {"hoodie.populate.meta.fields": "false", "hoodie.index.type": "SIMPLE"}),
     ],
 )
-def test_both_sides_write_one_table_in_turn(judge: Judge, tmp_path: Path, name: str, partition_by: str, options: dict[str, str]) -> None:
+def test_both_sides_write_one_table_in_turn(
+    reference: ReferenceHudi, tmp_path: Path, name: str, partition_by: str, options: dict[str, str]
+) -> None:
     path = tmp_path / name
     schema = pa.schema({"id": pa.string(), "at": pa.int64(), "city": pa.string(), "n": pa.int64()})
     about_write = {"hoodie.index.type"}
@@ -217,8 +219,8 @@ def test_both_sides_write_one_table_in_turn(judge: Judge, tmp_path: Path, name: 
     table.upsert(pa.table({"id": ["a", "b"], "at": [1578283932000, 1705311000000], "city": ["lima", "oslo"], "n": [1, 2]}))
     fields = {"hoodie.table.name": name, WRITE + "recordkey.field": "id", WRITE + "partitionpath.field": partition_by}
     theirs = pa.table({"id": ["a", "c"], "at": [1578283932001, 1705311000000], "city": ["lima", "oslo"], "n": [10, 3]})
-    judge.write(path, theirs, "append", {**fields, **options})
+    reference.write(path, theirs, "append", {**fields, **options})
     table.upsert(pa.table({"id": ["c", "b"], "at": [1705311000001, 1705311000000], "city": ["oslo", "oslo"], "n": [30, 20]}))
     expected = [("a", 10), ("b", 20), ("c", 30)]
     assert sorted((row["id"], row["n"]) for row in HudiTable.open(path).to_arrow().to_pylist()) == expected
-    assert sorted((row["id"], row["n"]) for row in judge.read(path).select(["id", "n"]).to_pylist()) == expected
+    assert sorted((row["id"], row["n"]) for row in reference.read(path).select(["id", "n"]).to_pylist()) == expected

@@ -10,25 +10,25 @@ import pytest
 from pyhudi import HudiTable
 from pyhudi.errors import CorruptTableError
 from pyhudi.storage.lock_record import LOCK_FILE_OPTION
-from tests.interop.judge import Judge
 from tests.interop.kinds import Kind, Model, assert_both_read
+from tests.interop.reference import ReferenceHudi
 from tests.interop.rows import trips
 
 
-def test_upgrade_by_apache_hudi_is_no_damage(judge: Judge, tmp_path: Path) -> None:
+def test_upgrade_by_apache_hudi_is_no_damage(reference: ReferenceHudi, tmp_path: Path) -> None:
     """Its write brings the table from version 8 to 9, and commits without a note of the properties."""
     old, new = Kind("old", version=8, order_by=("amount",)), Kind("new", version=9, order_by=("amount",))
     model = Model(old.order_by)
     table = old.create(tmp_path / "t")
     table.upsert(model.upsert(trips(0, 8)))
-    new.judge_writes(judge, tmp_path / "t", "upsert", model.upsert(trips(5, 10, amount=2)))
+    new.reference_writes(reference, tmp_path / "t", "upsert", model.upsert(trips(5, 10, amount=2)))
     assert "hoodie.table.version=9" in (tmp_path / "t/.hoodie/hoodie.properties").read_text().splitlines()
-    assert_both_read(judge, tmp_path / "t", model.sorted())
+    assert_both_read(reference, tmp_path / "t", model.sorted())
     HudiTable.open(tmp_path / "t").upsert(model.upsert(trips(9, 14, amount=3)))
-    assert_both_read(judge, tmp_path / "t", model.sorted())
+    assert_both_read(reference, tmp_path / "t", model.sorted())
 
 
-def test_table_with_a_recorded_lock_and_accepted_properties_is_read_and_written(judge: Judge, tmp_path: Path) -> None:
+def test_table_with_a_recorded_lock_and_accepted_properties_is_read_and_written(reference: ReferenceHudi, tmp_path: Path) -> None:
     kind = Kind("elsewhere")
     model = Model(kind.order_by)
     kind.create(tmp_path / "t")
@@ -36,24 +36,26 @@ def test_table_with_a_recorded_lock_and_accepted_properties_is_read_and_written(
     table = HudiTable.open(f"local://{tmp_path}/t", options)
     table.upsert(model.upsert(trips(0, 8)))
     table.inspect.health(fix_properties=True)
-    assert_both_read(judge, tmp_path / "t", model.sorted())
-    kind.judge_writes(judge, tmp_path / "t", "upsert", model.upsert(trips(5, 10, amount=2)))
+    assert_both_read(reference, tmp_path / "t", model.sorted())
+    kind.reference_writes(reference, tmp_path / "t", "upsert", model.upsert(trips(5, 10, amount=2)))
     for checksum in (tmp_path / "t" / ".hoodie").rglob(".*.crc"):  # of Hadoop's local file system, which object stores do not have
         checksum.unlink()
     HudiTable.open(f"local://{tmp_path}/t", options).upsert(model.upsert(trips(9, 14, amount=3)))
-    assert_both_read(judge, tmp_path / "t", model.sorted())
+    assert_both_read(reference, tmp_path / "t", model.sorted())
 
 
 @pytest.mark.parametrize("version", [6, 8, 9])
-def test_table_that_apache_hudi_only_made_is_empty_and_one_without_its_timeline_is_not(judge: Judge, tmp_path: Path, version: int) -> None:
+def test_table_that_apache_hudi_only_made_is_empty_and_one_without_its_timeline_is_not(
+    reference: ReferenceHudi, tmp_path: Path, version: int
+) -> None:
     path = tmp_path / "t"
-    judge.sql(
+    reference.sql(
         f"CREATE TABLE made_{version} (id BIGINT, v BIGINT) USING hudi TBLPROPERTIES (primaryKey='id') LOCATION '{path}'",
         conf={"hoodie.write.table.version": str(version)},
     )
     assert HudiTable.open(path).to_arrow().num_rows == 0
     HudiTable.open(path).upsert([{"id": 1, "v": 1}])
-    assert judge.read(path).num_rows == 1
+    assert reference.read(path).num_rows == 1
     if version > 6:
         shutil.rmtree(path / ".hoodie" / "timeline")
         with pytest.raises(CorruptTableError, match="shows no instant"):

@@ -1,4 +1,6 @@
-"""Log compactions of the metadata table: Apache Hudi reads by ours and goes on with them, and so does pyhudi with those of Apache Hudi."""
+"""Log compactions of the metadata table: Apache Hudi reads by ours and continues with them, and so does pyhudi with those of Apache
+Hudi.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,8 @@ import pytest
 
 from pyhudi import HudiTable
 from pyhudi.metadata_table.read.writer_table import MetadataWriterTable, open_writer_table
-from tests.interop.judge import Judge
 from tests.interop.kinds import Kind
+from tests.interop.reference import ReferenceHudi
 from tests.interop.rows import trips
 from tests.interop.test_metadata_table import ON, check
 from tests.unit.metadata_table.replays import sources
@@ -41,12 +43,12 @@ def own_of(table: HudiTable) -> MetadataWriterTable:
     return own
 
 
-def check_keys(judge: Judge, table: HudiTable, name: str) -> None:
+def check_keys(reference: ReferenceHudi, table: HudiTable, name: str) -> None:
     """Each key is found by the record index where its row is, those that were deleted are not."""
     wanted = {f"trip-{number}" for number in range(10)}
     condition = f"id IN ({', '.join(repr(key) for key in sorted(wanted))})"
-    judge.sql(f"REFRESH TABLE {name}")
-    found = judge.sql(f"SELECT id FROM {name} WHERE {condition}", conf=JOINED).column("id").to_pylist()
+    reference.sql(f"REFRESH TABLE {name}")
+    found = reference.sql(f"SELECT id FROM {name} WHERE {condition}", conf=JOINED).column("id").to_pylist()
     there = sorted({key for key, _, _ in placed(table)} & wanted)
     assert sorted(found) == sorted(table.to_arrow(columns=["id"], filter=condition).column("id").to_pylist()) == there
     assert table.inspect.health().to_pylist() == []
@@ -56,11 +58,11 @@ def check_keys(judge: Judge, table: HudiTable, name: str) -> None:
     ("version", "table_type"),
     [
         (9, "COPY_ON_WRITE"),
-        pytest.param(6, "COPY_ON_WRITE", marks=pytest.mark.thorough),
-        pytest.param(8, "MERGE_ON_READ", marks=pytest.mark.thorough),
+        pytest.param(6, "COPY_ON_WRITE", marks=pytest.mark.slow),
+        pytest.param(8, "MERGE_ON_READ", marks=pytest.mark.slow),
     ],
 )
-def test_both_go_on_with_log_compactions_of_the_other(judge: Judge, tmp_path: Path, version: int, table_type: str) -> None:
+def test_both_go_on_with_log_compactions_of_the_other(reference: ReferenceHudi, tmp_path: Path, version: int, table_type: str) -> None:
     name = f"joined_{version}_{table_type.lower()}"
     kind = Kind("joined", version=version, table_type=table_type, order_by=("amount",), options=JOINED | BY_KEY)
     table = dataclasses.replace(kind, options={}).create(tmp_path / "t")
@@ -70,16 +72,16 @@ def test_both_go_on_with_log_compactions_of_the_other(judge: Judge, tmp_path: Pa
         table.delete(trips(2 * turn, 2 * turn + 1), options=JOINED)
     ours = joined(table)
     assert len(ours) > 2
-    judge.sql(f"CREATE TABLE {name} USING hudi LOCATION '{tmp_path / 't'}'")
-    check_keys(judge, table, name)
-    kind.judge_writes(judge, tmp_path / "t", "upsert", trips(0, 4, amount=7))
-    kind.judge_writes(judge, tmp_path / "t", "delete", trips(1, 2, amount=9))
-    kind.judge_writes(judge, tmp_path / "t", "upsert", trips(2, 3, amount=8))
+    reference.sql(f"CREATE TABLE {name} USING hudi LOCATION '{tmp_path / 't'}'")
+    check_keys(reference, table, name)
+    kind.reference_writes(reference, tmp_path / "t", "upsert", trips(0, 4, amount=7))
+    kind.reference_writes(reference, tmp_path / "t", "delete", trips(1, 2, amount=9))
+    kind.reference_writes(reference, tmp_path / "t", "upsert", trips(2, 3, amount=8))
     theirs = joined(table) - ours
     assert theirs
-    check_keys(judge, table, name)
+    check_keys(reference, table, name)
     table.upsert(trips(1, 10, amount=10), JOINED)
     table.delete(trips(3, 4), options=JOINED)
-    check(judge, tmp_path / "t", name)
-    check_keys(judge, table, name)
+    check(reference, tmp_path / "t", name)
+    check_keys(reference, table, name)
     assert joined(table) - ours - theirs

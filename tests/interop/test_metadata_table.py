@@ -1,4 +1,4 @@
-"""Metadata tables that pyhudi builds and keeps in step: Apache Hudi reads by them, finds them right and goes on with them."""
+"""Metadata tables that pyhudi builds and keeps in step: Apache Hudi reads by them, finds them right and continues with them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ import pytest
 from pyhudi import HudiTable
 from pyhudi.storage.local_storage import LocalStorage
 from tests.interop.failing import fail_commit
-from tests.interop.judge import Judge
 from tests.interop.kinds import KINDS, Kind, each_kind
+from tests.interop.reference import ReferenceHudi
 from tests.interop.rows import trips
 from tests.unit.metadata_table.test_in_step import check_files, check_statistics
 
@@ -29,52 +29,52 @@ def write(path: Path, rows: pa.Table) -> None:
     HudiTable.open(path).upsert(rows)
 
 
-def judge_writes(judge: Judge, path: Path, kind: Kind, rows: pa.Table) -> None:
+def reference_writes(reference: ReferenceHudi, path: Path, kind: Kind, rows: pa.Table) -> None:
     with_table = dataclasses.replace(kind, options={**kind.options, **ON})
-    with_table.judge_writes(judge, path, "upsert", rows)
+    with_table.reference_writes(reference, path, "upsert", rows)
 
 
-def check(judge: Judge, path: Path, name: str) -> None:
+def check(reference: ReferenceHudi, path: Path, name: str) -> None:
     """Both sides read the same rows, with and without the metadata table, and its content is right."""
     ours = HudiTable.open(path).to_arrow(meta_columns=True).sort_by("_hoodie_record_key").to_pylist()
     for enabled in ("true", "false"):
-        theirs = judge.read(path, hoodie__metadata__enable=enabled, hoodie__enable__data__skipping="true")
+        theirs = reference.read(path, hoodie__metadata__enable=enabled, hoodie__enable__data__skipping="true")
         assert [row["_hoodie_record_key"] for row in theirs.sort_by("_hoodie_record_key").to_pylist()] == [
             row["_hoodie_record_key"] for row in ours
         ]
-    found = judge.sql(f"CALL validate_metadata_table_files(table => '{name}', verbose => true)", conf=ON).to_pylist()
+    found = reference.sql(f"CALL validate_metadata_table_files(table => '{name}', verbose => true)", conf=ON).to_pylist()
     assert found
     assert all(row["is_present_in_fs"] and row["is_present_in_metadata"] and row["fs_size"] == row["metadata_size"] for row in found)
     check_files(LocalStorage(str(path)))
 
 
 @each_kind(SERVED, long={"partitioned", "not_partitioned", "hive_style"})
-def test_apache_hudi_reads_by_it_and_both_go_on_with_it(kind: Kind, judge: Judge, tmp_path: Path) -> None:
+def test_apache_hudi_reads_by_it_and_both_go_on_with_it(kind: Kind, reference: ReferenceHudi, tmp_path: Path) -> None:
     path, name = tmp_path / "t", f"mdt_{kind.name}"
     table = kind.create(path)
     table.upsert(trips(0, 8))
     storage = LocalStorage(str(path))
-    judge.sql(f"CREATE TABLE {name} USING hudi LOCATION '{path}'")
-    check(judge, path, name)
+    reference.sql(f"CREATE TABLE {name} USING hudi LOCATION '{path}'")
+    check(reference, path, name)
     for turn in range(2):
         write(path, trips(4 * turn, 4 * turn + 8, amount=turn + 1))
-        judge_writes(judge, path, kind, trips(20 + turn, 23 + turn, amount=turn + 1))
-    check(judge, path, name)
+        reference_writes(reference, path, kind, trips(20 + turn, 23 + turn, amount=turn + 1))
+    check(reference, path, name)
     check_statistics(storage)
 
 
-def test_apache_hudi_filters_by_its_statistics(judge: Judge, tmp_path: Path) -> None:
+def test_apache_hudi_filters_by_its_statistics(reference: ReferenceHudi, tmp_path: Path) -> None:
     kind, path = KINDS[0], tmp_path / "t"
     kind.create(path).upsert(trips(0, 12))
     write(path, trips(6, 18, amount=5))
-    judge.sql(f"CREATE TABLE mdt_filtered USING hudi LOCATION '{path}'")
+    reference.sql(f"CREATE TABLE mdt_filtered USING hudi LOCATION '{path}'")
     for condition in CONDITIONS:
-        theirs = judge.sql(f"SELECT id FROM mdt_filtered WHERE {condition}", conf=ON)
+        theirs = reference.sql(f"SELECT id FROM mdt_filtered WHERE {condition}", conf=ON)
         ours = HudiTable.open(path).to_arrow(columns=["id"], filter=condition)
         assert sorted(theirs.column("id").to_pylist()) == sorted(ours.column("id").to_pylist()), condition
 
 
-def test_apache_hudi_reads_and_compacts_after_a_compaction_of_ours(judge: Judge, tmp_path: Path) -> None:
+def test_apache_hudi_reads_and_compacts_after_a_compaction_of_ours(reference: ReferenceHudi, tmp_path: Path) -> None:
     kind, path = KINDS[0], tmp_path / "t"
     kind.create(path).upsert(trips(0, 8))
     storage = LocalStorage(str(path))
@@ -82,11 +82,11 @@ def test_apache_hudi_reads_and_compacts_after_a_compaction_of_ours(judge: Judge,
         write(path, trips(turn, turn + 4, amount=turn))
     own = [file.name for file in storage.list(".hoodie/metadata/.hoodie/timeline") if file.name.endswith(".commit")]
     assert len(own) == 1
-    judge.sql(f"CREATE TABLE mdt_compacted USING hudi LOCATION '{path}'")
-    check(judge, path, "mdt_compacted")
-    judge_writes(judge, path, kind, trips(30, 33, amount=1))
+    reference.sql(f"CREATE TABLE mdt_compacted USING hudi LOCATION '{path}'")
+    check(reference, path, "mdt_compacted")
+    reference_writes(reference, path, kind, trips(30, 33, amount=1))
     write(path, trips(31, 35, amount=2))
-    check(judge, path, "mdt_compacted")
+    check(reference, path, "mdt_compacted")
 
 
 # Dies by the signal that no handler sees, when the metadata table knows the commit and the table does not have it yet.
@@ -109,29 +109,31 @@ def kill_a_write(path: Path) -> None:
     assert ended.returncode == -signal.SIGKILL, ended.stderr
 
 
-@pytest.mark.parametrize("version", [pytest.param(8, marks=pytest.mark.thorough), 9])
-def test_both_go_on_with_that_of_a_merge_on_read_table_after_compaction_and_rollback(judge: Judge, tmp_path: Path, version: int) -> None:
+@pytest.mark.parametrize("version", [pytest.param(8, marks=pytest.mark.slow), 9])
+def test_both_go_on_with_that_of_a_merge_on_read_table_after_compaction_and_rollback(
+    reference: ReferenceHudi, tmp_path: Path, version: int
+) -> None:
     path, name = tmp_path / "t", f"mdt_merged_{version}"
     options = {"hoodie.compact.inline": "false", **ON}
     kind = Kind("merged", version=version, order_by=("amount",), table_type="MERGE_ON_READ")
     ours = kind.create(path)
     ours.insert(trips(0, 8))
     ours.upsert(trips(0, 4, amount=2), options)
-    judge_writes(judge, path, dataclasses.replace(kind, options=options), trips(2, 6, amount=3))
+    reference_writes(reference, path, dataclasses.replace(kind, options=options), trips(2, 6, amount=3))
     ours.services.compact(options={"hoodie.compact.inline.max.delta.commits": "1"})
     ours.upsert(trips(1, 3, amount=4), options)
-    judge.sql(f"CREATE TABLE {name} USING hudi LOCATION '{path}'")
-    check(judge, path, name)
+    reference.sql(f"CREATE TABLE {name} USING hudi LOCATION '{path}'")
+    check(reference, path, name)
     kill_a_write(path)
-    judge_writes(judge, path, dataclasses.replace(kind, options=options), trips(3, 5, amount=5))
-    check(judge, path, name)
-    fail_commit(judge, path, trips(2, 9, amount=6), kind.judge_options("upsert") | options)
+    reference_writes(reference, path, dataclasses.replace(kind, options=options), trips(3, 5, amount=5))
+    check(reference, path, name)
+    fail_commit(reference, path, trips(2, 9, amount=6), kind.reference_options("upsert") | options)
     ours.upsert(trips(4, 7, amount=7), options)
-    check(judge, path, name)
+    check(reference, path, name)
     assert [row for row in ours.inspect.health().to_pylist() if row["check"] != "nothing pending"] == []
 
 
-def test_apache_hudi_finds_rows_in_partitions_whose_bounds_footers_do_not_tell(judge: Judge, tmp_path: Path) -> None:
+def test_apache_hudi_finds_rows_in_partitions_whose_bounds_footers_do_not_tell(reference: ReferenceHudi, tmp_path: Path) -> None:
     """NaN, texts beyond 4 KiB, files older than a column: other partitions' bounds must not rule these out."""
     columns = {"id": pa.string(), "city": pa.string(), "price": pa.float64(), "note": pa.string()}
     table = HudiTable.create(tmp_path / "t", pa.schema(columns), name="untold", keys=["id"], partition_by=["city"])
@@ -142,7 +144,7 @@ def test_apache_hudi_finds_rows_in_partitions_whose_bounds_footers_do_not_tell(j
         ]
     )
     table.upsert([{"id": "told", "city": "oslo", "price": 2.0, "note": "b", "extra": 7}])
-    judge.sql(f"CREATE TABLE mdt_untold USING hudi LOCATION '{tmp_path / 't'}'")
+    reference.sql(f"CREATE TABLE mdt_untold USING hudi LOCATION '{tmp_path / 't'}'")
     for condition, ids in {
         "price > 9": ["untold"],
         "note > 'y'": ["untold"],
@@ -150,5 +152,5 @@ def test_apache_hudi_finds_rows_in_partitions_whose_bounds_footers_do_not_tell(j
         "extra = 7": ["told"],
         "extra IS NULL": ["untold"],
     }.items():
-        found = judge.sql(f"SELECT id FROM mdt_untold WHERE {condition}", conf=ON)
+        found = reference.sql(f"SELECT id FROM mdt_untold WHERE {condition}", conf=ON)
         assert found.column("id").to_pylist() == ids, condition

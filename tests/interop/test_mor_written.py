@@ -13,8 +13,8 @@ import pytest
 from pyhudi import HudiTable
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.table.write_table import write
-from tests.interop.judge import Judge
 from tests.interop.kinds import Kind, Model, assert_both_read, each_kind
+from tests.interop.reference import ReferenceHudi
 from tests.interop.rows import data, every_type, trips
 
 EVENT_TIME = Kind("mor", order_by=("amount",), table_type="MERGE_ON_READ")
@@ -46,27 +46,29 @@ def options(blocks: str) -> dict[str, str]:
 
 @KIND
 @BLOCKS
-def test_tables_made_by_pyhudi_are_continued_by_both_sides(kind: Kind, blocks: str, judge: Judge, tmp_path: Path) -> None:
+def test_tables_made_by_pyhudi_are_continued_by_both_sides(kind: Kind, blocks: str, reference: ReferenceHudi, tmp_path: Path) -> None:
     model, path = Model(kind.order_by), tmp_path / "t"
     kind.create(path).insert(model.upsert(trips(0, 8)))
     HudiTable.open(path).upsert(model.upsert(trips(3, 7, amount=5)), options(blocks))
     # Trips 3 to 6 come late where `amount` is the ordering field.
     HudiTable.open(path).upsert(model.upsert(trips(2, 10, amount=2)), options(blocks))
-    assert_both_read(judge, path, model.sorted())
+    assert_both_read(reference, path, model.sorted())
 
     HudiTable.open(path).delete(model.delete(trips(6, 9)), options=options(blocks))
-    kind.judge_writes(judge, path, "upsert", model.upsert(trips(4, 12, amount=6)))
+    kind.reference_writes(reference, path, "upsert", model.upsert(trips(4, 12, amount=6)))
     HudiTable.open(path).upsert(model.upsert(trips(0, 2, amount=7)), options(blocks))
-    assert_both_read(judge, path, model.sorted())
+    assert_both_read(reference, path, model.sorted())
 
-    kind.judge_writes(judge, path, "delete", model.delete(trips(0, 3)))
+    kind.reference_writes(reference, path, "delete", model.delete(trips(0, 3)))
     HudiTable.open(path).upsert(model.upsert(trips(9, 14, amount=8)), options(blocks))
-    assert_both_read(judge, path, model.sorted())
+    assert_both_read(reference, path, model.sorted())
 
 
 @pytest.mark.parametrize("name", ORDERINGS)
 @pytest.mark.parametrize("version", [6, 8, 9])
-def test_deletes_marked_in_the_data_win_by_their_ordering_value_of_any_type(name: str, version: int, judge: Judge, tmp_path: Path) -> None:
+def test_deletes_marked_in_the_data_win_by_their_ordering_value_of_any_type(
+    name: str, version: int, reference: ReferenceHudi, tmp_path: Path
+) -> None:
     kind, values = ORDERINGS[name]
     early, middle, late = pa.array(values, kind)
     schema = pa.schema([("id", pa.int64()), ("at", kind), ("_hoodie_is_deleted", pa.bool_())])
@@ -81,13 +83,13 @@ def test_deletes_marked_in_the_data_win_by_their_ordering_value_of_any_type(name
     table.insert(rows(*((n, middle, False) for n in range(4))))
     table.upsert(rows((0, early, True), (1, middle, True), (2, late, True)))
     table.upsert(rows((2, middle, False), (1, late, False)))
-    assert sorted(judge.read(tmp_path)["id"].to_pylist()) == [0, 1, 3]
+    assert sorted(reference.read(tmp_path)["id"].to_pylist()) == [0, 1, 3]
     assert sorted(table.to_arrow()["id"].to_pylist()) == [0, 1, 3]
 
 
 @BLOCKS
 @pytest.mark.parametrize("version", [8, 9])
-def test_partial_updates_keep_the_columns_they_do_not_bring(blocks: str, version: int, judge: Judge, tmp_path: Path) -> None:
+def test_partial_updates_keep_the_columns_they_do_not_bring(blocks: str, version: int, reference: ReferenceHudi, tmp_path: Path) -> None:
     model, kind = Model(("amount",)), Kind("partial", order_by=("amount",), table_type="MERGE_ON_READ", version=version)
     table = kind.create(tmp_path)
     table.insert(model.upsert(trips(0, 8, amount=1)))
@@ -95,13 +97,13 @@ def test_partial_updates_keep_the_columns_they_do_not_bring(blocks: str, version
     changed = read.drop_columns(["price"]).set_column(read.schema.get_field_index("amount"), "amount", pa.array([5, 5]))
     write(table, Operation.UPSERT_PREPPED, changed, options=options(blocks), located=True, columns=("id", "city", "amount"))
     model.upsert(pa.concat_tables([trips(1, 3, amount=5)]))
-    assert_both_read(judge, tmp_path, model.sorted())
-    kind.judge_writes(judge, tmp_path, "upsert", model.upsert(trips(2, 4, amount=6)))
-    assert_both_read(judge, tmp_path, model.sorted())
+    assert_both_read(reference, tmp_path, model.sorted())
+    kind.reference_writes(reference, tmp_path, "upsert", model.upsert(trips(2, 4, amount=6)))
+    assert_both_read(reference, tmp_path, model.sorted())
 
 
 @BLOCKS
-def test_rows_of_every_type_are_read_from_log_files(blocks: str, judge: Judge, tmp_path: Path) -> None:
+def test_rows_of_every_type_are_read_from_log_files(blocks: str, reference: ReferenceHudi, tmp_path: Path) -> None:
     rows = every_type()
     table = HudiTable.create(tmp_path, rows.schema, name="types", keys=["id"], partition_by=["part"], table_type="mor")
     table.insert(rows.set_column(rows.schema.get_field_index("string"), "string", pa.array(["old"] * 3)))
@@ -109,11 +111,11 @@ def test_rows_of_every_type_are_read_from_log_files(blocks: str, judge: Judge, t
     assert pc.unique(table.to_arrow(columns=["_hoodie_commit_time"])["_hoodie_commit_time"]).to_pylist() == [
         table.history()["requested"][-1].as_py()
     ]
-    assert data(judge.read(tmp_path)) == data(table.to_arrow())
+    assert data(reference.read(tmp_path)) == data(table.to_arrow())
 
 
 @BLOCKS
-def test_log_files_of_several_blocks_and_several_files_are_read(blocks: str, judge: Judge, tmp_path: Path) -> None:
+def test_log_files_of_several_blocks_and_several_files_are_read(blocks: str, reference: ReferenceHudi, tmp_path: Path) -> None:
     model = Model()
     table = Kind("rolled", partition_by=(), table_type="MERGE_ON_READ").create(tmp_path)
     table.insert(model.upsert(trips(0, 400)))
@@ -121,30 +123,30 @@ def test_log_files_of_several_blocks_and_several_files_are_read(blocks: str, jud
     table.upsert(model.upsert(trips(0, 300, amount=3)), sizes)
     logs = sorted(path.name.split(".log.")[1] for path in tmp_path.glob(".*.log.*"))
     assert len([name for name in logs if not name.endswith(".crc")]) > 2
-    assert_both_read(judge, tmp_path, model.sorted())
+    assert_both_read(reference, tmp_path, model.sorted())
 
 
-def test_delete_of_keys_and_reinsert_are_read_in_their_order(judge: Judge, tmp_path: Path) -> None:
+def test_delete_of_keys_and_reinsert_are_read_in_their_order(reference: ReferenceHudi, tmp_path: Path) -> None:
     model = Model(("amount",))
     table = EVENT_TIME.create(tmp_path)
     table.insert(model.upsert(trips(0, 6, amount=5)))
     table.delete(model.delete(trips(0, 4)))
     table.upsert(model.upsert(trips(2, 6, amount=7)))
-    assert_both_read(judge, tmp_path, model.sorted())
+    assert_both_read(reference, tmp_path, model.sorted())
 
 
 @BLOCKS
 @pytest.mark.parametrize("version", [8, 9])
-def test_apache_hudi_reads_by_position_and_compacts(blocks: str, version: int, judge: Judge, tmp_path: Path) -> None:
+def test_apache_hudi_reads_by_position_and_compacts(blocks: str, version: int, reference: ReferenceHudi, tmp_path: Path) -> None:
     model, kind = Model(("amount",)), Kind("compacted", order_by=("amount",), table_type="MERGE_ON_READ", version=version)
     table = kind.create(tmp_path)
     table.insert(model.upsert(trips(0, 30)))
     table.upsert(model.upsert(trips(5, 25, amount=4)), options(blocks))
     table.delete(model.delete(trips(10, 12)), options=options(blocks))
     table.upsert(model.upsert(trips(20, 30, amount=2)), options(blocks))
-    assert data(judge.read(tmp_path, hoodie__merge__use__record__positions="true")) == model.sorted()
+    assert data(reference.read(tmp_path, hoodie__merge__use__record__positions="true")) == model.sorted()
     compacting = {"hoodie.compact.inline": "true", "hoodie.compact.inline.max.delta.commits": "1"}
-    judge.write(tmp_path, model.upsert(trips(28, 33, amount=9)), "append", kind.judge_options("upsert") | compacting)
+    reference.write(tmp_path, model.upsert(trips(28, 33, amount=9)), "append", kind.reference_options("upsert") | compacting)
     assert table.history()["action"].to_pylist()[-1] == "commit"
-    assert_both_read(judge, tmp_path, model.sorted())
+    assert_both_read(reference, tmp_path, model.sorted())
     assert sorted(row["id"] for row in table.to_arrow(mode="read_optimized").to_pylist()) == sorted(model.rows)

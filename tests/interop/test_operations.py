@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
-from tests.interop.judge import Judge
 from tests.interop.kinds import HIVE_STYLE, Kind, Model, assert_both_read
+from tests.interop.reference import ReferenceHudi
 from tests.interop.rows import data, trips
 
 KIND = Kind("partitioned", options=HIVE_STYLE)
@@ -25,117 +25,117 @@ def completed(path: Path) -> list[str]:
     return sorted(file.name.split("_")[0] for file in (path / ".hoodie/timeline").glob("[0-9]*_*commit"))
 
 
-def test_partitions_overwritten_by_pyhudi_are_continued(judge: Judge, tmp_path: Path) -> None:
+def test_partitions_overwritten_by_pyhudi_are_continued(reference: ReferenceHudi, tmp_path: Path) -> None:
     table = KIND.create(tmp_path / "t")
     table.insert(trips(0, 6))
     table.overwrite(trips(6, 7), dynamic=True)  # oslo alone
     kept = pa.concat_tables([trips(number, number + 1) for number in (1, 2, 4, 5)])
-    assert_both_read(judge, tmp_path / "t", by_id(kept, trips(6, 7)))
-    KIND.judge_writes(judge, tmp_path / "t", "upsert", trips(6, 7, amount=1))
-    KIND.judge_writes(judge, tmp_path / "t", "insert", trips(9, 10))
+    assert_both_read(reference, tmp_path / "t", by_id(kept, trips(6, 7)))
+    KIND.reference_writes(reference, tmp_path / "t", "upsert", trips(6, 7, amount=1))
+    KIND.reference_writes(reference, tmp_path / "t", "insert", trips(9, 10))
     HudiTable.open(tmp_path / "t").delete(trips(9, 10))
-    assert_both_read(judge, tmp_path / "t", by_id(kept, trips(6, 7, amount=1)))
+    assert_both_read(reference, tmp_path / "t", by_id(kept, trips(6, 7, amount=1)))
 
 
 @pytest.mark.parametrize("operation", ["insert_overwrite", "insert_overwrite_table"])
-def test_groups_replaced_by_apache_hudi_are_continued(operation: str, judge: Judge, tmp_path: Path) -> None:
+def test_groups_replaced_by_apache_hudi_are_continued(operation: str, reference: ReferenceHudi, tmp_path: Path) -> None:
     KIND.create(tmp_path / "t").insert(trips(0, 6))
-    KIND.judge_writes(judge, tmp_path / "t", operation, trips(6, 7))
+    KIND.reference_writes(reference, tmp_path / "t", operation, trips(6, 7))
     kept = [trips(number, number + 1) for number in (1, 2, 4, 5)] if operation == "insert_overwrite" else []
-    assert_both_read(judge, tmp_path / "t", by_id(*kept, trips(6, 7)))
+    assert_both_read(reference, tmp_path / "t", by_id(*kept, trips(6, 7)))
     HudiTable.open(tmp_path / "t").upsert(trips(3, 7, amount=1))
     expected = {row["id"]: row for row in by_id(*kept)} | {row["id"]: row for row in by_id(trips(3, 7, amount=1))}
-    assert_both_read(judge, tmp_path / "t", [expected[key] for key in sorted(expected)])
+    assert_both_read(reference, tmp_path / "t", [expected[key] for key in sorted(expected)])
 
 
-def test_a_table_overwritten_by_pyhudi_is_continued(judge: Judge, tmp_path: Path) -> None:
+def test_a_table_overwritten_by_pyhudi_is_continued(reference: ReferenceHudi, tmp_path: Path) -> None:
     table = KIND.create(tmp_path / "t")
     table.insert(trips(0, 6))
     table.overwrite(trips(4, 8, amount=1))
-    assert_both_read(judge, tmp_path / "t", by_id(trips(4, 8, amount=1)))
-    KIND.judge_writes(judge, tmp_path / "t", "upsert", trips(0, 5, amount=2))
-    assert_both_read(judge, tmp_path / "t", by_id(trips(0, 5, amount=2), trips(5, 8, amount=1)))
+    assert_both_read(reference, tmp_path / "t", by_id(trips(4, 8, amount=1)))
+    KIND.reference_writes(reference, tmp_path / "t", "upsert", trips(0, 5, amount=2))
+    assert_both_read(reference, tmp_path / "t", by_id(trips(0, 5, amount=2), trips(5, 8, amount=1)))
 
 
-def test_a_partition_dropped_by_pyhudi_takes_new_rows_of_apache_hudi(judge: Judge, tmp_path: Path) -> None:
+def test_a_partition_dropped_by_pyhudi_takes_new_rows_of_apache_hudi(reference: ReferenceHudi, tmp_path: Path) -> None:
     KIND.create(tmp_path / "t").insert(trips(0, 6))
     HudiTable.open(tmp_path / "t").delete(partitions=["city=oslo"])
     kept = [trips(number, number + 1) for number in (1, 2, 4, 5)]
-    assert_both_read(judge, tmp_path / "t", by_id(*kept))
-    KIND.judge_writes(judge, tmp_path / "t", "upsert", trips(0, 1, amount=7))
-    assert_both_read(judge, tmp_path / "t", by_id(*kept, trips(0, 1, amount=7)))
+    assert_both_read(reference, tmp_path / "t", by_id(*kept))
+    KIND.reference_writes(reference, tmp_path / "t", "upsert", trips(0, 1, amount=7))
+    assert_both_read(reference, tmp_path / "t", by_id(*kept, trips(0, 1, amount=7)))
 
 
-def test_a_record_moved_to_another_partition_by_pyhudi_is_there_once(judge: Judge, tmp_path: Path) -> None:
+def test_a_record_moved_to_another_partition_by_pyhudi_is_there_once(reference: ReferenceHudi, tmp_path: Path) -> None:
     KIND.create(tmp_path / "t").insert(trips(0, 6))
     moved = trips(0, 1).set_column(1, "city", pa.array(["lima"]))
     HudiTable.open(tmp_path / "t").upsert(moved, {"hoodie.index.type": "GLOBAL_SIMPLE"})
-    assert_both_read(judge, tmp_path / "t", by_id(moved, trips(1, 6)))
-    judge.write(tmp_path / "t", trips(0, 1), "append", KIND.judge_options("upsert") | {"hoodie.index.type": "GLOBAL_SIMPLE"})
-    assert_both_read(judge, tmp_path / "t", by_id(trips(0, 6)))
+    assert_both_read(reference, tmp_path / "t", by_id(moved, trips(1, 6)))
+    reference.write(tmp_path / "t", trips(0, 1), "append", KIND.reference_options("upsert") | {"hoodie.index.type": "GLOBAL_SIMPLE"})
+    assert_both_read(reference, tmp_path / "t", by_id(trips(0, 6)))
 
 
-def test_a_partition_dropped_by_apache_hudi_takes_new_rows_of_pyhudi(judge: Judge, tmp_path: Path) -> None:
+def test_a_partition_dropped_by_apache_hudi_takes_new_rows_of_pyhudi(reference: ReferenceHudi, tmp_path: Path) -> None:
     KIND.create(tmp_path / "t").insert(trips(0, 6))
-    judge.sql(
+    reference.sql(
         f"CREATE TABLE dropped USING hudi LOCATION '{tmp_path / 't'}'",
         "ALTER TABLE dropped DROP PARTITION (city='oslo')",
     )
     kept = [trips(number, number + 1) for number in (1, 2, 4, 5)]
-    assert_both_read(judge, tmp_path / "t", by_id(*kept))
+    assert_both_read(reference, tmp_path / "t", by_id(*kept))
     HudiTable.open(tmp_path / "t").upsert(trips(0, 1, amount=7))
-    assert_both_read(judge, tmp_path / "t", by_id(*kept, trips(0, 1, amount=7)))
+    assert_both_read(reference, tmp_path / "t", by_id(*kept, trips(0, 1, amount=7)))
 
 
-def test_bulk_inserts_of_both_sides_are_updated_by_the_other(judge: Judge, tmp_path: Path) -> None:
+def test_bulk_inserts_of_both_sides_are_updated_by_the_other(reference: ReferenceHudi, tmp_path: Path) -> None:
     KIND.create(tmp_path / "t").bulk_insert(trips(0, 4))
-    KIND.judge_writes(judge, tmp_path / "t", "bulk_insert", trips(4, 8))
-    KIND.judge_writes(judge, tmp_path / "t", "upsert", trips(2, 4, amount=1))
+    KIND.reference_writes(reference, tmp_path / "t", "bulk_insert", trips(4, 8))
+    KIND.reference_writes(reference, tmp_path / "t", "upsert", trips(2, 4, amount=1))
     HudiTable.open(tmp_path / "t").upsert(trips(4, 6, amount=1))
-    assert_both_read(judge, tmp_path / "t", by_id(trips(0, 2), trips(2, 6, amount=1), trips(6, 8)))
+    assert_both_read(reference, tmp_path / "t", by_id(trips(0, 2), trips(2, 6, amount=1), trips(6, 8)))
 
 
-def test_a_file_emptied_by_one_side_takes_rows_of_the_other(judge: Judge, tmp_path: Path) -> None:
+def test_a_file_emptied_by_one_side_takes_rows_of_the_other(reference: ReferenceHudi, tmp_path: Path) -> None:
     KIND.create(tmp_path / "t").insert(trips(0, 6))
     HudiTable.open(tmp_path / "t").delete(pa.concat_tables([trips(0, 1), trips(3, 4)]))  # all of oslo
-    assert_both_read(judge, tmp_path / "t", by_id(trips(1, 3), trips(4, 6)))
-    KIND.judge_writes(judge, tmp_path / "t", "insert", trips(6, 7))
-    KIND.judge_writes(judge, tmp_path / "t", "delete", pa.concat_tables([trips(1, 2), trips(4, 5)]))  # all of lima
+    assert_both_read(reference, tmp_path / "t", by_id(trips(1, 3), trips(4, 6)))
+    KIND.reference_writes(reference, tmp_path / "t", "insert", trips(6, 7))
+    KIND.reference_writes(reference, tmp_path / "t", "delete", pa.concat_tables([trips(1, 2), trips(4, 5)]))  # all of lima
     HudiTable.open(tmp_path / "t").insert(trips(7, 8))
-    assert_both_read(judge, tmp_path / "t", by_id(trips(2, 3), trips(5, 8)))
+    assert_both_read(reference, tmp_path / "t", by_id(trips(2, 3), trips(5, 8)))
 
 
-def test_apache_hudi_counts_what_pyhudi_did(judge: Judge, tmp_path: Path) -> None:
+def test_apache_hudi_counts_what_pyhudi_did(reference: ReferenceHudi, tmp_path: Path) -> None:
     table = KIND.create(tmp_path / "t")
     table.insert(trips(0, 6))
     table.upsert(trips(4, 9, amount=1))
     table.delete(trips(0, 3))
-    judge.sql(f"CREATE TABLE counted USING hudi LOCATION '{tmp_path / 't'}'")
-    commits = judge.sql("CALL show_commits(table => 'counted', limit => 10)").to_pylist()
+    reference.sql(f"CREATE TABLE counted USING hudi LOCATION '{tmp_path / 't'}'")
+    commits = reference.sql("CALL show_commits(table => 'counted', limit => 10)").to_pylist()
     counts = [(row["total_records_written"], row["total_update_records_written"]) for row in commits]
     assert counts == [(6, 0), (9, 2), (6, 0)]
 
 
-def test_groups_clustered_by_apache_hudi_are_continued_by_pyhudi(judge: Judge, tmp_path: Path) -> None:
+def test_groups_clustered_by_apache_hudi_are_continued_by_pyhudi(reference: ReferenceHudi, tmp_path: Path) -> None:
     KIND.create(tmp_path / "t").insert(trips(0, 6))
-    KIND.judge_writes(judge, tmp_path / "t", "upsert", trips(4, 8, amount=1))
-    judge.sql(f"CALL run_clustering(path => '{tmp_path / 't'}', order => 'price')")
-    assert_both_read(judge, tmp_path / "t", by_id(trips(0, 4), trips(4, 8, amount=1)))
+    KIND.reference_writes(reference, tmp_path / "t", "upsert", trips(4, 8, amount=1))
+    reference.sql(f"CALL run_clustering(path => '{tmp_path / 't'}', order => 'price')")
+    assert_both_read(reference, tmp_path / "t", by_id(trips(0, 4), trips(4, 8, amount=1)))
     HudiTable.open(tmp_path / "t").upsert(trips(7, 9, amount=2))
-    assert_both_read(judge, tmp_path / "t", by_id(trips(0, 4), trips(4, 7, amount=1), trips(7, 9, amount=2)))
+    assert_both_read(reference, tmp_path / "t", by_id(trips(0, 4), trips(4, 7, amount=1), trips(7, 9, amount=2)))
 
 
-def test_both_see_the_same_past(judge: Judge, tmp_path: Path) -> None:
+def test_both_see_the_same_past(reference: ReferenceHudi, tmp_path: Path) -> None:
     table = KIND.create(tmp_path / "t")
     table.insert(trips(0, 4))
-    KIND.judge_writes(judge, tmp_path / "t", "upsert", trips(2, 6, amount=1))
+    KIND.reference_writes(reference, tmp_path / "t", "upsert", trips(2, 6, amount=1))
     HudiTable.open(tmp_path / "t").delete(trips(0, 3))
     for instant in completed(tmp_path / "t"):
-        by_judge = judge.read(tmp_path / "t", as__of__instant=instant)
-        assert data(HudiTable.open(tmp_path / "t").to_arrow(as_of=instant)) == data(by_judge)
+        by_reference = reference.read(tmp_path / "t", as__of__instant=instant)
+        assert data(HudiTable.open(tmp_path / "t").to_arrow(as_of=instant)) == data(by_reference)
 
 
-def test_apache_hudi_reads_incrementally_what_pyhudi_committed(judge: Judge, tmp_path: Path) -> None:
+def test_apache_hudi_reads_incrementally_what_pyhudi_committed(reference: ReferenceHudi, tmp_path: Path) -> None:
     table = KIND.create(tmp_path / "t")
     first = table.insert(trips(0, 4))
     table.upsert(trips(3, 6, amount=1))
@@ -143,50 +143,50 @@ def test_apache_hudi_reads_incrementally_what_pyhudi_committed(judge: Judge, tmp
         "hoodie__datasource__query__type": "incremental",
         "hoodie__datasource__read__begin__instanttime": first.completed,
     }
-    assert data(judge.read(tmp_path / "t", **options)) == by_id(trips(3, 6, amount=1))
+    assert data(reference.read(tmp_path / "t", **options)) == by_id(trips(3, 6, amount=1))
 
 
-def test_apache_hudi_cleans_and_archives_commits_of_pyhudi(judge: Judge, tmp_path: Path) -> None:
+def test_apache_hudi_cleans_and_archives_commits_of_pyhudi(reference: ReferenceHudi, tmp_path: Path) -> None:
     model = Model()
     table = KIND.create(tmp_path / "t")
     for step in range(6):
         table.upsert(model.upsert(trips(0, 3 + step, amount=step)))
     keep = {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3", "hoodie.clean.commits.retained": "1"}
-    options = KIND.judge_options("upsert") | keep
+    options = KIND.reference_options("upsert") | keep
     for step in range(6, 8):
-        judge.write(tmp_path / "t", model.upsert(trips(0, 2, amount=step)), "append", options)
+        reference.write(tmp_path / "t", model.upsert(trips(0, 2, amount=step)), "append", options)
     assert list((tmp_path / "t/.hoodie/timeline/history").glob("*.parquet"))
     assert list((tmp_path / "t/.hoodie/timeline").glob("*.clean"))
-    assert_both_read(judge, tmp_path / "t", model.sorted())
+    assert_both_read(reference, tmp_path / "t", model.sorted())
     HudiTable.open(tmp_path / "t").upsert(model.upsert(trips(5, 9, amount=9)))
-    assert_both_read(judge, tmp_path / "t", model.sorted())
+    assert_both_read(reference, tmp_path / "t", model.sorted())
 
 
-def test_apache_hudi_restores_a_table_of_pyhudi_to_a_savepoint(judge: Judge, tmp_path: Path) -> None:
+def test_apache_hudi_restores_a_table_of_pyhudi_to_a_savepoint(reference: ReferenceHudi, tmp_path: Path) -> None:
     path = tmp_path / "t"
     table = KIND.create(path)
     table.insert(trips(0, 4))
     instant = table.upsert(trips(3, 6, amount=1)).instant
-    judge.sql(f"CALL create_savepoint(path => '{path}', commit_time => '{instant}')")
+    reference.sql(f"CALL create_savepoint(path => '{path}', commit_time => '{instant}')")
     HudiTable.open(path).upsert(trips(0, 9, amount=2))
-    judge.sql(f"CALL rollback_to_savepoint(path => '{path}', instant_time => '{instant}')")
-    assert_both_read(judge, path, by_id(trips(0, 3), trips(3, 6, amount=1)))
+    reference.sql(f"CALL rollback_to_savepoint(path => '{path}', instant_time => '{instant}')")
+    assert_both_read(reference, path, by_id(trips(0, 3), trips(3, 6, amount=1)))
     HudiTable.open(path).upsert(trips(5, 7, amount=3))
-    assert_both_read(judge, path, by_id(trips(0, 3), trips(3, 5, amount=1), trips(5, 7, amount=3)))
+    assert_both_read(reference, path, by_id(trips(0, 3), trips(3, 5, amount=1), trips(5, 7, amount=3)))
 
 
-def test_apache_hudi_adds_its_metadata_table_to_a_table_of_pyhudi(judge: Judge, tmp_path: Path) -> None:
+def test_apache_hudi_adds_its_metadata_table_to_a_table_of_pyhudi(reference: ReferenceHudi, tmp_path: Path) -> None:
     """Its default settings: file listing, column and partition statistics, taken from the footers that pyhudi wrote."""
     path = tmp_path / "t"
     KIND.create(path).insert(trips(0, 6), {"hoodie.metadata.enable": "false"})
     assert not (path / ".hoodie/metadata").exists()
-    options = KIND.judge_options("upsert") | {"hoodie.metadata.enable": "true"}
-    judge.write(path, trips(4, 8, amount=1), "append", options)
+    options = KIND.reference_options("upsert") | {"hoodie.metadata.enable": "true"}
+    reference.write(path, trips(4, 8, amount=1), "append", options)
     assert (path / ".hoodie/metadata").exists()
     by_statistics = {"hoodie.metadata.enable": "true", "hoodie.enable.data.skipping": "true"}
-    judge.sql(f"CREATE TABLE with_metadata USING hudi LOCATION '{path}'")
-    found = judge.sql("SELECT id, city, amount, price FROM with_metadata WHERE price > 5", conf=by_statistics)
+    reference.sql(f"CREATE TABLE with_metadata USING hudi LOCATION '{path}'")
+    found = reference.sql("SELECT id, city, amount, price FROM with_metadata WHERE price > 5", conf=by_statistics)
     assert data(found) == by_id(trips(5, 8, amount=1))
-    assert_both_read(judge, path, by_id(trips(0, 4), trips(4, 8, amount=1)))
+    assert_both_read(reference, path, by_id(trips(0, 4), trips(4, 8, amount=1)))
     HudiTable.open(path).upsert(trips(0, 1, amount=2))
-    assert_both_read(judge, path, by_id(trips(0, 1, amount=2), trips(1, 4), trips(4, 8, amount=1)))
+    assert_both_read(reference, path, by_id(trips(0, 1, amount=2), trips(1, 4), trips(4, 8, amount=1)))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pyhudi import HudiTable
-from tests.interop.judge import Judge
+from tests.interop.reference import ReferenceHudi
 from tests.unit.table.test_partial_updates import (
     BATCH,
     BY_COMMIT_TIME,
@@ -23,8 +23,8 @@ from tests.unit.table.test_partial_updates import (
 )
 
 
-def judged(judge: Judge, path: Path) -> Rows:
-    return sorted(tuple(row[name] for name in SCHEMA.names) for row in judge.read(path).to_pylist())
+def reference_answer(reference: ReferenceHudi, path: Path) -> Rows:
+    return sorted(tuple(row[name] for name in SCHEMA.names) for row in reference.read(path).to_pylist())
 
 
 @pytest.mark.parametrize(
@@ -36,19 +36,21 @@ def judged(judge: Judge, path: Path) -> Rows:
         (PARTIAL, "6", "mor", BY_EVENT_TIME),
     ],
 )
-def test_both_sides_fill_the_same_rows(payload: str, version: str, kind: str, expected: Rows, judge: Judge, tmp_path: Path) -> None:
+def test_both_sides_fill_the_same_rows(
+    payload: str, version: str, kind: str, expected: Rows, reference: ReferenceHudi, tmp_path: Path
+) -> None:
     path = tmp_path / "t"
     options = {"hoodie.datasource.write.payload.class": payload, "hoodie.write.table.version": version}
     table = HudiTable.create(path, SCHEMA, name="t", keys=["id"], order_by=["ts"], table_type=kind, options=options)
     table.insert(data(FIRST))
     HudiTable.open(path).upsert(data(BATCH), {"hoodie.logfile.data.block.format": "avro"})
-    assert judged(judge, path) == expected
+    assert reference_answer(reference, path) == expected
 
     more = {"hoodie.table.name": "t", "hoodie.datasource.write.recordkey.field": "id", "hoodie.datasource.write.partitionpath.field": ""}
     more |= {"hoodie.datasource.write.precombine.field": "ts", "hoodie.datasource.write.operation": "upsert"}
     kinds = {"mor": "MERGE_ON_READ", "cow": "COPY_ON_WRITE"}
     more |= {"hoodie.datasource.write.table.type": kinds[kind], "hoodie.metadata.enable": "false", **options}
-    judge.write(path, data([("a", 30, 3, None), ("f", 30, None, "f1"), ("z", 1, None, None)]), "append", more)
+    reference.write(path, data([("a", 30, 3, None), ("f", 30, None, "f1"), ("z", 1, None, None)]), "append", more)
     after = rows_of(HudiTable.open(path))
-    assert judged(judge, path) == after
+    assert reference_answer(reference, path) == after
     assert {row[0]: row[1:] for row in after}["f"] == (30, 1, "f1")

@@ -10,28 +10,28 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from tests.interop.judge import Judge, JudgeError
+from tests.interop.reference import ReferenceFailure, ReferenceHudi
 from tests.precedence import CASES, Case, outcome
 
 
 @dataclass
 class ApacheHudi:
-    judge: Judge
-    refusals: tuple[type[Exception], ...] = (JudgeError,)
+    reference: ReferenceHudi
+    refusals: tuple[type[Exception], ...] = (ReferenceFailure,)
 
     def sql(self, statement: str) -> Any:
-        return self.judge.sql(statement)
+        return self.reference.sql(statement)
 
     def save(self, path: Path, rows: pa.Table, options: Mapping[str, str]) -> None:
-        self.judge.write(path, rows, options=options)
+        self.reference.write(path, rows, options=options)
 
     def refused(self, case: Case, error: Exception) -> None:
         pass
 
     def defaults(self, text: str) -> None:
-        self.judge.defaults(text)
+        self.reference.defaults(text)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_the_same_setting_wins_in_apache_hudi(case: Case, judge: Judge, tmp_path: Path) -> None:
-    assert outcome(case, ApacheHudi(judge), tmp_path) == (case.hudi or case.outcome)
+def test_the_same_setting_wins_in_apache_hudi(case: Case, reference: ReferenceHudi, tmp_path: Path) -> None:
+    assert outcome(case, ApacheHudi(reference), tmp_path) == (case.hudi or case.outcome)

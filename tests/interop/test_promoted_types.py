@@ -11,9 +11,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from pyhudi import HudiTable
-from tests.interop.judge import Judge
 from tests.interop.promoted_recipes import BUCKETS, KEYED, OWN_FILES, promoted_rows, promoted_types, promoted_types_in_logs
 from tests.interop.recipes import options
+from tests.interop.reference import ReferenceHudi
 from tests.unit.table.test_promoted_tables import texts
 
 KINDS = {"copy on write": promoted_types, "merge on read": promoted_types_in_logs}
@@ -23,7 +23,7 @@ CASES = [
         version,
         kind,
         logs,
-        marks=() if (version, kind, logs) in ((9, "copy on write", ""), (6, "merge on read", "avro")) else pytest.mark.thorough,
+        marks=() if (version, kind, logs) in ((9, "copy on write", ""), (6, "merge on read", "avro")) else pytest.mark.slow,
     )
     for version in (6, 8, 9)
     for kind, logs in (("copy on write", ""), ("merge on read", "avro"), ("merge on read", "parquet"))
@@ -36,12 +36,12 @@ STATISTICS = {
 }
 
 
-def theirs(judge: Judge, path: Path, **read: str) -> pa.Table:
-    judge.sql("SET spark.sql.parquet.enableVectorizedReader=false")
+def theirs(reference: ReferenceHudi, path: Path, **read: str) -> pa.Table:
+    reference.sql("SET spark.sql.parquet.enableVectorizedReader=false")
     try:
-        return judge.read(path, **read)
+        return reference.read(path, **read)
     finally:
-        judge.sql("SET spark.sql.parquet.enableVectorizedReader=true")
+        reference.sql("SET spark.sql.parquet.enableVectorizedReader=true")
 
 
 def on_spark(spark: SparkSession, path: Path, **read: str) -> pa.Table:
@@ -50,19 +50,19 @@ def on_spark(spark: SparkSession, path: Path, **read: str) -> pa.Table:
 
 @pytest.mark.parametrize(("version", "kind", "logs"), CASES)
 def test_widened_table_is_read_and_continued_by_both(
-    version: int, kind: str, logs: str, judge: Judge, spark: SparkSession, tmp_path: Path
+    version: int, kind: str, logs: str, reference: ReferenceHudi, spark: SparkSession, tmp_path: Path
 ) -> None:
     path = tmp_path / "t"
     given = options("promoted", version) | ({"hoodie.logfile.data.block.format": logs} if logs else STATISTICS)
-    KINDS[kind](judge, path, given)
+    KINDS[kind](reference, path, given)
     table = HudiTable.open(path)
-    expected = theirs(judge, path)
+    expected = theirs(reference, path)
     assert texts(table.to_arrow(meta_columns=True)) == texts(on_spark(spark, path)) == texts(expected)
     optimized = {"hoodie__datasource__query__type": "read_optimized"}
     assert texts(table.to_arrow(mode="read_optimized", meta_columns=True)) == texts(on_spark(spark, path, **optimized))
-    assert texts(on_spark(spark, path, **optimized)) == texts(theirs(judge, path, **optimized))
+    assert texts(on_spark(spark, path, **optimized)) == texts(theirs(reference, path, **optimized))
     first = min(row["requested"] for row in table.history().to_pylist())
-    assert texts(table.to_arrow(as_of=first)) == texts(theirs(judge, path, as__of__instant=first), *expected.column_names[:5])
+    assert texts(table.to_arrow(as_of=first)) == texts(theirs(reference, path, as__of__instant=first), *expected.column_names[:5])
 
     rows = table.to_arrow()
     for column, value in _searched(rows):
@@ -80,9 +80,9 @@ def test_widened_table_is_read_and_continued_by_both(
     table.upsert(rows.filter(pc.field("id") == "a00"), unindexed)
     if table.config.is_merge_on_read:
         table.services.compact(options={**unindexed, "hoodie.compact.inline.max.delta.commits": "1"})
-    assert texts(theirs(judge, path), *expected.column_names[:5]) == texts(HudiTable.open(path).to_arrow()) == texts(rows)
-    judge.write(path, promoted_rows("c", 2, 9, wide=True), "append", given | KEYED | OWN_FILES | (BUCKETS if logs else {}))
-    after = theirs(judge, path)
+    assert texts(theirs(reference, path), *expected.column_names[:5]) == texts(HudiTable.open(path).to_arrow()) == texts(rows)
+    reference.write(path, promoted_rows("c", 2, 9, wide=True), "append", given | KEYED | OWN_FILES | (BUCKETS if logs else {}))
+    after = theirs(reference, path)
     assert after.num_rows == rows.num_rows + 2
     assert texts(HudiTable.open(path).to_arrow(meta_columns=True)) == texts(on_spark(spark, path)) == texts(after)
     assert HudiTable.open(path).inspect.health().num_rows == 0

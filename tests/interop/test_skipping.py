@@ -22,7 +22,7 @@ from pyhudi.read.execute import select
 from pyhudi.read.skipping.data_skipping import Skipping
 from pyhudi.read.snapshot.query_type import SnapshotQuery
 from pyhudi.read.snapshot.snapshot import open_snapshot
-from tests.interop.judge import Judge
+from tests.interop.reference import ReferenceHudi
 
 ON = {"hoodie__metadata__enable": "true", "hoodie__enable__data__skipping": "true"}
 WRITES = {"hoodie.parquet.small.file.limit": "0", "hoodie.compact.inline": "false"}
@@ -83,12 +83,12 @@ def written(path: Path, version: int, table_type: str) -> HudiTable:
     return table
 
 
-def check(judge: Judge, path: Path, table: HudiTable, asked: list[str], name: str) -> None:
-    judge.sql(f"CREATE TABLE {name} USING hudi LOCATION '{path}'")
+def check(reference: ReferenceHudi, path: Path, table: HudiTable, asked: list[str], name: str) -> None:
+    reference.sql(f"CREATE TABLE {name} USING hudi LOCATION '{path}'")
     answers = ", ".join(f"({condition}) AS c{number}" for number, condition in enumerate(asked))
-    truth = judge.sql(f"SELECT _hoodie_file_name, {answers} FROM {name}")
+    truth = reference.sql(f"SELECT _hoodie_file_name, {answers} FROM {name}")
     groups = [_group(file) for file in truth.column(0).to_pylist()]
-    kept = judge.kept(path, asked, **ON)
+    kept = reference.kept(path, asked, **ON)
     snapshot = open_snapshot(table.storage, SnapshotQuery())
     for number, condition in enumerate(asked):
         needed = {group for group, answer in zip(groups, truth.column(f"c{number}").to_pylist(), strict=True) if answer}
@@ -105,16 +105,16 @@ def _group(file_name: str) -> str:
     return file_name.lstrip(".").split("_")[0]
 
 
-@pytest.mark.parametrize(("version", "table_type"), [(9, "COPY_ON_WRITE"), pytest.param(8, "MERGE_ON_READ", marks=pytest.mark.thorough)])
-def test_no_row_is_skipped_and_no_file_is_kept_in_vain(judge: Judge, tmp_path: Path, version: int, table_type: str) -> None:
+@pytest.mark.parametrize(("version", "table_type"), [(9, "COPY_ON_WRITE"), pytest.param(8, "MERGE_ON_READ", marks=pytest.mark.slow)])
+def test_no_row_is_skipped_and_no_file_is_kept_in_vain(reference: ReferenceHudi, tmp_path: Path, version: int, table_type: str) -> None:
     table = written(tmp_path / "t", version, table_type)
     asked = [condition for condition in SOME if version > 8 or "m " not in condition]
-    check(judge, tmp_path / "t", table, asked, f"skipped_{version}")
+    check(reference, tmp_path / "t", table, asked, f"skipped_{version}")
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
 @pytest.mark.parametrize("version", [8, 9])
-def test_no_row_is_skipped_by_any_condition(judge: Judge, tmp_path: Path, version: int, table_type: str) -> None:
+def test_no_row_is_skipped_by_any_condition(reference: ReferenceHudi, tmp_path: Path, version: int, table_type: str) -> None:
     table = written(tmp_path / "t", version, table_type)
-    check(judge, tmp_path / "t", table, list(conditions()), f"skipped_{version}_{table_type[0]}".lower())
+    check(reference, tmp_path / "t", table, list(conditions()), f"skipped_{version}_{table_type[0]}".lower())

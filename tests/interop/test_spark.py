@@ -10,8 +10,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from pyhudi import HudiTable
-from tests.interop.judge import Judge
 from tests.interop.kinds import Kind, assert_both_read
+from tests.interop.reference import ReferenceHudi
 from tests.interop.rows import data, every_type, trips
 
 PURCHASES = [
@@ -40,15 +40,15 @@ def on_spark(session: SparkSession, path: Path) -> list[dict[str, object]]:
     return data(session.read.format("hudi").load(str(path)).toArrow())
 
 
-def test_sql_of_both_sides_in_turn_on_a_table_of_pyhudi(judge: Judge, spark: SparkSession, tmp_path: Path) -> None:
+def test_sql_of_both_sides_in_turn_on_a_table_of_pyhudi(reference: ReferenceHudi, spark: SparkSession, tmp_path: Path) -> None:
     path = tmp_path / "t"
     spark.sql(CREATE.format(name="ours", path=path))
     spark.sql(INSERT.format(name="ours"))
     spark.sql("UPDATE ours SET status = 'COMPLETED' WHERE id = 'purchase-2'")
     spark.sql("DELETE FROM ours WHERE id = 'purchase-3'")
     expected = purchases(purchase_2="COMPLETED", purchase_3="")
-    assert_both_read(judge, path, expected)
-    judge.sql(
+    assert_both_read(reference, path, expected)
+    reference.sql(
         f"CREATE TABLE ours_there USING hudi LOCATION '{path}'",
         "UPDATE ours_there SET status = 'SENT' WHERE id = 'purchase-4'",
         "DELETE FROM ours_there WHERE id = 'purchase-1'",
@@ -57,21 +57,21 @@ def test_sql_of_both_sides_in_turn_on_a_table_of_pyhudi(judge: Judge, spark: Spa
     assert on_spark(spark, path) == expected
     assert data(spark.sql("SELECT * FROM ours").toArrow()) == expected
     spark.sql("UPDATE ours SET status = 'LOST' WHERE status = 'SENT'")
-    assert_both_read(judge, path, purchases(purchase_1="", purchase_2="COMPLETED", purchase_3="", purchase_4="LOST"))
+    assert_both_read(reference, path, purchases(purchase_1="", purchase_2="COMPLETED", purchase_3="", purchase_4="LOST"))
 
 
 def test_sql_of_both_sides_in_turn_on_a_table_of_apache_hudi(
-    judge: Judge,
+    reference: ReferenceHudi,
     spark: SparkSession,
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "t"
-    judge.sql(CREATE.format(name="theirs", path=path), INSERT.format(name="theirs"))
+    reference.sql(CREATE.format(name="theirs", path=path), INSERT.format(name="theirs"))
     spark.sql(f"CREATE TABLE theirs_here USING hudi LOCATION '{path}'")
     spark.sql("UPDATE theirs_here SET status = 'COMPLETED' WHERE id = 'purchase-2'")
     spark.sql("DELETE FROM theirs_here WHERE id = 'purchase-3'")
-    assert_both_read(judge, path, purchases(purchase_2="COMPLETED", purchase_3=""))
-    judge.sql("UPDATE theirs SET status = 'SENT' WHERE id = 'purchase-2'")
+    assert_both_read(reference, path, purchases(purchase_2="COMPLETED", purchase_3=""))
+    reference.sql("UPDATE theirs SET status = 'SENT' WHERE id = 'purchase-2'")
     assert on_spark(spark, path) == purchases(purchase_2="SENT", purchase_3="")
 
 
@@ -80,30 +80,30 @@ def test_sql_of_both_sides_in_turn_on_a_table_of_apache_hudi(
 def test_data_frames_written_by_pyhudi_are_continued(
     operation: str,
     engine: str,
-    judge: Judge,
+    reference: ReferenceHudi,
     spark: SparkSession,
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "t"
     kind = Kind("frames")
-    options = kind.judge_options(operation) | {"pyhudi.engine": engine}
+    options = kind.reference_options(operation) | {"pyhudi.engine": engine}
     spark.createDataFrame(trips(0, 8)).write.format("hudi").options(**options).mode("append").save(str(path))
-    assert_both_read(judge, path, trips(0, 8).sort_by("id").to_pylist())
-    kind.judge_writes(judge, path, "upsert", trips(6, 10, amount=1))
+    assert_both_read(reference, path, trips(0, 8).sort_by("id").to_pylist())
+    kind.reference_writes(reference, path, "upsert", trips(6, 10, amount=1))
     expected = pa.concat_tables([trips(0, 6), trips(6, 10, amount=1)]).sort_by("id").to_pylist()
     assert on_spark(spark, path) == expected
 
 
-def test_every_type_of_a_data_frame_is_read_and_rewritten(judge: Judge, spark: SparkSession, tmp_path: Path) -> None:
+def test_every_type_of_a_data_frame_is_read_and_rewritten(reference: ReferenceHudi, spark: SparkSession, tmp_path: Path) -> None:
     path = tmp_path / "t"
     kind = Kind("types", partition_by=("part",))
     rows = every_type()
-    options = kind.judge_options("upsert")
+    options = kind.reference_options("upsert")
     # From a file, since Spark takes Arrow's times without zone for times with one.
     pq.write_table(rows, tmp_path / "rows.parquet")
     frame = spark.read.parquet(str(tmp_path / "rows.parquet"))
     frame.write.format("hudi").options(**options).mode("overwrite").save(str(path))
-    assert data(judge.read(path)) == data(rows)
-    kind.judge_writes(judge, path, "upsert", rows.slice(0, 1))
+    assert data(reference.read(path)) == data(rows)
+    kind.reference_writes(reference, path, "upsert", rows.slice(0, 1))
     assert on_spark(spark, path) == data(rows)
     assert data(HudiTable.open(path).to_arrow()) == data(rows)

@@ -7,16 +7,16 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from tests.interop.judge import Judge
+from tests.interop.reference import ReferenceHudi
 from tests.spark.test_types import SERVED, every_type
 
 #: Apache Hudi cannot write lists that hold a null.
 NULLS_IN_LISTS = {"numbers", "nested_lists", "times", "structs", "lists_of_maps"}
 
 
-def judged(judge: Judge, path: Path, name: str, columns: list[str]) -> list[tuple[object, ...]]:
-    judge.sql(f"CREATE TABLE {name} USING hudi LOCATION '{path}'")
-    return [tuple(row.values()) for row in judge.sql(f"SELECT id, {', '.join(texts(columns))} FROM {name} ORDER BY id").to_pylist()]
+def reference_answer(reference: ReferenceHudi, path: Path, name: str, columns: list[str]) -> list[tuple[object, ...]]:
+    reference.sql(f"CREATE TABLE {name} USING hudi LOCATION '{path}'")
+    return [tuple(row.values()) for row in reference.sql(f"SELECT id, {', '.join(texts(columns))} FROM {name} ORDER BY id").to_pylist()]
 
 
 def texts(columns: Iterable[str]) -> list[str]:
@@ -25,27 +25,27 @@ def texts(columns: Iterable[str]) -> list[str]:
     return [f"CAST({shown.get(name, name)} AS STRING) AS {name}" for name in columns]
 
 
-def test_apache_hudi_reads_every_type_that_pyhudi_writes(judge: Judge, spark: SparkSession, tmp_path: Path) -> None:
+def test_apache_hudi_reads_every_type_that_pyhudi_writes(reference: ReferenceHudi, spark: SparkSession, tmp_path: Path) -> None:
     rows = every_type(spark)
     wanted = [tuple(row) for row in rows.selectExpr("id", *texts(SERVED)).orderBy("id").collect()]
     for kind in ("COPY_ON_WRITE", "MERGE_ON_READ"):
         options = {"hoodie.table.name": "t", "hoodie.datasource.write.recordkey.field": "id", "hoodie.datasource.write.table.type": kind}
         for part in (rows, rows.where("id = 1")):  # the second upsert of a merge-on-read table goes to a log
             part.write.format("hudi").options(**options).mode("append").save(str(tmp_path / kind))
-        read = judged(judge, tmp_path / kind, f"types_{kind.lower()}", list(SERVED))
+        read = reference_answer(reference, tmp_path / kind, f"types_{kind.lower()}", list(SERVED))
         differ = {name: pair for name, *pair in zip(SERVED, read[0][1:], wanted[0][1:], strict=True) if pair[0] != pair[1]}
         assert differ == {}, kind
         assert read[1:] == wanted[1:]
 
 
-def test_pyhudi_reads_every_type_that_apache_hudi_writes(judge: Judge, spark: SparkSession, tmp_path: Path) -> None:
+def test_pyhudi_reads_every_type_that_apache_hudi_writes(reference: ReferenceHudi, spark: SparkSession, tmp_path: Path) -> None:
     columns = {name: value for name, value in SERVED.items() if name not in NULLS_IN_LISTS}
     rows = spark.sql(f"SELECT {', '.join(f'{value} AS {name}' for name, value in columns.items())}")
     definition = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in rows.schema.fields)
     (wanted,) = rows.selectExpr(*texts(columns)).collect()
     for kind in ("cow", "mor"):
         properties = f"TBLPROPERTIES (primaryKey = 'id', type = '{kind}') LOCATION '{tmp_path / kind}'"
-        judge.sql(
+        reference.sql(
             f"CREATE TABLE back_{kind} (id INT, {definition}) USING hudi {properties}",
             f"INSERT INTO back_{kind} SELECT 1, {', '.join(columns.values())}",
             f"UPDATE back_{kind} SET flag = flag WHERE id = 1",  # the second version of a merge-on-read row is in a log

@@ -12,12 +12,12 @@ import pytest
 
 import pyhudi.txn.transaction as transaction
 from pyhudi import HudiTable
-from tests.interop.judge import Judge
+from tests.interop.reference import ReferenceHudi
 from tests.interop.test_indexes import ON
 from tests.unit.service.test_indexes import SCHEMA, check, rows
 
 INDEXES = ON | {"hoodie.metadata.index.bloom.filter.enable": "true", "hoodie.metadata.index.column.stats.enable": "true"}
-BY_JUDGE = INDEXES | {
+BY_REFERENCE = INDEXES | {
     "hoodie.table.name": "t",
     "hoodie.datasource.write.recordkey.field": "id",
     "hoodie.datasource.write.partitionpath.field": "city",
@@ -102,28 +102,30 @@ def fail_a_write(table: HudiTable, patch: pytest.MonkeyPatch) -> None:
     patch.undo()
 
 
-def judged(judge: Judge, told: Told, name: str) -> None:
+def reference_answer(reference: ReferenceHudi, told: Told, name: str) -> None:
     expected = [told.rows[key] for key in sorted(told.rows)]
     assert told.table.to_arrow().sort_by("id").to_pylist() == expected
     for enabled in ("true", "false"):
-        theirs = judge.read(told.path, hoodie__metadata__enable=enabled, hoodie__enable__data__skipping="true")
+        theirs = reference.read(told.path, hoodie__metadata__enable=enabled, hoodie__enable__data__skipping="true")
         assert theirs.select(SCHEMA.names).sort_by("id").to_pylist() == expected
     call = f"CALL validate_metadata_table_files(table => '{name}', verbose => true)"
-    found = judge.sql(f"REFRESH TABLE {name}", call, conf=INDEXES).to_pylist()
+    found = reference.sql(f"REFRESH TABLE {name}", call, conf=INDEXES).to_pylist()
     assert found
     assert all(row["is_present_in_fs"] and row["is_present_in_metadata"] and row["fs_size"] == row["metadata_size"] for row in found)
     for condition in CONDITIONS:
         question = f"SELECT id FROM {name} WHERE {condition}"
-        by_index, by_rows = (judge.sql(question, conf=conf)["id"].to_pylist() for conf in (INDEXES, {"hoodie.metadata.enable": "false"}))
+        by_index, by_rows = (
+            reference.sql(question, conf=conf)["id"].to_pylist() for conf in (INDEXES, {"hoodie.metadata.enable": "false"})
+        )
         ours = told.table.to_arrow(columns=["id"], filter=condition)["id"].to_pylist()
         assert sorted(by_index) == sorted(by_rows) == sorted(ours), condition
     assert [row for row in told.table.inspect.health().to_pylist() if row["check"] != "nothing pending"] == []
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize(("version", "kind"), [(8, "COPY_ON_WRITE"), (9, "MERGE_ON_READ")])
 def test_apache_hudi_agrees_with_every_index_after_thirty_commits_and_goes_on(
-    judge: Judge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int, kind: str
+    reference: ReferenceHudi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int, kind: str
 ) -> None:
     told, name = Told(tmp_path / "t", kind == "MERGE_ON_READ"), f"thirty_{version}"
     options = {"hoodie.write.table.version": str(version)}
@@ -133,16 +135,16 @@ def test_apache_hudi_agrees_with_every_index_after_thirty_commits_and_goes_on(
     table.insert(told.note(rows(0, 30)), INDEXES)
     table.services.index("by_name", "name")
     table.services.index("low", "name", using="column_stats", options={"expr": "lower"})
-    judge.sql(f"CREATE TABLE {name} USING hudi LOCATION '{told.path}'")
+    reference.sql(f"CREATE TABLE {name} USING hudi LOCATION '{told.path}'")
     for turn in range(3):
         told.ten_commits(turn)
         fail_a_write(told.table, monkeypatch)
-        judged(judge, told, name)
+        reference_answer(reference, told, name)
     check(told.table)
     wanted = {"files", "column_stats", "bloom_filters", "record_index", "secondary_index_by_name", "expr_index_low"}
     assert set(told.table.config.metadata_partitions) == wanted | (set() if told.is_merge_on_read else {"partition_stats"})
     for turn in range(3):
         theirs = told.note(rows(10 * turn, 10 * turn + 3, ts=100 + turn))
-        judge.write(told.path, theirs, options=BY_JUDGE | options | {"hoodie.datasource.write.table.type": kind})
+        reference.write(told.path, theirs, options=BY_REFERENCE | options | {"hoodie.datasource.write.table.type": kind})
         told.table.upsert(told.note(rows(10 * turn + 2, 10 * turn + 6, ts=200 + turn)), INDEXES)
-    judged(judge, told, name)
+    reference_answer(reference, told, name)

@@ -52,7 +52,7 @@ def test_call_plans_runs_and_shows(spark: SparkSession, table: HudiTable) -> Non
             call(f"run_clustering({place}, {wrong})")
 
 
-@pytest.mark.parametrize("engine", [pytest.param("local", marks=pytest.mark.thorough), "spark"])
+@pytest.mark.parametrize("engine", [pytest.param("local", marks=pytest.mark.slow), "spark"])
 def test_frame_that_makes_it_due_is_followed_by_a_resizing(spark: SparkSession, table: HudiTable, engine: str) -> None:
     frame = spark.createDataFrame([tuple(row.values()) for row in rows(2)], "id long, city string, value long")
     inline = {"hoodie.clustering.inline": "true", "hoodie.clustering.inline.max.commits": "2"}

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from pyspark.sql import SparkSession
 
 from pyhudi import HudiTable
-from tests.long_proofs import long_proofs
+from tests.slow_cases import slow_cases
 
 pytestmark = pytest.mark.spark
 
@@ -69,13 +69,13 @@ def compare(spark: SparkSession, folder: Path, context: str, steps: Steps) -> No
     assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("shape", long_proofs(SHAPES, LONG))
+@pytest.mark.parametrize("shape", slow_cases(SHAPES, LONG))
 def test_local_engine_and_spark_tasks_give_the_same_rows(spark: SparkSession, tmp_path: Path, context: str) -> None:
     compare(spark, tmp_path, context, FOUND_ONCE)
     compare(spark, tmp_path, context, INTO_LOGS)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 @settings(max_examples=10, deadline=None, phases=NO_SHRINKING, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=writes)

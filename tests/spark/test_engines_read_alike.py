@@ -67,7 +67,7 @@ GENERATORS: dict[str, tuple[str, dict[str, str]]] = {
 CASES = [(name, version) for name in GENERATORS for version in (6, 8, 9)]
 #: Version 6 does not say the kind of a field, version 9 does.
 SHORT = [("custom_texts", 6), ("custom_texts", 9), ("custom_numbers", 6), ("complex", 6), ("reals", 9)]
-EACH = [case if case in SHORT else pytest.param(*case, marks=pytest.mark.thorough) for case in CASES]
+EACH = [case if case in SHORT else pytest.param(*case, marks=pytest.mark.slow) for case in CASES]
 
 
 def forget_kinds(properties: Path) -> None:

@@ -15,7 +15,7 @@ from pyhudi import HudiTable
 from pyhudi.spec.table.cdc_mode import logging_mode
 from pyhudi.timeline.load_timeline import load_timeline
 from tests.histories import EVERY, Shape, each_once, lived
-from tests.long_proofs import long_proofs
+from tests.slow_cases import slow_cases
 
 pytestmark = pytest.mark.spark
 
@@ -66,11 +66,11 @@ def assert_same(spark: SparkSession, path: Path, left_out: tuple[str, ...] = ())
         assert counted(found, columns) == counted(expected, columns), asked
 
 
-@pytest.mark.parametrize("name", long_proofs(LIVES, {"pending_compaction_v6", "concurrent_v8"}))
+@pytest.mark.parametrize("name", slow_cases(LIVES, {"pending_compaction_v6", "concurrent_v8"}))
 def test_both_engines_give_every_state_of_tables_of_apache_hudi(
     spark: SparkSession, name: str, fixture_table: Callable[[str], Path]
 ) -> None:
-    path = fixture_table(f"judge/merge_on_read_{name}")
+    path = fixture_table(f"apache_hudi/merge_on_read_{name}")
     if "lagging" in name:
         table = HudiTable.open(path)  # earlier times were cleaned
         assert counted(on_spark(spark, path), table.schema.names) == counted(table.to_arrow(), table.schema.names)
@@ -78,7 +78,7 @@ def test_both_engines_give_every_state_of_tables_of_apache_hudi(
         assert_same(spark, path)
 
 
-@pytest.mark.parametrize("shape", long_proofs(EVERY, set(EVERY) - set(each_once())), ids=str)
+@pytest.mark.parametrize("shape", slow_cases(EVERY, set(EVERY) - set(each_once())), ids=str)
 def test_both_engines_give_every_state_of_every_shape(spark: SparkSession, context: Shape, tmp_path: Path) -> None:
     lived(tmp_path / "t", context, steps=4, captured=True)
     assert_same(spark, tmp_path / "t", ("at",) if context.generator in BY_PATH else ())

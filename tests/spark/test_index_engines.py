@@ -80,7 +80,7 @@ def test_a_batch_of_moves_and_late_rows_ends_alike(
     compare(spark, tmp_path, index, kind, more, "seen", [MIXED])
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("ordering", ["seen", ""])
 @pytest.mark.parametrize("more", [{}, STAY], ids=["moves", "stays"])
 @pytest.mark.parametrize("kind", KINDS)

@@ -57,9 +57,9 @@ ROWS = pa.Table.from_pylist(
     [
         ("id", "at", {"hoodie.datasource.write.keygenerator.type": "TIMESTAMP", **MILLIS}),
         ("id,ts", "city:SIMPLE,day:TIMESTAMP", {**DAYS, TIMES + "timezone": "UTC"}),
-        pytest.param("id", "ts", {}, marks=pytest.mark.thorough),
+        pytest.param("id", "ts", {}, marks=pytest.mark.slow),
         ("id,raw", "deep.y,city", {"hoodie.datasource.write.partitionpath.urlencode": "true"}),
-        pytest.param("deep.x,id", "deep.x:SIMPLE", {}, marks=pytest.mark.thorough),
+        pytest.param("deep.x,id", "deep.x:SIMPLE", {}, marks=pytest.mark.slow),
         ("id,ts", "ts", {"hoodie.datasource.write.keygenerator.consistent.logical.timestamp.enabled": "true"}),
     ],
 )

@@ -46,8 +46,8 @@ HIVE = {"hoodie.datasource.write.hive_style_partitioning": "true", "hoodie.datas
         ("id", "x", {}),
         ("d", "deep.z,id", HIVE),
         ("f,x,m", "f:SIMPLE,x:SIMPLE", CUSTOM),
-        pytest.param("x", "f", {}, marks=pytest.mark.thorough),
-        pytest.param("d,id", "m,d", {}, marks=pytest.mark.thorough),
+        pytest.param("x", "f", {}, marks=pytest.mark.slow),
+        pytest.param("d,id", "m,d", {}, marks=pytest.mark.slow),
     ],
 )
 def test_keys_and_paths_of_numbers_are_found_by_either_engine(

@@ -33,7 +33,7 @@ def test_snapshot_is_that_of_the_local_reader(spark: SparkSession, name: str, fi
     assert frame.count() == local.num_rows
 
 
-@pytest.mark.parametrize("name", [name for name in WITH_LOGS if name.startswith("judge/")])
+@pytest.mark.parametrize("name", [name for name in WITH_LOGS if name.startswith("apache_hudi/")])
 def test_columns_are_those_that_apache_hudi_shows(spark: SparkSession, name: str, fixture_table: FixtureTable) -> None:
     path = fixture_table(name)
     expected = pq.read_schema(path.parent / f"{path.name}.expected.parquet")
@@ -47,7 +47,7 @@ def is_text_of_path(path: Path, column: str) -> bool:
 
 
 def test_block_of_version_6_counts_only_while_its_instant_does(spark: SparkSession, fixture_table: FixtureTable) -> None:
-    path = fixture_table("judge/merge_on_read_avro_blocks_v6")
+    path = fixture_table("apache_hudi/merge_on_read_avro_blocks_v6")
     before = spark.read.format("hudi").load(str(path)).toArrow()
     max((path / ".hoodie").glob("*.deltacommit")).unlink()  # the instant is inflight again; its log file stays as it was
     after = spark.read.format("hudi").load(str(path)).toArrow()

@@ -11,7 +11,7 @@ import pytest
 
 from pyhudi import HudiTable
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = pytest.mark.spark
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from tests.tables import BASE_ONLY, LANCE, WITH_LOGS
 pytestmark = pytest.mark.spark
 
 FixtureTable = Callable[[str], Path]
-HIT_SCHEMA = [name for name in BASE_ONLY if name.startswith("judge/")]
+HIT_SCHEMA = [name for name in BASE_ONLY if name.startswith("apache_hudi/")]
 OTHERS = [name for name in BASE_ONLY if name not in HIT_SCHEMA]
 READ_OPTIMIZED = {"hoodie.datasource.query.type": "read_optimized"}
 

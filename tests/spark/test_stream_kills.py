@@ -16,7 +16,7 @@ import pytest
 
 from pyhudi import HudiTable
 
-pytestmark = [pytest.mark.spark, pytest.mark.thorough]
+pytestmark = pytest.mark.spark
 
 KILLS = 4
 FILES = 30

@@ -1,4 +1,4 @@
-"""A day written anew from its source.
+"""A day written again from its source.
 
 A backfill replaces partitions in one commit: readers see the old day or the new one, never a mixture and never a gap. The day as it was
 can still be read by its time. Written twice, it is the same day. Only the partitions that are named may be touched, which keeps a wrong

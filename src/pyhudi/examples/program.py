@@ -1,4 +1,4 @@
-"""What an example does as a program: it makes its folder anew, fills it, and prints what it did.
+"""What an example does as a program: it makes its folder again, fills it, and prints what it did.
 
 What an example prints is the same in every run, without times and names of files, so that the tutorial in `docs/` can show it.
 """

@@ -2,7 +2,7 @@
 
     python -m pyhudi.examples.quickstart [FOLDER]
 
-The tables stay in FOLDER (`quickstart-table` unless you say otherwise) to be looked at; the next run begins anew.
+The tables stay in FOLDER (`quickstart-table` unless you say otherwise) to be looked at; the next run begins again.
 """
 
 from __future__ import annotations

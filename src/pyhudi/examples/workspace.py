@@ -1,4 +1,4 @@
-"""The folder that an example fills: made anew each time, and nobody else's."""
+"""The folder that an example fills: recreated each time, and nobody else's."""
 
 from __future__ import annotations
 

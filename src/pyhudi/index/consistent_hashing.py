@@ -132,7 +132,7 @@ def load_ring(view: FileSystemView, path: str) -> Ring | None:
     """Return the ring that holds for a partition as the table's timeline shows it; None when it has none.
 
     A ring counts when its resizing is known to be done: it is marked so, its instant is completed, or file groups are there that it
-    has and the ring before it has not. One that a resizing left which was taken back shares file groups with those that count.
+    has and the ring before it has not. One that a resizing left which was rolled back shares file groups with those that count.
 
     Raises:
         CorruptTableError: the file is damaged.

@@ -44,7 +44,7 @@ def standing(lookup: Lookup, hits: Hits, keys: pa.StringArray) -> pa.BooleanArra
 def of_live_records(found: Sequence[Hits], keys: pa.StringArray, stands: Stands) -> list[Hits]:
     """Return the hits in the slices of one partition without those of deleted records whose key stands in another slice, too.
 
-    A record that was deleted and inserted anew has its key in two base files. An update that went to both would bring the deleted one
+    A record that was deleted and inserted again has its key in two base files. An update that went to both would bring the deleted one
     back. A key that stands nowhere keeps its first slice, where its next version goes.
     """
     counts = sum((hits.rows.is_valid().to_numpy(zero_copy_only=False).astype(int) for hits in found), start=0)

@@ -1,1 +1,1 @@
-"""What keeps a table well besides writing: taking back failed writes, compaction, indexes, archiving."""
+"""What keeps a table well besides writing: rolling back failed writes, compaction, indexes, archiving."""

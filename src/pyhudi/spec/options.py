@@ -70,7 +70,7 @@ class Options:
         return default if default is not None else (key.default if key else None) or ""
 
     def flag(self, name: str, *, default: bool | None = None) -> bool:
-        """Return a truth value."""
+        """Return a boolean."""
         return self.text(name, default=None if default is None else str(default)).strip().lower() == "true"
 
     def integer(self, name: str, *, default: int | None = None) -> int:
@@ -155,7 +155,7 @@ def _identity(name: str) -> str:
 
 
 def _texts(options: Mapping[str, object]) -> dict[str, str]:
-    """Return values as texts: callers may give truth values and numbers, and None for an option that is not given."""
+    """Return values as texts: callers may give booleans and numbers, and None for an option that is not given."""
     texts = {}
     for name, value in options.items():
         if value is None:

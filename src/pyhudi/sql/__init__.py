@@ -1,1 +1,1 @@
-"""SQL on Hudi tables: Spark parses and analyzes, pyhudi answers (docs/design/0030-sql-front-door.md)."""
+"""SQL on Hudi tables: Spark parses and analyzes, pyhudi answers (docs/design/0030-sql.md)."""

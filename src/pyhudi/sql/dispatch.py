@@ -2,7 +2,7 @@
 
 A text goes through Spark's own parser once. Statements that write or define Hudi tables go to their module below;
 every other statement is Spark's, after the Hudi tables it names were brought up to date. Design:
-docs/design/0030-sql-front-door.md.
+docs/design/0030-sql.md.
 """
 
 from __future__ import annotations

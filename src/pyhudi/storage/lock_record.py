@@ -2,7 +2,7 @@
 
 The lock of a table on a local file system lies inside it, so its file is its own record. A lock file elsewhere (`pyhudi.lock.file`) is
 recorded in the table as `.hoodie/.locks/pyhudi-lock-at-<id>.json` by the first writer that holds it, where the id stands in the lock file
-as well: the same file under another path is the same lock, another file under the same path, on another machine or made anew, is not.
+as well: the same file under another path is the same lock, another file under the same path, on another machine or recreated, is not.
 A first writer makes its record, then looks for others: of two, one at least sees the other and withdraws, without an exclusive create.
 """
 

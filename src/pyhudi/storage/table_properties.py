@@ -1,7 +1,7 @@
 """`hoodie.properties`: reading it, and changing it so that no crash loses it.
 
 Rules: `HoodieTableConfig.create/update/recover`; docs/format/table-properties.md#checksum, #update-and-recovery. A change goes through
-`hoodie.properties.backup`. Unlike Hudi, which deletes the file and writes it anew, this replaces it in one step;
+`hoodie.properties.backup`. Unlike Hudi, which deletes the file and writes it again, this replaces it in one step;
 readers of either kind always find one whole file.
 """
 

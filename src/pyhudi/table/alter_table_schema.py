@@ -62,7 +62,9 @@ def alter_schema(table: OpenTable, changes: Sequence[Change], options: Mapping[s
 
 
 def _forget_statistics(storage: Storage, config: TableConfig, before: TableSchema, after: TableSchema) -> None:
-    """Take columns out of the index of statistics whose names mean other columns from now on, or none: the next write records them anew."""
+    """Take columns out of the index of statistics whose names mean other columns from now on, or none: the next write records them
+    again.
+    """
     definitions, history = load_definitions(storage, config), history_of(after.columns)
     known = definitions.get(COLUMN_STATS)
     if known is None or history is None:

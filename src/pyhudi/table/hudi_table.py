@@ -1,4 +1,4 @@
-"""`HudiTable`: the one door to a table. It holds no rows and no listing; every call looks at the storage anew."""
+"""`HudiTable`: the one door to a table. It holds no rows and no listing; every call looks at the storage again."""
 
 from __future__ import annotations
 

@@ -45,9 +45,9 @@ class Services:
     wait_s: float = 60.0
 
     def rollback(self, instant: str | None = None, *, dry_run: bool = False) -> tuple[RollbackPlan, ...]:
-        """Take back what failed writes left, and return the plans that did; the next write does the same by itself.
+        """Roll back what failed writes left, and return the plans that did; the next write does the same by itself.
 
-        A pending compaction, log compaction, clustering or build of indexes is taken back when its instant is given: its plan goes, and
+        A pending compaction, log compaction, clustering or build of indexes is rolled back when its instant is given: its plan goes, and
         what its runs left.
 
         Args:
@@ -56,7 +56,7 @@ class Services:
 
         Raises:
             UsageError: the instant is not on the timeline.
-            UnsupportedError: the instant is completed: taking back commits is restore.
+            UnsupportedError: the instant is completed: rolling back commits is restore.
             ConflictError: another process is running the compaction, the clustering or the build.
         """
         if instant is not None and is_pending_build(self.storage, instant):
@@ -140,7 +140,7 @@ class Services:
     ) -> tuple[ClusteringResult, ...]:
         """Split the large buckets of a table that is laid out by consistent hashing, and merge small neighbours; readers go on meanwhile.
 
-        Writes are refused from the plan on, until it has run or is taken back (`rollback`). Other clustering is not served yet.
+        Writes are refused from the plan on, until it has run or is rolled back (`rollback`). Other clustering is not served yet.
 
         Args:
             instant: run the pending clustering of this requested time, and no other.
@@ -211,10 +211,10 @@ class Services:
         mode: Mode = "both",
         instant: str | None = None,
     ) -> IndexChange:
-        """Make an index, drop one, or build the whole metadata table anew.
+        """Make an index, drop one, or build the whole metadata table again.
 
         Writers go on while an index is built. A build that was killed is run by `mode="execute"`, by asking for the same index again, or
-        taken back by `rollback`.
+        rolled back by `rollback`.
 
         Args:
             name: of the index; `record_index` is that of the record keys, `column_stats`, `partition_stats` and `bloom_filters` without
@@ -224,7 +224,7 @@ class Services:
             options: `expr` and its arguments (`format`, `pos`, `len`, `days`, `timeZone`), options of bloom filters, or `isPartitioned` for
                 a record index by partition.
             drop: drop it instead.
-            rebuild: build the metadata table and all indexes anew; without a name.
+            rebuild: build the metadata table and all indexes again; without a name.
             lenient: do nothing when the index to make is there, or the one to drop is not.
             dry_run: only return what would be done.
             mode: `schedule` (plan the index and leave that on the timeline), `execute` (run what is planned; without a name) or `both`.

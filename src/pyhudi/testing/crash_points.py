@@ -1,7 +1,7 @@
 """Cutting an action at every call it makes to the storage, in every way a call can fail.
 
 The action runs once undisturbed to learn its calls, then once for each call and fault, each time over a fresh copy.
-The caller looks at what is left: open it anew, let the next writer recover, compare the rows with those before or
+The caller looks at what is left: open it again, let the next writer recover, compare the rows with those before or
 after the action.
 """
 

@@ -113,7 +113,7 @@ def _unnamed_data_files(storage: Storage, config: TableConfig) -> Iterator[str]:
 
 
 def _rolled_back_logs(storage: Storage, config: TableConfig, timeline: Timeline) -> Iterator[str]:
-    """Yield the log files of version 6 that stay after a rollback, and those by which it took them back."""
+    """Yield the log files of version 6 that stay after a rollback, and those by which it rolled them back."""
     for instant in timeline.with_actions(Action.ROLLBACK).completed():
         done = action_of(storage, config, timeline, instant)
         assert isinstance(done, RollbackMetadata)

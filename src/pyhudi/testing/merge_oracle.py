@@ -1,4 +1,4 @@
-"""What a table must hold after a series of writes, kept in a dictionary: the judge of tests that compare rows.
+"""What a table must hold after a series of writes, kept in a dictionary: Apache Hudi of tests that compare rows.
 
 One key is unique in its partition; commit time decides between two versions of a row, or a column of theirs.
 """

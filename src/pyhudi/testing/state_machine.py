@@ -1,4 +1,4 @@
-"""A table that lives through random writes, compactions, crashes and re-openings, with a dictionary as its judge.
+"""A table that lives through random writes, compactions, crashes and re-openings, with a dictionary as its model.
 
 `table_machine(driver)` gives a Hypothesis state machine; its `TestCase` runs under pytest:
 
@@ -133,7 +133,7 @@ class TableMachine(RuleBasedStateMachine):
 
     @invariant()
     def rows_are_those_of_the_oracle(self) -> None:
-        """Read the table anew and compare."""
+        """Read the table again and compare."""
         found = self.driver.read(self.storage)
         assert self.oracle.agrees(found), self.oracle.difference(found)
 

@@ -2,7 +2,7 @@
 
 Rules: `LSMTimelineWriter`; docs/format/timeline.md#history-of-layout-2. A file counts as soon as a manifest lists it whose number
 `_version_` holds. The caller holds the table's lock. Whatever a cut leaves is a file that no current manifest lists: the next run writes it
-anew, or deletes it once enough manifests have gone by.
+again, or deletes it once enough manifests have gone by.
 """
 
 from __future__ import annotations

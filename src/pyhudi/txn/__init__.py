@@ -1,4 +1,4 @@
 """One write, from the lock to the completed instant.
 
-Markers, checks against what others did, the metadata table kept in step, and taking back what failed.
+Markers, checks against what others did, the metadata table kept in step, and rolling back what failed.
 """

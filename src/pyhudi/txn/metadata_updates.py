@@ -1,7 +1,7 @@
 """The metadata table in the course of an action: found under the lock, prepared, told what was done, looked after.
 
 Rules: docs/design/0070-hfile-and-metadata-table.md; `BaseHoodieWriteClient.writeTableMetadata`. Here a metadata table that
-turns out to be damaged is built anew, and a failure after the action is complete is logged.
+turns out to be damaged is rebuilt, and a failure after the action is complete is logged.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _log = logging.getLogger(__name__)
 
 
 def find_metadata_table(table: LockedTable) -> Found:
-    """Open the metadata table, and take back what dead writers left in it; failed writes are rolled back already."""
+    """Open the metadata table, and roll back what dead writers left in it; failed writes are rolled back already."""
     return find(table.storage, table.config, table.timeline, sources_of(table))
 
 
@@ -58,7 +58,7 @@ def prepare_metadata_table(
 
 
 def record_commit(in_step: MetadataSync, instant: str, metadata: CommitMetadata, history: SchemaHistory | None = None) -> MetadataSync:
-    """Record a commit of any kind that is about to complete, and return the metadata table to go on with; `history` as in
+    """Record a commit of any kind that is about to complete, and return the metadata table to continue with; `history` as in
     `prepare_metadata_table`.
 
     Raises:
@@ -75,7 +75,7 @@ def record_commit(in_step: MetadataSync, instant: str, metadata: CommitMetadata,
 
 
 def rollback_pending(table: LockedTable, done: RollbackMetadata) -> None:
-    """Take back what an action recorded that is rolled back, before its instant leaves the table's timeline. It may be repeated.
+    """Roll back what an action recorded that is rolled back, before its instant leaves the table's timeline. It may be repeated.
 
     Raises:
         StorageError: the storage failed; the rollback stays pending.

@@ -141,7 +141,7 @@ def begin(
     metadata_table: MetadataSettings = AS_IT_IS,
     notes: Mapping[str, str] | None = None,
 ) -> Iterator[Transaction]:
-    """Hold the table's lock and hand out a transaction; leaving with an error takes back what it wrote.
+    """Hold the table's lock and hand out a transaction; leaving with an error rolls back what it wrote.
 
     Args:
         storage: the table's storage.

@@ -1,4 +1,4 @@
-"""CACHE TABLE: what is cached by name goes on with the table, whoever writes it."""
+"""CACHE TABLE: what is cached by name continues with the table, whoever writes it."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ def test_help_lists_what_is_served_and_what_is_not(sql):
 @pytest.mark.parametrize("version", [6, 9])
 def test_archived_commits_and_comparisons_are_told_as_apache_hudi_tells_them(sql, fixture_table, tmp_path, version):
     """Its own tables; the answers are those of Apache Hudi 1.2.0."""
-    path, other = fixture_table(f"judge/cleaned_and_archived_v{version}"), fixture_table("judge/with_metadata_table_v9")
+    path, other = fixture_table(f"apache_hudi/cleaned_and_archived_v{version}"), fixture_table("apache_hudi/with_metadata_table_v9")
     sql(f"CREATE TABLE t USING hudi LOCATION '{path}'")
     found = dicts(sql, "CALL show_archived_commits(table => 't')")
     assert [*found[0]] == [

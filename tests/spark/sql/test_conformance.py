@@ -27,14 +27,14 @@ def test_a_script_is_answered_as_by_apache_hudi(theme: str, spark: SparkSession,
     wanted = {difference.statement: difference for difference in listed(theme)}
     problems = []
     for step, answer in zip(steps, answers, strict=True):
-        problem = judged(list(step.answer), answer, wanted.pop(step.label or "", None))
+        problem = reference_answer(list(step.answer), answer, wanted.pop(step.label or "", None))
         if problem:
             problems.append("\n".join([f"{step.text};", problem, *(f"  {line}" for line in answer)]))
     problems += [f"differences.toml lists {statement}, which the script has not" for statement in wanted]
     assert not problems, "\n\n".join(problems)
 
 
-def judged(recorded: list[str], answer: list[str], difference: Difference | None) -> str | None:
+def reference_answer(recorded: list[str], answer: list[str], difference: Difference | None) -> str | None:
     """Return what is wrong with an answer, or None."""
     same = answer == recorded or (is_error(answer) and is_error(recorded))
     if difference is None:

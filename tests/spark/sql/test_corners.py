@@ -81,7 +81,7 @@ def test_a_query_is_answered(folk, query, args, answer):
     assert [tuple(row) for row in frame.collect()] == answer
 
 
-#: Each writes a row that the views and names must show, and takes it back.
+#: Each writes a row that the views and names must show, and rolls it back.
 CHANGES = {
     "a CTE before INSERT": "WITH s AS (SELECT 9 AS id, 'new' AS name, 1 AS age, 'oslo' AS city) INSERT INTO people SELECT * FROM s",
     "a CTE in INSERT": "INSERT INTO people WITH s AS (SELECT 9, 'new', 1, 'oslo') SELECT * FROM s",

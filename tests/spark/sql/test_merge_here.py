@@ -61,7 +61,7 @@ def both(sql, text: str) -> tuple[list[str] | None, list[str]]:
     return None if here is None else sorted(map(repr, here.collect())), sorted(map(repr, by_spark.collect()))
 
 
-@pytest.mark.parametrize("stored", [pytest.param("cow", marks=pytest.mark.thorough), "mor"], indirect=True)
+@pytest.mark.parametrize("stored", [pytest.param("cow", marks=pytest.mark.slow), "mor"], indirect=True)
 def test_the_rows_are_those_of_sparks_join(stored):
     for source, on in SOURCES:
         for clauses in (BOTH, UPDATE, INSERT, DELETE):

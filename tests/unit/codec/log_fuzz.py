@@ -1,4 +1,4 @@
-"""Mutated log files: made of real ones, read to the last record, and judged.
+"""Mutated log files: made of real ones, read to the last record, and checked.
 
 What must hold for any bytes: the only errors are pyhudi's own; blocks follow each other to the end of the file; a
 block that a mutation did not touch is found as before, content included; time and memory follow the input's size.

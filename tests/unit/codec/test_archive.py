@@ -81,7 +81,7 @@ def test_names_of_archive_files_are_known(name: str, number: str) -> None:
 
 
 def test_the_manifests_of_apache_hudi_name_files_that_are_there(fixture_table: Callable[[str], Path]) -> None:
-    history = fixture_table("judge/cleaned_and_archived_v9") / ".hoodie" / "timeline" / "history"
+    history = fixture_table("apache_hudi/cleaned_and_archived_v9") / ".hoodie" / "timeline" / "history"
     number = (history / "_version_").read_text()
     names = [entry.name for entry in decode_manifest((history / f"manifest_{number}").read_bytes())]
     assert names
@@ -95,7 +95,7 @@ def test_a_damaged_manifest_is_refused(text: str) -> None:
 
 
 def test_the_archive_files_of_apache_hudi_hold_every_state_of_every_action(fixture_table: Callable[[str], Path]) -> None:
-    folder = fixture_table("judge/cleaned_and_archived_v6") / ".hoodie" / "history"
+    folder = fixture_table("apache_hudi/cleaned_and_archived_v6") / ".hoodie" / "history"
     files = sorted(path for path in folder.iterdir() if ARCHIVE_FILE.fullmatch(path.name))
     entries = [entry for path in files for entry in decode_archive(path.read_bytes())]
     commits = {entry.requested for entry in entries if entry.action == "commit"}

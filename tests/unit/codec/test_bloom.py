@@ -16,7 +16,7 @@ from pyhudi.errors import CorruptTableError
 
 
 @pytest.mark.parametrize(
-    "name", ["cow/v6_nonpartitioned", "cow/v8_simplekeygen_nonhivestyle", "judge/all_types_v9", "judge/complex_keys_v9"]
+    "name", ["cow/v6_nonpartitioned", "cow/v8_simplekeygen_nonhivestyle", "apache_hudi/all_types_v9", "apache_hudi/complex_keys_v9"]
 )
 def test_the_filter_of_a_base_file_is_the_one_we_make_of_its_keys(name: str, fixture_table: Callable[[str], Path]) -> None:
     for path in [path for path in fixture_table(name).rglob("*.parquet") if ".hoodie" not in path.parts]:

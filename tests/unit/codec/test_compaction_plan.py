@@ -10,7 +10,7 @@ from pyhudi.codec.actions.plan_codec import decode_compaction_plan, encode_compa
 from pyhudi.codec.avro.avro_container import decode_container
 from pyhudi.spec.actions.compaction import CompactionOperation, CompactionPlan
 
-PENDING = [f"judge/merge_on_read_{kind}_v{version}" for kind in ("pending_compaction", "log_compacted") for version in (6, 8, 9)]
+PENDING = [f"apache_hudi/merge_on_read_{kind}_v{version}" for kind in ("pending_compaction", "log_compacted") for version in (6, 8, 9)]
 
 
 def plan_files(table: Path) -> list[Path]:

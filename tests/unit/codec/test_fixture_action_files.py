@@ -65,7 +65,7 @@ def test_every_action_file_decodes_and_encodes_to_the_same_bytes(name: str, fixt
             assert payload is None  # a downgrade repeats the inflight content there; a reader needs none of it
         elif data:
             assert isinstance(payload, CommitMetadata)
-            if name.startswith("judge"):  # Hudi 1.2 orders and adds fields in its own way when it writes version 6
+            if name.startswith("reference"):  # Hudi 1.2 orders and adds fields in its own way when it writes version 6
                 again = decode_commit(encode_commit_json(payload))
                 assert [stat.path for stat in again.all_stats()] == [stat.path for stat in payload.all_stats()]
                 assert (again.extra, again.operation, again.replaced) == (payload.extra, payload.operation, payload.replaced)
@@ -77,7 +77,7 @@ def test_every_action_file_decodes_and_encodes_to_the_same_bytes(name: str, fixt
 def test_a_clean_of_apache_hudi_says_what_it_deleted(fixture_table: Callable[[str], Path]) -> None:
     found = {
         (instant.action, instant.state): decode(instant.action, instant.state, path.read_bytes())
-        for instant, path in action_files(fixture_table("judge/cleaned_and_archived_v9"))
+        for instant, path in action_files(fixture_table("apache_hudi/cleaned_and_archived_v9"))
         if instant.action is Action.CLEAN
     }
     plan, done = found[Action.CLEAN, State.REQUESTED], found[Action.CLEAN, State.COMPLETED]
@@ -91,7 +91,7 @@ def test_a_clean_of_apache_hudi_says_what_it_deleted(fixture_table: Callable[[st
 def test_a_restore_names_the_savepoint_and_what_it_rolled_back(fixture_table: Callable[[str], Path]) -> None:
     found = {
         (instant.action, instant.state): (instant, decode(instant.action, instant.state, path.read_bytes()))
-        for instant, path in action_files(fixture_table("judge/restored_v9"))
+        for instant, path in action_files(fixture_table("apache_hudi/restored_v9"))
         if instant.action in {Action.RESTORE, Action.SAVEPOINT}
     }
     savepoint, _ = found[Action.SAVEPOINT, State.COMPLETED]

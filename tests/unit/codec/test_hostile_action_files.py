@@ -156,7 +156,7 @@ def test_an_empty_commit_is_empty_metadata() -> None:
 
 
 def test_any_cut_of_a_fixture_clean_is_refused(fixture_table: Callable[[str], Path]) -> None:
-    timeline = fixture_table("judge/cleaned_and_archived_v9") / ".hoodie" / "timeline"
+    timeline = fixture_table("apache_hudi/cleaned_and_archived_v9") / ".hoodie" / "timeline"
     data = next(path for path in timeline.iterdir() if path.name.endswith(".clean")).read_bytes()
     for end in range(1, len(data)):
         with pytest.raises(CorruptTableError):

@@ -31,7 +31,7 @@ _numbers = itertools.count()
 #: Every call of an action is cut in each run of the tests, in every way it can fail by the long proofs.
 SHARE = Part(0, 3)
 each_part = pytest.mark.parametrize(
-    "part", [SHARE, *(pytest.param(Part(number, SHARE.of), marks=pytest.mark.thorough) for number in range(1, SHARE.of))], ids=str
+    "part", [SHARE, *(pytest.param(Part(number, SHARE.of), marks=pytest.mark.slow) for number in range(1, SHARE.of))], ids=str
 )
 
 

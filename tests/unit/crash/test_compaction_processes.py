@@ -10,8 +10,6 @@ import sys
 import time
 from pathlib import Path
 
-import pytest
-
 import pyhudi.errors
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.storage.local_storage import LocalStorage
@@ -19,8 +17,6 @@ from pyhudi.table.hudi_table import HudiTable
 from pyhudi.testing.merge_oracle import Oracle
 from tests.unit.crash.tables import check_at_rest, check_rows, check_sound, ride
 from tests.unit.crash.test_cut_compaction import DRIVER
-
-pytestmark = pytest.mark.slow
 
 SOURCES = Path(pyhudi.errors.__file__).parents[1]
 KILLS = 12

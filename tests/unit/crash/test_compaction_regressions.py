@@ -47,7 +47,7 @@ def retried_tasks_write_equal_blocks(_: Path) -> None:
 
 def log_of_an_archived_commit(folder: Path) -> None:
     """R04: the completion time of a log's commit stands in the history only; its rows are compacted all the same."""
-    table = HudiTable.open(unpack("judge/merge_on_read_archived_v9", folder))
+    table = HudiTable.open(unpack("apache_hudi/merge_on_read_archived_v9", folder))
     before = table.to_arrow().sort_by("id").to_pylist()
     shutil.copytree(table.storage.root, folder / "copy")
     copy = HudiTable.open(folder / "copy")

@@ -107,7 +107,7 @@ def test_archival_cut_after_any_change_shows_readers_all_instants_once() -> None
     assert check_cuts(KINDS[0], Fault.AFTER, whole=False) > 40
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("driver", KINDS, ids=["copy on write", "merge on read"])
 def test_archival_cut_anyhow_shows_readers_all_instants_once(driver: Driver) -> None:
     check_cuts(driver, Fault.AFTER, Fault.TORN, Fault.ERROR_NOT_DONE, whole=True)

@@ -110,12 +110,12 @@ def check_places(storage: MemoryStorage) -> None:
     ("action", "make", "driver", "faults"),
     [
         (split, table_to_split, DRIVER, (Fault.AFTER,)),
-        pytest.param(split, table_to_split, DRIVER, tuple(Fault), marks=pytest.mark.thorough),
-        pytest.param(merge, table_to_merge, DRIVER, tuple(Fault), marks=pytest.mark.thorough),
-        pytest.param(execute, planned_table, DRIVER, tuple(Fault), marks=pytest.mark.thorough),
-        pytest.param(split, table_to_split, OF_VERSION_6, (Fault.AFTER,), marks=pytest.mark.thorough),
-        pytest.param(merge, table_to_merge, OF_VERSION_6, (Fault.AFTER,), marks=pytest.mark.thorough),
-        pytest.param(split, table_to_split, WITH_METADATA, (Fault.AFTER,), marks=pytest.mark.thorough),
+        pytest.param(split, table_to_split, DRIVER, tuple(Fault), marks=pytest.mark.slow),
+        pytest.param(merge, table_to_merge, DRIVER, tuple(Fault), marks=pytest.mark.slow),
+        pytest.param(execute, planned_table, DRIVER, tuple(Fault), marks=pytest.mark.slow),
+        pytest.param(split, table_to_split, OF_VERSION_6, (Fault.AFTER,), marks=pytest.mark.slow),
+        pytest.param(merge, table_to_merge, OF_VERSION_6, (Fault.AFTER,), marks=pytest.mark.slow),
+        pytest.param(split, table_to_split, WITH_METADATA, (Fault.AFTER,), marks=pytest.mark.slow),
     ],
 )
 def test_cut_anywhere_changes_no_row_and_is_made_up_for(
@@ -137,7 +137,7 @@ def test_a_run_that_failed_without_a_crash_leaves_nothing_behind() -> None:
         assert [path for path in garbage(run.storage) if path.endswith(".parquet")] == [], run.point
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_planned_resizing_is_taken_back_wherever_that_is_cut() -> None:
     storage, oracle = planned_table()
     (instant,) = (one.instant for one in services(storage).cluster(mode="execute", dry_run=True))

@@ -66,9 +66,9 @@ def test_write_cut_anywhere_is_whole_or_not_at_all(name: str, part: Part) -> Non
         ("6", "avro"),
         ("8", "parquet"),
         ("9", "avro"),
-        pytest.param("6", "parquet", marks=pytest.mark.thorough),
-        pytest.param("8", "avro", marks=pytest.mark.thorough),
-        pytest.param("9", "parquet", marks=pytest.mark.thorough),
+        pytest.param("6", "parquet", marks=pytest.mark.slow),
+        pytest.param("8", "avro", marks=pytest.mark.slow),
+        pytest.param("9", "parquet", marks=pytest.mark.slow),
     ],
 )
 @each_part

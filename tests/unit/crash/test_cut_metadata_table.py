@@ -1,4 +1,4 @@
-"""What the metadata table adds to an action, cut at every change: readers see the rows before or after, the next writer mends it."""
+"""What the metadata table adds to an action, cut at every change: readers see the rows before or after, the next writer fixes it."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from pyhudi.spec.actions.commit import Operation
 from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.testing.crash_points import Part, crash_points
 from pyhudi.testing.merge_oracle import Oracle
-from tests.long_proofs import long_proofs
+from tests.slow_cases import slow_cases
 from tests.unit.crash.tables import STORED, Driver, each_part, ride
 from tests.unit.crash.test_cut_writes import Write, check_answer, check_recovery
 
@@ -43,7 +43,7 @@ LONG = {"version 8", "hive style paths"}
 
 
 @each_part
-@pytest.mark.parametrize("name", long_proofs(TABLES, LONG))
+@pytest.mark.parametrize("name", slow_cases(TABLES, LONG))
 def test_write_cut_anywhere_is_whole_or_not_at_all(name, stored, part) -> None:
     driver, write = TABLES[name]
     following: Write = (Operation.INSERT, [ride(9, "rome", 90)])

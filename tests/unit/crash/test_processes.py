@@ -24,8 +24,6 @@ from tests.unit.crash import writer_process
 from tests.unit.crash.tables import DRIVER, check_at_rest, check_rows, check_sound
 from tests.unit.crash.writer_process import rows_of
 
-pytestmark = pytest.mark.slow
-
 REPOSITORY = Path(__file__).parents[3]
 SOURCES = Path(pyhudi.errors.__file__).parents[1]
 
@@ -103,13 +101,13 @@ def is_cut_off(storage) -> bool:
     return bool(load_timeline(storage, TableConfig(load_properties(storage))).pending())
 
 
-@pytest.mark.parametrize("times", [8, pytest.param(40, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("times", [8, pytest.param(40, marks=pytest.mark.slow)])
 def test_writer_killed_at_many_moments_loses_nothing_it_told_of(storage, times: int) -> None:
     stop_again_and_again(storage, times, signal.SIGKILL, seed=1, hits=1)
     assert "rollback" in HudiTable(storage).history().column("action").to_pylist()
 
 
-@pytest.mark.parametrize("times", [4, pytest.param(20, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("times", [4, pytest.param(20, marks=pytest.mark.slow)])
 def test_writer_interrupted_by_the_keyboard_leaves_whole_writes(storage, times: int) -> None:
     stop_again_and_again(storage, times, signal.SIGINT, seed=2)
 

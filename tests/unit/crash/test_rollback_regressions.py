@@ -30,7 +30,7 @@ failed_writes = importlib.import_module("pyhudi.service.rollback.failed_writes")
 
 
 def taken_back_late() -> tuple[HudiTable, str]:
-    """A table whose failed write was left alone by the next writer, taken back afterwards, and archived since; and that writer's time.
+    """A table whose failed write was left alone by the next writer, rolled back afterwards, and archived since; and that writer's time.
 
     Who reads as of that time knows nothing of the rollback, and takes what is older than the timeline for completed.
     """

@@ -147,7 +147,7 @@ def test_table_without_partitions_lists_its_base() -> None:
 
 @pytest.mark.parametrize("version", [6, 8, 9])
 def test_groups_under_pending_compaction_are_known_and_read_with_all_their_logs(version, fixture_table) -> None:
-    storage = LocalStorage(str(fixture_table(f"judge/merge_on_read_pending_compaction_v{version}")))
+    storage = LocalStorage(str(fixture_table(f"apache_hudi/merge_on_read_pending_compaction_v{version}")))
     config = TableConfig(load_properties(storage))
     view = FileSystemView(storage, config, load_timeline(storage, config))
     [compaction] = view.timeline.pending()
@@ -160,7 +160,7 @@ def test_groups_under_pending_compaction_are_known_and_read_with_all_their_logs(
 
 
 def test_time_travel_knows_no_pending_compaction(fixture_table) -> None:
-    storage = LocalStorage(str(fixture_table("judge/merge_on_read_pending_compaction_v9")))
+    storage = LocalStorage(str(fixture_table("apache_hudi/merge_on_read_pending_compaction_v9")))
     config = TableConfig(load_properties(storage))
     timeline = load_timeline(storage, config)
     assert FileSystemView(storage, config, timeline.as_of(timeline.greatest_time())).pending_compaction == {}

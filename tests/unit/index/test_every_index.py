@@ -27,7 +27,7 @@ CASES = [(name, kind) for name in INDEXES for kind in ("COPY_ON_WRITE", "MERGE_O
 
 keys = st.tuples(st.integers(0, 9), st.sampled_from(["oslo", "rome"]))
 steps = st.lists(st.tuples(st.booleans(), st.lists(keys, min_size=1, max_size=8, unique_by=lambda key: key[0])), min_size=2, max_size=5)
-#: Insert, delete, insert anew, move, update.
+#: Insert, delete, insert again, move, update.
 THERE_AND_BACK = [
     (False, [(1, "oslo"), (2, "oslo"), (3, "rome")]),
     (True, [(1, "oslo"), (3, "rome")]),

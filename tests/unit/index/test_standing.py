@@ -1,4 +1,4 @@
-"""A key whose record was deleted in a log and inserted anew stands in two base files; only the record that stands is changed."""
+"""A key whose record was deleted in a log and inserted again stands in two base files; only the record that stands is changed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def options(request: pytest.FixtureRequest) -> dict[str, str]:
 
 @pytest.fixture
 def table(tmp_path: Path, options: dict[str, str]) -> HudiTable:
-    """Record 1 was deleted in a log and inserted anew; record 2 was not touched."""
+    """Record 1 was deleted in a log and inserted again; record 2 was not touched."""
     table = HudiTable.create(tmp_path / "t", SCHEMA, name="t", keys=["id"], partition_by=["p"], table_type="MERGE_ON_READ")
     table.upsert([row(1, "a"), row(2, "a")], options=options)
     table.delete([row(1)], options=options)

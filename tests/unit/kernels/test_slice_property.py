@@ -175,7 +175,7 @@ def test_a_slice_reads_as_its_versions_applied_one_by_one(
     check(base, blocks, rule, limit_bytes)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @settings(max_examples=1_000)
 @given(bases, histories, rules, limits)
 def test_a_thousand_slices_read_as_their_versions_applied_one_by_one(

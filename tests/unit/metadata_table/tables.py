@@ -23,11 +23,13 @@ WITH_METADATA_TABLE = sorted(
         *LANCE,
         "mor/avro/v8_trips_8i3u1d",
         "mor/avro/v9_nonpartitioned_rollback",
-        "judge/with_metadata_table_v9",
+        "apache_hudi/with_metadata_table_v9",
     }
 )
 #: Copy-on-write tables of Parquet files with meta columns: what is in the files can be compared with the indexes.
-COMPARABLE = [name for name in WITH_METADATA_TABLE if name.startswith("cow/") and name not in LANCE] + ["judge/with_metadata_table_v9"]
+COMPARABLE = [name for name in WITH_METADATA_TABLE if name.startswith("cow/") and name not in LANCE] + [
+    "apache_hudi/with_metadata_table_v9"
+]
 
 
 def opened(base: Path) -> tuple[Storage, TableConfig, Timeline, MetadataTable]:

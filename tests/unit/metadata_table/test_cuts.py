@@ -1,4 +1,4 @@
-"""Every storage call of building, recording, taking back and compacting, cut: what is left is mended by the next writer."""
+"""Every storage call of building, recording, rolling back and compacting, cut: what is left is fixed by the next writer."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def complete_last(stored: Storage, storage: Storage) -> None:
 
 
 def check_unseen(run: CrashRun, before: dict[str, dict[str, object]]) -> None:
-    """Nothing of it is seen. A torn log file of version 6 may hold what a commit says, so that readers list until it is mended."""
+    """Nothing of it is seen. A torn log file of version 6 may hold what a commit says, so that readers list until it is fixed."""
     try:
         assert contents(run.storage) == before, run.point
     except CorruptTableError:

@@ -34,9 +34,9 @@ COPY_ON_WRITE = [
     "cow/v9_txns_complex_nometa",
     "cow/v9_txns_nonpart_nometa",
     "cow/v8_simplekeygen_nonhivestyle",
-    "judge/sql_operations_v9",
+    "apache_hudi/sql_operations_v9",
 ]
-MERGE_ON_READ = ["mor/avro/v9_txns_simple_nometa", "mor/avro/v9_txns_nonpart_nometa", "judge/merge_on_read_v9"]
+MERGE_ON_READ = ["mor/avro/v9_txns_simple_nometa", "mor/avro/v9_txns_nonpart_nometa", "apache_hudi/merge_on_read_v9"]
 
 
 def table_of(name: str, folder: Path) -> Storage:
@@ -96,7 +96,7 @@ def test_table_with_a_history_gets_a_metadata_table(tmp_path, name) -> None:
 
 def test_merge_on_read_table_has_no_partition_statistics(tmp_path) -> None:
     """Apache Hudi passes over partitions without statistics, once another partition has some."""
-    storage = table_of("judge/merge_on_read_v9", tmp_path)
+    storage = table_of("apache_hudi/merge_on_read_v9", tmp_path)
     prepared(storage, timeline_of(storage))
     assert metadata_table(storage).partitions == ("column_stats", "files")
 
@@ -198,7 +198,7 @@ def test_metadata_table_of_version_6_waits_for_what_is_pending(tmp_path, caplog)
 
 
 def test_cleaned_files_and_their_statistics_go(tmp_path) -> None:
-    storage = table_of("judge/cleaned_and_archived_v9", tmp_path)
+    storage = table_of("apache_hudi/cleaned_and_archived_v9", tmp_path)
     timeline = timeline_of(storage)
     cleans = [instant for instant in timeline.completed() if instant.action is Action.CLEAN]
     assert cleans

@@ -1,4 +1,4 @@
-"""Statistics and definitions that were lost or left behind are made anew, and no filter misses a row meanwhile."""
+"""Statistics and definitions that were lost or left behind are recreated, and no filter misses a row meanwhile."""
 
 from __future__ import annotations
 

@@ -18,10 +18,10 @@ from pyhudi.spec.files.log_block import BlockHeader, BlockType
 from tests.unit.codec.log_fuzz import MUTATIONS
 
 TABLES = [
-    "judge/merge_on_read_v9",
-    "judge/merge_on_read_v6",
-    "judge/merge_on_read_partial_merge_v9",
-    "judge/merge_on_read_log_compacted_v8",
+    "apache_hudi/merge_on_read_v9",
+    "apache_hudi/merge_on_read_v6",
+    "apache_hudi/merge_on_read_partial_merge_v9",
+    "apache_hudi/merge_on_read_log_compacted_v8",
     "mor/parquet/v6_nonpartitioned_rollback",
     "mor/avro/v8_trips_8i3u1d",
 ]
@@ -76,7 +76,7 @@ def test_error_names_file_and_offset(
     block: bytes, said: str, own_copy: Callable[[str], tuple[Path, list[Path]]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stated, "differences", lambda *_: ())  # as if the commit that states the length were archived
-    base, logs = own_copy("judge/merge_on_read_v9")
+    base, logs = own_copy("apache_hudi/merge_on_read_v9")
     log = logs[0]
     offset = log.stat().st_size
     log.write_bytes(log.read_bytes() + block)
@@ -98,7 +98,7 @@ def test_parquet_block_whose_footer_holds_no_text_is_damage(own_copy: Callable[[
 
 
 def test_base_file_that_is_not_there_is_named(own_copy: Callable[[str], tuple[Path, list[Path]]]) -> None:
-    base, logs = own_copy("judge/merge_on_read_v9")
+    base, logs = own_copy("apache_hudi/merge_on_read_v9")
     (file,) = logs[0].parent.glob("*.parquet")
     content = file.read_bytes()
     file.write_bytes(content[: len(content) // 2])
@@ -113,7 +113,7 @@ def test_no_cut_of_a_committed_log_file_loses_rows_in_silence(
     if not knows_length:  # as if the commit that states it were archived
         monkeypatch.setattr(stated, "differences", lambda *_: ())
     said = "wrote it with" if knows_length else r"block at byte \d+"
-    base, logs = own_copy("judge/merge_on_read_v9")
+    base, logs = own_copy("apache_hudi/merge_on_read_v9")
     log = logs[0]
     whole = log.read_bytes()
     for end in (len(whole) - 1, len(whole) - 9, len(whole) // 2, 40, 15):

@@ -13,7 +13,11 @@ from pyhudi import HudiTable
 from pyhudi.errors import CorruptTableError, HudiError
 from tests.tables import unpack
 
-VERSIONS = ["judge/merge_on_read_avro_blocks_v6", "judge/merge_on_read_parquet_blocks_v8", "judge/merge_on_read_avro_blocks_v9"]
+VERSIONS = [
+    "apache_hudi/merge_on_read_avro_blocks_v6",
+    "apache_hudi/merge_on_read_parquet_blocks_v8",
+    "apache_hudi/merge_on_read_avro_blocks_v9",
+]
 
 
 @pytest.fixture
@@ -32,7 +36,7 @@ def files(path: Path, kind: str) -> list[Path]:
     return [path / row["path"] for row in table.inspect.files().to_pylist() if row["kind"] == kind and row["file_id"] in merged]
 
 
-@pytest.mark.parametrize("table", ["judge/merge_on_read_avro_blocks_v6"], indirect=True)
+@pytest.mark.parametrize("table", ["apache_hudi/merge_on_read_avro_blocks_v6"], indirect=True)
 def test_logs_whose_base_file_is_gone_are_an_error_that_names_it(table: Path) -> None:
     base = files(table, "base")[0]
     base.unlink()
@@ -42,7 +46,7 @@ def test_logs_whose_base_file_is_gone_are_an_error_that_names_it(table: Path) ->
         HudiTable.open(table).count()
 
 
-@pytest.mark.parametrize("table", ["judge/merge_on_read_compacted_v6"], indirect=True)
+@pytest.mark.parametrize("table", ["apache_hudi/merge_on_read_compacted_v6"], indirect=True)
 def test_logs_of_a_lost_base_file_do_not_join_the_slice_before(table: Path) -> None:
     base = files(table, "base")[0]
     older = [other for other in base.parent.glob(f"{base.name.partition('_')[0]}*.parquet") if other.name < base.name]
@@ -52,14 +56,16 @@ def test_logs_of_a_lost_base_file_do_not_join_the_slice_before(table: Path) -> N
     assert older
 
 
-@pytest.mark.parametrize("table", ["judge/merge_on_read_log_only_inmemory_v6", "judge/merge_on_read_log_only_inmemory_v9"], indirect=True)
+@pytest.mark.parametrize(
+    "table", ["apache_hudi/merge_on_read_log_only_inmemory_v6", "apache_hudi/merge_on_read_log_only_inmemory_v9"], indirect=True
+)
 def test_logs_that_never_had_a_base_file_are_read(table: Path) -> None:
     assert rows(table).num_rows > 0
     assert HudiTable.open(table).to_arrow(mode="read_optimized").num_rows == 0
 
 
 def test_base_file_that_goes_between_listing_and_reading_is_named(tmp_path: Path) -> None:
-    path = unpack("judge/merge_on_read_avro_blocks_v9", tmp_path)
+    path = unpack("apache_hudi/merge_on_read_avro_blocks_v9", tmp_path)
     batches = HudiTable.open(path).to_batches()  # has listed the table
     for base in files(path, "base"):
         base.unlink()
@@ -83,7 +89,7 @@ def test_log_file_cut_anywhere_gives_older_rows_or_an_error_that_names_it(table:
 @pytest.mark.parametrize("table", VERSIONS, indirect=True)
 def test_log_file_of_another_table_under_its_own_name_changes_nothing(table: Path, tmp_path: Path) -> None:
     expected = rows(table)
-    other = unpack("judge/merge_on_read_commit_time_v9", tmp_path)
+    other = unpack("apache_hudi/merge_on_read_commit_time_v9", tmp_path)
     shutil.copy(files(other, "log")[0], files(table, "log")[0].parent)
     assert rows(table).equals(expected)
 
@@ -101,14 +107,14 @@ def test_log_file_whose_blocks_are_of_another_table_is_an_error_that_names_it(ta
 def test_version_6_passes_over_blocks_of_instants_that_are_not_the_tables(table: Path, tmp_path: Path) -> None:
     expected = HudiTable.open(table).count()
     log = max(files(table, "log"), key=lambda file: file.name)
-    later = unpack("judge/merge_on_read_commit_time_v6", tmp_path)
+    later = unpack("apache_hudi/merge_on_read_commit_time_v6", tmp_path)
     shutil.copy(files(later, "log")[0], log.with_name(log.name.replace(".log.", ".log.9")))
     assert HudiTable.open(table).count() == expected
 
 
 def test_log_of_an_archived_instant_is_read_with_the_slice_that_it_completed_in(tmp_path: Path) -> None:
     """Its writer began before the base file's and ended after it (R04)."""
-    path = unpack("judge/merge_on_read_v9", tmp_path)
+    path = unpack("apache_hudi/merge_on_read_v9", tmp_path)
     expected = rows(path)
     timeline = path / ".hoodie" / "timeline"
     first, last = sorted(file.name.split("_")[0] for file in timeline.glob("*_*.deltacommit"))

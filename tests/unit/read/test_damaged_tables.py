@@ -15,7 +15,7 @@ from tests.tables import unpack
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
     """A small table of version 9: one insert, updates, deletes, an overwrite."""
-    return unpack("judge/sql_operations_v9", tmp_path)
+    return unpack("apache_hudi/sql_operations_v9", tmp_path)
 
 
 def rows(path: Path) -> pa.Table:

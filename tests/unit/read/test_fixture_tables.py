@@ -17,19 +17,24 @@ from pyhudi.errors import UnsupportedError
 from tests.tables import BASE_ONLY, LANCE, WITH_LOGS
 
 #: hudi-rs does not know a type in it, or refuses it; Apache Hudi's own rows are compared in tests/unit/table.
-NOT_FOR_HUDI_RS = {"judge/all_types_v6", "judge/all_types_v8", "judge/all_types_v9", "judge/dropped_partition_column_v9"}
+NOT_FOR_HUDI_RS = {
+    "apache_hudi/all_types_v6",
+    "apache_hudi/all_types_v8",
+    "apache_hudi/all_types_v9",
+    "apache_hudi/dropped_partition_column_v9",
+}
 #: hudi-rs does not read tables with several ordering fields.
-SEVERAL_ORDERING_FIELDS = {"judge/merge_on_read_mysql_v9", "judge/merge_on_read_several_ordering_fields_v9"}
+SEVERAL_ORDERING_FIELDS = {"apache_hudi/merge_on_read_mysql_v9", "apache_hudi/merge_on_read_several_ordering_fields_v9"}
 #: What hudi-rs refuses (merger classes), or merges otherwise than Apache Hudi: it does not see logs of a version 6 table whose
 #: compaction is pending, takes values that Debezium leaves out for values, and revives deleted base rows (as Apache Hudi does, and we
 #: do not). tests/unit/table compares these tables with Apache Hudi.
 MERGED_OTHERWISE_BY_HUDI_RS = {
     *SEVERAL_ORDERING_FIELDS,
-    "judge/merge_on_read_pending_compaction_v6",
-    "judge/merge_on_read_postgres_v9",
-    *(f"judge/merge_on_read_revived_v{version}" for version in (6, 8, 9)),
+    "apache_hudi/merge_on_read_pending_compaction_v6",
+    "apache_hudi/merge_on_read_postgres_v9",
+    *(f"apache_hudi/merge_on_read_revived_v{version}" for version in (6, 8, 9)),
     *(
-        f"judge/merge_on_read_{name}_v{version}"
+        f"apache_hudi/merge_on_read_{name}_v{version}"
         for name in ("aws_dms", "mysql", "postgres", "overwrite_non_defaults", "partial_update")
         for version in (6, 8)
     ),
@@ -102,7 +107,7 @@ def test_a_table_of_lance_files_is_refused_by_name(name: str, fixture_table: Cal
         HudiTable.open(fixture_table(name)).to_arrow()
 
 
-SAMPLES = [name for name in BASE_ONLY if "/v6_" in name or "/v8_" in name if "judge" not in name]
+SAMPLES = [name for name in BASE_ONLY if "/v6_" in name or "/v8_" in name if "reference" not in name]
 
 
 @pytest.mark.parametrize("name", [name for name in SAMPLES if "empty" not in name and "overwritetable" not in name])

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests.histories import EVERY, Shape, each_once, lived
-from tests.long_proofs import long_proofs
 from tests.replay import Replay, counted, rows_of
+from tests.slow_cases import slow_cases
 
 COMMIT_TIME = "_hoodie_commit_time"
 
 
-@pytest.mark.parametrize("shape", long_proofs(EVERY, set(EVERY) - set(each_once())), ids=str)
+@pytest.mark.parametrize("shape", slow_cases(EVERY, set(EVERY) - set(each_once())), ids=str)
 def test_every_state_and_all_changes_up_to_it_are_what_the_writes_left(context: Shape, tmp_path: Path) -> None:
     table = lived(tmp_path / "t", context)
     states = list(Replay(tmp_path / "t").states())

@@ -12,7 +12,7 @@ from pyhudi import HudiTable
 from tests.replay import Replay, State, counted, rows_of
 from tests.tables import unpack
 
-PENDING = ["judge/merge_on_read_pending_compaction_v6", "judge/merge_on_read_pending_clustering_v6"]
+PENDING = ["apache_hudi/merge_on_read_pending_compaction_v6", "apache_hudi/merge_on_read_pending_clustering_v6"]
 COMMIT_TIME = "_hoodie_commit_time"
 
 
@@ -69,7 +69,7 @@ def test_a_replace_commit_without_a_plan_is_a_pending_write(tmp_path: Path) -> N
 
 def test_changes_up_to_an_archived_write_of_version_6(fixture_table: Callable[[str], Path]) -> None:
     """Nothing was cleaned in this table: each state of it can be read."""
-    table, states = stories(fixture_table("judge/merge_on_read_archived_v6"))
+    table, states = stories(fixture_table("apache_hudi/merge_on_read_archived_v6"))
     names = table.schema.names
     assert len(states) == 9
     for state in states:

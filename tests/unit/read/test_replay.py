@@ -17,23 +17,26 @@ import pytest
 
 from pyhudi import HudiTable
 from pyhudi.errors import UnsupportedError, UsageError
-from tests.long_proofs import long_proofs
 from tests.replay import Replay, Row, State, counted, rows_of
+from tests.slow_cases import slow_cases
 from tests.tables import LANCE, NAMES
 
 #: What happened to their timelines differs from table to table; of the others one or two of a kind are read here.
 LIVES = [
     *(
-        f"judge/merge_on_read_{name}"
+        f"apache_hudi/merge_on_read_{name}"
         for name in ("lagging_v6", "pending_clustering_v6", "upgraded_v8", "upgraded_v9", "downgraded_v6", "concurrent_v8", "concurrent_v9")
     ),
-    *(f"judge/merge_on_read_{name}_v{version}" for name in ("pending_compaction", "compacted", "archived") for version in (6, 9)),
-    *(f"judge/{name}" for name in ("cleaned_and_archived_v6", "cleaned_and_archived_v9", "restored_v9", "savepointed_v9", "expired_v9")),
+    *(f"apache_hudi/merge_on_read_{name}_v{version}" for name in ("pending_compaction", "compacted", "archived") for version in (6, 9)),
     *(
-        f"judge/merge_on_read_{name}"
+        f"apache_hudi/{name}"
+        for name in ("cleaned_and_archived_v6", "cleaned_and_archived_v9", "restored_v9", "savepointed_v9", "expired_v9")
+    ),
+    *(
+        f"apache_hudi/merge_on_read_{name}"
         for name in ("log_compacted_v8", "overwritten_v9", "rolled_back_v6", "change_log_v8", "partial_merge_v9")
     ),
-    "judge/sql_operations_v8",
+    "apache_hudi/sql_operations_v8",
     "mor/avro/v9_txns_complex_meta",
 ]
 #: Apache Hudi's log compaction gives the rows that it joins its own commit time.
@@ -41,10 +44,10 @@ RESTAMPED = "log_compacted"
 #: No meta columns: nobody knows which commit wrote a row.
 NO_CHANGES = ("virtual_keys", "no_metafields")
 #: The partition column is in no file.
-NOT_REPLAYED = {"judge/dropped_partition_column_v9"}
+NOT_REPLAYED = {"apache_hudi/dropped_partition_column_v9"}
 EVERY = sorted({*NAMES} - set(LANCE) - NOT_REPLAYED)
 #: Change data is captured.
-CAPTURED = [f"judge/{name}" for name in ("change_data_v9", "merge_on_read_change_data_v9", "merge_on_read_upgraded_v9")]
+CAPTURED = [f"apache_hudi/{name}" for name in ("change_data_v9", "merge_on_read_change_data_v9", "merge_on_read_upgraded_v9")]
 WITH_CHANGES = [name for name in EVERY if RESTAMPED not in name and not any(text in name for text in NO_CHANGES)]
 COMMIT_TIME = "_hoodie_commit_time"
 
@@ -75,7 +78,7 @@ def same(found: list[Row] | None, expected: list[Row] | None, columns: list[str]
     return counted(found, there) == counted(expected, there)
 
 
-@pytest.mark.parametrize("name", long_proofs(EVERY, set(EVERY) - set(LIVES)))
+@pytest.mark.parametrize("name", slow_cases(EVERY, set(EVERY) - set(LIVES)))
 def test_every_state_is_read_as_its_writes_left_it(name: str, fixture_table: Callable[[str], Path]) -> None:
     path = fixture_table(name)
     table, states = HudiTable.open(path), states_of(path)
@@ -87,7 +90,7 @@ def test_every_state_is_read_as_its_writes_left_it(name: str, fixture_table: Cal
         assert same(read(path, lambda: table.to_arrow(meta_columns=True)), states[-1].rows, columns)
 
 
-@pytest.mark.parametrize("name", long_proofs(WITH_CHANGES, set(WITH_CHANGES) - set(LIVES)))
+@pytest.mark.parametrize("name", slow_cases(WITH_CHANGES, set(WITH_CHANGES) - set(LIVES)))
 def test_changes_since_the_beginning_are_what_stands_and_those_between_are_the_rows_of_the_writes_between(
     name: str, fixture_table: Callable[[str], Path]
 ) -> None:

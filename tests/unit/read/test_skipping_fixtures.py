@@ -66,7 +66,7 @@ def test_each_index_rules_out_files_and_no_row(fixture_table: Callable[[str], Pa
     assert set(reasons(fixture_table(name))) == TABLES[name]
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OTHERS)
 def test_indexes_of_all_tables_rule_out_no_row(fixture_table: Callable[[str], Path], name: str) -> None:
     assert reasons(fixture_table(name))["column_stats"] > 0

@@ -125,7 +125,7 @@ def test_a_filter_finds_the_same_rows_with_and_without_indexes(table_type: str, 
     compare(table_type, writes, grows=grows)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None, **QUIET)
 @given(table_type=st.sampled_from(["COPY_ON_WRITE", "MERGE_ON_READ"]), writes=WRITES, grows=st.booleans())
 def test_many_tables_give_the_same_rows_with_and_without_indexes(table_type: str, writes: list[Any], grows: bool) -> None:

@@ -49,7 +49,7 @@ def test_a_replaced_file_group_is_there_before_it_was_replaced(fixture_table: Ca
 
 
 def test_a_time_whose_files_were_cleaned_is_refused(fixture_table: Callable[[str], Path]) -> None:
-    path = fixture_table("judge/cleaned_and_archived_v9")
+    path = fixture_table("apache_hudi/cleaned_and_archived_v9")
     first = HudiTable.open(path).history()["requested"].to_pylist()[0]
     with pytest.raises(UsageError, match="earliest time"):
         HudiTable.open(path).to_arrow(as_of=first)

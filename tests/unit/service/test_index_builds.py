@@ -24,7 +24,7 @@ from tests.unit.metadata_table.test_in_step import check_statistics
 from tests.unit.service.test_indexes import check, config_of, new_table, opened, rows
 from tests.unit.table.tables import make_table, ride
 
-KINDS = (pytest.param("COPY_ON_WRITE", marks=pytest.mark.thorough), "MERGE_ON_READ")
+KINDS = (pytest.param("COPY_ON_WRITE", marks=pytest.mark.slow), "MERGE_ON_READ")
 QUIET = {"hoodie.compact.inline": "false"}
 FAST = QUIET | {"hoodie.metadata.compact.max.delta.commits": "2"}
 NAME = "secondary_index_by_name"
@@ -145,7 +145,7 @@ def test_partition_statistics_that_cannot_be_are_refused_by_name(kind, version, 
     assert config_of(table).metadata_partitions == before
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
 def test_record_index_by_partition_is_built_beside_writers(tmp_path, monkeypatch, kind) -> None:
     table = indexed(tmp_path, kind)
@@ -201,7 +201,7 @@ def test_writers_in_threads_and_a_build_do_not_wait_for_each_other(tmp_path) -> 
     assert problems(table) == []
 
 
-@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", pytest.param("MERGE_ON_READ", marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", pytest.param("MERGE_ON_READ", marks=pytest.mark.slow)])
 def test_build_that_was_killed_is_taken_up_and_right(tmp_path, monkeypatch, kind) -> None:
     table = indexed(tmp_path, kind)
     build = killed(monkeypatch, table, "by_name", "name")
@@ -233,7 +233,7 @@ def test_planned_index_is_run_later(tmp_path) -> None:
     check(table)
 
 
-@pytest.mark.parametrize("how", ["rollback", pytest.param("drop", marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("how", ["rollback", pytest.param("drop", marks=pytest.mark.slow)])
 def test_build_that_is_taken_back_leaves_nothing(tmp_path, monkeypatch, how) -> None:
     table = indexed(tmp_path, "COPY_ON_WRITE")
     build = killed(monkeypatch, table, "by_name", "name")

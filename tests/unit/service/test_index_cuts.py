@@ -47,7 +47,7 @@ def pairs(storage: Storage) -> set[tuple[str | None, str]] | None:
     return found
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("cut", [make, drop])
 def test_index_that_was_cut_is_whole_or_not_there(cut) -> None:
     storage, oracle = stored_table()
@@ -73,7 +73,7 @@ CHANGE = (Operation.UPSERT, [ride(1, "oslo", 99), ride(7, "bern", 70)])
 NEXT = (Operation.UPSERT, [ride(4, "rome", 41), ride(20, "oslo", 200)])
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("driver", INDEXED, ids=lambda driver: driver.table_type)
 def test_write_that_was_cut_leaves_indexes_that_say_what_the_rows_say(driver) -> None:
     storage = MemoryStorage()
@@ -86,7 +86,7 @@ def test_write_that_was_cut_leaves_indexes_that_say_what_the_rows_say(driver) ->
         assert pairs(run.storage) == rows, run.point
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("driver", INDEXED, ids=lambda driver: driver.table_type)
 def test_writers_go_on_after_a_build_that_was_cut_and_it_is_taken_up_and_right(driver) -> None:
     storage = MemoryStorage()

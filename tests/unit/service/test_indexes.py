@@ -71,7 +71,7 @@ def check(table: HudiTable) -> None:
 
 
 def change(table: HudiTable) -> None:
-    """Update, insert, delete, delete and insert anew, and replace."""
+    """Update, insert, delete, delete and insert again, and replace."""
     table.upsert(pa.concat_tables([rows(0, 6, ts=50), rows(20, 24)]))
     check(table)
     table.delete(where="id in ('k004', 'k005', 'k023')")

@@ -1,4 +1,4 @@
-"""Taking back failed writes: what is deleted, what is recorded, what is refused."""
+"""Rolling back failed writes: what is deleted, what is recorded, what is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Taking back what a failed write appended to a merge-on-read table of version 6."""
+"""Rolling back what a failed write appended to a merge-on-read table of version 6."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def test_a_payload_of_version_6_decides_over_the_strategy_beside_it(fixture_tabl
 
 
 def test_a_new_table_has_what_create_table_of_apache_hudi_stores(fixture_table: Callable[[str], Path]) -> None:
-    theirs = stored(fixture_table("judge/sql_operations_v9")).properties
+    theirs = stored(fixture_table("apache_hudi/sql_operations_v9")).properties
     ours = new_table_properties(
         name="sql_operations_v9",
         database="default",

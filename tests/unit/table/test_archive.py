@@ -142,7 +142,7 @@ def test_writes_archive_by_themselves_and_a_failure_leaves_the_write_alone(tmp_p
     assert [found["v"] for found in table.to_arrow().sort_by("id").to_pylist()] == ["b"] * 4 + ["a"] * 5
 
 
-@pytest.mark.parametrize("name", ["judge/cleaned_and_archived_v6"])
+@pytest.mark.parametrize("name", ["apache_hudi/cleaned_and_archived_v6"])
 def test_a_timeline_of_version_6_is_refused_by_name_and_left_alone_by_writes(name: str, tmp_path: Path) -> None:
     table = HudiTable.open(unpack(name, tmp_path))
     with pytest.raises(UnsupportedError, match="version 6"):

@@ -199,7 +199,7 @@ def test_a_write_cannot_switch_the_capture(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["change_data_v9", "merge_on_read_change_data_v9"])
 def test_changes_that_apache_hudi_captured_are_read_as_it_reads_them(name: str, tmp_path: Path) -> None:
-    folder = unpack(f"judge/{name}", tmp_path)
+    folder = unpack(f"apache_hudi/{name}", tmp_path)
     ours = HudiTable.open(folder).changes(format="cdc")
     theirs = pq.read_table(folder.parent / f"{name}.changes.parquet")
     assert _told(ours) == _told(theirs)

@@ -87,19 +87,19 @@ def test_compaction_gives_no_row_twice(tmp_path: Path) -> None:
     assert found(table.changes()) == found(table.to_arrow())
 
 
-@pytest.mark.parametrize("name", ["judge/sql_operations_v9", "judge/sql_operations_v6", "judge/cleaned_and_archived_v9"])
+@pytest.mark.parametrize("name", ["apache_hudi/sql_operations_v9", "apache_hudi/sql_operations_v6", "apache_hudi/cleaned_and_archived_v9"])
 def test_all_changes_of_tables_of_apache_hudi_are_the_snapshot(name: str, tmp_path: Path) -> None:
     table = HudiTable.open(unpack(name, tmp_path))
     assert table.changes().num_rows == table.to_arrow().num_rows
 
 
 def test_a_begin_among_archived_commits_is_answered_by_a_scan(tmp_path: Path) -> None:
-    table = HudiTable.open(unpack("judge/cleaned_and_archived_v9", tmp_path))
+    table = HudiTable.open(unpack("apache_hudi/cleaned_and_archived_v9", tmp_path))
     assert table.changes("1970-01-02").num_rows == table.to_arrow().num_rows
 
 
 def test_a_begin_among_archived_commits_without_a_scan_names_the_earliest_safe_one(tmp_path: Path) -> None:
-    storage = LocalStorage(str(unpack("judge/cleaned_and_archived_v9", tmp_path)))
+    storage = LocalStorage(str(unpack("apache_hudi/cleaned_and_archived_v9", tmp_path)))
     with pytest.raises(UsageError, match="earliest safe time is") as refused:
         open_changes(storage, ChangesQuery("1970-01-02", may_scan=False))
     (safe,) = re.findall(r"earliest safe time is (\d+)", str(refused.value))
@@ -109,7 +109,7 @@ def test_a_begin_among_archived_commits_without_a_scan_names_the_earliest_safe_o
 
 
 def test_an_end_whose_files_were_cleaned_is_refused(tmp_path: Path) -> None:
-    table = HudiTable.open(unpack("judge/cleaned_and_archived_v9", tmp_path))
+    table = HudiTable.open(unpack("apache_hudi/cleaned_and_archived_v9", tmp_path))
     commits = table.history().filter(pc.field("action") == "commit")
     assert table.changes(until=commits["completed"][-1].as_py()).num_rows == table.to_arrow().num_rows
     with pytest.raises(UsageError, match="deleted files of that time"):
@@ -132,7 +132,7 @@ def test_what_is_no_time_or_no_format_is_refused(table: HudiTable) -> None:
 
 def test_a_table_without_meta_columns_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UnsupportedError, match="populate"):
-        HudiTable.open(unpack("judge/virtual_keys_v9", tmp_path)).changes()
+        HudiTable.open(unpack("apache_hudi/virtual_keys_v9", tmp_path)).changes()
 
 
 @pytest.mark.parametrize("version", ["6", "9"])

@@ -54,7 +54,7 @@ def rows_of(table: HudiTable) -> list[dict[str, Any]]:
 
 def test_a_table_with_a_commit_completed_twice_is_written(tmp_path: Path) -> None:
     """Apache Hudi's `run_ttl` leaves such a commit."""
-    table = HudiTable.open(unpack("judge/expired_v9", tmp_path))
+    table = HudiTable.open(unpack("apache_hudi/expired_v9", tmp_path))
     before = table.to_arrow().to_pylist()
     table.upsert([{**before[0], "id": "new"}])
     assert {row["id"] for row in rows_of(table)} == {"new", *(row["id"] for row in before)}
@@ -63,7 +63,7 @@ def test_a_table_with_a_commit_completed_twice_is_written(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("name", WRITABLE + MERGE_ON_READ)
 def test_writing_all_rows_again_changes_no_row_and_no_key(name: str, tmp_path: Path) -> None:
-    table = HudiTable.open(unpack(f"judge/{name}", tmp_path))
+    table = HudiTable.open(unpack(f"apache_hudi/{name}", tmp_path))
     before = rows_of(table)
     table.upsert(table.to_arrow())
     assert rows_of(table) == before
@@ -73,7 +73,7 @@ def test_writing_all_rows_again_changes_no_row_and_no_key(name: str, tmp_path: P
 
 @pytest.mark.parametrize("name", WRITABLE + MERGE_ON_READ)
 def test_rows_that_are_deleted_are_gone_and_the_others_stay(name: str, tmp_path: Path) -> None:
-    table = HudiTable.open(unpack(f"judge/{name}", tmp_path))
+    table = HudiTable.open(unpack(f"apache_hudi/{name}", tmp_path))
     before = rows_of(table)
     doomed = before[0]
     data = table.to_arrow(meta_columns=True)
@@ -87,7 +87,7 @@ def test_rows_that_are_deleted_are_gone_and_the_others_stay(name: str, tmp_path:
 
 @pytest.mark.parametrize("name", WITHOUT_STORED_KEYS)
 def test_table_with_virtual_keys_is_written_on_by_computed_keys(name: str, tmp_path: Path) -> None:
-    table = HudiTable.open(unpack(f"judge/{name}", tmp_path))
+    table = HudiTable.open(unpack(f"apache_hudi/{name}", tmp_path))
     (key,) = table.config.record_key_fields
     before = table.to_arrow().sort_by(key)
     table.upsert(before)
@@ -101,7 +101,7 @@ def test_table_with_virtual_keys_is_written_on_by_computed_keys(name: str, tmp_p
 
 @pytest.mark.parametrize("name", ["pending_write_direct_v8", "pending_write_v9"])
 def test_write_that_apache_hudi_left_pending_is_rolled_back(name: str, tmp_path: Path) -> None:
-    table = HudiTable.open(unpack(f"judge/{name}", tmp_path))
+    table = HudiTable.open(unpack(f"apache_hudi/{name}", tmp_path))
     (pending,) = load_timeline(table.storage, table.config).pending()
     table.upsert(table.to_arrow())
     assert not [path for path in table.storage.list(".hoodie/timeline") if path.name.startswith(pending.requested)]
@@ -109,7 +109,7 @@ def test_write_that_apache_hudi_left_pending_is_rolled_back(name: str, tmp_path:
 
 
 def test_rows_of_a_table_without_keys_keep_theirs(tmp_path: Path) -> None:
-    table = HudiTable.open(unpack("judge/keyless_v9", tmp_path))
+    table = HudiTable.open(unpack("apache_hudi/keyless_v9", tmp_path))
     before = rows_of(table)
     table.insert(table.to_arrow().slice(0, 1))
     after = rows_of(table)

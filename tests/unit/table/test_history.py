@@ -29,7 +29,7 @@ def test_every_action_of_the_timeline_has_a_row(name: str, fixture_table: Callab
 
 @pytest.mark.parametrize(("version", "folder"), [("v6", ".hoodie"), ("v9", ".hoodie/timeline")])
 def test_archived_commits_come_first_with_their_counts(version: str, folder: str, fixture_table: Callable[[str], Path]) -> None:
-    path = fixture_table(f"judge/cleaned_and_archived_{version}")
+    path = fixture_table(f"apache_hudi/cleaned_and_archived_{version}")
     active = {file.name.split("_")[0].split(".")[0] for file in (path / folder).glob("2*")}
     found = rows(path)
     archived = [row for row in found if row["requested"] not in active]
@@ -40,7 +40,7 @@ def test_archived_commits_come_first_with_their_counts(version: str, folder: str
 
 
 def test_a_pending_write_is_shown_as_such(fixture_table: Callable[[str], Path]) -> None:
-    pending = [row for row in rows(fixture_table("judge/pending_write_v9")) if row["state"] != "completed"]
+    pending = [row for row in rows(fixture_table("apache_hudi/pending_write_v9")) if row["state"] != "completed"]
     assert [(row["action"], row["completed"], row["inserted"]) for row in pending] == [("commit", None, None)]
 
 

@@ -30,7 +30,7 @@ def test_partitions_sum_up_their_files(fixture_table: Callable[[str], Path]) -> 
 
 
 def test_slices_show_older_versions_behind_the_latest(fixture_table: Callable[[str], Path]) -> None:
-    slices = HudiTable.open(fixture_table("judge/sql_operations_v9")).inspect.slices().to_pylist()
+    slices = HudiTable.open(fixture_table("apache_hudi/sql_operations_v9")).inspect.slices().to_pylist()
     assert any(not row["latest"] for row in slices)
     for row in slices:
         same = [other for other in slices if other["file_id"] == row["file_id"]]
@@ -57,19 +57,19 @@ def test_a_sound_table_has_no_problems(fixture_table: Callable[[str], Path]) -> 
 
 
 def test_a_commit_that_was_completed_twice_is_told(fixture_table: Callable[[str], Path]) -> None:
-    [problem] = HudiTable.open(fixture_table("judge/expired_v9")).inspect.health().to_pylist()
+    [problem] = HudiTable.open(fixture_table("apache_hudi/expired_v9")).inspect.health().to_pylist()
     assert problem["check"] == "completed once"
     assert "replacecommit completed at" in problem["problem"]
 
 
 def test_a_pending_write_is_a_problem(fixture_table: Callable[[str], Path]) -> None:
-    [problem] = HudiTable.open(fixture_table("judge/pending_write_v9")).inspect.health().to_pylist()
+    [problem] = HudiTable.open(fixture_table("apache_hudi/pending_write_v9")).inspect.health().to_pylist()
     assert problem["check"] == "nothing pending"
 
 
 @pytest.mark.parametrize("damage", ["cut", "gone"])
 def test_a_damaged_file_is_a_problem(damage: str, tmp_path: Path) -> None:
-    path = unpack("judge/sql_operations_v9", tmp_path)
+    path = unpack("apache_hudi/sql_operations_v9", tmp_path)
     table = HudiTable.open(path)
     file = path / max(table.inspect.files().to_pylist(), key=lambda row: row["instant"])["path"]
     if damage == "cut":
@@ -80,19 +80,19 @@ def test_a_damaged_file_is_a_problem(damage: str, tmp_path: Path) -> None:
     assert any(file.name in row["subject"] for row in problems)
 
 
-@pytest.mark.parametrize("name", ["judge/merge_on_read_avro_blocks_v6", "judge/merge_on_read_parquet_blocks_v9"])
+@pytest.mark.parametrize("name", ["apache_hudi/merge_on_read_avro_blocks_v6", "apache_hudi/merge_on_read_parquet_blocks_v9"])
 def test_a_sound_table_with_log_files_has_no_problems(name: str, fixture_table: Callable[[str], Path]) -> None:
     assert HudiTable.open(fixture_table(name)).inspect.health().to_pylist() == []
 
 
 def test_a_pending_compaction_is_told_to_be_run(fixture_table: Callable[[str], Path]) -> None:
-    [problem] = HudiTable.open(fixture_table("judge/merge_on_read_pending_compaction_v9")).inspect.health().to_pylist()
+    [problem] = HudiTable.open(fixture_table("apache_hudi/merge_on_read_pending_compaction_v9")).inspect.health().to_pylist()
     assert problem["check"] == "nothing pending"
     assert "compact()" in problem["problem"]
 
 
 def test_files_show_bases_and_logs_of_the_latest_slices(fixture_table: Callable[[str], Path]) -> None:
-    inspect = HudiTable.open(fixture_table("judge/merge_on_read_pending_compaction_v6")).inspect
+    inspect = HudiTable.open(fixture_table("apache_hudi/merge_on_read_pending_compaction_v6")).inspect
     latest = [row for row in inspect.slices().to_pylist() if row["latest"]]
     files = inspect.files().to_pylist()
     assert sorted(Path(row["path"]).name for row in files if row["kind"] == "log") == sorted(
@@ -103,7 +103,7 @@ def test_files_show_bases_and_logs_of_the_latest_slices(fixture_table: Callable[
 
 
 def test_a_lost_base_file_under_logs_is_a_problem(tmp_path: Path) -> None:
-    path = unpack("judge/merge_on_read_avro_blocks_v6", tmp_path)
+    path = unpack("apache_hudi/merge_on_read_avro_blocks_v6", tmp_path)
     table = HudiTable.open(path)
     merged = next(row for row in table.inspect.slices().to_pylist() if row["latest"] and row["log_files"])
     (path / merged["partition_path"] / merged["base_file"]).unlink()

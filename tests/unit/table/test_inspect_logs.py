@@ -14,7 +14,7 @@ from pyhudi.errors import CorruptTableError, UsageError
 from pyhudi.spec.files.log_block import BlockHeader, BlockType
 
 ROLLED_BACK = "mor/parquet/v6_nonpartitioned_rollback"
-FIXTURE = "judge/merge_on_read_v9"
+FIXTURE = "apache_hudi/merge_on_read_v9"
 
 
 def log_files(base: Path) -> list[str]:
@@ -49,7 +49,7 @@ def test_a_folder_shows_the_blocks_of_its_log_files(fixture_table: Callable[[str
     assert set(inspect.log_blocks(folder)["file"].to_pylist()) == {log for log in log_files(base) if log.startswith(folder + "/")}
 
 
-@pytest.mark.parametrize("name", [ROLLED_BACK, "mor/parquet/v6_complexkeygen_hivestyle", "judge/with_metadata_table_v9"])
+@pytest.mark.parametrize("name", [ROLLED_BACK, "mor/parquet/v6_complexkeygen_hivestyle", "apache_hudi/with_metadata_table_v9"])
 def test_records_are_counted_in_every_kind_of_block(name: str, fixture_table: Callable[[str], Path]) -> None:
     base = fixture_table(name)
     inspect = HudiTable.open(base).inspect

@@ -71,7 +71,7 @@ def test_before_the_widening_the_columns_have_their_old_types(name: str, fixture
 
 @pytest.mark.parametrize("name", NAMES)
 def test_rewritten_rows_keep_their_values(name: str, fixture_table: FixtureTable, tmp_path: Path) -> None:
-    """Base files are written anew, by an upsert or a compaction, under the types of today."""
+    """Base files are written again, by an upsert or a compaction, under the types of today."""
     path = tmp_path / "t"
     shutil.copytree(fixture_table(f"promoted/{name}"), path)
     table = HudiTable.open(path)

@@ -14,7 +14,7 @@ from pyhudi import HudiTable
 from pyhudi.schema.meta_columns import META_COLUMNS
 from tests.interop.rows import data
 
-FIXTURES = Path(__file__).parents[2] / "fixtures" / "judge"
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "apache_hudi"
 # Where pyhudi means to give something else than Apache Hudi; each has a test of its own below.
 WITHOUT_META_COLUMNS = ("virtual_keys_v9", "merge_on_read_virtual_keys_v6", "merge_on_read_virtual_keys_v9")
 DIFFERENT = {"encoded_partitions_v9", "timestamp_partitions_v9", *WITHOUT_META_COLUMNS}

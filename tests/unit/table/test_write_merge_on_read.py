@@ -1,4 +1,4 @@
-"""Every operation on a merge-on-read table: what goes to log files, what is written anew, and which rows are there afterwards."""
+"""Every operation on a merge-on-read table: what goes to log files, what is written again, and which rows are there afterwards."""
 
 from __future__ import annotations
 

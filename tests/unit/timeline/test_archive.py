@@ -25,7 +25,7 @@ def archived_commits(storage, config) -> list:
     return [archived for archived in found if archived.instant.action is Action.COMMIT]
 
 
-@pytest.mark.parametrize("name", ["judge/cleaned_and_archived_v9", "archives/archived_v6"])
+@pytest.mark.parametrize("name", ["apache_hudi/cleaned_and_archived_v9", "archives/archived_v6"])
 def test_archive_and_active_timeline_hold_the_full_history(fixture_table, name) -> None:
     storage, config = opened(fixture_table(name))
     timeline = load_timeline(storage, config)
@@ -37,7 +37,7 @@ def test_archive_and_active_timeline_hold_the_full_history(fixture_table, name) 
     assert all(map(timeline.is_committed, archived + active))
 
 
-@pytest.mark.parametrize("name", ["judge/cleaned_and_archived_v9", "archives/archived_v6"])
+@pytest.mark.parametrize("name", ["apache_hudi/cleaned_and_archived_v9", "archives/archived_v6"])
 def test_archived_commits_tell_what_they_wrote(fixture_table, name) -> None:
     for commit in archived_commits(*opened(fixture_table(name))):
         assert commit.metadata is not None
@@ -46,7 +46,7 @@ def test_archived_commits_tell_what_they_wrote(fixture_table, name) -> None:
 
 
 def test_completion_times_of_archived_commits_are_after_their_requests(fixture_table) -> None:
-    storage, config = opened(fixture_table("judge/cleaned_and_archived_v9"))
+    storage, config = opened(fixture_table("apache_hudi/cleaned_and_archived_v9"))
     timeline = load_timeline(storage, config, read_rows)
     for commit in archived_commits(storage, config):
         completed = timeline.completion_time(commit.instant.requested)
@@ -55,7 +55,7 @@ def test_completion_times_of_archived_commits_are_after_their_requests(fixture_t
 
 
 def test_archive_tells_whether_an_instant_completed_late(fixture_table) -> None:
-    storage, config = opened(fixture_table("judge/cleaned_and_archived_v9"))
+    storage, config = opened(fixture_table("apache_hudi/cleaned_and_archived_v9"))
     timeline = load_timeline(storage, config, read_rows)
     times = [commit.instant.requested for commit in archived_commits(storage, config)]
     last = max(timeline.completion_time(time) for time in times)

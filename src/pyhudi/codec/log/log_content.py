@@ -1,6 +1,6 @@
 """Contents of Avro data blocks and delete blocks.
 
-Rules: `HoodieAvroDataBlock`, `HoodieDeleteBlock`. Both begin with a version (4 bytes). An Avro block goes on with the
+Rules: `HoodieAvroDataBlock`, `HoodieDeleteBlock`. Both begin with a version (4 bytes). An Avro block continues with the
 number of records, then for each its length (4) and its datum in the schema of the block's header, without container.
 """
 

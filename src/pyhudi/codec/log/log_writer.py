@@ -32,6 +32,6 @@ def encode_block(kind: BlockType, header: BlockHeader, content: bytes) -> bytes:
 
 
 def rollback_block(instant: str, target: str) -> bytes:
-    """Return the block by which the rollback `instant` takes back what `target` wrote before it in the file slice."""
+    """Return the block by which the rollback `instant` rolls back what `target` wrote before it in the file slice."""
     header = BlockHeader(instant=instant, target_instant=target, command=ROLLBACK_COMMAND)
     return encode_block(BlockType.COMMAND, header, b"")

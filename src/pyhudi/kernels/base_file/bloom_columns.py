@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _USEFUL = 0.5
 #: Keys that the least filter is sized for: 4 kB in the footer at the default share of false answers.
 _LEAST_ENTRIES = 512
-#: A stored filter of that many times the fitting size is built anew, although no key is added.
+#: A stored filter of that many times the fitting size is rebuilt, although no key is added.
 _FAR_TOO_LARGE = 16
 
 
@@ -41,7 +41,7 @@ class KeyFilter:
     """A filter under construction.
 
     Keys wait until the filter is encoded, unless there are so many that all bits will be set. The keys of the old rows of a file that is
-    rewritten are in its filter already; they are used where that filter is built anew with another size, or where the file had none.
+    rewritten are in its filter already; they are used where that filter is rebuilt with another size, or where the file had none.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class KeyFilter:
         return bloom.encode()
 
     def _fit(self) -> None:
-        """Begin anew with a filter of another size where that of the file before has no room, or far too much, for the keys."""
+        """Begin again with a filter of another size where that of the file before has no room, or far too much, for the keys."""
         settings, self._fits_to = self._fits_to, None
         if settings is None:
             return
@@ -174,7 +174,7 @@ def _fitting_entries(keys: int, settings: WriterSettings) -> int:
 
 
 def _is_misfit(stored: StoredFilter, new: int, entries: int, settings: WriterSettings) -> bool:
-    """Tell whether a filter is built anew: it has no room for the new keys and is not of the greatest size, or is far too large.
+    """Tell whether a filter is rebuilt: it has no room for the new keys and is not of the greatest size, or is far too large.
 
     Growing by rows, as a full one does, would cost each lookup the hashes of each row.
     """

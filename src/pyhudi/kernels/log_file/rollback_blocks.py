@@ -1,7 +1,7 @@
-"""Blocks in log files of version 6, which outlive the write that made them: whose they are, and the block that takes them back.
+"""Blocks in log files of version 6, which outlive the write that made them: whose they are, and the block that rolls them back.
 
 Rules: `BaseRollbackHelper`; docs/format/log-files.md#log-file-names, #rollback-block. The block goes to a log file of its own, the next
-version of the slice, since readers take back what stands before it.
+version of the slice, since readers roll back what stands before it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def instants_in(storage: Storage, path: str, size: int) -> set[str | None]:
 
 
 def append_rollback_blocks(storage: Storage, rollback: str, target: str, partition: str, file_id: str, base: str) -> FileStatus:
-    """Write the block by which the rollback takes back what `target` wrote to one slice, and return its file.
+    """Write the block by which the rollback rolls back what `target` wrote to one slice, and return its file.
 
     One that the rollback wrote before it was cut and taken up again is found and returned.
     """

@@ -26,7 +26,7 @@ DEFAULT_PATTERN = "yyyy-MM-dd HH:mm:ss"
 #: Arguments that are whole numbers.
 NUMBERS = ("pos", "len", "days")
 _FIRST_YEAR, _LAST_YEAR = 1000, 9999
-#: Days from 1970 on, about 30,000 years, up to which Arrow knows the year: beyond, its 16 bits begin anew.
+#: Days from 1970 on, about 30,000 years, up to which Arrow knows the year: beyond, its 16 bits begin again.
 _LAST_DAY = 11_000_000
 #: What a day has of each unit of timestamps.
 PER_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
@@ -126,7 +126,7 @@ def _days_later(sign: int) -> _Function:
         days = whole_number(options.get("days"))
         if days is None or not pt.is_date32(column.type):
             return None
-        # As Spark's, the sum of 32 bits begins anew beyond them.
+        # As Spark's, the sum of 32 bits begins again beyond them.
         add = pc.add if sign > 0 else pc.subtract
         return add(column.cast(pa.int32()), pa.scalar(days, pa.int32())).cast(pa.date32())
 

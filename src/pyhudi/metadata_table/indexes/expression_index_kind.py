@@ -3,7 +3,7 @@
 Rules: `HoodieTableMetadataUtil.convertWriteStatsToExpressionIndexRecords`, `SparkMetadataWriterUtils`;
 docs/format/metadata-table.md#what-each-action-records, #keys-of-metadata-records. A function that is not computed here (or not of this
 column) leads to no records of new files, and log files have none: readers keep such files. Bounds of whole partitions, which Apache Hudi
-has beside them, are taken back: as soon as one partition has some, it takes a partition without any for one without matching rows.
+has beside them, are rolled back: as soon as one partition has some, it takes a partition without any for one without matching rows.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class ExpressionIndexKind:
         return spread(partition, records, _GROUPS, table.own.encoder)
 
     def of_commit(self, table: DataTable, partition: str, instant: str, metadata: CommitMetadata) -> Changes:  # noqa: ARG002
-        """Return the records of the base files that were written, and the bounds of partitions to take back."""
+        """Return the records of the base files that were written, and the bounds of partitions to roll back."""
         index = _Index(table, partition)
         return Changes(index.of_files(_base_files(metadata)), index.of_partitions())
 

@@ -2,7 +2,7 @@
 
 Rules: `SecondaryIndexRecordGenerationUtils`; docs/format/metadata-table.md#what-each-action-records, #secondary-index-entry,
 #key-to-file-group. An entry is a pair of value and record key. What a commit changes
-are the pairs that its rows have anew, and those that they had before and no longer have.
+are the pairs that its rows have again, and those that they had before and no longer have.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class _Index:
         return KeyedRows(found.keys, found.prefixes if self.by_value else found.keys)
 
     def changes(self, change: SliceChange) -> tuple[SecondaryKeys, SecondaryKeys]:
-        """Return the pairs that rows of a file group have anew, and those that they no longer have."""
+        """Return the pairs that rows of a file group have again, and those that they no longer have."""
         if change.keeps_rows:
             return _NOTHING, _NOTHING
         among = self._table.rows.logged(change)[0] if change.appended else None

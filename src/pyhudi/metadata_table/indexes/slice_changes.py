@@ -51,7 +51,7 @@ class SliceChange:
 
     @property
     def keeps_keys(self) -> bool:
-        """True when a base file was written anew, and its writer counted neither a row more nor a row less."""
+        """True when a base file was written again, and its writer counted neither a row more nor a row less."""
         rewritten = self.before is not None and not self.before.logs and self.after is not None and not self.appended
         return rewritten and not any(stat.num_inserts or stat.num_deletes for stat in self.stats)
 

@@ -1,6 +1,6 @@
 """Indexes whose definitions are lost, since the file that holds them is damaged or gone.
 
-Nobody can tell what such an index is of, so it cannot be kept or built anew: it goes, with a warning, and the rest of the metadata table is
+Nobody can tell what such an index is of, so it cannot be kept or rebuilt: it goes, with a warning, and the rest of the metadata table is
 built without it. Writes would fail for ever otherwise.
 """
 
@@ -24,7 +24,7 @@ _DEFINED = (RECORD_INDEX, SECONDARY_PREFIX, EXPRESSION_PREFIX)
 
 
 def without_lost_definitions(storage: Storage, config: TableConfig, sources: TimeAndIds) -> TableConfig:
-    """Return the properties of a table that names no index whose definition is lost, before its metadata table is built anew.
+    """Return the properties of a table that names no index whose definition is lost, before its metadata table is rebuilt.
 
     Raises:
         StorageError: the storage failed.

@@ -27,7 +27,7 @@ from pyhudi.timeline.timeline import Timeline
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A table and its metadata table; `own` is None when it cannot be gone on with, and `reason` says why.
+    """A table and its metadata table; `own` is None when it cannot be continued, and `reason` says why.
 
     `view` shows the table by its metadata table, else by listing.
     """
@@ -38,13 +38,13 @@ class Found:
 
     @property
     def trouble(self) -> str:
-        """Why the metadata table must be built anew, as known by now; empty when it may be gone on with."""
+        """Why the metadata table must be rebuilt, as known by now; empty when it may be continued."""
         distrusted = self.view.distrusted if isinstance(self.view, MetadataView) else ""
         return self.reason or distrusted
 
 
 def find(storage: Storage, config: TableConfig, timeline: Timeline, sources: TimeAndIds) -> Found:
-    """Open the metadata table for writing, and take back what an action left in it that did not come to its end.
+    """Open the metadata table for writing, and roll back what an action left in it that did not come to its end.
 
     Nobody else is between the record of an action and its completion, since both are made under the lock: what is recorded
     of an instant that is not complete belongs to a writer that died. That may be a compaction, which is run again later.
@@ -69,7 +69,7 @@ def find(storage: Storage, config: TableConfig, timeline: Timeline, sources: Tim
 
 
 def _usable(storage: Storage, config: TableConfig, timeline: Timeline, sources: TimeAndIds) -> tuple[MetadataWriterTable | None, str]:
-    """Return the metadata table, or None and why it cannot be gone on with."""
+    """Return the metadata table, or None and why it cannot be continued."""
     if FILES not in config.metadata_partitions:
         return None, "it was not there"
     try:

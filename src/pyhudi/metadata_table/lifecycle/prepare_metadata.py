@@ -2,7 +2,7 @@
 
 Rules: `HoodieBackedTableMetadataWriter.initializeIfNeeded`, `HoodieTable.deleteMetadataIndexIfNecessary`;
 docs/format/metadata-table.md#initialization, #index-definitions. Missing partitions are built from a listing and the footers, partitions
-that are switched off go, and a metadata table that cannot be gone on with is built anew.
+that are switched off go, and a metadata table that cannot be continued is rebuilt.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def prepare(
 
 
 def rebuilt(in_step: MetadataSync, reason: str, schema: pa.Schema | None) -> MetadataSync:
-    """Return the table with its metadata table built anew, which turned out to be damaged while an action was recorded.
+    """Return the table with its metadata table rebuilt, which turned out to be damaged while an action was recorded.
 
     Raises:
         StorageError: the storage failed.
@@ -161,7 +161,7 @@ def _built_anew(
 
 
 def _complete(table: DataTable, wanted: Collection[str], settings: MetadataSettings, sources: TimeAndIds) -> MetadataSync:
-    """Build the partitions that are missing, and define anew what options or the schema have changed."""
+    """Build the partitions that are missing, and define again what options or the schema have changed."""
     view, own = table.view, table.own
     storage, config, timeline = view.storage, view.config, view.timeline
     built: list[str] = []

@@ -40,7 +40,7 @@ class StoredCells:
 def scan_cells(storage: Storage, slice_: FileSlice, timeline: Timeline, prefixes: Iterable[str]) -> Iterator[StoredCells]:
     """Yield the cells of the keys that begin with one of the prefixes; storage and timeline are those of the metadata table.
 
-    What more than one file says of a key is merged, and encoded anew. Marks of deletion in the records are left in.
+    What more than one file says of a key is merged, and encoded again. Marks of deletion in the records are left in.
 
     Raises:
         CorruptTableError: a file is damaged or gone.

@@ -2,7 +2,7 @@
 
 Rules: `HoodieBackedTableMetadataWriter.compactIfNecessary`; docs/format/metadata-table.md#services-of-the-metadata-table. All slices with
 log files are in one plan. The data table's lock is held, so that nobody writes meanwhile. A run that was cut off is thrown away and
-planned anew: its files were never seen, and log files of version 8 and later do not name the base file they lie on. Those of version 6
+planned again: its files were never seen, and log files of version 8 and later do not name the base file they lie on. Those of version 6
 do; there it also waits for actions of the data table that began before the last delta commit, as Apache Hudi does.
 """
 
@@ -55,7 +55,7 @@ def without_cut_compactions(own: MetadataWriterTable) -> MetadataWriterTable:
     """Throw away compactions and log compactions that were cut off, and return the metadata table as it is then.
 
     Raises:
-        CorruptTableError: log files of version 6 lie on top of one; only a metadata table built anew helps.
+        CorruptTableError: log files of version 6 lie on top of one; only a metadata table rebuilt helps.
     """
     for instant in own.timeline.pending():
         if instant.action in (Action.COMPACTION, Action.LOG_COMPACTION):

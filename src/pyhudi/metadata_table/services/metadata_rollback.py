@@ -1,8 +1,8 @@
-"""Taking back what an action of the data table wrote to the metadata table, when that action is rolled back.
+"""Rolling back what an action of the data table wrote to the metadata table, when that action is rolled back.
 
 Rules: `HoodieBackedTableMetadataWriter.update(HoodieRollbackMetadata)`, `HoodieBackedTableMetadataWriterTableVersionSix`;
 docs/format/metadata-table.md#what-each-action-records. The instant goes, which no reader has seen: the data table never completed it. So do
-its log files; those of version 6 stay, as in the data table: a block in the next log file of the slice takes back what is in them.
+its log files; those of version 6 stay, as in the data table: a block in the next log file of the slice rolls back what is in them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from pyhudi.timeline.instant_details import instant_path
 
 
 def roll_back_with(own: MetadataWriterTable, storage: Storage, done: RollbackMetadata) -> MetadataWriterTable:
-    """Take back the delta commit of an action that the data table on `storage` rolls back, and return the metadata table as it is then.
+    """Roll back the delta commit of an action that the data table on `storage` rolls back, and return the metadata table as it is then.
 
     In version 6 a rollback leaves log files, and makes new ones, which are listed from then on. It may be repeated after a cut.
 
@@ -42,12 +42,12 @@ def roll_back_with(own: MetadataWriterTable, storage: Storage, done: RollbackMet
 
 
 def roll_back(own: MetadataWriterTable, failed: str, reason: str = "") -> MetadataWriterTable:
-    """Take back the delta commit of a failed action and return the metadata table as it is then.
+    """Roll back the delta commit of a failed action and return the metadata table as it is then.
 
     Nothing happens when there is none. It may be repeated after a cut. `reason` is the time of the data table's rollback, if there is one.
 
     Raises:
-        CorruptTableError: a compaction has put its records into base files, so that they cannot be taken back.
+        CorruptTableError: a compaction has put its records into base files, so that they cannot be rolled back.
     """
     ours = [instant for instant in own.timeline.find(failed) if instant.action is Action.DELTA_COMMIT]
     at = rollback_time(own, failed, reason)
@@ -82,7 +82,7 @@ def roll_back(own: MetadataWriterTable, failed: str, reason: str = "") -> Metada
 
 
 def _list_logs(own: MetadataWriterTable, storage: Storage, done: RollbackMetadata) -> MetadataWriterTable:
-    """List the log files of a rollback of the data table: those by which it takes back, and those that it leaves."""
+    """List the log files of a rollback of the data table: those by which it rolls back, and those that it leaves."""
     known = [instant for instant in own.timeline.find(done.start) if instant.action is Action.DELTA_COMMIT]
     changes = files_of_rollback(storage, done)
     if any(instant.is_completed for instant in known) or not changes.records:
@@ -133,7 +133,7 @@ def _of_files(own: MetadataWriterTable, failed: str) -> Iterator[RollbackRequest
 
 
 def _of_blocks(own: MetadataWriterTable, failed: str) -> Iterator[RollbackRequest]:
-    """Yield what to take back in log files that stay: those of slices with blocks of the failed instant, whole or cut off."""
+    """Yield what to roll back in log files that stay: those of slices with blocks of the failed instant, whole or cut off."""
     for partition, _ in walk_partitions(own.storage):
         for slice_ in own.slices(partition):
             found = {log for log in slice_.logs if not {failed, None}.isdisjoint(instants_in(own.storage, log.path, log.size))}

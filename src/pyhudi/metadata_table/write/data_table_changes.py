@@ -99,7 +99,7 @@ class ColumnChanges:
 class ChangesByPartition:
     """Changes of a record index that has file groups of its own for each partition of the data table.
 
-    The first keys of a data partition begin its one file group. More are laid out only when the index is built anew.
+    The first keys of a data partition begin its one file group. More are laid out only when the index is rebuilt.
     """
 
     partition: str

@@ -48,7 +48,7 @@ def bounds_of_call(call: Call, column: Bounds) -> Bounds | None:
         return None
     if any(side is None or side.type != call.type for side in found):
         return None
-    # A bound without result is of a year that Arrow does not know, of which `_in_order` cannot judge.
+    # A bound without result is of a year that Arrow does not know, of which `_in_order` cannot decide.
     is_ordered = pc.and_(_in_order(call, column), pc.and_(*(pc.is_valid(side) for side in found)))
     low, high = (pc.if_else(is_ordered, side, pa.scalar(None, call.type)) for side in found)
     return Bounds(low, high, column.has_values, column.has_nulls)

@@ -59,7 +59,7 @@ def _depends_on_zone(call: Call) -> bool:
 
 
 def without_values(table: MetadataTable, index: str, slices: Sequence[FileSlice], texts: Collection[str]) -> list[FileSlice]:
-    """Return the file slices that hold none of these texts, by an index of bloom filters; those with log files are not judged.
+    """Return the file slices that hold none of these texts, by an index of bloom filters; those with log files are not considered.
 
     Raises:
         CorruptTableError: the index is damaged.

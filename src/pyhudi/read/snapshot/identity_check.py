@@ -83,7 +83,7 @@ def _newest_note(
     for position, instant in enumerate(timeline.data_instants()[: -_MOST_COMMITS - 1 : -1]):
         if read is not None and instant == read[0]:
             note = read[1].extra.get(IDENTITY_NOTE)
-        elif position == 0:  # a commit that is there anew, as after a restore, is not taken from memory
+        elif position == 0:  # a commit that is there again, as after a restore, is not taken from memory
             note = _read_note(storage, config, timeline, instant)
         else:
             note = _known_note(storage, config, timeline, instant)

@@ -71,7 +71,7 @@ def _stays(facts: Facts, settings: ArchivalSettings) -> Iterator[Stay]:
     yield from facts.bounds
     pending = next(iter(timeline.pending()), None)
     if pending is not None:
-        # The commit before it stays as well: what was pending may be taken back, and then it is the last one before.
+        # The commit before it stays as well: what was pending may be rolled back, and then it is the last one before.
         before = [one.requested for one in commits if one.requested < pending.requested]
         yield Stay(before[-1] if before else pending.requested, f"{pending.action} {pending.requested} is pending")
     if facts.is_merge_on_read and settings.compaction_deltas and (counted := _for_compaction(timeline, settings.compaction_deltas)):

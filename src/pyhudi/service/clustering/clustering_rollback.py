@@ -1,4 +1,4 @@
-"""Takes back what a resizing wrote that did not come to its end. The caller holds the lock of clusterings and that of the table.
+"""Rolls back what a resizing wrote that did not come to its end. The caller holds the lock of clusterings and that of the table.
 
 Rules: `BaseHoodieTableServiceClient.rollbackInflightClustering`. The plan stays requested, to be run again; `cancel` removes it as well.
 Every step may be repeated, the state files go last. The ring goes with the files: Apache Hudi takes a ring whose action is not known for
@@ -32,10 +32,10 @@ def rollback_run(table: LockedTable, instant: Instant, groups: Sequence[BucketGr
     requested = Instant(instant.requested, instant.action, State.REQUESTED)
     partitions = sorted({group.partition_path for group in groups})
     if instant.state is State.REQUESTED and marked_files(table.storage, instant.requested) is None:
-        _delete_rings(table, instant, partitions)  # Apache Hudi leaves those of a run that it took back
+        _delete_rings(table, instant, partitions)  # Apache Hudi leaves those of a run that it rolled back
         return requested
     check_dead(table, instant)
-    find_metadata_table(table)  # takes back what the run told it, while the instant still says that it is pending
+    find_metadata_table(table)  # rolls back what the run told it, while the instant still says that it is pending
     for path in written_files(table, instant, groups):
         table.storage.delete(path)
     _delete_rings(table, instant, partitions)

@@ -1,8 +1,8 @@
 """Runs a planned resizing of hash rings.
 
 The lock of clusterings is held from the first step to the last, the table's only to start and to complete: readers go on in between,
-writers of pyhudi wait for the end of the plan. start - take back what a dead run left, hold the plan against the table, inflight; run the
-tasks; complete - read the timeline again, rings, completed. A run that fails is taken back at once, one that is killed by the next.
+writers of pyhudi wait for the end of the plan. start - roll back what a dead run left, hold the plan against the table, inflight; run the
+tasks; complete - read the timeline again, rings, completed. A run that fails is rolled back at once, one that is killed by the next.
 Rules: `SparkExecuteClusteringCommitActionExecutor`.
 """
 

@@ -18,7 +18,7 @@ Results = tuple[ClusteringResult, ...]
 
 
 def schedule_one(runner: ClusteringRunner, settings: ClusteringSettings) -> Results:
-    """Take back what failed writers left, and put one clustering on the timeline; no result when there is nothing to resize.
+    """Roll back what failed writers left, and put one clustering on the timeline; no result when there is nothing to resize.
 
     Raises:
         UnsupportedError: the table has no hash rings.

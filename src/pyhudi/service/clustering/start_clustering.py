@@ -33,7 +33,7 @@ class StartedResizing:
 
 
 def start(table: LockedTable, instant: Instant, hash_fields: Sequence[str] | None, merge_bytes: int) -> StartedResizing:
-    """Take back what an earlier run left, hold the plan against the table, and put the resizing inflight.
+    """Roll back what an earlier run left, hold the plan against the table, and put the resizing inflight.
 
     Args:
         table: the table.

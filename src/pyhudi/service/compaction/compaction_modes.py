@@ -18,7 +18,7 @@ Results = tuple[CompactionResult, ...]
 
 
 def schedule_one(runner: CompactionRunner, action: Action, settings: CompactionSettings) -> Results:
-    """Take back what failed writers left, and put one compaction on the timeline; no result when there is nothing to compact.
+    """Roll back what failed writers left, and put one compaction on the timeline; no result when there is nothing to compact.
 
     Raises:
         UsageError: the table is copy-on-write, or a strategy does not fit its partitions.

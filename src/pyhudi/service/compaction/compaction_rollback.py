@@ -1,4 +1,4 @@
-"""Takes back what a compaction wrote that did not come to its end. The caller holds the lock of compactions and that of the table.
+"""Rolls back what a compaction wrote that did not come to its end. The caller holds the lock of compactions and that of the table.
 
 Rules: `BaseHoodieTableServiceClient.rollbackInflightCompaction`. The plan stays requested, to be run again; `cancel` removes it as well.
 Every step may be repeated, the state files go last.
@@ -33,7 +33,7 @@ def rollback_run(table: LockedTable, instant: Instant, plan: CompactionPlan) -> 
     if instant.state is State.REQUESTED and marked_files(table.storage, instant.requested) is None:
         return requested
     check_dead(table, instant)
-    find_metadata_table(table)  # takes back what the run told it, while the instant still says that it is pending
+    find_metadata_table(table)  # rolls back what the run told it, while the instant still says that it is pending
     for path in written_files(table, instant, plan):
         table.storage.delete(path)
     partitions = {operation.group.partition_path for operation in plan.operations or ()}

@@ -1,9 +1,9 @@
 """Runs a planned compaction or log compaction.
 
 The lock of compactions is held from the first step to the last, so that others see that this one is alive; the table's lock only to start
-and to complete: writers go on in between. start - take back what a dead run left, hold the plan against the files, inflight; run the tasks;
+and to complete: writers go on in between. start - roll back what a dead run left, hold the plan against the files, inflight; run the tasks;
 complete - read the timeline again, leave out what others replaced meanwhile, reconcile with the markers, completed. A run that fails is
-taken back at once, one that is killed by the next. Rules: `RunCompactionActionExecutor`, `HoodieCompactor`.
+rolled back at once, one that is killed by the next. Rules: `RunCompactionActionExecutor`, `HoodieCompactor`.
 """
 
 from __future__ import annotations

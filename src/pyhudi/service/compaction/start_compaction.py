@@ -48,7 +48,7 @@ def beside(table: LockedTable, instant: Instant) -> frozenset[Instant]:
 
 
 def start(table: LockedTable, instant: Instant, plan: CompactionPlan, merge_bytes: int) -> StartedCompaction:
-    """Take back what an earlier run left, hold the plan against the files, and put the compaction inflight.
+    """Roll back what an earlier run left, hold the plan against the files, and put the compaction inflight.
 
     Raises:
         ConflictError: the earlier run is alive.

@@ -107,7 +107,7 @@ class Indexing:
         return IndexChange(built=built, seconds=time.perf_counter() - started, instant=build.requested)
 
     def run_pending(self, instant: str | None = None, *, dry_run: bool = False) -> tuple[IndexChange, ...]:
-        """Run the pending builds, the oldest first, or the one of a requested time; those that were cut off begin anew.
+        """Run the pending builds, the oldest first, or the one of a requested time; those that were cut off begin again.
 
         Apache Hudi's are run, too: nobody else must be at work on them.
 
@@ -162,7 +162,7 @@ class Indexing:
         return IndexChange(dropped=tuple(found for found in names if found in known), seconds=time.perf_counter() - started)
 
     def rebuild(self, *, dry_run: bool = False) -> IndexChange:
-        """Build the metadata table anew, with all partitions that it has; arguments as of `create`.
+        """Build the metadata table again, with all partitions that it has; arguments as of `create`.
 
         Raises:
             UnsupportedError: it has a partition that this release does not write.

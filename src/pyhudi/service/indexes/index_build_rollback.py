@@ -1,4 +1,4 @@
-"""Takes back what a build of indexes left that did not come to its end. The caller holds the lock of builds and that of the table.
+"""Rolls back what a build of indexes left that did not come to its end. The caller holds the lock of builds and that of the table.
 
 The plan stays requested, to be run again from the beginning; `cancel` removes it as well. Every step may be repeated: first nobody is to
 write into the partitions any more, the state files go last.

@@ -1,6 +1,6 @@
 """Runs a planned build of indexes while writers go on.
 
-The table's lock is held to start and to complete. start - take back what a dead run left; inflight; begin the partitions with all their
+The table's lock is held to start and to complete. start - roll back what a dead run left; inflight; begin the partitions with all their
 file groups, then name them in the properties: from here on writers record what they do in them. In between the file groups get what the
 table held at the start; records of writers lie on top of that. complete - the partitions are named as built, which readers go by, and the
 instant is completed. A run that is killed is taken up by the next one, from the start. Rules: `RunIndexActionExecutor`;
@@ -153,7 +153,8 @@ def _unharmed(
     """Return the metadata table to complete the build in.
 
     Raises:
-        ConflictError: others took the build back, built the metadata table anew, or compacted one of the partitions: a base file of theirs,
+        ConflictError: others took the build back, built the metadata table again, or compacted one of the partitions: a base file of
+        theirs,
             of what writers told since the start, would hide what was written here.
     """
     requested = work.build.requested

@@ -1,4 +1,4 @@
-"""Taking back what failed writes left: plan, execute, and find what is due."""
+"""Rolling back what failed writes left: plan, execute, and find what is due."""
 
 from __future__ import annotations
 

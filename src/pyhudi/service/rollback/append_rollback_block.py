@@ -1,4 +1,4 @@
-"""Log files of version 6 outlive the write that made them: what a failed write put there is taken back by a block that says so.
+"""Log files of version 6 outlive the write that made them: what a failed write put there is rolled back by a block that says so.
 
 Rules: `MarkerBasedRollbackStrategy`, `BaseRollbackHelper`; docs/format/log-files.md#log-file-names, #rollback-block.
 """
@@ -21,7 +21,7 @@ from pyhudi.txn.markers import marked_appends
 
 
 def log_requests(table: LockedTable, failed: Instant) -> list[RollbackRequest]:
-    """Return what to take back in log files, one request for each slice that holds blocks of the failed write, whole or cut off.
+    """Return what to roll back in log files, one request for each slice that holds blocks of the failed write, whole or cut off.
 
     File groups that the write's markers or its inflight file name are looked through, header by header, because a marker of Hudi 0.x does
     not name the log file.
@@ -44,7 +44,7 @@ def log_requests(table: LockedTable, failed: Instant) -> list[RollbackRequest]:
 
 
 def rollback_pending(storage: Storage, rollback: str, target: str, request: RollbackRequest) -> FileStatus:
-    """Write the block by which the rollback takes back what `target` wrote to one slice, and return its file.
+    """Write the block by which the rollback rolls back what `target` wrote to one slice, and return its file.
 
     Raises:
         CorruptTableError: the plan does not say which slice.

@@ -30,7 +30,7 @@ def execute_rollback(table: LockedTable, rollback: Instant, plan: RollbackPlan) 
     """Bring a requested or inflight rollback to its end and return what it did.
 
     Raises:
-        CorruptTableError: the plan takes back an instant that is completed, or files that are not that instant's.
+        CorruptTableError: the plan rolls back an instant that is completed, or files that are not that instant's.
         StorageError: a file could not be deleted; the rollback stays pending.
     """
     started = time.perf_counter()
@@ -67,7 +67,7 @@ def execute_rollback(table: LockedTable, rollback: Instant, plan: RollbackPlan) 
 
 
 def _append_rollback_blocks(table: LockedTable, rollback: Instant, plan: RollbackPlan) -> dict[str, RollbackPartition]:
-    """Take back blocks of log files that stay, and return what was done by partition."""
+    """Roll back blocks of log files that stay, and return what was done by partition."""
     assert plan.instant is not None
     done: dict[str, RollbackPartition] = {}
     for request in plan.requests or ():
@@ -92,7 +92,7 @@ def _forget(table: LockedTable, failed: Instant) -> None:
 
 
 def _failed_instant(table: LockedTable, rollback: Instant, requested: str, action: Action) -> Instant:
-    """Return the instant to take back; its files may be gone already when the rollback was killed late."""
+    """Return the instant to roll back; its files may be gone already when the rollback was killed late."""
     for instant in table.timeline.find(requested):
         if instant.is_completed and instant.action.writes_data:
             raise CorruptTableError(

@@ -37,9 +37,9 @@ def failed_writes(table: LockedTable) -> tuple[Instant, ...]:
 
 
 def roll_back_failed_writes(table: LockedTable, only: Collection[str] | None = None) -> LockedTable:
-    """Finish rollbacks that were cut off, take back failed writes, and return the table as it is then.
+    """Finish rollbacks that were cut off, roll back failed writes, and return the table as it is then.
 
-    `only` names the requested times of the writes to take back; None means all. Markers of instants that are done go
+    `only` names the requested times of the writes to roll back; None means all. Markers of instants that are done go
     too: their writer died after its last step.
     """
     if table.timeline.pending():  # nothing is deleted by properties that are not the table's

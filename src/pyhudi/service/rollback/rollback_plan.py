@@ -26,7 +26,7 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?=//)")
 
 
 def plan_rollback(table: LockedTable, failed: Instant) -> RollbackPlan:
-    """Return the plan that takes back a pending commit, deltacommit or replacecommit."""
+    """Return the plan that rolls back a pending commit, deltacommit or replacecommit."""
     marked = marked_files(table.storage, failed.requested)
     partitions = {path.rpartition("/")[0] for path in marked or ()} | _profiled_partitions(table, failed)
     if marked is None and failed.state is State.INFLIGHT:

@@ -1,7 +1,7 @@
-"""What a session caches by name (CACHE TABLE of a table or of a view) goes on with the Hudi tables behind it.
+"""What a session caches by name (CACHE TABLE of a table or of a view) continues with the Hudi tables behind it.
 
 Spark finds cached rows by the plan that made them. After a commit a table's plan is another, so its entry would never be found
-again, nor its memory be freed. As Spark's own writes do it for Spark's tables, the entry is made anew from what the name stands for
+again, nor its memory be freed. As Spark's own writes do it for Spark's tables, the entry is recreated from what the name stands for
 now, and filled when it is next read. A DataFrame stays with its snapshot, cached or not, so what was cached without a name stays.
 Source of the rule: `CacheManager.recacheByPlan`, which Spark calls after writes.
 """
@@ -22,7 +22,7 @@ def any_cached(session: SparkSession) -> bool:
 
 
 def follow(session: SparkSession, files: str) -> None:
-    """Cache anew what is cached by name over some table's files and no longer what the name stands for.
+    """Cache again what is cached by name over some table's files and no longer what the name stands for.
 
     Args:
         session: Where the names are resolved; temporary views of other sessions are left to these.

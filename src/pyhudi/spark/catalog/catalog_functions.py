@@ -1,4 +1,4 @@
-"""`spark.catalog` for Hudi tables: `createTable` is the CREATE TABLE it means, and `refreshTable` looks at a table anew.
+"""`spark.catalog` for Hudi tables: `createTable` is the CREATE TABLE it means, and `refreshTable` looks at a table again.
 
 All other functions are Spark's, whose analyzer asks for the plans of Hudi tables by itself.
 Design: docs/design/0031-tables-inside-the-jvm.md.

@@ -2,7 +2,7 @@
 
 An entry is an ordinary Spark data-source table with provider `hudi`, so SHOW TABLES, DESCRIBE, SHOW CREATE TABLE,
 DROP and every other statement about entries is Spark's own. Its columns are those a query shows: the meta columns
-first, the partition columns last. Design: docs/design/0030-sql-front-door.md.
+first, the partition columns last. Design: docs/design/0030-sql.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The plans that Spark's analyzer sees Hudi tables of the session catalog as: native scans of their current snapshots.
 
-A plan is made anew when the table's timeline has changed, and asked for by the analyzer's rule wherever Spark resolves a name (`resolver`).
+A plan is recreated when the table's timeline has changed, and asked for by the analyzer's rule wherever Spark resolves a name (`resolver`).
 A statement of the front door refreshes its tables first and looks at each once. Design: docs/design/0031-tables-inside-the-jvm.md.
 """
 

@@ -1,4 +1,4 @@
-"""Located rows of a merge-on-read table without those of deleted records whose key was inserted anew in another file group.
+"""Located rows of a merge-on-read table without those of deleted records whose key was inserted again in another file group.
 
 The rule, and why: `pyhudi.index.live_records.of_live_records`. Keys with records in several groups are rare; they are brought to the
 driver, which asks the logs of their slices.

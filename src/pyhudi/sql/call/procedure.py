@@ -60,7 +60,7 @@ class Call:
         return int(self.arguments[name])
 
     def flag(self, name: str) -> bool:
-        """Return a truth value."""
+        """Return a boolean."""
         return bool(self.arguments[name])
 
     @property

@@ -39,7 +39,7 @@ def _shown_time(text: str | None) -> str | None:
 
 
 def _rolled_back(table: HudiTable, timeline: Timeline) -> dict[str, str]:
-    """Return, by requested time, what rolled an instant back and what a rollback took back."""
+    """Return, by requested time, what rolled an instant back and what a rollback rolled back."""
     found: dict[str, str] = {}
     for instant in timeline.completed():
         if instant.action is Action.ROLLBACK:

@@ -179,7 +179,7 @@ def _time_travel(statement: Statement, node: JavaObject, aliased: bool) -> Itera
 
 
 def _options_end(text: str, start: int) -> int:
-    """Return where `t WITH (...)` ends, whose span may stop at the name and may go on with its alias."""
+    """Return where `t WITH (...)` ends, whose span may stop at the name and may continue with its alias."""
     tokens = tokenize(text)
     opening = next(n for n, token in enumerate(tokens) if token.start >= start and token.is_word("WITH")) + 1
     closing = next(token for token in tokens[opening + 1 :] if token.text == ")" and token.depth == tokens[opening].depth)
@@ -187,7 +187,7 @@ def _options_end(text: str, start: int) -> int:
 
 
 def _call_end(text: str, start: int, end: int) -> int:
-    """Return where a function call ends whose span may go on with its alias."""
+    """Return where a function call ends whose span may continue with its alias."""
     closing = next(token for token in tokenize(text[start:end]) if token.text == ")" and token.depth == 0)
     return start + closing.end
 

@@ -43,7 +43,7 @@ def truncate_table(statement: Statement) -> DataFrame | None:
 
 
 def refresh_table(statement: Statement) -> DataFrame | None:
-    """Look at a table anew: REFRESH TABLE, MSCK REPAIR TABLE, ALTER TABLE ... RECOVER PARTITIONS; None when it is another's."""
+    """Look at a table again: REFRESH TABLE, MSCK REPAIR TABLE, ALTER TABLE ... RECOVER PARTITIONS; None when it is another's."""
     entry = statement.hudi_table()
     if entry is None:
         return None

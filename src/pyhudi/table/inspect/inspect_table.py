@@ -70,7 +70,7 @@ _HEALTH = pa.schema({"check": pa.string(), "subject": pa.string(), "problem": pa
 
 @dataclass(frozen=True, slots=True)
 class Inspect:
-    """`table.inspect.inspect_table`. Every call looks at the table anew."""
+    """`table.inspect.inspect_table`. Every call looks at the table again."""
 
     storage: Storage
     opened: OpenTable

@@ -2,7 +2,8 @@
 
 Rules: `UpsertPartitioner.getSmallFiles`, `SparkUpsertDeltaCommitPartitioner`; docs/format/data-files.md#routing-in-merge-on-read-tables.
 New records of a merge-on-read table go to base files that no log stands on and that no compaction is to rewrite, few at a time, because to
-take them the file is written anew (`hoodie.merge.small.file.group.candidates.limit`). Unlike Hudi, a file is left alone that is much larger
+take them the file is written again (`hoodie.merge.small.file.group.candidates.limit`). Unlike Hudi, a file is left alone that is much
+larger
 than what it would take: a small write stays small.
 """
 
@@ -17,7 +18,7 @@ from pyhudi.spec.files.file_group import BaseFile
 from pyhudi.write.plan.insert_packing import small_files
 from pyhudi.write.plan.workload_profile import Profile
 
-#: Up to this size, or this many times the bytes of the new records, a base file below a merge-on-read table is written anew for them.
+#: Up to this size, or this many times the bytes of the new records, a base file below a merge-on-read table is written again for them.
 _CHEAP_BYTES: Final = 4 << 20
 _MOST_AMPLIFIED: Final = 8
 

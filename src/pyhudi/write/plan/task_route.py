@@ -24,7 +24,7 @@ class LoadedTask:
 
     @property
     def size(self) -> int:
-        """About how many bytes pass by: those of the rows, and those of a base file that is written anew."""
+        """About how many bytes pass by: those of the rows, and those of a base file that is written again."""
         base = self.task.base if isinstance(self.task, WriteTask) else None
         return byte_size(self.rows) + (0 if base is None else base.size)
 

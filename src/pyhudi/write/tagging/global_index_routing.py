@@ -94,7 +94,7 @@ class _Answers:
 
 @dataclass(frozen=True, slots=True)
 class _KnownFacts:
-    """Answers what was judged before."""
+    """Answers what was evaluated before."""
 
     answers: Mapping[FileSlice, _Answers]
 
@@ -108,7 +108,7 @@ class _KnownFacts:
 
 
 def _hits_of(rows: pa.Table, file_slices: Sequence[FileSlice], answers: dict[FileSlice, _Answers]) -> list[Hits]:
-    """Return the hits of the rows of one partition, by slice, and note what was judged."""
+    """Return the hits of the rows of one partition, by slice, and note what was evaluated."""
     lists, keys = rows.column(HITS).combine_chunks(), key_array(rows)
     parents, values = pc.list_parent_indices(lists).to_numpy(), pc.list_flatten(lists)
     numbers = values.field(SLICE).to_numpy(zero_copy_only=False)

@@ -48,7 +48,7 @@ def test_a_few_sequences() -> None:
         play(seed, 8)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 125))
 def test_many_sequences(seed: int) -> None:
     play(seed, 25)

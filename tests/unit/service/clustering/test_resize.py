@@ -89,7 +89,7 @@ def check_places(table: HudiTable) -> None:
         assert groups == [now.file_ids[place] for place in places]
 
 
-@pytest.mark.parametrize("version", ["9", pytest.param("8", marks=pytest.mark.thorough), "6"])
+@pytest.mark.parametrize("version", ["9", pytest.param("8", marks=pytest.mark.slow), "6"])
 def test_rows_stay_as_they_are_through_split_and_merge(version: str) -> None:
     table = make(version, hoodie__metadata__record__index__enable="true")
     before, commits = state(table), len(table.history())

@@ -11,7 +11,7 @@ from pyhudi import HudiTable
 from pyhudi.testing.invariants import garbage, timeline_faults
 from tests.tables import NAMES
 
-FIXTURES = [name for name in NAMES if name.startswith("judge/merge_on_read")]
+FIXTURES = [name for name in NAMES if name.startswith("apache_hudi/merge_on_read")]
 
 
 def copied(table: Path, into: Path) -> HudiTable:
@@ -51,9 +51,9 @@ def test_joined_logs_hold_the_rows_they_held(fixture_table, name, tmp_path) -> N
 def test_statistics_are_those_of_apache_hudi(fixture_table, version, tmp_path) -> None:
     """The same plan, run by both; `merge_on_read_compacted` is `merge_on_read_pending_compaction` after Apache Hudi ran it."""
     counted = ("updated", "inserted", "deleted")
-    by_hudi = HudiTable.open(fixture_table(f"judge/merge_on_read_compacted_v{version}")).history().to_pylist()
+    by_hudi = HudiTable.open(fixture_table(f"apache_hudi/merge_on_read_compacted_v{version}")).history().to_pylist()
     (expected,) = [[row[name] for name in counted] for row in by_hudi if row["operation"] == "COMPACT"]
-    table = copied(fixture_table(f"judge/merge_on_read_pending_compaction_v{version}"), tmp_path)
+    table = copied(fixture_table(f"apache_hudi/merge_on_read_pending_compaction_v{version}"), tmp_path)
     (done,) = table.services.compact(mode="execute")
     assert [done.updated, done.inserted, done.deleted] == expected
     newest = next(row for row in table.inspect.slices().to_pylist() if row["latest"] and row["partition_path"] == "lima")

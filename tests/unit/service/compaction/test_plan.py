@@ -17,7 +17,7 @@ from pyhudi.storage.local_storage import LocalStorage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.timeline.load_timeline import load_timeline
 
-PENDING = "judge/merge_on_read_pending_compaction_v9"
+PENDING = "apache_hudi/merge_on_read_pending_compaction_v9"
 
 
 def settings(**options: str):
@@ -43,7 +43,7 @@ def by_file(plan: CompactionPlan) -> list[object]:
 
 @pytest.mark.parametrize("version", [8, 9])
 def test_compaction_plan_is_that_of_apache_hudi(fixture_table, version) -> None:
-    table = fixture_table(f"judge/merge_on_read_pending_compaction_v{version}")
+    table = fixture_table(f"apache_hudi/merge_on_read_pending_compaction_v{version}")
     name, expected = hudi_plan(table, "compaction.requested")
     plan = plan_compaction(view_before(table, name), settings(), ())
     # Slices with logs of one size come in any order there.
@@ -59,7 +59,7 @@ def test_compaction_plan_is_that_of_apache_hudi(fixture_table, version) -> None:
 
 @pytest.mark.parametrize("version", [8, 9])
 def test_log_compaction_plan_is_that_of_apache_hudi(fixture_table, version) -> None:
-    table = fixture_table(f"judge/merge_on_read_log_compacted_v{version}")
+    table = fixture_table(f"apache_hudi/merge_on_read_log_compacted_v{version}")
     name, expected = hudi_plan(table, "logcompaction.requested")
     plan = plan_log_compaction(view_before(table, name), settings(hoodie__log__compaction__blocks__threshold="2"), ())
     assert by_file(plan) == by_file(expected)

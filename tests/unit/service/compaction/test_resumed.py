@@ -1,4 +1,4 @@
-"""Compactions of Apache Hudi that died, taken back and run by pyhudi; one that is alive is left alone."""
+"""Compactions of Apache Hudi that died, rolled back and run by pyhudi; one that is alive is left alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pyhudi.testing.invariants import garbage
 @pytest.fixture(params=[6, 8, 9])
 def died(request, fixture_table, tmp_path) -> tuple[HudiTable, str]:
     """A table whose compaction was begun: inflight, with a marker as its timeline server writes it, and a file that is not whole."""
-    shutil.copytree(fixture_table(f"judge/merge_on_read_pending_compaction_v{request.param}"), tmp_path / "t")
+    shutil.copytree(fixture_table(f"apache_hudi/merge_on_read_pending_compaction_v{request.param}"), tmp_path / "t")
     table = HudiTable.open(tmp_path / "t")
     (plan,) = table.services.compact(mode="execute", dry_run=True)
     row = next(row for row in table.inspect.slices().to_pylist() if row["latest"] and row["partition_path"] == "lima")

@@ -1,7 +1,7 @@
-"""Apache Hudi behind JSON lines: the process that `tests/interop/judge.py` starts with the judge's own Python.
+"""Apache Hudi behind JSON lines: the process that `tests/interop/reference.py` starts with Apache Hudi's own Python.
 
 One request a line on stdin, one answer a line on stdout. Tables travel as files: rows for Hudi as Parquet, rows from
-Hudi as Arrow IPC, so that every type arrives as Spark holds it. Run: `python judge_server.py JAR SCRATCH_FOLDER`.
+Hudi as Arrow IPC, so that every type arrives as Spark holds it. Run: `python reference_server.py JAR SCRATCH_FOLDER`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ SETTINGS = {
 
 
 def start_session(jar: str, scratch: str) -> SparkSession:
-    builder = SparkSession.builder.master("local[2]").appName("judge").config("spark.jars", jar)
+    builder = SparkSession.builder.master("local[2]").appName("reference").config("spark.jars", jar)
     builder = builder.config("spark.sql.warehouse.dir", f"{scratch}/warehouse")
     # Object sizes are estimated by JOL, whose attempts to attach a debugger to this JVM cost seconds.
     java = f"-Djava.io.tmpdir={scratch} -Djol.skipHotspotSAAttach=true -Djol.skipDynamicAttach=true"

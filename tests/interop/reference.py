@@ -1,6 +1,6 @@
 """Apache Hudi 1.2.0 as seen by a test: start it once, give it SQL and rows, get rows back as Arrow.
 
-`make interop` sets PYHUDI_JUDGE_PYTHON (a Python with pyspark 3.5) and PYHUDI_JUDGE_JAR (the Hudi bundle).
+`make interop` sets PYHUDI_REFERENCE_PYTHON (a Python with pyspark 3.5) and PYHUDI_REFERENCE_JAR (the Hudi bundle).
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet as pq
 
-SERVER = Path(__file__).with_name("judge_server.py")
+SERVER = Path(__file__).with_name("reference_server.py")
 CONF = "conf"
-PYTHON_VARIABLE = "PYHUDI_JUDGE_PYTHON"
-JAR_VARIABLE = "PYHUDI_JUDGE_JAR"
+PYTHON_VARIABLE = "PYHUDI_REFERENCE_PYTHON"
+JAR_VARIABLE = "PYHUDI_REFERENCE_JAR"
 
 
-class JudgeError(Exception):
+class ReferenceFailure(Exception):
     """Apache Hudi refused or failed; the message is the chain of its Java exceptions."""
 
 
-def why_no_judge() -> str | None:
+def why_no_reference() -> str | None:
     """The reason Apache Hudi can't be started here, or None."""
     for variable in (PYTHON_VARIABLE, JAR_VARIABLE):
         value = os.environ.get(variable)
@@ -41,7 +41,7 @@ def why_no_judge() -> str | None:
 
 
 @dataclass
-class Judge:
+class ReferenceHudi:
     """One Spark session with Apache Hudi in a process of its own."""
 
     scratch: Path
@@ -49,18 +49,18 @@ class Judge:
     _numbers: count[int] = field(default_factory=count, repr=False)
 
     def __enter__(self) -> Self:
-        problem = why_no_judge()
+        problem = why_no_reference()
         if problem:
-            raise JudgeError(problem)
+            raise ReferenceFailure(problem)
         self.scratch.mkdir(parents=True, exist_ok=True)
         command = [os.environ[PYTHON_VARIABLE], str(SERVER), os.environ[JAR_VARIABLE], str(self.scratch)]
         (self.scratch / CONF).mkdir()
-        # pyhudi's own Spark must not leak into the judge's.
+        # pyhudi's own Spark must not leak into Apache Hudi's.
         foreign = ("SPARK_HOME", "PYTHONPATH", "PYSPARK_PYTHON", "PYSPARK_SUBMIT_ARGS")
         environment = {key: value for key, value in os.environ.items() if key not in foreign}
         environment["HUDI_CONF_DIR"] = str(self.scratch / CONF)
         (self.scratch / CONF / "hudi-defaults.conf").touch()
-        with (self.scratch / "judge.log").open("w") as log:
+        with (self.scratch / "reference.log").open("w") as log:
             self._process = subprocess.Popen(
                 command,
                 cwd=self.scratch,
@@ -157,11 +157,11 @@ class Judge:
         assert self._process.stdout
         line = self._process.stdout.readline()
         if not line:
-            log = (self.scratch / "judge.log").read_text()[-3000:]
-            raise JudgeError(f"the judge's process ended with code {self._process.poll()}; end of its log:\n{log}")
+            log = (self.scratch / "reference.log").read_text()[-3000:]
+            raise ReferenceFailure(f"Apache Hudi's process ended with code {self._process.poll()}; end of its log:\n{log}")
         answer: dict[str, Any] = json.loads(line)
         if "error" in answer:
-            raise JudgeError(answer["error"])
+            raise ReferenceFailure(answer["error"])
         return answer
 
 

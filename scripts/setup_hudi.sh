@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the environment of the judge: Apache Hudi 1.2.0 on PySpark 3.5, apart from pyhudi's own. Usage: setup_judge.sh FOLDER
+# Makes the environment of Apache Hudi: Apache Hudi 1.2.0 on PySpark 3.5, apart from pyhudi's own. Usage: setup_hudi.sh FOLDER
 # Leaves the path of the Hudi bundle in FOLDER/hudi-bundle.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

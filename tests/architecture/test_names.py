@@ -1,0 +1,93 @@
+"""Names and words are those of Hudi, databases, Spark and Arrow; each module can be found by its file name.
+
+The lists hold words that this project used for something that has a name in the field, with that name.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+
+from scripts.import_graph import ROOT, modules, syntax
+
+MOST_MODULES = 20
+
+#: Parts of identifiers, and what they are called instead.
+NAMES = {
+    "piece": "file_slice",
+    "pieces": "file_slices",
+    "taken_back": "rolled_back",
+    "take_back": "rollback",
+    "judge": "the reference implementation",
+    "judged": "evaluated, checked",
+    "overruled": "merge_options",
+    "deed": "action",
+    "twins": "duplicates",
+    "room_of": "package_of",
+}
+#: Phrases of docstrings and comments, as regular expressions.
+PHRASES = {
+    r"\b(take|takes|taken|taking|took) (it |them )?back\b": "roll back",
+    r"\bmend(s|ed|ing)?\b": "fix",
+    r"\b(the|a) judge\b": "Apache Hudi, or the reference implementation",
+    r"\banew\b": "again, rebuilt, recreated",
+    r"\b(gone|goes|go) on with\b": "continue",
+    r"\btruth values?\b": "boolean",
+    r"\bstands? for ever\b": "is permanent",
+    r"\blower floors?\b|\bfloors of the package": "layer",
+}
+
+
+def identifiers(module: str) -> Iterator[str]:
+    for node in ast.walk(syntax(module)):
+        match node:
+            case ast.Name(id=name) | ast.arg(arg=name) | ast.Attribute(attr=name):
+                yield name
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+
+
+def prose(module: str) -> Iterator[str]:
+    for node in ast.walk(syntax(module)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            yield ast.get_docstring(node) or ""
+    for line in modules()[module].read_text(encoding="utf-8").splitlines():
+        if line.lstrip().startswith("#"):
+            yield line
+
+
+def snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower().strip("_")
+
+
+def test_identifiers_use_the_terms_of_the_field() -> None:
+    banned = re.compile(rf"(^|_)({'|'.join(NAMES)})(_|$)")
+    hits = {f"{module}: {name}" for module in modules() for name in identifiers(module) if banned.search(snake(name))}
+    assert sorted(hits) == [], f"the field's words: {NAMES}"
+
+
+@pytest.mark.parametrize("phrase", PHRASES)
+def test_docstrings_and_comments_use_the_terms_of_the_field(phrase: str) -> None:
+    banned = re.compile(phrase, re.IGNORECASE)
+    hits = {module for module in modules() for text in prose(module) if banned.search(text)}
+    assert sorted(hits) == [], f"say: {PHRASES[phrase]}"
+
+
+def test_a_module_can_be_found_by_its_file_name() -> None:
+    names = Counter(path.name for path in modules().values() if path.name != "__init__.py")
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_a_folder_holds_few_enough_modules_to_be_read() -> None:
+    folders = Counter(str(path.parent.relative_to(ROOT)) for path in modules().values() if path.name != "__init__.py")
+    assert {folder: count for folder, count in folders.items() if count > MOST_MODULES} == {}
+
+
+def test_every_folder_says_what_it_holds_and_may_import() -> None:
+    for path in {path.parent for path in modules().values()}:
+        text = ast.get_docstring(ast.parse((path / "__init__.py").read_text(encoding="utf-8")))
+        assert text, f"{path.relative_to(ROOT)}/__init__.py has no docstring"
