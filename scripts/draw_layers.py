@@ -37,7 +37,7 @@ def render() -> str:
     present = {package_of(module) for module in modules()}
     rows = [row for row in ([name for name in layer if name in present] for layer in layers()) if row]
     order = [name for row in rows for name in row]
-    place = {name: number for number, name in enumerate(order)}
+    index = {name: number for number, name in enumerate(order)}
     layer_of = {name: number for number, row in enumerate(rows) for name in row}
     width = MARGIN * 2 + STEP_X * (len(order) - 1) + BOX_WIDTH + 20
     height = MARGIN * 2 + STEP_Y * (len(order) - 1) + BOX_HEIGHT
@@ -47,12 +47,12 @@ def render() -> str:
         f"  <defs>{ARROW_TIP}</defs>",
         f"  <style>{STYLE}  </style>",
         f'  <rect class="page" width="{width}" height="{height}"/>',
-        *_bands(rows, place, width),
+        *_bands(rows, index, width),
     ]
     for source, target in sorted(package_edges()):
-        if source in place and target in place:
-            parts += _arrow(source, target, place, wrong=layer_of[target] <= layer_of[source])
-    parts += [line for name in order for line in _box(name, place[name])]
+        if source in index and target in index:
+            parts += _arrow(source, target, index, wrong=layer_of[target] <= layer_of[source])
+    parts += [line for name in order for line in _box(name, index[name])]
     return "\n".join([*parts, "</svg>", ""])
 
 

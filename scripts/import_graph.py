@@ -21,11 +21,11 @@ PACKAGE = "pyhudi"
 @functools.cache
 def modules() -> dict[str, Path]:
     """Every module of the package by its dotted name."""
-    found = {}
+    result = {}
     for path in sorted((SOURCE / PACKAGE).rglob("*.py")):
         parts = path.relative_to(SOURCE).with_suffix("").parts
-        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
-    return found
+        result[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return result
 
 
 @functools.cache
@@ -97,7 +97,7 @@ def cycles() -> list[list[str]]:
     index: dict[str, int] = {}
     low: dict[str, int] = {}
     stack: list[str] = []
-    found: list[list[str]] = []
+    result: list[list[str]] = []
 
     def visit(module: str) -> None:
         index[module] = low[module] = len(index)
@@ -111,10 +111,10 @@ def cycles() -> list[list[str]]:
         if low[module] == index[module]:
             start = stack.index(module)
             if len(group := stack[start:]) > 1:
-                found.append(sorted(group))
+                result.append(sorted(group))
             del stack[start:]
 
     for module in edges:
         if module not in index:
             visit(module)
-    return found
+    return result

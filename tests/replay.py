@@ -81,19 +81,19 @@ class Group:
     def compact(self, before: str) -> None:
         """Merge what was complete before a compaction was planned; what was deleted is forgotten."""
         merged = self._merged([log for log in self.logs if log.time < before])
-        kept = {key: [version for version in versions if not version.deletes] for key, versions in merged.items()}
-        self.base = {key: versions for key, versions in kept.items() if versions}
+        retained = {key: [version for version in versions if not version.deletes] for key, versions in merged.items()}
+        self.base = {key: versions for key, versions in retained.items() if versions}
         self.logs = [log for log in self.logs if log.time >= before]
 
     def _merged(self, logs: list[Log]) -> Versions:
-        found = {key: list(versions) for key, versions in self.base.items()}
+        result = {key: list(versions) for key, versions in self.base.items()}
         for log in sorted(logs, key=lambda one: one.requested):
             for key, version in log.appended:
-                stored = found.get(key) or [None]
+                stored = result.get(key) or [None]
                 merged = [applied(one, version, self.context.merge_mode, self.context.gaps, self.context.merger) for one in stored]
                 # A record that comes after its deletion is one new row.
-                found[key] = merged[:1] if all(one is None or one.deletes for one in stored) else merged
-        return found
+                result[key] = merged[:1] if all(one is None or one.deletes for one in stored) else merged
+        return result
 
 
 class Replay:
@@ -118,13 +118,13 @@ class Replay:
 
     def _writes(self) -> dict[Instant, CommitMetadata]:
         """Return what each write says, the archived ones of version 6 included."""
-        found = {one: commit_of(self.storage, self.config, self.timeline, one) for one in self.timeline.data_instants()}
-        active = {one.requested for one in found}
+        result = {one: commit_of(self.storage, self.config, self.timeline, one) for one in self.timeline.data_instants()}
+        active = {one.requested for one in result}
         if self.config.layout == 1:
             for one in archived_instants(self.storage, self.config, read_rows):
                 if one.metadata is not None and one.instant.requested not in active:
-                    found[one.instant] = one.metadata
-        return found
+                    result[one.instant] = one.metadata
+        return result
 
     def time_of(self, instant: Instant) -> str:
         if self.config.layout == 1:
@@ -173,15 +173,15 @@ class Replay:
             self._append(instant, self.groups.setdefault(group, Group(self.context)), stat.path, status.size)
 
     def _of_base(self, group: FileGroupId, status: FileStatus) -> Group:
-        found, name = Group(self.context), parse_base_file_name(status.name)
+        result, name = Group(self.context), parse_base_file_name(status.name)
         assert name is not None
         file = BaseFile(group.partition_path, name, status.size)
         names = [*self._columns(), RECORD_KEY]
         for batch in iter_keyed_base(self.storage, self.context, file, list(dict.fromkeys(names))):
             for row in batch.to_pylist(maps_as_pydicts="strict"):
                 version = RecordVersion(row, tuple(row[name] for name in self.context.compared_fields))
-                found.base.setdefault(row[RECORD_KEY], []).append(version)
-        return found
+                result.base.setdefault(row[RECORD_KEY], []).append(version)
+        return result
 
     def _append(self, instant: Instant, group: Group, path: str, size: int) -> None:
         with self.storage.open_input(path) as source:
@@ -194,12 +194,12 @@ class Replay:
 
     def _versions(self, block: LogBlock) -> Iterator[tuple[str, RecordVersion]]:
         rows = read_log_rows(self.storage, self.context, [block], self._columns())
-        (held,) = rows.held
+        (present,) = rows.held
         for number, record in enumerate(rows.rows.to_pylist(maps_as_pydicts="strict")):
-            ordering = tuple(record[name] if held is None or name in held else NOT_BROUGHT for name in self.context.compared_fields)
+            ordering = tuple(record[name] if present is None or name in present else NOT_BROUGHT for name in self.context.compared_fields)
             yield (
                 record[RECORD_KEY],
-                RecordVersion(record, ordering, bool(rows.deletes[number]), bool(rows.commit_time_deletes[number]), held),
+                RecordVersion(record, ordering, bool(rows.deletes[number]), bool(rows.commit_time_deletes[number]), present),
             )
 
     def _columns(self) -> list[str]:

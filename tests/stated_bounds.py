@@ -47,12 +47,12 @@ def stated_bounds(base: Path) -> Bounds:
                 continue
             kind = "partition" if name == PARTITION_STATS else "log" if parse_log_file_name(stats["fileName"]) else "base"
             named = stats.get("valueType")
-            texts = [
+            strings = [
                 *(_text(stats[bound]) for bound in ("minValue", "maxValue")),
                 str(named and (named["typeOrdinal"], named["additionalInfo"])),
             ]
-            found.setdefault(kind, {}).setdefault(stats["columnName"], set()).add(" ".join(texts))
-    return {kind: {column: sorted(texts) for column, texts in sorted(columns.items())} for kind, columns in found.items()}
+            found.setdefault(kind, {}).setdefault(stats["columnName"], set()).add(" ".join(strings))
+    return {kind: {column: sorted(strings) for column, strings in sorted(columns.items())} for kind, columns in found.items()}
 
 
 def recorded_bounds(version: int) -> Bounds:

@@ -54,8 +54,8 @@ class Contestant:
         """Rewrite one file."""
         constants = ["_hoodie_commit_time", "_hoodie_partition_path", "_hoodie_file_name"]
         old = pq.read_table(self.base / f"{name}.parquet", read_dictionary=constants)
-        kept = old.filter(pc.invert(pc.is_in(old["_hoodie_record_key"], value_set=batch["key"])))
-        self.write(pa.concat_tables([kept.unify_dictionaries(), with_meta(mine, name)]).unify_dictionaries(), name)
+        retained = old.filter(pc.invert(pc.is_in(old["_hoodie_record_key"], value_set=batch["key"])))
+        self.write(pa.concat_tables([retained.unify_dictionaries(), with_meta(mine, name)]).unify_dictionaries(), name)
 
     def count(self, _: int) -> int:
         """Row count from the footers."""

@@ -42,7 +42,7 @@ def main() -> int:
     times = [commit(table, number) for number in range(arguments.commits // 10)]
     shutil.copytree(path, copy)
     times += [commit(table, number) for number in range(arguments.commits // 10, arguments.commits)]
-    seconds, processor = ([one[place] for one in times] for place in range(2))
+    seconds, processor = ([one[index] for one in times] for index in range(2))
     for name, all_of_them in (("elapsed", seconds), ("processor", processor)):
         median, greatest = statistics.median(all_of_them) * 1000, max(all_of_them) * 1000
         print(f"{name}: median {median:.1f} ms (goal {GOAL_SECONDS * 1000:.0f}), greatest {greatest:.0f} ms")
@@ -56,8 +56,8 @@ def _slope(young: HudiTable, old: HudiTable) -> float:
     """Commit to both in turn, print their medians, and return by how much the old one's elapsed time is greater."""
     pairs = [(commit(young, number), commit(old, number)) for number in range(_TURNS)]
     slopes = []
-    for name, place in (("elapsed", 0), ("processor", 1)):
-        first, last = (statistics.median(pair[side][place] for pair in pairs) for side in range(2))
+    for name, index in (("elapsed", 0), ("processor", 1)):
+        first, last = (statistics.median(pair[side][index] for pair in pairs) for side in range(2))
         slopes.append(last / first - 1)
         print(f"{name}: young {first * 1000:.1f} ms, old {last * 1000:.1f} ms: {slopes[-1]:+.0%} (goal {GOAL_SLOPE:.0%})")
     return slopes[0]

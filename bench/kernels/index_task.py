@@ -61,9 +61,9 @@ def ask(table: HudiTable, rows: int) -> None:
     files = [f"{table.storage.uri}/{file.path}" for path in view.partition_paths() for file in view.latest_base_files(path)]
     keyed = session.read.parquet(*files).select(RECORD_KEY, PARTITION_PATH)
     started = time.perf_counter()
-    with contextlib.ExitStack() as kept:
-        places = record_index_places(keyed, lookup, kept, in_any_partition=True)
-        found = 0 if places is None else places.count()
+    with contextlib.ExitStack() as retained:
+        indices = record_index_places(keyed, lookup, retained, in_any_partition=True)
+        found = 0 if indices is None else indices.count()
     print(f"{found} of {rows} keys found in {time.perf_counter() - started:.1f} s; largest worker {largest_python_process() >> 20} MiB")
 
 

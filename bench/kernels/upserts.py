@@ -129,10 +129,10 @@ def _own_processes() -> list[int]:
         if folder.name.isdigit():
             with contextlib.suppress(OSError):
                 parents[int(folder.name)] = int(_stat(int(folder.name))[1])
-    found = [os.getpid()]
-    for process in found:
-        found += [child for child, parent in parents.items() if parent == process]
-    return found
+    result = [os.getpid()]
+    for process in result:
+        result += [child for child, parent in parents.items() if parent == process]
+    return result
 
 
 def _stat(process: int) -> list[str]:

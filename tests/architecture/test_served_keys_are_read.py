@@ -26,7 +26,7 @@ def test_every_served_key_is_named_where_something_is_done() -> None:
 
 def _named_in_functions() -> Iterator[str]:
     for path in sorted(SOURCE.rglob("*.py")):
-        if any(path.is_relative_to(place) for place in LISTS):
+        if any(path.is_relative_to(index) for index in LISTS):
             continue
         text = path.read_text(encoding="utf-8")
         if "option" not in text:
@@ -64,8 +64,8 @@ def _held(value: object) -> list[str]:
 
 def _joined(parts: Iterable[ast.expr], module: ModuleType) -> str:
     """Return a formatted text with the constants in it; what else it holds is not known."""
-    texts = []
+    strings = []
     for part in parts:
         found = list(_texts(part.value if isinstance(part, ast.FormattedValue) else part, module))
-        texts.append(found[0] if len(found) == 1 else _UNKNOWN)
-    return "".join(texts)
+        strings.append(found[0] if len(found) == 1 else _UNKNOWN)
+    return "".join(strings)

@@ -41,18 +41,18 @@ def matching(pattern: re.Pattern[str], module: str) -> list[str]:
 
 
 def test_time_and_chance_come_from_injected_sources() -> None:
-    elsewhere = [module for module in modules() if module not in CLOCKS_AND_IDS]
-    assert [hit for module in elsewhere for hit in matching(AMBIENT, module)] == []
+    others = [module for module in modules() if module not in CLOCKS_AND_IDS]
+    assert [hit for module in others for hit in matching(AMBIENT, module)] == []
 
 
 def test_only_the_storage_layer_opens_files() -> None:
-    elsewhere = [module for module in modules() if package_of(module) not in OPENS_FILES]
-    assert [hit for module in elsewhere for hit in matching(FILE_ACCESS, module)] == []
+    others = [module for module in modules() if package_of(module) not in OPENS_FILES]
+    assert [hit for module in others for hit in matching(FILE_ACCESS, module)] == []
 
 
 def test_no_text_is_run_as_code() -> None:
-    elsewhere = [module for module in modules() if module not in STARTS_PROCESSES]
-    assert [hit for module in elsewhere for hit in matching(RUNS_TEXT, module)] == []
+    others = [module for module in modules() if module not in STARTS_PROCESSES]
+    assert [hit for module in others for hit in matching(RUNS_TEXT, module)] == []
 
 
 def test_no_reader_is_used_that_runs_what_it_reads() -> None:

@@ -39,12 +39,12 @@ class Step:
 
     @property
     def label(self) -> str | None:
-        return next((found.group(1) for line in self.comments if (found := _LABEL.match(line))), None)
+        return next((match.group(1) for line in self.comments if (match := _LABEL.match(line))), None)
 
     @property
     def masked(self) -> frozenset[str]:
         """Columns of the answer that differ from run to run."""
-        lists = [found.group(1) for line in self.comments if (found := _MASK.match(line))]
+        lists = [match.group(1) for line in self.comments if (match := _MASK.match(line))]
         return frozenset(name.strip() for names in lists for name in names.split(","))
 
     @property
@@ -55,14 +55,14 @@ class Step:
     @property
     def setting(self) -> str | None:
         """The key that a SET gives a value."""
-        found = _SETTING.match(self.text)
-        return found.group(1) if found else None
+        match = _SETTING.match(self.text)
+        return match.group(1) if match else None
 
     def moments(self) -> Iterator[tuple[str, str, str, int]]:
         """Yield name, `instant` or `completed`, table and number of each `let`."""
         for line in self.comments:
-            if (found := _LET.match(line)) is not None:
-                yield found.group(1), found.group(2), found.group(3), int(found.group(4))
+            if (match := _LET.match(line)) is not None:
+                yield match.group(1), match.group(2), match.group(3), int(match.group(4))
 
     def answered(self, lines: Sequence[str]) -> Step:
         return replace(self, answer=tuple(lines))

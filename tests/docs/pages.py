@@ -72,8 +72,8 @@ def run(page: Path, folder: Path, spark: Any = None) -> None:
             else:
                 _run_sql(code, spark)
         if block.output is not None:
-            said = block.output.replace(FOLDER, str(folder))
-            assert _plain(printed.getvalue()) == _plain(said), f"{page.name}, line {block.line}"
+            stated = block.output.replace(FOLDER, str(folder))
+            assert _plain(printed.getvalue()) == _plain(stated), f"{page.name}, line {block.line}"
 
 
 def _run_sql(code: str, spark: Any) -> None:

@@ -36,8 +36,8 @@ def ordered_by(reference: ReferenceHudi, path: Path, table: dict[str, str], kind
     reference.write(path, rows(*((name, middle, f"{name}0") for name in "abcdefg")), "overwrite", table)
     reference.write(path, rows(("a", low, "a1"), ("b", middle, "b1"), ("c", high, "c1")), "append", table)
     if kind != "date":  # Apache Hudi can't write a delete that carries a date
-        gone = rows(("d", low, ""), ("e", middle, ""), ("f", high, ""), ("c", middle, ""), deleted=True)
-        reference.write(path, gone, "append", table)
+        removed = rows(("d", low, ""), ("e", middle, ""), ("f", high, ""), ("c", middle, ""), deleted=True)
+        reference.write(path, removed, "append", table)
     reference.write(path, rows(("f", middle, "f2"), ("e", high, "e2"), ("c", middle, "c2"), ("h", low, "h2")), "append", table)
 
 

@@ -129,14 +129,14 @@ class ReferenceHudi:
         """For each key generator (`class`, `options`) record key and partition path of every row, or what it raised."""
         source = self.scratch / f"rows-{next(self._numbers)}.parquet"
         pq.write_table(rows, source)
-        texts: list[list[list[str]] | str] = self._ask("key_texts", source=str(source), generators=list(generators))["texts"]
+        strings: list[list[list[str]] | str] = self._ask("key_texts", source=str(source), generators=list(generators))["texts"]
         source.unlink()
-        return texts
+        return strings
 
     def kept(self, path: Path | str, conditions: Sequence[str], **options: str) -> dict[str, list[str]]:
         """For each condition the files of the table at `path` that a read would open; dots of an option's name are written `__`."""
-        found: dict[str, list[str]] = self._ask("kept", path=str(path), conditions=list(conditions), options=_dotted(options))["kept"]
-        return found
+        result: dict[str, list[str]] = self._ask("kept", path=str(path), conditions=list(conditions), options=_dotted(options))["kept"]
+        return result
 
     def _call(self, operation: str, **request: Any) -> pa.Table:
         target = self.scratch / f"answer-{next(self._numbers)}.arrow"

@@ -168,7 +168,7 @@ def kept(session: SparkSession, request: dict[str, Any]) -> dict[str, Any]:
 
 def kept_for(frame: DataFrame, condition: str) -> list[str]:
     leaves = frame.where(condition)._jdf.queryExecution().sparkPlan().collectLeaves()
-    return [name for place in range(leaves.size()) for name in files_of(leaves.apply(place))]
+    return [name for index in range(leaves.size()) for name in files_of(leaves.apply(index))]
 
 
 def files_of(scan: Any) -> Iterator[str]:
@@ -177,7 +177,7 @@ def files_of(scan: Any) -> Iterator[str]:
     folders = scan.relation().location().listFiles(scan.partitionFilters(), scan.dataFilters())
     for number in range(folders.size()):
         files = folders.apply(number).files()
-        yield from (files.apply(place).getPath().getName() for place in range(files.size()))
+        yield from (files.apply(index).getPath().getName() for index in range(files.size()))
 
 
 OPERATIONS: dict[str, Callable[[SparkSession, dict[str, Any]], dict[str, Any]]] = {

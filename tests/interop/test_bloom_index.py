@@ -54,19 +54,19 @@ def test_filters_that_grew_with_their_file_are_read_and_kept_in_the_metadata_tab
     kind = Kind("bloom", partition_by=())
     rows = keyed(range(3000), 0)
     table = kind.create(tmp_path / "t", rows.schema)
-    kept = {"hoodie.metadata.index.bloom.filter.enable": "true"}
+    retained = {"hoodie.metadata.index.bloom.filter.enable": "true"}
     expected: dict[str, dict[str, object]] = {}
     for turn, (first, past) in enumerate([(0, 50), (50, 600), (600, 3000)]):
-        table.upsert(rows.slice(first, past - first), options=kept)
+        table.upsert(rows.slice(first, past - first), options=retained)
         theirs = keyed(range(0, past, 3), turn + 1)
         reference.write(
-            tmp_path / "t", theirs, "append", kind.reference_options("upsert") | BLOOM | kept | {"hoodie.metadata.enable": "true"}
+            tmp_path / "t", theirs, "append", kind.reference_options("upsert") | BLOOM | retained | {"hoodie.metadata.enable": "true"}
         )
         expected |= {row["id"]: row for row in [*rows.slice(first, past - first).to_pylist(), *theirs.to_pylist()]}
         assert_both_read(reference, tmp_path / "t", [expected[key] for key in sorted(expected)])
         assert table.inspect.health().to_pylist() == []
         ours = keyed(range(0, past, 5), turn + 10)
-        result = HudiTable.open(tmp_path / "t").upsert(ours, options=BLOOM | kept)
+        result = HudiTable.open(tmp_path / "t").upsert(ours, options=BLOOM | retained)
         assert (result.inserted, result.updated) == (0, ours.num_rows)
         expected |= {row["id"]: row for row in ours.to_pylist()}
         assert_both_read(reference, tmp_path / "t", [expected[key] for key in sorted(expected)])

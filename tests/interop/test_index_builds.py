@@ -35,8 +35,8 @@ def unfinished(table: HudiTable) -> Path:
     """Take the last step of Apache Hudi's last build back, as if it had died before; return where its completed file is now."""
     [*_, done] = sorted((Path(table.storage.uri.removeprefix("file://")) / ".hoodie/timeline").glob("*_*.indexing"))
     config = config_of(table)
-    kept = ",".join(name for name in config.metadata_partitions if name != NAME)
-    store_properties(table.storage, {METADATA_PARTITIONS: kept, METADATA_PARTITIONS_INFLIGHT: NAME}, SystemClock().now())
+    retained = ",".join(name for name in config.metadata_partitions if name != NAME)
+    store_properties(table.storage, {METADATA_PARTITIONS: retained, METADATA_PARTITIONS_INFLIGHT: NAME}, SystemClock().now())
     return done.rename(done.parents[2] / "completed")
 
 

@@ -103,8 +103,8 @@ def test_both_sides_find_each_other_s_records(reference: ReferenceHudi, tmp_path
     assert values(HudiTable.open(path).to_arrow()) == expected
     assert values(reference.read(path)) == expected
     if kind == "numbered_cow":
-        places = {(row["p"], bucket_of(row["_hoodie_file_name"])) for row in reference.read(path).to_pylist()}
-        assert places == {("x", number) for number in range(3)} | {("y", number) for number in range(5)}
+        indices = {(row["p"], bucket_of(row["_hoodie_file_name"])) for row in reference.read(path).to_pylist()}
+        assert indices == {("x", number) for number in range(3)} | {("y", number) for number in range(5)}
     if kind.startswith("bucket"):
         assert_in_their_buckets(reference.read(path), ["name"] if hashed else ["id"])
 

@@ -107,9 +107,9 @@ def moment_cases() -> list[Case]:
     stamp = "yyyy-MM-dd HH:mm:ss.SSS"
     found: list[Case] = [("TIMESTAMP", "id", name, moments(kind, stamp, **zones)) for name in numbers for kind in NUMBER_KINDS]
     found += [("TIMESTAMP", "id", name, moments("SCALAR", stamp, **zones, **{UNIT: unit})) for name in numbers for unit in UNITS]
-    texts = {"input.dateformat": "yyyy-MM-dd'T'HH:mm:ssZ,yyyy-MM-dd'T'HH:mm:ss.SSSZ"}
+    strings = {"input.dateformat": "yyyy-MM-dd'T'HH:mm:ssZ,yyyy-MM-dd'T'HH:mm:ss.SSSZ"}
     found += [
-        ("TIMESTAMP", "id", "when", moments(kind, "yyyyMMddHH Z", **texts, **zone)) for kind in ("DATE_STRING", "MIXED") for zone in ZONES
+        ("TIMESTAMP", "id", "when", moments(kind, "yyyyMMddHH Z", **strings, **zone)) for kind in ("DATE_STRING", "MIXED") for zone in ZONES
     ]
     named = moments("DATE_STRING", "yyyyMMddHH Z", **{"input.dateformat": "yyyy-MM-dd HH:mm z", "output.timezone": "UTC"})
     found.append(("TIMESTAMP", "id", "zoned", named))

@@ -48,7 +48,7 @@ class SlicedTable:
 
 def make(reference: ReferenceHudi, path: Path, types: tuple[pa.DataType, ...], values: tuple[object, ...]) -> SlicedTable:
     def rows(keys: str, state: str) -> pa.Table:
-        ordering = {f"o{place}": pa.array([value] * len(keys), kind) for place, (kind, value) in enumerate(zip(types, values, strict=True))}
+        ordering = {f"o{index}": pa.array([value] * len(keys), kind) for index, (kind, value) in enumerate(zip(types, values, strict=True))}
         return pa.table({"id": list(keys), "state": [state] * len(keys), **ordering})
 
     options = {
@@ -56,7 +56,7 @@ def make(reference: ReferenceHudi, path: Path, types: tuple[pa.DataType, ...], v
         "hoodie.datasource.write.table.type": "MERGE_ON_READ",
         "hoodie.datasource.write.recordkey.field": "id",
         "hoodie.datasource.write.partitionpath.field": "",
-        "hoodie.datasource.write.precombine.field": ",".join(f"o{place}" for place in range(len(types))),
+        "hoodie.datasource.write.precombine.field": ",".join(f"o{index}" for index in range(len(types))),
         "hoodie.record.merge.mode": "EVENT_TIME_ORDERING",
         "hoodie.compact.inline": "false",
     }

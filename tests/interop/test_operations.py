@@ -29,22 +29,22 @@ def test_partitions_overwritten_by_pyhudi_are_continued(reference: ReferenceHudi
     table = KIND.create(tmp_path / "t")
     table.insert(trips(0, 6))
     table.overwrite(trips(6, 7), dynamic=True)  # oslo alone
-    kept = pa.concat_tables([trips(number, number + 1) for number in (1, 2, 4, 5)])
-    assert_both_read(reference, tmp_path / "t", by_id(kept, trips(6, 7)))
+    retained = pa.concat_tables([trips(number, number + 1) for number in (1, 2, 4, 5)])
+    assert_both_read(reference, tmp_path / "t", by_id(retained, trips(6, 7)))
     KIND.reference_writes(reference, tmp_path / "t", "upsert", trips(6, 7, amount=1))
     KIND.reference_writes(reference, tmp_path / "t", "insert", trips(9, 10))
     HudiTable.open(tmp_path / "t").delete(trips(9, 10))
-    assert_both_read(reference, tmp_path / "t", by_id(kept, trips(6, 7, amount=1)))
+    assert_both_read(reference, tmp_path / "t", by_id(retained, trips(6, 7, amount=1)))
 
 
 @pytest.mark.parametrize("operation", ["insert_overwrite", "insert_overwrite_table"])
 def test_groups_replaced_by_apache_hudi_are_continued(operation: str, reference: ReferenceHudi, tmp_path: Path) -> None:
     KIND.create(tmp_path / "t").insert(trips(0, 6))
     KIND.reference_writes(reference, tmp_path / "t", operation, trips(6, 7))
-    kept = [trips(number, number + 1) for number in (1, 2, 4, 5)] if operation == "insert_overwrite" else []
-    assert_both_read(reference, tmp_path / "t", by_id(*kept, trips(6, 7)))
+    retained = [trips(number, number + 1) for number in (1, 2, 4, 5)] if operation == "insert_overwrite" else []
+    assert_both_read(reference, tmp_path / "t", by_id(*retained, trips(6, 7)))
     HudiTable.open(tmp_path / "t").upsert(trips(3, 7, amount=1))
-    expected = {row["id"]: row for row in by_id(*kept)} | {row["id"]: row for row in by_id(trips(3, 7, amount=1))}
+    expected = {row["id"]: row for row in by_id(*retained)} | {row["id"]: row for row in by_id(trips(3, 7, amount=1))}
     assert_both_read(reference, tmp_path / "t", [expected[key] for key in sorted(expected)])
 
 
@@ -60,10 +60,10 @@ def test_a_table_overwritten_by_pyhudi_is_continued(reference: ReferenceHudi, tm
 def test_a_partition_dropped_by_pyhudi_takes_new_rows_of_apache_hudi(reference: ReferenceHudi, tmp_path: Path) -> None:
     KIND.create(tmp_path / "t").insert(trips(0, 6))
     HudiTable.open(tmp_path / "t").delete(partitions=["city=oslo"])
-    kept = [trips(number, number + 1) for number in (1, 2, 4, 5)]
-    assert_both_read(reference, tmp_path / "t", by_id(*kept))
+    retained = [trips(number, number + 1) for number in (1, 2, 4, 5)]
+    assert_both_read(reference, tmp_path / "t", by_id(*retained))
     KIND.reference_writes(reference, tmp_path / "t", "upsert", trips(0, 1, amount=7))
-    assert_both_read(reference, tmp_path / "t", by_id(*kept, trips(0, 1, amount=7)))
+    assert_both_read(reference, tmp_path / "t", by_id(*retained, trips(0, 1, amount=7)))
 
 
 def test_a_record_moved_to_another_partition_by_pyhudi_is_there_once(reference: ReferenceHudi, tmp_path: Path) -> None:
@@ -81,10 +81,10 @@ def test_a_partition_dropped_by_apache_hudi_takes_new_rows_of_pyhudi(reference: 
         f"CREATE TABLE dropped USING hudi LOCATION '{tmp_path / 't'}'",
         "ALTER TABLE dropped DROP PARTITION (city='oslo')",
     )
-    kept = [trips(number, number + 1) for number in (1, 2, 4, 5)]
-    assert_both_read(reference, tmp_path / "t", by_id(*kept))
+    retained = [trips(number, number + 1) for number in (1, 2, 4, 5)]
+    assert_both_read(reference, tmp_path / "t", by_id(*retained))
     HudiTable.open(tmp_path / "t").upsert(trips(0, 1, amount=7))
-    assert_both_read(reference, tmp_path / "t", by_id(*kept, trips(0, 1, amount=7)))
+    assert_both_read(reference, tmp_path / "t", by_id(*retained, trips(0, 1, amount=7)))
 
 
 def test_bulk_inserts_of_both_sides_are_updated_by_the_other(reference: ReferenceHudi, tmp_path: Path) -> None:

@@ -97,5 +97,5 @@ def _searched(rows: pa.Table) -> list[tuple[str, Any]]:
 def _holds(row: dict[str, Any], text: str) -> bool:
     column, symbol, value = text.split(" ", 2)
     literal: Any = value.strip("'") if "'" in value else float(value.rstrip("D"))
-    held = row[column]
-    return held is not None and (held == literal if symbol == "=" else held >= literal)
+    present = row[column]
+    return present is not None and (present == literal if symbol == "=" else present >= literal)

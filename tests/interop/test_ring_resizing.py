@@ -78,7 +78,7 @@ def check(reference: ReferenceHudi, path: Path, expected: list[tuple[int, int]],
         found = theirs.filter(pa.compute.field("p") == partition)
         names = [name.partition("_")[0] for name in found["_hoodie_file_name"].to_pylist()]
         keys = found["_hoodie_record_key"].combine_chunks().cast(pa.string())
-        assert names == [ring.file_ids[place] for place in ring_places(ring.values, ring_hashes(keys, ["id"])).tolist()]
+        assert names == [ring.file_ids[index] for index in ring_places(ring.values, ring_hashes(keys, ["id"])).tolist()]
     assert table.inspect.health().to_pylist() == []
 
 

@@ -88,11 +88,11 @@ def check(reference: ReferenceHudi, path: Path, table: HudiTable, asked: list[st
     answers = ", ".join(f"({condition}) AS c{number}" for number, condition in enumerate(asked))
     truth = reference.sql(f"SELECT _hoodie_file_name, {answers} FROM {name}")
     groups = [_group(file) for file in truth.column(0).to_pylist()]
-    kept = reference.kept(path, asked, **ON)
+    retained = reference.kept(path, asked, **ON)
     snapshot = open_snapshot(table.storage, SnapshotQuery())
     for number, condition in enumerate(asked):
         needed = {group for group, answer in zip(groups, truth.column(f"c{number}").to_pylist(), strict=True) if answer}
-        theirs = set(map(_group, kept[condition]))
+        theirs = set(map(_group, retained[condition]))
         selection = select(snapshot, None, condition)
         chosen = Skipping(snapshot, selection.test, nan_is_greatest=True, at_any_price=True).choose(selection.paths)
         ours = {file_slice.group.file_id for file_slice in chosen.slices}

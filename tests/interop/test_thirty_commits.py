@@ -127,24 +127,24 @@ def reference_answer(reference: ReferenceHudi, told: Told, name: str) -> None:
 def test_apache_hudi_agrees_with_every_index_after_thirty_commits_and_goes_on(
     reference: ReferenceHudi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int, kind: str
 ) -> None:
-    told, name = Told(tmp_path / "t", kind == "MERGE_ON_READ"), f"thirty_{version}"
+    recorded, name = Told(tmp_path / "t", kind == "MERGE_ON_READ"), f"thirty_{version}"
     options = {"hoodie.write.table.version": str(version)}
     table = HudiTable.create(
-        str(told.path), SCHEMA, name="t", keys=("id",), partition_by=("city",), order_by=("ts",), table_type=kind, options=options
+        str(recorded.path), SCHEMA, name="t", keys=("id",), partition_by=("city",), order_by=("ts",), table_type=kind, options=options
     )
-    table.insert(told.note(rows(0, 30)), INDEXES)
+    table.insert(recorded.note(rows(0, 30)), INDEXES)
     table.services.index("by_name", "name")
     table.services.index("low", "name", using="column_stats", options={"expr": "lower"})
-    reference.sql(f"CREATE TABLE {name} USING hudi LOCATION '{told.path}'")
+    reference.sql(f"CREATE TABLE {name} USING hudi LOCATION '{recorded.path}'")
     for turn in range(3):
-        told.ten_commits(turn)
-        fail_a_write(told.table, monkeypatch)
-        reference_answer(reference, told, name)
-    check(told.table)
+        recorded.ten_commits(turn)
+        fail_a_write(recorded.table, monkeypatch)
+        reference_answer(reference, recorded, name)
+    check(recorded.table)
     wanted = {"files", "column_stats", "bloom_filters", "record_index", "secondary_index_by_name", "expr_index_low"}
-    assert set(told.table.config.metadata_partitions) == wanted | (set() if told.is_merge_on_read else {"partition_stats"})
+    assert set(recorded.table.config.metadata_partitions) == wanted | (set() if recorded.is_merge_on_read else {"partition_stats"})
     for turn in range(3):
-        theirs = told.note(rows(10 * turn, 10 * turn + 3, ts=100 + turn))
-        reference.write(told.path, theirs, options=BY_REFERENCE | options | {"hoodie.datasource.write.table.type": kind})
-        told.table.upsert(told.note(rows(10 * turn + 2, 10 * turn + 6, ts=200 + turn)), INDEXES)
-    reference_answer(reference, told, name)
+        theirs = recorded.note(rows(10 * turn, 10 * turn + 3, ts=100 + turn))
+        reference.write(recorded.path, theirs, options=BY_REFERENCE | options | {"hoodie.datasource.write.table.type": kind})
+        recorded.table.upsert(recorded.note(rows(10 * turn + 2, 10 * turn + 6, ts=200 + turn)), INDEXES)
+    reference_answer(reference, recorded, name)

@@ -44,13 +44,13 @@ def pending(path: Path) -> set[str]:
 
 def rollback_logs(path: Path) -> list[Path]:
     """Log files of the table that hold a rollback block and nothing else."""
-    found = []
+    result = []
     for log in path.rglob(".*.log.*"):
         if not log.name.endswith(".crc") and ".hoodie" not in log.parts:
             with log.open("rb") as source:
                 kinds = {block.type for block in scan_blocks(source, log.name, log.stat().st_size)}
-            found += [log] if kinds == {BlockType.COMMAND} else []
-    return found
+            result += [log] if kinds == {BlockType.COMMAND} else []
+    return result
 
 
 def kill_a_write(path: Path) -> str:

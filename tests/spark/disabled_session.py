@@ -45,9 +45,9 @@ def state() -> list[dict[str, object]]:
 
 def changed(before: list[dict[str, object]]) -> list[str]:
     """Return the names that are not what they were."""
-    gone = object()
+    removed = object()
     pairs = zip(before, state(), strict=True)
-    return sorted({name for old, new in pairs for name in old.keys() | new.keys() if old.get(name, gone) is not new.get(name, gone)})
+    return sorted({name for old, new in pairs for name in old.keys() | new.keys() if old.get(name, removed) is not new.get(name, removed)})
 
 
 def answer(session: SparkSession) -> str:

@@ -56,11 +56,11 @@ def add_commit(folder: Path, schema: pa.Schema, partitions: Mapping[str, pa.Tabl
 def write_base_file(folder: Path, path: str, rows: pa.Table, instant: str) -> dict[str, object]:
     """Write a base file and its partition's metafile; returns the write stat."""
     name = f"{abs(hash(path)):08x}-0_0-0-0_{instant}.parquet"
-    place = folder / path
-    place.mkdir(parents=True, exist_ok=True)
+    index = folder / path
+    index.mkdir(parents=True, exist_ok=True)
     depth = len(Path(path).parts)
-    (place / ".hoodie_partition_metadata").write_text(f"commitTime={instant}\npartitionDepth={depth}\n")
-    pq.write_table(with_meta(rows, path, name, instant), place / name)
+    (index / ".hoodie_partition_metadata").write_text(f"commitTime={instant}\npartitionDepth={depth}\n")
+    pq.write_table(with_meta(rows, path, name, instant), index / name)
     relative = f"{path}/{name}" if path else name
     return {
         "fileId": name.split("_", maxsplit=1)[0],
@@ -69,7 +69,7 @@ def write_base_file(folder: Path, path: str, rows: pa.Table, instant: str) -> di
         "numWrites": rows.num_rows,
         "numInserts": rows.num_rows,
         "partitionPath": path,
-        "fileSizeInBytes": (place / name).stat().st_size,
+        "fileSizeInBytes": (index / name).stat().st_size,
     }
 
 

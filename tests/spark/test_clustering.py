@@ -40,16 +40,16 @@ def test_call_plans_runs_and_shows(spark: SparkSession, table: HudiTable) -> Non
     def call(text: str) -> list[tuple[object, ...]]:
         return [tuple(row)[1:] for row in spark.sql(f"CALL {text}").collect()]
 
-    place = f"path => '{table.storage.uri}'"
-    assert call(f"run_clustering({place}, op => 'schedule', options => '{STATED}')") == [(2, "REQUESTED", "*")]
-    assert call(f"show_clustering({place}, show_involved_partition => true)") == [(2, "REQUESTED", "oslo,rome")]
-    assert call(f"run_clustering({place}, op => 'execute', show_involved_partition => true)") == [(2, "COMPLETED", "oslo,rome")]
-    assert call(f"show_clustering({place})") == [(2, "COMPLETED", "*")]
-    assert call(f"run_clustering({place}, options => '{STATED}')") == []
+    index = f"path => '{table.storage.uri}'"
+    assert call(f"run_clustering({index}, op => 'schedule', options => '{STATED}')") == [(2, "REQUESTED", "*")]
+    assert call(f"show_clustering({index}, show_involved_partition => true)") == [(2, "REQUESTED", "oslo,rome")]
+    assert call(f"run_clustering({index}, op => 'execute', show_involved_partition => true)") == [(2, "COMPLETED", "oslo,rome")]
+    assert call(f"show_clustering({index})") == [(2, "COMPLETED", "*")]
+    assert call(f"run_clustering({index}, options => '{STATED}')") == []
     assert table.to_arrow().sort_by("id").to_pylist() == rows(0)
     for wrong, kind in (("op => 'both'", UsageError), ("order => 'value'", UnsupportedError), ("instants => '1'", UsageError)):
         with pytest.raises(kind, match="run_clustering"):
-            call(f"run_clustering({place}, {wrong})")
+            call(f"run_clustering({index}, {wrong})")
 
 
 @pytest.mark.parametrize("engine", [pytest.param("local", marks=pytest.mark.slow), "spark"])

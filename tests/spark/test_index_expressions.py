@@ -40,16 +40,16 @@ CASES = [
 def test_each_function_gives_what_spark_gives(spark: SparkSession) -> None:
     width = max(len(values) for _, _, values, _, _ in CASES)
     columns = {
-        f"c{place}": pa.array([*values, *[None] * (width - len(values))], kind) for place, (_, _, values, kind, _) in enumerate(CASES)
+        f"c{index}": pa.array([*values, *[None] * (width - len(values))], kind) for index, (_, _, values, kind, _) in enumerate(CASES)
     }
     before = spark.conf.get("spark.sql.session.timeZone")
     spark.conf.set("spark.sql.session.timeZone", ZONE)
     try:
         frame = spark.createDataFrame(pa.table(columns))
-        theirs = frame.select(*(function(f"c{place}").alias(f"c{place}") for place, (*_, function) in enumerate(CASES))).toArrow()
+        theirs = frame.select(*(function(f"c{index}").alias(f"c{index}") for index, (*_, function) in enumerate(CASES))).toArrow()
     finally:
         spark.conf.set("spark.sql.session.timeZone", before)
-    for place, (name, options, *_) in enumerate(CASES):
-        ours = Expression(name, {**options, "timeZone": ZONE}).of_column(columns[f"c{place}"])
+    for index, (name, options, *_) in enumerate(CASES):
+        ours = Expression(name, {**options, "timeZone": ZONE}).of_column(columns[f"c{index}"])
         assert ours is not None
-        assert ours.to_pylist() == theirs.column(place).to_pylist(), name
+        assert ours.to_pylist() == theirs.column(index).to_pylist(), name

@@ -93,9 +93,9 @@ def test_files_of_a_slice_go_when_neither_cache_nor_scan_holds_it(
 ) -> None:
     monkeypatch.setattr(merged_slices, "_CACHED_BYTES", 0)
     monkeypatch.setattr(merged_slices, "_CACHES", weakref.WeakKeyDictionary())
-    held = merged(spark, open_snapshot(trips.storage, SnapshotQuery()), tmp_path / "delta")
+    present = merged(spark, open_snapshot(trips.storage, SnapshotQuery()), tmp_path / "delta")
     assert len(list((tmp_path / "delta").iterdir())) == 2
-    held.clear()
+    present.clear()
     assert list((tmp_path / "delta").iterdir()) == []
 
 

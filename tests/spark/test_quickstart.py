@@ -16,10 +16,10 @@ pytestmark = pytest.mark.spark
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("quickstart") / "tables"
-    run = subprocess.run([sys.executable, "-m", "pyhudi.examples.quickstart", str(place)], capture_output=True, text=True, check=False)
+    index = tmp_path_factory.mktemp("quickstart") / "tables"
+    run = subprocess.run([sys.executable, "-m", "pyhudi.examples.quickstart", str(index)], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout + run.stderr
-    return place
+    return index
 
 
 def test_the_purchases_end_as_the_guide_says(folder):

@@ -87,6 +87,6 @@ def test_threads_read_at_the_same_time(spark: SparkSession, place: Path) -> None
 
 
 def test_entry_is_found_as_a_hudi_table(spark: SparkSession, place: Path) -> None:
-    found = catalog_table.find(spark, "trips")
-    assert found is not None
-    assert found.partition_columns == ("city",)
+    match = catalog_table.find(spark, "trips")
+    assert match is not None
+    assert match.partition_columns == ("city",)

@@ -37,8 +37,8 @@ def test_rows_are_those_that_apache_hudi_read(spark: SparkSession, name: str, fi
     expected = pq.read_table(path.parent / f"{path.name}.expected.parquet")
     found = load(spark, path).toArrow()
     assert found.column_names == expected.column_names
-    moments = HudiTable.open(path).config.partition_fields if "timestamp_partitions" in name else ()
-    assert rows(as_texts(found, moments), found.column_names) == rows(expected, found.column_names)
+    timestamps = HudiTable.open(path).config.partition_fields if "timestamp_partitions" in name else ()
+    assert rows(as_texts(found, timestamps), found.column_names) == rows(expected, found.column_names)
 
 
 def as_texts(found: pa.Table, columns: Sequence[str]) -> pa.Table:

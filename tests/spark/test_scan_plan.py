@@ -75,13 +75,13 @@ def test_small_table_is_broadcast_and_the_large_one_is_not(spark: SparkSession, 
     wide = pa.table([[str(n) * 400 for n in range(40_000)]], names=["text"])
     ids = pa.array(range(40_000), pa.int64())
     large = wide.append_column("id", ids).select(["id", "text"])
-    place = make_table(tmp_path / "large", large.schema, {"": large})
+    index = make_table(tmp_path / "large", large.schema, {"": large})
     spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "200000")
     try:
-        plan = plan_of(load(spark, place).join(load(spark, trips), "id"))
+        plan = plan_of(load(spark, index).join(load(spark, trips), "id"))
         assert "BroadcastHashJoin [id" in plan
         assert "BuildRight" in plan
-        both = plan_of(load(spark, place).alias("a").join(load(spark, place).alias("b"), "id"))
+        both = plan_of(load(spark, index).alias("a").join(load(spark, index).alias("b"), "id"))
         assert "SortMergeJoin" in both
     finally:
         spark.conf.unset("spark.sql.autoBroadcastJoinThreshold")

@@ -115,9 +115,9 @@ def test_encoded_partition_value_is_decoded_only_when_the_table_says_so(spark: S
 
 @pytest.mark.parametrize("kind", [pa.timestamp("us", "UTC"), pa.timestamp("us")], ids=str)
 def test_timestamp_partition_is_read_from_the_file(spark: SparkSession, tmp_path: Path, kind: pa.DataType) -> None:
-    moment = dt.datetime(2026, 1, 2, 3, 4, 5, 678901)
-    frame = load(spark, partitioned(tmp_path, kind, {"1767323045678901": moment}))
-    assert _plain(frame.select("p").toArrow()["p"][0].as_py()) == moment
+    timestamp = dt.datetime(2026, 1, 2, 3, 4, 5, 678901)
+    frame = load(spark, partitioned(tmp_path, kind, {"1767323045678901": timestamp}))
+    assert _plain(frame.select("p").toArrow()["p"][0].as_py()) == timestamp
 
 
 def test_timestamp_key_generator_shows_the_stored_value_which_the_path_only_rounds(spark: SparkSession, tmp_path: Path) -> None:

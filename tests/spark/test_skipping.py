@@ -104,9 +104,9 @@ def test_partition_filters_leave_fewer_slices_to_ask_about(spark: SparkSession, 
 
 def test_explain_shows_the_files(spark: SparkSession, table: HudiTable, capsys: pytest.CaptureFixture[str]) -> None:
     load(spark, table).where("id = 101").explain()
-    said = capsys.readouterr().out
-    assert "== Hudi files ==" in said
-    assert "5 by column_stats" in said or "4 by column_stats" in said
+    stated = capsys.readouterr().out
+    assert "== Hudi files ==" in stated
+    assert "5 by column_stats" in stated or "4 by column_stats" in stated
 
 
 def test_a_session_setting_switches_skipping_off_for_tables_of_the_catalog(spark: SparkSession, table: HudiTable) -> None:

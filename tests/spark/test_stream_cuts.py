@@ -95,7 +95,7 @@ def run_stream(spark: SparkSession, folder: Path, kind: str) -> bool:
 
 
 def put(folder: Path, number: int) -> None:
-    lines = [json.dumps({"id": 2 * number + place, "p": "xy"[place]}) for place in range(2)]
+    lines = [json.dumps({"id": 2 * number + index, "p": "xy"[index]}) for index in range(2)]
     file = folder / "in" / f"{number:04}.json"
     file.write_text("\n".join(lines))
     os.utime(file, (number, 1_800_000_000 + number))  # Spark takes files by their times

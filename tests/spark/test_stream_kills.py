@@ -44,7 +44,7 @@ writer.option("checkpointLocation", f"{folder}/cp").trigger(availableNow=True).s
 def test_a_stream_that_is_killed_again_and_again_writes_every_row_once(kind: str, tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     for number in range(FILES):
-        lines = [json.dumps({"id": 10 * number + place, "p": "xy"[place % 2]}) for place in range(10)]
+        lines = [json.dumps({"id": 10 * number + index, "p": "xy"[index % 2]}) for index in range(10)]
         (tmp_path / "in" / f"{number:03}.json").write_text("\n".join(lines))
     pauses = random.Random(20261121)
     for _ in range(KILLS):

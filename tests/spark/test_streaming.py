@@ -252,12 +252,12 @@ class Limited:
 
     def batches(self) -> list[list[int]]:
         """The ids of each batch until there is no more; the next call goes on from its checkpoint."""
-        found: list[list[int]] = []
-        writer = self.stream().writeStream.foreachBatch(lambda frame, _: found.append(sorted(row.id for row in frame.collect())))
+        result: list[list[int]] = []
+        writer = self.stream().writeStream.foreachBatch(lambda frame, _: result.append(sorted(row.id for row in frame.collect())))
         checkpoint = str(self.pipe.folder / f"limited{len(self.options)}")
         query = writer.option("checkpointLocation", checkpoint).trigger(processingTime="0 seconds").start()
         try:
             query.processAllAvailable()
         finally:
             query.stop()
-        return found
+        return result

@@ -62,10 +62,10 @@ def test_every_type_is_read_back_from_a_data_frame(spark: SparkSession, tmp_path
         part.write.format("hudi").options(**options, **{"pyhudi.engine": engine}).mode("append").save(path)
     found = spark.read.format("hudi").load(path)
     assert shown(found) == shown(rows)
-    kept = {"tinyint": "int", "smallint": "int"}
+    retained = {"tinyint": "int", "smallint": "int"}
     types = {field.name: field.dataType.simpleString() for field in rows.schema.fields}
     assert {field.name: field.dataType.simpleString() for field in found.schema.fields if field.name in types} == {
-        name: kept.get(text, text) for name, text in types.items()
+        name: retained.get(text, text) for name, text in types.items()
     }
 
 

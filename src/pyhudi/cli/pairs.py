@@ -13,10 +13,10 @@ def pairs(texts: Iterable[str]) -> dict[str, str]:
     Raises:
         OptionError: a text is none.
     """
-    found = {}
+    result = {}
     for text in texts:
         key, equals, value = text.partition("=")
         if not equals:
             raise OptionError(f"'{text}' is no option: write KEY=VALUE.")
-        found[key] = value
-    return found
+        result[key] = value
+    return result

@@ -45,13 +45,13 @@ def sizing(entries: int, fpp: float) -> tuple[int, int]:
 
 def positions(key: bytes, bits: int, hashes: int) -> list[int]:
     """Return the bits of a key: each hash is the seed of the next."""
-    found = []
+    result = []
     seed = 0
     for _ in range(hashes):
         seed = murmur(key, seed)
         signed = seed - (1 << 32) if seed >> 31 else seed
-        found.append(abs(signed) % bits)
-    return found
+        result.append(abs(signed) % bits)
+    return result
 
 
 @dataclass(slots=True)

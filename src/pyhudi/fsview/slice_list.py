@@ -85,10 +85,10 @@ class SliceList(Sequence[FileSlice]):
     def __getitem__(self, place: int | slice) -> FileSlice | SliceList:
         if isinstance(place, slice):
             return SliceList(self.paths[place], self.file_ids[place], self.found[place])
-        found, path = self.found[place], self.paths[place]
-        if isinstance(found, FileSlice):
-            return found
-        return FileSlice(FileGroupId(path, self.file_ids[place]), found[1], base_file(path, found))
+        result, path = self.found[place], self.paths[place]
+        if isinstance(result, FileSlice):
+            return result
+        return FileSlice(FileGroupId(path, self.file_ids[place]), result[1], base_file(path, result))
 
     @property
     def made(self) -> list[FileSlice]:
@@ -98,8 +98,8 @@ class SliceList(Sequence[FileSlice]):
     def take(self, places: Iterable[int]) -> SliceList:
         """Return the slices at some places."""
         chosen = list(places)
-        paths, file_ids = ([column[place] for place in chosen] for column in (self.paths, self.file_ids))
-        return SliceList(paths, file_ids, [self.found[place] for place in chosen])
+        paths, file_ids = ([column[index] for index in chosen] for column in (self.paths, self.file_ids))
+        return SliceList(paths, file_ids, [self.found[index] for index in chosen])
 
     def files(self) -> FileColumns:
         """Return the files of all slices, of each its base file before its log files."""

@@ -42,7 +42,7 @@ class Buckets:
         """
         numbers = {beginning: number for number, beginning in enumerate(self.beginnings)}
         length = len(self.beginnings[0])
-        found: dict[int, FileSlice] = {}
+        result: dict[int, FileSlice] = {}
         for file_slice in view.latest_slices(path):
             number = numbers.get(file_slice.group.file_id[:length])
             if number is None:
@@ -50,13 +50,13 @@ class Buckets:
                     f"file group {file_slice.group.file_id} in partition '{path}' of table {view.storage.uri} is none of its {len(numbers)}"
                     " buckets: the options say another number of buckets than the table was written with, or another index wrote to it"
                 )
-            if number in found:
+            if number in result:
                 raise CorruptTableError(
                     f"bucket {number} of partition '{path}' of table {view.storage.uri} has two file groups,"
-                    f" {found[number].group.file_id} and {file_slice.group.file_id}"
+                    f" {result[number].group.file_id} and {file_slice.group.file_id}"
                 )
-            found[number] = file_slice
-        return found
+            result[number] = file_slice
+        return result
 
 
 class Hashing(Protocol):

@@ -65,10 +65,10 @@ def merge(ring: Ring, places: Sequence[int], prefix: str) -> tuple[Node, ...]:
         [(20, 'DELETE'), (10, 'REPLACE')]
     """
     count = len(ring.values)
-    if len(places) < 2 or any((place + 1) % count != after for place, after in pairwise(places)):
+    if len(places) < 2 or any((index + 1) % count != after for index, after in pairwise(places)):
         raise ValueError(f"buckets {list(places)} of {count} do not follow each other")
-    gone = (Node(ring.values[place], None, Tag.DELETE) for place in places[:-1])
-    return (*gone, Node(ring.values[places[-1]], prefix, Tag.REPLACE))
+    removed = (Node(ring.values[index], None, Tag.DELETE) for index in places[:-1])
+    return (*removed, Node(ring.values[places[-1]], prefix, Tag.REPLACE))
 
 
 def resized(ring: Ring, nodes: Sequence[Node], instant: str) -> Ring:

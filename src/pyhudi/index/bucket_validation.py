@@ -61,10 +61,10 @@ def _check(lookup: Lookup, view: FileSystemView, path: str, buckets: Buckets) ->
             break
         keys = _some_keys(lookup, file_slice)
         checked += len(keys)
-        for key, place in zip(keys, buckets.numbers(pa.array(keys, pa.string())).tolist(), strict=True):
-            if not file_slice.group.file_id.startswith(buckets.beginnings[place]):
+        for key, index in zip(keys, buckets.numbers(pa.array(keys, pa.string())).tolist(), strict=True):
+            if not file_slice.group.file_id.startswith(buckets.beginnings[index]):
                 raise OptionError(
-                    f"the options contradict table {view.config.name}: by them the record key '{key}' belongs to bucket {place} of"
+                    f"the options contradict table {view.config.name}: by them the record key '{key}' belongs to bucket {index} of"
                     f" partition '{path}', and it is in file group {file_slice.group.file_id}. Leave out, or give as the table "
                     "was written with,"
                     f" {BUCKET_COUNT}, {HASH_FIELDS} and {EXPRESSIONS}."
@@ -117,9 +117,9 @@ class ProvenBuckets:
 def _slices(lookup: Lookup, recent: Sequence[FileGroupId]) -> list[FileSlice]:
     """Return slices of one partition that was written of late, the greatest buckets first: they tell most."""
     for path in dict.fromkeys(group.partition_path for group in recent):
-        found = [file_slice for file_slice in lookup.view.latest_slices(path) if bucket_of(file_slice.group.file_id) is not None]
-        if found:
-            return sorted(found, key=lambda file_slice: file_slice.group.file_id, reverse=True)
+        matches = [file_slice for file_slice in lookup.view.latest_slices(path) if bucket_of(file_slice.group.file_id) is not None]
+        if matches:
+            return sorted(matches, key=lambda file_slice: file_slice.group.file_id, reverse=True)
     return []
 
 
@@ -138,8 +138,8 @@ def _some_keys(lookup: Lookup, file_slice: FileSlice) -> list[str]:
         return _all_keys(lookup, file_slice)
     with open_parquet(lookup.storage, file_slice.base.path) as parquet:
         batch = next(parquet.iter_batches(_LEAST_KEYS, columns=[RECORD_KEY]), None)
-    found: list[str] = [] if batch is None else batch.column(0).to_pylist()
-    return found
+    result: list[str] = [] if batch is None else batch.column(0).to_pylist()
+    return result
 
 
 def _all_keys(lookup: Lookup, file_slice: FileSlice) -> list[str]:

@@ -109,8 +109,8 @@ def _named(name: str, asked: IndexOptions, config: TableConfig) -> Index:
 def _bucket_index(asked: IndexOptions, lookup: Lookup, recent: Sequence[FileGroupId]) -> BucketIndex:
     config = lookup.view.config
     fields = asked.hash_fields or tuple(config.record_key_fields)
-    if strange := [field for field in fields if field not in config.record_key_fields]:
-        raise OptionError(f"{names.HASH_FIELDS} names '{strange[0]}', which is no record key field of table {config.name}")
+    if unknown := [field for field in fields if field not in config.record_key_fields]:
+        raise OptionError(f"{names.HASH_FIELDS} names '{unknown[0]}', which is no record key field of table {config.name}")
     if not fields:
         raise OptionError(f"{names.TYPE}={names.BUCKET} needs a record key, and table {config.name} has none")
     if asked.consistent or has_rings(lookup.view):
@@ -134,8 +134,8 @@ def _bucket_index(asked: IndexOptions, lookup: Lookup, recent: Sequence[FileGrou
 def _check_rules(rules: CountRules, asked: IndexOptions, config: TableConfig) -> None:
     """Refuse options that say other numbers of buckets than the table does."""
     if asked.expressions and parse_expressions(asked.expressions, names.EXPRESSIONS) != rules.expressions:
-        told = ";".join(f"{expression},{count}" for expression, count in rules.expressions)
-        raise OptionError(f"{names.EXPRESSIONS}={asked.expressions} contradicts table {config.name}, which has '{told}': leave it out")
+        recorded = ";".join(f"{expression},{count}" for expression, count in rules.expressions)
+        raise OptionError(f"{names.EXPRESSIONS}={asked.expressions} contradicts table {config.name}, which has '{recorded}': leave it out")
     if asked.bucket_count not in (None, rules.default):
         raise OptionError(
             f"{names.BUCKET_COUNT}={asked.bucket_count} contradicts table {config.name}, whose partitions that no expression matches have"

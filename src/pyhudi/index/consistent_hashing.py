@@ -73,10 +73,10 @@ class ConsistentBuckets:
 
 def _check_not_replaced(ring: Ring, view: FileSystemView, path: str) -> None:
     """Refuse a ring that names a file group which readers leave out: what is written to it would never be seen."""
-    gone = [file_id for file_id in ring.file_ids if FileGroupId(path, file_id) in view.replaced]
-    if gone:
+    removed = [file_id for file_id in ring.file_ids if FileGroupId(path, file_id) in view.replaced]
+    if removed:
         raise UnsupportedError(
-            f"file group {gone[0]} in partition '{path}' of table {view.storage.uri} was replaced, and consistent hashing would write to"
+            f"file group {removed[0]} in partition '{path}' of table {view.storage.uri} was replaced, and consistent hashing would write to"
             " it again, where no reader looks. Write the rows into another partition, or into a new table."
         )
 
@@ -160,16 +160,16 @@ def _parse(view: FileSystemView, path: str, instant: str) -> Ring:
     name = ring_file(path, instant)
     try:
         content = parse_json(view.storage.read(name, max_bytes=_MAX_BYTES))
-        kept = sorted(
+        retained = sorted(
             (int(node["value"]), str(uuid.UUID(node["fileIdPrefix"]))) for node in content["nodes"] if node.get("tag") != "DELETE"
         )
         number, count = int(content.get("seqNo", 0)), int(content.get("numBuckets", 0))
     except (ValueError, KeyError, TypeError, AttributeError, CorruptTableError) as error:
         raise CorruptTableError(f"file {name} of table {view.storage.uri} is damaged: {error}") from None
-    values = tuple(value for value, _ in kept)
-    if not kept or len(set(values)) < len(values) or any(not 0 <= value <= GREATEST for value in values):
+    values = tuple(value for value, _ in retained)
+    if not retained or len(set(values)) < len(values) or any(not 0 <= value <= GREATEST for value in values):
         raise CorruptTableError(f"file {name} of table {view.storage.uri} is damaged: its nodes are no ring")
-    return Ring(values, tuple(prefix for _, prefix in kept), instant, number, count or len(kept))
+    return Ring(values, tuple(prefix for _, prefix in retained), instant, number, count or len(retained))
 
 
 def render_ring(ring: Ring, path: str) -> bytes:

@@ -77,9 +77,9 @@ class GlobalIndex:
         keys = key_array(part.rows)
         within = [hits for hits in found if hits.file_slice.group.partition_path == part.partition_path]
         here = of_live_records(within, keys, facts.standing)
-        elsewhere = [hits for hits in found if hits.file_slice.group.partition_path != part.partition_path]
+        others = [hits for hits in found if hits.file_slice.group.partition_path != part.partition_path]
         settled = late = pa.repeat(pa.scalar(False), part.rows.num_rows)
-        for hits in elsewhere:
+        for hits in others:
             mask = facts.standing(hits, keys)
             if not self.move:
                 routes.update(hits, part.rows, mask)
@@ -136,8 +136,8 @@ class StoredFacts:
         incoming = rows.select([RECORD_KEY, *self.ordering_fields])
         stored = live_rows(self.lookup, file_slice, key_array(rows), self.ordering_fields).cast(incoming.schema)
         both = pa.concat_tables([_marked(stored, incoming=False), _marked(incoming, incoming=True)])
-        kept = greatest_of_each_key(both, self.ordering_fields)
-        winning = kept.filter(kept.column(_ORIGIN)).column(RECORD_KEY)
+        retained = greatest_of_each_key(both, self.ordering_fields)
+        winning = retained.filter(retained.column(_ORIGIN)).column(RECORD_KEY)
         return pc.is_in(key_array(rows), value_set=winning.combine_chunks())
 
 

@@ -41,12 +41,12 @@ class KeyScan:
             )
             for number, file_slice in asked
         ]
-        found: list[list[Hits]] = [[] for _ in wanted]
+        result: list[list[Hits]] = [[] for _ in wanted]
         rows = lookup.engine.run(functools.partial(_rows_of, lookup.storage, lookup.context, self.precheck), tasks)
-        for (number, file_slice), places in zip(asked, rows, strict=True):
-            if places.null_count < len(places):
-                found[number].append(Hits(file_slice, places))
-        return found
+        for (number, file_slice), indices in zip(asked, rows, strict=True):
+            if indices.null_count < len(indices):
+                result[number].append(Hits(file_slice, indices))
+        return result
 
 
 @dataclass(frozen=True, slots=True)

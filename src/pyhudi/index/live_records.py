@@ -51,13 +51,13 @@ def of_live_records(found: Sequence[Hits], keys: pa.StringArray, stands: Stands)
     shared = pa.array(counts > 1) if found else pa.array([], pa.bool_())
     if not pc.any(shared).as_py() or not any(hits.file_slice.logs for hits in found):
         return list(found)
-    kept = [pc.or_(pc.and_not(hits.rows.is_valid(), shared), stands(only(hits, shared), keys)) for hits in found]
-    homeless = pc.and_(shared, pc.invert(functools.reduce(pc.or_, kept)))
-    for place, hits in enumerate(found):
-        first = pc.and_(homeless, hits.rows.is_valid())
-        kept[place] = pc.or_(kept[place], first)
-        homeless = pc.and_not(homeless, first)
-    return [only(hits, mask) for hits, mask in zip(found, kept, strict=True)]
+    retained = [pc.or_(pc.and_not(hits.rows.is_valid(), shared), stands(only(hits, shared), keys)) for hits in found]
+    unmatched = pc.and_(shared, pc.invert(functools.reduce(pc.or_, retained)))
+    for index, hits in enumerate(found):
+        first = pc.and_(unmatched, hits.rows.is_valid())
+        retained[index] = pc.or_(retained[index], first)
+        unmatched = pc.and_not(unmatched, first)
+    return [only(hits, mask) for hits, mask in zip(found, retained, strict=True)]
 
 
 def only(hits: Hits, mask: pa.BooleanArray) -> Hits:

@@ -45,13 +45,13 @@ class RecordIndexLookup:
 
     def _found(self, wanted: Sequence[Wanted], lookup: Lookup) -> list[list[Hits]]:
         table = usable_metadata_table(lookup, RECORD_INDEX)
-        places = [_places(table, one) for one in wanted]
+        indices = [_places(table, one) for one in wanted]
         is_exact = table.is_by_partition or not lookup.view.config.partition_fields
-        elsewhere = [_elsewhere(one, found, is_exact=is_exact) for one, found in zip(wanted, places, strict=True)]
+        elsewhere = [_elsewhere(one, found, is_exact=is_exact) for one, found in zip(wanted, indices, strict=True)]
         scanned = self.otherwise.find(elsewhere, lookup) if any(len(one.keys) for one in elsewhere) else [[] for _ in wanted]
         return [
             _one_a_slice([*_hits_of(one, found, lookup), *(_spread(hits, others, one) for hits in more)])
-            for one, found, others, more in zip(wanted, places, elsewhere, scanned, strict=True)
+            for one, found, others, more in zip(wanted, indices, elsewhere, scanned, strict=True)
         ]
 
 
@@ -60,7 +60,7 @@ def _places(table: MetadataTable, wanted: Wanted) -> Mapping[str, Sequence[Recor
     if wanted.partition_path is None:
         return table.record_places(wanted.keys.unique().to_pylist())
     found = table.lookup_record_keys(wanted.keys.unique().to_pylist(), wanted.partition_path)
-    return {key: [place] for key, place in found.items()}
+    return {key: [index] for key, index in found.items()}
 
 
 def _elsewhere(wanted: Wanted, places: Mapping[str, Sequence[RecordLocation]], *, is_exact: bool) -> Wanted:
@@ -69,7 +69,7 @@ def _elsewhere(wanted: Wanted, places: Mapping[str, Sequence[RecordLocation]], *
     if path is None or is_exact:
         return Wanted(pa.array([], pa.string()), path)
     keys = wanted.keys.unique().to_pylist()
-    return Wanted(pa.array([key for key in keys if all(place.partition_path != path for place in places.get(key, ()))], pa.string()), path)
+    return Wanted(pa.array([key for key in keys if all(index.partition_path != path for index in places.get(key, ()))], pa.string()), path)
 
 
 def _one_a_slice(found: Sequence[Hits]) -> list[Hits]:
@@ -77,7 +77,7 @@ def _one_a_slice(found: Sequence[Hits]) -> list[Hits]:
     rows: dict[FileSlice, pa.Int64Array] = {}
     for hits in found:
         rows[hits.file_slice] = pc.coalesce(rows[hits.file_slice], hits.rows) if hits.file_slice in rows else hits.rows
-    return [Hits(file_slice, places) for file_slice, places in rows.items()]
+    return [Hits(file_slice, indices) for file_slice, indices in rows.items()]
 
 
 def _spread(hits: Hits, asked: Wanted, wanted: Wanted) -> Hits:
@@ -88,9 +88,9 @@ def _spread(hits: Hits, asked: Wanted, wanted: Wanted) -> Hits:
 def _hits_of(wanted: Wanted, places: Mapping[str, Sequence[RecordLocation]], lookup: Lookup) -> list[Hits]:
     rows: dict[FileGroupId, list[int]] = {}
     for row, key in enumerate(wanted.keys.to_pylist()):
-        for place in places.get(key, ()):
-            if wanted.partition_path in (None, place.partition_path):
-                rows.setdefault(FileGroupId(place.partition_path, place.file_id), []).append(row)
+        for index in places.get(key, ()):
+            if wanted.partition_path in (None, index.partition_path):
+                rows.setdefault(FileGroupId(index.partition_path, index.file_id), []).append(row)
     return [Hits(_slice_of(group, lookup), _marked(found, len(wanted.keys))) for group, found in rows.items()]
 
 

@@ -82,9 +82,9 @@ def with_sure_positions(rows: pa.Table) -> pa.Table:
     """Return keyed rows so that a key which was found in several places has the position `SEVERAL`."""
     if POSITION_COLUMN not in rows.schema.names:
         return rows
-    places = rows.group_by(RECORD_KEY).aggregate([(POSITION_COLUMN, "min"), (POSITION_COLUMN, "max")])
-    least, greatest = (places.column(f"{POSITION_COLUMN}_{end}") for end in ("min", "max"))
-    doubtful = pc.is_in(rows.column(RECORD_KEY), value_set=places.column(RECORD_KEY).filter(pc.less(least, greatest)).combine_chunks())
+    indices = rows.group_by(RECORD_KEY).aggregate([(POSITION_COLUMN, "min"), (POSITION_COLUMN, "max")])
+    least, greatest = (indices.column(f"{POSITION_COLUMN}_{end}") for end in ("min", "max"))
+    doubtful = pc.is_in(rows.column(RECORD_KEY), value_set=indices.column(RECORD_KEY).filter(pc.less(least, greatest)).combine_chunks())
     positions = pc.if_else(doubtful, SEVERAL, rows.column(POSITION_COLUMN))
     return rows.set_column(rows.schema.get_field_index(POSITION_COLUMN), POSITION_COLUMN, positions)
 

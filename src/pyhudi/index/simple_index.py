@@ -32,16 +32,16 @@ class PartitionIndex:
 
     def tag(self, parts: Sequence[PartitionRows], lookup: Lookup) -> list[TaggedRows]:
         """Return the rows by where they go; see the protocol."""
-        found = self.finder.find([Wanted(key_array(part.rows), part.partition_path) for part in parts], lookup)
-        return [_tagged(part, hits, lookup) for part, hits in zip(parts, found, strict=True)]
+        match = self.finder.find([Wanted(key_array(part.rows), part.partition_path) for part in parts], lookup)
+        return [_tagged(part, hits, lookup) for part, hits in zip(parts, match, strict=True)]
 
 
 def _tagged(part: PartitionRows, found: Sequence[Hits], lookup: Lookup) -> TaggedRows:
     keys = key_array(part.rows)
-    stands = functools.partial(standing, lookup)
+    is_live = functools.partial(standing, lookup)
     if lookup.standing:
-        found = [only(hits, stands(hits, keys)) for hits in found]
-    return split_by_hits(part, of_live_records(found, keys, stands), positions=lookup.positions)
+        found = [only(hits, is_live(hits, keys)) for hits in found]
+    return split_by_hits(part, of_live_records(found, keys, is_live), positions=lookup.positions)
 
 
 def split_by_hits(part: PartitionRows, found: Sequence[Hits], *, positions: bool) -> TaggedRows:

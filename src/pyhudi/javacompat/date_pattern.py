@@ -59,18 +59,18 @@ def parse_pattern(pattern: str) -> tuple[Token, ...]:
     if not pattern:
         raise OptionError("a date pattern is empty; give one such as yyyy-MM-dd.")
     tokens: list[Token] = []
-    place = 0
-    while place < len(pattern):
-        letter = pattern[place]
+    index = 0
+    while index < len(pattern):
+        letter = pattern[index]
         if letter.isascii() and letter.isalpha():
-            end = place
+            end = index
             while end < len(pattern) and pattern[end] == letter:
                 end += 1
-            tokens.append(_letters(letter, end - place, pattern))
+            tokens.append(_letters(letter, end - index, pattern))
         else:
-            text, end = _literal(pattern, place)
+            text, end = _literal(pattern, index)
             tokens.append(Literal(text))
-        place = end
+        index = end
     return tuple(_with_neighbours(tokens))
 
 
@@ -85,21 +85,21 @@ def _letters(letter: str, count: int, pattern: str) -> Letters:
 
 def _literal(pattern: str, begin: int) -> tuple[str, int]:
     """Return text up to the next letter outside of quotes, and where it ends; two quotes are one."""
-    text, quoted, place = "", False, begin
-    while place < len(pattern):
-        char = pattern[place]
+    text, quoted, index = "", False, begin
+    while index < len(pattern):
+        char = pattern[index]
         if char == "'":
-            if pattern[place + 1 : place + 2] == "'":
+            if pattern[index + 1 : index + 2] == "'":
                 text += "'"
-                place += 1
+                index += 1
             else:
                 quoted = not quoted
         elif not quoted and char.isascii() and char.isalpha():
             break
         else:
             text += char
-        place += 1
-    return text, place
+        index += 1
+    return text, index
 
 
 def _with_neighbours(tokens: list[Token]) -> list[Token]:

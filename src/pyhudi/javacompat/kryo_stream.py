@@ -95,10 +95,10 @@ class KryoStream:
             return None
         if marker > 1:
             return _NUMBERED.get(marker - 2, f"number {marker - 2}")
-        place = self.number()
-        if place == len(self._names):
+        index = self.number()
+        if index == len(self._names):
             self._names.append(self.string())
-        return self._names[place]
+        return self._names[index]
 
     def expect(self, *names: str) -> str:
         """Read a class that must be one of these."""
@@ -123,11 +123,11 @@ class KryoStream:
 
     def text(self) -> str | None:
         """Read a text that may have come before."""
-        found = self.known()
-        if found is NEW:
-            place = self.reserve()
-            found = self.string()
-            self.keep(place, found)
-        if found is not None and not isinstance(found, str):
+        result = self.known()
+        if result is NEW:
+            index = self.reserve()
+            result = self.string()
+            self.keep(index, result)
+        if result is not None and not isinstance(result, str):
             raise CorruptTableError("a delete block refers to something else where a text must be")
-        return found
+        return result

@@ -55,8 +55,8 @@ class Zone:
         """Return what the zone is off UTC at a moment, all in milliseconds."""
         if self.fixed is not None:
             return self.fixed
-        moment = (_EPOCH + timedelta(seconds=_within(millis // 1000))).replace(tzinfo=UTC)
-        return _milliseconds(moment.astimezone(zoneinfo.ZoneInfo(self.name) if self.name else None))
+        timestamp = (_EPOCH + timedelta(seconds=_within(millis // 1000))).replace(tzinfo=UTC)
+        return _milliseconds(timestamp.astimezone(zoneinfo.ZoneInfo(self.name) if self.name else None))
 
     def offset_of_local(self, millis: int) -> int | None:
         """Return the same for a time on the zone's clocks, the earlier moment when there are two; None when clocks skip that time."""

@@ -89,9 +89,9 @@ def _layout(config: TableConfig, kind: KeyGeneratorType, year_now: int) -> Parti
     if kind is KeyGeneratorType.GLOBAL_DELETE and names:
         raise OptionError(f"Table '{config.name}' has key generator GLOBAL_DELETE, which makes no partitions, and partition fields.")
     parts = _parts(config, kind)
-    moments = timestamp_text(config.properties, year_now=year_now) if _TIMESTAMP_PART in parts else None
+    timestamps = timestamp_text(config.properties, year_now=year_now) if _TIMESTAMP_PART in parts else None
     fields = tuple(
-        PartitionField(name, moments if part == _TIMESTAMP_PART else None, config.timestamps_as_text)
+        PartitionField(name, timestamps if part == _TIMESTAMP_PART else None, config.timestamps_as_text)
         for name, part in zip(names, parts, strict=True)
     )
     return PartitionLayout(fields, config.hive_style, config.url_encode, config.slash_dates, config.drop_partition_columns)

@@ -97,8 +97,8 @@ class PartitionLayout:
 
     def _check_told(self, path: str, values: Texts) -> None:
         """Refuse a path from which the values could not be read again."""
-        told = parse(path, self.names, hive_style=self.hive_style, url_encode=self.url_encode)
-        if told != tuple(value or None for value in values):
+        recorded = parse(path, self.names, hive_style=self.hive_style, url_encode=self.url_encode)
+        if recorded != tuple(value or None for value in values):
             raise KeyFieldError(f"partition path '{path}' tells other values than these, and the files leave the partition columns out")
 
 

@@ -52,11 +52,11 @@ def combined(versions: Sequence[Version], mode: MergeMode) -> int:
         IndexError: there is no version.
     """
     best = 0
-    for place in range(1, len(versions)):
-        stored, incoming = versions[best], versions[place]
+    for index in range(1, len(versions)):
+        stored, incoming = versions[best], versions[index]
         commit_time = stored.by_commit_time or incoming.by_commit_time
         if commit_time or newer_wins(stored.ordering, incoming.ordering, mode):
-            best = place
+            best = index
     return best
 
 

@@ -64,8 +64,8 @@ def with_meta_fields(avro_json: str) -> str:
 def only_fields(avro_json: str, names: Collection[str]) -> str:
     """Return the schema with its meta fields and, of the data, only the fields named."""
     record = _load(avro_json)
-    kept = [field for field in record["fields"] if is_meta_column(field["name"]) or field["name"] in names]
-    return _dump({**record, "fields": kept})
+    retained = [field for field in record["fields"] if is_meta_column(field["name"]) or field["name"] in names]
+    return _dump({**record, "fields": retained})
 
 
 @lru_cache(maxsize=64)

@@ -67,10 +67,10 @@ class _TypeReader:
     def _by_name(self, name: str, namespace: str) -> pa.DataType:
         if name in _PRIMITIVES:
             return _PRIMITIVES[name]
-        found = self._named.get(f"{namespace}.{name}" if namespace and "." not in name else name)
-        if found is None:
+        match = self._named.get(f"{namespace}.{name}" if namespace and "." not in name else name)
+        if match is None:
             raise UnsupportedError(f"The table's schema holds the unknown type '{name}'; it is not served.")
-        return found
+        return match
 
     def _complex(self, avro: dict[str, Any], namespace: str) -> pa.DataType:
         kind = avro["type"]

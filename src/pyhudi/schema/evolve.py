@@ -83,14 +83,14 @@ def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
         return _checked(table)
     if any(_has_wide_offsets(field.type) for field in table.schema):
         table = pa.Table.from_batches(table.to_batches(max_chunksize=_ROWS_PER_CHUNK), schema=table.schema)
-    places = _places(table.schema)
+    indices = _places(table.schema)
     columns = []
     for field in schema:
-        place = places.get(field.name, places.get(field.name.lower()))
-        if place is None:
+        index = indices.get(field.name, indices.get(field.name.lower()))
+        if index is None:
             columns.append(pa.chunked_array([pa.nulls(table.num_rows, field.type)]))
         else:
-            columns.append(conform_column(table.column(place), field.type, field.name))
+            columns.append(conform_column(table.column(index), field.type, field.name))
     return _checked(pa.Table.from_arrays(columns, schema=schema))
 
 
@@ -115,10 +115,10 @@ def conform_column(column: pa.ChunkedArray, target: pa.DataType, name: str) -> p
 
 def _places(schema: pa.Schema) -> dict[str, int]:
     """Column numbers by name; by lower-case name too where that is free."""
-    places = {name: place for place, name in enumerate(schema.names)}
-    for place, name in enumerate(schema.names):
-        places.setdefault(name.lower(), place)
-    return places
+    indices = {name: index for index, name in enumerate(schema.names)}
+    for index, name in enumerate(schema.names):
+        indices.setdefault(name.lower(), index)
+    return indices
 
 
 def _plain_dictionary(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -148,5 +148,5 @@ def _checked(table: pa.Table) -> pa.Table:
             raise SchemaError(f"Column '{field.name}' holds a null, which the table does not allow in it.")
     if not any(has_required_fields(field.type) for field in table.schema):
         return table
-    columns = [without_hidden_nulls(table.column(place), field.type, field.name) for place, field in enumerate(table.schema)]
+    columns = [without_hidden_nulls(table.column(index), field.type, field.name) for index, field in enumerate(table.schema)]
     return pa.Table.from_arrays(columns, schema=table.schema)

@@ -33,7 +33,7 @@ def has_required_fields(arrow: pa.DataType) -> bool:
     """Tell whether a type has a struct with a field that allows no nulls, at any depth."""
     if not pt.is_nested(arrow):
         return False
-    parts = [arrow.field(place) for place in range(arrow.num_fields)]
+    parts = [arrow.field(index) for index in range(arrow.num_fields)]
     return any((pt.is_struct(arrow) and not part.nullable) or has_required_fields(part.type) for part in parts)
 
 
@@ -64,17 +64,17 @@ def _filled(values: pa.Array, target: pa.DataType, name: str) -> pa.Array:
 
 
 def _filled_struct(values: pa.StructArray, target: pa.StructType, name: str) -> pa.Array:
-    gone = values.is_null()
+    removed = values.is_null()
     parts = []
-    for place, field in enumerate(target):
-        part = _filled(values.field(place), field.type, f"{name}.{field.name}")
+    for index, field in enumerate(target):
+        part = _filled(values.field(index), field.type, f"{name}.{field.name}")
         if not field.nullable and part.null_count:
-            if pc.any(pc.and_not(part.is_null(), gone)).as_py():
+            if pc.any(pc.and_not(part.is_null(), removed)).as_py():
                 raise SchemaError(f"Column '{name}.{field.name}' holds a null, which its type does not allow.")
             whole = pa.concat_arrays([part, _some_value(field.type)])
             part = whole.take(pc.if_else(part.is_null(), len(part), pa.array(np.arange(len(part)))))
         parts.append(part)
-    return pa.StructArray.from_arrays(parts, fields=list(target), mask=gone)
+    return pa.StructArray.from_arrays(parts, fields=list(target), mask=removed)
 
 
 def _some_value(arrow: pa.DataType) -> pa.Array:

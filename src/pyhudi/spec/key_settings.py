@@ -37,13 +37,13 @@ def key_lines(options: Options, version: int) -> dict[str, str]:
     Raises:
         OptionError: two options contradict each other.
     """
-    found = {name: value for name in NAMES if (value := options.get(name)) is not None}
+    matches = {name: value for name in NAMES if (value := options.get(name)) is not None}
     for name in FLAG_LINES:
         if options.flag(name) != (name == keys.POPULATE_META_FIELDS):
-            found[name] = options.text(name).strip().lower()
+            matches[name] = options.text(name).strip().lower()
     if class_name := options.get(CLASS_OPTION):
-        found[keys.KEY_GENERATOR_CLASS] = class_name
-    return found | _encoding(options, version)
+        matches[keys.KEY_GENERATOR_CLASS] = class_name
+    return matches | _encoding(options, version)
 
 
 def _encoding(options: Options, version: int) -> dict[str, str]:

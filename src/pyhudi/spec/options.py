@@ -93,9 +93,9 @@ def resolve(options: Mapping[str, object]) -> Options:
     _check_mapping(options)
     found: dict[str, tuple[str, str]] = {}
     prefix = str(options.get(_NOTES_PREFIX, "_"))
-    texts = _texts(options)
-    is_strict = _is_strict(texts)
-    for name, value in sorted(texts.items(), key=lambda option: not option[0].startswith(_SPARK_PREFIX)):
+    strings = _texts(options)
+    is_strict = _is_strict(strings)
+    for name, value in sorted(strings.items(), key=lambda option: not option[0].startswith(_SPARK_PREFIX)):
         own_name = name.removeprefix(_SPARK_PREFIX)
         if prefix and own_name.startswith(prefix) and find_key(own_name) is None:
             found[own_name] = (name, value)
@@ -121,12 +121,12 @@ def merge_options(*levels: Mapping[str, str]) -> dict[str, str]:
         >>> overruled({"preCombineField": "a", "hoodie.index.type": "SIMPLE"}, {"orderingFields": "b"})
         {'hoodie.index.type': 'SIMPLE', 'orderingFields': 'b'}
     """
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for level in levels:
         _check_mapping(level)
-        said = {_identity(name) for name in level}
-        found = {name: value for name, value in found.items() if _identity(name) not in said} | dict(level)
-    return found
+        stated = {_identity(name) for name in level}
+        result = {name: value for name, value in result.items() if _identity(name) not in stated} | dict(level)
+    return result
 
 
 def _check_mapping(options: object) -> None:
@@ -156,14 +156,14 @@ def _identity(name: str) -> str:
 
 def _texts(options: Mapping[str, object]) -> dict[str, str]:
     """Return values as texts: callers may give booleans and numbers, and None for an option that is not given."""
-    texts = {}
+    strings = {}
     for name, value in options.items():
         if value is None:
             continue
         if not isinstance(value, str | bool | int | float):
             raise OptionError(f"{name} is a {type(value).__name__}; give a text, a number or a truth value")
-        texts[name] = str(value).lower() if isinstance(value, bool) else str(value)
-    return texts
+        strings[name] = str(value).lower() if isinstance(value, bool) else str(value)
+    return strings
 
 
 def _is_strict(texts: Mapping[str, str]) -> bool:

@@ -80,17 +80,17 @@ class MemoryStorage:
         start = len("/".join(split_path(path))) + 1 if path else 0
         prefix = f"{path}/" if path else ""
         with self._guarded() as store:
-            found = [
+            matches = [
                 FileStatus(file, len(data), changed)
                 for file, (data, changed) in store.files.items()
                 if file.startswith(prefix) and "/" not in file[start:]
             ]
-            found += [
+            matches += [
                 FileStatus(folder, 0, 0, is_dir=True)
                 for folder in store.folders
                 if folder.startswith(prefix) and folder != path and "/" not in folder[start:]
             ]
-        return sorted(found)
+        return sorted(matches)
 
     def file_names(self, path: str) -> tuple[str, ...]:
         """Return the names of the files in a folder; see the protocol."""

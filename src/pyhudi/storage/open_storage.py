@@ -33,15 +33,15 @@ def open_storage(path: str | os.PathLike[str], storage_options: Mapping[str, str
     text = _path_text(path)
     if storage_options is not None and not _are_texts(storage_options):
         raise OptionError("storage_options must be a mapping whose keys are texts, such as {'anon': True}")
-    found = _SCHEME.fullmatch(text)
-    if found and found[2] is not None and not (found[2] + found[3]).strip("/") and found[1].lower() not in ("file", "memory"):
+    match = _SCHEME.fullmatch(text)
+    if match and match[2] is not None and not (match[2] + match[3]).strip("/") and match[1].lower() not in ("file", "memory"):
         raise OptionError(f"'{text}' names no bucket and no folder")
-    scheme, authority, rest = (found[1].lower(), found[2] or "", found[3]) if found else ("file", "", text)
+    scheme, authority, rest = (match[1].lower(), match[2] or "", match[3]) if match else ("file", "", text)
     if scheme == "file" and authority in ("", "localhost"):
         storage: Storage = LocalStorage(rest.rstrip("/") or "/")
     elif scheme == "memory":
         storage = MemoryStorage((authority + rest).strip("/"))
-    elif found and found[2] is not None and scheme != "file":
+    elif match and match[2] is not None and scheme != "file":
         return ObjectStorage(f"{scheme}://{authority}{rest}".rstrip("/"), tuple(sorted((storage_options or {}).items())))
     else:
         raise UnsupportedError(f"no storage serves '{text}': local paths, file:, memory: and URLs of object stores do")

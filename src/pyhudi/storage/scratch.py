@@ -33,9 +33,9 @@ class ScratchFolder:
     @contextmanager
     def open_output(self, path: str) -> Iterator[BinaryIO]:
         """Open a file for writing in place of whatever has that name."""
-        place = self._place(path)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with place.open("wb") as sink:
+        index = self._place(path)
+        index.parent.mkdir(parents=True, exist_ok=True)
+        with index.open("wb") as sink:
             yield sink
 
     def delete(self, path: str) -> bool:

@@ -75,8 +75,8 @@ def cluster(storage: Storage, clock: Clock, ids: Ids, request: ClusteringRequest
 def is_pending_clustering(storage: Storage, instant: str) -> bool:
     """Tell whether a requested time is that of a pending clustering."""
     config = TableConfig(load_properties(storage))
-    found = load_timeline(storage, config).find(instant)
-    return any(not one.is_completed and pending_clustering(storage, config, one) is not None for one in found)
+    match = load_timeline(storage, config).find(instant)
+    return any(not one.is_completed and pending_clustering(storage, config, one) is not None for one in match)
 
 
 def cancel_clustering(storage: Storage, clock: Clock, ids: Ids, instant: str, *, dry_run: bool) -> RollbackPlan:
@@ -88,13 +88,13 @@ def cancel_clustering(storage: Storage, clock: Clock, ids: Ids, instant: str, *,
     """
     runner = runner_of(ClusteringRunner, storage, clock, ids, resolve({}), None, None)
     with runner.alone(), runner.locked() as table:
-        found = find_clustering(table, instant)
-        groups = bucket_groups(table, found)
-        paths = written_files(table, found, groups)
+        clustering = find_clustering(table, instant)
+        groups = bucket_groups(table, clustering)
+        paths = written_files(table, clustering, groups)
         if not dry_run:
-            cancel(table, found, groups)
+            cancel(table, clustering, groups)
     requests = tuple(RollbackRequest(path.rpartition("/")[0], None, instant, (path,)) for path in paths)
-    return RollbackPlan(InstantInfo(instant, found.action.value), requests)
+    return RollbackPlan(InstantInfo(instant, clustering.action.value), requests)
 
 
 def cluster_before(storage: Storage, config: TableConfig, clock: Clock, ids: Ids, options: Options, engine: Engine | None = None) -> None:

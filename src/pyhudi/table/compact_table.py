@@ -89,12 +89,12 @@ def cancel_compaction(storage: Storage, clock: Clock, ids: Ids, instant: str, *,
     """
     runner = runner_of(CompactionRunner, storage, clock, ids, resolve({}), None, None)
     with runner.alone(), runner.locked() as table:
-        found = find_pending(table.timeline, instant, storage.uri)
-        paths = written_files(table, found, read_plan(table.storage, table.config, found))
+        pending = find_pending(table.timeline, instant, storage.uri)
+        paths = written_files(table, pending, read_plan(table.storage, table.config, pending))
         if not dry_run:
-            cancel(table, found)
+            cancel(table, pending)
     requests = tuple(RollbackRequest(path.rpartition("/")[0], None, instant, (path,)) for path in paths)
-    return RollbackPlan(InstantInfo(instant, found.action.value), requests)
+    return RollbackPlan(InstantInfo(instant, pending.action.value), requests)
 
 
 def compact_after(txn: Transaction, committed: Committed | None, options: Options, engine: Engine | None = None) -> None:

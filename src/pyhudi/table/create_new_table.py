@@ -180,10 +180,10 @@ def _check_free(storage: Storage) -> None:
     for path in (PROPERTIES, BACKUP):
         if storage.stat(path) is not None:
             raise TableExists(f"There is a Hudi table at {storage.uri} already; open it, or delete it first.")
-    strange = next(_strangers(storage), None)
-    if strange is not None:
+    unknown = next(_strangers(storage), None)
+    if unknown is not None:
         raise TableExists(
-            f"{storage.uri} holds '{strange.path}', which is no part of a new Hudi table. A table needs a place of its own:"
+            f"{storage.uri} holds '{unknown.path}', which is no part of a new Hudi table. A table needs a place of its own:"
             " take another path."
         )
 

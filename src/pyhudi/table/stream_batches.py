@@ -80,7 +80,7 @@ def _number(extra: Mapping[str, str], identifier: str) -> int | None:
     if text is None:
         return None
     try:
-        found = json.loads(text).get(identifier)
-        return None if found is None else int(found)
+        match = json.loads(text).get(identifier)
+        return None if match is None else int(match)
     except (ValueError, AttributeError) as error:
         raise CorruptTableError(f"a commit's {_CHECKPOINT} is {text!r}, where a JSON object of numbers belongs") from error

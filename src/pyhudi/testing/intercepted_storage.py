@@ -108,8 +108,8 @@ class InterceptedStorage:
     @contextlib.contextmanager
     def lock(self, timeout_s: float, name: str = "") -> Iterator[None]:
         """Pass the taking of a lock; its release always happens, as it does when a process dies."""
-        with contextlib.ExitStack() as held:
-            self._pass(Call("lock", name), lambda: held.enter_context(self.inner.lock(timeout_s, name)))
+        with contextlib.ExitStack() as present:
+            self._pass(Call("lock", name), lambda: present.enter_context(self.inner.lock(timeout_s, name)))
             yield
 
     def _leave_over(self, path: str, data: bytes) -> None:

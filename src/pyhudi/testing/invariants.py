@@ -124,16 +124,16 @@ def _rolled_back_logs(storage: Storage, config: TableConfig, timeline: Timeline)
 
 def folders_without_metafile(storage: Storage) -> list[str]:
     """Return the folders that hold data files but no partition metafile: their rows would be lost to readers."""
-    found = []
+    result = []
     waiting = [""]
     while waiting:
         folder = waiting.pop()
         listing = storage.list(folder)
         names = {status.name for status in listing}
         if any(map(parse_base_file_name, names)) and PARTITION_METAFILE not in names:
-            found.append(folder)
+            result.append(folder)
         waiting += [status.path for status in listing if status.is_dir and status.path != ".hoodie"]
-    return found
+    return result
 
 
 def _left_overs(storage: Storage, folder: str) -> list[FileStatus]:

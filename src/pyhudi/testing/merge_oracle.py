@@ -44,7 +44,7 @@ class Oracle:
                     later.stored.pop(self._place(row), None)
             case Operation.INSERT_OVERWRITE | Operation.DELETE_PARTITION:
                 touched = {row[self.partition] for row in rows}
-                later.stored = {place: row for place, row in later.stored.items() if place[0] not in touched}
+                later.stored = {index: row for index, row in later.stored.items() if index[0] not in touched}
                 later.put(rows if operation is Operation.INSERT_OVERWRITE else ())
             case Operation.INSERT_OVERWRITE_TABLE:
                 later.stored = {}

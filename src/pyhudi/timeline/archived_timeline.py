@@ -76,8 +76,10 @@ class History(Mapping[str, str]):
         Raises:
             UnsupportedError: an action is unknown to table versions 8 and 9.
         """
-        found = {(row.requested, row.action): row for file in self._all_files() if file.last >= since for row in self._names_of(file).rows}
-        return tuple(self._instant(found[key]) for key in sorted(found))
+        matches = {
+            (row.requested, row.action): row for file in self._all_files() if file.last >= since for row in self._names_of(file).rows
+        }
+        return tuple(self._instant(matches[key]) for key in sorted(matches))
 
     def find(self, requested: str) -> tuple[Instant, ...]:
         """Return the archived instants of a requested time."""
@@ -99,21 +101,21 @@ class History(Mapping[str, str]):
 
     def __getitem__(self, requested: str) -> str:
         """Return the completion time of an archived instant."""
-        found = self.get(requested)
-        if found is None:
+        match = self.get(requested)
+        if match is None:
             raise KeyError(requested)
-        return found
+        return match
 
     def get(self, requested: str, default: _Default | None = None) -> str | _Default | None:  # type: ignore[override]
         """Return the completion time of an archived instant, or the default: asked for each log file of old instants."""
         if (known := self._times.get(requested)) is not None:
             return known
-        if (found := self._lately.get(requested)) is not None:
-            return found
+        if (result := self._lately.get(requested)) is not None:
+            return result
         for file in self._all_files():
-            if file.first <= requested <= file.last and (found := self._names_of(file).times.get(requested)) is not None:
+            if file.first <= requested <= file.last and (result := self._names_of(file).times.get(requested)) is not None:
                 self._lately = self._names_of(file).times
-                return found
+                return result
         return default
 
     def latest_completion(self, first: str, last: str) -> str:
@@ -151,15 +153,15 @@ class History(Mapping[str, str]):
         if file in self._read:
             return self._read[file]
         key = (self._storage.uri, file)
-        found = _known.get(key)
-        if found is None:
+        result = _known.get(key)
+        if result is None:
             rows = self._rows(self._storage, file.path, _NAMES)
             instants = tuple(ArchivedRow(*(row[name] for name in _NAMES)) for row in rows)
             times = {one.requested: one.completed for one in instants if one.completed}
-            found = _Names(instants, times, max(times.values(), default=""))
-            _known.put(key, found)
-        self._read[file] = found
-        return found
+            result = _Names(instants, times, max(times.values(), default=""))
+            _known.put(key, result)
+        self._read[file] = result
+        return result
 
     def _instant(self, row: ArchivedRow) -> Instant:
         try:

@@ -135,8 +135,8 @@ def format_instant(moment: datetime, zone: tzinfo | None) -> str:
 
 def instant_millis(instant: str, zone: str) -> int:
     """Return an instant text as milliseconds since 1970; `zone` is that of the timeline (`UTC` or `LOCAL`)."""
-    moment = _naive(instant)
-    in_zone = moment.astimezone() if (known := zone_of(zone)) is None else moment.replace(tzinfo=known)
+    timestamp = _naive(instant)
+    in_zone = timestamp.astimezone() if (known := zone_of(zone)) is None else timestamp.replace(tzinfo=known)
     return (in_zone - _UNIX_EPOCH) // _STEP
 
 
@@ -166,8 +166,8 @@ def parse_time(time: str | datetime, zone: str) -> str:
         if _EPOCH.fullmatch(text):
             return format_instant(datetime.fromtimestamp(int(text[:10]), UTC), zone_of(zone))[:14] + (text[10:] or "000")
         if _DATE.fullmatch(text):
-            moment = datetime.fromisoformat(text)
-            return _text(moment) if moment.tzinfo is None else format_instant(moment, zone_of(zone))
+            timestamp = datetime.fromisoformat(text)
+            return _text(timestamp) if timestamp.tzinfo is None else format_instant(timestamp, zone_of(zone))
     except (ValueError, OverflowError) as error:
         raise OptionError(f"'{time}' is not a time: {error}") from None
     raise OptionError(f"'{time}' is not a time; write it like 20261201040547825, '2026-12-01' or '2026-12-01 04:05:47.825'")

@@ -66,10 +66,10 @@ def commit_of(storage: Storage, config: TableConfig, timeline: Timeline, instant
 
 def commit_at(storage: Storage, config: TableConfig, timeline: Timeline, requested: str) -> CommitMetadata | None:
     """Return the metadata of the completed write of a requested time, archived or not; None when nobody knows it. Errors as above."""
-    found = timeline.find(requested)
-    if not found and timeline.archive is not None and timeline.is_committed(requested):
-        found = timeline.archive.find(requested)
-    done = next((one for one in found if one.is_completed and one.action.writes_data), None)
+    match = timeline.find(requested)
+    if not match and timeline.archive is not None and timeline.is_committed(requested):
+        match = timeline.archive.find(requested)
+    done = next((one for one in match if one.is_completed and one.action.writes_data), None)
     return None if done is None else commit_of(storage, config, timeline, done)
 
 

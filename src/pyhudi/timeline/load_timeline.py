@@ -46,9 +46,9 @@ def load_timeline(
         if not every:
             raise damage
     repeated = _repeated_completions(storage, config, (instant for instant, _ in every))
-    found = [(instant, modified_ms) for instant, modified_ms in every if instant not in repeated]
-    times = _times_of_files(found, config)
-    instants = fold(instant for instant, _ in found)
+    matches = [(instant, modified_ms) for instant, modified_ms in every if instant not in repeated]
+    times = _times_of_files(matches, config)
+    instants = fold(instant for instant, _ in matches)
     first = min((instant.requested for instant in instants), default="")
     archive = None if rows is None or config.layout == 1 else History(storage, config, rows, times, first)
     return Timeline(
@@ -57,8 +57,8 @@ def load_timeline(
         times if archive is None else archive,
         _origin(storage, config, instants),
         archive=archive,
-        log_compactions=frozenset(instant.requested for instant, _ in found if instant.action is Action.LOG_COMPACTION),
-        services=frozenset(instant.requested for instant, _ in found if instant.action in (Action.COMPACTION, Action.CLUSTERING)),
+        log_compactions=frozenset(instant.requested for instant, _ in matches if instant.action is Action.LOG_COMPACTION),
+        services=frozenset(instant.requested for instant, _ in matches if instant.action in (Action.COMPACTION, Action.CLUSTERING)),
         repeated=tuple(sorted(repeated)),
     )
 

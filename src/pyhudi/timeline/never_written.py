@@ -20,9 +20,9 @@ _META_FOLDER = ".hoodie"
 def lost_timeline(storage: Storage, config: TableConfig) -> CorruptTableError | None:
     """Return the error for a table whose timeline shows no instant although it was written to; None for a new table."""
     where = f"table {storage.uri} is damaged: its timeline '{config.timeline_path}' shows no instant, but "
-    if elsewhere := _other_timeline(storage, config):
+    if others := _other_timeline(storage, config):
         return CorruptTableError(
-            f"{where}there are instants in '{elsewhere}'. Restore {keys.TIMELINE_PATH}, {keys.LAYOUT} and {keys.VERSION} in"
+            f"{where}there are instants in '{others}'. Restore {keys.TIMELINE_PATH}, {keys.LAYOUT} and {keys.VERSION} in"
             " .hoodie/hoodie.properties from a backup before you write to it."
         )
     if config.layout != 1 and (names := storage.file_names(config.history_path)):
@@ -37,8 +37,8 @@ _RESTORE = "Restore that folder from a backup before you write to the table."
 
 def _other_timeline(storage: Storage, config: TableConfig) -> str | None:
     """Return another folder that holds instants, of either layout: one beside the timeline's, or `.hoodie` itself."""
-    beside = [status.path for status in storage.list(_META_FOLDER) if status.is_dir]
-    for folder in (_META_FOLDER, *beside):
+    concurrent = [status.path for status in storage.list(_META_FOLDER) if status.is_dir]
+    for folder in (_META_FOLDER, *concurrent):
         layout = 1 if folder == _META_FOLDER else 2
         if folder != config.timeline_path and any(_is_instant(name, layout) for name in storage.file_names(folder)):
             return folder

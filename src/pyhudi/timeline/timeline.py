@@ -118,16 +118,18 @@ class Timeline:
 
     def requested_by(self, time: str) -> Timeline:
         """Return the timeline of the completed actions requested at or before an instant time."""
-        kept = self._where(lambda instant: instant.is_completed and instant.requested <= time)
-        return replace(kept, until=time)
+        retained = self._where(lambda instant: instant.is_completed and instant.requested <= time)
+        return replace(retained, until=time)
 
     def completed_by(self, time: str) -> Timeline:
         """Return the timeline of the actions that were completed at or before an instant time.
 
         The greatest requested time among them ends the view: nothing that was begun later is archived yet.
         """
-        kept = self._where(lambda one: one.is_completed and (one.completed or self.completion.get(one.requested, one.requested)) <= time)
-        return replace(kept, until=max((instant.requested for instant in kept.instants), default=time))
+        retained = self._where(
+            lambda one: one.is_completed and (one.completed or self.completion.get(one.requested, one.requested)) <= time
+        )
+        return replace(retained, until=max((instant.requested for instant in retained.instants), default=time))
 
     def effective_time(self, time: str) -> str:
         """Return the completion time of the write requested at a time, the time itself when there is none."""
@@ -139,14 +141,14 @@ class Timeline:
         What was archived belongs to it.
         """
         at = self._effect(instant)
-        kept = self._where(lambda one: one.is_completed and self._effect(one) < at)
-        return replace(kept, until=max((one.requested for one in kept.instants), default=self.origin or "0"))
+        retained = self._where(lambda one: one.is_completed and self._effect(one) < at)
+        return replace(retained, until=max((one.requested for one in retained.instants), default=self.origin or "0"))
 
     def through(self, instant: Instant) -> Timeline:
         """Return the timeline of the actions that were completed before a completed one, and that one."""
         at = self._effect(instant)
-        kept = self._where(lambda one: one.is_completed and self._effect(one) <= at)
-        return replace(kept, until=max(one.requested for one in kept.instants))
+        retained = self._where(lambda one: one.is_completed and self._effect(one) <= at)
+        return replace(retained, until=max(one.requested for one in retained.instants))
 
     def with_actions(self, *actions: Action) -> Timeline:
         """Return the timeline of these actions only; what counts as archived stays as it is."""
@@ -175,9 +177,9 @@ class Timeline:
         return self.completion_time(instant.requested) or instant.requested, instant.requested
 
     def _where(self, keep: Callable[[Instant], bool]) -> Timeline:
-        kept = tuple(filter(keep, self.instants))
-        left_out = {one.requested for one in self.instants} - {one.requested for one in kept if one.action is not Action.SAVEPOINT}
-        return replace(self, instants=kept, hidden=self.hidden | left_out)
+        retained = tuple(filter(keep, self.instants))
+        left_out = {one.requested for one in self.instants} - {one.requested for one in retained if one.action is not Action.SAVEPOINT}
+        return replace(self, instants=retained, hidden=self.hidden | left_out)
 
 
 def _first_write(instants: Sequence[Instant]) -> str | None:

@@ -98,8 +98,8 @@ def _merge_level(storage: Storage, config: TableConfig, level: int, limits: Merg
         return False
     name = f"{min(file.first for file in merged)}_{max(file.last for file in merged)}_{level + 1}.parquet"
     size = _write(storage, f"{config.history_path}/{name}", lambda: _batches(storage, merged))
-    kept = _entries([file for file in files if file not in merged])
-    _publish(storage, config, number + 1, (*kept, ManifestEntry(name, size)))
+    retained = _entries([file for file in files if file not in merged])
+    _publish(storage, config, number + 1, (*retained, ManifestEntry(name, size)))
     return True
 
 
@@ -155,9 +155,9 @@ def _forget(storage: Storage, config: TableConfig, retained: int) -> None:
     numbers = sorted(manifest_numbers(listing), reverse=True)
     if len(numbers) <= retained:
         return
-    kept = {file.name for number in numbers[:retained] for file in files_of_manifest(storage, config, number, listing)}
+    remaining = {file.name for number in numbers[:retained] for file in files_of_manifest(storage, config, number, listing)}
     for number in numbers[retained:]:
         storage.delete(manifest_path(config, number))
     for status in listing:
-        if is_history_file(status.name) and status.name not in kept:
+        if is_history_file(status.name) and status.name not in remaining:
             storage.delete(status.path)

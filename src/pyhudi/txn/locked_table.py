@@ -76,9 +76,9 @@ def exclusive_service(storage: Storage, name: str, doing: str) -> Iterator[None]
     Raises:
         ConflictError: another one holds it.
     """
-    with contextlib.ExitStack() as held:
+    with contextlib.ExitStack() as present:
         try:
-            held.enter_context(storage.lock(0, name))
+            present.enter_context(storage.lock(0, name))
         except LockTimeoutError as error:
             raise ConflictError(f"another process or thread is {doing} table {storage.uri}; wait for it and try again.") from error
         yield

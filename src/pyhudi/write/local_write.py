@@ -217,14 +217,14 @@ def _tagged_by_names(
 
 def _tagged_located(stage: PlanningContext, request: WriteRequest, data: pa.Table, tagging: TagOptions, lookup: Lookup) -> list[TaggedRows]:
     """Return rows that bring their places by where they go."""
-    places = Places(stage.view, request.seen)
+    indices = Places(stage.view, request.seen)
     if request.operation is Operation.DELETE_PREPPED:
-        return located_rows.tag_deletes(data, places)
+        return located_rows.tag_deletes(data, indices)
     if holds_old_names(data.schema):
         data = with_location(data, lookup, stage.instant)
     if holds_changes(data.schema):
-        return tag_changes(data, functools.partial(_rekeyed, stage, context=lookup.context), tagging, lookup, places, stage.instant)
-    return without_void_inserts(located_rows.tag_updates(_rekeyed(stage, data, lookup.context), data, places), lookup.context)
+        return tag_changes(data, functools.partial(_rekeyed, stage, context=lookup.context), tagging, lookup, indices, stage.instant)
+    return without_void_inserts(located_rows.tag_updates(_rekeyed(stage, data, lookup.context), data, indices), lookup.context)
 
 
 def _keyed(stage: PlanningContext, request: WriteRequest, data: pa.Table, tagging: TagOptions, context: RecordContext) -> pa.Table:
@@ -267,5 +267,5 @@ def _rekeyed(stage: PlanningContext, data: pa.Table, context: RecordContext) -> 
     keyed = keyed_rows(data, context.incoming_schema, stage.table.config, stage.instant)
     if stage.table.config.record_key_fields:
         return keyed
-    place = keyed.schema.get_field_index(RECORD_KEY)
-    return keyed.set_column(place, pa.field(RECORD_KEY, pa.string()), data.column(RECORD_KEY).cast(pa.string()))
+    index = keyed.schema.get_field_index(RECORD_KEY)
+    return keyed.set_column(index, pa.field(RECORD_KEY, pa.string()), data.column(RECORD_KEY).cast(pa.string()))

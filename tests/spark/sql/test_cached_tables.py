@@ -31,9 +31,9 @@ def _by_another_session(people):
 
 
 def _by_path(people):
-    gone = people.session.sql("SELECT * FROM people WHERE id = 1")
+    removed = people.session.sql("SELECT * FROM people WHERE id = 1")
     options = {"hoodie.datasource.write.operation": "delete"}
-    gone.write.format("hudi").options(**options).mode("append").save(str(people.folder / "people"))
+    removed.write.format("hudi").options(**options).mode("append").save(str(people.folder / "people"))
 
 
 @pytest.mark.parametrize("write", [lambda people: people("DELETE FROM people WHERE id = 1"), _by_table_api, _by_another_session, _by_path])

@@ -86,9 +86,9 @@ def misuse(sql, marked: str, named: str) -> str | None:
     if named not in message:
         return f"does not name {named}: {text}\n{message}"
     start = marked.index("«")
-    found = re.search(r"== SQL \(line (\d+), position (\d+)\) ==|line (\d+) pos (\d+)", message)
-    if found is None:
+    match = re.search(r"== SQL \(line (\d+), position (\d+)\) ==|line (\d+) pos (\d+)", message)
+    if match is None:
         return f"shows no place: {text}\n{message}"
-    line, place = int(found.group(1) or found.group(3)), int(found.group(2) or 0) or int(found.group(4)) + 1
+    line, index = int(match.group(1) or match.group(3)), int(match.group(2) or 0) or int(match.group(4)) + 1
     wanted = (marked.count("\n", 0, start) + 1, start - (marked.rfind("\n", 0, start) + 1) + 1)
-    return None if (line, place) == wanted else f"shows {(line, place)} instead of {wanted}: {text}\n{message}"
+    return None if (line, index) == wanted else f"shows {(line, index)} instead of {wanted}: {text}\n{message}"

@@ -30,11 +30,11 @@ def wide(sql: Sql) -> Sql:
 
 def blocks(table: HudiTable) -> list[LogBlock]:
     view = FileSystemView(table.storage, table.config, load_timeline(table.storage, table.config))
-    found = []
+    result = []
     for log in (log for path in view.partition_paths() for file_slice in view.latest_slices(path) for log in file_slice.logs):
         with table.storage.open_input(log.path) as source:
-            found += scan_blocks(source, log.path, log.size)
-    return found
+            result += scan_blocks(source, log.path, log.size)
+    return result
 
 
 def test_update_writes_the_columns_it_changes(wide: Sql) -> None:

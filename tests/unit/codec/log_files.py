@@ -19,13 +19,13 @@ INSTANT = "20260101000000000"
 @cache
 def real_logs() -> dict[str, bytes]:
     """Every log file of the fixture tables, those of their metadata tables too, by table and path."""
-    found = {}
+    result = {}
     for name in NAMES:
         with zipfile.ZipFile(archive_of(name)) as archive:
             for path in archive.namelist():
                 if "__MACOSX" not in path and parse_log_file_name(path.rsplit("/", 1)[-1]):
-                    found[f"{name}:{path}"] = archive.read(path)
-    return found
+                    result[f"{name}:{path}"] = archive.read(path)
+    return result
 
 
 def scan(data: bytes, path: str = "p/.f-0_1.log.1_0-1-1") -> list[LogBlock]:

@@ -180,8 +180,8 @@ def _place(chance: random.Random, data: bytes) -> int:
 def _change_some_bytes(chance: random.Random, data: bytes) -> bytes:
     changed = bytearray(data)
     for _ in range(chance.choice((1, 1, 2, 4))):
-        place = chance.randrange(len(changed))
-        changed[place] ^= chance.choice((1 << chance.randrange(8), chance.randrange(1, 256)))
+        index = chance.randrange(len(changed))
+        changed[index] ^= chance.choice((1 << chance.randrange(8), chance.randrange(1, 256)))
     return bytes(changed)
 
 
@@ -190,8 +190,8 @@ def _forge_number(chance: random.Random, data: bytes) -> bytes:
     form = chance.choice((">i", ">q", "<i", "<q"))
     value = chance.choice([*_NUMBERS, len(data), len(data) + 1, chance.randrange(-(2**31), 2**31)])
     packed = struct.pack(form, max(min(value, 2**31 - 1), -(2**31)) if form[1] == "i" else value)
-    place = _field(chance, data)
-    return data[:place] + packed + data[place + len(packed) :]
+    index = _field(chance, data)
+    return data[:index] + packed + data[index + len(packed) :]
 
 
 def _field(chance: random.Random, data: bytes) -> int:
@@ -237,15 +237,15 @@ def _cut_off(chance: random.Random, data: bytes) -> bytes:
 
 
 def _forge_anywhere(chance: random.Random, data: bytes) -> bytes:
-    place = _place(chance, data)
+    index = _place(chance, data)
     packed = struct.pack(">i", chance.choice([value for value in _NUMBERS if abs(value) < 2**31]))
-    return data[:place] + packed + data[place + 4 :]
+    return data[:index] + packed + data[index + 4 :]
 
 
 def _insert(chance: random.Random, data: bytes) -> bytes:
-    place = _place(chance, data)
+    index = _place(chance, data)
     file_slice = chance.choice((MAGIC, MAGIC * 3, bytes(chance.randrange(1, 40)), chance.randbytes(chance.randrange(1, 40)), b"\xff" * 12))
-    return data[:place] + file_slice + data[place:]
+    return data[:index] + file_slice + data[index:]
 
 
 def _cut_out(chance: random.Random, data: bytes) -> bytes:

@@ -75,12 +75,12 @@ def test_every_action_file_decodes_and_encodes_to_the_same_bytes(name: str, fixt
 
 
 def test_a_clean_of_apache_hudi_says_what_it_deleted(fixture_table: Callable[[str], Path]) -> None:
-    found = {
+    matches = {
         (instant.action, instant.state): decode(instant.action, instant.state, path.read_bytes())
         for instant, path in action_files(fixture_table("apache_hudi/cleaned_and_archived_v9"))
         if instant.action is Action.CLEAN
     }
-    plan, done = found[Action.CLEAN, State.REQUESTED], found[Action.CLEAN, State.COMPLETED]
+    plan, done = matches[Action.CLEAN, State.REQUESTED], matches[Action.CLEAN, State.COMPLETED]
     planned = {file.rsplit("/", 1)[-1] for files in plan.files.values() for file in files}
     deleted = {file.rsplit("/", 1)[-1] for partition in done.partitions.values() for file in partition.deleted}
     assert planned == deleted
@@ -89,14 +89,14 @@ def test_a_clean_of_apache_hudi_says_what_it_deleted(fixture_table: Callable[[st
 
 
 def test_a_restore_names_the_savepoint_and_what_it_rolled_back(fixture_table: Callable[[str], Path]) -> None:
-    found = {
+    matches = {
         (instant.action, instant.state): (instant, decode(instant.action, instant.state, path.read_bytes()))
         for instant, path in action_files(fixture_table("apache_hudi/restored_v9"))
         if instant.action in {Action.RESTORE, Action.SAVEPOINT}
     }
-    savepoint, _ = found[Action.SAVEPOINT, State.COMPLETED]
-    _, plan = found[Action.RESTORE, State.REQUESTED]
-    _, done = found[Action.RESTORE, State.COMPLETED]
+    savepoint, _ = matches[Action.SAVEPOINT, State.COMPLETED]
+    _, plan = matches[Action.RESTORE, State.REQUESTED]
+    _, done = matches[Action.RESTORE, State.COMPLETED]
     assert plan.savepoint == savepoint.requested
     assert {instant.time for instant in plan.instants} == {instant.time for instant in done.instants} != set()
     assert all(instant.time > savepoint.requested for instant in plan.instants)

@@ -24,9 +24,9 @@ NO_DELETES = bytes.fromhex("00000003 00000001 00")
 
 
 def contents(kind: BlockType) -> list[bytes]:
-    found = [read_content(io.BytesIO(data), block) for data in real_logs().values() for block in scan(data) if block.type is kind]
-    assert found
-    return found
+    result = [read_content(io.BytesIO(data), block) for data in real_logs().values() for block in scan(data) if block.type is kind]
+    assert result
+    return result
 
 
 def test_real_avro_blocks_are_cut_into_records_and_put_together_again() -> None:
@@ -40,7 +40,7 @@ def test_real_avro_blocks_are_cut_into_records_and_put_together_again() -> None:
 def test_records_survive_writing_and_reading(records: list[bytes]) -> None:
     cut = avro_records(encode_avro_content(records))
     assert [bytes(record) for record in cut] == records
-    assert [bytes(cut[place]) for place in range(len(cut))] == records
+    assert [bytes(cut[index]) for index in range(len(cut))] == records
     assert [bytes(record) for record in cut[1:]] == records[1:]
 
 

@@ -44,8 +44,8 @@ def test_killed_compactions_lose_nothing_and_are_made_up_for(tmp_path) -> None:
         check_rows(storage, oracle, number)
         check_sound(storage, number)
     with compactor(storage) as process:
-        said, _ = process.communicate(timeout=120)
-        assert process.returncode == 0, said
+        stated, _ = process.communicate(timeout=120)
+        assert process.returncode == 0, stated
     check_rows(storage, oracle, "after the last compaction")
     assert oracle.agrees(HudiTable(storage).to_arrow(mode="read_optimized").to_pylist())
     check_at_rest(storage, "after the last compaction")

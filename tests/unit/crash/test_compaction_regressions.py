@@ -128,12 +128,12 @@ def history_is_not_asked(monkeypatch) -> None:
     def without_archived(view, settings, busy) -> CompactionPlan:
         made = next(iter(plan.values()))(view, settings, busy)
         known = {instant.requested for instant in view.timeline.instants}
-        kept = [
+        retained = [
             one.__class__(one.base_instant, one.file_id, one.partition_path, one.data_file, logs, one.metrics)
             for one in made.operations or ()
             if (logs := tuple(name for name in one.delta_files or () if name.split("_")[1].split(".")[0] in known))
         ]
-        return CompactionPlan(tuple(kept), extra={}, missing_partitions=())
+        return CompactionPlan(tuple(retained), extra={}, missing_partitions=())
 
     monkeypatch.setattr(schedule_module, "_PLANNERS", dict.fromkeys(plan, without_archived))
 

@@ -73,9 +73,9 @@ def seen(storage: Storage, *, whole: bool = True) -> list[object]:
 
 def archived(storage: Storage) -> list[list[tuple[str, str]]]:
     """What the archives of a table and of its metadata table hold."""
-    places = (storage, FolderStorage(storage, FOLDER))
+    indices = (storage, FolderStorage(storage, FOLDER))
     return [
-        [(row.requested, row.action) for row in archived_rows(place, TableConfig(load_properties(place)), read_rows)] for place in places
+        [(row.requested, row.action) for row in archived_rows(index, TableConfig(load_properties(index)), read_rows)] for index in indices
     ]
 
 

@@ -100,10 +100,10 @@ def check_places(storage: MemoryStorage) -> None:
     view = FileSystemView(storage, table.config, load_timeline(storage, table.config))
     found = table.to_arrow(meta_columns=True)
     for path in set(found["city"].to_pylist()):
-        ring, held = load_ring(view, path), found.filter(pa.compute.field("city") == path)
+        ring, present = load_ring(view, path), found.filter(pa.compute.field("city") == path)
         assert ring is not None
-        places = ring_places(ring.values, ring_hashes(held["_hoodie_record_key"].combine_chunks(), ["id"])).tolist()
-        assert [name.partition("_")[0] for name in held["_hoodie_file_name"].to_pylist()] == [ring.file_ids[place] for place in places]
+        indices = ring_places(ring.values, ring_hashes(present["_hoodie_record_key"].combine_chunks(), ["id"])).tolist()
+        assert [name.partition("_")[0] for name in present["_hoodie_file_name"].to_pylist()] == [ring.file_ids[index] for index in indices]
 
 
 @pytest.mark.parametrize(

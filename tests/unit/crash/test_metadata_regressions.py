@@ -51,11 +51,11 @@ def compaction_done_again(driver: Driver) -> None:
     """R12: a compaction dies after it was told, before it is complete, and the same one is run again."""
     storage, oracle = stored_table(driver)
     driver.write(storage, *WRITE)
-    told = [cut.storage.copy() for cut in cuts(lambda cut: driver.compact(cut, "both"), storage) if was_told(cut)]
-    assert len(told) == 1
-    driver.compact(told[0], "both")
-    assert problems(told[0]) == []
-    assert oracle.after(*WRITE).agrees(driver.read(told[0]))
+    recorded = [cut.storage.copy() for cut in cuts(lambda cut: driver.compact(cut, "both"), storage) if was_told(cut)]
+    assert len(recorded) == 1
+    driver.compact(recorded[0], "both")
+    assert problems(recorded[0]) == []
+    assert oracle.after(*WRITE).agrees(driver.read(recorded[0]))
 
 
 def built_beside_a_write(driver: Driver) -> None:

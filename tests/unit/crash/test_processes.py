@@ -55,8 +55,8 @@ def stop_some_time(storage, first: int, delay_s: float, sign: signal.Signals) ->
     with writer(storage, first, 1000) as process:
         time.sleep(delay_s)
         process.send_signal(sign)
-        told, _ = process.communicate(timeout=60)
-    return max([first, *(int(line) + 1 for line in told.split())])
+        recorded, _ = process.communicate(timeout=60)
+    return max([first, *(int(line) + 1 for line in recorded.split())])
 
 
 def find_next(storage, oracle: Oracle, first: int, untold: int) -> tuple[Oracle, int]:
@@ -115,9 +115,9 @@ def test_writer_interrupted_by_the_keyboard_leaves_whole_writes(storage, times: 
 def test_two_processes_writing_at_once_wait_for_each_other(storage) -> None:
     with writer(storage, 0, 12, "a") as first, writer(storage, 0, 12, "b") as second:
         for process in (first, second):
-            told, problems = process.communicate(timeout=120)
+            recorded, problems = process.communicate(timeout=120)
             assert process.returncode == 0, problems
-            assert told.split() == [str(number) for number in range(12)]
+            assert recorded.split() == [str(number) for number in range(12)]
     oracle = after(after(Oracle("id", "city"), 0, 12, "a"), 0, 12, "b")
     check_rows(storage, oracle, "both writers")
     check_at_rest(storage, "both writers")
@@ -128,9 +128,9 @@ def test_writer_whose_rival_is_killed_takes_over(storage) -> None:
     with writer(storage, 0, 1000, "a") as first, writer(storage, 0, 8, "b") as second:
         assert first.stdout.readline() == "0\n"  # both are at work
         first.kill()
-        told, problems = second.communicate(timeout=120)
+        recorded, problems = second.communicate(timeout=120)
         assert second.returncode == 0, problems
-        assert len(told.split()) == 8
+        assert len(recorded.split()) == 8
         first.communicate()
     check_sound(storage, "after the kill")
     rows = {row["id"]: row for row in DRIVER.read(storage)}

@@ -97,8 +97,8 @@ def rollbacks_after_the_query_are_passed_over(monkeypatch: pytest.MonkeyPatch) -
 
     def without(blocks, visibility, layout):
         until = visibility.until or "9"
-        kept = [one for one in blocks if one.type is not BlockType.COMMAND or (one.header.instant or "") <= until]
-        return choose(kept, visibility, layout)
+        retained = [one for one in blocks if one.type is not BlockType.COMMAND or (one.header.instant or "") <= until]
+        return choose(retained, visibility, layout)
 
     monkeypatch.setattr(delta, "choose_blocks", without)
 
@@ -107,11 +107,11 @@ def rollbacks_reach_the_block_before_them_only(monkeypatch: pytest.MonkeyPatch) 
     choose = delta.choose_blocks
 
     def did_you_mean(blocks, visibility, layout):
-        kept = list(blocks)
-        for place, one in enumerate(kept):
-            if one.type is BlockType.COMMAND and kept[place - 1].header.instant != one.header.target_instant:
-                kept[place] = replace(one, type=BlockType.CDC)
-        return choose(kept, visibility, layout)
+        retained = list(blocks)
+        for index, one in enumerate(retained):
+            if one.type is BlockType.COMMAND and retained[index - 1].header.instant != one.header.target_instant:
+                retained[index] = replace(one, type=BlockType.CDC)
+        return choose(retained, visibility, layout)
 
     monkeypatch.setattr(delta, "choose_blocks", did_you_mean)
 

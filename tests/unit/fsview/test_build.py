@@ -271,10 +271,10 @@ _NAMES = st.builds(lambda make, file_id, day: make(file_id, day), st.sampled_fro
 def test_list_of_latest_slices_holds_the_newest_slice_of_each_group(names, days, replaced, layout) -> None:
     timeline = Timeline(fold(map(commit, days)), layout)
     files = committed_files("p", [FileStatus(f"p/{name}", 10, 0) for name in sorted(names)], timeline)
-    gone = {FileGroupId("p", file_id): at(9) for file_id in replaced}
-    found = latest_slices("p", files, timeline, gone)
-    assert list(found) == [group.slices[0] for group in build_groups("p", files, timeline, gone)]
-    assert list(SliceList.joined([found, found]).take(range(len(found)))) == list(found)
-    assert found.files() == FileColumns.of(
-        file_slice.logs if file_slice.base is None else (file_slice.base, *file_slice.logs) for file_slice in found
+    removed = {FileGroupId("p", file_id): at(9) for file_id in replaced}
+    slices = latest_slices("p", files, timeline, removed)
+    assert list(slices) == [group.slices[0] for group in build_groups("p", files, timeline, removed)]
+    assert list(SliceList.joined([slices, slices]).take(range(len(slices)))) == list(slices)
+    assert slices.files() == FileColumns.of(
+        file_slice.logs if file_slice.base is None else (file_slice.base, *file_slice.logs) for file_slice in slices
     )

@@ -33,11 +33,11 @@ def java_hash(text: str) -> int:
 
 def buckets(table) -> dict[tuple[str, int | None], set[str]]:
     """Record keys by partition and bucket, as the file names say it."""
-    rows, found = table.to_arrow(meta_columns=True).to_pylist(), {}
+    rows, result = table.to_arrow(meta_columns=True).to_pylist(), {}
     for row in rows:
-        place = (row["_hoodie_partition_path"], bucket_of(row["_hoodie_file_name"]))
-        found.setdefault(place, set()).add(row["_hoodie_record_key"])
-    return found
+        index = (row["_hoodie_partition_path"], bucket_of(row["_hoodie_file_name"]))
+        result.setdefault(index, set()).add(row["_hoodie_record_key"])
+    return result
 
 
 @settings(max_examples=25)
@@ -194,7 +194,7 @@ def test_partitions_have_the_numbers_of_buckets_that_expressions_say() -> None:
         [ride(n, "oslo" if n % 2 else "rome") for n in range(60)],
         options={**BUCKET, "hoodie.bucket.index.partition.expressions": "^os,2;r.me,3"},
     )
-    counts = {path: sum(place[0] == path for place in buckets(table)) for path in ("oslo", "rome")}
+    counts = {path: sum(index[0] == path for index in buckets(table)) for path in ("oslo", "rome")}
     assert counts == {"oslo": 2, "rome": 3}
     stored = json.loads(
         storage.read(".hoodie/.bucket_index/partition_bucket_index_meta/configs/00000000000000000.hashing_config", max_bytes=9999)

@@ -31,9 +31,9 @@ def test_table_with_a_record_index_asks_it_and_opens_no_other_data_file() -> Non
 def test_many_keys_are_read_from_small_files_rather_than_looked_up_one_by_one() -> None:
     table = make_table()
     table.upsert([ride(n) for n in range(200)], options=RECORDS)
-    told = table.inspect.explain_upsert([ride(n) for n in range(150)], options=RECORDS)
-    assert told.index == "SIMPLE"
-    assert told.reason.startswith("the metadata table has a record index; 150 keys against 1 base files")
+    recorded = table.inspect.explain_upsert([ride(n) for n in range(150)], options=RECORDS)
+    assert recorded.index == "SIMPLE"
+    assert recorded.reason.startswith("the metadata table has a record index; 150 keys against 1 base files")
     assert table.inspect.explain_upsert([ride(n) for n in range(100)], options=RECORDS).index == "RECORD_LEVEL_INDEX"
 
 

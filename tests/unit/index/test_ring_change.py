@@ -39,11 +39,11 @@ def test_a_key_s_bucket_changes_only_with_those_that_are_resized(
 ) -> None:
     ring = first_ring("p", count)
     for number, (is_split, where, share) in enumerate(steps, 1):
-        place, size = int(where * len(ring.values)), 2 + int(share * (len(ring.values) - 1))
+        index, size = int(where * len(ring.values)), 2 + int(share * (len(ring.values) - 1))
         if is_split or size > len(ring.values):
-            touched, nodes = [place], split(ring, place, (prefix(2 * number), prefix(2 * number + 1)))
+            touched, nodes = [index], split(ring, index, (prefix(2 * number), prefix(2 * number + 1)))
         else:
-            touched = [(place + step) % len(ring.values) for step in range(size)]
+            touched = [(index + step) % len(ring.values) for step in range(size)]
             nodes = merge(ring, touched, prefix(2 * number))
         if nodes is None:
             continue
@@ -54,18 +54,18 @@ def test_a_key_s_bucket_changes_only_with_those_that_are_resized(
             assert now in new if before in old else now == before
         ring = after
     values = np.array(hashes)
-    assert [ring.prefixes[place] for place in ring_places(ring.values, values).tolist()] == [walked(ring, hash_) for hash_ in hashes]
+    assert [ring.prefixes[index] for index in ring_places(ring.values, values).tolist()] == [walked(ring, hash_) for hash_ in hashes]
 
 
 @given(st.integers(1, 6), st.floats(0, 1, exclude_max=True), HASHES)
 def test_a_split_cuts_a_stretch_in_halves(count: int, where: float, hashes: list[int]) -> None:
     ring = first_ring("p", count)
-    place = int(where * count)
-    nodes = split(ring, place, (prefix(1), prefix(2)))
+    index = int(where * count)
+    nodes = split(ring, index, (prefix(1), prefix(2)))
     assert nodes is not None
-    after, start = resized(ring, nodes, "1"), ring.values[place - 1]
+    after, start = resized(ring, nodes, "1"), ring.values[index - 1]
     for hash_ in hashes:
-        if walked(ring, hash_) == ring.prefixes[place]:
+        if walked(ring, hash_) == ring.prefixes[index]:
             assert walked(after, hash_) == prefix(1 if stretch_holds(start, nodes[0].value, hash_) else 2)
     sizes = [(nodes[0].value - start) % (GREATEST + 1), (nodes[1].value - nodes[0].value) % (GREATEST + 1)]
     assert abs(sizes[0] - sizes[1]) <= 1
@@ -86,9 +86,9 @@ def test_the_ring_counts_its_resizings_and_says_what_it_began_with() -> None:
 
 def test_what_does_not_fit_is_refused() -> None:
     ring = Ring((10, 20, 30), ("a", "b", "c"))
-    for places in ([0], [0, 2], [1, 0]):
+    for indices in ([0], [0, 2], [1, 0]):
         with pytest.raises(ValueError, match="do not follow each other"):
-            merge(ring, places, "d")
+            merge(ring, indices, "d")
     with pytest.raises(ValueError, match="no bucket ends at 15"):
         resized(ring, [Node(15, None, Tag.DELETE)], "1")
     with pytest.raises(ValueError, match="no bucket is left"):

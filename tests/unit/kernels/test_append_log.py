@@ -146,8 +146,8 @@ def test_full_files_are_followed_by_files_of_the_next_versions() -> None:
     versions = [result.stat.log_version for result in results]
     assert versions == list(range(1, len(results) + 1))
     assert len(results) > 2
-    held = [n for result in results for _, content in blocks(storage, result) for n in ids(content)]
-    assert held == list(range(40))
+    present = [n for result in results for _, content in blocks(storage, result) for n in ids(content)]
+    assert present == list(range(40))
     assert sum(result.stat.num_writes for result in results) == 40
     assert all(result.stat.file_size_in_bytes == len(storage.read(result.file)) for result in results)
 

@@ -117,8 +117,8 @@ def test_damaged_records_give_rows_or_a_typed_error(schema: pa.Schema, damage: l
     table = pa.Table.from_pylist([{"text": "a" * 30, "large": 1 << 40, "list": [1, 2]}, {"id": 7, "amount": Decimal(-5)}], schema=schema)
     avro = arrow_to_avro(schema, "t")
     content = bytearray(encode_avro_content(encode(table, avro)))
-    for place, byte in damage:
-        content[8 + (place - 8) % (len(content) - 8)] = byte
+    for index, byte in damage:
+        content[8 + (index - 8) % (len(content) - 8)] = byte
     try:
         found = list(decode(bytes(content), avro, schema.names))
     except CorruptTableError:

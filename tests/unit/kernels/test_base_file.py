@@ -77,7 +77,7 @@ def test_physical_types_are_those_of_hudi_s_spark_writer() -> None:
     )
     group = Group(record_context_of(schema))
     group.write(schema.empty_table().append_column("_hoodie_record_key", pa.array([], pa.string())))
-    columns = {parquet(group).schema.column(place).path: parquet(group).schema.column(place) for place in range(12)}
+    columns = {parquet(group).schema.column(index).path: parquet(group).schema.column(index) for index in range(12)}
     assert columns["i"].physical_type == "INT32"
     assert (columns["d"].physical_type, columns["d"].length) == ("FIXED_LEN_BYTE_ARRAY", 7)
     assert "isAdjustedToUTC=true, timeUnit=microseconds" in str(columns["t"].logical_type)
@@ -129,7 +129,7 @@ def test_row_size_is_estimated_within_a_fifth_of_the_file(group: Group) -> None:
     rows = keyed(pa.table({"id": range(50_000), "v": [f"value-{number % 997}" for number in range(50_000)]}))
     group.write(rows)
     metadata = parquet(group).metadata.row_group(0)
-    real = sum(metadata.column(place).total_compressed_size for place in range(metadata.num_columns)) / 50_000
+    real = sum(metadata.column(index).total_compressed_size for index in range(metadata.num_columns)) / 50_000
     assert row_bytes(rows, SMALL_FILTER) == pytest.approx(real, rel=0.2)
 
 

@@ -32,7 +32,7 @@ COLUMNS = [
 
 
 def through_disk(kinds: list[pa.DataType], values: list[object]) -> tuple[dict[str, pa.Array], list[bool]]:
-    names = tuple(f"o{place}" for place in range(len(kinds)))
+    names = tuple(f"o{index}" for index in range(len(kinds)))
     schema = pa.schema(list(zip(names, kinds, strict=True)))
     context = SimpleNamespace(schema=schema, ordering_fields=names, compared_fields=names)
     deleted = DeletedKeys(("k",) * len(values), ("",) * len(values), tuple(values))
@@ -59,6 +59,6 @@ def test_several_fields_come_back() -> None:
     kinds = [pa.int32(), pa.date32(), pa.timestamp("us", "UTC"), pa.decimal128(10, 2)]
     value = (5, dt.date(2026, 1, 2), TIME, Decimal("1.50"))
     columns, hard = through_disk(kinds, [value, (5, value[1], TIME, None), COMMIT_TIME_DELETE])
-    assert [columns[f"o{place}"][0].as_py() for place in range(4)] == list(value)
+    assert [columns[f"o{index}"][0].as_py() for index in range(4)] == list(value)
     assert columns["o3"][1].as_py() is None
     assert hard == [False, False, True]

@@ -79,9 +79,9 @@ def test_rows_of_one_batch_are_applied_to_each_other_in_their_order(rows: list[d
         expected[entry[KEY]] = after(expected.get(entry[KEY]), entry, context)
 
     found = precombine(pa.Table.from_pylist(rows, schema=ROWS), context)
-    dead = commit_time_deletes(found) | marked_deletes(found, context)
+    deleted = commit_time_deletes(found) | marked_deletes(found, context)
     assert sorted(found.column(KEY).to_pylist()) == sorted(expected)
-    for entry, is_dead in zip(found.to_pylist(), dead.tolist(), strict=True):
+    for entry, is_dead in zip(found.to_pylist(), deleted.tolist(), strict=True):
         state = expected[entry[KEY]]
         assert is_dead == state.deletes
         assert is_dead or shown(entry) == shown(state.record)
@@ -92,12 +92,12 @@ def test_rows_of_one_batch_are_applied_to_each_other_in_their_order(rows: list[d
 def test_stored_rows_become_what_the_rule_makes_of_them(stored: list[dict[str, Any]], rows: list[dict[str, Any]], rule: Any) -> None:
     context = record_context_of(rule)
     by_key = {entry[KEY]: entry for entry in rows}
-    kept, replaced, deleted = [], [], 0
+    retained, replaced, deleted = [], [], 0
     for entry in stored:
         start = version(entry, context)
         state = after(start, by_key[entry[KEY]], context) if entry[KEY] in by_key else start
         if state is start:
-            kept.append(shown(entry))
+            retained.append(shown(entry))
         elif state.deletes:
             deleted += 1
         else:
@@ -105,7 +105,7 @@ def test_stored_rows_become_what_the_rule_makes_of_them(stored: list[dict[str, A
 
     incoming = IncomingRows(pa.Table.from_pylist(rows, schema=ROWS), context)
     batch = incoming.merge(pa.Table.from_pylist(stored, schema=ROWS).drop_columns([DELETE]))
-    assert [shown(entry) for entry in batch.kept.to_pylist()] == kept
+    assert [shown(entry) for entry in batch.kept.to_pylist()] == retained
     assert [shown(entry) for entry in batch.replacements.to_pylist()] == replaced
     assert batch.deleted == deleted
     met = {entry[KEY] for entry in stored}

@@ -52,9 +52,9 @@ def version(entry: dict[str, Any]) -> Version:
 def test_combining_a_batch_keeps_what_the_rule_keeps(rows: list[dict[str, Any]], mode: MergeMode) -> None:
     expected = []
     for key in KEYS:
-        places = [place for place, entry in enumerate(rows) if entry["_hoodie_record_key"] == key]
-        if places:
-            expected.append(places[combined([version(rows[place]) for place in places], mode)])
+        indices = [index for index, entry in enumerate(rows) if entry["_hoodie_record_key"] == key]
+        if indices:
+            expected.append(indices[combined([version(rows[index]) for index in indices], mode)])
     context = RecordContext("t", SCHEMA, arrow_to_avro(SCHEMA, "t"), ORDERING, mode)
     assert precombine(table_of(rows), context).column("n").to_pylist() == sorted(expected)
 
@@ -65,23 +65,23 @@ def test_merging_into_a_file_does_what_the_rule_does(stored: list[dict[str, Any]
     context = RecordContext("t", SCHEMA, arrow_to_avro(SCHEMA, "t"), ORDERING, mode)
     old = [{**entry, "_pyhudi_delete": False} for entry in stored]
     by_key = {entry["_hoodie_record_key"]: number for number, entry in enumerate(incoming)}
-    kept, replaced, deleted, ignored = [], [], 0, 0
+    retained, replaced, deleted, ignored = [], [], 0, 0
     for number, entry in enumerate(old):
-        place = by_key.pop(entry["_hoodie_record_key"], None)
-        if place is None:
-            kept.append(number)
-        elif not merged(version(entry), version(incoming[place]), mode):
-            kept.append(number)
+        index = by_key.pop(entry["_hoodie_record_key"], None)
+        if index is None:
+            retained.append(number)
+        elif not merged(version(entry), version(incoming[index]), mode):
+            retained.append(number)
             ignored += 1
-        elif version(incoming[place]).deletes:
+        elif version(incoming[index]).deletes:
             deleted += 1
         else:
-            replaced.append(place)
-    inserted = sorted(place for place in by_key.values() if not version(incoming[place]).deletes)
+            replaced.append(index)
+    inserted = sorted(index for index in by_key.values() if not version(incoming[index]).deletes)
 
     rows = IncomingRows(table_of(incoming), context)
     batch = rows.merge(table_of(old).drop_columns("_pyhudi_delete"))
-    assert batch.kept.column("n").to_pylist() == kept
+    assert batch.kept.column("n").to_pylist() == retained
     assert batch.replacements.column("n").to_pylist() == replaced
     assert (batch.deleted, rows.ignored) == (deleted, ignored)
     assert rows.inserts().column("n").to_pylist() == inserted

@@ -202,7 +202,7 @@ def test_equal_rows_of_two_commits_are_both_merged() -> None:
 def test_memory_follows_the_limit_and_not_the_logs() -> None:
     made = by_commit_time(row("a", 1))
     for number in range(8):
-        rows = [row(f"key{number}-{place:05d}-{'x' * 60}", place) for place in range(4000)]
+        rows = [row(f"key{number}-{index:05d}-{'x' * 60}", index) for index in range(4000)]
         made.add_log(made.data_block(BlockType.PARQUET, rows))
     size = sum(log.size for log in made.logs)
 

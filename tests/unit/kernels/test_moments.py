@@ -44,8 +44,8 @@ def settings(**more: str) -> TimestampText:
 
 
 def texts_of(column: pa.Array, found: TimestampText) -> list[str | None]:
-    codes, texts = timestamp_strings(column, found, "ts")
-    return [texts[code] for code in codes]
+    codes, strings = timestamp_strings(column, found, "ts")
+    return [strings[code] for code in codes]
 
 
 @st.composite
@@ -84,10 +84,10 @@ def test_texts_of_a_column_of_times_are_those_of_its_values(values: list[tuple[s
         input_timezone=zone,
         output_timezone="America/New_York" if has_offset else "",
     )
-    texts = [None if value is None else value[0] + (value[1] if has_offset else "") for value in values]
-    column = pa.array(texts, pa.string())
+    strings = [None if value is None else value[0] + (value[1] if has_offset else "") for value in values]
+    column = pa.array(strings, pa.string())
     try:
-        expected = [found.text(value, field="ts", row=0) for value in texts]
+        expected = [found.text(value, field="ts", row=0) for value in strings]
     except KeyFieldError:
         with pytest.raises(KeyFieldError):
             texts_of(column, found)

@@ -103,6 +103,6 @@ def test_doubles_have_the_text_of_java(values) -> None:
 @given(st.lists(bits(">I", ">f")))
 def test_floats_have_the_text_of_java_and_become_the_double_of_that_text(values) -> None:
     column = pa.array(values, pa.float32())
-    texts = [float_text(value, single_precision=True) for value in column.to_pylist()]
-    assert float_texts(column).to_pylist() == texts
-    assert repr(as_doubles(column).to_pylist()) == repr([float(text) for text in texts])
+    strings = [float_text(value, single_precision=True) for value in column.to_pylist()]
+    assert float_texts(column).to_pylist() == strings
+    assert repr(as_doubles(column).to_pylist()) == repr([float(text) for text in strings])

@@ -98,17 +98,17 @@ def whole(entry: Row, columns: Sequence[str] | None) -> Row:
 
 def versions_of(block: Block, mode: MergeMode) -> list[tuple[str, RecordVersion]]:
     compared = () if mode is COMMIT else ("ts", "tie")
-    found = []
+    result = []
     for key, order in block.deletes:
         hard = order is COMMIT_TIME_DELETE or mode is COMMIT
-        found.append((key, RecordVersion({}, (None, None)[: len(compared)] if hard else tuple(order), True, hard)))
-    held = None if block.columns is None else frozenset((KEY, *block.columns))
+        result.append((key, RecordVersion({}, (None, None)[: len(compared)] if hard else tuple(order), True, hard)))
+    present = None if block.columns is None else frozenset((KEY, *block.columns))
     for entry in block.rows:
         given_row = whole(entry, block.columns)
         dies = bool(given_row["_hoodie_is_deleted"])
-        ordering = tuple(given_row[name] if held is None or name in held else NOT_BROUGHT for name in compared)
-        found.append((entry[KEY], RecordVersion(given_row, ordering, dies, dies and mode is COMMIT, held)))
-    return found
+        ordering = tuple(given_row[name] if present is None or name in present else NOT_BROUGHT for name in compared)
+        result.append((entry[KEY], RecordVersion(given_row, ordering, dies, dies and mode is COMMIT, present)))
+    return result
 
 
 def expected(base: list[Row], blocks: list[Block], context: RecordContext) -> list[Row]:
@@ -117,36 +117,36 @@ def expected(base: list[Row], blocks: list[Block], context: RecordContext) -> li
     for block in blocks:
         for key, version in versions_of(block, mode):
             history.setdefault(key, []).append(version)
-    found: list[Row] = []
+    result: list[Row] = []
     for key in KEYS:
         ordering = context.compared_fields
         stored = [RecordVersion(entry, tuple(entry[name] for name in ordering)) for entry in base if entry[KEY] == key]
         new: list[Row] = []
         for start in stored or [None]:
-            state, gone, again = start, False, False
+            state, removed, again = start, False, False
             for version in history.get(key, []):
-                gone |= state is not None and state.by_commit_time
+                removed |= state is not None and state.by_commit_time
                 state = applied(state, version, mode, context.gaps, context.merger)
-                again |= gone and not state.deletes
+                again |= removed and not state.deletes
             if state is not None and not state.deletes:
-                (new if again else found).append(dict(state.record))
-        found += new[:1]
-    return found
+                (new if again else result).append(dict(state.record))
+        result += new[:1]
+    return result
 
 
 def built(base: list[Row], blocks: list[Block], context: RecordContext) -> LoggedSlice:
     slice_ = LoggedSlice(context)
     if base:
         slice_.write_base(base)
-    place = {entry[KEY]: number for number, entry in enumerate(base)}
+    index = {entry[KEY]: number for number, entry in enumerate(base)}
     for block in blocks:
         of_block = [entry[KEY] for entry in block.rows] + [key for key, _ in block.deletes]
         unique = len(set(of_block)) == len(of_block)
         positions = None
-        if block.placed and unique and set(of_block) <= place.keys() and len(place) == len(base):
-            block.rows.sort(key=lambda entry: place[entry[KEY]])
-            block.deletes.sort(key=lambda entry: place[entry[0]])
-            positions = sorted(place[key] for key in of_block)
+        if block.placed and unique and set(of_block) <= index.keys() and len(index) == len(base):
+            block.rows.sort(key=lambda entry: index[entry[KEY]])
+            block.deletes.sort(key=lambda entry: index[entry[0]])
+            positions = sorted(index[key] for key in of_block)
         if block.kind is BlockType.HFILE:
             if not unique:
                 block.kind = BlockType.AVRO

@@ -32,7 +32,7 @@ ISO = parse_pattern("yyyy-MM-dd'T'HH:mm:ss.SSSZZ")
 def test_moments_are_printed_as_apache_hudi_prints_them(zone: str) -> None:
     for _, pattern, expected in (entry for entry in PRINTED if entry[0] == zone):
         tokens = parse_pattern(pattern)
-        assert [date_text(tokens, moment, find_zone(zone)) for moment in SEEN["moments"]] == expected, pattern
+        assert [date_text(tokens, timestamp, find_zone(zone)) for timestamp in SEEN["moments"]] == expected, pattern
 
 
 @pytest.mark.parametrize(
@@ -56,10 +56,10 @@ def test_texts_are_read_as_apache_hudi_reads_them(zone: str) -> None:
 
 def read(patterns: list[Any], text: str, zone: str) -> str | None:
     try:
-        moment, shown = read_date(patterns, text, find_zone(zone), year_now=2026)
+        timestamp, shown = read_date(patterns, text, find_zone(zone), year_now=2026)
     except DateError:
         return None
-    return date_text(ISO, moment, UTC_ZONE if zone == "UTC" else shown)
+    return date_text(ISO, timestamp, UTC_ZONE if zone == "UTC" else shown)
 
 
 @given(st.dates())

@@ -68,8 +68,8 @@ def test_bounds_of_a_partition_that_nothing_is_known_of_are_in_the_same_wrappers
 
 def wrappers(columns: dict[str, list[str]]) -> dict[str, set[tuple[str, str]]]:
     return {
-        column: {(text.partition("(")[0], text.rpartition(" ")[2]) for text in texts if not text.startswith("None")}
-        for column, texts in columns.items()
+        column: {(text.partition("(")[0], text.rpartition(" ")[2]) for text in strings if not text.startswith("None")}
+        for column, strings in columns.items()
     }
 
 
@@ -130,12 +130,12 @@ def test_timestamps_of_v1_rule_files_out_where_their_unit_is_certain() -> None:
     encoder = RecordEncoder(8)
     cells = [(name, encoder.encode(replace(of_v1(low, low), file_name=name.decode()))) for name, low in ((b"a", MICROS), (b"b", MILLIS))]
     stored = [StoredCells(CellPart.of(cells), encoder.file_schema)]
-    places = {b"a": 0, b"b": 1}
+    indices = {b"a": 0, b"b": 1}
     for arrow in (pa.timestamp("us", "UTC"), pa.timestamp("us")):
-        found = read_bounds(stored, lambda rows, names: [places[name] for name in names], 2, arrow, "t")
-        assert found.low.cast(pa.int64()).to_pylist() == [MICROS, None]
-    found = read_bounds(stored, lambda rows, names: [places[name] for name in names], 2, pa.timestamp("ms"), "t")
-    assert found.low.to_pylist() == [None, None]
+        bounds = read_bounds(stored, lambda rows, names: [indices[name] for name in names], 2, arrow, "t")
+        assert bounds.low.cast(pa.int64()).to_pylist() == [MICROS, None]
+    bounds = read_bounds(stored, lambda rows, names: [indices[name] for name in names], 2, pa.timestamp("ms"), "t")
+    assert bounds.low.to_pylist() == [None, None]
 
 
 def of_float() -> ColumnStats:
@@ -147,7 +147,7 @@ def of_float() -> ColumnStats:
 def test_bounds_of_floats_are_those_of_the_doubles_that_they_are_read_as() -> None:
     encoder = RecordEncoder(9)
     cells = [StoredCells(CellPart.of([(b"k", encoder.encode(of_float()))]), encoder.file_schema)]
-    found = read_bounds(cells, lambda rows, _: [0] * len(rows), 1, pa.float64(), "column_stats")
-    assert (found.low.to_pylist(), found.high.to_pylist()) == ([0.1], [0.1])
+    bounds = read_bounds(cells, lambda rows, _: [0] * len(rows), 1, pa.float64(), "column_stats")
+    assert (bounds.low.to_pylist(), bounds.high.to_pylist()) == ([0.1], [0.1])
     (stats,) = partition_stats("p", [{"c": of_float()}], {"c": BoundType(ValueType.DOUBLE, None, 2)})
     assert (stats.minimum, stats.maximum) == (0.1, 0.1)

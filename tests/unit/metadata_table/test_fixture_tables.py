@@ -60,7 +60,7 @@ def test_record_index_says_where_each_row_is(fixture_table, name) -> None:
             expected.setdefault(key, set()).add((file.partition_path, file.name.file_id))
     found = table.lookup_record_keys([*expected, "no such key"])
     assert found.keys() == expected.keys()
-    assert all((place.partition_path, place.file_id) in expected[key] for key, place in found.items())
+    assert all((index.partition_path, index.file_id) in expected[key] for key, index in found.items())
     assert Counter(type(record) for _, record in table.partition(partitions.RECORD_INDEX).scan()) == {RecordLocation: len(expected)}
 
 
@@ -73,11 +73,11 @@ def test_column_statistics_equal_the_rows(fixture_table, name) -> None:
         columns = [column for column in rows.column_names if column in {"_hoodie_record_key", "currency", "txn_id", "id", "name", "txn_ts"}]
         for column in columns:
             values = [value for value in rows.column(column).to_pylist() if value is not None]
-            found = [stats for stats in table.column_stats([column], file.partition_path) if stats.file_name == str(file.name)]
+            matches = [stats for stats in table.column_stats([column], file.partition_path) if stats.file_name == str(file.name)]
             if not rows.num_rows:  # a footer without row groups has no statistics
-                assert found == []
+                assert matches == []
                 continue
-            (stats,) = found
+            (stats,) = matches
             assert (stats.minimum, stats.maximum) == (min(values, default=None), max(values, default=None))
             assert (stats.value_count, stats.null_count) == (len(rows), len(rows) - len(values))
 

@@ -28,7 +28,7 @@ def indexes(storage: LocalStorage) -> dict[str, dict[str, object]]:
 
 
 def places(found: dict[str, object]) -> dict[str, object]:
-    return {key: (place.partition_path, place.file_id) if isinstance(place, RecordLocation) else place for key, place in found.items()}
+    return {key: (index.partition_path, index.file_id) if isinstance(index, RecordLocation) else index for key, index in found.items()}
 
 
 @pytest.mark.parametrize("name", HISTORIES)
@@ -41,7 +41,7 @@ def test_recorded_history_leads_to_the_same_indexes(tmp_path, name) -> None:
     ours = indexes(storage)
     assert {index: places(found) for index, found in ours.items()} == {index: places(found) for index, found in theirs.items()}
     # Times are those of the zone that the table's writer lived in, which the table does not tell.
-    lags = {theirs[RECORD_INDEX][key].instant_ms - place.instant_ms for key, place in ours[RECORD_INDEX].items()}
+    lags = {theirs[RECORD_INDEX][key].instant_ms - position.instant_ms for key, position in ours[RECORD_INDEX].items()}
     assert len(lags) == 1
     assert lags.pop() % HOUR_MS == 0
 

@@ -66,13 +66,13 @@ def own_of(table: HudiTable) -> MetadataWriterTable:
 
 def joined_parts(own: MetadataWriterTable) -> dict[FileGroupId, set[str]]:
     """The instants whose blocks a log compaction stands for, by file group: readers pass over them."""
-    found = {}
+    result = {}
     for slice_ in (slice_ for partition, _ in walk_partitions(own.storage) for slice_ in own.slices(partition)):
         blocks = SliceReader(own.storage, slice_, own.timeline).blocks()
         if parts := {instant for block in blocks for instant in block.header.replaces}:
             assert parts.isdisjoint(block.header.instant for block in blocks)
-            found[slice_.group] = parts
-    return found
+            result[slice_.group] = parts
+    return result
 
 
 def log_compacted(table: HudiTable) -> MetadataWriterTable:
@@ -197,7 +197,7 @@ def test_table_that_apache_hudi_log_compacted_is_read_and_gone_on_with(tmp_path)
         metadata = metadata_table(storage)
         assert not metadata.is_ahead
         found = metadata.record_places([key for key, _ in metadata.partition("record_index").scan()])
-        assert {(key, place.partition_path, place.file_id) for key, places in found.items() for place in places} == placed(table)
+        assert {(key, index.partition_path, index.file_id) for key, indices in found.items() for index in indices} == placed(table)
         table.delete(where="amount = 8", options=JOINED)
         table.upsert([{"id": "trip-3", "city": "oslo", "amount": 99, "price": 1.0}], JOINED)
 

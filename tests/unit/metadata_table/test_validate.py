@@ -62,8 +62,8 @@ def test_file_that_is_listed_wrongly_is_found(table, entry, check) -> None:
 
 
 def test_partition_that_is_not_listed_is_found(table) -> None:
-    gone = FileList(RecordType.ALL_PARTITIONS, {"rome": FileEntry(0, is_deleted=True)})
-    forge(table.storage, "files", {"__all_partitions__": gone})
+    removed = FileList(RecordType.ALL_PARTITIONS, {"rome": FileEntry(0, is_deleted=True)})
+    forge(table.storage, "files", {"__all_partitions__": removed})
     assert checks(table) == ["metadata table lists all partitions"]
 
 
@@ -80,8 +80,8 @@ def test_listed_file_that_is_gone_is_found(table) -> None:
 )
 def test_statistics_that_would_hide_rows_are_found(table, partition, check) -> None:
     own = metadata_table(table.storage)
-    found = {key: record for key, record in own.partition(partition).scan() if isinstance(record, ColumnStats)}
-    key, stats = next((key, one) for key, one in found.items() if one.column == "value" and one.maximum == 40)
+    matches = {key: record for key, record in own.partition(partition).scan() if isinstance(record, ColumnStats)}
+    key, stats = next((key, one) for key, one in matches.items() if one.column == "value" and one.maximum == 40)
     forge(table.storage, partition, {key: replace(stats, maximum=39, is_tight_bound=True)})
     assert checks(table) == [check]
 

@@ -55,7 +55,7 @@ def test_record_index_holds_each_row_where_it_is(fixture_table: Fixture, name: s
     path = fixture_table(name)
     metadata, rows = opened(path)[3], placed(HudiTable.open(path))
     found = metadata.record_places([key for key, _ in metadata.partition("record_index").scan()])
-    assert {(key, place.partition_path, place.file_id) for key, places in found.items() for place in places} == rows
+    assert {(key, index.partition_path, index.file_id) for key, indices in found.items() for index in indices} == rows
 
 
 @NAMES

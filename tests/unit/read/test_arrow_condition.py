@@ -112,8 +112,8 @@ EXPRESSIONS = st.recursive(
 def test_no_file_with_a_matching_row_is_ruled_out(files: list[list[dict[str, Any]]], expression: pc.Expression) -> None:
     condition = condition_of(expression, SCHEMA)
     bounds = {operand: bounds_of(operand.name, files) for operand in set(operands(condition))}
-    kept = may_match(condition, bounds, len(files), nan_is_greatest=False)
-    for rows, stays in zip(files, kept, strict=True):
+    retained = may_match(condition, bounds, len(files), nan_is_greatest=False)
+    for rows, stays in zip(files, retained, strict=True):
         assert stays or not pa.Table.from_pylist(rows, schema=SCHEMA).filter(expression).num_rows, (str(expression), rows)
 
 

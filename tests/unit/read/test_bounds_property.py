@@ -88,8 +88,8 @@ def test_no_file_with_a_matching_row_is_ruled_out(
 ) -> None:
     wanted = parse_predicate(text, SCHEMA)
     bounds = {operand: bounds_of(operand.name, files, order) for operand in set(operands(wanted.condition)) if operand.name not in hidden}
-    kept = may_match(wanted.condition, bounds, len(files), nan_is_greatest=False)
-    for rows, stays in zip(files, kept, strict=True):
+    retained = may_match(wanted.condition, bounds, len(files), nan_is_greatest=False)
+    for rows, stays in zip(files, retained, strict=True):
         matching = pa.Table.from_pylist(rows, schema=SCHEMA).filter(wanted.expression).num_rows
         assert stays or not matching, (text, rows)
 
@@ -145,8 +145,8 @@ OF_SPARK = st.recursive(
 @example(values=[0.0, math.nan], condition=Not(Compare(F, "<=", pa.scalar(0.0))))
 def test_nan_is_greater_than_all_bounds_for_spark(values: list[float | None], condition: Condition) -> None:
     bounds = bounds_of("f", [[{"f": value} for value in values]])
-    kept = may_match(condition, {F: bounds}, 1, nan_is_greatest=True)
-    assert kept[0] or not any(holds(condition, value) for value in values)
+    retained = may_match(condition, {F: bounds}, 1, nan_is_greatest=True)
+    assert retained[0] or not any(holds(condition, value) for value in values)
 
 
 # --- what is ruled out ----------------------------------------------------------------------------------------------
@@ -184,13 +184,13 @@ def test_a_file_whose_bounds_say_no_is_ruled_out(text: str) -> None:
 
 def test_a_file_of_one_value_is_held_against_a_list_of_others() -> None:
     rows = [[{"i": 1, "f": 1.0}], [{"i": 2, "f": math.nan}], [{"i": 1, "f": 2.0}, {"i": 2, "f": 1.0}]]
-    for text, kept in {"i NOT IN (1, 3)": [False, True, True], "f NOT IN (1, 3)": [False, True, True]}.items():
+    for text, retained in {"i NOT IN (1, 3)": [False, True, True], "f NOT IN (1, 3)": [False, True, True]}.items():
         wanted = parse_predicate(text, SCHEMA)
         bounds = {
             column: bounds_of(column.name, [[{**dict.fromkeys(SCHEMA.names), **row} for row in file] for file in rows])
             for column in operands(wanted.condition)
         }
-        assert may_match(wanted.condition, bounds, 3, nan_is_greatest=True).tolist() == kept
+        assert may_match(wanted.condition, bounds, 3, nan_is_greatest=True).tolist() == retained
 
 
 def test_a_prefix_is_held_against_both_bounds() -> None:

@@ -46,10 +46,10 @@ def test_mutated_log_files_give_rows_or_an_error_that_names_a_file(name: str, ow
     base, logs = own_copy(name)
     chance = random.Random(name)
     names = {path.stem.lstrip(".").split("_")[0] for path in logs}
-    told: list[str] = []
+    recorded: list[str] = []
     read = 0
     limit = time.monotonic() + 1
-    while time.monotonic() < limit or read + len(told) < 30:
+    while time.monotonic() < limit or read + len(recorded) < 30:
         log = chance.choice(logs)
         original = log.read_bytes()
         log.write_bytes(chance.choice(MUTATIONS)(chance, original))
@@ -57,10 +57,10 @@ def test_mutated_log_files_give_rows_or_an_error_that_names_a_file(name: str, ow
             HudiTable.open(base).to_arrow()
             read += 1
         except (CorruptTableError, UnsupportedError) as error:
-            told.append(str(error))
+            recorded.append(str(error))
         log.write_bytes(original)
-    assert min(read, len(told)) > 0
-    assert [text for text in told if not any(file_id in text for file_id in names)] == []
+    assert min(read, len(recorded)) > 0
+    assert [text for text in recorded if not any(file_id in text for file_id in names)] == []
 
 
 @pytest.mark.parametrize(

@@ -119,8 +119,8 @@ def test_a_file_is_kept_whose_rows_a_function_matches_in_any_zone(moments, asked
     assert bounds is not None
     *found, wanted = values.to_pylist()
     for symbol, compare in {"=": operator.eq, "<=": operator.le, ">=": operator.ge}.items():
-        kept = may_match(Compare(call, symbol, pa.scalar(wanted, kind)), {call: bounds}, 1, nan_is_greatest=True)[0]
-        assert kept or not any(compare(one, wanted) for one in found)
+        retained = may_match(Compare(call, symbol, pa.scalar(wanted, kind)), {call: bounds}, 1, nan_is_greatest=True)[0]
+        assert retained or not any(compare(one, wanted) for one in found)
 
 
 @pytest.mark.parametrize(

@@ -58,9 +58,9 @@ def test_a_replace_commit_without_a_plan_is_a_pending_write(tmp_path: Path) -> N
     path = unpack(PENDING[1], tmp_path)
     _, states = stories(path)
     (plan,) = (path / ".hoodie").glob("*.replacecommit.requested")
-    for gone in (".replacecommit.requested", ".replacecommit.inflight"):
-        plan.rename(plan.with_name(plan.name.partition(".")[0] + gone))
-        plan = plan.with_name(plan.name.partition(".")[0] + gone)
+    for removed in (".replacecommit.requested", ".replacecommit.inflight"):
+        plan.rename(plan.with_name(plan.name.partition(".")[0] + removed))
+        plan = plan.with_name(plan.name.partition(".")[0] + removed)
     table = HudiTable.open(path)
     names = table.schema.names
     expected = max((state for state in states if state.time < plan.name), key=lambda state: state.time)

@@ -148,8 +148,8 @@ NUMBERS = pa.table(
     ],
 )
 def test_numbers_are_compared_as_they_are_written(text: str, expected: list[int]) -> None:
-    found = parse_predicate(text, NUMBERS.schema)
-    assert NUMBERS.filter(found.expression)["row"].to_pylist() == expected
+    predicate = parse_predicate(text, NUMBERS.schema)
+    assert NUMBERS.filter(predicate.expression)["row"].to_pylist() == expected
 
 
 SYMBOLS = {"=": operator.eq, "<>": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}

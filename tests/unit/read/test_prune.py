@@ -63,5 +63,5 @@ def test_encoded_values_are_decoded() -> None:
 
 def test_paths_of_a_generator_that_changes_values_are_kept() -> None:
     paths = ["2026/01/01", "2026/01/02"]
-    kept = pruned(paths, "city = 'lima'", "city", hive_style=False, key_generator=KeyGeneratorType.TIMESTAMP)
-    assert kept == tuple(paths)
+    retained = pruned(paths, "city = 'lima'", "city", hive_style=False, key_generator=KeyGeneratorType.TIMESTAMP)
+    assert retained == tuple(paths)

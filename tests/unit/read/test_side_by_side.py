@@ -78,9 +78,9 @@ def test_closing_ends_every_stream() -> None:
 
 
 def test_streams_that_nobody_reads_keep_no_others_waiting() -> None:
-    held = [side_by_side([partial(iter, range(1000))] * THREADS, ahead=1) for _ in range(8)]
-    assert [next(rows) for rows in held] == [0] * 8
+    present = [side_by_side([partial(iter, range(1000))] * THREADS, ahead=1) for _ in range(8)]
+    assert [next(rows) for rows in present] == [0] * 8
     assert list(side_by_side([partial(iter, "ab"), partial(iter, "c")])) == ["a", "b", "c"]
     assert LocalEngine(threads=2).run(abs, [-1, 2]) == [1, 2]
-    for rows in held:
+    for rows in present:
         rows.close()

@@ -93,8 +93,8 @@ def check(table: HudiTable, read: int = 3) -> None:
         selection = select(snapshot, None, text)
         wanted = rows.filter(selection.condition)
         chosen = Skipping(snapshot, selection.test, at_any_price=True).choose(selection.paths)
-        kept = {file_slice.group for file_slice in chosen.slices}
-        missed = [slices[place].group for place in set(wanted.column("slice").to_pylist()) if slices[place].group not in kept]
+        retained = {file_slice.group for file_slice in chosen.slices}
+        missed = [slices[index].group for index in set(wanted.column("slice").to_pylist()) if slices[index].group not in retained]
         assert not missed, (text, chosen.partitions_out, chosen.slices_out, missed)
         if number % len(FILTERS) < read:
             found = pa.Table.from_batches(read_slices(selection, chosen.slices), schema=selection.schema)

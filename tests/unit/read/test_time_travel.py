@@ -43,7 +43,7 @@ def test_the_last_commit_before_a_date_counts(fixture_table: Callable[[str], Pat
 def test_a_replaced_file_group_is_there_before_it_was_replaced(fixture_table: Callable[[str], Path]) -> None:
     path = fixture_table("cow/v9_txns_simple_nometa")
     history = commits(path)
-    at = next(place for place, entry in enumerate(history) if entry[2] == "INSERT_OVERWRITE")
+    at = next(index for index, entry in enumerate(history) if entry[2] == "INSERT_OVERWRITE")
     assert {"TXN-009", "TXN-010"} <= set(ids(path, history[at - 1][0]))
     assert not {"TXN-009", "TXN-010"} & set(ids(path, history[at][0]))
 

@@ -42,9 +42,9 @@ def pairs(storage: Storage) -> set[tuple[str | None, str]] | None:
     table = MetadataTable.open(storage, config, load_full_timeline(storage, config))
     if INDEX not in table.partitions:
         return None
-    found = {split_secondary_key(key) for key, _ in table.partition(INDEX).scan()}
-    assert {key for _, key in found} == set(table.lookup_record_keys([key for _, key in found]))
-    return found
+    result = {split_secondary_key(key) for key, _ in table.partition(INDEX).scan()}
+    assert {key for _, key in result} == set(table.lookup_record_keys([key for _, key in result]))
+    return result
 
 
 @pytest.mark.slow

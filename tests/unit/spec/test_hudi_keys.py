@@ -111,11 +111,11 @@ def test_names_that_apache_hudi_does_not_list_are_few_and_known() -> None:
 
 
 def test_families_hold_keys_and_only_open_ones_take_in_names_that_apache_hudi_does_not_list() -> None:
-    held = {find_key(name).name for name in RECORDED}
+    present = {find_key(name).name for name in RECORDED}
     for key in KEYS:
         if key.is_family:
             assert find_key(f"{key.prefix}no_such_key") is (key if key.is_open else None)
-            assert key.is_open or key.name in held
+            assert key.is_open or key.name in present
 
 
 @pytest.mark.parametrize(
@@ -151,5 +151,5 @@ def test_a_refused_key_stops_a_write_before_anything_is_written() -> None:
 
 
 def _files(table: HudiTable, folder: str = "") -> list[tuple[str, int]]:
-    found = [(status.path, status.size) for status in table.storage.list(folder) if not status.is_dir]
-    return found + [file for status in table.storage.list(folder) if status.is_dir for file in _files(table, status.path)]
+    matches = [(status.path, status.size) for status in table.storage.list(folder) if not status.is_dir]
+    return matches + [file for status in table.storage.list(folder) if status.is_dir for file in _files(table, status.path)]

@@ -84,7 +84,7 @@ def test_log_files_of_table_version_10_are_refused_by_name(kind: str) -> None:
 @pytest.mark.parametrize("suffix", ["-cdc", ".cdc"])
 def test_the_suffix_of_a_change_log_is_kept_apart_and_kept(suffix: str) -> None:
     name = f".f-0_20260101000000000.log.1_0-1-2{suffix}"
-    found = parse_log_file_name(name)
-    assert found == LogFileName("f-0", "20260101000000000", 1, "0-1-2", suffix)
-    assert found.is_cdc
-    assert str(found) == name
+    log_file_name = parse_log_file_name(name)
+    assert log_file_name == LogFileName("f-0", "20260101000000000", 1, "0-1-2", suffix)
+    assert log_file_name.is_cdc
+    assert str(log_file_name) == name

@@ -42,9 +42,9 @@ def test_a_trailing_semicolon_is_not_part_of_the_statement():
 
 def test_a_word_inside_brackets_or_quotes_is_not_found():
     tokens = tokenize("UPDATE t SET a = (SELECT 1 WHERE true), b = 'WHERE' WHERE c")
-    found = find_word(tokens, "WHERE")
-    assert found is not None
-    assert tokens[found + 1].text == "c"
+    word = find_word(tokens, "WHERE")
+    assert word is not None
+    assert tokens[word + 1].text == "c"
 
 
 def test_split_cuts_only_outside_brackets():

@@ -200,16 +200,16 @@ def test_child_forked_during_a_write_writes_itself(table) -> None:
 
 def test_child_writes_a_table_in_memory_whose_lock_a_thread_of_the_parent_holds() -> None:
     storage = MemoryStorage()
-    held, end = threading.Event(), threading.Event()
+    present, end = threading.Event(), threading.Event()
 
     def hold() -> None:
         with storage.lock(1):
-            held.set()
+            present.set()
             end.wait(60)
 
     thread = threading.Thread(target=hold)
     thread.start()
-    held.wait(60)
+    present.wait(60)
     child = os.fork()
     if child == 0:
         code = 1

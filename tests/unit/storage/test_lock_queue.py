@@ -106,9 +106,9 @@ def test_longest_wait_of_four_equal_writers_is_at_most_twice_their_mean(storage)
 
 def test_dead_waiters_delay_nobody_and_leave_nothing(local) -> None:
     with local.lock(1):
-        dead = [subprocess.Popen([sys.executable, "-c", _WAIT_IN_A_PROCESS, local.root]) for _ in range(2)]
+        deleted = [subprocess.Popen([sys.executable, "-c", _WAIT_IN_A_PROCESS, local.root]) for _ in range(2)]
         until(lambda: len(tickets(local)) == 2)
-        for process in dead:
+        for process in deleted:
             process.kill()
             process.wait()
         assert tickets(local)

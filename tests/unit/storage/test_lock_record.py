@@ -79,10 +79,10 @@ def test_file_of_something_else_is_no_lock_file(url, tmp_path) -> None:
 
 def test_table_that_was_written_by_its_plain_path_has_its_lock_inside(tmp_path) -> None:
     lock_of(LocalStorage(str(tmp_path / "t")))
-    elsewhere = store(f"local://{tmp_path}/t", tmp_path / "l")
+    others = store(f"local://{tmp_path}/t", tmp_path / "l")
     with pytest.raises(OptionError, match=r"is written under the one inside it.*fix_lock"):
-        lock_of(elsewhere)
-    assert records(elsewhere) == []
+        lock_of(others)
+    assert records(others) == []
     lock_of(LocalStorage(str(tmp_path / "t")))
 
 

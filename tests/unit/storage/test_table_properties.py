@@ -121,11 +121,11 @@ def test_change_cut_anywhere_leaves_the_old_or_the_new_properties(storage) -> No
     old = load_properties(storage)
     new = {**old, "added": "1"}
     for run in crash_points(lambda cut: store_properties(cut, {"added": "1"}, NOW), storage.copy):
-        found = load_properties(run.storage)
-        assert found in (old, new), run.point
-        assert found == new or not run.returned, run.point
+        properties = load_properties(run.storage)
+        assert properties in (old, new), run.point
+        assert properties == new or not run.returned, run.point
         again = store_properties(run.storage, {"more": "2"}, NOW)
-        assert again == {**found, "more": "2"}, run.point
+        assert again == {**properties, "more": "2"}, run.point
         assert run.storage.stat(BACKUP) is None, run.point
 
 

@@ -58,10 +58,10 @@ def by_id(rows: Iterable[Row]) -> list[Row]:
 
 def files_of(storage: Storage, folder: str = "") -> list[str]:
     """All files of a table but the lock's, which a refused write may leave."""
-    found = []
+    result = []
     for status in storage.list(folder):
         if status.is_dir:
-            found += files_of(storage, status.path)
+            result += files_of(storage, status.path)
         elif not status.path.startswith(".hoodie/.locks"):
-            found.append(status.path)
-    return found
+            result.append(status.path)
+    return result

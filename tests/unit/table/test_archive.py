@@ -56,13 +56,13 @@ def answers(table: HudiTable) -> dict[str, Any]:
         *((None, until) for until in done[1::3]),
         *zip(done[::3], done[2::3], strict=False),
     ]
-    found: dict[str, Any] = {"history": table.history().to_pylist()}
+    result: dict[str, Any] = {"history": table.history().to_pylist()}
     for time in (None, *done[::2]):
-        found[f"as of {time}"] = sorted(table.to_arrow(as_of=time).to_pylist(), key=str)
+        result[f"as of {time}"] = sorted(table.to_arrow(as_of=time).to_pylist(), key=str)
     for since, until in spans:
-        found[f"changed {since} {until}"] = sorted(table.changes(since, until, meta_columns=True).to_pylist(), key=str)
-        found[f"change data {since} {until}"] = sorted(table.changes(since, until, format="cdc").to_pylist(), key=str)
-    return found
+        result[f"changed {since} {until}"] = sorted(table.changes(since, until, meta_columns=True).to_pylist(), key=str)
+        result[f"change data {since} {until}"] = sorted(table.changes(since, until, format="cdc").to_pylist(), key=str)
+    return result
 
 
 @pytest.mark.parametrize("kind", KINDS)

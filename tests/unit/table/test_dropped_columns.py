@@ -60,8 +60,8 @@ def test_commits_have_the_schema_of_the_files_and_it_evolves() -> None:
     table.upsert([ride(1)])
     table.upsert([{**ride(1), "more": 7}])
     timeline = load_timeline(table.storage, table.config)
-    texts = [read_commit(table.storage, table.config, instant).schema_json for instant in timeline.data_instants()]
-    names = [[field["name"] for field in json.loads(text or "")["fields"]] for text in texts]
+    strings = [read_commit(table.storage, table.config, instant).schema_json for instant in timeline.data_instants()]
+    names = [[field["name"] for field in json.loads(text or "")["fields"]] for text in strings]
     assert names == [["id", "value", "at"], ["id", "value", "at", "more"]]
     assert table.to_arrow().schema.names == ["id", "value", "at", "more", "city"]
 

@@ -19,23 +19,23 @@ def test_explanation_tells_what_the_upsert_then_does_and_writes_nothing(table_ty
     table.upsert([ride(n) for n in range(9)], options=options)
     before = files_of(storage)
     rows = [ride(n) for n in range(5, 9)] + [ride(20, "rome")]
-    told = table.inspect.explain_upsert(rows, options=options)
+    recorded = table.inspect.explain_upsert(rows, options=options)
     assert files_of(storage) == before
-    assert (told.index, told.reason) == (index, "hoodie.index.type names it")
-    assert (told.found, told.new, told.ignored) == (4, 1, 0)
+    assert (recorded.index, recorded.reason) == (index, "hoodie.index.type names it")
+    assert (recorded.found, recorded.new, recorded.ignored) == (4, 1, 0)
     done = table.upsert(rows, options=options)
-    assert (done.index, done.index_reason, done.files_written) == (told.index, told.reason, told.files.num_rows)
-    kinds = {(row["partition_path"], row["kind"]) for row in told.files.to_pylist()}
+    assert (done.index, done.index_reason, done.files_written) == (recorded.index, recorded.reason, recorded.files.num_rows)
+    kinds = {(row["partition_path"], row["kind"]) for row in recorded.files.to_pylist()}
     assert kinds == {("oslo", "rewritten" if table_type == "COPY_ON_WRITE" else "appended"), ("rome", "new")}
-    assert f"asks the index {index}" in str(told)
+    assert f"asks the index {index}" in str(recorded)
 
 
 def test_choice_that_nobody_named_gives_its_reason() -> None:
     table = make_table()
     table.upsert([ride(1)])
-    told = table.inspect.explain_upsert([ride(1), ride(2)])
-    assert told.index == "SIMPLE"
-    assert told.reason == (
+    recorded = table.inspect.explain_upsert([ride(1), ride(2)])
+    assert recorded.index == "SIMPLE"
+    assert recorded.reason == (
         "the table has no record index, and its file groups are no buckets; 2 keys against 1 base files of 0 MiB:"
         " reading keys is cheaper than asking filters"
     )

@@ -103,9 +103,9 @@ def test_health_names_what_a_writer_overlooked(kind, monkeypatch) -> None:
             table.services.compact(options={"hoodie.compact.inline.max.delta.commits": "1"})
     storage.create(path, content)
     assert rows_of(table) != rows_of(HudiTable(written("9", kind)))
-    found = [one for one in table.inspect.health().to_pylist() if one["check"] == "later writes took up all rows"]
-    assert found, table.inspect.health().to_pylist()
-    assert "are lost" in found[0]["problem"]
+    matches = [one for one in table.inspect.health().to_pylist() if one["check"] == "later writes took up all rows"]
+    assert matches, table.inspect.health().to_pylist()
+    assert "are lost" in matches[0]["problem"]
 
 
 @pytest.mark.parametrize(("version", "kind"), CASES)

@@ -86,9 +86,9 @@ def test_parquet_block_of_a_log_file() -> None:
 
 def test_verify_reads_everything(base) -> None:
     storage, path = base
-    told: list[tuple[int, int]] = []
-    assert HudiTable(storage).inspect.verify(lambda done, of: told.append((done, of))).num_rows == 0
-    assert told == [(number + 1, len(told)) for number in range(len(told))]
+    recorded: list[tuple[int, int]] = []
+    assert HudiTable(storage).inspect.verify(lambda done, of: recorded.append((done, of))).num_rows == 0
+    assert recorded == [(number + 1, len(recorded)) for number in range(len(recorded))]
     (found,) = with_flipped_bit(storage, path, in_pages(storage, path, "value")).inspect.verify().to_pylist()
     assert (found["path"], found["kind"]) == (path, "base file")
     assert "CRC" in found["problem"]

@@ -87,16 +87,16 @@ def apply(table: HudiTable, model: Model, step: str, rows: list[dict[str, Any]])
         model.upsert(rows)
     elif step == "delete":
         table.delete(data, options=SMALL)
-        gone = {model.key(row) for row in rows}
-        model.drop(lambda row: model.key(row) not in gone)
+        removed = {model.key(row) for row in rows}
+        model.drop(lambda row: model.key(row) not in removed)
     elif step == "where":
         limit = len(rows)
         table.delete(where=f"a < {limit}", options=SMALL)
         model.drop(lambda row: row["a"] >= limit)
     else:
         table.overwrite(unique, dynamic=step == "dynamic", options=SMALL)
-        places = {model.place(row) for row in rows}
-        model.drop(lambda row: step == "dynamic" and model.place(row) not in places)
+        indices = {model.place(row) for row in rows}
+        model.drop(lambda row: step == "dynamic" and model.place(row) not in indices)
         model.upsert(rows)
 
 

@@ -205,8 +205,8 @@ def test_completion_comes_after_the_request_and_after_everything_on_the_timeline
 
 def test_lock_of_another_writer_is_waited_for_and_then_named() -> None:
     table = make_table()
-    with contextlib.ExitStack() as held:
-        held.enter_context(table.storage.lock(0))
+    with contextlib.ExitStack() as present:
+        present.enter_context(table.storage.lock(0))
         with pytest.raises(ConflictError, match="lock"):
             table.upsert([ride(1)], options={"hoodie.write.lock.wait_time_ms": "20"})
     assert table.upsert([ride(1)]).inserted == 1

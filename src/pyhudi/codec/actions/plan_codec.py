@@ -24,7 +24,7 @@ _INDEX_COMMIT = "HoodieIndexCommitMetadata"
 def decode_savepoint(data: bytes) -> SavepointMetadata:
     """Decode a completed savepoint."""
     _, record = decode_record(data, "HoodieSavepointMetadata")
-    files = {path: tuple(kept["savepointDataFile"]) for path, kept in record["partitionMetadata"].items()}
+    files = {path: tuple(retained["savepointDataFile"]) for path, retained in record["partitionMetadata"].items()}
     return SavepointMetadata(record["savepointedBy"], record["savepointedAt"], record["comments"], files, record["version"])
 
 

@@ -84,9 +84,9 @@ class CellArrays(Cells):
         self.check_order()
         wanted = self._comparable(rows, table.itemsize)
         asked = np.array(wanted, table.dtype)
-        places = np.minimum(np.searchsorted(table, asked), len(table) - 1)
-        hits = np.flatnonzero(table[places] == asked)
-        starts, ends = self._value_starts[places[hits]].tolist(), self._value_ends[places[hits]].tolist()
+        indices = np.minimum(np.searchsorted(table, asked), len(table) - 1)
+        hits = np.flatnonzero(table[indices] == asked)
+        starts, ends = self._value_starts[indices[hits]].tolist(), self._value_ends[indices[hits]].tolist()
         last = None
         for number, start, end in zip(hits.tolist(), starts, ends, strict=True):
             row = wanted[number]

@@ -61,13 +61,13 @@ class Cells(ABC):
             CorruptTableError: the rows of the block do not ascend, so that a search could miss some.
         """
         self.check_order()
-        place, count, last = 0, len(self.rows), None
+        index, count, last = 0, len(self.rows), None
         for row in rows:
-            place = bisect_left(self.rows, row, place)
-            if place == count:
+            index = bisect_left(self.rows, row, index)
+            if index == count:
                 return
-            if self.rows[place] == row and row != last:
-                (start,), (end,) = self.values(range(place, place + 1))
+            if self.rows[index] == row and row != last:
+                (start,), (end,) = self.values(range(index, index + 1))
                 yield row, self._payload[start:end]
                 last = row
 

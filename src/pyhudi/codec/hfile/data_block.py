@@ -50,9 +50,9 @@ class CellPart:
         """Return the cells at some places."""
         return CellPart(
             self.payload,
-            [self.rows[place] for place in places],
-            [self.value_starts[place] for place in places],
-            [self.value_ends[place] for place in places],
+            [self.rows[index] for index in places],
+            [self.value_starts[index] for index in places],
+            [self.value_ends[index] for index in places],
         )
 
 
@@ -87,8 +87,8 @@ class DataBlock:
 
     def part(self, start: bytes = b"", end: bytes | None = None) -> CellPart:
         """Return the same cells together, for who decodes many values at once."""
-        places = self._cells.between(start, end)
-        return CellPart(self._payload, self._cells.rows[places.start : places.stop], *self._cells.values(places))
+        indices = self._cells.between(start, end)
+        return CellPart(self._payload, self._cells.rows[indices.start : indices.stop], *self._cells.values(indices))
 
     @property
     def rows(self) -> Sequence[bytes]:

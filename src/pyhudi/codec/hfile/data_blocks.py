@@ -42,8 +42,8 @@ class DataBlocks:
 
     def _start(self, entry: IndexEntry, *, ahead: bool = True) -> Callable[[], DataBlock]:
         """Begin to get a block, on a thread if it is wanted ahead; what is returned waits for it."""
-        if (kept := self._kept.get(entry.offset)) is not None:
-            return lambda: kept
+        if (retained := self._kept.get(entry.offset)) is not None:
+            return lambda: retained
         packed = self._source.packed(entry.offset, entry.size, Magic.DATA, self._codec)
         unpack = workers().begin(packed.unpack) if ahead else packed.unpack
         return lambda: self._keep(entry.offset, DataBlock(unpack(), self._suffix, packed.what))

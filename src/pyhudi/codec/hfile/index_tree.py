@@ -54,12 +54,12 @@ class IndexTree:
             return
         first = max(bisect_left(index.keys, rows[0]) - 1, 0)
         last = bisect_right(index.keys, rows[-1])
-        for place in range(first, last):
-            start = bisect_left(rows, index.keys[place])
-            end = bisect_right(rows, index.keys[place + 1]) if place + 1 < last else len(rows)
+        for position in range(first, last):
+            start = bisect_left(rows, index.keys[position])
+            end = bisect_right(rows, index.keys[position + 1]) if position + 1 < last else len(rows)
             if start == end:
                 continue
-            entry = index.entries[place]
+            entry = index.entries[position]
             walk.visit(entry)
             if walk.level == 1:
                 yield entry, rows[start:end]

@@ -81,9 +81,9 @@ def _delete(stream: KryoStream) -> tuple[tuple[str, str | None], object]:
     stream.expect(_DELETE)
     found = stream.known()
     if found is NEW:
-        place = stream.reserve()
+        index = stream.reserve()
         found = _key(stream), _ordering(stream)
-        stream.keep(place, found)
+        stream.keep(index, found)
     match found:
         case ((str(key), str() | None as path), value):
             return (key, path), value
@@ -94,10 +94,10 @@ def _key(stream: KryoStream) -> tuple[str, str | None]:
     stream.expect(_KEY)
     found = stream.known()
     if found is NEW:
-        place = stream.reserve()
+        index = stream.reserve()
         path = stream.text()
         found = stream.text(), path
-        stream.keep(place, found)
+        stream.keep(index, found)
     match found:
         case (str(key), str() | None as path):
             return key, path
@@ -115,12 +115,12 @@ def _ordering(stream: KryoStream) -> object:
     read = _OBJECTS.get(name)
     if read is None:
         raise UnsupportedError(f"a delete block holds an ordering value of class {name:.100}, which pyhudi does not read")
-    found = stream.known()
-    if found is NEW:
-        place = stream.reserve()
-        found = read(stream)
-        stream.keep(place, found)
-    return found
+    result = stream.known()
+    if result is NEW:
+        index = stream.reserve()
+        result = read(stream)
+        stream.keep(index, result)
+    return result
 
 
 def _integer(stream: KryoStream) -> int:

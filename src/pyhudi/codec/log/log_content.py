@@ -41,10 +41,10 @@ class AvroRecords(Sequence[memoryview]):
     @overload
     def __getitem__(self, index: slice) -> Sequence[memoryview]: ...
     def __getitem__(self, index: int | slice) -> memoryview | Sequence[memoryview]:
-        places = range(len(self))[index]
-        if isinstance(places, range):
-            return [self[place] for place in places]
-        return self._content[self._starts[places] : self._starts[places + 1] - _INT.size]
+        indices = range(len(self))[index]
+        if isinstance(indices, range):
+            return [self[position] for position in indices]
+        return self._content[self._starts[indices] : self._starts[indices + 1] - _INT.size]
 
     @property
     def starts(self) -> array[int]:

@@ -132,10 +132,10 @@ def _moment(number: int, branch: int) -> dt.date | dt.time | dt.datetime:
     try:
         if branch == OrderingType.DATE:
             return dt.date.fromordinal(_FIRST_DAY + number)
-        moment = _EPOCH + number * _MICROSECOND
+        timestamp = _EPOCH + number * _MICROSECOND
     except (OverflowError, ValueError):
         raise UnsupportedError(f"the ordering value {number} of a delete is a day or time outside the years 1 to 9999") from None
-    return moment.time() if branch == OrderingType.TIME else moment
+    return timestamp.time() if branch == OrderingType.TIME else timestamp
 
 
 _READERS: dict[int, _Reader] = {

@@ -148,10 +148,10 @@ class _Container(NamedTuple):
 
 def _bitmap(cursor: Cursor, most: int) -> Iterator[tuple[int, array[int]]]:
     """Yield the containers of one 32-bit bitmap."""
-    found = 0
+    match = 0
     for container in _containers(cursor):
-        found += container.length
-        if found > most:
+        match += container.length
+        if match > most:
             raise CorruptTableError(f"a log block has more positions than the {most} it can have")
         yield container.start, _values(cursor, container)
 
@@ -174,9 +174,9 @@ def _containers(cursor: Cursor) -> list[_Container]:
         cursor.take(4 * containers)
     counts = [count + 1 for count in described[1::2]]
     sizes: list[int | None] = [2 * count if count <= _MOST_ARRAY else _BITMAP_BYTES for count in counts]
-    for place in range(containers if flags else 0):
-        if flags[place // 8] >> place % 8 & 1:
-            sizes[place] = None
+    for index in range(containers if flags else 0):
+        if flags[index // 8] >> index % 8 & 1:
+            sizes[index] = None
     return [_Container(high << 16, count, size) for high, count, size in zip(described[::2], counts, sizes, strict=True)]
 
 
@@ -205,10 +205,10 @@ def _runs(cursor: Cursor, most: int) -> array[int]:
 
 
 def _set_bits(bitmap: bytes) -> Iterator[int]:
-    for place, byte in enumerate(bitmap):
+    for index, byte in enumerate(bitmap):
         if byte:
             for bit in _BITS[byte]:
-                yield 8 * place + bit
+                yield 8 * index + bit
 
 
 def _split(values: Sequence[int], bits: int) -> Iterator[tuple[int, list[int]]]:
@@ -225,11 +225,11 @@ def _encode_bitmap(values: list[int]) -> bytes:
     described = array("H")
     bodies: list[bytes] = []
     flags = 0
-    for place, (high, chunk) in enumerate(_split(values, 16)):
+    for index, (high, chunk) in enumerate(_split(values, 16)):
         starts = [chunk[0], *(after for before, after in pairwise(chunk) if after != before + 1)]
         described.extend((high, len(chunk) - 1))
         if 2 + 4 * len(starts) < min(2 * len(chunk), _BITMAP_BYTES):
-            flags |= 1 << place
+            flags |= 1 << index
             bodies.append(_run_container(starts, chunk))
         elif len(chunk) <= _MOST_ARRAY:
             bodies.append(_little_endian(chunk))
@@ -258,9 +258,9 @@ def _bit_container(chunk: list[int]) -> bytes:
 
 def _run_container(starts: list[int], chunk: list[int]) -> bytes:
     bounds = [len(starts)]
-    places = [bisect_left(chunk, start) for start in starts]
-    for place, after in pairwise([*places, len(chunk)]):
-        bounds += (chunk[place], after - place - 1)
+    indices = [bisect_left(chunk, start) for start in starts]
+    for index, after in pairwise([*indices, len(chunk)]):
+        bounds += (chunk[index], after - index - 1)
     return _little_endian(bounds)
 
 

@@ -111,7 +111,7 @@ class ColumnDecoder:
         return pa.Table.from_arrays([column for _, column in found], schema=pa.schema([one for one, _ in found]))
 
     def _column(self, field: PlannedField, *, wanted: bool) -> pa.Array | None:
-        places: Places | slice = slice(None)
+        indices: Places | slice = slice(None)
         nulls: Mask | None = None
         if field.null_branch is not None:
             branches = self._varints(slice(None))
@@ -121,10 +121,10 @@ class ColumnDecoder:
             if not nulls.any():
                 nulls = None
             else:
-                places = np.flatnonzero(~nulls)
+                indices = np.flatnonzero(~nulls)
         if field.kind in _TEXTS or field.kind == "fixed":
-            return self._texts(field, places, nulls, wanted=wanted)
-        values = self._scalars(field, places)
+            return self._texts(field, indices, nulls, wanted=wanted)
+        values = self._scalars(field, indices)
         return _scattered(values, nulls, field) if wanted else None
 
     def _scalars(self, field: PlannedField, places: Places | slice) -> npt.NDArray[Any]:
@@ -199,9 +199,9 @@ class ColumnDecoder:
         """Return decimals: big-endian two's complement of any length, as Arrow's sixteen bytes, lowest first."""
         if (lengths > _MOST_DECIMAL_BYTES).any() or (lengths < 1).any():
             raise CorruptTableError(f"field '{field.field.name}' of an Avro record is no decimal of 38 digits")
-        place = np.arange(_MOST_DECIMAL_BYTES)
-        inside = place < lengths[:, None]
-        raw = self._data[np.maximum(begins[:, None] + lengths[:, None] - 1 - place, 0)]
+        index = np.arange(_MOST_DECIMAL_BYTES)
+        inside = index < lengths[:, None]
+        raw = self._data[np.maximum(begins[:, None] + lengths[:, None] - 1 - index, 0)]
         sign = np.where(self._data[begins] > 0x7F, 0xFF, 0).astype(np.uint8)
         digits = np.where(inside, raw, sign[:, None])
         full = digits

@@ -55,7 +55,7 @@ def _column(rows: pa.Table, field: PlannedField) -> pa.Array:
 def _parts(field: PlannedField, column: pa.Array, begin: int) -> Iterator[_Part]:
     """Yield the bytes of one field: the branch of its union, then what stands for the values that are not null."""
     nulls = column.is_null().to_numpy(zero_copy_only=False) if column.null_count else None
-    places = None
+    indices = None
     if field.null_branch is None:
         if nulls is not None:
             row = begin + int(np.argmax(nulls))
@@ -64,12 +64,12 @@ def _parts(field: PlannedField, column: pa.Array, begin: int) -> Iterator[_Part]
         branch = np.full(len(column), 1 - field.null_branch, np.uint8)
         if nulls is not None:
             branch[nulls] = field.null_branch
-            places = np.flatnonzero(~nulls)
+            indices = np.flatnonzero(~nulls)
         # A branch is a number, and numbers are written doubled.
         yield _Part(None, np.ones(len(column), np.int64), branch * 2)
     values = column.drop_null() if nulls is not None else column
     for lengths, data in _values(field, values):
-        yield _Part(places, lengths, data)
+        yield _Part(indices, lengths, data)
 
 
 def _values(field: PlannedField, values: pa.Array) -> Iterator[tuple[Places, Bytes]]:
@@ -156,5 +156,5 @@ def _put(out: Bytes, at: Places, part: _Part) -> None:
         out[at[:, None] + np.arange(length)] = part.data.reshape(-1, length)
         return
     sources = np.cumsum(part.lengths) - part.lengths
-    places: npt.NDArray[np.int64] = np.repeat(at - sources, part.lengths) + np.arange(len(part.data))
-    out[places] = part.data
+    indices: npt.NDArray[np.int64] = np.repeat(at - sources, part.lengths) + np.arange(len(part.data))
+    out[indices] = part.data

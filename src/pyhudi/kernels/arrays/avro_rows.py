@@ -73,7 +73,7 @@ def decode(content: bytes, writer_schema: str, columns: Sequence[str]) -> Iterat
     asked = [field for field in plan.schema if field.name in columns]
     for start in range(0, len(records), _RECORDS_AT_ONCE):
         end = min(start + _RECORDS_AT_ONCE, len(records))
-        rows = _rows(records.framed(start, end), [len(records[place]) for place in range(start, end)], plan.framed)
+        rows = _rows(records.framed(start, end), [len(records[index]) for index in range(start, end)], plan.framed)
         yield pa.Table.from_arrays([_column(rows, field) for field in asked], schema=pa.schema(asked)) if asked else _without_columns(rows)
 
 

@@ -32,10 +32,10 @@ def list_hashes(keys: pa.StringArray, fields: Collection[str]) -> npt.NDArray[np
         return ((np.uint32(_FACTOR) + string_hashes(keys)) & _NOT_NEGATIVE).astype(np.int64)
     values = [hash_values(key, fields) for key in keys.to_pylist()]
     found = np.ones(len(values), np.uint32)
-    for place in range(max(map(len, values))):
-        having = np.flatnonzero([len(parts) > place for parts in values])
-        texts = [values[row][place] for row in having]
-        hashes = string_hashes(pa.array(texts, pa.string()).fill_null(""))
+    for index in range(max(map(len, values))):
+        having = np.flatnonzero([len(parts) > index for parts in values])
+        strings = [values[row][index] for row in having]
+        hashes = string_hashes(pa.array(strings, pa.string()).fill_null(""))
         found[having] = found[having] * np.uint32(_FACTOR) + hashes
     return (found & _NOT_NEGATIVE).astype(np.int64)
 
@@ -46,8 +46,8 @@ def ring_hashes(keys: pa.StringArray, fields: Collection[str]) -> npt.NDArray[np
         joined = ("".join("null" if value is None else value for value in hash_values(key, fields)) for key in keys.to_pylist())
         keys = pa.array(joined, pa.string())
     found = np.empty(len(keys), np.uint32)
-    for places, block in equal_length_blocks(keys):
-        found[places] = _xxh32(block)
+    for indices, block in equal_length_blocks(keys):
+        found[indices] = _xxh32(block)
     return (found & _NOT_NEGATIVE).astype(np.int64)
 
 
@@ -93,13 +93,13 @@ def string_hashes(texts: pa.StringArray) -> Words:
     """Return Java's `String.hashCode` of each text: a polynomial of its UTF-16 units with factor 31, in 32 bits."""
     found = np.zeros(len(texts), np.uint32)
     is_ascii = pc.all(pc.string_is_ascii(texts), min_count=0).as_py()
-    for places, block in equal_length_blocks(texts if is_ascii else _utf_16(texts)):
+    for indices, block in equal_length_blocks(texts if is_ascii else _utf_16(texts)):
         units = block if is_ascii else block.view("<u2")
         hashes = np.zeros(len(block), np.uint32)
         for unit in range(units.shape[1]):
             hashes *= np.uint32(_FACTOR)
             hashes += units[:, unit]
-        found[places] = hashes
+        found[indices] = hashes
     return found
 
 
@@ -118,16 +118,16 @@ def _xxh32(block: npt.NDArray[np.uint8]) -> Words:
     words = np.ascontiguousarray(block[:, : length // 4 * 4]).view("<u4").astype(np.uint32)
     if stripes:
         lanes = [np.full(count, seed, np.uint32) for seed in _LANES]
-        for place in range(stripes // 4):
-            lanes[place % 4] = _rotated(lanes[place % 4] + words[:, place] * _P2, 13) * _P1
+        for index in range(stripes // 4):
+            lanes[index % 4] = _rotated(lanes[index % 4] + words[:, index] * _P2, 13) * _P1
         state = sum((_rotated(lane, turn) for lane, turn in zip(lanes, (1, 7, 12, 18), strict=True)), np.zeros(count, np.uint32))
     else:
         state = np.full(count, _P5, np.uint32)
     state = state + np.uint32(length)
-    for place in range(stripes // 4, words.shape[1]):
-        state = _rotated(state + words[:, place] * _P3, 17) * _P4
-    for place in range(length // 4 * 4, length):
-        state = _rotated(state + block[:, place].astype(np.uint32) * _P5, 11) * _P1
+    for index in range(stripes // 4, words.shape[1]):
+        state = _rotated(state + words[:, index] * _P3, 17) * _P4
+    for index in range(length // 4 * 4, length):
+        state = _rotated(state + block[:, index].astype(np.uint32) * _P5, 11) * _P1
     for shift, prime in ((15, _P2), (13, _P3)):
         state = (state ^ (state >> np.uint32(shift))) * prime
     return state ^ (state >> np.uint32(16))

@@ -32,4 +32,4 @@ def _nests_lists(arrow: pa.DataType, *, inside: bool = False) -> bool:
     is_list = pt.is_list(arrow) or pt.is_large_list(arrow) or pt.is_map(arrow)
     if inside and is_list:
         return True
-    return pt.is_nested(arrow) and any(_nests_lists(arrow.field(place).type, inside=inside or is_list) for place in range(arrow.num_fields))
+    return pt.is_nested(arrow) and any(_nests_lists(arrow.field(index).type, inside=inside or is_list) for index in range(arrow.num_fields))

@@ -22,13 +22,13 @@ def float_texts(column: pa.Array) -> pa.StringArray:
         ['2.0', '1.0E7', None, '-Infinity']
     """
     shortest = column.cast(pa.string())
-    texts = pc.if_else(pc.match_substring(shortest, "."), shortest, pc.binary_join_element_wise(shortest, ".0", ""))
+    strings = pc.if_else(pc.match_substring(shortest, "."), shortest, pc.binary_join_element_wise(shortest, ".0", ""))
     size = pc.abs(column)
     is_plain = pc.and_(pc.greater_equal(size, 1e-3), pc.less(size, 1e7)).fill_null(True)  # nulls are left as they are
     if pc.all(is_plain, min_count=0).as_py():
-        return texts
+        return strings
     others = column.filter(pc.invert(is_plain))
-    return pc.replace_with_mask(texts, pc.invert(is_plain), _exact_texts(others))
+    return pc.replace_with_mask(strings, pc.invert(is_plain), _exact_texts(others))
 
 
 def as_doubles(column: pa.FloatArray) -> pa.DoubleArray:
@@ -40,7 +40,7 @@ def _exact_texts(column: pa.Array) -> pa.StringArray:
     single = pt.is_float32(column.type)
     # By their bits: zeros of both signs are different numbers.
     bits = column.to_numpy(zero_copy_only=False).view(np.int32 if single else np.int64)
-    different, places = np.unique(bits, return_inverse=True)
+    different, indices = np.unique(bits, return_inverse=True)
     values = different.view(np.float32 if single else np.float64).tolist()
-    texts = pa.array([float_text(value, single_precision=single) for value in values], pa.string())
-    return texts.take(pa.array(places))
+    strings = pa.array([float_text(value, single_precision=single) for value in values], pa.string())
+    return strings.take(pa.array(indices))

@@ -35,8 +35,8 @@ def equal_length_blocks(keys: pa.StringArray) -> Iterator[tuple[Places | slice, 
     for group in np.split(order, borders):
         length = int(lengths[group[0]])
         for start in range(0, len(group), _BLOCK):
-            places = group[start : start + _BLOCK]
-            yield places, data[offsets[places][:, None] + np.arange(length)]
+            indices = group[start : start + _BLOCK]
+            yield indices, data[offsets[indices][:, None] + np.arange(length)]
 
 
 def sharing_a_hash(keys: pa.StringArray) -> Places:
@@ -57,7 +57,7 @@ def parts_of(keys: pa.StringArray, count: int) -> Places:
 
 def _hashes(keys: pa.StringArray) -> npt.NDArray[np.uint64]:
     hashes = np.empty(len(keys), np.uint64)
-    for places, block in equal_length_blocks(keys):
+    for indices, block in equal_length_blocks(keys):
         count, length = block.shape
         padded = np.zeros((count, -(-length // 8) * 8), np.uint8)
         padded[:, :length] = block
@@ -66,5 +66,5 @@ def _hashes(keys: pa.StringArray) -> npt.NDArray[np.uint64]:
             value ^= word
             value *= _MULTIPLIER
             value ^= value >> _HALF
-        hashes[places] = value
+        hashes[indices] = value
     return hashes

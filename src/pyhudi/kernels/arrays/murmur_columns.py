@@ -35,8 +35,8 @@ def bit_positions(keys: pa.Array, bits: int, hashes: int) -> Iterator[Words]:
 
 def positions_by_key(keys: pa.Array, bits: int, hashes: int) -> Iterator[tuple[Places | slice, Iterator[Words]]]:
     """Yield which keys, and for each hash in turn the bit positions of these keys, valid until the next are taken."""
-    for places, block in equal_length_blocks(keys):
-        yield places, _positions(block, np.uint32(bits), hashes)
+    for indices, block in equal_length_blocks(keys):
+        yield indices, _positions(block, np.uint32(bits), hashes)
 
 
 def _positions(block: npt.NDArray[np.uint8], bits: np.uint32, hashes: int) -> Iterator[Words]:

@@ -39,8 +39,8 @@ def winners(groups: Places, ordering: Sequence[pa.ChunkedArray], commit_time_del
         order_by = _dense(order_by * (int(rank.max(initial=0)) + 1) + rank)
     order = np.argsort(order_by, kind="stable")
     last_of_group = np.flatnonzero(np.append(np.diff(groups[order]) != 0, True)) if len(groups) else order
-    found: Places = order[last_of_group]
-    return found
+    result: Places = order[last_of_group]
+    return result
 
 
 def _dense(numbers: Places) -> Places:
@@ -58,10 +58,10 @@ def generations(groups: Places, commit_time_deletes: Mask) -> Places:
     """
     if not commit_time_deletes.any():
         return np.ones(len(groups), np.int64)
-    places = np.arange(len(groups))
+    indices = np.arange(len(groups))
     last = np.full(int(groups.max()) + 1, -1)
-    np.maximum.at(last, groups[commit_time_deletes], places[commit_time_deletes])
-    found: Places = np.sign(places - last[groups])
+    np.maximum.at(last, groups[commit_time_deletes], indices[commit_time_deletes])
+    found: Places = np.sign(indices - last[groups])
     return found
 
 

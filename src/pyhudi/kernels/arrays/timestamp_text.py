@@ -60,20 +60,20 @@ def timestamp_strings(column: pa.Array, settings: TimestampText, field: str, fir
     codes = encoded.indices.to_numpy().astype(np.int64)
     values = encoded.dictionary.to_pylist()
     rows = first_places(codes, len(values))
-    texts = [settings.text(value, field=field, row=first_row + row) for value, row in zip(values, rows, strict=True)]
-    return codes, list(texts)
+    strings = [settings.text(value, field=field, row=first_row + row) for value, row in zip(values, rows, strict=True)]
+    return codes, list(strings)
 
 
 def _read_at_once(column: pa.StringArray, settings: TimestampText) -> Codes | None:
     """Return the moments of a column of texts, 0 for a null; None when some of them must be read one by one."""
     if not settings.inputs or (settings.output_zone or settings.input_zone) is None:
         return None
-    texts = pc.drop_null(column)
-    found = read_dates(texts, settings.inputs[0], settings.input_zone)
-    if found is None or not found[1].all():
+    strings = pc.drop_null(column)
+    dates = read_dates(strings, settings.inputs[0], settings.input_zone)
+    if dates is None or not dates[1].all():
         return None
     millis = np.zeros(len(column), np.int64)
-    millis[~_nulls(column)] = found[0]
+    millis[~_nulls(column)] = dates[0]
     return millis
 
 
@@ -97,10 +97,10 @@ def _of_millis(
     zone = shown_in or settings.output_zone or LOCAL_ZONE
     local = _on_clocks(millis, zone, settings)
     if local is None:  # each moment by itself: offsets in the path, or the ends of time
-        kept = millis
+        retained = millis
     else:
-        kept, zone = local - local % (fineness(settings.output) or DAY_MS), UTC_ZONE
-    encoded = pa.array(kept, mask=_nulls(column)).dictionary_encode(null_encoding="encode")
+        retained, zone = local - local % (fineness(settings.output) or DAY_MS), UTC_ZONE
+    encoded = pa.array(retained, mask=_nulls(column)).dictionary_encode(null_encoding="encode")
     found: list[str | None] = [
         settings.text(None, field=field, row=0) if value is None else date_text(settings.output, value, zone)
         for value in encoded.dictionary.to_pylist()
@@ -120,17 +120,17 @@ def _on_clocks(millis: Codes, zone: Zone, settings: TimestampText) -> Codes | No
     known = (millis >= _KNOWN_FROM) & (millis < _KNOWN_UNTIL)
     if not zone.name:
         return _by_slots(_by_slots(millis, ~known, _SECOND_MS, zone), known, _MINUTE_MS, zone)
-    moments = pa.array(np.where(known, millis, 0)).cast(pa.timestamp("ms", zone.name))
-    shown = pc.local_timestamp(moments).cast(pa.int64()).to_numpy()
+    timestamps = pa.array(np.where(known, millis, 0)).cast(pa.timestamp("ms", zone.name))
+    shown = pc.local_timestamp(timestamps).cast(pa.int64()).to_numpy()
     return np.where(known, shown, _by_slots(millis, ~known, _SECOND_MS, zone))
 
 
 def _by_slots(millis: Codes, chosen: npt.NDArray[np.bool_], slot: int, zone: Zone) -> Codes:
     """Return moments with those chosen as a zone's clocks show them; the zone is asked once a slot."""
-    slots, places = np.unique(millis[chosen] // slot, return_inverse=True)
+    slots, indices = np.unique(millis[chosen] // slot, return_inverse=True)
     offsets = np.array([zone.offset(int(begin) * slot) for begin in slots], np.int64)
     shown = millis.copy()
-    shown[chosen] += offsets[places] if len(offsets) else 0
+    shown[chosen] += offsets[indices] if len(offsets) else 0
     return shown
 
 
@@ -141,8 +141,8 @@ def _numbers(column: pa.Array) -> Codes:
         whole = np.where(np.isnan(values), 0.0, np.trunc(values))
         least, most = whole < -(2.0**63), whole >= 2.0**63
         numbers = np.where(least | most, 0.0, whole).astype(np.int64)
-        held: Codes = np.where(most, _LONG.max, np.where(least, _LONG.min, numbers))
-        return held
+        present: Codes = np.where(most, _LONG.max, np.where(least, _LONG.min, numbers))
+        return present
     plain: Any = column.cast(pa.int32()) if pt.is_date(column.type) else column
     found: Codes = pc.fill_null(plain.cast(pa.int64()), 0).to_numpy(zero_copy_only=False).astype(np.int64)
     return found
@@ -154,8 +154,8 @@ def _in_millis(numbers: Codes, unit: int) -> Codes:
         return _cut(numbers, _NANOS_OF_MILLI // unit)
     factor = unit // _NANOS_OF_MILLI
     limit = _LONG.max // factor
-    held = np.clip(numbers, -limit, limit) * factor
-    return np.where(numbers > limit, _LONG.max, np.where(numbers < -limit, _LONG.min, held))
+    present = np.clip(numbers, -limit, limit) * factor
+    return np.where(numbers > limit, _LONG.max, np.where(numbers < -limit, _LONG.min, present))
 
 
 def _cut(numbers: Codes, divisor: int) -> Codes:

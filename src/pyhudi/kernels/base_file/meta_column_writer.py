@@ -56,9 +56,9 @@ def without_identity(rows: pa.Table) -> pa.Table:
     """Return rows as they are stored in tables with virtual keys: of the meta columns that are there only the file's name has values."""
     for name in META_COLUMNS:
         if name != FILE_NAME and name in rows.schema.names:
-            place = rows.schema.get_field_index(name)
-            field = rows.schema.field(place)
-            rows = rows.set_column(place, field, pa.nulls(rows.num_rows, field.type))
+            index = rows.schema.get_field_index(name)
+            field = rows.schema.field(index)
+            rows = rows.set_column(index, field, pa.nulls(rows.num_rows, field.type))
     return rows
 
 
@@ -91,9 +91,9 @@ def _of_equal_length(prefix: bytes, digits: int, start: int, stop: int) -> pa.St
     matrix = np.empty((count, length), np.uint8)
     matrix[:, : len(prefix)] = np.frombuffer(prefix, np.uint8)
     rest: npt.NDArray[np.uint32 | np.uint64] = np.arange(start, stop, dtype=np.uint32 if stop < 2**32 else np.uint64)
-    for place in range(length - 1, len(prefix) - 1, -1):
+    for index in range(length - 1, len(prefix) - 1, -1):
         higher = rest // 10
-        matrix[:, place] = rest - higher * 10 + ord("0")
+        matrix[:, index] = rest - higher * 10 + ord("0")
         rest = higher
     offsets = np.arange(0, count * length + 1, length, dtype=np.int32)
     return pa.StringArray.from_buffers(count, pa.py_buffer(offsets), pa.py_buffer(matrix))

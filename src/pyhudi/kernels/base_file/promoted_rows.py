@@ -48,14 +48,14 @@ def promoted_rows(rows: pa.Table, columns: pa.Schema) -> pa.Table:
     Raises:
         SchemaError: a value cannot be read as its column's type.
     """
-    for place, field in enumerate(rows.schema):
+    for position, field in enumerate(rows.schema):
         index = columns.get_field_index(field.name)
         if index < 0 or field.type.equals(columns.field(index).type):
             continue
         target = promoted_type(field.type, columns.field(index).type)
         if not target.equals(field.type):
-            chunks = [promoted(chunk, target, field.name) for chunk in rows.column(place).chunks]
-            rows = rows.set_column(place, field.with_type(target), pa.chunked_array(chunks, target))
+            chunks = [promoted(chunk, target, field.name) for chunk in rows.column(position).chunks]
+            rows = rows.set_column(position, field.with_type(target), pa.chunked_array(chunks, target))
     return rows
 
 
@@ -98,8 +98,8 @@ def converted(column: pa.Array, table: pa.DataType) -> pa.Array:
         return _each(column, lambda value: format(value, "f"), table)
     if pt.is_decimal(table) and (pt.is_floating(old) or pt.is_string(old)):
         unit = Decimal(1).scaleb(-table.scale)
-        texts = float_texts(column) if pt.is_floating(old) else column
-        return _each(texts, lambda value: Decimal(value).quantize(unit, rounding=ROUND_HALF_UP), table)
+        strings = float_texts(column) if pt.is_floating(old) else column
+        return _each(strings, lambda value: Decimal(value).quantize(unit, rounding=ROUND_HALF_UP), table)
     if pt.is_integer(old) and pt.is_decimal(table):
         return column.cast(pa.decimal128(38, 0)).cast(table)
     if pt.is_integer(old) and pt.is_floating(table):
@@ -118,8 +118,8 @@ def null_mask(column: pa.Array) -> pa.Array | None:
 
 
 def _promoted_field(field: pa.Field, table: pa.StructType) -> pa.Field:
-    place = table.get_field_index(field.name)
-    return field if place < 0 else field.with_type(promoted_type(field.type, table.field(place).type))
+    index = table.get_field_index(field.name)
+    return field if index < 0 else field.with_type(promoted_type(field.type, table.field(index).type))
 
 
 def _is_promotion(stored: pa.DataType, table: pa.DataType) -> bool:

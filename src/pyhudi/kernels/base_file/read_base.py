@@ -118,17 +118,17 @@ def iter_base_file(
         left_out = None if without is None else _within_groups(parquet, groups, without)
         begin = 0
         for batch in parquet.iter_batches(_batch_rows(parquet), row_groups=groups, columns=stored):
-            kept = batch if left_out is None else _without(batch, begin, left_out)
+            retained = batch if left_out is None else _without(batch, begin, left_out)
             begin += batch.num_rows
-            yield from _typed(storage, file, kept, needed, wanted, filter, other, constants)
+            yield from _typed(storage, file, retained, needed, wanted, filter, other, constants)
 
 
 def with_constants(rows: pa.Table, constants: Constants) -> pa.Table:
     """Return rows that have these values, as far as they have the columns."""
     for name in constants.keys() & set(rows.schema.names):
-        place = rows.schema.get_field_index(name)
-        field = rows.schema.field(place)
-        rows = rows.set_column(place, field, _repeated(constants[name], field.type, rows.num_rows))
+        index = rows.schema.get_field_index(name)
+        field = rows.schema.field(index)
+        rows = rows.set_column(index, field, _repeated(constants[name], field.type, rows.num_rows))
     return rows
 
 

@@ -37,7 +37,7 @@ def row_bytes(rows: pa.Table, settings: WriterSettings) -> float:
     with BaseFileWriter(output, context, settings, None) as writer:
         writer.append(MetaColumnWriter(_INSTANT, "0", "", _FILE_NAME).new(sample, context.file_schema))
     group = pq.read_metadata(io.BytesIO(output.getvalue())).row_group(0)
-    size = sum(group.column(place).total_compressed_size for place in range(group.num_columns))
+    size = sum(group.column(index).total_compressed_size for index in range(group.num_columns))
     return float(size / sample.num_rows)
 
 
@@ -47,5 +47,5 @@ def _sample(rows: pa.Table) -> pa.Table:
         return rows
     count = wanted // _SAMPLE_PLACES
     last = rows.num_rows - count
-    starts = [last * place // (_SAMPLE_PLACES - 1) for place in range(_SAMPLE_PLACES)]
+    starts = [last * index // (_SAMPLE_PLACES - 1) for index in range(_SAMPLE_PLACES)]
     return pa.concat_tables([rows.slice(start, count) for start in starts])

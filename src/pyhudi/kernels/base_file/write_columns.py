@@ -40,8 +40,8 @@ def marked_deletes(rows: pa.Table, context: RecordContext) -> Mask:
             raise SchemaError(f"Column '{IS_DELETED}' has type {rows.schema.field(IS_DELETED).type}; it must be boolean.")
         deletes |= _mask(rows.column(IS_DELETED))
     if context.delete_field is not None and context.delete_field in rows.schema.names:
-        texts = pc.cast(rows.column(context.delete_field), pa.string())
-        deletes |= _mask(pc.equal(texts, pa.scalar(context.delete_marker, pa.string())))
+        strings = pc.cast(rows.column(context.delete_field), pa.string())
+        deletes |= _mask(pc.equal(strings, pa.scalar(context.delete_marker, pa.string())))
     return deletes
 
 

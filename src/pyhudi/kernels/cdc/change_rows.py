@@ -95,8 +95,8 @@ def _looked_up(storage: Storage, context: RecordContext, after: SliceTask, entri
     """Return the images after the commit of entries that hold keys instead."""
     keys = entries.column("record_key").combine_chunks()
     rows = pa.Table.from_batches(_rows(storage, context, after, keys), schema=_schema(context, None))
-    places = pc.index_in(keys, value_set=rows.column(RECORD_KEY).combine_chunks())
-    found = json_rows(rows).take(places)
+    indices = pc.index_in(keys, value_set=rows.column(RECORD_KEY).combine_chunks())
+    found = json_rows(rows).take(indices)
     deleted = pc.equal(entries.column("op"), DELETED).combine_chunks()
     missing = pc.and_(pc.invert(deleted), found.is_null())
     if pc.any(missing).as_py():
@@ -120,12 +120,12 @@ def _compared(storage: Storage, context: RecordContext, task: ChangeTask) -> Ite
     if keys is not None and not len(keys):
         return
     was, now = (_whole(storage, context, one, keys, None) for one in (task.before, task.after))
-    texts = _Texts(json_rows(was), json_rows(now))
-    told = (texts.before, texts.after) if mixes else (None, None)
-    gone = pc.invert(is_among(was, now, *told))
-    come = pc.invert(is_among(now, was, *reversed(told)))
-    keys_gone, keys_come = (rows.column(RECORD_KEY).filter(mask).to_pylist() for rows, mask in ((was, gone), (now, come)))
-    yield from _paired(task, keys_gone, texts.before.filter(gone).to_pylist(), keys_come, texts.after.filter(come).to_pylist())
+    strings = _Texts(json_rows(was), json_rows(now))
+    recorded = (strings.before, strings.after) if mixes else (None, None)
+    removed = pc.invert(is_among(was, now, *recorded))
+    come = pc.invert(is_among(now, was, *reversed(recorded)))
+    keys_gone, keys_come = (rows.column(RECORD_KEY).filter(mask).to_pylist() for rows, mask in ((was, removed), (now, come)))
+    yield from _paired(task, keys_gone, strings.before.filter(removed).to_pylist(), keys_come, strings.after.filter(come).to_pylist())
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ def _paired(task: ChangeTask, keys_gone: list[str], gone: list[str], keys_come: 
     for key, text in zip(keys_gone, gone, strict=True):
         waiting[key].append(text)
     before = [waiting[key].popleft() if waiting.get(key) else None for key in keys_come]
-    left = [text for texts in waiting.values() for text in texts]
+    left = [text for strings in waiting.values() for text in strings]
     operations = [INSERTED if old is None else UPDATED for old in before] + [DELETED] * len(left)
     if operations:
         columns = (operations, [*before, *left], [*come, *[None] * len(left)])

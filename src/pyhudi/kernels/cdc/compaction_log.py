@@ -36,11 +36,11 @@ def log_compaction(
         return None
     with ChangeLog(storage, context, settings, task) as log:
         for delta in deltas(storage, context, merge, limit_bytes):
-            places = delta.masked.to_numpy()
-            stored = rows_at(storage, base, context.schema, [RECORD_KEY, *context.schema.names], np.sort(places))
-            gone = with_computed_keys(stored, context.virtual_key)
-            new, stays = _in_order_of_keys(delta.rows, gone)
-            log.replaced(gone.take(pc.sort_indices(gone, [(RECORD_KEY, "ascending")])), stays)
+            indices = delta.masked.to_numpy()
+            stored = rows_at(storage, base, context.schema, [RECORD_KEY, *context.schema.names], np.sort(indices))
+            removed = with_computed_keys(stored, context.virtual_key)
+            new, stays = _in_order_of_keys(delta.rows, removed)
+            log.replaced(removed.take(pc.sort_indices(removed, [(RECORD_KEY, "ascending")])), stays)
             log.inserted(new)
     return log.stats
 

@@ -107,8 +107,8 @@ def with_computed_keys(rows: pa.Table, key: KeyFields | None) -> pa.Table:
     """Return rows read from a file with their record keys, which tables with virtual keys do not store; None: they are there."""
     if key is None:
         return rows
-    place = rows.schema.get_field_index(RECORD_KEY)
-    return rows.set_column(place, pa.field(RECORD_KEY, pa.string()), record_keys(rows, key))
+    index = rows.schema.get_field_index(RECORD_KEY)
+    return rows.set_column(index, pa.field(RECORD_KEY, pa.string()), record_keys(rows, key))
 
 
 def record_keys(rows: pa.Table, key: KeyFields, first_row: int = 0) -> pa.StringArray:
@@ -118,20 +118,20 @@ def record_keys(rows: pa.Table, key: KeyFields, first_row: int = 0) -> pa.String
         KeyFieldError: a field is missing, or a key is null or empty; names field and row.
     """
     fields = key.key_fields
-    texts = [column_text(field_column(rows, field), field, timestamps_as_text=key.timestamps_as_text) for field in fields]
-    blank = [_is_blank(text) for text in texts]
+    strings = [column_text(field_column(rows, field), field, timestamps_as_text=key.timestamps_as_text) for field in fields]
+    blank = [_is_blank(text) for text in strings]
     if not key.is_composite:
         if blank[0].any():
             row = int(np.argmax(blank[0]))
-            bare_key(fields[0], texts[0][row].as_py(), row=first_row + row)
-        return texts[0]
+            bare_key(fields[0], strings[0][row].as_py(), row=first_row + row)
+        return strings[0]
     all_blank = np.logical_and.reduce(blank)
     if all_blank.any():
         row = int(np.argmax(all_blank))
-        composite_key(fields, [text[row].as_py() for text in texts], row=first_row + row)
+        composite_key(fields, [text[row].as_py() for text in strings], row=first_row + row)
     parts: list[pa.StringArray | str] = []
-    for place, (field, text, some_blank) in enumerate(zip(fields, texts, blank, strict=True)):
-        parts.extend([f"{',' if place else ''}{field}:", _without_blanks(text) if some_blank.any() else text])
+    for index, (field, text, some_blank) in enumerate(zip(fields, strings, blank, strict=True)):
+        parts.extend([f"{',' if index else ''}{field}:", _without_blanks(text) if some_blank.any() else text])
     return pc.binary_join_element_wise(*parts, "")
 
 
@@ -145,11 +145,11 @@ def partition_paths(rows: pa.Table, layout: PartitionLayout, first_row: int = 0)
         return pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows.num_rows, np.int32)), pa.array([""], pa.string()))
     encoded = [_distinct(field_column(rows, field.name), field, first_row) for field in layout.fields]
     combined, count = encoded[0][0], len(encoded[0][1])
-    for codes, texts in encoded[1:]:
-        combined, count = _dense(combined * len(texts) + codes, count * len(texts))
+    for codes, strings in encoded[1:]:
+        combined, count = _dense(combined * len(strings) + codes, count * len(strings))
     combined, count = _dense(combined, count)
     paths = [
-        _checked_path(layout, [texts[codes[row]] for codes, texts in encoded], first_row + row) for row in first_places(combined, count)
+        _checked_path(layout, [strings[codes[row]] for codes, strings in encoded], first_row + row) for row in first_places(combined, count)
     ]
     return pa.DictionaryArray.from_arrays(pa.array(combined.astype(np.int32)), pa.array(paths, pa.string()))
 
@@ -170,8 +170,8 @@ def _distinct(column: pa.ChunkedArray, field: PartitionField, first_row: int) ->
         return timestamp_strings(column.combine_chunks(), field.timestamp, field.name, first_row)
     encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
     distinct = pa.chunked_array([encoded.dictionary])
-    texts = column_text(distinct, field.name, timestamps_as_text=field.timestamps_as_text).to_pylist()
-    return encoded.indices.to_numpy().astype(np.int64), texts
+    strings = column_text(distinct, field.name, timestamps_as_text=field.timestamps_as_text).to_pylist()
+    return encoded.indices.to_numpy().astype(np.int64), strings
 
 
 def _dense(codes: Codes, limit: int) -> tuple[Codes, int]:

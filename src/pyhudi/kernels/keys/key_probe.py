@@ -90,9 +90,9 @@ def rows_of_keys(
         values = wanted if len(asked) == len(wanted) else wanted.take(pa.array(asked))
         begin = 0
         for stored in _stored_keys(storage, file, fragment, virtual_key) if len(asked) else ():
-            places = pc.index_in(stored, value_set=values)
-            rows = np.flatnonzero(pc.is_valid(places).to_numpy(zero_copy_only=False))
-            found.append((rows + begin, asked[places.drop_null().to_numpy()]))
+            indices = pc.index_in(stored, value_set=values)
+            rows = np.flatnonzero(pc.is_valid(indices).to_numpy(zero_copy_only=False))
+            found.append((rows + begin, asked[indices.drop_null().to_numpy()]))
             begin += len(stored)
     return np.concatenate([rows for rows, _ in found]), np.concatenate([numbers for _, numbers in found])
 

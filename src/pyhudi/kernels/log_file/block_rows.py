@@ -58,10 +58,10 @@ def _hfile_rows(content: bytes, schema: str, columns: Sequence[str]) -> Iterator
     keys = pa.array([key.decode("utf-8", "replace") for key, _ in entries], pa.string())
     begin = 0
     for rows in decode(encode_avro_content(value for _, value in entries), schema, columns):
-        place = rows.schema.get_field_index(RECORD_KEY)
+        index = rows.schema.get_field_index(RECORD_KEY)
         own = keys.slice(begin, rows.num_rows)
         begin += rows.num_rows
-        yield rows if place < 0 else rows.set_column(place, RECORD_KEY, own)
+        yield rows if index < 0 else rows.set_column(index, RECORD_KEY, own)
 
 
 def _schema(block: LogBlock) -> str:

@@ -60,8 +60,8 @@ def _typed(values: list[Any], kind: pa.DataType) -> tuple[pa.Array, Mask]:
 
 def _array(values: list[Any], kind: pa.DataType) -> pa.Array:
     if pt.is_timestamp(kind):
-        moments = [_moment(value) for value in values]
-        return pa.array(moments, pa.timestamp("us", kind.tz)).cast(kind)
+        timestamps = [_moment(value) for value in values]
+        return pa.array(timestamps, pa.timestamp("us", kind.tz)).cast(kind)
     if pt.is_date(kind):
         days = pa.array([None if value == _LEAST_DAY else value for value in values])
         return (days.cast(pa.int32()).view(pa.date32()) if pt.is_integer(days.type) else days).cast(kind)

@@ -103,15 +103,15 @@ def check_own_blocks(storage: Storage, log: LogFile, blocks: Sequence[LogBlock],
         CorruptTableError: names file and place.
     """
     for block in blocks:
-        place = f"Log file '{log.path}' of the table at {storage.uri}, block at byte {block.offset}"
+        index = f"Log file '{log.path}' of the table at {storage.uri}, block at byte {block.offset}"
         if block.type is BlockType.CORRUPT:
             raise CorruptTableError(
-                f"{place}: {block.size} bytes are damaged, and with them rows of commit {log.name.instant}. Restore the file from a copy; "
+                f"{index}: {block.size} bytes are damaged, and with them rows of commit {log.name.instant}. Restore the file from a copy; "
                 f"{advice}"
             )
         if block.header.instant not in (None, log.name.instant):
             raise CorruptTableError(
-                f"{place}: its instant is {block.header.instant}, not that of the file's name. The file is another one's; "
+                f"{index}: its instant is {block.header.instant}, not that of the file's name. The file is another one's; "
                 "restore the right one."
             )
 

@@ -38,7 +38,7 @@ def ordering_types(context: RecordContext) -> tuple[OrderingType, ...]:
 
 
 def _type_of(name: str, kind: pa.DataType) -> OrderingType:
-    for is_such, found in _TYPES:
+    for is_such, result in _TYPES:
         if is_such(kind):
-            return found
+            return result
     raise UnsupportedError(f"Ordering field '{name}' has type {kind}, which a delete in a log file cannot have.")

@@ -59,8 +59,8 @@ def match_base(storage: Storage, context: RecordContext, base: BaseFile | None, 
         first[groups[::-1]] = np.arange(len(groups))[::-1]
         more, numbers = rows_of_keys(storage, base, log.keys.take(pa.array(first[unplaced])), context.virtual_key)
         rows, found = np.concatenate([rows, more]), np.concatenate([found, unplaced[numbers]])
-    distinct, places = np.unique(rows, return_index=True)
-    return BaseMatch(distinct, found[places])
+    distinct, indices = np.unique(rows, return_index=True)
+    return BaseMatch(distinct, found[indices])
 
 
 def match_positions(storage: Storage, base: BaseFile, positions: Places) -> tuple[BaseMatch, Places]:

@@ -81,9 +81,9 @@ def precombine(rows: pa.Table, context: RecordContext, *, within_partition: bool
 def _whole(rows: pa.Table, context: RecordContext) -> pa.Table:
     """Return rows with all columns of the table, in its types; a delete may have nulls where the table allows none."""
     ours = {name.lower() for name in context.schema.names}
-    beside = rows.select([name for name in rows.schema.names if name.lower() not in ours])
+    concurrent = rows.select([name for name in rows.schema.names if name.lower() not in ours])
     data = conform(rows, pa.schema([field.with_nullable(True) for field in context.schema]))
-    return pa.Table.from_arrays([*beside.columns, *data.columns], schema=pa.schema([*beside.schema, *data.schema]))
+    return pa.Table.from_arrays([*concurrent.columns, *data.columns], schema=pa.schema([*concurrent.schema, *data.schema]))
 
 
 def _groups(rows: pa.Table, *, within_partition: bool) -> Places:

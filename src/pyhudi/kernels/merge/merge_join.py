@@ -40,11 +40,11 @@ class IncomingRows:
 
     def merge(self, batch: pa.Table) -> MergedBatch:
         """Merge one batch of the old file. `batch` holds the record key and the columns of the table."""
-        places = pc.index_in(batch.column(RECORD_KEY), value_set=self._keys)
-        old_rows = np.flatnonzero(pc.is_valid(places).to_numpy())
+        indices = pc.index_in(batch.column(RECORD_KEY), value_set=self._keys)
+        old_rows = np.flatnonzero(pc.is_valid(indices).to_numpy())
         if not len(old_rows):
             return MergedBatch(batch, self._rows.slice(0, 0), 0)
-        new_rows = places.drop_null().to_numpy().astype(np.int64)
+        new_rows = indices.drop_null().to_numpy().astype(np.int64)
         self._met[new_rows] = True
         if self._context.mixes_versions:
             return self._folded(batch, old_rows, new_rows)

@@ -57,10 +57,10 @@ class MergeOutcome:
 
         Rows that replace base rows stand once for each of them; a record that was deleted before is new, and stands once.
         """
-        stands = self.changed & ~self.dead
-        again = np.flatnonzero(stands & self.reborn)
+        is_live = self.changed & ~self.dead
+        again = np.flatnonzero(is_live & self.reborn)
         first = again[np.unique(targets.groups[again], return_index=True)[1]]
-        return np.sort(np.concatenate([np.flatnonzero(stands & ~self.reborn), first]))
+        return np.sort(np.concatenate([np.flatnonzero(is_live & ~self.reborn), first]))
 
 
 def targets_of(groups: Places, match: BaseMatch) -> Targets:
@@ -93,8 +93,8 @@ def merge_versions(context: RecordContext, log: LogRows, versions: pa.Table, tar
         targets: what they are applied to.
     """
     state = _Fold(context, log, versions, targets)
-    for places, numbers in targets.rounds:
-        state.apply(places, numbers)
+    for indices, numbers in targets.rounds:
+        state.apply(indices, numbers)
     return MergeOutcome(state.changed, state.dead | state.empty, state.reborn), state.sources
 
 
@@ -166,25 +166,25 @@ class _Brought:
 
     def __call__(self, name: str, versions: Places) -> Mask:
         """Say for each version whether it brings the column."""
-        by_block = np.array([held is None or name in held for held in (*self._held, None)])
-        found: Mask = by_block[self._block[versions]]
-        return found
+        by_block = np.array([present is None or name in present for present in (*self._held, None)])
+        result: Mask = by_block[self._block[versions]]
+        return result
 
     def everything(self, versions: Places) -> Mask:
         """Say for each version whether it brings all columns."""
-        by_block = np.array([held is None for held in (*self._held, None)])
-        found: Mask = by_block[self._block[versions]]
-        return found
+        by_block = np.array([present is None for present in (*self._held, None)])
+        result: Mask = by_block[self._block[versions]]
+        return result
 
 
 def _gaps(versions: pa.Table, context: RecordContext) -> dict[str, Mask]:
     """Return for each data column whose gaps are filled which versions have one; an entry more for a value that nobody brings."""
-    found, gaps = {}, context.gaps
+    result, gaps = {}, context.gaps
     assert gaps is not None
     for field in versions.schema:
         if field.name in context.schema.names and (mask := _gap_mask(versions.column(field.name), field, gaps)) is not None:
-            found[field.name] = np.append(mask, gaps.is_gap(field.name, None))
-    return found
+            result[field.name] = np.append(mask, gaps.is_gap(field.name, None))
+    return result
 
 
 def _gap_mask(column: pa.ChunkedArray, field: pa.Field, gaps: Gaps) -> Mask | None:

@@ -27,30 +27,30 @@ def fold_records(
     """
     records = versions.to_pylist(maps_as_pydicts="strict")
     count = len(targets.start)
-    changed, gone, reborn = (np.zeros(count, bool) for _ in range(3))
+    changed, removed, reinserted = (np.zeros(count, bool) for _ in range(3))
     state: list[RecordVersion | None] = [
         RecordVersion(records[start], _ordering(context, records[start], None)) if start >= 0 else None for start in targets.start
     ]
     before: dict[int, int] = {}
-    for places, numbers in targets.rounds:
-        for place, number in zip(places.tolist(), numbers.tolist(), strict=True):
-            if _repeats(log, blocks, records, before.get(place), number):
+    for indices, numbers in targets.rounds:
+        for index, number in zip(indices.tolist(), numbers.tolist(), strict=True):
+            if _repeats(log, blocks, records, before.get(index), number):
                 continue
-            before[place] = number
-            stored = state[place]
+            before[index] = number
+            stored = state[index]
             found = applied(stored, _version(context, log, records[number], number), context.merge_mode, context.gaps, context.merger)
-            changed[place] |= found is not stored
-            gone[place] |= stored is not None and stored.by_commit_time
-            reborn[place] |= gone[place] and not found.deletes
-            state[place] = found
-    dead = np.array([found is None or found.deletes for found in state], bool)
-    return MergeOutcome(changed, dead, reborn), [{} if found is None else dict(found.record) for found in state]
+            changed[index] |= found is not stored
+            removed[index] |= stored is not None and stored.by_commit_time
+            reinserted[index] |= removed[index] and not found.deletes
+            state[index] = found
+    deleted = np.array([found is None or found.deletes for found in state], bool)
+    return MergeOutcome(changed, deleted, reinserted), [{} if found is None else dict(found.record) for found in state]
 
 
 def _version(context: RecordContext, log: LogRows, record: dict[str, Any], number: int) -> RecordVersion:
-    held = log.held[log.block[number]]
+    present = log.held[log.block[number]]
     deletes, hard = bool(log.deletes[number]), bool(log.commit_time_deletes[number])
-    return RecordVersion(record, _ordering(context, record, held), deletes, hard, held)
+    return RecordVersion(record, _ordering(context, record, present), deletes, hard, present)
 
 
 def _ordering(context: RecordContext, record: dict[str, Any], held: frozenset[str] | None) -> tuple[Any, ...]:
@@ -61,8 +61,8 @@ def _repeats(log: LogRows, blocks: Sequence[LogBlock], records: list[dict[str, A
     """Tell whether a version is the one before once more, written by another attempt at the same task."""
     if before is None or not blocks:
         return False
-    old, new = (blocks[log.block[place]].header for place in (before, number))
+    old, new = (blocks[log.block[index]].header for index in (before, number))
     if old.instant != new.instant or old.attempt is None or new.attempt is None or old.attempt == new.attempt:
         return False
-    one, other = ({name: value for name, value in records[place].items() if name != COMMIT_SEQNO} for place in (before, number))
+    one, other = ({name: value for name, value in records[index].items() if name != COMMIT_SEQNO} for index in (before, number))
     return one == other

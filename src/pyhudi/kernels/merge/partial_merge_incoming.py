@@ -58,7 +58,7 @@ def merge_pairs(context: RecordContext, incoming: pa.Table, stored: pa.Table) ->
     else:
         folded, records = fold_records(context, log, (), versions, targets)
         alive = np.flatnonzero(folded.changed & ~folded.dead)
-        rows = pa.Table.from_pylist([records[place] for place in alive.tolist()], schema=versions.schema)
+        rows = pa.Table.from_pylist([records[index] for index in alive.tolist()], schema=versions.schema)
     key = pa.field(RECORD_KEY, pa.string())
     return MergedPairs(folded.changed, int((folded.changed & folded.dead).sum()), conform(rows, pa.schema([key, *context.schema])))
 
@@ -89,8 +89,8 @@ def _with_records(context: RecordContext, rows: pa.Table, records: list[dict[str
     values = pa.Table.from_pylist(records, schema=_nullable(context))
     for name in rows.schema.names:
         if name in values.schema.names and name != RECORD_KEY:
-            place = rows.schema.get_field_index(name)
-            rows = rows.set_column(place, rows.schema.field(place), values.column(name).cast(rows.schema.field(place).type))
+            index = rows.schema.get_field_index(name)
+            rows = rows.set_column(index, rows.schema.field(index), values.column(name).cast(rows.schema.field(index).type))
     unmarked = dead & ~marked_deletes(rows, context)
     if not unmarked.any():
         return rows

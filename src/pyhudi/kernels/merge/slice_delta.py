@@ -90,7 +90,7 @@ def _delta_of(storage: Storage, context: RecordContext, task: SliceTask, blocks:
     log = read_log_rows(storage, context, blocks, needed.names, base_instant=instant, part=task.part)
     groups = codes(log.keys)
     match = match_base(storage, context, base, log, groups)
-    if context.mixes_versions or any(held is not None for held in log.held):
+    if context.mixes_versions or any(present is not None for present in log.held):
         return _folded(storage, context, base, log, blocks, targets_of(groups, match), match, wanted)
     return _merged(storage, context, base, log, groups, match, wanted)
 
@@ -174,17 +174,17 @@ def _folded(
         versions = pa.concat_tables([versions, stored.cast(versions.schema)]).combine_chunks()
     if context.merger is None:
         folded, sources = merge_versions(context, log, versions, targets)
-        places = folded.standing(targets)
-        rows = pa.Table.from_arrays(values_of(versions, sources, places, wanted.names), schema=wanted)
+        indices = folded.standing(targets)
+        rows = pa.Table.from_arrays(values_of(versions, sources, indices, wanted.names), schema=wanted)
     else:
         folded, records = fold_records(context, log, blocks, versions, targets)
-        places = folded.standing(targets)
-        rows = pa.Table.from_pylist([records[place] for place in places.tolist()], schema=wanted)
+        indices = folded.standing(targets)
+        rows = pa.Table.from_pylist([records[index] for index in indices.tolist()], schema=wanted)
     return Delta(
         masked=pa.array(match.rows[folded.changed[: len(match.rows)]]),
         rows=rows,
         late=len(np.setdiff1d(targets.groups, targets.groups[folded.changed])),
-        inserts=int((~targets.has_base[places]).sum()),
+        inserts=int((~targets.has_base[indices]).sum()),
         log_records=log.rows.num_rows,
     )
 

@@ -93,36 +93,36 @@ def run_log_compact_task(storage: Storage, context: RecordContext, settings: Wri
     """
     started = time.perf_counter()
     blocks = choose_blocks(slice_blocks(storage, task.slice, task.merge.layout), task.merge.visibility, task.merge.layout)
-    found = read_log_rows(storage, context, blocks, [*META_COLUMNS, *context.schema.names])
-    if context.mixes_versions or any(columns is not None for columns in found.held):
+    log_rows = read_log_rows(storage, context, blocks, [*META_COLUMNS, *context.schema.names])
+    if context.mixes_versions or any(columns is not None for columns in log_rows.held):
         return []
-    joined = join_rows(found, context, task.slice.group.partition_path)
+    joined = join_rows(log_rows, context, task.slice.group.partition_path)
     task = reserved(storage, task, MarkerType.CREATE if task.has_own_name else MarkerType.APPEND)
     size = 0
     with storage.open_output(task.path) as output:
         for block in _blocks(joined, context, settings, task, blocks):
             size += output.write(block)
     spent = int((time.perf_counter() - started) * 1000)
-    return [TaskResult(_stat(task, joined, blocks, found.rows.num_rows, size, spent), 0, task.path)]
+    return [TaskResult(_stat(task, joined, blocks, log_rows.rows.num_rows, size, spent), 0, task.path)]
 
 
 def join_rows(found: LogRows, context: RecordContext, partition_path: str) -> JoinedRows:
     """Return what stays of each key."""
     groups = codes(found.keys)
     ordering = [found.rows.column(name) for name in context.ordering_fields] if context.merge_mode is MergeMode.EVENT_TIME_ORDERING else []
-    places = np.sort(winners(groups, ordering, found.commit_time_deletes))
+    indices = np.sort(winners(groups, ordering, found.commit_time_deletes))
     deleted = found.deletes | found.commit_time_deletes
-    wiped = _wiped_before(groups, found.commit_time_deletes, places)
-    doomed = places[deleted[places]]
+    wiped = _wiped_before(groups, found.commit_time_deletes, indices)
+    doomed = indices[deleted[indices]]
     keys = found.rows.column(RECORD_KEY)
     values = [found.rows.column(name) for name in context.ordering_fields]
-    entries: list[tuple[str, object]] = [(keys[place].as_py(), COMMIT_TIME_DELETE) for place in wiped.tolist()]
+    entries: list[tuple[str, object]] = [(keys[index].as_py(), COMMIT_TIME_DELETE) for index in wiped.tolist()]
     entries += [
-        (keys[place].as_py(), COMMIT_TIME_DELETE if found.commit_time_deletes[place] or not values else _ordering(values, place))
-        for place in doomed.tolist()
+        (keys[index].as_py(), COMMIT_TIME_DELETE if found.commit_time_deletes[index] or not values else _ordering(values, index))
+        for index in doomed.tolist()
     ]
     return JoinedRows(
-        found.rows.take(pa.array(places[~deleted[places]])),
+        found.rows.take(pa.array(indices[~deleted[indices]])),
         DeletedKeys(
             keys=tuple(key for key, _ in entries),
             partition_paths=(partition_path,) * len(entries),
@@ -137,8 +137,8 @@ def _wiped_before(groups: Places, commit_time_deletes: Mask, places: Places) -> 
         return places[:0]
     wiped = np.zeros(int(groups.max()) + 1, bool)
     wiped[groups[commit_time_deletes]] = True
-    found: Places = places[wiped[groups[places]] & ~commit_time_deletes[places]]
-    return found
+    result: Places = places[wiped[groups[places]] & ~commit_time_deletes[places]]
+    return result
 
 
 def _ordering(values: Sequence[pa.ChunkedArray], place: int) -> object:

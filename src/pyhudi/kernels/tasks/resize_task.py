@@ -65,10 +65,10 @@ def run_resize_task(storage: Storage, context: RecordContext, settings: WriterSe
     ensure_partition(storage, task.partition_path, task.instant)
     files: dict[int, _BucketFile] = {}
     with contextlib.ExitStack() as open_files:
-        for place, rows in _routed(storage, context, task):
-            if place not in files:
-                files[place] = _BucketFile(storage, context, settings, task, place, open_files)
-            files[place].append(rows)
+        for index, rows in _routed(storage, context, task):
+            if index not in files:
+                files[index] = _BucketFile(storage, context, settings, task, index, open_files)
+            files[index].append(rows)
     return [file.result() for file in files.values()]
 
 
@@ -77,15 +77,15 @@ def _routed(storage: Storage, context: RecordContext, task: ResizeTask) -> Itera
     for merge in task.merges:
         for batch in iter_merged(storage, context, merge, limit_bytes=task.limit_bytes):
             rows = pa.Table.from_batches([batch])
-            places = ring_places(task.ends, ring_hashes(batch.column(RECORD_KEY), task.hash_fields))
-            for place in np.unique(places).tolist():
-                if place not in task.buckets:
-                    key = rows.column(RECORD_KEY)[int(np.flatnonzero(places == place)[0])]
+            indices = ring_places(task.ends, ring_hashes(batch.column(RECORD_KEY), task.hash_fields))
+            for index in np.unique(indices).tolist():
+                if index not in task.buckets:
+                    key = rows.column(RECORD_KEY)[int(np.flatnonzero(indices == index)[0])]
                     raise OptionError(
                         f"record '{key}' of {merge.slice.group} in table {storage.uri} does not belong to its bucket when"
                         f" {', '.join(task.hash_fields)} is hashed: {_HASH_FIELDS} must name the fields that the table was written by."
                     )
-                yield place, rows.filter(pa.array(places == place))
+                yield index, rows.filter(pa.array(indices == index))
 
 
 class _BucketFile:

@@ -84,9 +84,9 @@ def _blocks(rows: pa.BinaryArray, value_sizes: Places, tails: pa.BinaryArray) ->
 
 def _borders(ends: Places) -> list[int]:
     """Return where blocks begin and end, so that each takes as much as it can hold, one cell at least."""
-    found, count = [0], len(ends) - 1
-    while found[-1] < count:
-        at = found[-1]
+    result, count = [0], len(ends) - 1
+    while result[-1] < count:
+        at = result[-1]
         fitting = int(np.searchsorted(ends, ends[at] + BLOCK_BYTES, side="right")) - 1
-        found.append(max(at + 1, fitting))
-    return found
+        result.append(max(at + 1, fitting))
+    return result

@@ -68,8 +68,8 @@ def join(changes: Iterable[MetadataRecord | None]) -> Joined:
 def _joined(older: MetadataRecord, newer: MetadataRecord) -> MetadataRecord:
     merged = merge(older, newer)
     if isinstance(merged, FileList) and isinstance(newer, FileList):
-        gone = {name: entry for name, entry in newer.entries.items() if entry.is_deleted}
-        return FileList(merged.type, {**merged.entries, **gone})
+        removed = {name: entry for name, entry in newer.entries.items() if entry.is_deleted}
+        return FileList(merged.type, {**merged.entries, **removed})
     return newer if merged is None else merged
 
 
@@ -85,17 +85,17 @@ def merge_all(older: MetadataRecord | None, changes: Iterable[MetadataRecord | N
 
     Lists of files, which may be long, are copied once for all changes.
     """
-    stands = older
+    is_live = older
     entries: dict[str, FileEntry] | None = None
     for change in changes:
-        if isinstance(stands, FileList) and isinstance(change, FileList) and stands.type is change.type:
+        if isinstance(is_live, FileList) and isinstance(change, FileList) and is_live.type is change.type:
             if entries is None:
-                entries = dict(stands.entries)
-                stands = FileList(stands.type, entries)
+                entries = dict(is_live.entries)
+                is_live = FileList(is_live.type, entries)
             _add(entries, change.entries)
         else:
-            stands, entries = None if change is None else merge(stands, change), None
-    return stands
+            is_live, entries = None if change is None else merge(is_live, change), None
+    return is_live
 
 
 def _kind(record: MetadataRecord) -> str:

@@ -74,24 +74,24 @@ class MetadataSettings:
 
     def wanted(self, config: TableConfig) -> tuple[str, ...]:
         """Return the partitions that there shall be; those that the table has and no option speaks of stay beside them."""
-        said = {} if self.enabled is None else self._said(bool(config.partition_fields))
+        stated = {} if self.enabled is None else self._said(bool(config.partition_fields))
         if self.left_to_builds:
             known = (partitions.FILES, *config.metadata_partitions)
-            said = {name: is_wanted for name, is_wanted in said.items() if name in known or not is_wanted}
-        said |= dict.fromkeys(self.created, True) | dict.fromkeys(self.dropped, False)
+            stated = {name: is_wanted for name, is_wanted in stated.items() if name in known or not is_wanted}
+        stated |= dict.fromkeys(self.created, True) | dict.fromkeys(self.dropped, False)
         if config.is_merge_on_read or config.version < TableVersion.EIGHT:
             # Apache Hudi takes a partition without statistics for one without matching rows, as soon as another one has some. Version 6
             # has none at all.
-            said[partitions.PARTITION_STATS] = False
-        others = (name for name in config.metadata_partitions if name not in said)
-        return (*(name for name, is_wanted in said.items() if is_wanted), *others)
+            stated[partitions.PARTITION_STATS] = False
+        others = (name for name in config.metadata_partitions if name not in stated)
+        return (*(name for name, is_wanted in stated.items() if is_wanted), *others)
 
     def _said(self, is_partitioned: bool) -> dict[str, bool]:
         """Return what options say of partitions; indexes that they do not speak of are left out."""
         by_partition = self.column_stats and self.partition_stats and is_partitioned
-        said = {partitions.FILES: True, partitions.COLUMN_STATS: self.column_stats, partitions.PARTITION_STATS: by_partition}
+        stated = {partitions.FILES: True, partitions.COLUMN_STATS: self.column_stats, partitions.PARTITION_STATS: by_partition}
         indexes = {partitions.RECORD_INDEX: self.record_index, partitions.BLOOM_FILTERS: self.bloom_filters}
-        return said | {name: is_wanted for name, is_wanted in indexes.items() if is_wanted is not None}
+        return stated | {name: is_wanted for name, is_wanted in indexes.items() if is_wanted is not None}
 
     @property
     def asked_columns(self) -> tuple[str, ...]:

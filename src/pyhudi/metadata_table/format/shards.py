@@ -22,8 +22,8 @@ def shards(hashed: pa.StringArray, count: int) -> Places:
     found = np.empty(len(hashed), np.int64)
     ascii_only = pc.string_is_ascii(hashed).to_numpy(zero_copy_only=False)
     if not ascii_only.all():
-        for place in np.flatnonzero(~ascii_only):
-            found[place] = shard(hashed[int(place)].as_py(), count)
+        for index in np.flatnonzero(~ascii_only):
+            found[index] = shard(hashed[int(index)].as_py(), count)
         found[ascii_only] = _of_ascii(hashed.filter(pa.array(ascii_only)), count)
         return found
     return _of_ascii(hashed, count)
@@ -32,11 +32,11 @@ def shards(hashed: pa.StringArray, count: int) -> Places:
 def _of_ascii(keys: pa.StringArray, count: int) -> Places:
     """Java's hash of texts whose UTF-16 units are their bytes, in 32 bits, and its remainder as Java takes it."""
     found = np.empty(len(keys), np.int64)
-    for places, block in equal_length_blocks(keys):
+    for indices, block in equal_length_blocks(keys):
         code = np.zeros(len(block), np.uint32)
         for unit in np.ascontiguousarray(block.T):
             code *= _FACTOR
             code += unit
         # The absolute value of the least number is itself in Java, and its remainder is made positive afterwards: the same number.
-        found[places] = np.abs(code.view(np.int32).astype(np.int64)) % count
+        found[indices] = np.abs(code.view(np.int32).astype(np.int64)) % count
     return found

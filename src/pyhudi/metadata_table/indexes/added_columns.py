@@ -46,11 +46,11 @@ def record_added_columns(table: DataTable, known: IndexDefinition, wanted: Index
         found = LocalEngine().run(
             lambda base: file_stats(table.view.storage, base.path, types, table.stored_columns(base.path, types)), list(bases)
         )
-        told = [stats for stats in found if stats is not None]
-        for stats in (one for file in told for one in file.values()):
+        recorded = [stats for stats in found if stats is not None]
+        for stats in (one for file in recorded for one in file.values()):
             files[keys.column_stats_key(stats.column, path, stats.file_name)] = stats
-        if told and not any(file_slice.logs for file_slice in table.view.latest_slices(path)):
-            of_partitions |= {keys.partition_stats_key(stats.column, path): stats for stats in partition_stats(path, told, types)}
+        if recorded and not any(file_slice.logs for file_slice in table.view.latest_slices(path)):
+            of_partitions |= {keys.partition_stats_key(stats.column, path): stats for stats in partition_stats(path, recorded, types)}
     changes = {partitions.COLUMN_STATS: Changes(_unrecorded(table, partitions.COLUMN_STATS, files))}
     if partitions.PARTITION_STATS in table.view.config.metadata_partitions:
         changes[partitions.PARTITION_STATS] = Changes(_unrecorded(table, partitions.PARTITION_STATS, of_partitions))

@@ -51,9 +51,9 @@ class BloomFiltersKind:
 
     def of_clean(self, table: DataTable, partition: str, instant: str, metadata: CleanMetadata) -> Changes:  # noqa: ARG002
         """Return tombstones of the base files that are gone."""
-        gone = BloomFilterRecord("", instant, b"", is_deleted=True)
+        removed = BloomFilterRecord("", instant, b"", is_deleted=True)
         names = ((path, file.rpartition("/")[2]) for path, done in metadata.partitions.items() for file in done.deleted)
-        return Changes({keys.bloom_filter_key(path, name): gone for path, name in names if parse_base_file_name(name)})
+        return Changes({keys.bloom_filter_key(path, name): removed for path, name in names if parse_base_file_name(name)})
 
 
 def _filters(storage: Storage, files: Iterable[str]) -> Iterator[tuple[str, MetadataRecord]]:

@@ -121,15 +121,15 @@ class _Lot:
 
     def __init__(self, slices: Sequence[FileSlice], keyed: Callable[[FileSlice], KeyedRows], groups: range, count: int) -> None:
         self._file_slices: dict[int, list[tuple[int, pa.StringArray]]] = {number: [] for number in groups}
-        for place, by_group in enumerate(LocalEngine().run(lambda slice_: _by_group(keyed(slice_), count, groups), slices)):
+        for index, by_group in enumerate(LocalEngine().run(lambda slice_: _by_group(keyed(slice_), count, groups), slices)):
             for number, keys in by_group:
-                self._file_slices[number].append((place, keys))
+                self._file_slices[number].append((index, keys))
 
     def columns(self, number: int, values: Sequence[bytes]) -> CellColumns:
         """Return the cells of a file group, whose keys are let go here."""
         file_slices = self._file_slices.pop(number)
-        places = np.array([place if len(values) > 1 else 0 for place, _ in file_slices], np.int64)
-        return cell_columns(joined(keys for _, keys in file_slices), values, np.repeat(places, [len(keys) for _, keys in file_slices]))
+        indices = np.array([index if len(values) > 1 else 0 for index, _ in file_slices], np.int64)
+        return cell_columns(joined(keys for _, keys in file_slices), values, np.repeat(indices, [len(keys) for _, keys in file_slices]))
 
 
 def _by_group(rows: KeyedRows, count: int, groups: range) -> list[tuple[int, pa.StringArray]]:

@@ -165,13 +165,13 @@ class DataTable:
         for path in paths:
             partition_path, _, name = path.rpartition("/")
             wanted |= {keys.column_stats_key(column, partition_path, name): path for column in self.types}
-        found: dict[str, dict[str, ColumnStats]] = {}
+        result: dict[str, dict[str, ColumnStats]] = {}
         for key, record in self._known.get_many(wanted):
             if not isinstance(record, ColumnStats):
                 raise CorruptTableError(f"the partition {self._known.name} of the metadata table holds a {type(record).__name__}")
             if not record.is_deleted:
-                found.setdefault(wanted[key], {})[record.column] = record
-        return found
+                result.setdefault(wanted[key], {})[record.column] = record
+        return result
 
 
 def _instant_of(path: str) -> str | None:

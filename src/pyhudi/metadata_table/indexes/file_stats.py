@@ -56,13 +56,13 @@ def file_stats(storage: Storage, path: str, types: BoundTypes, stored: StoredCol
         footer = file.metadata
         if not footer.num_rows:
             return None
-        places = {footer.schema.column(place).path: place for place in range(footer.num_columns)}
+        indices = {footer.schema.column(index).path: index for index in range(footer.num_columns)}
         stored = stored or StoredColumns({column: column for column in types})
-        found = {column: places.get(stored.names.get(column, "")) for column in types}
+        found = {column: indices.get(stored.names.get(column, "")) for column in types}
         return {
             column: _absent(name, column, kind, footer.num_rows, is_null=column in stored.nulls)
-            if (place := found[column]) is None
-            else _column_stats(file, place, name, column, kind)
+            if (index := found[column]) is None
+            else _column_stats(file, index, name, column, kind)
             for column, kind in types.items()
         }
 

@@ -78,8 +78,8 @@ class FilesKind:
             if names and path not in dropped
         }
         if dropped:
-            gone = dict.fromkeys(map(keys.partition_name, dropped), _DELETED)
-            records[keys.ALL_PARTITIONS] = FileList(RecordType.ALL_PARTITIONS, gone)
+            removed = dict.fromkeys(map(keys.partition_name, dropped), _DELETED)
+            records[keys.ALL_PARTITIONS] = FileList(RecordType.ALL_PARTITIONS, removed)
         return Changes(records, tuple(map(keys.partition_name, dropped)))
 
 
@@ -89,20 +89,20 @@ def files_of_rollback(storage: Storage, done: RollbackMetadata) -> Changes:
     for path, partition in done.partitions.items():
         named = {file.rpartition("/")[2] for file in (*(partition.rollback_log_files or ()), *(partition.failed_log_files or ()))}
         listing = storage.list(path) if named else []
-        if found := {status.name: FileEntry(status.size) for status in listing if status.name in named}:
-            records[keys.partition_name(path)] = FileList(RecordType.FILES, found)
+        if matches := {status.name: FileEntry(status.size) for status in listing if status.name in named}:
+            records[keys.partition_name(path)] = FileList(RecordType.FILES, matches)
     return Changes(records)
 
 
 def _partitions_with_files(table: DataTable) -> dict[str, dict[str, int]]:
     """Return the committed data files of each partition with their sizes, also those of replaced file groups, and those that are lost."""
     view = CheckedView(table.view.storage, table.view.config, table.view.timeline)
-    found: dict[str, dict[str, int]] = {}
+    result: dict[str, dict[str, int]] = {}
     for path in view.partition_paths():
         files = committed_files(path, view.storage.list(path), view.timeline)
-        found[path] = files.sizes()
+        result[path] = files.sizes()
         for file, problem in view.differences(path, files):
             # Listed as it should be, so that readers are told of it: from a listing alone nobody would know of its rows any more.
             _log.error("'%s' of table %s %s; restore it from a copy", join_path(path, file.name), view.storage.uri, problem)
-            found[path][file.name] = file.size
-    return found
+            result[path][file.name] = file.size
+    return result

@@ -57,10 +57,10 @@ def footer_bound(raw: Any, kind: BoundType, column: pq.ColumnSchema) -> object:
 
 
 def _moment(raw: Any, unit: str, column: pq.ColumnSchema) -> int | None:
-    found = json.loads(column.logical_type.to_json()).get("timeUnit")
-    if found not in _UNITS or not isinstance(raw, int) or _UNITS[found] > _UNITS[unit]:
+    match = json.loads(column.logical_type.to_json()).get("timeUnit")
+    if match not in _UNITS or not isinstance(raw, int) or _UNITS[match] > _UNITS[unit]:
         return None
-    return raw * (_UNITS[unit] // _UNITS[found])
+    return raw * (_UNITS[unit] // _UNITS[match])
 
 
 def _text(raw: bytes) -> str | None:

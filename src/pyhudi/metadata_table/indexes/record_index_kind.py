@@ -177,8 +177,8 @@ def _changes(table: DataTable, index: _Entries, changes: Sequence[SliceChange], 
     moves = LocalEngine().run(lambda change: _moved(rows, index, change), changes)
     added = joined(moved.added for moved in moves)
     which = np.repeat(np.arange(len(moves)), [len(moved.added) for moved in moves])
-    gone = joined(index.to_delete(change, without(moved.removed, added)) for change, moved in zip(changes, moves, strict=True))
-    return ColumnChanges(added, [_location(table, change.group, instant) for change in changes], which, gone)
+    removed = joined(index.to_delete(change, without(moved.removed, added)) for change, moved in zip(changes, moves, strict=True))
+    return ColumnChanges(added, [_location(table, change.group, instant) for change in changes], which, removed)
 
 
 def _location(table: DataTable, group: FileGroupId, instant: str) -> bytes:
@@ -213,5 +213,5 @@ def _located(index: MetadataPartition | None, keys: pa.StringArray, group: FileG
     if index is None or not len(keys):
         return NO_TEXTS
     here = (group.partition_path, group.file_id)
-    found = ((key, place) for key, place in index.get_many(keys.to_pylist()) if isinstance(place, RecordLocation))
-    return pa.array([key for key, place in found if (place.partition_path, place.file_id) == here], pa.string())
+    matches = ((key, position) for key, position in index.get_many(keys.to_pylist()) if isinstance(position, RecordLocation))
+    return pa.array([key for key, position in matches if (position.partition_path, position.file_id) == here], pa.string())

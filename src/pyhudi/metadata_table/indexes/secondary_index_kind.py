@@ -78,14 +78,14 @@ class SecondaryIndexKind:
         index.refuse_other_texts()
         moves = LocalEngine().run(index.changes, slice_changes(table.view, metadata))
         added, removed = _joined(new for new, _ in moves), _joined(old for _, old in moves)
-        gone = _without(removed, added)
+        removed_ones = _without(removed, added)
         return ColumnChanges(
             added.keys,
             [index.value],
             np.zeros(len(added.keys), np.int64),
-            gone.keys,
+            removed_ones.keys,
             hashed=added.prefixes if index.by_value else None,
-            deleted_hashed=gone.prefixes if index.by_value else None,
+            deleted_hashed=removed_ones.prefixes if index.by_value else None,
         )
 
     def of_clean(self, table: DataTable, partition: str, instant: str, metadata: CleanMetadata) -> None:  # noqa: ARG002
@@ -142,8 +142,8 @@ class _Index:
 
 
 def _without(some: SecondaryKeys, others: SecondaryKeys) -> SecondaryKeys:
-    kept = pc.invert(pc.is_in(some.keys, value_set=others.keys))
-    return SecondaryKeys(some.keys.filter(kept), some.prefixes.filter(kept))
+    retained = pc.invert(pc.is_in(some.keys, value_set=others.keys))
+    return SecondaryKeys(some.keys.filter(retained), some.prefixes.filter(retained))
 
 
 def _joined(parts: Iterable[SecondaryKeys]) -> SecondaryKeys:

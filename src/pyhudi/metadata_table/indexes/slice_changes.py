@@ -71,7 +71,7 @@ def slice_changes(view: FileSystemView, metadata: CommitMetadata) -> list[SliceC
     if metadata.compacted or metadata.operation in _KEEPS_ROWS:
         return []
     replaced = metadata.replaced or {}
-    found: list[SliceChange] = []
+    result: list[SliceChange] = []
     for path in sorted(metadata.stats.keys() | replaced.keys()):
         before = {slice_.group.file_id: slice_ for slice_ in view.latest_slices(path)}
         written: dict[str, list[WriteStat]] = {}
@@ -81,8 +81,8 @@ def slice_changes(view: FileSystemView, metadata: CommitMetadata) -> list[SliceC
         for file_id in sorted(written.keys() | set(replaced.get(path, ()))):
             group, stats = FileGroupId(path, file_id), tuple(written.get(file_id, ()))
             old = before.get(file_id)
-            found.append(SliceChange(group, old, _after(group, old, stats), stats))
-    return found
+            result.append(SliceChange(group, old, _after(group, old, stats), stats))
+    return result
 
 
 def _after(group: FileGroupId, before: FileSlice | None, stats: Sequence[WriteStat]) -> FileSlice | None:
@@ -133,8 +133,8 @@ class SliceRows:
         """Return the keys, each once, that the log files of a change speak of, and whether deletes are among them."""
         assert change.after is not None
         appended = replace(change.after, base=None, logs=change.appended)
-        found = read_log_rows(self._storage, self._context, slice_blocks(self._storage, appended, self._layout), ())
-        return pc.unique(found.keys), bool(found.deletes.any())
+        log_rows = read_log_rows(self._storage, self._context, slice_blocks(self._storage, appended, self._layout), ())
+        return pc.unique(log_rows.keys), bool(log_rows.deletes.any())
 
     def may_hold_deletes(self, slice_: FileSlice | None) -> bool:
         """Tell whether the logs of a slice may have deleted rows; only headers of blocks are read."""

@@ -70,8 +70,8 @@ class ColumnStatsKind:
         for path, done in metadata.partitions.items():
             for name in filter(parse_base_file_name, (named.rpartition("/")[2] for named in done.deleted)):
                 for column in table.types:
-                    gone = ColumnStats(RecordType.COLUMN_STATS, name, column, is_deleted=True)
-                    records[keys.column_stats_key(column, path, name)] = gone
+                    removed = ColumnStats(RecordType.COLUMN_STATS, name, column, is_deleted=True)
+                    records[keys.column_stats_key(column, path, name)] = removed
         return Changes(records)
 
 

@@ -62,8 +62,8 @@ class MetadataSync:
         """Record a clean that has deleted its files and is about to complete; errors as of `record_commit`."""
         table = DataTable(self.view, self.own, schema, self.settings)
         changes = {name: kind.of_clean(table, name, instant, metadata) for name, kind in self._kinds.items()}
-        told = {name: change for name, change in changes.items() if change is not None}
-        write_changes(self.own, instant, told, self.config.metadata_partitions_inflight)
+        recorded = {name: change for name, change in changes.items() if change is not None}
+        write_changes(self.own, instant, recorded, self.config.metadata_partitions_inflight)
 
     def maintain(self) -> None:
         """Compact, clean and log compact the metadata table if that is due; after the action completed, while the lock is still held.

@@ -37,6 +37,6 @@ def without_lost_definitions(storage: Storage, config: TableConfig, sources: Tim
     else:
         return config
     storage.replace(PATH, render_definitions({}))
-    kept = sorted(name for name in config.metadata_partitions if name not in lost)
-    changes = {METADATA_PARTITIONS: ",".join(kept), PATH_PROPERTY: PATH}
+    retained = sorted(name for name in config.metadata_partitions if name not in lost)
+    changes = {METADATA_PARTITIONS: ",".join(retained), PATH_PROPERTY: PATH}
     return replace(config, properties=store_properties(storage, changes, sources.clock.now()))

@@ -126,10 +126,10 @@ def refuse_unserved(storage: Storage, config: TableConfig) -> None:
         UnsupportedError: names the partition.
     """
     names = {*config.metadata_partitions, *config.metadata_partitions_inflight}
-    strange = sorted(name for name in names if kind_of(name) is None)
-    if strange:
+    unknown = sorted(name for name in names if kind_of(name) is None)
+    if unknown:
         raise UnsupportedError(
-            f"table {storage.uri} has the index {strange[0]}, which this release does not keep in step; drop it, or write with Apache Hudi"
+            f"table {storage.uri} has the index {unknown[0]}, which this release does not keep in step; drop it, or write with Apache Hudi"
         )
 
 

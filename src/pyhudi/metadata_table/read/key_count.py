@@ -46,11 +46,11 @@ def _entries(part: Part) -> int:
 def _count(parts: Sequence[Part], largest: int) -> int:
     """Return how many keys are there after all parts."""
     last: dict[bytes, tuple[int, bool]] = {}
-    for place, part in enumerate(parts):
-        if place != largest:
+    for index, part in enumerate(parts):
+        if index != largest:
             rows = [key.encode() for key in part.deleted] if part.file is None else [row for row, _ in part.file.entries()]
-            last.update((row, (place, part.file is not None)) for row in rows)
+            last.update((row, (index, part.file is not None)) for row in rows)
     file = parts[largest].file
     known = set() if file is None or not last else {row for row, _ in file.get_many(sorted(last))}
-    standing = sum(is_there or (row in known and place < largest) for row, (place, is_there) in last.items())
-    return _entries(parts[largest]) - len(known) + standing
+    live = sum(is_there or (row in known and index < largest) for row, (index, is_there) in last.items())
+    return _entries(parts[largest]) - len(known) + live

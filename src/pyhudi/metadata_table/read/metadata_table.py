@@ -145,8 +145,8 @@ class MetadataTable:
 
     def partition_paths(self) -> tuple[str, ...]:
         """Return the paths of the data table's partitions, sorted; `("",)` when it is not partitioned and has files."""
-        found = dict(self._get(partitions.FILES, [keys.ALL_PARTITIONS], FileList)).get(keys.ALL_PARTITIONS)
-        names = [] if found is None else [name for name, entry in found.entries.items() if not entry.is_deleted]
+        match = dict(self._get(partitions.FILES, [keys.ALL_PARTITIONS], FileList)).get(keys.ALL_PARTITIONS)
+        names = [] if match is None else [name for name, entry in match.entries.items() if not entry.is_deleted]
         return tuple(sorted(self._checked(keys.partition_path(name)) for name in names))
 
     def files(self, partition_path: str) -> list[FileStatus]:
@@ -179,19 +179,19 @@ class MetadataTable:
             return dict(self._get(partitions.RECORD_INDEX, record_keys, RecordLocation))
         if partition_path is None:
             raise UnsupportedError(f"the record index of table {self._data_storage.uri} is one by partition: say in which the keys are")
-        found = self._record_indexes.get(partition_path)
+        match = self._record_indexes.get(partition_path)
         return (
-            {} if found is None else {key: self._of_kind(place, RecordLocation, found.name) for key, place in found.get_many(record_keys)}
+            {} if match is None else {key: self._of_kind(index, RecordLocation, match.name) for key, index in match.get_many(record_keys)}
         )
 
     def record_places(self, record_keys: Collection[str]) -> dict[str, list[RecordLocation]]:
         """Return all places where each of the record keys lives; in an index by partition these may be several."""
-        places: dict[str, list[RecordLocation]] = defaultdict(list)
+        indices: dict[str, list[RecordLocation]] = defaultdict(list)
         paths = sorted(self._record_indexes) if self.is_by_partition else [None]
         for path in paths:
-            for key, place in self.lookup_record_keys(record_keys, path).items():
-                places[key].append(place)
-        return dict(places)
+            for key, index in self.lookup_record_keys(record_keys, path).items():
+                indices[key].append(index)
+        return dict(indices)
 
     @property
     def record_index_groups(self) -> RecordIndexGroups:

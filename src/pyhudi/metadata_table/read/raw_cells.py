@@ -85,7 +85,7 @@ def _cells(storage: Storage, slice_: FileSlice, timeline: Timeline, fetch: _Fetc
         if (base := files.base()) is not None:
             file, schema, path = base
             for part in fetch(file):
-                changed = [place for place, row in enumerate(part.rows) if row in changes] if changes else []
+                changed = [index for index, row in enumerate(part.rows) if row in changes] if changes else []
                 for row, value in part.take(changed).cells():
                     changes[row].insert(0, (value, schema, path))
                 yield StoredCells(_without(part, changed) if changed else part, schema)
@@ -99,7 +99,7 @@ def _cells(storage: Storage, slice_: FileSlice, timeline: Timeline, fetch: _Fetc
 
 def _without(part: CellPart, places: Collection[int]) -> CellPart:
     left_out = set(places)
-    return part.take([place for place in range(len(part.rows)) if place not in left_out])
+    return part.take([index for index in range(len(part.rows)) if index not in left_out])
 
 
 def _block_cells(source: BinaryIO, block: LogBlock, fetch: _Fetch) -> Iterator[tuple[bytes, _Stored | None]]:

@@ -35,14 +35,14 @@ class RecordIndexGroups:
 
     def numbers(self, keys: pa.StringArray, partition_paths: pa.StringArray) -> Places:
         """Return the number of the file group that may hold each key, -1 where none does; no key is null."""
-        found, first = np.full(len(keys), -1, np.int64), 0
+        result, first = np.full(len(keys), -1, np.int64), 0
         paths = np.array(partition_paths.to_pylist(), object) if self.is_by_partition else None
         for path, part in self.parts.items():
             rows = np.arange(len(keys)) if paths is None else np.flatnonzero(paths == path)
             if len(rows) and part.slices:
-                found[rows] = first + shards(keys.take(pa.array(rows)), len(part.slices))
+                result[rows] = first + shards(keys.take(pa.array(rows)), len(part.slices))
             first += len(part.slices)
-        return found
+        return result
 
     def places(self, number: int, keys: Iterable[str]) -> Iterator[tuple[str, RecordLocation]]:
         """Yield where those of the keys live that the file group of a number holds.

@@ -134,15 +134,15 @@ class _Found:
     def add(self, rows: Sequence[bytes], stats: StatsColumns, place_of: Placing) -> None:
         placed = np.array(place_of(rows, stats.names()), np.int64)
         entries = np.flatnonzero((placed >= 0) & ~stats.is_deleted)
-        places = placed[entries]
+        indices = placed[entries]
         values, nulls = stats.value_counts[entries], stats.null_counts[entries]
         is_bare = (stats.low.branch[entries] == 0) & (stats.high.branch[entries] == 0)
-        self._has_values[places] = ~(is_bare & (values > 0) & (values == nulls))
-        self._has_nulls[places] = nulls != 0
-        self._rows[places] = values
-        self._is_tight[places] = stats.is_tight[entries]
+        self._has_values[indices] = ~(is_bare & (values > 0) & (values == nulls))
+        self._has_nulls[indices] = nulls != 0
+        self._rows[indices] = values
+        self._is_tight[indices] = stats.is_tight[entries]
         for raw, into in ((stats.low, self._low), (stats.high, self._high)):
-            into.extend(_typed(stats, raw, entries, places, self._type))
+            into.extend(_typed(stats, raw, entries, indices, self._type))
 
     def bounds(self) -> ColumnBounds:
         low, high = (self._scattered(parts) for parts in (self._low, self._high))
@@ -152,8 +152,8 @@ class _Found:
         """Return the parts, each value at its place, null elsewhere."""
         order = np.full(len(self._rows), -1)
         begin = 0
-        for places, array in parts:
-            order[places] = np.arange(begin, begin + len(array))
+        for indices, array in parts:
+            order[indices] = np.arange(begin, begin + len(array))
             begin += len(array)
         if not begin:
             return pa.nulls(len(self._rows), self._type)
@@ -232,10 +232,10 @@ def _of_reals(bits: Numbers, wrapper: str, arrow_type: pa.DataType) -> pa.Array 
 
 
 def _of_texts(stats: StatsColumns, raw: RawBounds, chosen: Numbers) -> pa.Array:
-    texts: list[bytes | None] = [stats.data[start : start + size] for start, size in _spans(raw, chosen)]
-    if _UNORDERED.search(b"".join(text for text in texts if text)):
-        texts = [None if text is None or _UNORDERED.search(text) else text for text in texts]
-    return pa.array(texts, pa.binary()).cast(pa.string())
+    strings: list[bytes | None] = [stats.data[start : start + size] for start, size in _spans(raw, chosen)]
+    if _UNORDERED.search(b"".join(text for text in strings if text)):
+        strings = [None if text is None or _UNORDERED.search(text) else text for text in strings]
+    return pa.array(strings, pa.binary()).cast(pa.string())
 
 
 def _of_decimals(stats: StatsColumns, raw: RawBounds, chosen: Numbers, wrapper: str, arrow_type: pa.DataType) -> pa.Array | None:

@@ -102,9 +102,9 @@ def _refuse_compacted(own: MetadataWriterTable, failed: str, *, completed: bool)
     for log in _joined_logs(own):
         with own.storage.open_input(log.path) as source:
             replaced = (block.header for block in scan_blocks(source, log.path, log.size))
-            found = next((header.instant for header in replaced if failed in header.replaces), None)
-        if found is not None:
-            raise _too_late(own, failed, found)
+            match = next((header.instant for header in replaced if failed in header.replaces), None)
+        if match is not None:
+            raise _too_late(own, failed, match)
 
 
 def _too_late(own: MetadataWriterTable, failed: str, compaction: str) -> CorruptTableError:
@@ -136,9 +136,9 @@ def _of_blocks(own: MetadataWriterTable, failed: str) -> Iterator[RollbackReques
     """Yield what to roll back in log files that stay: those of slices with blocks of the failed instant, whole or cut off."""
     for partition, _ in walk_partitions(own.storage):
         for slice_ in own.slices(partition):
-            found = {log for log in slice_.logs if not {failed, None}.isdisjoint(instants_in(own.storage, log.path, log.size))}
-            if found:
-                sizes = {str(log.name): log.size for log in slice_.logs if log in found}
+            matches = {log for log in slice_.logs if not {failed, None}.isdisjoint(instants_in(own.storage, log.path, log.size))}
+            if matches:
+                sizes = {str(log.name): log.size for log in slice_.logs if log in matches}
                 yield RollbackRequest(partition, slice_.group.file_id, latest_base_instant=slice_.base_instant, log_blocks_to_delete=sizes)
 
 

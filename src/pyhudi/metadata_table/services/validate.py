@@ -166,12 +166,12 @@ def _column_problems(table: MetadataTable, view: FileSystemView, types: BoundTyp
         for file in view.latest_base_files(path):
             actual = stats_of(file)
             for column, stats in known.get(str(file.name), {}).items():
-                found = actual.get(column)
-                if found is None or (found.minimum is not None and not _are_of_one_type(stats, found)):
+                match = actual.get(column)
+                if match is None or (match.minimum is not None and not _are_of_one_type(stats, match)):
                     continue  # the file has no such column, or the column had another type then
                 for name in _COMPARED:
-                    if getattr(stats, name) != getattr(found, name) and not _rules_nothing_out(name, stats, found, types[column]):
-                        problem = f"{name} of {column} is {getattr(found, name)!r}, recorded is {getattr(stats, name)!r}"
+                    if getattr(stats, name) != getattr(match, name) and not _rules_nothing_out(name, stats, match, types[column]):
+                        problem = f"{name} of {column} is {getattr(match, name)!r}, recorded is {getattr(stats, name)!r}"
                         yield "column statistics are those of the file", file.path, problem
 
 

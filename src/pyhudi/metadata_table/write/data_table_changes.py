@@ -86,13 +86,13 @@ class ColumnChanges:
         """Return the changes by file id, those of groups without changes left out."""
         groups = shards(self.rows if self.hashed is None else self.hashed, len(file_ids))
         deleted_groups = shards(self.deleted if self.deleted_hashed is None else self.deleted_hashed, len(file_ids))
-        found = {}
+        result = {}
         for number in np.union1d(groups, deleted_groups).tolist():
-            places = np.flatnonzero(groups == number)
-            columns = cell_columns(self.rows.take(pa.array(places)), self.values, self.which[places])
+            indices = np.flatnonzero(groups == number)
+            columns = cell_columns(self.rows.take(pa.array(indices)), self.values, self.which[indices])
             deleted = self.deleted.filter(pa.array(deleted_groups == number)).to_pylist()
-            found[file_ids[number]] = GroupChanges(deleted=deleted, columns=columns)
-        return found
+            result[file_ids[number]] = GroupChanges(deleted=deleted, columns=columns)
+        return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +110,10 @@ class ChangesByPartition:
         known: dict[str, list[str]] = defaultdict(list)
         for group in file_ids:
             known[within_of(self.partition, group)].append(group)
-        found: dict[str, GroupChanges] = {}
+        result: dict[str, GroupChanges] = {}
         for path, changes in self.of_path.items():
-            found |= changes.by_group(known.get(path) or (file_id(self.partition, 0, path),))
-        return found
+            result |= changes.by_group(known.get(path) or (file_id(self.partition, 0, path),))
+        return result
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,10 +53,10 @@ def condition_of(expression: pc.Expression, schema: pa.Schema) -> Condition:
 
 
 def _message(data: int | bytes) -> _Message:
-    found: dict[int, list[int | bytes]] = {}
+    result: dict[int, list[int | bytes]] = {}
     for number, value in read_fields(data, _WHAT) if isinstance(data, bytes) else ():
-        found.setdefault(number, []).append(value)
-    return found
+        result.setdefault(number, []).append(value)
+    return result
 
 
 def _number(message: _Message, field: int) -> int:

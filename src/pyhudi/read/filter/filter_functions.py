@@ -57,8 +57,8 @@ def call_of(name: str, column: Column, arguments: Sequence[object]) -> Call:
     options = tuple(zip(names, given, strict=True))
     kind = Expression(function, dict(options) | {ZONE_OPTION: ZONE}).result_type(column.type)
     if kind is None:
-        said = f" with {', '.join(f'{one} {value!r}' for one, value in options)}" if options else ""
-        raise UsageError(f"The filter calls {name} of column '{column.name}' of type {column.type}{said}, which is not served.")
+        stated = f" with {', '.join(f'{one} {value!r}' for one, value in options)}" if options else ""
+        raise UsageError(f"The filter calls {name} of column '{column.name}' of type {column.type}{stated}, which is not served.")
     return Call(function, column, kind, options, ZONE if _shows_clock(function, column.type) else None)
 
 
@@ -89,10 +89,10 @@ def _registered(function: str, names: tuple[str, ...], kind: pa.DataType, result
 
             def compute(_: object, column: pa.Array, *values: Any) -> pa.Array:
                 # Constants come as scalars, or as arrays of one value when Arrow computes a partition's value beforehand.
-                said = {
+                stated = {
                     name: (value if isinstance(value, pa.Scalar) else value[0]).as_py() for name, value in zip(names, values, strict=True)
                 }
-                return Expression(function, said | {ZONE_OPTION: ZONE}).of_column(column)
+                return Expression(function, stated | {ZONE_OPTION: ZONE}).of_column(column)
 
             types = {"column": kind, **{name: pa.string() for name in names}}
             about = {"summary": f"{function} as in Spark", "description": "A function of expression indexes."}

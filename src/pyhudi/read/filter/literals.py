@@ -54,10 +54,10 @@ def members(values: list[Literal], kind: pa.DataType) -> pa.Array:
     scalars = [same[1] for same in compared_with if isinstance(same, tuple)]
     if not pt.is_floating(kind):
         return pa.array(scalars, kind)  # of scalars: Arrow has dates that Python has not
-    found = [one for one in (scalar.as_py() for scalar in scalars) if _is_exact(one, kind)]
-    if 0.0 in found:
-        found += [0.0, -0.0]  # one number in SQL; Arrow looks for each by its bits
-    return pa.array(found, kind)
+    matches = [one for one in (scalar.as_py() for scalar in scalars) if _is_exact(one, kind)]
+    if 0.0 in matches:
+        matches += [0.0, -0.0]  # one number in SQL; Arrow looks for each by its bits
+    return pa.array(matches, kind)
 
 
 def scalar_of(value: Literal, kind: pa.DataType) -> pa.Scalar:

@@ -44,8 +44,8 @@ def implied_values(condition: Condition, operand: Operand) -> list[pa.Scalar] | 
         case In(tested, values, _) if tested == operand and len(values) <= MOST_KEYS:
             return _of_type(values, operand.type)
         case And(parts):
-            found = [values for part in parts if (values := implied_values(part, operand)) is not None]
-            return min(found, key=len, default=None)
+            matches = [values for part in parts if (values := implied_values(part, operand)) is not None]
+            return min(matches, key=len, default=None)
         case Or(parts):
             each = [implied_values(part, operand) for part in parts]
             return None if None in each else [value for values in each for value in values or ()]
@@ -100,7 +100,7 @@ def _texts(choices: list[list[pa.Scalar]], types: list[pa.DataType], key: KeyFie
     fields = [pa.field(name, kind) for name, kind in zip(key.key_fields, types, strict=True)]
     # Of scalars: Arrow has dates that Python has not.
     rows = pa.table(
-        [pa.array([row[place] for row in combined], field.type) for place, field in enumerate(fields)], schema=pa.schema(fields)
+        [pa.array([row[index] for row in combined], field.type) for index, field in enumerate(fields)], schema=pa.schema(fields)
     )
     yield from _keys_of(rows, key)
     if key.is_composite and len(fields) == 1:

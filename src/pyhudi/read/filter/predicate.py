@@ -270,9 +270,9 @@ class _Parser:
         return self._tokens[self._at]
 
     def _take(self, symbol: str) -> bool:
-        found = self._peek().kind == "symbol" and self._peek().text == symbol
-        self._at += found
-        return found
+        result = self._peek().kind == "symbol" and self._peek().text == symbol
+        self._at += result
+        return result
 
     def _take_word(self, word: str) -> bool:
         found = self._peek().is_word(word)

@@ -168,8 +168,8 @@ def as_numbers(values: pa.Array) -> pa.Array:
 
 def _lies_between(ascending: list[Any], low: Any, high: Any) -> bool:
     """Tell whether one of the values is from `low` to `high`; None is no bound."""
-    place = 0 if low is None else bisect_left(ascending, low)
-    return place < len(ascending) and (high is None or bool(ascending[place] <= high))
+    index = 0 if low is None else bisect_left(ascending, low)
+    return index < len(ascending) and (high is None or bool(ascending[index] <= high))
 
 
 def _test(bounds: pa.Array, symbol: str, value: pa.Scalar, *, unknown: bool = True) -> Mask:

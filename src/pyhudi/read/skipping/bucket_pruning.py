@@ -86,8 +86,8 @@ class Buckets:
         # By none of them: the file groups are no buckets.
         if not any(possible.values()) or any(counts is None or (counts and hashes[fields] is None) for fields, counts in possible.items()):
             return []
-        kept = {one % count for fields, counts in possible.items() for one in hashes[fields] or () for count in counts or ()}
-        return [file_slice for file_slice in file_slices if bucket_of(file_slice.group.file_id) not in kept]
+        retained = {one % count for fields, counts in possible.items() for one in hashes[fields] or () for count in counts or ()}
+        return [file_slice for file_slice in file_slices if bucket_of(file_slice.group.file_id) not in retained]
 
     def _known_keys(self, file_slices: Sequence[FileSlice]) -> dict[int, Collection[str]]:
         """Return some keys by their bucket."""
@@ -120,11 +120,11 @@ _keys: Final[LruCache[tuple[str, str], tuple[str, ...]]] = LruCache(100_000)
 
 def _keys_of(storage: Storage, file: BaseFile) -> tuple[str, ...]:
     """Return the least and the greatest key of a base file, none when its footer does not tell."""
-    place = (storage.uri, file.path)
-    known = _keys.get(place)
+    index = (storage.uri, file.path)
+    known = _keys.get(index)
     if known is None:
         with open_parquet(storage, file.path) as parquet:
             footer = footer_entries(parquet)
         known = tuple(footer[name] for name in (FOOTER_MIN_KEY, FOOTER_MAX_KEY) if name in footer)
-        _keys.put(place, known)
+        _keys.put(index, known)
     return known

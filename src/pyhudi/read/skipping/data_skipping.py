@@ -103,8 +103,8 @@ class Skipping:
         out: list[tuple[Sequence[FileSlice], str]] = []
         if others := self._other_buckets(left):
             out.append((others, BUCKET_INDEX))
-            gone = {file_slice.group for file_slice in others}
-            left = left.take(place for place, file_slice in enumerate(left) if file_slice.group not in gone)
+            removed = {file_slice.group for file_slice in others}
+            left = left.take(position for position, file_slice in enumerate(left) if file_slice.group not in removed)
         for index, test in self._tests():
             stays = self._asked(index, test, left)
             if stays is not None and not stays.all():
@@ -169,11 +169,11 @@ class Skipping:
         Raises:
             CorruptTableError: one of them is not there.
         """
-        found = {path: self.snapshot.slices_of(path, file_ids) for path, file_ids in groups.items()}
-        for path, slices in found.items():
-            if gone := groups[path].difference(slices.file_ids):
-                raise CorruptTableError(f"it names file group {gone.pop()} in partition '{path}', which is not there")
-        return found
+        result = {path: self.snapshot.slices_of(path, file_ids) for path, file_ids in groups.items()}
+        for path, slices in result.items():
+            if removed := groups[path].difference(slices.file_ids):
+                raise CorruptTableError(f"it names file group {removed.pop()} in partition '{path}', which is not there")
+        return result
 
     def _partitions_out(self, paths: Sequence[str]) -> dict[str, str]:
         """Return the partitions that their statistics rule out, with the name of the index."""
@@ -188,7 +188,7 @@ class Skipping:
         except (CorruptTableError, UnsupportedError) as error:
             self._warn(index, error)
             return {}
-        return {paths[int(place)]: index for place in np.flatnonzero(~stays)}
+        return {paths[int(position)]: index for position in np.flatnonzero(~stays)}
 
     def _by_column_stats(self, table: MetadataTable, slices: SliceList) -> Mask:
         index = partitions.COLUMN_STATS

@@ -48,11 +48,11 @@ def slice_bounds(
         files: those of the file slices.
         is_known: tells by a file's instant whether the names in it are those of today.
     """
-    places = _places(files, is_known)
-    if places is None or not all(files.counts):
+    indices = _places(files, is_known)
+    if indices is None or not all(files.counts):
         return {}
     cells = _by_column(_cells(table, partition, types, files), types)
-    found = {name: read_bounds(cells[name], _placing(places), len(files.names), kind, partition) for name, kind in types.items()}
+    found = {name: read_bounds(cells[name], _placing(indices), len(files.names), kind, partition) for name, kind in types.items()}
     return {name: _of_slices(bounds, files.counts) for name, bounds in found.items()}
 
 
@@ -62,32 +62,32 @@ def partition_bounds(table: MetadataTable, types: Types, paths: Sequence[str]) -
     What they do not show: nulls of files that are older than the column, and the values of files whose footers tell no
     bounds, which Apache Hudi passes over: long texts, and reals with NaN. So texts and reals have none here.
     """
-    told = {name: kind for name, kind in types.items() if not pt.is_string(kind) and not pt.is_floating(kind)}
-    if not told:
+    recorded = {name: kind for name, kind in types.items() if not pt.is_string(kind) and not pt.is_floating(kind)}
+    if not recorded:
         return {}
     index = partitions.PARTITION_STATS
-    places = {_hash(path): place for place, path in enumerate(paths)}
-    cells = _by_column(table.partition(index).scan_cells([keys.column_stats_prefix(name) for name in told]), told)
+    indices = {_hash(path): position for position, path in enumerate(paths)}
+    cells = _by_column(table.partition(index).scan_cells([keys.column_stats_prefix(name) for name in recorded]), recorded)
     everywhere = np.ones(len(paths), dtype=bool)
     bounds = {}
-    for name, kind in told.items():
-        found = read_bounds(cells[name], lambda rows, _: [places.get(row[_HASH:], -1) for row in rows], len(paths), kind, index)
+    for name, kind in recorded.items():
+        found = read_bounds(cells[name], lambda rows, _: [indices.get(row[_HASH:], -1) for row in rows], len(paths), kind, index)
         bounds[name] = Bounds(found.low, found.high, everywhere, everywhere)
     return bounds
 
 
 def _by_column(cells: Iterable[StoredCells], names: Iterable[str]) -> dict[str, list[StoredCells]]:
     hashed = {_hash(name): name for name in names}
-    found: dict[str, list[StoredCells]] = {name: [] for name in hashed.values()}
+    result: dict[str, list[StoredCells]] = {name: [] for name in hashed.values()}
     for stored in cells:
         columns = [row[:_HASH] for row in stored.part.rows]
         several = set(columns)
         for column in several:
             part = stored.part
             if len(several) > 1:
-                part = part.take([place for place, one in enumerate(columns) if one == column])
-            found[hashed[column]].append(StoredCells(part, stored.schema))
-    return found
+                part = part.take([index for index, one in enumerate(columns) if one == column])
+            result[hashed[column]].append(StoredCells(part, stored.schema))
+    return result
 
 
 def base_rows(storage: Storage, table: MetadataTable, slices: Sequence[FileSlice]) -> int | None:
@@ -100,27 +100,27 @@ def base_rows(storage: Storage, table: MetadataTable, slices: Sequence[FileSlice
         return None
     files = [file_slice.base for file_slice in slices if file_slice.base is not None]
     columns = FileColumns.of([file] for file in files)
-    places = _places(columns, lambda _: True)
-    if places is None:
+    indices = _places(columns, lambda _: True)
+    if indices is None:
         return None
-    found = read_bounds(
-        _cells(table, partitions.COLUMN_STATS, [RECORD_KEY], columns), _placing(places), len(files), pa.string(), RECORD_KEY
+    bounds = read_bounds(
+        _cells(table, partitions.COLUMN_STATS, [RECORD_KEY], columns), _placing(indices), len(files), pa.string(), RECORD_KEY
     )
-    silent = [files[place] for place in np.flatnonzero(found.rows < 0)]
+    silent = [files[index] for index in np.flatnonzero(bounds.rows < 0)]
     if len(silent) > _MOST_FOOTERS:
         return None
-    return int(found.rows[found.rows > 0].sum()) + sum(row_count(storage, file) for file in silent)
+    return int(bounds.rows[bounds.rows > 0].sum()) + sum(row_count(storage, file) for file in silent)
 
 
 def _places(files: FileColumns, is_known: Callable[[str], bool]) -> dict[bytes, int] | None:
     """Return the place of each file by the hash of its partition and its name, of those that are known; None when two are the same."""
     hashes = {path: _hash(path) for path in set(files.paths)}
     named = [hashes[path] + name.encode() for path, name in zip(files.paths, files.names, strict=True)]
-    places = dict(zip(named, range(len(named)), strict=True))
-    if len(places) < len(named):
+    indices = dict(zip(named, range(len(named)), strict=True))
+    if len(indices) < len(named):
         return None
     unknown = {instant for instant in set(files.instants) if not is_known(instant)}
-    return {key: place for key, place in places.items() if files.instants[place] not in unknown} if unknown else places
+    return {key: index for key, index in indices.items() if files.instants[index] not in unknown} if unknown else indices
 
 
 def _hash(name: str) -> bytes:
@@ -157,11 +157,11 @@ def _of_slices(found: ColumnBounds, sizes: Sequence[int]) -> Bounds:
     # Days and times as numbers: Arrow has some that Python has not.
     kind, low, high = low.type, as_numbers(low), as_numbers(high)
     lows, highs = low.to_pylist(), high.to_pylist()
-    for place in several:
-        files = slice(int(starts[place]), int(starts[place]) + sizes[int(place)])
-        lows[place] = _joined(min, as_numbers(found.low[files]), found.has_values[files])
-        highs[place] = _joined(max, as_numbers(found.high[files]), found.has_values[files])
-        has_values[place], has_nulls[place] = found.has_values[files].any(), found.has_nulls[files].any()
+    for index in several:
+        files = slice(int(starts[index]), int(starts[index]) + sizes[int(index)])
+        lows[index] = _joined(min, as_numbers(found.low[files]), found.has_values[files])
+        highs[index] = _joined(max, as_numbers(found.high[files]), found.has_values[files])
+        has_values[index], has_nulls[index] = found.has_values[files].any(), found.has_nulls[files].any()
     return Bounds(pa.array(lows, low.type).cast(kind), pa.array(highs, high.type).cast(kind), has_values, has_nulls)
 
 

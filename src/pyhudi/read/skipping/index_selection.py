@@ -71,13 +71,13 @@ def without_values(table: MetadataTable, index: str, slices: Sequence[FileSlice]
     }
     if "" in texts or not candidates:
         return []  # the empty text is in no filter
-    found: list[FileSlice] = []
+    result: list[FileSlice] = []
     for key, record in table.partition(index).get_many(candidates):
         if not isinstance(record, BloomFilterRecord):
             raise CorruptTableError(f"the index {index} holds a {type(record).__name__} instead of a bloom filter")
         if not record.is_deleted and not _may_hold(record, texts):
-            found.append(candidates[key])
-    return found
+            result.append(candidates[key])
+    return result
 
 
 def _may_hold(record: BloomFilterRecord, texts: Collection[str]) -> bool:

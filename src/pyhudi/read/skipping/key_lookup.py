@@ -73,9 +73,9 @@ def locate(table: MetadataTable, wanted: Collection[str]) -> dict[str, set[str]]
         CorruptTableError, UnsupportedError: the index cannot be asked.
     """
     groups: dict[str, set[str]] = {}
-    for places in table.record_places(list(wanted)).values():
-        for place in places:
-            groups.setdefault(place.partition_path, set()).add(place.file_id)
+    for indices in table.record_places(list(wanted)).values():
+        for index in indices:
+            groups.setdefault(index.partition_path, set()).add(index.file_id)
     return groups
 
 

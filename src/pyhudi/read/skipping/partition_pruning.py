@@ -61,17 +61,19 @@ def path_values(path: str, schema: pa.Schema, config: TableConfig) -> dict[str, 
     A row that was updated in a partition which its own values do not name (`hoodie.*.index.update.partition.path=false`) has those of the
     path, as in Apache Hudi; what its file says of them does not count.
     """
-    told = path_columns(schema, config)
-    if not told:
+    recorded = path_columns(schema, config)
+    if not recorded:
         return {}
     try:
-        texts = config.partition_values(path)
+        strings = config.partition_values(path)
     except KeyFieldError:  # a value holds a slash: which segment belongs to which field cannot be told
         return {}
-    found = (
-        (name, _value(text, schema.field(name).type)) for name, text in zip(config.partition_fields, texts, strict=True) if name in told
+    matches = (
+        (name, _value(text, schema.field(name).type))
+        for name, text in zip(config.partition_fields, strings, strict=True)
+        if name in recorded
     )
-    return {name: value for name, value in found if value is not None}
+    return {name: value for name, value in matches if value is not None}
 
 
 def left_out_values(path: str, schema: pa.Schema, config: TableConfig) -> dict[str, pa.Scalar]:

@@ -106,8 +106,8 @@ def _archived(storage: Storage, config: TableConfig, timeline: Timeline) -> Stor
     A timeline that ends before all of them takes the newest, as tables do that were empty then.
     """
     archive = archived_instants(storage, config, read_rows)
-    found = [(one.instant, one.metadata) for one in archive if one.metadata is not None and one.metadata.schema_json]
-    seen = [one for one in found if timeline.is_committed(one[0].requested)] or found
+    matches = [(one.instant, one.metadata) for one in archive if one.metadata is not None and one.metadata.schema_json]
+    seen = [one for one in matches if timeline.is_committed(one[0].requested)] or matches
     if not seen:
         return None
     instant, commit = seen[-1]
@@ -153,7 +153,7 @@ def _history(
 
 def _overlapping(storage: Storage, config: TableConfig, timeline: Timeline, versions: Sequence[InternalSchema]) -> dict[str, int]:
     """Return the version that commits wrote which began before a version was made and completed after it, as they state it."""
-    found = {}
+    result = {}
     if len(versions) > 1:  # the first one is older than all
         timeline = timeline.with_archived()
     for instant in timeline.data_instants():
@@ -162,8 +162,8 @@ def _overlapping(storage: Storage, config: TableConfig, timeline: Timeline, vers
         if next(between, None) is not None:
             stated = commit_of(storage, config, timeline, instant).extra.get(LATEST_SCHEMA)
             if stated:
-                found[instant.requested] = from_json(stated).version
-    return found
+                result[instant.requested] = from_json(stated).version
+    return result
 
 
 def _newest_base_file(view: FileSystemView) -> BaseFile | None:

@@ -120,8 +120,8 @@ def _meta_field(field: pa.Field) -> pa.Field:
 
 
 def _doc(field: pa.Field) -> str | None:
-    found = (field.metadata or {}).get(COMMENT)
-    return None if found is None else found.decode()
+    match = (field.metadata or {}).get(COMMENT)
+    return None if match is None else match.decode()
 
 
 def _fixed_bytes(precision: int) -> int:

@@ -72,16 +72,16 @@ class InternalSchema:
         Raises:
             SchemaError: there is none; names the columns there are.
         """
-        found: Field | None = None
+        result: Field | None = None
         here: FieldType = self.record
         for depth, name in enumerate(path):
-            found = _child(here, name)
-            if found is None:
+            result = _child(here, name)
+            if result is None:
                 known = ", ".join(field.name for field in children(here)) or "none"
                 raise SchemaError(f"there is no column {'.'.join(path[: depth + 1])}; those there are: {known}.")
-            here = found.type
-        assert found is not None, "a path has a name"
-        return found
+            here = result.type
+        assert result is not None, "a path has a name"
+        return result
 
 
 def children(kind: FieldType) -> tuple[Field, ...]:

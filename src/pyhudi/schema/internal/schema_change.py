@@ -60,10 +60,10 @@ def drop_column(schema: InternalSchema, path: Path) -> InternalSchema:
     dropped = schema.find(path)
 
     def without(record: RecordType) -> RecordType:
-        kept = tuple(field for field in record.fields if field.id != dropped.id)
-        if not kept:
+        retained = tuple(field for field in record.fields if field.id != dropped.id)
+        if not retained:
             raise SchemaError(f"{'.'.join(path)} is the only field of its struct; drop the whole column.")
-        return RecordType(kept)
+        return RecordType(retained)
 
     return _at(schema, path[:-1], without)
 

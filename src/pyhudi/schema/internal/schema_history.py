@@ -45,8 +45,8 @@ class SchemaHistory:
     def changed(self, schema: InternalSchema) -> SchemaHistory:
         """Return the history with a new current version, which gets its number when it is written."""
         unwritten = replace(schema, version=UNWRITTEN)
-        kept = tuple(version for version in self.versions if version.version != UNWRITTEN)
-        return replace(self, versions=(*kept, unwritten), current=unwritten)
+        retained = tuple(version for version in self.versions if version.version != UNWRITTEN)
+        return replace(self, versions=(*retained, unwritten), current=unwritten)
 
     def written(self, instant: str) -> SchemaHistory:
         """Return the history as the commit of this requested time stores it."""
@@ -69,8 +69,8 @@ def with_history(columns: pa.Schema, history: SchemaHistory | None) -> pa.Schema
 
 def history_of(columns: pa.Schema) -> SchemaHistory | None:
     """Return the history that columns carry; None for a table whose columns have no numbers."""
-    found = (columns.metadata or {}).get(_ENTRY)
-    return None if found is None else _parsed(found)
+    match = (columns.metadata or {}).get(_ENTRY)
+    return None if match is None else _parsed(match)
 
 
 @lru_cache(maxsize=32)
@@ -96,18 +96,18 @@ def reconciled(history: SchemaHistory, columns: pa.Schema) -> SchemaHistory:
 
 
 def _fields(known: RecordType, columns: list[pa.Field], numbers: count[int]) -> list[Field]:
-    found = []
+    result = []
     for column in columns:
         old = known.find(column.name)
         comment = (column.metadata or {}).get(COMMENT)
         doc = comment.decode() if comment is not None else (old.doc if old else None)
         if old is None:
             number = next(numbers)
-            found.append(Field(number, column.name, new_type(column.type, numbers), column.nullable, doc))
+            result.append(Field(number, column.name, new_type(column.type, numbers), column.nullable, doc))
         else:
             kind = _type(old.type, column.type, column.name, numbers)
-            found.append(Field(old.id, column.name, kind, old.optional or column.nullable, doc))
-    return found
+            result.append(Field(old.id, column.name, kind, old.optional or column.nullable, doc))
+    return result
 
 
 def _type(known: FieldType, arrow: pa.DataType, name: str, numbers: count[int]) -> FieldType:

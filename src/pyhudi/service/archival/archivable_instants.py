@@ -58,11 +58,11 @@ def choose(facts: Facts, settings: ArchivalSettings) -> tuple[tuple[Instant, ...
     saved = {one.requested for one in facts.timeline.completed() if one.action is Action.SAVEPOINT}
     free = [one for one in commits if (bound is None or one.requested < bound.time) and one.requested not in saved]
     chosen = free[: len(commits) - settings.fewest]
-    kept = "" if bound is None or len(chosen) == len(commits) - settings.fewest else bound.reason
+    retained = "" if bound is None or len(chosen) == len(commits) - settings.fewest else bound.reason
     if not chosen:
-        return (), kept
+        return (), retained
     along = [one for one in facts.timeline.completed() if one.action in _GO_ALONG and one.requested < chosen[-1].requested]
-    return tuple(sorted((*chosen, *along), key=lambda one: one.requested)), kept
+    return tuple(sorted((*chosen, *along), key=lambda one: one.requested)), retained
 
 
 def _stays(facts: Facts, settings: ArchivalSettings) -> Iterator[Stay]:

@@ -20,8 +20,8 @@ class ArchivalResult:
     kept_because: str = ""
 
     def __str__(self) -> str:
-        kept = f"; the next one stays: {self.kept_because}" if self.kept_because else ""
-        return f"archived {_count(self.instants)}, of the metadata table {_count(self.metadata_instants)}{kept}"
+        retained = f"; the next one stays: {self.kept_because}" if self.kept_because else ""
+        return f"archived {_count(self.instants)}, of the metadata table {_count(self.metadata_instants)}{retained}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as values that JSON knows."""

@@ -80,12 +80,12 @@ def _delete(storage: Storage, files: _Files, instants: Sequence[Instant]) -> Non
 
 def _files(storage: Storage, config: TableConfig) -> _Files:
     """Return the state files of all active instants; the table's lock is held, so they stay what they are."""
-    found: dict[_Key, list[tuple[Instant, str]]] = {}
+    result: dict[_Key, list[tuple[Instant, str]]] = {}
     for status in storage.list(config.timeline_path):
         state = None if status.is_dir else parse_instant(status.name, config.layout)
         if state is not None:
-            found.setdefault(_key(state), []).append((state, status.path))
-    return found
+            result.setdefault(_key(state), []).append((state, status.path))
+    return result
 
 
 def _key(instant: Instant) -> _Key:

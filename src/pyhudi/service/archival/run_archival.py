@@ -58,8 +58,8 @@ def archive(table: LockedTable, settings: ArchivalSettings, metadata: MetadataSe
         move_to_archive(table.storage, table.config, table.timeline, instants, settings.merge)
     if own is None:
         return ArchivalResult(instants, (), kept_because)
-    gone = frozenset(instants)
-    left = replace(table.timeline, instants=tuple(one for one in table.timeline.instants if one not in gone))
+    removed = frozenset(instants)
+    left = replace(table.timeline, instants=tuple(one for one in table.timeline.instants if one not in removed))
     of_metadata = settings.of_metadata_table(metadata.max_delta_commits)
     return ArchivalResult(instants, _archive_metadata_table(own, left, of_metadata, dry_run=dry_run), kept_because)
 

@@ -40,8 +40,8 @@ def resizings(ring: Ring, slices: Sequence[FileSlice], settings: ClusteringSetti
         settings: sizes and numbers to keep to.
         new_prefix: gives file ids, without number, of new buckets.
     """
-    places = {file_id: place for place, file_id in enumerate(ring.file_ids)}
-    by_place = {places[file_slice.group.file_id]: file_slice for file_slice in slices}
+    indices = {file_id: place for place, file_id in enumerate(ring.file_ids)}
+    by_place = {indices[file_slice.group.file_id]: file_slice for file_slice in slices}
     sizes = {place: _size(file_slice) for place, file_slice in by_place.items()}
     count, began = len(ring.values), ring.first_count
     splits: dict[int, tuple[Node, ...]] = {}

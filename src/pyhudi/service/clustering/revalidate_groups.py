@@ -48,9 +48,9 @@ def _ring(view: FileSystemView, instant: Instant, path: str, groups: Sequence[Bu
     where = f"partition '{path}' of table {view.storage.uri}"
     if ring is None or any(group.number != ring.number for group in own):
         raise _changed(view, instant, f"{where} has another hash ring than the plan was made for")
-    strange = [group for one in own for group in one.files if group.file_id not in ring.file_ids]
-    if strange:
-        raise CorruptTableError(f"{instant.action} {instant.requested}: {strange[0]} is no bucket of {where}")
+    unknown = [group for one in own for group in one.files if group.file_id not in ring.file_ids]
+    if unknown:
+        raise CorruptTableError(f"{instant.action} {instant.requested}: {unknown[0]} is no bucket of {where}")
     try:
         return resized(ring, nodes, instant.requested)
     except ValueError as error:

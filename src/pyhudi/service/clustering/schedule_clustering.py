@@ -47,8 +47,8 @@ def planned(table: LockedTable, settings: ClusteringSettings) -> Schedule:
         if slices:
             free = [file_slice for file_slice in slices if file_slice.group not in busy]
             found += resizings(_ring(view, path, [file_slice.group for file_slice in slices]), free, settings, table.ids.file_prefix)
-    kept = tuple(found[: settings.most_groups])
-    return Schedule(kept, clustering_plan(kept, paths, settings, table.storage.uri))
+    retained = tuple(found[: settings.most_groups])
+    return Schedule(retained, clustering_plan(retained, paths, settings, table.storage.uri))
 
 
 def schedule(table: LockedTable, settings: ClusteringSettings) -> Instant | None:
@@ -82,7 +82,7 @@ def _clustered_partitions(table: LockedTable) -> frozenset[str]:
 
 def _ring(view: FileSystemView, path: str, groups: list[FileGroupId]) -> Ring:
     ring = load_ring(view, path)
-    strange = groups if ring is None else [group for group in groups if group.file_id not in ring.file_ids]
-    if ring is None or strange:
-        raise CorruptTableError(f"{strange[0]} of table {view.storage.uri} is no bucket of a hash ring: another index wrote to the table")
+    unknown = groups if ring is None else [group for group in groups if group.file_id not in ring.file_ids]
+    if ring is None or unknown:
+        raise CorruptTableError(f"{unknown[0]} of table {view.storage.uri} is no bucket of a hash ring: another index wrote to the table")
     return ring

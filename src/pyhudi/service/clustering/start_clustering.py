@@ -61,8 +61,8 @@ def _hashed(config: TableConfig, given: Sequence[str] | None) -> tuple[str, ...]
     if not config.populate_meta_fields:
         raise UnsupportedError(f"table {config.name} has virtual keys, which are not hashed: it has no buckets to resize")
     fields = tuple(given or config.record_key_fields)
-    if strange := [field for field in fields if field not in config.record_key_fields]:
-        raise OptionError(f"{HASH_FIELDS} names '{strange[0]}', which is no record key field of table {config.name}")
+    if unknown := [field for field in fields if field not in config.record_key_fields]:
+        raise OptionError(f"{HASH_FIELDS} names '{unknown[0]}', which is no record key field of table {config.name}")
     return fields
 
 
@@ -80,7 +80,7 @@ def _tasks(
     tasks = []
     for number, (group, slices) in enumerate(zip(groups, found.slices, strict=True)):
         ring = found.rings[group.partition_path]
-        buckets = {place: file_id for place, file_id in enumerate(ring.file_ids) if file_id in group.new_ids}
+        buckets = {index: file_id for index, file_id in enumerate(ring.file_ids) if file_id in group.new_ids}
         path, token = group.partition_path, f"{number}-0-0"
         tasks.append(ResizeTask(instant.requested, path, merges(slices), ring.values, buckets, fields, token, merge_bytes))
     return tuple(tasks)

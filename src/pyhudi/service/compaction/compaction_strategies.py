@@ -58,11 +58,11 @@ def strategies_of(names: str) -> tuple[Strategy, ...]:
 
 
 def _strategy(name: str) -> Strategy:
-    found = _STRATEGIES.get(name.rpartition(".")[2].removesuffix("CompactionStrategy"))
-    if found is None:
+    match = _STRATEGIES.get(name.rpartition(".")[2].removesuffix("CompactionStrategy"))
+    if match is None:
         served = ", ".join(f"{short}CompactionStrategy" for short in _STRATEGIES)
         raise UnsupportedError(f"hoodie.compaction.strategy: '{name}' is not served, pyhudi loads no classes by name; served are {served}")
-    return found
+    return match
 
 
 def partition_day(path: str) -> date | None:

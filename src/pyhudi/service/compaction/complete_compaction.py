@@ -48,13 +48,13 @@ def complete(table: LockedTable, work: StartedCompaction, results: Sequence[Task
     declined = work.declined if is_alone else planned_slices(table, instant, work.plan).declined
     for group in declined.keys() - work.declined.keys():
         _log.warning("%s %s leaves %s out: %s", instant.action, instant.requested, group, declined[group])
-    kept = [result for result in results if _group(result.stat) not in declined]
-    delete_unlisted(table.storage, instant.requested, {path for result in kept for path in result.stat.files})
-    check_files(table.storage, (result.stat for result in kept))
+    retained = [result for result in results if _group(result.stat) not in declined]
+    delete_unlisted(table.storage, instant.requested, {path for result in retained for path in result.stat.files})
+    check_files(table.storage, (result.stat for result in retained))
     stored = table_schema(table.storage, table.config, table.timeline)
     version = _version(table, work, stored)
     metadata = CommitMetadata(
-        stats=stats_by_partition(result.stat for result in kept),
+        stats=stats_by_partition(result.stat for result in retained),
         # As of now: a writer may have added a column while the tasks ran, and readers take the schema of what completed last.
         extra={
             "pyhudi.version": VERSION,
@@ -74,7 +74,7 @@ def complete(table: LockedTable, work: StartedCompaction, results: Sequence[Task
     done = table.writer.complete(instant, table.times.next(), content)
     delete_marker_directory(table.storage, instant.requested)
     maintain(in_step)
-    return done, kept
+    return done, retained
 
 
 def _version(table: LockedTable, work: StartedCompaction, stored: StoredSchema) -> dict[str, str]:

@@ -63,13 +63,13 @@ def execute(runner: CompactionRunner, requested: str) -> CompactionResult:
         function = functools.partial(run_task, runner.storage, work.context, runner.writer)
         results = [result for done in runner.run(function, work.tasks) for result in done]
         with runner.locked() as table:
-            done, kept = complete(table, work, results, runner.engine.name)
+            done, retained = complete(table, work, results, runner.engine.name)
     except UnknownOutcomeError:
         raise
     except BaseException as error:
         _give_up(runner, work, error)
         raise
-    return completed_result(work, done, kept, runner.engine.name, time.perf_counter() - started_at)
+    return completed_result(work, done, retained, runner.engine.name, time.perf_counter() - started_at)
 
 
 def _give_up(runner: CompactionRunner, work: StartedCompaction, error: BaseException) -> None:

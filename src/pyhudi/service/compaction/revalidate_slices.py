@@ -39,7 +39,7 @@ def planned_slices(table: LockedTable, instant: Instant, plan: CompactionPlan) -
         CorruptTableError: a file of the plan is not there or not as its commit states, or the plan names what is no file of its group.
     """
     replaced = replaced_groups(table.storage, table.config, table.timeline)
-    held = _held_by_compactions(table, instant)
+    present = _held_by_compactions(table, instant)
     stated = stated_files(table.storage, table.config, table.timeline) if plan.operations else {}
     listings: dict[str, Listing] = {}
     slices: list[FileSlice] = []
@@ -53,8 +53,8 @@ def planned_slices(table: LockedTable, instant: Instant, plan: CompactionPlan) -
             declined[group] = f"replaced by {replaced[group]}"
         elif (newer := _newer_base(table, instant, operation, listing)) is not None:
             declined[group] = f"rewritten as {newer}"
-        elif group in held:
-            declined[group] = f"held by compaction {held[group].instant}"
+        elif group in present:
+            declined[group] = f"held by compaction {present[group].instant}"
         else:
             file_slice = _slice(table, instant, operation, listing)
             _check_lengths(table, file_slice, stated.get(group.partition_path, {}).get(group.file_id, ()))
@@ -97,20 +97,20 @@ def _slice(table: LockedTable, instant: Instant, operation: CompactionOperation,
             raise CorruptTableError(
                 f"the plan of {instant.action} {instant.requested} of table {table.storage.uri} names '{name}' as a file of {group}."
             )
-        found = listing.get(str(name))
-        if found is None:
+        result = listing.get(str(name))
+        if result is None:
             raise CorruptTableError(
                 f"'{name}' in partition '{group.partition_path}' of table {table.storage.uri} is gone, and {instant.action} "
                 f"{instant.requested} needs it. If its rows can be spared, take the plan back with table.services.rollback(...)."
             )
-        return found
+        return result
 
     base = None
     if operation.data_file is not None:
         base_name = parse_base_file_name(operation.data_file)
-        found = status(operation.data_file, base_name)
+        result = status(operation.data_file, base_name)
         assert base_name is not None, "status has looked"
-        base = BaseFile(group.partition_path, base_name, found.size, found.modified_ms)
+        base = BaseFile(group.partition_path, base_name, result.size, result.modified_ms)
     logs = []
     for text in operation.delta_files or ():
         log_name = parse_log_file_name(text)

@@ -82,9 +82,9 @@ class Indexing:
             ConflictError: another process builds indexes of the table.
         """
         started = time.perf_counter()
-        with contextlib.ExitStack() as held:
+        with contextlib.ExitStack() as present:
             if not (only_plan or dry_run):
-                held.enter_context(self._alone())
+                present.enter_context(self._alone())
             with self._locked() as (table, stored):
                 definition = _defined(request, table, stored)
                 planned = _planned(table, request.partition, definition)
@@ -142,8 +142,8 @@ class Indexing:
             UsageError: there is no such index, or another one needs it.
         """
         started = time.perf_counter()
-        with contextlib.ExitStack() as held:
-            table, stored = held.enter_context(self._locked())
+        with contextlib.ExitStack() as present:
+            table, stored = present.enter_context(self._locked())
             known = [found for found in table.config.metadata_partitions if found != partitions.FILES]
             planned = {found: build for build in pending_builds(table.timeline) for found in _to_build(table, build)}
             try:
@@ -153,7 +153,7 @@ class Indexing:
                     return IndexChange()
                 raise
             if dropped in planned:
-                held.close()
+                present.close()
                 return self.cancel(planned[dropped].requested, dry_run=dry_run)
             names = (dropped, partitions.PARTITION_STATS) if dropped == partitions.COLUMN_STATS else (dropped,)
             settings = MetadataSettings(enabled=None, dropped=frozenset(names))

@@ -92,9 +92,9 @@ def refuse_strange(name: str, options: Collection[str], known: Collection[str]) 
     Raises:
         OptionError: names the option.
     """
-    strange = sorted(option for option in options if option not in known and not option.startswith("hoodie."))
-    if strange:
-        raise OptionError(f"index '{name}': the option '{strange[0]}' is unknown.{did_you_mean(strange[0], known)}")
+    unknown = sorted(option for option in options if option not in known and not option.startswith("hoodie."))
+    if unknown:
+        raise OptionError(f"index '{name}': the option '{unknown[0]}' is unknown.{did_you_mean(unknown[0], known)}")
 
 
 def _is_share(text: str) -> bool:

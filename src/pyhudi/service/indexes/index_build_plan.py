@@ -56,10 +56,10 @@ def find_pending(timeline: Timeline, requested: str, uri: str) -> Instant:
     Raises:
         UsageError: there is none.
     """
-    found = next((instant for instant in pending_builds(timeline) if instant.requested == requested), None)
-    if found is None:
+    match = next((instant for instant in pending_builds(timeline) if instant.requested == requested), None)
+    if match is None:
         raise UsageError(f"table {uri} has no pending build of indexes {requested}; look at table.history()")
-    return found
+    return match
 
 
 def is_pending_build(storage: Storage, requested: str) -> bool:

@@ -110,8 +110,8 @@ def _laid_out(table: LockedTable, own: MetadataWriterTable, file_ids: Mapping[st
 def _defined(table: LockedTable, data: DataTable, names: tuple[str, ...]) -> tuple[LockedTable, DataTable]:
     """Define those of the partitions that need a definition and have none: nobody said more than that there shall be one."""
     known = load_definitions(table.storage, table.config)
-    found = {name: kind.definition(data, name) for name, kind in with_kinds(names).items() if name not in known}
-    new = {name: definition for name, definition in found.items() if definition is not None}
+    matches = {name: kind.definition(data, name) for name, kind in with_kinds(names).items() if name not in known}
+    new = {name: definition for name, definition in matches.items() if definition is not None}
     if not new:
         return table, data
     table = with_definitions(table, known | new)

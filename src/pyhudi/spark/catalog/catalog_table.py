@@ -184,9 +184,9 @@ def register(
     arity = _arity(session, catalog_package.CatalogTable)
     arguments = [given[n] if n in given else getattr(value, f"apply$default${n}")() for n in range(1, arity + 1)]
     jvm.session_catalog(session).createTable(value.apply(*arguments), False, False)
-    found = find(session, (SESSION_CATALOG, database, name))
-    assert found is not None, "the entry was just created"
-    return found
+    match = find(session, (SESSION_CATALOG, database, name))
+    assert match is not None, "the entry was just created"
+    return match
 
 
 def show_columns(session: SparkSession, table: CatalogTable, shown: StructType) -> None:
@@ -199,8 +199,8 @@ def show_columns(session: SparkSession, table: CatalogTable, shown: StructType) 
         return
     known = {field.name: field for field in StructType.fromJson(json.loads(entry.schema().json())).fields}
     data = [_shown(field, known) for field in shown.fields if field.name not in table.partition_columns]
-    kept = [field for field in known.values() if field.name not in table.partition_columns]
-    if data != kept:
+    retained = [field for field in known.values() if field.name not in table.partition_columns]
+    if data != retained:
         schema = jvm.jvm(session).org.apache.spark.sql.types.DataType.fromJson(StructType(data).json())
         catalog = jvm.session_catalog(session)
         # Not by way of the session's catalog, which lets nobody drop a column.
@@ -208,10 +208,10 @@ def show_columns(session: SparkSession, table: CatalogTable, shown: StructType) 
 
 
 def _shown(field: StructField, known: Mapping[str, StructField]) -> StructField:
-    found = known.get(field.name)
-    if found is None or found.dataType != field.dataType:
+    match = known.get(field.name)
+    if match is None or match.dataType != field.dataType:
         return field
-    return StructField(field.name, field.dataType, found.nullable, {**(found.metadata or {}), **(field.metadata or {})})
+    return StructField(field.name, field.dataType, match.nullable, {**(match.metadata or {}), **(field.metadata or {})})
 
 
 def rename(session: SparkSession, table: CatalogTable, name: str) -> None:

@@ -34,21 +34,21 @@ def drop_deleted_duplicates(rows: DataFrame, lookup: Lookup) -> DataFrame:
     by_path: dict[str, dict[str, set[str]]] = defaultdict(dict)
     for path, key, files in duplicates:
         by_path[path][key] = set(files)
-    gone = [(path, key, file) for path, keys in by_path.items() for key, file in _gone(lookup, path, keys)]
-    if not gone:
+    removed = [(path, key, file) for path, keys in by_path.items() for key, file in _gone(lookup, path, keys)]
+    if not removed:
         return rows
     names = [PARTITION_PATH, RECORD_KEY, FILE_ID_COLUMN]
-    return rows.join(F.broadcast(rows.sparkSession.createDataFrame(gone, names)), names, "left_anti")
+    return rows.join(F.broadcast(rows.sparkSession.createDataFrame(removed, names)), names, "left_anti")
 
 
 def _gone(lookup: Lookup, path: str, keys: Mapping[str, set[str]]) -> Iterator[tuple[str, str]]:
     """Yield key and file id of the records of a partition that are not to be changed."""
-    texts = pa.array(sorted(keys), pa.string())
+    strings = pa.array(sorted(keys), pa.string())
     file_slices = {file_slice.group.file_id: file_slice for file_slice in lookup.view.latest_slices(path)}
     named = sorted(set().union(*keys.values()))
-    found = [Hits(file_slices[file], _rows(texts, keys, file)) for file in named]
-    for before, after in zip(found, of_live_records(found, texts, functools.partial(standing, lookup)), strict=True):
-        for key, was, stays in zip(texts.to_pylist(), before.rows.to_pylist(), after.rows.to_pylist(), strict=True):
+    found = [Hits(file_slices[file], _rows(strings, keys, file)) for file in named]
+    for before, after in zip(found, of_live_records(found, strings, functools.partial(standing, lookup)), strict=True):
+        for key, was, stays in zip(strings.to_pylist(), before.rows.to_pylist(), after.rows.to_pylist(), strict=True):
             if was is not None and stays is None:
                 yield key, before.file_slice.group.file_id
 

@@ -84,15 +84,15 @@ def refuse_unmade(paths: Iterable[str | None]) -> None:
 
 def _record_key(frame: DataFrame, key: KeyFields) -> Column:
     """Return the record key of each row; null where every key field is null or empty."""
-    texts = {name: _text(frame, name, key) for name in key.key_fields}
+    strings = {name: _text(frame, name, key) for name in key.key_fields}
     if not key.is_composite:
-        (text,) = texts.values()
+        (text,) = strings.values()
         return F.when(text != "", text)
     parts = [
         F.concat(F.lit(f"{name}:"), F.when(text.isNull(), "__null__").when(text == "", "__empty__").otherwise(text))
-        for name, text in texts.items()
+        for name, text in strings.items()
     ]
-    blank = reduce(lambda a, b: a & b, [text.isNull() | (text == "") for text in texts.values()])
+    blank = reduce(lambda a, b: a & b, [text.isNull() | (text == "") for text in strings.values()])
     return F.when(~blank, F.concat_ws(",", *parts))
 
 

@@ -68,11 +68,11 @@ class KeySearch:
             keyed = persisted_until(self.kept, keyed)  # the keys that are asked for must be those that are written
         if isinstance(index, GlobalIndex):
             every = list(self.lookup.view.partition_paths())
-            places = self._places(keyed, every, in_any_partition=True)
-            joined = join_places(keyed, places, positions=positions, in_any_partition=True)
+            indices = self._places(keyed, every, in_any_partition=True)
+            joined = join_places(keyed, indices, positions=positions, in_any_partition=True)
             return moved(joined, index, self.tagging, replace(self.lookup, positions=positions), self.kept)
-        places = self._places(keyed, paths, in_any_partition=False)
-        return Located(join_places(keyed, places, positions=positions), paths=frozenset(paths))
+        indices = self._places(keyed, paths, in_any_partition=False)
+        return Located(join_places(keyed, indices, positions=positions), paths=frozenset(paths))
 
     def _places(self, keyed: DataFrame, paths: Sequence[str], *, in_any_partition: bool) -> DataFrame | None:
         if asks_record_index(self.tagging.index):
@@ -96,9 +96,9 @@ class KeySearch:
             .distinct()
             .withColumnRenamed(PARTITION_PATH, PLACE_PATH)
         )
-        elsewhere = persisted_until(self.kept, wanted)
-        paths = [row[0] for row in elsewhere.select(PLACE_PATH).distinct().collect()]
+        others = persisted_until(self.kept, wanted)
+        paths = [row[0] for row in others.select(PLACE_PATH).distinct().collect()]
         if not paths:
             return known
         stored = stored_places(keyed.sparkSession, paths, self.lookup)
-        return known if stored is None else known.unionByName(stored.join(elsewhere, [PLACE_PATH, RECORD_KEY], "left_semi"))
+        return known if stored is None else known.unionByName(stored.join(others, [PLACE_PATH, RECORD_KEY], "left_semi"))

@@ -79,8 +79,8 @@ def _keys_elsewhere(joined: DataFrame) -> DataFrame:
     """Return the keys that stand in another partition than their row's, and those that come with several partitions."""
     path = F.col(PARTITION_PATH)
     several = F.min(path) < F.max(path)
-    elsewhere = F.coalesce(F.bool_or(F.col(PLACE_PATH) != path), F.lit(False))
-    return joined.groupBy(RECORD_KEY).agg((several | elsewhere).alias(LATE)).filter(F.col(LATE) & F.col(RECORD_KEY).isNotNull()).drop(LATE)
+    others = F.coalesce(F.bool_or(F.col(PLACE_PATH) != path), F.lit(False))
+    return joined.groupBy(RECORD_KEY).agg((several | others).alias(LATE)).filter(F.col(LATE) & F.col(RECORD_KEY).isNotNull()).drop(LATE)
 
 
 def one_a_key(rows: DataFrame, tagging: TagOptions, lookup: Lookup) -> DataFrame:

@@ -50,12 +50,12 @@ def record_index_places(keyed: DataFrame, lookup: Lookup, kept: contextlib.ExitS
         None, with a warning, when the index cannot be asked or names file groups that are gone.
     """
     try:
-        places = persisted_until(kept, _asked(keyed, _groups(lookup, in_any_partition=in_any_partition)))
-        _check(places, lookup)
+        indices = persisted_until(kept, _asked(keyed, _groups(lookup, in_any_partition=in_any_partition)))
+        _check(indices, lookup)
     except (CorruptTableError, UnsupportedError) as error:
         _log.warning("the record index of %s is not asked, its files are instead: %s", lookup.storage.uri, error)
         return None
-    return places.drop(_ERROR).withColumn(POSITION_COLUMN, F.lit(SEVERAL).cast("long"))
+    return indices.drop(_ERROR).withColumn(POSITION_COLUMN, F.lit(SEVERAL).cast("long"))
 
 
 def _groups(lookup: Lookup, *, in_any_partition: bool) -> RecordIndexGroups:
@@ -112,7 +112,7 @@ def _key_lots(batches: Iterable[pa.RecordBatch]) -> Iterator[set[str]]:
 
 def _answers(groups: RecordIndexGroups, group: int, keys: set[str]) -> Iterator[pa.RecordBatch]:
     try:
-        found = [(key, place.partition_path, place.file_id) for key, place in groups.places(group, keys)]
+        found = [(key, index.partition_path, index.file_id) for key, index in groups.places(group, keys)]
     except (CorruptTableError, UnsupportedError) as error:
         yield pa.RecordBatch.from_pylist([{_ERROR: str(error)}], schema=_ANSWER)
         return

@@ -114,8 +114,8 @@ def _error_of(exception: JavaObject) -> HudiError | None:
     """Return pyhudi's error for a Java exception that carries one, or that says a table's file or a registered class cannot be read."""
     for cause in _causes(exception):
         message = cause.getMessage() or ""
-        found = _NUMBER.search(message)
-        if found and (error := _failures.pop(int(found[1]))) is not None:
+        match = _NUMBER.search(message)
+        if match and (error := _failures.pop(int(match[1]))) is not None:
             return error
         if "pyhudi" in message and cause.getClass().getName() == _REFUSED:
             return UnsupportedError(message)

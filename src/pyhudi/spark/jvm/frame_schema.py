@@ -86,7 +86,7 @@ def arrow_type(spark: DataType, column: str) -> pa.DataType:
         raise SchemaError(
             f"column '{column}' compares by the collation {spark.collation}, which a Hudi table cannot keep; cast it to STRING."
         )
-    found = _ATOMIC.get(type(spark))
-    if found is None:
+    match = _ATOMIC.get(type(spark))
+    if match is None:
         raise SchemaError(f"column '{column}' has the type {spark.simpleString()}, which a Hudi table cannot store; cast it to another.")
-    return found
+    return match

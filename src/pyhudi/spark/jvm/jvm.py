@@ -56,12 +56,12 @@ _STATES: WeakKeyDictionary[SparkSession, _State] = WeakKeyDictionary()
 
 
 def _state(session: SparkSession) -> _State:
-    found = _STATES.get(session)
-    if found is None:
+    result = _STATES.get(session)
+    if result is None:
         java = jvm_session(session)
         state = java.sessionState()
-        found = _STATES[session] = _State(state.sqlParser(), state.catalog(), state.catalogManager(), java.sharedState().cacheManager())
-    return found
+        result = _STATES[session] = _State(state.sqlParser(), state.catalog(), state.catalogManager(), java.sharedState().cacheManager())
+    return result
 
 
 def sql_parser(session: SparkSession) -> JavaObject:
@@ -97,10 +97,10 @@ def java_class(session: SparkSession, name: str) -> JavaObject:
 @lru_cache(maxsize=256)
 def class_in(java: JavaObject, name: str) -> JavaObject:
     """Return a class by its full name from the root of the JVM's packages."""
-    found = java
+    result = java
     for part in name.split("."):
-        found = getattr(found, part)
-    return found
+        result = getattr(result, part)
+    return result
 
 
 def companion(session: SparkSession, class_name: str) -> JavaObject:

@@ -87,10 +87,10 @@ def same_definition(table: HudiTable, wanted: TableDefinition, location: str) ->
 
 
 def _one(options: Mapping[str, str], names: tuple[str, ...]) -> str | None:
-    found = {name: options[name] for name in names if name in options}
-    if len(set(found.values())) > 1:
-        raise OptionError(f"options contradict each other: {', '.join(f'{k} = {v!r}' for k, v in found.items())}; give one of them.")
-    return next(iter(found.values()), None)
+    matches = {name: options[name] for name in names if name in options}
+    if len(set(matches.values())) > 1:
+        raise OptionError(f"options contradict each other: {', '.join(f'{k} = {v!r}' for k, v in matches.items())}; give one of them.")
+    return next(iter(matches.values()), None)
 
 
 def _fields(text: str | None) -> tuple[str, ...]:

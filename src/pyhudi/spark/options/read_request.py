@@ -48,8 +48,8 @@ class ReadRequest:
 
     def with_options(self, given: Mapping[str, object]) -> ReadRequest:
         """Return the request with more options; those that are None say nothing."""
-        texts = {name: option_text(value) for name, value in given.items() if value is not None}
-        return replace(self, options={**self.options, **texts})
+        strings = {name: option_text(value) for name, value in given.items() if value is not None}
+        return replace(self, options={**self.options, **strings})
 
     def with_arguments(self, source: str | None, schema: object | None, given: Mapping[str, object]) -> ReadRequest:
         """Return the request with what `load` itself was told: a format, a schema and options."""
@@ -128,8 +128,8 @@ def refuse_glob(path: str) -> None:
 
 def request_of(reader: Reader) -> ReadRequest:
     """Return what is known of a reader."""
-    found = reader.__dict__.get(_ATTRIBUTE)
-    return found if isinstance(found, ReadRequest) else ReadRequest()
+    match = reader.__dict__.get(_ATTRIBUTE)
+    return match if isinstance(match, ReadRequest) else ReadRequest()
 
 
 def note(reader: Reader, request: ReadRequest) -> None:

@@ -67,16 +67,16 @@ class WriterState:
         Raises:
             OptionError: Spark has no such mode.
         """
-        found = _MODES.get((self.mode or "error").lower())
-        if found is None:
+        match = _MODES.get((self.mode or "error").lower())
+        if match is None:
             raise OptionError(f"save mode {self.mode!r} does not exist: take append, overwrite, ignore or errorifexists.")
-        return found
+        return match
 
 
 def state_of(writer: DataFrameWriter) -> WriterState:
     """Return what is known of a writer."""
-    found = writer.__dict__.get(_ATTRIBUTE)
-    return found if isinstance(found, WriterState) else WriterState()
+    match = writer.__dict__.get(_ATTRIBUTE)
+    return match if isinstance(match, WriterState) else WriterState()
 
 
 def note(writer: DataFrameWriter, state: WriterState) -> None:

@@ -95,11 +95,11 @@ def _plan(identity: str, database: str, name: str, options: str) -> JavaObject:
 
 
 def _session(identity: str) -> SparkSession:
-    found = _OURS.get(identity) or _THEIRS.get(identity)
-    if found is None:
-        found = _made(identity)
-        _THEIRS.put(identity, found)
-    return found
+    result = _OURS.get(identity) or _THEIRS.get(identity)
+    if result is None:
+        result = _made(identity)
+        _THEIRS.put(identity, result)
+    return result
 
 
 def _made(identity: str) -> SparkSession:

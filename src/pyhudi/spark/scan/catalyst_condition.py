@@ -89,7 +89,7 @@ class _Node:
         self.fields = nodes.pop(0)
         self.kind = str(self.fields["class"]).rpartition(".")[2]
         self.way = way
-        self.children = [_Node(nodes, (*way, place)) for place in range(int(self.fields["num-children"]))]
+        self.children = [_Node(nodes, (*way, index)) for index in range(int(self.fields["num-children"]))]
 
 
 class _Translation:
@@ -211,14 +211,14 @@ class _Translation:
         found = self._in_jvm(node).hset()
         if found.contains(None) or pt.is_binary(kind):
             return None
-        texts = found.mkString("\0").split("\0")
-        return [_scalar(text, kind) for text in texts] if len(texts) == found.size() else None
+        strings = found.mkString("\0").split("\0")
+        return [_scalar(text, kind) for text in strings] if len(strings) == found.size() else None
 
     def _in_jvm(self, node: _Node) -> JavaObject:
-        found = self._expression
-        for place in node.way:
-            found = found.children().apply(place)
-        return found
+        result = self._expression
+        for index in node.way:
+            result = result.children().apply(index)
+        return result
 
 
 def _is_same(spark: Any, kind: pa.DataType) -> bool:

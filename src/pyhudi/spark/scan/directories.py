@@ -70,7 +70,7 @@ class PartitionValues:
             partitions: The texts of the partition values of each partition.
             filters: A Scala Seq of resolved Catalyst expressions over the partition columns, not empty.
         """
-        data = [_numbered(texts) | {"position": position} for position, texts in enumerate(partitions)]
+        data = [_numbered(strings) | {"position": position} for position, strings in enumerate(partitions)]
         rows = self._evaluated(self._numbered_row, data)
         condition = self._all_of(filters)
         columns = self._columns(condition)

@@ -157,32 +157,32 @@ class SnapshotFileIndex:
         by_path: dict[str, list[FileSlice]] = {}
         for one in skipping.choose([path for path, _ in found]).slices:
             by_path.setdefault(one.group.partition_path, []).append(one)
-        return self._directories([(path, texts) for path, texts in found if path in by_path], by_path)
+        return self._directories([(path, strings) for path, strings in found if path in by_path], by_path)
 
     def _directories(self, found: list[tuple[str, Texts]], chosen: Mapping[str, Sequence[FileSlice]] | None = None) -> JavaObject:
         """Return the directories of partitions, with all slices or those chosen of them."""
         if not merges(self._snapshot):
-            return self._values.directories(Directory(texts, self._base_files(path, chosen)) for path, texts in found)
-        slices = [(texts, self._snapshot.slices(path) if chosen is None else tuple(chosen[path])) for path, texts in found]
+            return self._values.directories(Directory(strings, self._base_files(path, chosen)) for path, strings in found)
+        slices = [(strings, self._snapshot.slices(path) if chosen is None else tuple(chosen[path])) for path, strings in found]
         return self._values.directories(self._merged_directories(slices))
 
     def _merged_directories(self, partitions: list[tuple[Texts, tuple[FileSlice, ...]]]) -> Iterator[Directory]:
         """Yield, for each partition, the files all of whose rows count, and each base file of which some do not."""
         merged = self._merged([one for _, slices in partitions for one in slices if one.logs])
-        for texts, slices in partitions:
+        for strings, slices in partitions:
             whole: list[tuple[str, int, int]] = []
             for one in slices:
                 delta = merged.get(one)
                 base = one.base if one.base is not None and self._scans(one.base) else None
                 if base is not None and delta is not None and delta.masked:
                     bits = base64.b64encode(delta.masked).decode()
-                    yield Directory((*texts, bits), (self._file(base),))
+                    yield Directory((*strings, bits), (self._file(base),))
                 elif base is not None:
                     whole.append(self._file(base))
                 if delta is not None and (self._part is None or self._part.is_today):
                     whole += [(file.uri, file.size, file.modified_ms) for file in delta.files]
             if whole:
-                yield Directory((*texts, ""), tuple(whole))
+                yield Directory((*strings, ""), tuple(whole))
 
     def _merged(self, slices: list[FileSlice]) -> dict[FileSlice, MergedSlice]:
         """Return slices merged. What is here stays: a plan that Spark made may read its files at any time."""

@@ -91,7 +91,7 @@ def _part(columns: pa.Schema, types: tuple[pa.DataType, ...], keys: frozenset[st
 def _may_be_promoted(table: pa.DataType) -> bool:
     """Tell whether Spark might not read a narrower type as this one."""
     if pt.is_nested(table):
-        return any(_may_be_promoted(table.field(place).type) for place in range(table.num_fields))
+        return any(_may_be_promoted(table.field(index).type) for index in range(table.num_fields))
     return bool(pt.is_floating(table) or pt.is_string(table))
 
 
@@ -163,8 +163,8 @@ def _read_as(stored: pa.DataType, table: pa.DataType) -> pa.DataType:
 
 
 def _field_read_as(stored: pa.StructType, field: pa.Field) -> pa.Field:
-    place = stored.get_field_index(field.name)
-    return field if place < 0 else field.with_type(_read_as(stored.field(place).type, field.type))
+    index = stored.get_field_index(field.name)
+    return field if index < 0 else field.with_type(_read_as(stored.field(index).type, field.type))
 
 
 def _promoted(value: str, stored: pa.DataType, table: pa.DataType, depth: int = 0) -> str:
@@ -172,7 +172,7 @@ def _promoted(value: str, stored: pa.DataType, table: pa.DataType, depth: int = 
     if stored.equals(table):
         return value
     if pt.is_struct(table):
-        pairs = ((field.name, stored.field(place).type, field.type) for place, field in enumerate(table))
+        pairs = ((field.name, stored.field(index).type, field.type) for index, field in enumerate(table))
         parts = (f"{text(name)}, {_promoted(f'{value}.{quoted(name)}', old, new, depth)}" for name, old, new in pairs)
         return f"IF({value} IS NULL, NULL, named_struct({', '.join(parts)}))"
     item = f"_x{depth}"

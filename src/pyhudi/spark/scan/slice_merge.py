@@ -65,13 +65,13 @@ def merge_slices(session: SparkSession, snapshot: Snapshot, slices: Sequence[Fil
     """
     cache = _CACHES.setdefault(session, LruCache(_CACHED_BYTES, lambda merged: merged.size))
     identities = [(slice_identity(snapshot, one), folder) for one in slices]
-    found = {identity: merged for identity in identities if (merged := cache.get(identity)) is not None}
-    missing = {identity: one for identity, one in zip(identities, slices, strict=True) if identity not in found}
+    matches = {identity: merged for identity in identities if (merged := cache.get(identity)) is not None}
+    missing = {identity: one for identity, one in zip(identities, slices, strict=True) if identity not in matches}
     for identity, merged in zip(missing, _merged(session, snapshot, list(missing.values()), folder), strict=True):
         if snapshot.context.merger is None:
             cache.put(identity, merged)
-        found[identity] = merged
-    return [found[identity] for identity in identities]
+        matches[identity] = merged
+    return [matches[identity] for identity in identities]
 
 
 def slice_task(snapshot: Snapshot, one: FileSlice, part: tuple[int, int] = (0, 1)) -> SliceTask:

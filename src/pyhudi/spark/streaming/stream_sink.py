@@ -106,8 +106,8 @@ class StreamSink:
     def _save(self, frame: DataFrame, batch: StreamBatch, options: Options) -> None:
         stops = options.flag(f"{_STREAMING}disable.compaction")
         compaction = {"hoodie.compact.inline": "false"} if stops else {_ASYNC_COMPACTION: "true"}
-        said = {name: value for name, value in compaction.items() if options.get(name) is None}
-        state = replace(self.state, mode=_MODES[self.output_mode], options={**self._given, **said, **batch.notes}, is_stream=True)
+        stated = {name: value for name, value in compaction.items() if options.get(name) is None}
+        state = replace(self.state, mode=_MODES[self.output_mode], options={**self._given, **stated, **batch.notes}, is_stream=True)
         if self.table is None:
             save_to_path(frame, state, self.path)
         else:

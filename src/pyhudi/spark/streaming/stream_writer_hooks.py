@@ -37,8 +37,8 @@ def install(is_enabled: IsEnabled) -> None:
 
 
 def _state(writer: DataStreamWriter) -> WriterState:
-    found = writer.__dict__.get(_ATTRIBUTE)
-    return found if isinstance(found, WriterState) else WriterState()
+    match = writer.__dict__.get(_ATTRIBUTE)
+    return match if isinstance(match, WriterState) else WriterState()
 
 
 def _noting_hooks() -> dict[str, Hook]:
@@ -52,8 +52,8 @@ def _noting_hooks() -> dict[str, Hook]:
         return hook
 
     def options(writer: DataStreamWriter, **given: Any) -> dict[str, Any]:
-        texts = {name: option_text(value) for name, value in given.items() if value is not None}
-        return {"options": {**_state(writer).options, **texts}}
+        strings = {name: option_text(value) for name, value in given.items() if value is not None}
+        return {"options": {**_state(writer).options, **strings}}
 
     def partition_by(writer: DataStreamWriter, _: Hook, *columns: Any) -> DataStreamWriter:
         # Kept back until the format is known: Spark's own way of handing out batches knows no partitions.
@@ -109,8 +109,8 @@ class _Start:
 
     def _check_checkpoint(self, writer: DataStreamWriter) -> None:
         """Refuse a stream that would forget where it was, as Spark does for its own sinks, though not for `foreachBatch`."""
-        said = {name.lower() for name in (*self.state.options, *self.options)}
-        if _CHECKPOINT.lower() not in said and writer._spark.conf.get(_CHECKPOINT_CONF, None) is None:  # noqa: SLF001
+        stated = {name.lower() for name in (*self.state.options, *self.options)}
+        if _CHECKPOINT.lower() not in stated and writer._spark.conf.get(_CHECKPOINT_CONF, None) is None:  # noqa: SLF001
             raise OptionError(
                 f"writeStream to a Hudi table needs .option('{_CHECKPOINT}', <a folder of this stream's own>) or the setting"
                 f" {_CHECKPOINT_CONF}: without it a restart would write everything again."

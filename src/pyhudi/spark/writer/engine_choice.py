@@ -56,8 +56,8 @@ def route(tagged: DataFrame, routes: Routes) -> DataFrame:
 
 def _bucket_task() -> Column:
     """Return the task of an insert: the first bucket whose upper limit is above the key's place in the spread."""
-    place = F.pmod(F.xxhash64(RECORD_KEY), F.lit(_SPREAD))
-    passed = F.size(F.filter(_LIMITS, lambda limit: limit <= place))
+    index = F.pmod(F.xxhash64(RECORD_KEY), F.lit(_SPREAD))
+    passed = F.size(F.filter(_LIMITS, lambda limit: limit <= index))
     return F.col(_TASKS)[passed]
 
 

@@ -48,7 +48,7 @@ def write_frame(
     assert isinstance(data, DataFrame), "registered for DataFrames"
     choice = _engine_choice(data.sparkSession, options)
     hudi = without_engine(options)
-    paths, names = (None if texts is None else tuple(texts) for texts in (partitions, columns))
+    paths, names = (None if strings is None else tuple(strings) for strings in (partitions, columns))
     request = DistributedRequest(operation, data, located, paths, seen, names)
     in_this_process = functools.partial(
         write, table, operation, options=hudi, located=located, partitions=partitions, seen=seen, columns=columns

@@ -90,24 +90,24 @@ def joined_rows(snapshot: Snapshot, target: DataFrame, source: DataFrame, join: 
     stored = _touched(snapshot, target.columns, fields, keys, file_bytes)
     if stored is None or stored.num_rows > _ROWS_MAX:
         return None
-    places = _places(zip(*(_comparable(stored.column(field.name)) for field in fields), strict=True))
-    pairs = ((at, place) for at, key in enumerate(keys) for place in places.get(key, _NOWHERE))
-    joined = ((at, place) for at, place in pairs if (join.unmatched if place is None else join.matched))
+    indices = _places(zip(*(_comparable(stored.column(field.name)) for field in fields), strict=True))
+    pairs = ((at, index) for at, key in enumerate(keys) for index in indices.get(key, _NOWHERE))
+    joined = ((at, index) for at, index in pairs if (join.unmatched if index is None else join.matched))
     wanted = [*itertools.islice(joined, _ROWS_MAX + 1)]
     if len(wanted) > _ROWS_MAX:
         return None
     theirs = given.take(pa.array([at for at, _ in wanted], pa.int64()))
     if not join.matched:
         return _of_values([source], theirs.columns)
-    ours = stored.take(pa.array([place for _, place in wanted], pa.int64()))
+    ours = stored.take(pa.array([index for _, index in wanted], pa.int64()))
     return _of_values([target, source], [*ours.columns, *theirs.columns])
 
 
 def _column(frame: DataFrame, name: str) -> StructField | None:
     """Return the one column that a name means in this session; None when there is none, or several."""
     with_case = frame.sparkSession.conf.get("spark.sql.caseSensitive") == "true"
-    found = [field for field in frame.schema if field.name == name or (not with_case and field.name.lower() == name.lower())]
-    return found[0] if len(found) == 1 else None
+    matches = [field for field in frame.schema if field.name == name or (not with_case and field.name.lower() == name.lower())]
+    return matches[0] if len(matches) == 1 else None
 
 
 def _compare(ours: StructField | None, theirs: StructField | None) -> bool:
@@ -167,10 +167,10 @@ def _among(field: pa.Field, values: Iterable[Any]) -> pc.Expression:
 
 def _places(keys: Iterable[tuple[Any, ...]]) -> dict[tuple[Any, ...], list[int | None]]:
     """Return where each key stands; none holds a null, as no such row was asked for."""
-    places: dict[tuple[Any, ...], list[int | None]] = defaultdict(list)
+    indices: dict[tuple[Any, ...], list[int | None]] = defaultdict(list)
     for at, key in enumerate(keys):
-        places[key].append(at)
-    return dict(places)
+        indices[key].append(at)
+    return dict(indices)
 
 
 def _of_values(sides: Sequence[DataFrame], columns: Sequence[pa.ChunkedArray]) -> DataFrame | None:

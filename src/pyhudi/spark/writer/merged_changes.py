@@ -56,12 +56,12 @@ def _without_idle_rows(frame: DataFrame) -> DataFrame:
     """Leave out rows that leave their record as it is, unless another row changes the same record."""
     if UNCHANGED_COLUMN not in frame.columns:
         return frame
-    idle = F.coalesce(F.col(UNCHANGED_COLUMN), F.lit(False))
-    if not frame.filter(idle).take(1):
+    unchanged = F.coalesce(F.col(UNCHANGED_COLUMN), F.lit(False))
+    if not frame.filter(unchanged).take(1):
         return frame.drop(UNCHANGED_COLUMN)
     located = frame.filter(F.col(FILE_NAME).isNotNull())
     times = located.withColumn(_TIMES, F.count("*").over(Window.partitionBy(*LOCATION_COLUMNS)))
-    active = times.filter(~idle | (F.col(_TIMES) > 1)).drop(_TIMES)
+    active = times.filter(~unchanged | (F.col(_TIMES) > 1)).drop(_TIMES)
     return active.unionByName(frame.filter(F.col(FILE_NAME).isNull())).drop(UNCHANGED_COLUMN)
 
 

@@ -146,10 +146,10 @@ def _operation(options: Mapping[str, str]) -> Operation | None:
     text = options.get(OPERATION)
     if text is None:
         return None
-    found = _OPERATIONS.get(text.lower())
-    if found is None:
+    match = _OPERATIONS.get(text.lower())
+    if match is None:
         raise OptionError(f"{OPERATION} is {text!r}; this release serves {', '.join(_OPERATIONS)}.")
-    return found
+    return match
 
 
 def _refuse_unserved(state: WriterState) -> None:

@@ -87,29 +87,29 @@ def group_rows(
         KeyFieldError: a record key is null or empty, or a partition value is not allowed.
         ConflictError: located rows were read from files that are not the newest any more.
     """
-    tagging, places = write_config.tagging, Places(txn.view, seen)
+    tagging, indices = write_config.tagging, Places(txn.view, seen)
     check_moves(tagging, lookup)
     positions = txn.table.config.is_merge_on_read and write_config.writer.log.positions
-    with contextlib.ExitStack() as kept:
+    with contextlib.ExitStack() as retained:
         if DELETE_COLUMN in frame.columns:
-            rows, late = _merged(txn, frame, KeySearch(tagging, replace(lookup, positions=False), kept))
-            rows = persisted_until(kept, rows)
-            yield GroupedRows(rows, _profile(rows, places, begins=False), late, merges=True)
+            rows, late = _merged(txn, frame, KeySearch(tagging, replace(lookup, positions=False), retained))
+            rows = persisted_until(retained, rows)
+            yield GroupedRows(rows, _profile(rows, indices, begins=False), late, merges=True)
             return
-        search = KeySearch(tagging, replace(lookup, positions=positions), kept)
+        search = KeySearch(tagging, replace(lookup, positions=positions), retained)
         found = Located(_located(frame)) if located else _found(txn, frame, search)
-        rows = persisted_until(kept, _deletes(found.rows) if tagging.operation.deletes_rows else found.rows)
-        profile = _profile(rows, places, begins=tagging.layout is not None and not located)
+        rows = persisted_until(retained, _deletes(found.rows) if tagging.operation.deletes_rows else found.rows)
+        profile = _profile(rows, indices, begins=tagging.layout is not None and not located)
         if found.paths is not None and not profile.partitions.keys() <= found.paths:
             raise UsageError(_OTHER_ROWS)
-        standing = rows
+        live = rows
         if (
             not located
             and tagging.layout is None
             and any(file_slice.logs for part in profile.partitions.values() for file_slice in part.updates)
         ):
-            standing = drop_deleted_duplicates(rows, lookup)
-        yield GroupedRows(standing, profile if standing is rows else _profile(standing, places, begins=False), found.late)
+            live = drop_deleted_duplicates(rows, lookup)
+        yield GroupedRows(live, profile if live is rows else _profile(live, indices, begins=False), found.late)
 
 
 def _deletes(rows: DataFrame) -> DataFrame:

@@ -42,8 +42,8 @@ def _noting_hooks() -> dict[str, Hook]:
         return hook
 
     def options(writer: DataFrameWriter, **given: Any) -> dict[str, Any]:
-        texts = {name: option_text(value) for name, value in given.items() if value is not None}
-        return {"options": {**state_of(writer).options, **texts}}
+        strings = {name: option_text(value) for name, value in given.items() if value is not None}
+        return {"options": {**state_of(writer).options, **strings}}
 
     def partition_by(_: DataFrameWriter, *columns: Any) -> dict[str, Any]:
         names = columns[0] if len(columns) == 1 and isinstance(columns[0], list | tuple) else columns

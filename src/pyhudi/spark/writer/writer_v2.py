@@ -45,8 +45,8 @@ def install(is_enabled: IsEnabled) -> None:
 
 
 def _target(writer: Any) -> _Target:
-    found: _Target = writer.__dict__[_ATTRIBUTE]
-    return found
+    result: _Target = writer.__dict__[_ATTRIBUTE]
+    return result
 
 
 def _note(writer: Any, **changes: Any) -> None:
@@ -66,8 +66,8 @@ def _noting_hooks() -> dict[str, Hook]:
         return hook
 
     def options(state: WriterState, given: Mapping[str, object]) -> WriterState:
-        texts = {name: option_text(value) for name, value in given.items() if value is not None}
-        return replace(state, options={**state.options, **texts})
+        strings = {name: option_text(value) for name, value in given.items() if value is not None}
+        return replace(state, options={**state.options, **strings})
 
     def partitioned(writer: DataFrameWriterV2, original: Hook, col: Any, *cols: Any) -> Any:
         names = tuple(one if isinstance(one, str) else sql_of(writer._spark, one).strip("`") for one in (col, *cols))  # noqa: SLF001

@@ -51,9 +51,9 @@ def find_key(name: str) -> ConfigKey | None:
         'hoodie.datasource.write.recordkey.field'
     """
     lowered = name.lower()
-    found = _BY_NAME.get(lowered)
-    if found is not None or not lowered.startswith(_OF_HUDI):
-        return found
+    match = _BY_NAME.get(lowered)
+    if match is not None or not lowered.startswith(_OF_HUDI):
+        return match
     current = current_name(name)
     if current is None:
         return _family_of(lowered, is_open=True)

@@ -91,13 +91,13 @@ def parse(path: str, fields: Sequence[str], *, hive_style: bool, url_encode: boo
     if not fields:
         return ()
     if hive_style:
-        texts = _split_hive(path, fields)
+        strings = _split_hive(path, fields)
     else:
-        texts = [path.replace("/", "-") if slash_dates else path] if len(fields) == 1 else path.split("/")
-        if len(texts) != len(fields):
+        strings = [path.replace("/", "-") if slash_dates else path] if len(fields) == 1 else path.split("/")
+        if len(strings) != len(fields):
             names = ", ".join(fields)
-            raise KeyFieldError(f"partition path '{path}' has {len(texts)} segments for the partition fields {names}")
-    return tuple(_value(text, url_encode=url_encode) for text in texts)
+            raise KeyFieldError(f"partition path '{path}' has {len(strings)} segments for the partition fields {names}")
+    return tuple(_value(text, url_encode=url_encode) for text in strings)
 
 
 def _split_hive(path: str, fields: Sequence[str]) -> list[str]:
@@ -147,8 +147,8 @@ def _check_segments(form: str, path: str) -> None:
     segments = re.split(r"[/\\]", form)
     # A hive-style segment carries the value after `field=`; the folder is harmless, but the value is not once taken
     # out.
-    texts = {text for segment in segments for text in (segment, segment.partition("=")[2])}
-    if texts & {"..", "."}:
+    strings = {text for segment in segments for text in (segment, segment.partition("=")[2])}
+    if strings & {"..", "."}:
         raise KeyFieldError(_refusal(path, "it has a '.' or '..' segment"))
     if segments[0] == ".hoodie":
         raise KeyFieldError(_refusal(path, "'.hoodie' is the table's own folder"))

@@ -283,10 +283,10 @@ def parse_table_type(text: str) -> str:
         'MERGE_ON_READ'
     """
     name = text.strip().upper()
-    found = _SHORT_TYPES.get(name, name)
-    if found not in _TABLE_TYPES:
+    match = _SHORT_TYPES.get(name, name)
+    if match not in _TABLE_TYPES:
         raise OptionError(f"table type '{text}' is neither of {' and '.join(_TABLE_TYPES)}")
-    return found
+    return match
 
 
 def new_table_properties(
@@ -349,16 +349,16 @@ def _properties_of_version(version: TableVersion, generator: KeyGeneratorType, o
     Older versions get them under the names of Hudi 1.2 and under those of the releases that such a table is kept for:
     1.0 (version 8), 0.14 and 0.15 (version 6) know but one ordering field, the precombine field.
     """
-    found = {keys.ORDERING_FIELDS: ",".join(ordering_fields)}
+    result = {keys.ORDERING_FIELDS: ",".join(ordering_fields)}
     if version is not TableVersion.SIX:
-        found[keys.INITIAL_VERSION] = str(int(version))
+        result[keys.INITIAL_VERSION] = str(int(version))
     if version is TableVersion.NINE:
-        found[keys.TABLE_FORMAT] = "native"
+        result[keys.TABLE_FORMAT] = "native"
     else:
-        found[keys.PRECOMBINE_FIELD] = ordering_fields[0] if len(ordering_fields) == 1 else ""
+        result[keys.PRECOMBINE_FIELD] = ordering_fields[0] if len(ordering_fields) == 1 else ""
     if version is TableVersion.SIX:
-        found[keys.KEY_GENERATOR_CLASS] = generator.class_name or ""
-    return found
+        result[keys.KEY_GENERATOR_CLASS] = generator.class_name or ""
+    return result
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -39,16 +39,16 @@ def bind(statement: Statement, procedure: Procedure, stated: Stated) -> dict[str
     Raises:
         UsageError: an argument is unknown, stated twice, missing, or of another type.
     """
-    texts: dict[str, str] = {}
-    for place, (name, text) in enumerate(stated.arguments):
-        parameter = _at(procedure, place) if name is None else _named(procedure, name)
-        if parameter.name in texts:
+    strings: dict[str, str] = {}
+    for index, (name, text) in enumerate(stated.arguments):
+        parameter = _at(procedure, index) if name is None else _named(procedure, name)
+        if parameter.name in strings:
             raise with_subject(UsageError(f"CALL {procedure.name} states {parameter.name} twice."), parameter.name, 1)
-        texts[parameter.name] = text
-    missing = [parameter.name for parameter in procedure.parameters if parameter.is_required and parameter.name not in texts]
+        strings[parameter.name] = text
+    missing = [parameter.name for parameter in procedure.parameters if parameter.is_required and parameter.name not in strings]
     if missing:
         raise with_subject(UsageError(f"CALL {procedure.name} needs the argument {missing[0]}: {usage(procedure)}."), procedure.name)
-    values = _evaluated(statement, procedure, texts)
+    values = _evaluated(statement, procedure, strings)
     return {parameter.name: values.get(parameter.name, parameter.default) for parameter in procedure.parameters}
 
 
@@ -76,12 +76,12 @@ def _at(procedure: Procedure, place: int) -> Parameter:
 
 
 def _named(procedure: Procedure, name: str) -> Parameter:
-    found = next((one for one in procedure.parameters if one.name.lower() == name.lower()), None)
-    if found is None:
+    match = next((one for one in procedure.parameters if one.name.lower() == name.lower()), None)
+    if match is None:
         hint = did_you_mean(name, [one.name for one in procedure.parameters])
         problem = f"CALL {procedure.name} has no argument {name}.{hint} It is called so: {usage(procedure)}."
         raise with_subject(UsageError(problem), name)
-    return found
+    return match
 
 
 def _evaluated(statement: Statement, procedure: Procedure, texts: dict[str, str]) -> dict[str, Any]:

@@ -58,8 +58,8 @@ def _archived(call: Call) -> Iterator[tuple[Instant, CommitMetadata]]:
     """Yield the archived commits of a span of requested times, the newest first."""
     table = call.open()
     begin, end = call.text("start_ts") or "", call.text("end_ts") or "9" * 17
-    found = [one for one in archived_instants(table.storage, table.config, read_rows) if begin <= one.instant.requested <= end]
-    for one in reversed(found):
+    matches = [one for one in archived_instants(table.storage, table.config, read_rows) if begin <= one.instant.requested <= end]
+    for one in reversed(matches):
         if one.metadata is not None:
             yield replace(one.instant, completed=one.instant.completed or one.transition_time), one.metadata
 
@@ -136,8 +136,8 @@ def _of_instant(call: Call) -> tuple[Instant, CommitMetadata]:
         UsageError: there is none.
     """
     table, wanted = call.open(), call.text("instant_time")
-    if (found := next(_active(table, wanted or ""), None)) is not None:
-        return found
+    if (match := next(_active(table, wanted or ""), None)) is not None:
+        return match
     for one in archived_instants(table.storage, table.config, read_rows):
         if one.instant.requested == wanted and one.metadata is not None:
             return one.instant, one.metadata
@@ -209,8 +209,8 @@ def _compare(call: Call) -> Iterator[Row]:
     ahead = latest_there != "0" and (latest_here == "0" or latest_here < latest_there)
     leading, behind = (there, latest_here) if ahead else (here, latest_there)
     catching_up = [time for time in leading if time > behind]
-    place = f"Source {source.config.name} is {'behind' if ahead else 'ahead'} by {len(catching_up)} commits."
-    yield (f"{place} Commits to catch up - [{', '.join(catching_up)}]",)
+    index = f"Source {source.config.name} is {'behind' if ahead else 'ahead'} by {len(catching_up)} commits."
+    yield (f"{index} Commits to catch up - [{', '.join(catching_up)}]",)
 
 
 PROCEDURES: Final = (

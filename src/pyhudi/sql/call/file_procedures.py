@@ -40,8 +40,8 @@ def _timeline(call: Call, table: HudiTable) -> Timeline:
     if bound is None:
         return timeline
     times = [instant.requested for instant in timeline.completed()]
-    kept = [time for time in times if time < bound or (call.flag("include_max") and time == bound)]
-    return timeline.requested_by(max(kept, default="0"))
+    retained = [time for time in times if time < bound or (call.flag("include_max") and time == bound)]
+    return timeline.requested_by(max(retained, default="0"))
 
 
 def _slices(call: Call, *, latest: bool) -> Iterator[FileSlice]:
@@ -146,8 +146,8 @@ def _invalid_parquet(call: Call) -> Iterator[Row]:
             f"CALL {call.procedure.name}: needDelete => true deletes files that commits name, and with them rows; look at those that are"
             " listed, and roll their commits back."
         )
-    found = (path for path in _parquet_files(storage, "", partitions, instants) if not _is_readable(storage, path))
-    return ((f"{hadoop_base(storage)}/{path}",) for path in itertools.islice(found, call.number("limit")))
+    matches = (path for path in _parquet_files(storage, "", partitions, instants) if not _is_readable(storage, path))
+    return ((f"{hadoop_base(storage)}/{path}",) for path in itertools.islice(matches, call.number("limit")))
 
 
 def _parquet_files(storage: Storage, folder: str, partitions: Sequence[str], instants: set[str]) -> Iterator[str]:

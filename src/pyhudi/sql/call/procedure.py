@@ -80,10 +80,10 @@ class Call:
             if "path" in self.arguments and self.text("path"):
                 return None
             raise UsageError(f"CALL {self.procedure.name}: give table => 'name'{_or_path(self)}.")
-        found = catalog_table.find(self.session, catalog_table.split_name(self.session, name))
-        if found is None:
+        match = catalog_table.find(self.session, catalog_table.split_name(self.session, name))
+        if match is None:
             raise TableNotFound(f"CALL {self.procedure.name}: '{name}' is no Hudi table of this session's catalog.")
-        return found
+        return match
 
     def open(self) -> HudiTable:
         """Open the table that `table`, or else `path`, names; errors as in `entry`."""
@@ -114,14 +114,14 @@ def parse_options(procedure: str, text: str | None) -> dict[str, str]:
     Raises:
         OptionError: a part is none.
     """
-    found = {}
+    result = {}
     for part in (text or "").split(","):
         key, separator, value = part.partition("=")
         if part.strip() and not separator:
             raise OptionError(f"CALL {procedure}: '{part}' in options is no key=value.")
         if part.strip():
-            found[key.strip()] = value.strip()
-    return found
+            result[key.strip()] = value.strip()
+    return result
 
 
 def _or_path(call: Call) -> str:

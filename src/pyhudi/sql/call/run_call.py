@@ -41,7 +41,7 @@ def call(statement: Statement) -> DataFrame | None:
 
 def shown(statement: Statement, columns: Sequence[Column], rows: Iterable[Row]) -> DataFrame:
     """Return rows as a DataFrame of local values: nothing runs when it is collected."""
-    names = [f"_{place}" for place in range(len(columns))]
+    names = [f"_{index}" for index in range(len(columns))]
     cast = ", ".join(f"CAST({name} AS {column.type}) AS {quote(column.name)}" for name, column in zip(names, columns, strict=True))
     listed = [f"({', '.join(map(_literal, row))})" for row in rows]
     nothing = f"SELECT {', '.join(f'NULL AS {name}' for name in names)} WHERE false"

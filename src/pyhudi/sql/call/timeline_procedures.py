@@ -40,14 +40,14 @@ def _shown_time(text: str | None) -> str | None:
 
 def _rolled_back(table: HudiTable, timeline: Timeline) -> dict[str, str]:
     """Return, by requested time, what rolled an instant back and what a rollback rolled back."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for instant in timeline.completed():
         if instant.action is Action.ROLLBACK:
             done = read_action(table.storage, table.config, instant)
             if isinstance(done, RollbackMetadata):
-                found[instant.requested] = f"Rolled back: {', '.join(done.commits)}"
-                found |= dict.fromkeys(done.commits, f"Rolled back by: {instant.requested}")
-    return found
+                result[instant.requested] = f"Rolled back: {', '.join(done.commits)}"
+                result |= dict.fromkeys(done.commits, f"Rolled back by: {instant.requested}")
+    return result
 
 
 def _timeline_row(instant: Instant, completed: str | None, kind: str, notes: dict[str, str]) -> Row:
@@ -121,11 +121,11 @@ def _export_instants(call: Call) -> Iterator[Row]:
     if not folder.is_dir():
         raise UsageError(f"CALL {call.procedure.name}: {folder} is no folder of this machine.")
     wanted = {name.strip() for name in str(call.text("actions") or "").split(",")}
-    if strange := wanted - {action.value for action in Action}:
-        raise UsageError(f"CALL {call.procedure.name}: {min(strange)} is no action of a timeline.")
+    if unknown := wanted - {action.value for action in Action}:
+        raise UsageError(f"CALL {call.procedure.name}: {min(unknown)} is no action of a timeline.")
     timeline = load_timeline(table.storage, table.config)
-    found = [instant for instant in timeline.completed() if instant.action.value in wanted]
-    ordered = found[::-1] if call.flag("desc") else found
+    matches = [instant for instant in timeline.completed() if instant.action.value in wanted]
+    ordered = matches[::-1] if call.flag("desc") else matches
     limit = call.number("limit")
     exported = ordered if limit < 0 else ordered[:limit]
     for instant in exported:

@@ -104,11 +104,11 @@ def has_places(statement: Statement) -> bool:
 def replaced(statement: Statement) -> Iterator[tuple[str, dict[str, str]]]:
     """Give the statement's text with names of temporary views in the places of time travel and paths, and of these views the paths."""
     # A subquery in a condition is met on more than one way through the plan.
-    found = {(place.start, place.end): place for place in _places(statement, statement.outer)}
-    places = [found[span] for span in sorted(found, reverse=True)]
-    if places and statement.kind in _STORES_ITS_TEXT:
+    found = {(index.start, index.end): index for index in _places(statement, statement.outer)}
+    indices = [found[span] for span in sorted(found, reverse=True)]
+    if indices and statement.kind in _STORES_ITS_TEXT:
         raise UnsupportedError(
-            f"A view cannot keep {statement.text[places[0].start : places[0].end]!r}: Spark stores a view as text and"
+            f"A view cannot keep {statement.text[indices[0].start : indices[0].end]!r}: Spark stores a view as text and"
             f" reads it without"
             " pyhudi. Register the table with CREATE TABLE ... USING hudi LOCATION '...' and name it, or use a"
             " temporary view over"
@@ -116,14 +116,14 @@ def replaced(statement: Statement) -> Iterator[tuple[str, dict[str, str]]]:
         )
     text, views, paths = statement.text, list[str](), dict[str, str]()
     try:
-        for place in places:
+        for index in indices:
             view = f"_pyhudi_{next(_NUMBERS)}"
-            passing_views.put(statement.session, view, place.frame())
+            passing_views.put(statement.session, view, index.frame())
             views.append(view)
-            if place.path is not None:
-                paths[view] = place.path
-            alias = "" if place.aliased else f" AS {quote(place.name)}"
-            text = text[: place.start] + view + alias + text[place.end :]
+            if index.path is not None:
+                paths[view] = index.path
+            alias = "" if index.aliased else f" AS {quote(index.name)}"
+            text = text[: index.start] + view + alias + text[index.end :]
         yield text, paths
     finally:
         for view in views:

@@ -75,12 +75,12 @@ def _texts(statement: Statement, name: str, call: str) -> list[str]:
     if all(PLAIN_TEXT.fullmatch(text) for text in stated):
         return [text[1:-1] for text in stated]
     try:
-        texts = statement.ask(f"SELECT {', '.join(f'CAST({text} AS STRING)' for text in stated)}").collect()[0]
+        strings = statement.ask(f"SELECT {', '.join(f'CAST({text} AS STRING)' for text in stated)}").collect()[0]
     except AnalysisException as error:
         raise wrong from error
-    if None in texts:
+    if None in strings:
         raise wrong
-    return list(texts)
+    return list(strings)
 
 
 def _changes(arguments: Sequence[str]) -> ChangesQuery:
@@ -105,7 +105,7 @@ def _location(session: SparkSession, table: str) -> str:
 
 
 def _table(session: SparkSession, name: str) -> CatalogTable:
-    found = catalog_table.find(session, catalog_table.split_name(session, name))
-    if found is None:
+    match = catalog_table.find(session, catalog_table.split_name(session, name))
+    if match is None:
         raise TableNotFound(f"'{name}' is no Hudi table of this session's catalog; a path has a slash in it.")
-    return found
+    return match

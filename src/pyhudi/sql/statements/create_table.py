@@ -204,11 +204,11 @@ def _check_agrees(definition: Definition, table: HudiTable) -> None:
     """Refuse a statement that contradicts the table that stands at its location."""
     config = table.config
     stored_names = {name.lower() for name in table.schema.names}
-    strange = [f.name for f in definitions.without_meta_columns(definition.schema).fields if f.name.lower() not in stored_names]
-    if strange:
+    unknown = [f.name for f in definitions.without_meta_columns(definition.schema).fields if f.name.lower() not in stored_names]
+    if unknown:
         raise SchemaError(
             f"{definition.location} holds a Hudi table whose columns are {', '.join(table.schema.names)}; CREATE TABLE"
-            f" {definition.qualified_name} states {strange[0]} as well. Leave the columns out: they are taken from"
+            f" {definition.qualified_name} states {unknown[0]} as well. Leave the columns out: they are taken from"
             f" the table."
         )
     if definition.partition_columns and not _same(definition.partition_columns, config.partition_fields):

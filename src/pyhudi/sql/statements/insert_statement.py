@@ -108,9 +108,9 @@ def _targets(target: WriteTarget, stated: _Insert, source: DataFrame) -> list[Ta
     """Say for each column of the table where its value comes from."""
     names = {column.lower(): column for column in target.columns}
     static = {_known(target, names, name): value for name, value in stated.partition.items() if value is not None}
-    if strange := [name for name in static if name not in target.partition_columns]:
-        problem = f"{strange[0]} in PARTITION (...) is not a partition column of {target.name}: those are {target.partition_columns}."
-        raise with_subject(SchemaError(problem), strange[0])
+    if unknown := [name for name in static if name not in target.partition_columns]:
+        problem = f"{unknown[0]} in PARTITION (...) is not a partition column of {target.name}: those are {target.partition_columns}."
+        raise with_subject(SchemaError(problem), unknown[0])
     if stated.columns:
         order = [_known(target, names, name) for name in stated.columns]
         order += [name for name in target.partition_columns if name in static and name not in order]

@@ -54,14 +54,14 @@ def _definition(statement: Statement, source: tuple[str, ...], entry: CatalogTab
     columns = definitions.without_meta_columns(session.table(".".join(quote(part) for part in source)).schema)
     stated = jvm.entries_of(statement.plan.properties())
     definitions.check_spelling(f"{database}.{name}", stated)
-    place = find_word(tokens, "LOCATION")
+    index = find_word(tokens, "LOCATION")
     return Definition(
         database=database,
         name=name,
         schema=columns,
         partition_columns=_partition_columns(statement, source),
         properties=merge_options({} if entry is None else _properties(entry), stated),
-        location=None if place is None else str(statement.ask(f"SELECT {tokens[place + 1].text}").collect()[0][0]),
+        location=None if index is None else str(statement.ask(f"SELECT {tokens[index + 1].text}").collect()[0][0]),
         comment=None,
         if_not_exists=bool(statement.plan.ifNotExists()),
     )

@@ -64,9 +64,9 @@ def _drop(target: WriteTarget, paths: list[str], *, must_exist: bool) -> DataFra
     missing = [path for path in paths if path not in there]
     if missing and must_exist:
         raise UsageError(f"{target.name} has no partition {missing[0]}; SHOW PARTITIONS lists those there are.")
-    found = [path for path in dict.fromkeys(paths) if path in there]
-    if found:
-        target.write_without_rows(Operation.DELETE_PARTITION, found)
+    matches = [path for path in dict.fromkeys(paths) if path in there]
+    if matches:
+        target.write_without_rows(Operation.DELETE_PARTITION, matches)
     return target.statement.empty()
 
 
@@ -79,9 +79,9 @@ def _path(target: WriteTarget, spec: JavaObject, what: str) -> str:
     known = {name.lower() for name in target.partition_columns}
     if not known:
         raise UsageError(f"{what}: {target.name} is not partitioned.")
-    if strange := [name for name in values if name.lower() not in known]:
-        problem = f"{what}: {strange[0]} is no partition column of {target.name}; those are {', '.join(target.partition_columns)}."
-        raise with_subject(UsageError(problem), strange[0])
+    if unknown := [name for name in values if name.lower() not in known]:
+        problem = f"{what}: {unknown[0]} is no partition column of {target.name}; those are {', '.join(target.partition_columns)}."
+        raise with_subject(UsageError(problem), unknown[0])
     path = target.static_partition(values)
     if path is None:
         raise UsageError(f"{what} of {target.name} names all partition columns: {', '.join(target.partition_columns)}.")

@@ -28,9 +28,9 @@ def show_partitions(statement: Statement) -> DataFrame | None:
     if not fields:
         raise UsageError(f"SHOW PARTITIONS: {entry.qualified_name} is not partitioned.")
     wanted = _partition_spec(statement)
-    if strange := [column for column in wanted if column not in {field.lower() for field in fields}]:
-        problem = f"SHOW PARTITIONS: {strange[0]} is no partition column of {entry.qualified_name}; those are {', '.join(fields)}."
-        raise with_subject(UsageError(problem), strange[0])
+    if unknown := [column for column in wanted if column not in {field.lower() for field in fields}]:
+        problem = f"SHOW PARTITIONS: {unknown[0]} is no partition column of {entry.qualified_name}; those are {', '.join(fields)}."
+        raise with_subject(UsageError(problem), unknown[0])
     rows = []
     for path in snapshot.live_partitions:
         values = config.partition_values(path)

@@ -25,9 +25,9 @@ _LONG_PLACE: Final = re.compile(r"\n?== SQL \(line \d+, position \d+\) ==\n.*?\n
 
 def mark(error: HudiError, text: str) -> None:
     """Append the place in a statement's text that an error is about, when the text holds what it names."""
-    place = next((place for name, number in _subjects(error) if (place := _find(text, name, number)) is not None), None)
-    if place is not None and error.args and "== SQL (" not in str(error.args[0]):
-        error.args = (f"{error.args[0]}\n{shown(text, *place)}", *error.args[1:])
+    index = next((index for name, number in _subjects(error) if (index := _find(text, name, number)) is not None), None)
+    if index is not None and error.args and "== SQL (" not in str(error.args[0]):
+        error.args = (f"{error.args[0]}\n{shown(text, *index)}", *error.args[1:])
 
 
 def move(error: PySparkException, text: str) -> None:
@@ -37,11 +37,11 @@ def move(error: PySparkException, text: str) -> None:
     if context is None or not isinstance(message, str):
         return
     made = jvm.value_of(context.sqlText())
-    place = None if made is None or made == text else _moved(made, context.startIndex(), context.stopIndex() + 1, text)
-    if place is None:
+    index = None if made is None or made == text else _moved(made, context.startIndex(), context.stopIndex() + 1, text)
+    if index is None:
         return
     bare = _SHORT_PLACE.sub("", _LONG_PLACE.sub("", message)).rstrip()
-    error.__dict__["_desc"] = f"{bare}\n{shown(text, *place)}"
+    error.__dict__["_desc"] = f"{bare}\n{shown(text, *index)}"
 
 
 def shown(text: str, start: int, end: int) -> str:
@@ -78,8 +78,8 @@ def _find(text: str, name: str, number: int) -> tuple[int, int] | None:
         tokens = tokenize(text)
     except UsageError:
         return None
-    found = [span for i in range(len(tokens)) if (span := _stands(tokens, i, name)) is not None]
-    return found[min(number, len(found) - 1)] if found else None
+    matches = [span for i in range(len(tokens)) if (span := _stands(tokens, i, name)) is not None]
+    return matches[min(number, len(matches) - 1)] if matches else None
 
 
 def _stands(tokens: list[Token], at: int, name: str) -> tuple[int, int] | None:
@@ -103,10 +103,10 @@ def _context(error: PySparkException) -> JavaObject | None:
 def _moved(made: str, start: int, end: int, text: str) -> tuple[int, int] | None:
     """Return where in the user's text the part of a made one stands: of several places the one with the most of its surroundings."""
     part = made[start:end]
-    places = [found.start() for found in re.finditer(re.escape(part), text)] if part else []
-    if not places:
+    indices = [found.start() for found in re.finditer(re.escape(part), text)] if part else []
+    if not indices:
         return None
-    best = max(places, key=lambda place: _alike(made[end:], text[place + len(part) :]) + _alike(made[:start][::-1], text[:place][::-1]))
+    best = max(indices, key=lambda place: _alike(made[end:], text[place + len(part) :]) + _alike(made[:start][::-1], text[:place][::-1]))
     return best, best + len(part)
 
 

@@ -78,10 +78,10 @@ def _token_end(text: str, at: int) -> int:
         return raw.end()
     for opening, pattern in (("'\"", _STRING), ("`", _QUOTED_NAME)):
         if text[at] in opening:
-            found = pattern.match(text, at)
-            if found is None:
+            match = pattern.match(text, at)
+            if match is None:
                 raise UsageError(f"The SQL text has an opening {text[at]} at position {at} and no closing one.")
-            return found.end()
+            return match.end()
     word = _WORD.match(text, at)
     return word.end() if word is not None else at + 1
 
@@ -97,8 +97,8 @@ def _comment_end(text: str, at: int) -> int:
 
 def find_word(tokens: Sequence[Token], *words: str, after: int = 0) -> int | None:
     """Return the index of the first of `words` outside brackets, from index `after` on."""
-    found = (i for i in range(after, len(tokens)) if tokens[i].depth == 0 and tokens[i].is_word(*words))
-    return next(found, None)
+    matches = (i for i in range(after, len(tokens)) if tokens[i].depth == 0 and tokens[i].is_word(*words))
+    return next(matches, None)
 
 
 def split(tokens: Sequence[Token], separator: str) -> list[Sequence[Token]]:

@@ -189,8 +189,8 @@ class MergeQuery:
         assigned = dict(self._assigned(clause))
         values = self._typed(assigned, clause)
         if clause.action is ClauseAction.UPDATE:
-            kept = {name: f"{self._text.target_name}.{quote(name)}" for name in self._target.columns}
-            return _Branch(number, clause, {**kept, **values}, tuple(values))
+            retained = {name: f"{self._text.target_name}.{quote(name)}" for name in self._target.columns}
+            return _Branch(number, clause, {**retained, **values}, tuple(values))
         return _Branch(number, clause, values, tuple(values))
 
     def _assigned(self, clause: Clause) -> Iterator[tuple[str, str]]:

@@ -92,16 +92,16 @@ def read_definition(statement: Statement, *, schema: StructType | None = None) -
 
 def new_identifier(session: SparkSession, parts: tuple[str, ...]) -> tuple[str, str]:
     """Return database and name of a new table; a temporary view of the same name does not stand in its way."""
-    found = catalog_table.resolve(session, parts)
-    if found is None and len(parts) == 1 and jvm.current_catalog(session) == catalog_table.SESSION_CATALOG:
-        found = jvm.session_catalog(session).getCurrentDatabase(), parts[0]
-    if found is None:
+    result = catalog_table.resolve(session, parts)
+    if result is None and len(parts) == 1 and jvm.current_catalog(session) == catalog_table.SESSION_CATALOG:
+        result = jvm.session_catalog(session).getCurrentDatabase(), parts[0]
+    if result is None:
         raise UsageError(
             f"{'.'.join(parts)} is in another catalog: Hudi tables live in {catalog_table.SESSION_CATALOG}, as database.table."
         )
-    if not re.fullmatch(r"\w+", found[1], re.ASCII):
-        raise UsageError(f"{found[1]!r} cannot be the name of a table: Spark's catalog takes letters, digits and underscores.")
-    return found
+    if not re.fullmatch(r"\w+", result[1], re.ASCII):
+        raise UsageError(f"{result[1]!r} cannot be the name of a table: Spark's catalog takes letters, digits and underscores.")
+    return result
 
 
 def _columns(plan: JavaObject) -> StructType:

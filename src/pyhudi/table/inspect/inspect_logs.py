@@ -201,10 +201,10 @@ def _schema_line(text: str) -> str:
 
 def _positions_line(header: BlockHeader) -> str:
     try:
-        places = decode_positions(header.positions or "")
+        indices = decode_positions(header.positions or "")
     except HudiError as error:
         return str(error)
-    return _short(f"{_counted(len(places), 'row')} of the base file of {header.positions_of}: {', '.join(map(str, places[:20]))}")
+    return _short(f"{_counted(len(indices), 'row')} of the base file of {header.positions_of}: {', '.join(map(str, indices[:20]))}")
 
 
 def _content_line(count: _Count) -> str:

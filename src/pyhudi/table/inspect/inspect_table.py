@@ -222,8 +222,8 @@ class Inspect:
     def _stats_of(self, file: BaseFile) -> Iterator[dict[str, object]]:
         with open_parquet(self.storage, file.path) as parquet:
             metadata = parquet.metadata
-        for place in range(metadata.num_columns):
-            chunks = [metadata.row_group(n).column(place) for n in range(metadata.num_row_groups)]
+        for index in range(metadata.num_columns):
+            chunks = [metadata.row_group(n).column(index) for n in range(metadata.num_row_groups)]
             if chunks:
                 yield _column_row(file, metadata.num_rows, chunks)
 

@@ -134,8 +134,8 @@ def _check_known(schema: InternalSchema, config: TableConfig) -> None:
 def _applied(schema: InternalSchema, one: Change, config: TableConfig) -> InternalSchema:
     match one:
         case AddColumn(path, arrow, doc, position):
-            kept = position if position is not None or len(path) > 1 else _before_partition_columns(schema, config)
-            return change.add_column(schema, path, storable_type(arrow, ".".join(path)), doc=doc, position=kept)
+            retained = position if position is not None or len(path) > 1 else _before_partition_columns(schema, config)
+            return change.add_column(schema, path, storable_type(arrow, ".".join(path)), doc=doc, position=retained)
         case DropColumn(path):
             return change.drop_column(schema, path)
         case RenameColumn(path, name):

@@ -122,12 +122,12 @@ def _holds(data: pa.Schema, field: str) -> bool:
     """Tell whether data have a column, which a dotted name finds in structs; what is no struct there is for `conform` to refuse."""
     inner: Iterable[pa.Field] = data
     for part in field.lower().split("."):
-        found = next((known for known in inner if known.name.lower() == part), None)
-        if found is None:
+        match = next((known for known in inner if known.name.lower() == part), None)
+        if match is None:
             return False
-        if not pa.types.is_struct(found.type):
+        if not pa.types.is_struct(match.type):
             return True
-        inner = found.type
+        inner = match.type
     return True
 
 

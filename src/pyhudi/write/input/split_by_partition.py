@@ -34,9 +34,9 @@ def split_rows(rows: pa.Table, labels: pa.ChunkedArray) -> list[tuple[str, pa.Ta
     for entry in codes.value_counts().to_pylist():
         counts[entry["values"]] += entry["counts"]
     if len(counts) > 1:
-        places = pc.rank(codes.dictionary, tiebreaker="dense").take(codes.indices)
-        if not pc.all(pc.less_equal(places[:-1], places[1:])).as_py():
-            rows = rows.take(pc.array_sort_indices(places))
+        indices = pc.rank(codes.dictionary, tiebreaker="dense").take(codes.indices)
+        if not pc.all(pc.less_equal(indices[:-1], indices[1:])).as_py():
+            rows = rows.take(pc.array_sort_indices(indices))
     parts, start = [], 0
     for label, count in sorted(counts.items()):
         parts.append((label, rows.slice(start, count)))

@@ -128,9 +128,9 @@ def _suited(
 
 def _recent_groups(view: FileSystemView, latest: CommitMetadata | None) -> list[FileGroupId]:
     """Return the file groups of the last commit that wrote any; those of some partition, where none of the last commits did."""
-    found = next((groups for commit in _commits(view, latest) if (groups := _groups(commit))), [])
-    if found or latest is None:
-        return found
+    match = next((groups for commit in _commits(view, latest) if (groups := _groups(commit))), [])
+    if match or latest is None:
+        return match
     listed = (view.latest_slices(path) for path in view.partition_paths())
     return next(([file_slice.group for file_slice in slices] for slices in listed if slices), [])
 

@@ -32,9 +32,9 @@ def replaced_groups(
         return {path: _group_ids(view, path) for path in view.partition_paths()}
     if partitions is None:
         return {path: _group_ids(view, path) for path in sorted(written)}
-    strange = sorted(set(written).difference(partitions))
-    if strange:
-        raise KeyFieldError(f"Rows lie in partition '{strange[0]}', which is not among those to overwrite: {', '.join(partitions)}.")
+    unknown = sorted(set(written).difference(partitions))
+    if unknown:
+        raise KeyFieldError(f"Rows lie in partition '{unknown[0]}', which is not among those to overwrite: {', '.join(partitions)}.")
     return {path: _group_ids(view, path) for path in dict.fromkeys(partitions)}
 
 

@@ -39,7 +39,7 @@ def insert_candidates(
     counts = {path: part.inserts for path, part in profile.partitions.items() if part.inserts}
     if not view.config.is_merge_on_read:
         return {path: view.latest_base_files(path) for path in counts}
-    found, planned = {}, view.pending_compaction
+    result, planned = {}, view.pending_compaction
     for path, count in counts.items():
         cheap = max(_CHEAP_BYTES, _MOST_AMPLIFIED * count * row_bytes)
         updated = () if beside_updates else profile.partitions[path].updates
@@ -49,5 +49,5 @@ def insert_candidates(
             if not file_slice.logs and file_slice not in updated and file_slice.group not in planned
         )
         small = small_files([file_slice.base for file_slice in free if file_slice.base is not None], settings)
-        found[path] = [base for base in small if base.size <= cheap][: max(0, limit)]
-    return found
+        result[path] = [base for base in small if base.size <= cheap][: max(0, limit)]
+    return result

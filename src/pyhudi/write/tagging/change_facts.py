@@ -39,8 +39,8 @@ def holds_changes(schema: pa.Schema) -> bool:
 
 def user_columns(schema: pa.Schema) -> pa.Schema:
     """Return the columns of the data alone, without those that say where rows stand and what happens to them."""
-    beside = (DELETE_COLUMN, UNCHANGED_COLUMN)
-    return pa.schema([one for one in without_meta_columns(schema) if one.name not in beside and not one.name.startswith(OLD_PREFIX)])
+    concurrent = (DELETE_COLUMN, UNCHANGED_COLUMN)
+    return pa.schema([one for one in without_meta_columns(schema) if one.name not in concurrent and not one.name.startswith(OLD_PREFIX)])
 
 
 def tag_changes(
@@ -87,12 +87,12 @@ def _without_idle_rows(data: pa.Table) -> pa.Table:
     """Leave out rows that leave their record as it is, unless another row changes the same record."""
     if UNCHANGED_COLUMN not in data.schema.names:
         return data
-    idle = pc.fill_null(data.column(UNCHANGED_COLUMN), False)
+    unchanged = pc.fill_null(data.column(UNCHANGED_COLUMN), False)
     data = data.drop_columns([UNCHANGED_COLUMN])
-    if not pc.any(idle).as_py():
+    if not pc.any(unchanged).as_py():
         return data
-    places = pc.binary_join_element_wise(*(data.column(name).cast(pa.string()) for name in located.LOCATION_COLUMNS), "/")
-    return data.filter(pc.or_(pc.invert(idle), repeated_values(places)))
+    indices = pc.binary_join_element_wise(*(data.column(name).cast(pa.string()) for name in located.LOCATION_COLUMNS), "/")
+    return data.filter(pc.or_(pc.invert(unchanged), repeated_values(indices)))
 
 
 def repeated_values(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -59,10 +59,10 @@ def evaluate_hits(rows: pa.Table, number: int, file_slice: FileSlice, facts: Fac
         facts: reads it.
     """
     keys = key_array(rows)
-    stands = facts.standing(Hits(file_slice, pa.array(np.zeros(len(keys), np.int64))), keys)
-    standing = rows.filter(stands).drop_columns([POSITION_COLUMN])
-    winners = key_array(standing).filter(facts.winning(standing, file_slice))
-    columns = [keys, pa.repeat(pa.scalar(number, pa.int32()), len(keys)), rows.column(POSITION_COLUMN), stands]
+    is_live = facts.standing(Hits(file_slice, pa.array(np.zeros(len(keys), np.int64))), keys)
+    live = rows.filter(is_live).drop_columns([POSITION_COLUMN])
+    winners = key_array(live).filter(facts.winning(live, file_slice))
+    columns = [keys, pa.repeat(pa.scalar(number, pa.int32()), len(keys)), rows.column(POSITION_COLUMN), is_live]
     return pa.table([*columns, pc.is_in(keys, value_set=winners)], schema=HIT_SCHEMA)
 
 
@@ -112,20 +112,20 @@ def _hits_of(rows: pa.Table, file_slices: Sequence[FileSlice], answers: dict[Fil
     lists, keys = rows.column(HITS).combine_chunks(), key_array(rows)
     parents, values = pc.list_parent_indices(lists).to_numpy(), pc.list_flatten(lists)
     numbers = values.field(SLICE).to_numpy(zero_copy_only=False)
-    places = pc.fill_null(values.field(POSITION_COLUMN), SEVERAL).to_numpy(zero_copy_only=False)
-    found = []
+    indices = pc.fill_null(values.field(POSITION_COLUMN), SEVERAL).to_numpy(zero_copy_only=False)
+    result = []
     for number in np.unique(numbers):
         mine = np.flatnonzero(numbers == number)
         owners, known = parents[mine], values.take(pa.array(mine))
         positions = np.full(rows.num_rows, _ABSENT, np.int64)
-        positions[owners] = places[mine]
+        positions[owners] = indices[mine]
         positions[np.bincount(owners, minlength=rows.num_rows) > 1] = SEVERAL
         file_slice, owned = file_slices[number], keys.take(pa.array(owners))
-        said = answers.setdefault(file_slice, _Answers([], []))
-        said.standing.append(owned.filter(known.field(STANDS)))
-        said.winning.append(owned.filter(known.field(WINS)))
-        found.append(Hits(file_slice, pa.array(positions, mask=positions == _ABSENT)))
-    return found
+        stated = answers.setdefault(file_slice, _Answers([], []))
+        stated.standing.append(owned.filter(known.field(STANDS)))
+        stated.winning.append(owned.filter(known.field(WINS)))
+        result.append(Hits(file_slice, pa.array(positions, mask=positions == _ABSENT)))
+    return result
 
 
 def _flat(part: TaggedRows) -> pa.Table:

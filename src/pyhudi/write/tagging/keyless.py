@@ -92,8 +92,8 @@ def tag_named_updates(
         return _all_known(tag(keyed), lookup)
     refuse_moves(lookup.context)
     left = deletes_of(moved.column(RECORD_KEY)).append_column(PARTITION_PATH, moved.column(PARTITION_PATH))
-    place = keyed.schema.get_field_index(PARTITION_PATH)
-    arrived = split_by_partition(moved.set_column(place, PARTITION_PATH, paths.filter(moves)))
+    index = keyed.schema.get_field_index(PARTITION_PATH)
+    arrived = split_by_partition(moved.set_column(index, PARTITION_PATH, paths.filter(moves)))
     _all_known(tag(moved), lookup)
     parts = [*_all_known(tag(keyed.filter(pc.invert(moves))), lookup), *tag(left)]
     parts += [TaggedRows(part.partition_path, (), part.rows) for part in arrived]
@@ -144,8 +144,8 @@ def _all_known(tagged: list[TaggedRows], lookup: Lookup) -> list[TaggedRows]:
         unknown = [part.inserts.column(RECORD_KEY)]
         for file_slice, rows in part.updates:
             if file_slice.logs:
-                standing = live_rows(lookup, file_slice, key_array(rows), ()).column(RECORD_KEY).combine_chunks()
-                unknown.append(rows.column(RECORD_KEY).filter(pc.invert(pc.is_in(rows.column(RECORD_KEY), value_set=standing))))
+                live = live_rows(lookup, file_slice, key_array(rows), ()).column(RECORD_KEY).combine_chunks()
+                unknown.append(rows.column(RECORD_KEY).filter(pc.invert(pc.is_in(rows.column(RECORD_KEY), value_set=live))))
         if any(len(keys) for keys in unknown):
             raise unknown_record(next(keys[0] for keys in unknown if len(keys)), part.partition_path, lookup.view.config)
     return tagged

@@ -98,8 +98,8 @@ class Places:
         """
         file_id, _, rest = name.partition("_")
         file_slice = self._of_partition(partition_path).get(file_id)
-        stands = file_slice is not None and (not rest or (file_slice.base is not None and str(file_slice.base.name) == name))
-        if file_slice is None or not stands or file_slice.group in self._written_since:
+        is_live = file_slice is not None and (not rest or (file_slice.base is not None and str(file_slice.base.name) == name))
+        if file_slice is None or not is_live or file_slice.group in self._written_since:
             raise ConflictError(
                 f"file '{name}' in partition '{partition_path}' of table {self.view.storage.uri} is not the newest of its group any more:"
                 " another write came between reading and writing. Nothing was written; run the statement again."

@@ -122,16 +122,16 @@ def placed(tagged: Sequence[TaggedRows], tagging: TagOptions, lookup: Lookup) ->
 
 def _placed(part: TaggedRows, layout: BucketIndex, tagging: TagOptions, lookup: Lookup) -> TaggedRows:
     new = PartitionRows(part.partition_path, part.inserts)
-    (place,) = layout.place([new], lookup.view, afresh=tagging.operation.replaces)
-    return join_tagged([replace(part, inserts=place.inserts), place])
+    (index,) = layout.place([new], lookup.view, afresh=tagging.operation.replaces)
+    return join_tagged([replace(part, inserts=index.inserts), index])
 
 
 def without_void_inserts(tagged: Sequence[TaggedRows], context: RecordContext) -> list[TaggedRows]:
     """Leave out deletes of records that are not there, and partitions that get nothing."""
-    kept = (replace(part, inserts=live_rows(part.inserts, context), opened=_live(part.opened, context)) for part in tagged)
-    return [part for part in kept if part.updates or part.inserts.num_rows or part.opened or part.late]
+    retained = (replace(part, inserts=live_rows(part.inserts, context), opened=_live(part.opened, context)) for part in tagged)
+    return [part for part in retained if part.updates or part.inserts.num_rows or part.opened or part.late]
 
 
 def _live(opened: Sequence[tuple[str, pa.Table]], context: RecordContext) -> tuple[tuple[str, pa.Table], ...]:
-    kept = ((beginning, live_rows(rows, context)) for beginning, rows in opened)
-    return tuple((beginning, rows) for beginning, rows in kept if rows.num_rows)
+    retained = ((beginning, live_rows(rows, context)) for beginning, rows in opened)
+    return tuple((beginning, rows) for beginning, rows in retained if rows.num_rows)

@@ -61,17 +61,17 @@ def _places(named: pa.Table, lookup: Lookup) -> pa.Table:
     """Return record key, partition path, file id and row, one for each place where the record of a row stands."""
     parts = split_by_partition(named)
     wanted = [Wanted(key_array(part.rows), part.partition_path) for part in parts]
-    stands = functools.partial(standing, lookup)
+    is_live = functools.partial(standing, lookup)
     schema = pa.schema([*((name, pa.string()) for name in LOCATION_COLUMNS), (_ROW, pa.int64())])
     tables = [schema.empty_table()]
     for part, one, hits in zip(parts, wanted, KeyScan().find(wanted, lookup), strict=True):
         missing = np.ones(part.rows.num_rows, bool)
-        for hit in of_live_records(hits, one.keys, stands):
+        for hit in of_live_records(hits, one.keys, is_live):
             mask = hit.rows.is_valid()
             missing &= ~mask.to_numpy(zero_copy_only=False)
             rows = part.rows.filter(mask)
-            places = {PARTITION_PATH: part.partition_path, FILE_NAME: hit.file_slice.group.file_id}
-            columns = {name: pa.repeat(pa.scalar(text), rows.num_rows) for name, text in places.items()}
+            indices = {PARTITION_PATH: part.partition_path, FILE_NAME: hit.file_slice.group.file_id}
+            columns = {name: pa.repeat(pa.scalar(text), rows.num_rows) for name, text in indices.items()}
             tables.append(pa.table({RECORD_KEY: rows.column(RECORD_KEY), **columns, _ROW: rows.column(_ROW)}, schema=schema))
         if missing.any():
             key = one.keys.filter(pa.array(missing))[0]

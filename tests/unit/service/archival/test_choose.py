@@ -68,8 +68,8 @@ def test_a_replacecommit_stays_until_its_replaced_files_are_cleaned() -> None:
 
 
 def test_a_replacecommit_stays_whose_files_a_savepoint_of_the_last_clean_kept() -> None:
-    kept = Cleaned(at(45), at(40), savepointed=(at(10),))
-    assert chosen(done(15, Action.REPLACE_COMMIT), cleaned=kept)[0] == [10]
+    retained = Cleaned(at(45), at(40), savepointed=(at(10),))
+    assert chosen(done(15, Action.REPLACE_COMMIT), cleaned=retained)[0] == [10]
 
 
 def test_commits_stay_whose_files_the_last_clean_kept_when_that_is_asked_for() -> None:

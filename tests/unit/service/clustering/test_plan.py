@@ -30,7 +30,7 @@ SETTINGS = ClusteringSettings(
 
 
 def ring_of(count: int) -> Ring:
-    return Ring(tuple(range(1000, 1000 * count + 1, 1000)), tuple(str(uuid.UUID(int=place)) for place in range(count)), first_count=count)
+    return Ring(tuple(range(1000, 1000 * count + 1, 1000)), tuple(str(uuid.UUID(int=index)) for index in range(count)), first_count=count)
 
 
 def planned(sizes: list[int | None], settings: ClusteringSettings = SETTINGS) -> list[tuple[list[int], list[tuple[int, Tag]]]]:
@@ -42,21 +42,21 @@ def planned(sizes: list[int | None], settings: ClusteringSettings = SETTINGS) ->
             name = BaseFileName(file_id_of(prefix), "0-0-0", "20260101000000000")
             slices.append(FileSlice(FileGroupId("p", file_id_of(prefix)), name.instant, BaseFile("p", name, size)))
     found = resizings(ring, slices, settings, lambda: str(uuid.UUID(int=next(numbers))))
-    places = {file_id_of(prefix): place for place, prefix in enumerate(ring.prefixes)}
+    indices = {file_id_of(prefix): index for index, prefix in enumerate(ring.prefixes)}
     return [
-        ([places[file_slice.group.file_id] for file_slice in one.slices], [(node.value, node.tag) for node in one.nodes]) for one in found
+        ([indices[file_slice.group.file_id] for file_slice in one.slices], [(node.value, node.tag) for node in one.nodes]) for one in found
     ]
 
 
 def test_a_bucket_above_the_threshold_is_split() -> None:
-    assert [places for places, _ in planned([201, 200])] == [[0]]
+    assert [indices for indices, _ in planned([201, 200])] == [[0]]
     assert planned([200, 100]) == []
 
 
 def test_no_more_buckets_than_allowed_and_the_largest_come_first() -> None:
     three = replace(SETTINGS, most_buckets=4)
-    assert [places for places, _ in planned([300, 500, 400], three)] == [[1]]
-    assert [places for places, _ in planned([300, 500, 400], replace(SETTINGS, most_buckets=5))] == [[1], [2]]
+    assert [indices for indices, _ in planned([300, 500, 400], three)] == [[1]]
+    assert [indices for indices, _ in planned([300, 500, 400], replace(SETTINGS, most_buckets=5))] == [[1], [2]]
     for most in (None, 2):
         assert planned([300, 500, 400], replace(SETTINGS, most_buckets=most)) == []
 
@@ -76,17 +76,17 @@ def test_a_run_may_take_the_whole_ring_but_not_twice() -> None:
 
 
 def test_a_run_ends_once_it_is_larger_than_the_threshold() -> None:
-    assert [places for places, _ in planned([50, 15, 15, 15, 15, 50])] == [[1, 2], [3, 4]]
+    assert [indices for indices, _ in planned([50, 15, 15, 15, 15, 50])] == [[1, 2], [3, 4]]
 
 
 def test_no_fewer_buckets_than_allowed() -> None:
-    assert [places for places, _ in planned([50, 1, 1, 1, 1, 50], replace(SETTINGS, least_buckets=4))] == [[1, 2, 3]]
+    assert [indices for indices, _ in planned([50, 1, 1, 1, 1, 50], replace(SETTINGS, least_buckets=4))] == [[1, 2, 3]]
     assert planned([50, 1, 1, 1, 1, 50], replace(SETTINGS, least_buckets=None)) == []
 
 
 def test_splits_make_room_for_merges() -> None:
     found = planned([300, 1, 1, 1, 50], replace(SETTINGS, least_buckets=5))
-    assert [places for places, _ in found] == [[0], [1, 2]]
+    assert [indices for indices, _ in found] == [[0], [1, 2]]
 
 
 def test_buckets_without_rows_part_runs() -> None:

@@ -69,8 +69,8 @@ def make(version: str = "9", **options: str) -> HudiTable:
 
 def state(table: HudiTable) -> list[dict[str, Any]]:
     """The rows with commit times, sequence numbers and keys, which a resizing keeps."""
-    kept = ["_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", *SCHEMA.names]
-    return table.to_arrow(meta_columns=True).select(kept).sort_by("id").to_pylist()
+    retained = ["_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", *SCHEMA.names]
+    return table.to_arrow(meta_columns=True).select(retained).sort_by("id").to_pylist()
 
 
 def ring(table: HudiTable, path: str) -> Ring:
@@ -82,11 +82,11 @@ def ring(table: HudiTable, path: str) -> Ring:
 def check_places(table: HudiTable) -> None:
     found = table.to_arrow(meta_columns=True)
     for path in set(found["_hoodie_partition_path"].to_pylist()):
-        held = found.filter(pa.compute.field("_hoodie_partition_path") == path)
+        present = found.filter(pa.compute.field("_hoodie_partition_path") == path)
         now = ring(table, path)
-        places = ring_places(now.values, ring_hashes(held["_hoodie_record_key"].combine_chunks(), ["id"])).tolist()
-        groups = [name.partition("_")[0] for name in held["_hoodie_file_name"].to_pylist()]
-        assert groups == [now.file_ids[place] for place in places]
+        indices = ring_places(now.values, ring_hashes(present["_hoodie_record_key"].combine_chunks(), ["id"])).tolist()
+        groups = [name.partition("_")[0] for name in present["_hoodie_file_name"].to_pylist()]
+        assert groups == [now.file_ids[index] for index in indices]
 
 
 @pytest.mark.parametrize("version", ["9", pytest.param("8", marks=pytest.mark.slow), "6"])
@@ -150,14 +150,14 @@ def test_writers_wait_for_a_planned_resizing_and_it_can_be_taken_back() -> None:
 
 
 def _paths(storage: MemoryStorage) -> set[str]:
-    found, waiting = set(), [""]
+    result, waiting = set(), [""]
     while waiting:
         for status in storage.list(waiting.pop()):
             if status.is_dir:
                 waiting.append(status.path)
             else:
-                found.add(status.path)
-    return found
+                result.add(status.path)
+    return result
 
 
 def test_other_hash_fields_than_the_table_was_written_by_change_nothing() -> None:

@@ -51,9 +51,9 @@ def delete(table: HudiTable, *keys: int) -> None:
 
 def values(table: HudiTable, mode: str = "snapshot") -> dict[int, int]:
     rows = table.to_arrow(mode=mode).to_pylist()
-    found = {row["id"]: row["value"] for row in rows}
-    assert len(found) == len(rows)
-    return found
+    result = {row["id"]: row["value"] for row in rows}
+    assert len(result) == len(rows)
+    return result
 
 
 def actions(table: HudiTable) -> list[str]:
