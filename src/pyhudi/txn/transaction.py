@@ -24,11 +24,11 @@ from pyhudi.spec.instant import Action, Instant
 from pyhudi.spec.table_identity import IDENTITY_NOTE, identity_note
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.clock import Clock
-from pyhudi.txn.commit_checks import check_files, check_nothing_planned, check_timeline_unchanged
+from pyhudi.txn.commit_checks import check_nothing_planned, check_timeline_unchanged
+from pyhudi.txn.commit_sequence import complete_commit, reconcile_files
 from pyhudi.txn.ids import Ids
 from pyhudi.txn.locked_table import LockedTable, locked_table
-from pyhudi.txn.markers import delete_marker_directory, delete_unlisted
-from pyhudi.txn.metadata_updates import find_metadata_table, maintain, prepare_metadata_table, record_commit
+from pyhudi.txn.metadata_updates import find_metadata_table, prepare_metadata_table
 
 #: Rolls back what failed writers left on a locked table and returns the table with its timeline read again.
 RollBack = Callable[[LockedTable], LockedTable]
@@ -101,8 +101,7 @@ class Transaction:
         """
         assert self._inflight is not None, "start() comes first"
         table, stats = self.table, [result.stat for result in results]
-        delete_unlisted(table.storage, self.instant, {path for stat in stats for path in stat.files})
-        check_files(table.storage, stats)
+        reconcile_files(table.storage, self.instant, stats)
         check_timeline_unchanged(table, self.instant)
         metadata = CommitMetadata(
             stats=stats_by_partition(stats),
@@ -110,12 +109,7 @@ class Transaction:
             operation=self.operation,
             replaced=replaced,
         )
-        if self._in_step is not None:
-            self._in_step = record_commit(self._in_step, self.instant, metadata, history)
-        done = table.writer.complete(self._inflight, table.times.next(), _content(table, metadata))
-        delete_marker_directory(table.storage, self.instant)
-        maintain(self._in_step)
-        return Committed(done, metadata)
+        return Committed(complete_commit(table, self._inflight, metadata, self._in_step, history=history), metadata)
 
     @property
     def _action(self) -> Action:

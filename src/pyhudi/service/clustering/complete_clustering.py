@@ -10,7 +10,6 @@ import logging
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from pyhudi.codec.actions.commit_metadata import commit_content
 from pyhudi.errors import AlreadyExistsError, ConflictError, HudiError
 from pyhudi.index.consistent_hashing import mark_file, render_ring, ring_file
 from pyhudi.index.log_inserts import WRITER_NOTE
@@ -23,10 +22,9 @@ from pyhudi.service.clustering.start_clustering import StartedResizing
 from pyhudi.spec.actions.commit import CommitMetadata, Operation, stats_by_partition
 from pyhudi.spec.instant import Instant, State
 from pyhudi.spec.table_identity import IDENTITY_NOTE, identity_note
-from pyhudi.txn.commit_checks import check_files
+from pyhudi.txn.commit_sequence import complete_commit, reconcile_files
 from pyhudi.txn.locked_table import LockedTable
-from pyhudi.txn.markers import delete_marker_directory, delete_unlisted
-from pyhudi.txn.metadata_updates import maintain, prepare_metadata_table, record_commit
+from pyhudi.txn.metadata_updates import prepare_metadata_table
 from pyhudi.txn.release import VERSION
 from pyhudi.txn.schema_record import record_version
 
@@ -48,20 +46,24 @@ def complete(table: LockedTable, work: StartedResizing, results: Sequence[TaskRe
             " completed it. Nothing of this run is visible."
         )
     rings = planned_buckets(table, instant, work.groups).rings
-    delete_unlisted(storage, instant.requested, {path for result in results for path in result.stat.files})
-    check_files(storage, (result.stat for result in results))
+    reconcile_files(storage, instant.requested, [result.stat for result in results])
     metadata = _metadata(table, work, results, engine)
     history = history_of(work.context.schema)
     table, in_step = prepare_metadata_table(table, metadata.schema_json, history=history)
-    if in_step is not None:
-        in_step = record_commit(in_step, instant.requested, metadata, history)
-    for path, ring in rings.items():
-        storage.create(ring_file(path, instant.requested), render_ring(ring, path))
-    done = table.writer.complete(instant, table.times.next(), commit_content(metadata, table.config.layout, sync=table.ids.sync_marker()))
-    _mark(table, rings, instant.requested)
-    delete_marker_directory(storage, instant.requested)
-    maintain(in_step)
-    return done
+
+    def store_rings() -> None:
+        for path, ring in rings.items():
+            storage.create(ring_file(path, instant.requested), render_ring(ring, path))
+
+    return complete_commit(
+        table,
+        instant,
+        metadata,
+        in_step,
+        history=history,
+        before_completion=store_rings,
+        after_completion=lambda: _mark(table, rings, instant.requested),
+    )
 
 
 def _metadata(table: LockedTable, work: StartedResizing, results: Sequence[TaskResult], engine: str) -> CommitMetadata:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
-from pyhudi.codec.actions.commit_metadata import commit_content
 from pyhudi.errors import ConflictError
 from pyhudi.kernels.tasks.write_task import TaskResult
 from pyhudi.read.snapshot.read_schema import StoredSchema, table_schema
@@ -16,10 +15,9 @@ from pyhudi.spec.actions.commit import CommitMetadata, Operation, WriteStat, sta
 from pyhudi.spec.files.file_group import FileGroupId
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.spec.table_identity import IDENTITY_NOTE, identity_note
-from pyhudi.txn.commit_checks import check_files
+from pyhudi.txn.commit_sequence import complete_commit, reconcile_files
 from pyhudi.txn.locked_table import LockedTable
-from pyhudi.txn.markers import delete_marker_directory, delete_unlisted
-from pyhudi.txn.metadata_updates import maintain, prepare_metadata_table, record_commit
+from pyhudi.txn.metadata_updates import prepare_metadata_table
 from pyhudi.txn.release import VERSION
 from pyhudi.txn.schema_record import record_version
 
@@ -49,8 +47,7 @@ def complete(table: LockedTable, work: StartedCompaction, results: Sequence[Task
     for group in declined.keys() - work.declined.keys():
         _log.warning("%s %s leaves %s out: %s", instant.action, instant.requested, group, declined[group])
     retained = [result for result in results if _group(result.stat) not in declined]
-    delete_unlisted(table.storage, instant.requested, {path for result in retained for path in result.stat.files})
-    check_files(table.storage, (result.stat for result in retained))
+    reconcile_files(table.storage, instant.requested, [result.stat for result in retained])
     stored = table_schema(table.storage, table.config, table.timeline)
     version = _version(table, work, stored)
     metadata = CommitMetadata(
@@ -66,15 +63,9 @@ def complete(table: LockedTable, work: StartedCompaction, results: Sequence[Task
         operation=_OPERATIONS[instant.action],
         compacted=True,
     )
-    content = commit_content(metadata, table.config.layout, sync=table.ids.sync_marker())
     history = history_of(stored.columns)
     table, in_step = prepare_metadata_table(table, metadata.schema_json, history=history)
-    if in_step is not None:
-        in_step = record_commit(in_step, instant.requested, metadata, history)
-    done = table.writer.complete(instant, table.times.next(), content)
-    delete_marker_directory(table.storage, instant.requested)
-    maintain(in_step)
-    return done, retained
+    return complete_commit(table, instant, metadata, in_step, history=history), retained
 
 
 def _version(table: LockedTable, work: StartedCompaction, stored: StoredSchema) -> dict[str, str]:

@@ -1,0 +1,72 @@
+"""The commit sequence: from data files that tasks wrote to an action that readers see. Writes, compaction and clustering share it.
+
+The order is what makes a commit atomic and safe to cut anywhere: files that the commit does not name are deleted, files that it names are
+there in full, the metadata table records the commit, the completed instant makes all of it visible, and only then are the markers deleted
+and the metadata table's own services run. Rules: `BaseHoodieWriteClient.commitStats`, `HoodieTable.finalizeWrite`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from pyhudi.codec.actions.commit_metadata import commit_content
+from pyhudi.metadata_table.lifecycle.metadata_sync import MetadataSync
+from pyhudi.schema.internal.schema_history import SchemaHistory
+from pyhudi.spec.actions.commit import CommitMetadata, WriteStat
+from pyhudi.spec.instant import Instant
+from pyhudi.storage.storage_protocol import Storage
+from pyhudi.txn.commit_checks import check_files
+from pyhudi.txn.locked_table import LockedTable
+from pyhudi.txn.markers import delete_marker_directory, delete_unlisted
+from pyhudi.txn.metadata_updates import maintain, record_commit
+
+
+def reconcile_files(storage: Storage, requested: str, stats: Collection[WriteStat]) -> None:
+    """Delete the files of an action that its statistics do not name, and check that those they name are there in full.
+
+    Args:
+        storage: the table's storage.
+        requested: the requested time of the action, whose markers name every file that was begun.
+        stats: the write statistics that the commit will hold.
+
+    Raises:
+        StorageError: a data file is not there in full, or the storage failed; nothing is visible.
+    """
+    delete_unlisted(storage, requested, {path for stat in stats for path in stat.files})
+    check_files(storage, stats)
+
+
+def complete_commit(
+    table: LockedTable,
+    inflight: Instant,
+    metadata: CommitMetadata,
+    sync: MetadataSync | None,
+    *,
+    history: SchemaHistory | None = None,
+    before_completion: Callable[[], None] = lambda: None,
+    after_completion: Callable[[], None] = lambda: None,
+) -> Instant:
+    """Make an action visible whose files are reconciled, and return the completed instant.
+
+    Args:
+        table: the table, locked, with its timeline read again.
+        inflight: the action's inflight instant.
+        metadata: what the completed instant says.
+        sync: the metadata table as `prepare_metadata_table` returned it; None when the table has none.
+        history: that of the schema, if the table keeps one.
+        before_completion: writes what must be on storage once the action is complete, such as new consistent hashing metadata.
+        after_completion: follows it; must not fail.
+
+    Raises:
+        StorageError: the storage failed; nothing is visible.
+        UnknownOutcomeError: the storage gave no answer to the last step.
+    """
+    if sync is not None:
+        sync = record_commit(sync, inflight.requested, metadata, history)
+    before_completion()
+    content = commit_content(metadata, table.config.layout, sync=table.ids.sync_marker())
+    completed = table.writer.complete(inflight, table.times.next(), content)
+    after_completion()
+    delete_marker_directory(table.storage, inflight.requested)
+    maintain(sync)
+    return completed
