@@ -24,7 +24,7 @@ NOT_HERE = re.compile(r"format\s+notes|reliability\s+notes|features\.md|house(?:
 
 @cache
 def texts() -> dict[Path, str]:
-    files = [ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")]
+    files = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
     for folder in ("src", "tests", "scripts", "bench"):
         files += (ROOT / folder).rglob("*.py")
     return {file: file.read_text(encoding="utf-8") for file in sorted(files)}
@@ -72,6 +72,12 @@ def test_every_document_that_is_named_is_in_the_repository() -> None:
 
 def test_no_citation_of_sheets_outside_the_repository_is_left() -> None:
     assert [f"{file}: {match}" for file, text in texts().items() for match in NOT_HERE.findall(text)] == []
+
+
+def test_a_design_note_has_a_number_of_its_own_and_says_it_in_its_heading() -> None:
+    notes = sorted((ROOT / "docs/design").glob("*.md"))
+    assert [number for number, count in Counter(note.name[:4] for note in notes).items() if count > 1] == []
+    assert [note.name for note in notes if not note.read_text(encoding="utf-8").startswith(f"# {note.name[:4]}. ")] == []
 
 
 def test_headings_of_the_format_pages_are_unique() -> None:

@@ -1,4 +1,4 @@
-"""TagOptions: the file slice of each incoming row, and what becomes of the row.
+"""Tagging: the file slice of each incoming row, and what happens to the row there.
 
 It imports `input` and `plan`.
 """
