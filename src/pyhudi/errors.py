@@ -13,7 +13,7 @@
     │   └── AlreadyExistsError    an exclusive create met an existing file
     ├── ConflictError         another writer was faster or holds the table; retry is safe
     │   └── LockTimeoutError      the table lock was not to be had in time
-    └── UnknownOutcomeError   the commit may or may not have happened; `table.history_table()` tells
+    └── UnknownOutcomeError   the commit may or may not have happened; `table.history()` tells
 
 Each message says what is wrong, names the table, instant, file or option, and says what to do.
 """

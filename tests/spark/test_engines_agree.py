@@ -109,7 +109,7 @@ def test_engine_is_recorded_in_the_commit_and_follows_the_size_of_the_plan(spark
     path = str(tmp_path / "t")
     write(spark, path, "plain", "upsert", [{"id": "1", "city": "lima", "seen": 1, "fare": 1.0}], "auto")
     large = spark.range(20000).selectExpr("cast(id as string) id", "'lima' city", "id seen", "0.5D fare")
-    save(large, path, "plain", "upsert", {"pyhudi.engine.local_engine.max.bytes": "1000"})
+    save(large, path, "plain", "upsert", {"pyhudi.engine.local.max.bytes": "1000"})
     history = HudiTable.open(path).history()
     assert history["engine"].to_pylist() == ["local", "spark"]
     assert history["inserted"].to_pylist() == [1, 19999]

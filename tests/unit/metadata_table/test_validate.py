@@ -1,4 +1,4 @@
-"""`table.inspect.inspect_table.health()` holds the metadata table against storage: each kind of difference is a row of its own."""
+"""`table.inspect.health()` holds the metadata table against storage: each kind of difference is a row of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`table.changes_reader`: the rows that a span of commits wrote, as they stand at its end."""
+"""`table.changes`: the rows that a span of commits wrote, as they stand at its end."""
 
 from __future__ import annotations
 

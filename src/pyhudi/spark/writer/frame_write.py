@@ -1,6 +1,6 @@
 """Writing a Spark DataFrame: on the driver when its rows are few, else by Spark tasks. Registered as the writer of Spark's data.
 
-`pyhudi.engine` (auto, local or spark) and `pyhudi.engine.local_engine.max.bytes`, as option of the write or setting of the session,
+`pyhudi.engine` (auto, local or spark) and `pyhudi.engine.local.max.bytes`, as option of the write or setting of the session,
 overrule the
 choice. Which engine ran and why is in the result and in the commit's metadata.
 """
@@ -24,7 +24,7 @@ from pyhudi.table.write_table import register_writer, write
 from pyhudi.write.write_result import WriteResult
 
 ENGINE: Final = "pyhudi.engine"
-LOCAL_MAX_BYTES: Final = "pyhudi.engine.local_engine.max.bytes"
+LOCAL_MAX_BYTES: Final = "pyhudi.engine.local.max.bytes"
 
 
 @dataclass(frozen=True, slots=True)

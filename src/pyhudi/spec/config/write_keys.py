@@ -145,7 +145,7 @@ WRITING: tuple[ConfigKey, ...] = (
         choices=("auto", "local", "spark"),
     ),
     served(
-        "pyhudi.engine.local_engine.max.bytes",
+        "pyhudi.engine.local.max.bytes",
         "Up to which size, by the estimate of Spark's plan, the rows of a DataFrame are written in this process.",
         Kind.COUNT,
         "67108864",
