@@ -111,5 +111,5 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
         " Did you mean 'primaryKey'?"
     """
     by_lower = {one.lower(): one for one in known}
-    found = difflib.get_close_matches(name.lower(), list(by_lower), n=1, cutoff=0.6)
-    return f" Did you mean '{by_lower[found[0]]}'?" if found else ""
+    close = difflib.get_close_matches(name.lower(), list(by_lower), n=1, cutoff=0.6)
+    return f" Did you mean '{by_lower[close[0]]}'?" if close else ""

@@ -96,8 +96,8 @@ class BloomFilter:
 
     def might_contain(self, key: str) -> bool:
         """Return False when the key was certainly not added."""
-        found = positions(key.encode(), self.bits, self.hashes)
-        return any(all(row[at >> 3] >> (at & 7) & 1 for at in found) for row in self.rows)
+        bits = positions(key.encode(), self.bits, self.hashes)
+        return any(all(row[at >> 3] >> (at & 7) & 1 for at in bits) for row in self.rows)
 
     def encode(self) -> str:
         """Return the text of the footer."""
@@ -200,12 +200,12 @@ def _layout(text: str, kind: BloomType, max_entries: int) -> StoredFilter:
         raise CorruptTableError(f"the bloom filter of a base file is damaged ({error})") from None
     if (row_entries is not None and row_entries <= 0) or last < 0 or count <= 0:
         raise CorruptTableError(f"the bloom filter of a base file has {count} rows of {row_entries} keys: it is damaged")
-    found = StoredFilter(text, kind, bits, hashes, row_entries, max_entries, last, count)
-    if size - at != count * found.row_size:
-        raise CorruptTableError(f"the bloom filter of a base file has {size - at} bytes, {count} rows need {count * found.row_size}")
-    if any(_parse_header(_part(text, start, _HEADER.size), 0) != (hashes, bits) for start in range(at, size, found.row_size)):
+    stored = StoredFilter(text, kind, bits, hashes, row_entries, max_entries, last, count)
+    if size - at != count * stored.row_size:
+        raise CorruptTableError(f"the bloom filter of a base file has {size - at} bytes, {count} rows need {count * stored.row_size}")
+    if any(_parse_header(_part(text, start, _HEADER.size), 0) != (hashes, bits) for start in range(at, size, stored.row_size)):
         raise CorruptTableError("the rows of the bloom filter of a base file differ in size")
-    return found
+    return stored
 
 
 def _part(text: str, start: int, length: int) -> bytes:

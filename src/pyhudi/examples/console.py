@@ -116,8 +116,8 @@ def _is_number(text: str) -> bool:
 def tree(root: Path, *, at_most: int = 40) -> None:
     """Print the files below a folder with their sizes."""
     print(f"\n{_INDENT}{root.name}/")
-    found = sorted(path for path in root.rglob("*") if path.is_file() and not path.name.endswith(".crc"))
-    for path in found[:at_most]:
+    paths = sorted(path for path in root.rglob("*") if path.is_file() and not path.name.endswith(".crc"))
+    for path in paths[:at_most]:
         print(f"{_INDENT}  {path.relative_to(root)!s:<95} {path.stat().st_size:>12,} B")
-    if len(found) > at_most:
-        print(f"{_INDENT}  ... and {len(found) - at_most:,} more")
+    if len(paths) > at_most:
+        print(f"{_INDENT}  ... and {len(paths) - at_most:,} more")

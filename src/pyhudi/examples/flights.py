@@ -100,9 +100,9 @@ def _layout(path: Path) -> None:
     say("The timeline:")
     arrow(opened.history(), HISTORY)
     say("Only months that a statement touched have more than one slice:")
-    partitions = sorted(path.glob("month=*"), key=lambda found: int(found.name.partition("=")[2]))
-    sizes = {found.name: [file.stat().st_size for file in found.glob("*.parquet")] for found in partitions}
-    table(["partition", "files", "bytes"], [[name, len(found), sum(found)] for name, found in sizes.items()])
+    partitions = sorted(path.glob("month=*"), key=lambda partition: int(partition.name.partition("=")[2]))
+    sizes = {partition.name: [file.stat().st_size for file in partition.glob("*.parquet")] for partition in partitions}
+    table(["partition", "files", "bytes"], [[name, len(partition), sum(partition)] for name, partition in sizes.items()])
     tree(path / ".hoodie")
 
 
@@ -118,11 +118,11 @@ def _land(spark: SparkSession, data: Path, folder: Path) -> None:
 
 
 def _read_csv(text: bytes) -> pa.Table:
-    found = csv.read_csv(
+    flights = csv.read_csv(
         io.BytesIO(text),
         convert_options=csv.ConvertOptions(null_values=["", "NA"], strings_can_be_null=True),
     )
-    return found.cast(pa.schema([_landed(field) for field in found.schema]))
+    return flights.cast(pa.schema([_landed(field) for field in flights.schema]))
 
 
 def _landed(field: pa.Field) -> pa.Field:

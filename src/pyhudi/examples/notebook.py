@@ -34,8 +34,8 @@ def with_pandas(sales: HudiTable) -> None:
     import pandas as pd
 
     sales.upsert(pd.DataFrame({"id": [1, 2, 3], "city": ["oslo", "lima", "oslo"], "amount": [10, 20, 30]}))
-    found = sales.to_arrow(columns=["id", "amount"], filter="city = 'oslo'").to_pandas()
-    print("  ", found.sort_values("id").to_dict("records"))
+    frame = sales.to_arrow(columns=["id", "amount"], filter="city = 'oslo'").to_pandas()
+    print("  ", frame.sort_values("id").to_dict("records"))
 
 
 def with_polars(sales: HudiTable) -> None:

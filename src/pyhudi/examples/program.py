@@ -31,7 +31,7 @@ def run(name: str, show: Callable[[Path], None], arguments: list[str] | None) ->
     return 0
 
 
-def rows(found: Iterable[dict[str, object]], names: Sequence[str]) -> None:
+def rows(records: Iterable[dict[str, object]], names: Sequence[str]) -> None:
     """Print rows, one a line."""
-    for row in found:
+    for row in records:
         print("   " + "  ".join(f"{name}={row[name]}" for name in names))

@@ -145,8 +145,8 @@ def slices(path: Path) -> None:
     """Print the file slices of a table, in the order in which they came."""
     opened = pyhudi.HudiTable.open(path)
     commits = commit_names(opened)
-    found = sorted(opened.inspect.slices().to_pylist(), key=lambda row: (row["partition_path"], row["base_instant"]))
-    groups = {file_id: f"g{number}" for number, file_id in enumerate(dict.fromkeys(row["file_id"] for row in found), 1)}
+    slice_rows = sorted(opened.inspect.slices().to_pylist(), key=lambda row: (row["partition_path"], row["base_instant"]))
+    groups = {file_id: f"g{number}" for number, file_id in enumerate(dict.fromkeys(row["file_id"] for row in slice_rows), 1)}
     table(
         ["partition", "group", "base file of", "log files", "current"],
         [
@@ -157,7 +157,7 @@ def slices(path: Path) -> None:
                 len(row["log_files"]),
                 "yes" if row["latest"] else "",
             ]
-            for row in found
+            for row in slice_rows
         ],
     )
 

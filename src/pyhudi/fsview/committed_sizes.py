@@ -57,11 +57,11 @@ def stated_files(storage: Storage, config: TableConfig, timeline: Timeline) -> d
     Raises:
         CorruptTableError: a commit is unreadable.
     """
-    found: dict[str, dict[str, list[StatedFile]]] = defaultdict(lambda: defaultdict(list))
+    by_group: dict[str, dict[str, list[StatedFile]]] = defaultdict(lambda: defaultdict(list))
     for written in _all_written(storage, config, timeline):
         for path, file_id, file in written:
-            found[path][file_id].append(file)
-    return dict(found)
+            by_group[path][file_id].append(file)
+    return dict(by_group)
 
 
 class CheckedView(FileSystemView):
@@ -147,8 +147,8 @@ def length_problem(stated: StatedFile, size: int | None, layout: int) -> str | N
     """Return what is wrong with a file. In layout 1 others may append to a log file, or die while they do, so that it may be longer."""
     if size == stated.size or (size is not None and size > stated.size and stated.is_log and layout == 1):
         return None
-    found = "is missing" if size is None else f"has {size} bytes"
-    return f"{found}: commit {stated.commit} wrote it with {stated.size} bytes"
+    problem = "is missing" if size is None else f"has {size} bytes"
+    return f"{problem}: commit {stated.commit} wrote it with {stated.size} bytes"
 
 
 def _all_written(storage: Storage, config: TableConfig, timeline: Timeline) -> list[_Written]:
@@ -175,15 +175,15 @@ def _read(storage: Storage, config: TableConfig, timeline: Timeline, instant: In
     except FileNotFoundError:
         return ()  # archived or restored since the timeline was read: nothing is known of it
     completed = timeline.completion_time(instant.requested) or instant.requested
-    found = []
+    written = []
     for stat in metadata.all_stats():
         for file, size in stat.files.items():
             path, _, name = file.rpartition("/")
             if (base := file_and_instant(name)) is not None:
-                found.append((path, base[0], StatedFile(name, size, base[1], instant.requested, completed, is_log=False)))
+                written.append((path, base[0], StatedFile(name, size, base[1], instant.requested, completed, is_log=False)))
             elif (log := parse_log_file_name(name)) is not None and not log.suffix:
-                found.append((path, log.file_id, StatedFile(name, size, log.instant, instant.requested, completed, is_log=True)))
-    return tuple(found)
+                written.append((path, log.file_id, StatedFile(name, size, log.instant, instant.requested, completed, is_log=True)))
+    return tuple(written)
 
 
 #: What was read of commits, the latest last, by table, requested time, and the time of their completion.

@@ -107,20 +107,20 @@ def build_groups(
 def latest_slices(partition_path: str, files: PartitionFiles, timeline: Timeline, replaced: Mapping[FileGroupId, str]) -> SliceList:
     """Return the newest slice of each file group that `build_groups` returns, in the same order."""
     file_ids: list[str] = []
-    found: list[ListedBase | FileSlice] = []
+    latest: list[ListedBase | FileSlice] = []
     for file_id in sorted((files.base.keys() | files.logs.keys()) - ids_of(replaced, partition_path)):
         base, logs = files.base.get(file_id, ()), files.logs.get(file_id, ())
         slices = _slices(FileGroupId(partition_path, file_id), base, logs, timeline) if logs else ()
         if slices or base:
             file_ids.append(file_id)
-            found.append(slices[0] if slices else max(base, key=itemgetter(1)))
-    return SliceList([partition_path] * len(found), file_ids, found)
+            latest.append(slices[0] if slices else max(base, key=itemgetter(1)))
+    return SliceList([partition_path] * len(latest), file_ids, latest)
 
 
 def latest_base_files(partition_path: str, files: PartitionFiles, replaced: Mapping[FileGroupId, str]) -> tuple[BaseFile, ...]:
     """Return the newest base file of each file group that has one."""
     file_ids = sorted(files.base.keys() - ids_of(replaced, partition_path))
-    return tuple(base_file(partition_path, max(found, key=itemgetter(1))) for file_id in file_ids if (found := files.base[file_id]))
+    return tuple(base_file(partition_path, max(bases, key=itemgetter(1))) for file_id in file_ids if (bases := files.base[file_id]))
 
 
 def ids_of(groups: Iterable[FileGroupId], partition_path: str) -> set[str]:

@@ -70,9 +70,9 @@ class FileSystemView:
         if not self.config.partition_fields:
             return ("",)
         if folder not in self._below:
-            found = dict(walk_partitions(self.storage, folder))
-            self._listings |= {path: listing for path, listing in found.items() if path not in self._by_id}
-            self._below[folder] = tuple(sorted(found))
+            listings = dict(walk_partitions(self.storage, folder))
+            self._listings |= {path: listing for path, listing in listings.items() if path not in self._by_id}
+            self._below[folder] = tuple(sorted(listings))
         return self._below[folder]
 
     def groups(self, partition_path: str) -> tuple[FileGroup, ...]:
@@ -103,8 +103,8 @@ class FileSystemView:
 
     def slices_of(self, partition_path: str, file_ids: Collection[str]) -> SliceList:
         """Return those of some file groups, as far as they are there; errors as of `latest_slices`."""
-        found = self.slice_list(partition_path)
-        return found.take(index for index, file_id in enumerate(found.file_ids) if file_id in file_ids)
+        slices = self.slice_list(partition_path)
+        return slices.take(index for index, file_id in enumerate(slices.file_ids) if file_id in file_ids)
 
     def latest_base_files(self, partition_path: str) -> tuple[BaseFile, ...]:
         """Return the newest base file of each file group that has one: the read-optimised view."""

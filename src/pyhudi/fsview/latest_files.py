@@ -87,9 +87,9 @@ def newest_files(
         UnsupportedError: a name is that of a log file of table version 10.
     """
     key = (uri, partition_path)
-    found = (_kept.get(key) or SortedNames()).with_sizes(sizes)
-    _kept.put(key, found)
-    return found.newest(partition_path, timeline, file_ids)
+    names = (_kept.get(key) or SortedNames()).with_sizes(sizes)
+    _kept.put(key, names)
+    return names.newest(partition_path, timeline, file_ids)
 
 
 #: What was sorted for the partitions of tables.
@@ -100,8 +100,8 @@ def _parsed(names: Iterable[str]) -> dict[str, _Group]:
     base: dict[str, list[tuple[str, str]]] = {}
     logs: dict[str, list[tuple[str, str]]] = {}
     for name in names:
-        if (found := file_and_instant(name)) is not None:
-            base.setdefault(found[0], []).append((found[1], name))
+        if (parsed := file_and_instant(name)) is not None:
+            base.setdefault(parsed[0], []).append((parsed[1], name))
         elif (log := parse_log_file_name(name)) is not None and not log.suffix:
             logs.setdefault(log.file_id, []).append((log.instant, name))
     return {file_id: _Group(tuple(base.get(file_id, ())), tuple(logs.get(file_id, ()))) for file_id in base.keys() | logs.keys()}

@@ -48,35 +48,35 @@ class SliceList(Sequence[FileSlice]):
     Args:
         paths: the partition of each slice.
         file_ids: the file group of each slice.
-        found: each slice; or its base file, when that is all of it.
+        entries: each slice; or its base file, when that is all of it.
     """
 
-    def __init__(self, paths: list[str], file_ids: list[str], found: list[ListedBase | FileSlice]) -> None:
+    def __init__(self, paths: list[str], file_ids: list[str], entries: list[ListedBase | FileSlice]) -> None:
         self.paths = paths
         self.file_ids = file_ids
-        self.found = found
+        self.entries = entries
 
     @classmethod
     def of(cls, slices: Iterable[FileSlice]) -> Self:
         """Return a list of slices that are made already."""
-        found: list[ListedBase | FileSlice] = list(slices)
-        groups = [file_slice.group for file_slice in found if isinstance(file_slice, FileSlice)]
-        return cls([group.partition_path for group in groups], [group.file_id for group in groups], found)
+        entries: list[ListedBase | FileSlice] = list(slices)
+        groups = [file_slice.group for file_slice in entries if isinstance(file_slice, FileSlice)]
+        return cls([group.partition_path for group in groups], [group.file_id for group in groups], entries)
 
     @classmethod
     def joined(cls, lists: Iterable[SliceList]) -> Self:
         """Return the slices of several lists."""
         paths: list[str] = []
         file_ids: list[str] = []
-        found: list[ListedBase | FileSlice] = []
+        entries: list[ListedBase | FileSlice] = []
         for one in lists:
             paths += one.paths
             file_ids += one.file_ids
-            found += one.found
-        return cls(paths, file_ids, found)
+            entries += one.entries
+        return cls(paths, file_ids, entries)
 
     def __len__(self) -> int:
-        return len(self.found)
+        return len(self.entries)
 
     @overload
     def __getitem__(self, place: int) -> FileSlice: ...
@@ -84,8 +84,8 @@ class SliceList(Sequence[FileSlice]):
     def __getitem__(self, place: slice) -> SliceList: ...
     def __getitem__(self, place: int | slice) -> FileSlice | SliceList:
         if isinstance(place, slice):
-            return SliceList(self.paths[place], self.file_ids[place], self.found[place])
-        result, path = self.found[place], self.paths[place]
+            return SliceList(self.paths[place], self.file_ids[place], self.entries[place])
+        result, path = self.entries[place], self.paths[place]
         if isinstance(result, FileSlice):
             return result
         return FileSlice(FileGroupId(path, self.file_ids[place]), result[1], base_file(path, result))
@@ -93,17 +93,17 @@ class SliceList(Sequence[FileSlice]):
     @property
     def made(self) -> list[FileSlice]:
         """The slices that are more than a base file."""
-        return [found for found in self.found if isinstance(found, FileSlice)]
+        return [entry for entry in self.entries if isinstance(entry, FileSlice)]
 
     def take(self, places: Iterable[int]) -> SliceList:
         """Return the slices at some places."""
         chosen = list(places)
         paths, file_ids = ([column[index] for index in chosen] for column in (self.paths, self.file_ids))
-        return SliceList(paths, file_ids, [self.found[index] for index in chosen])
+        return SliceList(paths, file_ids, [self.entries[index] for index in chosen])
 
     def files(self) -> FileColumns:
         """Return the files of all slices, of each its base file before its log files."""
-        bases = [found for found in self.found if isinstance(found, tuple)]
-        if len(bases) == len(self.found):
+        bases = [entry for entry in self.entries if isinstance(entry, tuple)]
+        if len(bases) == len(self.entries):
             return FileColumns(self.paths, [base[0] for base in bases], [base[1] for base in bases], [1] * len(bases))
         return FileColumns.of(file_slice.logs if file_slice.base is None else (file_slice.base, *file_slice.logs) for file_slice in self)

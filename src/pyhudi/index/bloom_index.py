@@ -47,7 +47,7 @@ def _ruled_out(wanted: Sequence[Wanted], lookup: Lookup) -> set[tuple[int, BaseF
     """Return which questions need not be put to which base files."""
     view = lookup.view
     table = usable_metadata_table(lookup, BLOOM_FILTERS)
-    found: set[tuple[int, BaseFile]] = set()
+    ruled_out: set[tuple[int, BaseFile]] = set()
     filters: dict[str, Mapping[str, BloomFilter]] = {}
     for number, one in enumerate(wanted):
         for path in one.paths(view):
@@ -56,8 +56,8 @@ def _ruled_out(wanted: Sequence[Wanted], lookup: Lookup) -> set[tuple[int, BaseF
             for base in view.latest_base_files(path):
                 bloom = filters[path].get(str(base.name))
                 if bloom is not None and not might_contain(bloom, one.keys).any():
-                    found.add((number, base))
-    return found
+                    ruled_out.add((number, base))
+    return ruled_out
 
 
 def _filters(table: MetadataTable, view: FileSystemView, path: str) -> Mapping[str, BloomFilter]:

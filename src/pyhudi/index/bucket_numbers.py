@@ -63,7 +63,7 @@ def parse_expressions(text: str, option: str) -> tuple[tuple[str, int], ...]:
     Raises:
         OptionError: it is no such text, or an expression is none that Java and Python share.
     """
-    found = []
+    parsed = []
     for part in filter(None, (part.strip() for part in text.split(";"))):
         expression, comma, count = part.rpartition(",")
         if not comma or not count.strip().isdigit() or not int(count):
@@ -72,8 +72,8 @@ def parse_expressions(text: str, option: str) -> tuple[tuple[str, int], ...]:
             re.compile(expression)
         except re.error as error:
             raise OptionError(f"{option}={text}: '{expression}' is no regular expression that pyhudi knows: {error}") from None
-        found.append((expression, int(count)))
-    return tuple(found)
+        parsed.append((expression, int(count)))
+    return tuple(parsed)
 
 
 def load_rules(view: FileSystemView) -> CountRules | None:
@@ -90,8 +90,8 @@ def load_rules(view: FileSystemView) -> CountRules | None:
 
 def _parse_rules(view: FileSystemView, path: str) -> CountRules:
     try:
-        found = parse_json(view.storage.read(path, max_bytes=_MAX_BYTES))
-        return CountRules(int(found["defaultBucketNumber"]), parse_expressions(str(found["expressions"]), "expressions"))
+        rules = parse_json(view.storage.read(path, max_bytes=_MAX_BYTES))
+        return CountRules(int(rules["defaultBucketNumber"]), parse_expressions(str(rules["expressions"]), "expressions"))
     except (ValueError, KeyError, TypeError, OptionError, CorruptTableError) as error:
         raise CorruptTableError(f"file {path} of table {view.storage.uri} is damaged: {error}") from None
 

@@ -45,11 +45,11 @@ class CheckedBuckets:
         Raises:
             OptionError: keys that are there belong to other buckets than those that they are in.
         """
-        found = self.hashing.buckets(view, path)
+        of_path = self.hashing.buckets(view, path)
         if path not in self._checked:
-            _check(self.lookup, view, path, found)
+            _check(self.lookup, view, path, of_path)
             self._checked.add(path)
-        return found
+        return of_path
 
 
 def _check(lookup: Lookup, view: FileSystemView, path: str, buckets: Buckets) -> None:

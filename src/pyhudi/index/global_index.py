@@ -50,34 +50,34 @@ class GlobalIndex:
         """Return the rows by where they go; see the protocol."""
         keys = [key_array(part.rows) for part in parts]
         # Every file is asked for the keys of all partitions at once.
-        (found,) = self.finder.find([Wanted(pa.concat_arrays(keys))], lookup)
+        (all_hits,) = self.finder.find([Wanted(pa.concat_arrays(keys))], lookup)
         counts = itertools.accumulate(map(len, keys), initial=0)
-        hits = [_hits_of(found, begin, len(part)) for begin, part in zip(counts, keys, strict=False)]
+        hits = [_hits_of(all_hits, begin, len(part)) for begin, part in zip(counts, keys, strict=False)]
         return self.routed(list(zip(parts, hits, strict=True)), self.facts(lookup), positions=lookup.positions)
 
     def facts(self, lookup: Lookup) -> StoredFacts:
         """Return what the table's files say of records."""
         return StoredFacts(lookup, self.ordering_fields if self.merge_mode is MergeMode.EVENT_TIME_ORDERING else ())
 
-    def routed(self, found: Sequence[tuple[PartitionRows, Sequence[Hits]]], facts: Facts, *, positions: bool) -> list[TaggedRows]:
+    def routed(self, hits_of_parts: Sequence[tuple[PartitionRows, Sequence[Hits]]], facts: Facts, *, positions: bool) -> list[TaggedRows]:
         """Return the rows of partitions by where they go, from the slices that hold their keys.
 
         Args:
-            found: the rows of each partition, one a key, and the hits of their keys.
+            hits_of_parts: the rows of each partition, one a key, and the hits of their keys.
             facts: what the slices say of the records.
             positions: whether to add the places of records in their base files.
         """
         routes = _Routes(positions=positions)
-        for part, hits in found:
+        for part, hits in hits_of_parts:
             self._route(part, hits, facts, routes)
         return routes.tagged()
 
-    def _route(self, part: PartitionRows, found: Sequence[Hits], facts: Facts, routes: _Routes) -> None:
+    def _route(self, part: PartitionRows, hits_of_keys: Sequence[Hits], facts: Facts, routes: _Routes) -> None:
         """Send the rows of one partition where their records stand; what a log has deleted or moved away stands nowhere."""
         keys = key_array(part.rows)
-        within = [hits for hits in found if hits.file_slice.group.partition_path == part.partition_path]
+        within = [hits for hits in hits_of_keys if hits.file_slice.group.partition_path == part.partition_path]
         here = of_live_records(within, keys, facts.standing)
-        others = [hits for hits in found if hits.file_slice.group.partition_path != part.partition_path]
+        others = [hits for hits in hits_of_keys if hits.file_slice.group.partition_path != part.partition_path]
         settled = late = pa.repeat(pa.scalar(False), part.rows.num_rows)
         for hits in others:
             mask = facts.standing(hits, keys)
@@ -100,9 +100,9 @@ class GlobalIndex:
         routes.insert(part.partition_path, part.rows.filter(new), late=pc.sum(late).as_py() or 0)
 
 
-def _hits_of(found: Sequence[Hits], begin: int, count: int) -> list[Hits]:
+def _hits_of(all_hits: Sequence[Hits], begin: int, count: int) -> list[Hits]:
     """Return the hits of some consecutive ones of the keys that were looked for."""
-    sliced = (Hits(hits.file_slice, hits.rows.slice(begin, count)) for hits in found)
+    sliced = (Hits(hits.file_slice, hits.rows.slice(begin, count)) for hits in all_hits)
     return [hits for hits in sliced if hits.rows.null_count < count]
 
 

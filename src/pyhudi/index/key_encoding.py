@@ -44,12 +44,12 @@ def with_key_encoding(storage: Storage, config: TableConfig) -> TableConfig:
         return config
     view = open_view(storage, config, load_full_timeline(storage, config))
     slices = list(_slices(view))
-    found = {
+    encodings = {
         _encoding(storage, base, config) for base in _spread([file_slice.base for file_slice in slices if file_slice.base is not None])
     }
     if not slices:
-        found = {"FIELD_PREFIXED"}
-    line = found.pop() if len(found) == 1 else None
+        encodings = {"FIELD_PREFIXED"}
+    line = encodings.pop() if len(encodings) == 1 else None
     return TableConfig({**config.properties, keys.COMPLEX_KEY_ENCODING: line}) if line else config
 
 

@@ -34,30 +34,30 @@ def live_rows(lookup: Lookup, file_slice: FileSlice, keys: pa.StringArray, colum
 
 def standing(lookup: Lookup, hits: Hits, keys: pa.StringArray) -> pa.BooleanArray:
     """Return which of the rows have their record in the slice still; `keys` are those of all rows that were looked for."""
-    found = hits.rows.is_valid()
+    is_live = hits.rows.is_valid()
     if not hits.file_slice.logs:
-        return found
-    records = live_rows(lookup, hits.file_slice, keys.filter(found), ())
-    return pc.and_(found, pc.is_in(keys, value_set=records.column(RECORD_KEY).combine_chunks()))
+        return is_live
+    records = live_rows(lookup, hits.file_slice, keys.filter(is_live), ())
+    return pc.and_(is_live, pc.is_in(keys, value_set=records.column(RECORD_KEY).combine_chunks()))
 
 
-def of_live_records(found: Sequence[Hits], keys: pa.StringArray, stands: Stands) -> list[Hits]:
+def of_live_records(all_hits: Sequence[Hits], keys: pa.StringArray, stands: Stands) -> list[Hits]:
     """Return the hits in the slices of one partition without those of deleted records whose key stands in another slice, too.
 
     A record that was deleted and inserted again has its key in two base files. An update that went to both would bring the deleted one
     back. A key that stands nowhere keeps its first slice, where its next version goes.
     """
-    counts = sum((hits.rows.is_valid().to_numpy(zero_copy_only=False).astype(int) for hits in found), start=0)
-    shared = pa.array(counts > 1) if found else pa.array([], pa.bool_())
-    if not pc.any(shared).as_py() or not any(hits.file_slice.logs for hits in found):
-        return list(found)
-    retained = [pc.or_(pc.and_not(hits.rows.is_valid(), shared), stands(only(hits, shared), keys)) for hits in found]
+    counts = sum((hits.rows.is_valid().to_numpy(zero_copy_only=False).astype(int) for hits in all_hits), start=0)
+    shared = pa.array(counts > 1) if all_hits else pa.array([], pa.bool_())
+    if not pc.any(shared).as_py() or not any(hits.file_slice.logs for hits in all_hits):
+        return list(all_hits)
+    retained = [pc.or_(pc.and_not(hits.rows.is_valid(), shared), stands(only(hits, shared), keys)) for hits in all_hits]
     unmatched = pc.and_(shared, pc.invert(functools.reduce(pc.or_, retained)))
-    for index, hits in enumerate(found):
+    for index, hits in enumerate(all_hits):
         first = pc.and_(unmatched, hits.rows.is_valid())
         retained[index] = pc.or_(retained[index], first)
         unmatched = pc.and_not(unmatched, first)
-    return [only(hits, mask) for hits, mask in zip(found, retained, strict=True)]
+    return [only(hits, mask) for hits, mask in zip(all_hits, retained, strict=True)]
 
 
 def only(hits: Hits, mask: pa.BooleanArray) -> Hits:

@@ -38,20 +38,20 @@ class RecordIndexLookup:
     def find(self, wanted: Sequence[Wanted], lookup: Lookup) -> list[list[Hits]]:
         """Return, for each question, the slices that hold some of its keys."""
         try:
-            return self._found(wanted, lookup)
+            return self._locate(wanted, lookup)
         except (CorruptTableError, UnsupportedError) as error:
             _log.warning("the record index of %s is not asked, its files are instead: %s", lookup.storage.uri, error)
             return self.otherwise.find(wanted, lookup)
 
-    def _found(self, wanted: Sequence[Wanted], lookup: Lookup) -> list[list[Hits]]:
+    def _locate(self, wanted: Sequence[Wanted], lookup: Lookup) -> list[list[Hits]]:
         table = usable_metadata_table(lookup, RECORD_INDEX)
         indices = [_places(table, one) for one in wanted]
         is_exact = table.is_by_partition or not lookup.view.config.partition_fields
-        elsewhere = [_elsewhere(one, found, is_exact=is_exact) for one, found in zip(wanted, indices, strict=True)]
+        elsewhere = [_elsewhere(one, locations, is_exact=is_exact) for one, locations in zip(wanted, indices, strict=True)]
         scanned = self.otherwise.find(elsewhere, lookup) if any(len(one.keys) for one in elsewhere) else [[] for _ in wanted]
         return [
-            _one_a_slice([*_hits_of(one, found, lookup), *(_spread(hits, others, one) for hits in more)])
-            for one, found, others, more in zip(wanted, indices, elsewhere, scanned, strict=True)
+            _one_a_slice([*_hits_of(one, locations, lookup), *(_spread(hits, others, one) for hits in more)])
+            for one, locations, others, more in zip(wanted, indices, elsewhere, scanned, strict=True)
         ]
 
 
@@ -59,8 +59,8 @@ def _places(table: MetadataTable, wanted: Wanted) -> Mapping[str, Sequence[Recor
     """Return where the keys live; in an index by partition a key may live in several."""
     if wanted.partition_path is None:
         return table.record_places(wanted.keys.unique().to_pylist())
-    found = table.lookup_record_keys(wanted.keys.unique().to_pylist(), wanted.partition_path)
-    return {key: [index] for key, index in found.items()}
+    locations = table.lookup_record_keys(wanted.keys.unique().to_pylist(), wanted.partition_path)
+    return {key: [index] for key, index in locations.items()}
 
 
 def _elsewhere(wanted: Wanted, places: Mapping[str, Sequence[RecordLocation]], *, is_exact: bool) -> Wanted:
@@ -72,10 +72,10 @@ def _elsewhere(wanted: Wanted, places: Mapping[str, Sequence[RecordLocation]], *
     return Wanted(pa.array([key for key in keys if all(index.partition_path != path for index in places.get(key, ()))], pa.string()), path)
 
 
-def _one_a_slice(found: Sequence[Hits]) -> list[Hits]:
+def _one_a_slice(all_hits: Sequence[Hits]) -> list[Hits]:
     """Return the hits so that each slice stands once; no key has hits of both origins."""
     rows: dict[FileSlice, pa.Int64Array] = {}
-    for hits in found:
+    for hits in all_hits:
         rows[hits.file_slice] = pc.coalesce(rows[hits.file_slice], hits.rows) if hits.file_slice in rows else hits.rows
     return [Hits(file_slice, indices) for file_slice, indices in rows.items()]
 
@@ -91,7 +91,7 @@ def _hits_of(wanted: Wanted, places: Mapping[str, Sequence[RecordLocation]], loo
         for index in places.get(key, ()):
             if wanted.partition_path in (None, index.partition_path):
                 rows.setdefault(FileGroupId(index.partition_path, index.file_id), []).append(row)
-    return [Hits(_slice_of(group, lookup), _marked(found, len(wanted.keys))) for group, found in rows.items()]
+    return [Hits(_slice_of(group, lookup), _marked(rows_of_hits, len(wanted.keys))) for group, rows_of_hits in rows.items()]
 
 
 def _marked(rows: Sequence[int], count: int) -> pa.Int64Array:

@@ -36,12 +36,12 @@ class PartitionIndex:
         return [_tagged(part, hits, lookup) for part, hits in zip(parts, match, strict=True)]
 
 
-def _tagged(part: PartitionRows, found: Sequence[Hits], lookup: Lookup) -> TaggedRows:
+def _tagged(part: PartitionRows, all_hits: Sequence[Hits], lookup: Lookup) -> TaggedRows:
     keys = key_array(part.rows)
     is_live = functools.partial(standing, lookup)
     if lookup.standing:
-        found = [only(hits, is_live(hits, keys)) for hits in found]
-    return split_by_hits(part, of_live_records(found, keys, is_live), positions=lookup.positions)
+        all_hits = [only(hits, is_live(hits, keys)) for hits in all_hits]
+    return split_by_hits(part, of_live_records(all_hits, keys, is_live), positions=lookup.positions)
 
 
 def split_by_hits(part: PartitionRows, found: Sequence[Hits], *, positions: bool) -> TaggedRows:

@@ -68,24 +68,24 @@ def read_date(patterns: Sequence[Sequence[Token]], text: str, zone: Zone | None,
         1585699200000
     """
     for tokens in patterns:
-        found = _Found(text, year_now - 30)
-        if all(_read(token, found) for token in tokens) and found.place == len(text):
+        state = _Found(text, year_now - 30)
+        if all(_read(token, state) for token in tokens) and state.place == len(text):
             break
     else:
         raise DateError("it does not have the form of the input format")
-    local = put_together(found.parts)
-    offset = (found.zone or zone or LOCAL_ZONE).offset_of_local(local)
+    local = put_together(state.parts)
+    offset = (state.zone or zone or LOCAL_ZONE).offset_of_local(local)
     if offset is None:
         raise DateError("clocks skip that time when summer begins")
-    return local - offset, zone or found.zone or LOCAL_ZONE
+    return local - offset, zone or state.zone or LOCAL_ZONE
 
 
-def _read(token: Token, found: _Found) -> bool:
+def _read(token: Token, state: _Found) -> bool:
     if isinstance(token, Literal):
-        matches = found.ahead(len(token.text)).upper() == token.text.upper()
-        found.place += len(token.text)
+        matches = state.ahead(len(token.text)).upper() == token.text.upper()
+        state.place += len(token.text)
         return matches
-    return _reader(token)(token, found)
+    return _reader(token)(token, state)
 
 
 def _reader(token: Letters) -> Callable[[Letters, _Found], bool]:
@@ -96,41 +96,41 @@ def _reader(token: Letters) -> Callable[[Letters, _Found], bool]:
     return _OTHERS.get(token.letter, _read_number)
 
 
-def _read_number(token: Letters, found: _Found) -> bool:
+def _read_number(token: Letters, state: _Found) -> bool:
     is_signed = token.letter in _YEARS or token.letter == "C"
     most = _DIGITS.get(token.letter) or (token.count if token.letter == "C" or token.before_number else _LONGEST_YEAR)
-    negative = is_signed and found.ahead(1) == "-"
-    if is_signed and found.ahead(1) in ("-", "+") and most > 1:
-        found.place += 1
-    digits = found.digits(most)
+    negative = is_signed and state.ahead(1) == "-"
+    if is_signed and state.ahead(1) in ("-", "+") and most > 1:
+        state.place += 1
+    digits = state.digits(most)
     if not digits:
         return False
-    found.take(token.letter, -int(digits) if negative else int(digits), len(digits))
+    state.take(token.letter, -int(digits) if negative else int(digits), len(digits))
     return True
 
 
-def _read_short_year(token: Letters, found: _Found) -> bool:
+def _read_short_year(token: Letters, state: _Found) -> bool:
     """Two digits lie in the hundred years about now; more digits, or a sign, make a year as it is."""
-    sign = "" if token.before_number or found.ahead(1) not in ("-", "+") else found.ahead(1)
-    found.place += len(sign)
-    digits = found.digits(2 if token.before_number else len(found.text))
+    sign = "" if token.before_number or state.ahead(1) not in ("-", "+") else state.ahead(1)
+    state.place += len(sign)
+    digits = state.digits(2 if token.before_number else len(state.text))
     if not digits or (token.before_number and len(digits) < 2):
         return False
     year = int(digits)
     if not sign and len(digits) == 2:
-        lowest = found.pivot - 50
+        lowest = state.pivot - 50
         year = lowest + (year - lowest) % 100
-    found.take(token.letter, -year if sign == "-" else year, len(digits))
+    state.take(token.letter, -year if sign == "-" else year, len(digits))
     return True
 
 
-def _read_name(token: Letters, found: _Found) -> bool:
+def _read_name(token: Letters, state: _Found) -> bool:
     letter, names, first = _NAMES[token.letter]
     values = {form: number for number, name in enumerate(names, first) for form in _forms(name)} | (_MORE_ERAS if letter == "G" else {})
-    fitting = max((form for form in values if found.ahead(len(form)) == form), key=len, default=None)
+    fitting = max((form for form in values if state.ahead(len(form)) == form), key=len, default=None)
     if fitting is None:
         return False
-    found.take(letter, values[fitting], len(fitting))
+    state.take(letter, values[fitting], len(fitting))
     return True
 
 
@@ -138,63 +138,63 @@ def _forms(name: str) -> set[str]:
     return {form for text in (name, name[:3]) for form in (text, text.lower(), text.upper())}
 
 
-def _read_fraction(token: Letters, found: _Found) -> bool:
-    digits = found.digits(token.count)
+def _read_fraction(token: Letters, state: _Found) -> bool:
+    digits = state.digits(token.count)
     if not digits:
         return False
-    found.take("S", int(digits[:3].ljust(3, "0")), len(digits))
+    state.take("S", int(digits[:3].ljust(3, "0")), len(digits))
     return True
 
 
-def _read_zone(token: Letters, found: _Found) -> bool:
-    return _read_zone_id(found) if token.count > 2 else _read_offset(found)
+def _read_zone(token: Letters, state: _Found) -> bool:
+    return _read_zone_id(state) if token.count > 2 else _read_offset(state)
 
 
-def _read_zone_id(found: _Found) -> bool:
-    rest = found.text[found.place :]
+def _read_zone_id(state: _Found) -> bool:
+    rest = state.text[state.place :]
     known = max((name for name in zoneinfo.available_timezones() if rest.startswith(name)), key=len, default=None)
     if known is None:
         return False
-    found.zone = Zone(known)
-    found.place += len(known)
+    state.zone = Zone(known)
+    state.place += len(known)
     return True
 
 
-def _read_zone_name(_: Letters, found: _Found) -> bool:
-    known = max((name for name in ZONES_BY_NAME if found.ahead(len(name)) == name), key=len, default=None)
+def _read_zone_name(_: Letters, state: _Found) -> bool:
+    known = max((name for name in ZONES_BY_NAME if state.ahead(len(name)) == name), key=len, default=None)
     if known is None:
         return False
-    found.zone = find_zone(ZONES_BY_NAME[known])
-    found.place += len(known)
+    state.zone = find_zone(ZONES_BY_NAME[known])
+    state.place += len(known)
     return True
 
 
-def _read_offset(found: _Found) -> bool:
+def _read_offset(state: _Found) -> bool:
     """Read `Z`, or `+hh[[:]mm[[:]ss[[:.]SSS]]]`."""
-    if found.ahead(1) in ("Z", "z"):
-        found.place += 1
-        found.zone = Zone("UTC", 0)
+    if state.ahead(1) in ("Z", "z"):
+        state.place += 1
+        state.zone = Zone("UTC", 0)
         return True
-    sign = found.ahead(1)
+    sign = state.ahead(1)
     if sign not in ("+", "-"):
         return False
-    found.place += 1
+    state.place += 1
     offset, separator = 0, ""
     for number, (limit, unit) in enumerate(zip(_OFFSET_LIMITS, _OFFSET_UNITS, strict=True)):
-        if number == 1 and found.ahead(1) == ":":
+        if number == 1 and state.ahead(1) == ":":
             separator = ":"
-        if number and separator and found.ahead(1) != separator:
+        if number and separator and state.ahead(1) != separator:
             break
-        found.place += len(separator) if number else 0
-        digits = found.digits(2)
+        state.place += len(separator) if number else 0
+        digits = state.digits(2)
         if not digits and number and not separator:
             break
         if len(digits) < 2 or int(digits) > limit:
             return False
         offset += int(digits) * unit
-        found.place += 2
+        state.place += 2
     offset = -offset if sign == "-" else offset
-    found.zone = Zone(offset_text(offset, ":"), offset)
+    state.zone = Zone(offset_text(offset, ":"), offset)
     return True
 
 

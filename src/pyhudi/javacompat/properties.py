@@ -37,8 +37,8 @@ def parse_properties(data: bytes) -> dict[str, str]:
 
 @lru_cache(maxsize=_MOST_FILES)
 def _entries(data: bytes) -> tuple[tuple[str, str], ...]:
-    found = (_split(line) for line in _logical_lines(data))
-    return tuple((_unescape(key), _unescape(value)) for key, value in found)
+    pairs = (_split(line) for line in _logical_lines(data))
+    return tuple((_unescape(key), _unescape(value)) for key, value in pairs)
 
 
 def _logical_lines(data: bytes) -> Iterator[str]:

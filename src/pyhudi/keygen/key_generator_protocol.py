@@ -109,8 +109,8 @@ def bare_key(field: str, value: str | None, *, row: int) -> str:
         KeyFieldError: it is null or empty.
     """
     if not value:
-        found = "a null" if value is None else "an empty text"
-        raise KeyFieldError(f"Row {row} has {found} in the record key field '{field}'.")
+        missing = "a null" if value is None else "an empty text"
+        raise KeyFieldError(f"Row {row} has {missing} in the record key field '{field}'.")
     return value
 
 

@@ -87,12 +87,12 @@ def _late(stored: RecordVersion, incoming: RecordVersion, gaps: Gaps) -> RecordV
 
 
 def _by_merger(stored: RecordVersion, incoming: RecordVersion, merger: RecordMerger) -> RecordVersion:
-    found = merger.merge(stored.record, overlaid(incoming.record, incoming.held, stored.record))
-    if found is stored.record:
+    merged = merger.merge(stored.record, overlaid(incoming.record, incoming.held, stored.record))
+    if merged is stored.record:
         return stored
-    if found is None:
+    if merged is None:
         return replace(incoming, deletes=True)
-    return replace(incoming, record={**found, **_meta(incoming.record)})
+    return replace(incoming, record={**merged, **_meta(incoming.record)})
 
 
 def _meta(record: Record) -> dict[str, Any]:

@@ -32,8 +32,8 @@ def check_texts(value: object, argument: str, what: str = "texts") -> tuple[str,
         raise OptionError(f"{argument} is the text {value!r}; give a list of {what}, such as [{value!r}].")
     if not isinstance(value, Iterable) or isinstance(value, bytes | Mapping):
         raise OptionError(f"{argument} is {value!r:.100}, of type {type(value).__name__}; give a list of {what}.")
-    found = tuple(value)
-    for one in found:
+    strings = tuple(value)
+    for one in strings:
         if not isinstance(one, str):
             raise OptionError(f"{argument} holds {one!r:.100}, of type {type(one).__name__}; give a list of {what}.")
-    return found
+    return strings

@@ -91,14 +91,14 @@ def resolve(options: Mapping[str, object]) -> Options:
         UnsupportedError: the key asks for something that this release does not serve.
     """
     _check_mapping(options)
-    found: dict[str, tuple[str, str]] = {}
+    stated: dict[str, tuple[str, str]] = {}
     prefix = str(options.get(_NOTES_PREFIX, "_"))
     strings = _texts(options)
     is_strict = _is_strict(strings)
     for name, value in sorted(strings.items(), key=lambda option: not option[0].startswith(_SPARK_PREFIX)):
         own_name = name.removeprefix(_SPARK_PREFIX)
         if prefix and own_name.startswith(prefix) and find_key(own_name) is None:
-            found[own_name] = (name, value)
+            stated[own_name] = (name, value)
             continue
         key = _known(own_name)
         if key is None or key.status is not Status.SERVED:
@@ -107,11 +107,11 @@ def resolve(options: Mapping[str, object]) -> Options:
             continue
         check_value(key, own_name, value)
         _note_older_name(own_name, key.name)
-        earlier, earlier_value = found.get(key.name, (name, value))
+        earlier, earlier_value = stated.get(key.name, (name, value))
         if earlier_value != value and not earlier.startswith(_SPARK_PREFIX):
             raise OptionError(f"{earlier}={earlier_value} and {name}={value} are two names of one option: give one of them")
-        found[key.name] = (name, value)
-    return Options(_translate_classes({key: value for key, (_, value) in found.items()}))
+        stated[key.name] = (name, value)
+    return Options(_translate_classes({key: value for key, (_, value) in stated.items()}))
 
 
 def merge_options(*levels: Mapping[str, str]) -> dict[str, str]:

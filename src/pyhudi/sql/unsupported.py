@@ -44,8 +44,8 @@ def check(statement: Statement) -> None:
         )
     indirect.check(statement)
     if (script := _SCRIPTS.get(statement.kind)) is not None:
-        for found in _WRITES.finditer(statement.shown):
-            table = catalog_table.find(statement.session, tuple(found.group(1).split(", ")))
+        for match in _WRITES.finditer(statement.shown):
+            table = catalog_table.find(statement.session, tuple(match.group(1).split(", ")))
             if table is not None:
                 raise UnsupportedError(
                     f"{table.qualified_name} is a Hudi table, and {script} cannot write it yet: run each statement by itself."

@@ -62,10 +62,10 @@ class LocalStorage:
         with self._explained(path):
             try:
                 with opened_folder(self.root, split_path(path)) as folder, os.scandir(folder) as entries:
-                    found = [_entry_status(self.uri, prefix, entry) for entry in entries]
+                    statuses = [_entry_status(self.uri, prefix, entry) for entry in entries]
             except (FileNotFoundError, NotADirectoryError):
                 return []
-        return sorted((status for status in found if status is not None), key=attrgetter("path"))
+        return sorted((status for status in statuses if status is not None), key=attrgetter("path"))
 
     def file_names(self, path: str) -> tuple[str, ...]:
         """Return the names of the files in a folder; see the protocol. None of them is asked for its status."""
@@ -240,14 +240,14 @@ def _is_file(uri: str, path: str, entry: os.DirEntry[str]) -> bool:
     return False
 
 
-def _status(uri: str, path: str, found: os.stat_result) -> FileStatus | None:
-    if stat_bits.S_ISDIR(found.st_mode):
-        return FileStatus(path, 0, found.st_mtime_ns // 1_000_000, is_dir=True)
-    if stat_bits.S_ISREG(found.st_mode):
-        return FileStatus(path, found.st_size, found.st_mtime_ns // 1_000_000)
-    if stat_bits.S_ISLNK(found.st_mode):
+def _status(uri: str, path: str, stat: os.stat_result) -> FileStatus | None:
+    if stat_bits.S_ISDIR(stat.st_mode):
+        return FileStatus(path, 0, stat.st_mtime_ns // 1_000_000, is_dir=True)
+    if stat_bits.S_ISREG(stat.st_mode):
+        return FileStatus(path, stat.st_size, stat.st_mtime_ns // 1_000_000)
+    if stat_bits.S_ISLNK(stat.st_mode):
         return None
-    raise _no_file(uri, path, found.st_mode)
+    raise _no_file(uri, path, stat.st_mode)
 
 
 def _write_temporary(name: str, data: bytes, folder: int) -> str:

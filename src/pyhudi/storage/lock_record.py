@@ -58,9 +58,9 @@ def check_lock_elsewhere(storage: Storage, identity: str, path: str) -> None:
             return
         storage.delete(_name(identity))
     others = [_path_of(storage, other) for other in recorded if other != identity]
-    found = f"the lock file '{others[0]}'" if others else f"the one inside it, '{LOCK_FILE}'"
+    stated = f"the lock file '{others[0]}'" if others else f"the one inside it, '{LOCK_FILE}'"
     raise OptionError(
-        f"table {storage.uri} is written under {found}, this writer would take '{path}': name that one in '{LOCK_FILE_OPTION}'.{_ADVICE}"
+        f"table {storage.uri} is written under {stated}, this writer would take '{path}': name that one in '{LOCK_FILE_OPTION}'.{_ADVICE}"
     )
 
 

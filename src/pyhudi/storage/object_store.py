@@ -58,10 +58,10 @@ class ObjectStorage:
         with self._explained(path):
             system, full = self._open_at(path)
             try:
-                found = system.ls(full, detail=True)
+                entries = system.ls(full, detail=True)
             except (FileNotFoundError, NotADirectoryError):
                 return []
-        children = ((entry["name"].rstrip("/").rpartition("/")[2], entry) for entry in found)
+        children = ((entry["name"].rstrip("/").rpartition("/")[2], entry) for entry in entries)
         # Some stores list a file, or the marker object of a folder, as a child of itself.
         own = full.rstrip("/")
         return sorted(_status(prefix + name, entry) for name, entry in children if entry["name"].rstrip("/") != own)
@@ -231,8 +231,8 @@ def _status(path: str, entry: Mapping[str, Any]) -> FileStatus:
 def _modified_ms(entry: Mapping[str, Any]) -> int:
     """Return the time of the last change, which each store's package keeps under another name; 0 when it gives none."""
     names = ("mtime", "LastModified", "last_modified", "updated", "created")
-    found = next((entry[name] for name in names if entry.get(name)), 0)
-    if isinstance(found, str):
-        found = datetime.fromisoformat(found)
-    seconds = found.timestamp() if isinstance(found, datetime) else float(found)
+    modified = next((entry[name] for name in names if entry.get(name)), 0)
+    if isinstance(modified, str):
+        modified = datetime.fromisoformat(modified)
+    seconds = modified.timestamp() if isinstance(modified, datetime) else float(modified)
     return int(seconds * 1000)

@@ -25,10 +25,10 @@ class ScratchFolder:
     def stat(self, path: str) -> FileStatus | None:
         """Return the status of a file, or None when there is none."""
         try:
-            found = self._place(path).stat()
+            status = self._place(path).stat()
         except FileNotFoundError:
             return None
-        return FileStatus(path, found.st_size, found.st_mtime_ns // 1_000_000)
+        return FileStatus(path, status.st_size, status.st_mtime_ns // 1_000_000)
 
     @contextmanager
     def open_output(self, path: str) -> Iterator[BinaryIO]:

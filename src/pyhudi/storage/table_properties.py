@@ -94,9 +94,9 @@ def _load(storage: Storage, path: str) -> dict[str, str]:
     properties = parse_properties(storage.read(path, max_bytes=_MAX_BYTES))
     if not properties.get(_NAME):
         raise CorruptTableError(f"'{path}' of table {storage.uri} names no {_NAME}")
-    found, expected = properties.get(_CHECKSUM), str(checksum(properties))
-    if found is not None and found != expected:
-        raise CorruptTableError(f"'{path}' of table {storage.uri} has checksum {found}, its content gives {expected}")
+    stated, expected = properties.get(_CHECKSUM), str(checksum(properties))
+    if stated is not None and stated != expected:
+        raise CorruptTableError(f"'{path}' of table {storage.uri} has checksum {stated}, its content gives {expected}")
     return properties
 
 

@@ -77,8 +77,8 @@ def _forget_statistics(storage: Storage, config: TableConfig, before: TableSchem
 
 
 def _number(columns: RecordType, name: str) -> int | None:
-    found = columns.find(name) or columns.find(name.split(".", maxsplit=1)[0])
-    return None if found is None else found.id
+    column = columns.find(name) or columns.find(name.split(".", maxsplit=1)[0])
+    return None if column is None else column.id
 
 
 def _check_indexes(storage: Storage, config: TableConfig, changes: Sequence[Change]) -> None:

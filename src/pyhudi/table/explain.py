@@ -90,11 +90,11 @@ def _explained(work: LocalWrite) -> UpsertExplanation:
 def _row(bucket: TaskAssignment) -> dict[str, object]:
     task = bucket.task
     begins = isinstance(task, WriteTask) and task.base is None
-    found = 0 if bucket.opened is not None else bucket.updates
+    updates = 0 if bucket.opened is not None else bucket.updates
     return {
         "partition_path": task.partition_path,
         "file_id": task.file_id,
         "kind": "new" if begins else "rewritten" if isinstance(task, WriteTask) else "appended",
-        "found": found,
-        "new": bucket.inserts + bucket.updates - found,
+        "found": updates,
+        "new": bucket.inserts + bucket.updates - updates,
     }

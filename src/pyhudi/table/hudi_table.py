@@ -306,8 +306,8 @@ class HudiTable:
             # No column says where a row stands: its key is computed, and looked up.
             named = selection(self.storage, self.config.naming_columns, where, None, "snapshot", meta_columns=False)
             return self._write(Operation.DELETE, read_table(named), options)
-        found = selection(self.storage, [RECORD_KEY, PARTITION_PATH, FILE_NAME], where, None, "snapshot", meta_columns=False)
-        return self._write(Operation.DELETE_PREPPED, read_table(found), options, located=True, seen=found.snapshot.timeline.visibility)
+        rows = selection(self.storage, [RECORD_KEY, PARTITION_PATH, FILE_NAME], where, None, "snapshot", meta_columns=False)
+        return self._write(Operation.DELETE_PREPPED, read_table(rows), options, located=True, seen=rows.snapshot.timeline.visibility)
 
     def merge(self, *_: Any, **__: Any) -> WriteResult:
         """Not served yet: MERGE with conditions."""

@@ -75,9 +75,9 @@ def dangling_references(storage: Storage, row_count: RowCount) -> list[str]:
             if stat.path is None:
                 continue
             named.add(stat.path)
-            found = storage.stat(stat.path)
-            if found is None or found.size != stat.file_size_in_bytes:
-                size = "is missing" if found is None else f"has {found.size} bytes, not {stat.file_size_in_bytes}"
+            status = storage.stat(stat.path)
+            if status is None or status.size != stat.file_size_in_bytes:
+                size = "is missing" if status is None else f"has {status.size} bytes, not {stat.file_size_in_bytes}"
                 faults.append(f"'{stat.path}' of {instant.requested} {size}")
             elif stat.path in visible and row_count(storage, visible[stat.path]) != stat.num_writes:
                 faults.append(f"'{stat.path}' has not the {stat.num_writes} rows that {instant.requested} wrote")
@@ -90,11 +90,11 @@ def garbage(storage: Storage) -> list[str]:
     """
     config = _config(storage)
     pending = load_full_timeline(storage, config).pending()
-    found = [f"{config.timeline_path}/{instant.file_name(config.layout)}" for instant in pending]
-    found += [status.path for status in storage.list(".hoodie/.temp")]
-    found += [status.path for folder in (".hoodie", config.timeline_path) for status in _left_overs(storage, folder)]
-    found += [BACKUP] if storage.stat(BACKUP) is not None else []
-    return found + list(_unnamed_data_files(storage, config))
+    leftovers = [f"{config.timeline_path}/{instant.file_name(config.layout)}" for instant in pending]
+    leftovers += [status.path for status in storage.list(".hoodie/.temp")]
+    leftovers += [status.path for folder in (".hoodie", config.timeline_path) for status in _left_overs(storage, folder)]
+    leftovers += [BACKUP] if storage.stat(BACKUP) is not None else []
+    return leftovers + list(_unnamed_data_files(storage, config))
 
 
 def _unnamed_data_files(storage: Storage, config: TableConfig) -> Iterator[str]:

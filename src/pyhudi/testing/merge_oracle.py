@@ -59,8 +59,8 @@ class Oracle:
 
     def difference(self, rows: Iterable[Row]) -> str:
         """Return in words which rows are missing and which are too many."""
-        found, expected = _counted(rows), _counted(self.stored.values())
-        return f"missing: {sorted((expected - found).elements())}; too many: {sorted((found - expected).elements())}"
+        actual, expected = _counted(rows), _counted(self.stored.values())
+        return f"missing: {sorted((expected - actual).elements())}; too many: {sorted((actual - expected).elements())}"
 
     def put(self, rows: Iterable[Row]) -> None:
         """Add rows, each in place of the one of its key unless it comes late."""

@@ -122,11 +122,11 @@ class TableMachine(RuleBasedStateMachine):
         except (Crashed, HudiError, KeyboardInterrupt) as error:
             note(f"{operation} failed at call {at}: {error}")
             self.recovered = False
-            found = self.driver.read(self.storage)
-            if after.agrees(found):
+            stored_rows = self.driver.read(self.storage)
+            if after.agrees(stored_rows):
                 self.oracle = after
             else:
-                assert self.oracle.agrees(found), f"neither before nor after: {self.oracle.difference(found)}"
+                assert self.oracle.agrees(stored_rows), f"neither before nor after: {self.oracle.difference(stored_rows)}"
         else:
             self.oracle = after
             self.recovered = self.recovered and not failing.struck
@@ -134,8 +134,8 @@ class TableMachine(RuleBasedStateMachine):
     @invariant()
     def rows_are_those_of_the_oracle(self) -> None:
         """Read the table again and compare."""
-        found = self.driver.read(self.storage)
-        assert self.oracle.agrees(found), self.oracle.difference(found)
+        rows = self.driver.read(self.storage)
+        assert self.oracle.agrees(rows), self.oracle.difference(rows)
 
     @invariant()
     def timeline_is_well_formed(self) -> None:

@@ -64,10 +64,10 @@ class StorageSuite:
     def test_listing_shows_direct_children_sorted(self, storage: Storage) -> None:
         for path in ("p/b", "p/a", "p/c/deep", "q/x"):
             storage.create(path, b"12")
-        found = storage.list("p")
-        assert [(status.path, status.is_dir) for status in found] == [("p/a", False), ("p/b", False), ("p/c", True)]
-        assert found[0].size == 2
-        assert found[0].name == "a"
+        listing = storage.list("p")
+        assert [(status.path, status.is_dir) for status in listing] == [("p/a", False), ("p/b", False), ("p/c", True)]
+        assert listing[0].size == 2
+        assert listing[0].name == "a"
         assert [status.path for status in storage.list("")] == ["p", "q"]
         assert storage.file_names("p") == ("a", "b")
         assert storage.file_names("") == ()

@@ -156,13 +156,13 @@ def archived_rows(storage: Storage, config: TableConfig, rows: RowReader, column
     """Yield the rows of all archived instants by requested time; one that a cut archival left in two files comes
     once. `columns` are the first of `COLUMNS`, at least three.
     """
-    found = {
+    rows_by_key = {
         (row["instantTime"], row["action"]): ArchivedRow(*(row[column] for column in columns))
         for file in history_files(storage, config)
         for row in rows(storage, file.path, columns)
     }
-    for key in sorted(found):
-        yield found[key]
+    for key in sorted(rows_by_key):
+        yield rows_by_key[key]
 
 
 def _current_number(storage: Storage, config: TableConfig) -> int | None:

@@ -51,14 +51,14 @@ def _of_layout_2(storage: Storage, config: TableConfig, rows: RowReader) -> Iter
 
 
 def _of_layout_1(storage: Storage, config: TableConfig) -> Iterator[ArchivedInstant]:
-    found: dict[tuple[str, str], ArchivedInstant] = {}
+    by_key: dict[tuple[str, str], ArchivedInstant] = {}
     for file in sorted(_archive_files(storage, config), key=_number):
         for entry in decode_archive(storage.read(file.path, max_bytes=MAX_ARCHIVE_FILE_BYTES)):
             if entry.state.upper() == State.COMPLETED.name:
                 instant = Instant(entry.requested, _action(storage, entry.action), State.COMPLETED)
-                found[entry.requested, entry.action] = ArchivedInstant(instant, entry.metadata, entry.transition_time)
-    for key in sorted(found):
-        yield found[key]
+                by_key[entry.requested, entry.action] = ArchivedInstant(instant, entry.metadata, entry.transition_time)
+    for key in sorted(by_key):
+        yield by_key[key]
 
 
 def _archive_files(storage: Storage, config: TableConfig) -> list[FileStatus]:

@@ -70,12 +70,12 @@ def timeline_files(storage: Storage, config: TableConfig) -> dict[str, int | Non
     path = config.timeline_path
     if config.layout == 1:
         return {status.name: status.modified_ms for status in storage.list(path) if not status.is_dir}
-    found: dict[str, int | None] = dict.fromkeys(storage.file_names(path))
-    for name in found:
+    files: dict[str, int | None] = dict.fromkeys(storage.file_names(path))
+    for name in files:
         if "_" not in name and (instant := parse_instant(name, 2)) is not None and instant.is_completed:
             status = storage.stat(f"{path}/{name}")
-            found[name] = None if status is None else status.modified_ms
-    return found
+            files[name] = None if status is None else status.modified_ms
+    return files
 
 
 def _instants(files: Mapping[str, int | None], layout: int) -> list[tuple[Instant, int | None]]:
@@ -93,9 +93,9 @@ def _repeated_completions(storage: Storage, config: TableConfig, instants: Itera
         if instant.is_completed:
             by_action.setdefault((instant.requested, instant.action), []).append(instant)
     repeated: set[Instant] = set()
-    for found in by_action.values():
-        if len(found) > 1:
-            first, *others = sorted(found, key=lambda instant: instant.completed or "")
+    for completions in by_action.values():
+        if len(completions) > 1:
+            first, *others = sorted(completions, key=lambda instant: instant.completed or "")
             for other in others:
                 _check_same_content(storage, config, first, other)
             repeated.update(others)
@@ -114,7 +114,7 @@ def _check_same_content(storage: Storage, config: TableConfig, first: Instant, o
         )
 
 
-def _times_of_files(found: Iterable[tuple[Instant, int | None]], config: TableConfig) -> dict[str, str]:
+def _times_of_files(files: Iterable[tuple[Instant, int | None]], config: TableConfig) -> dict[str, str]:
     """Completion times of instants whose names hold none: the time of the last change of their files, as Hudi takes
     it.
     """
@@ -122,7 +122,7 @@ def _times_of_files(found: Iterable[tuple[Instant, int | None]], config: TableCo
     zone = zone_of(config.timeline_zone if config.layout == 1 else "LOCAL")
     return {
         instant.requested: format_instant(datetime.fromtimestamp(modified_ms / 1000, UTC), zone)
-        for instant, modified_ms in found
+        for instant, modified_ms in files
         if modified_ms is not None and instant.is_completed and instant.completed is None and instant.action is not Action.SAVEPOINT
     }
 

@@ -51,10 +51,10 @@ class Timeline:
         committed = frozenset(instant.requested for instant in self.data_instants())
         pending = self.hidden.union(instant.requested for instant in self.pending()) - committed
         object.__setattr__(self, "visibility", Visibility(committed, self.origin, self.until, pending))
-        found: dict[str, tuple[Instant, ...]] = {}
+        by_time: dict[str, tuple[Instant, ...]] = {}
         for instant in self.instants:
-            found[instant.requested] = (*found.get(instant.requested, ()), instant)
-        object.__setattr__(self, "_by_time", found)
+            by_time[instant.requested] = (*by_time.get(instant.requested, ()), instant)
+        object.__setattr__(self, "_by_time", by_time)
 
     def completed(self) -> tuple[Instant, ...]:
         """Return the instants that are done."""

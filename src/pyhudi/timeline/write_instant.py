@@ -82,14 +82,14 @@ class TimelineWriter:
         """Decide a create that failed by looking: the content's random sync marker tells our file from any other."""
         name = instant_path(self.config, instant)
         try:
-            found = read_bytes(self.storage, self.config, instant)
+            stored = read_bytes(self.storage, self.config, instant)
         except FileNotFoundError:
             raise error from None
         except StorageError as unanswered:
             raise UnknownOutcomeError(
                 f"no answer whether '{name}' of table {self.storage.uri} was created; look at the table's history"
             ) from unanswered
-        if found == content:
+        if stored == content:
             return instant
         if isinstance(error, AlreadyExistsError):
             raise ConflictError(f"another writer completed {instant.requested} as '{name}' of table {self.storage.uri}")

@@ -92,8 +92,8 @@ def merge_history(storage: Storage, config: TableConfig, limits: MergeLimits) ->
 
 def _merge_level(storage: Storage, config: TableConfig, level: int, limits: MergeLimits) -> bool:
     number, files = current_manifest(storage, config)
-    found = sorted((file for file in files if file.level == level), key=lambda file: file.name)
-    merged = _candidates(found, limits) if len(found) >= limits.files else ()
+    of_level = sorted((file for file in files if file.level == level), key=lambda file: file.name)
+    merged = _candidates(of_level, limits) if len(of_level) >= limits.files else ()
     if len(merged) < 2:
         return False
     name = f"{min(file.first for file in merged)}_{max(file.last for file in merged)}_{level + 1}.parquet"

@@ -47,9 +47,9 @@ def check_files(storage: Storage, stats: Iterable[WriteStat]) -> None:
     """
     for stat in stats:
         for path, written in stat.files.items():
-            found = storage.stat(path)
-            if found is None or found.size != written or not found.size:
-                size = "is not there" if found is None else f"has {found.size} bytes"
+            status = storage.stat(path)
+            if status is None or status.size != written or not status.size:
+                size = "is not there" if status is None else f"has {status.size} bytes"
                 raise StorageError(f"data file '{path}' of table {storage.uri} {size}, {written} were written.")
 
 

@@ -26,8 +26,8 @@ def marked_files(storage: Storage, instant: str) -> frozenset[str] | None:
     Raises:
         CorruptTableError: an entry is not the name of a marker.
     """
-    found = _markers(storage, instant)
-    return None if found is None else frozenset(marker.data_path for marker in found if marker.type is not MarkerType.APPEND)
+    markers = _markers(storage, instant)
+    return None if markers is None else frozenset(marker.data_path for marker in markers if marker.type is not MarkerType.APPEND)
 
 
 def marked_appends(storage: Storage, instant: str) -> frozenset[str]:

@@ -151,9 +151,9 @@ def begin(
         LockTimeoutError: another writer held the lock for too long.
         UnsupportedError: the table has features, or pending services, that this release cannot write beside.
     """
-    with locked_table(storage, wait_s, clock, ids) as found:
-        check_nothing_planned(found)
-        table = roll_back(found)
+    with locked_table(storage, wait_s, clock, ids) as unlocked:
+        check_nothing_planned(unlocked)
+        table = roll_back(unlocked)
         transaction = Transaction(table, operation, metadata_table, notes or {})
         try:
             yield transaction

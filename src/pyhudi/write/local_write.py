@@ -167,7 +167,7 @@ def sizing_of(
         stage.view, profile, row_bytes, write_config.writer, write_config.small_file_candidates, beside_updates=columns is None
     )
     pending = stage.view.pending_compaction if config.is_merge_on_read and config.layout == 1 else None
-    compacting = None if pending is None else {group: found.instant for group, found in pending.items()}
+    compacting = None if pending is None else {group: compaction.instant for group, compaction in pending.items()}
     return Sizing(files, row_bytes, write_config.writer, config.is_merge_on_read, columns, compacting)
 
 

@@ -129,10 +129,10 @@ class CellArrays(Cells):
 
 def _tails(payload: bytes) -> Numbers:
     """Return where the ends of keys are, and perhaps what looks like one."""
-    found = np.flatnonzero(np.frombuffer(payload, np.uint8) == KEY_TAIL[1]) - 1
-    found = found[(found >= ROW) & (found <= len(payload) - len(KEY_TAIL))]
-    found = found[_numbers_at(payload, ">u8", found) == int.from_bytes(KEY_TAIL[:_WORD], "big")]
-    tails: Numbers = found[_numbers_at(payload, ">u2", found + _WORD) == int.from_bytes(KEY_TAIL[_WORD:], "big")]
+    offsets = np.flatnonzero(np.frombuffer(payload, np.uint8) == KEY_TAIL[1]) - 1
+    offsets = offsets[(offsets >= ROW) & (offsets <= len(payload) - len(KEY_TAIL))]
+    offsets = offsets[_numbers_at(payload, ">u8", offsets) == int.from_bytes(KEY_TAIL[:_WORD], "big")]
+    tails: Numbers = offsets[_numbers_at(payload, ">u2", offsets + _WORD) == int.from_bytes(KEY_TAIL[_WORD:], "big")]
     return tails
 
 

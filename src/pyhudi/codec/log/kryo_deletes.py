@@ -79,12 +79,12 @@ def _array_of_deletes(stream: KryoStream) -> DeletedKeys:
 
 def _delete(stream: KryoStream) -> tuple[tuple[str, str | None], object]:
     stream.expect(_DELETE)
-    found = stream.known()
-    if found is NEW:
+    record = stream.known()
+    if record is NEW:
         index = stream.reserve()
-        found = _key(stream), _ordering(stream)
-        stream.keep(index, found)
-    match found:
+        record = _key(stream), _ordering(stream)
+        stream.keep(index, record)
+    match record:
         case ((str(key), str() | None as path), value):
             return (key, path), value
     raise CorruptTableError("a delete block refers to something else where a delete must be")
@@ -92,13 +92,13 @@ def _delete(stream: KryoStream) -> tuple[tuple[str, str | None], object]:
 
 def _key(stream: KryoStream) -> tuple[str, str | None]:
     stream.expect(_KEY)
-    found = stream.known()
-    if found is NEW:
+    path_and_key = stream.known()
+    if path_and_key is NEW:
         index = stream.reserve()
         path = stream.text()
-        found = stream.text(), path
-        stream.keep(index, found)
-    match found:
+        path_and_key = stream.text(), path
+        stream.keep(index, path_and_key)
+    match path_and_key:
         case (str(key), str() | None as path):
             return key, path
     raise CorruptTableError("a delete block has a delete without record key")

@@ -49,12 +49,12 @@ def decode_positions(text: str, most: int = MOST_POSITIONS) -> array[int]:
     Raises:
         CorruptTableError: the text is no such bitmap, or holds more positions.
     """
-    found = array("q")
+    decoded = array("q")
     for start, values in iter_containers(text, most):
-        found.extend([start + value for value in values])
-    if not _ascending(found):
+        decoded.extend([start + value for value in values])
+    if not _ascending(decoded):
         raise CorruptTableError(NOT_IN_ORDER)
-    return found
+    return decoded
 
 
 def iter_containers(text: str, most: int = MOST_POSITIONS) -> Iterator[tuple[int, array[int]]]:
@@ -196,12 +196,12 @@ def _values(cursor: Cursor, container: _Container) -> array[int]:
 def _runs(cursor: Cursor, most: int) -> array[int]:
     (runs,) = _shorts(cursor, 1)
     bounds = _shorts(cursor, 2 * runs)
-    found = array("H")
+    values = array("H")
     for first, more in zip(bounds[::2], bounds[1::2], strict=True):
-        if first + more >= _CONTAINER_VALUES or len(found) + more + 1 > most:
+        if first + more >= _CONTAINER_VALUES or len(values) + more + 1 > most:
             raise CorruptTableError("the positions of a log block have a run that is too long")
-        found.extend(range(first, first + more + 1))
-    return found
+        values.extend(range(first, first + more + 1))
+    return values
 
 
 def _set_bits(bitmap: bytes) -> Iterator[int]:

@@ -99,16 +99,16 @@ class ColumnDecoder:
         Raises:
             CorruptTableError: a record does not end where its length says, or holds what its schema does not allow.
         """
-        found = []
+        decoded = []
         for field in self._plan.fields:
             column = self._column(field, wanted=field.field.name in columns)
             if column is not None:
-                found.append((field.field.with_nullable(True), column))
+                decoded.append((field.field.with_nullable(True), column))
             if (self._at > self._ends).any():
                 raise CorruptTableError(f"field '{field.field.name}' of an Avro record goes on behind the record's end")
         if (self._at != self._ends).any():
             raise CorruptTableError("the records of an Avro block do not have the lengths before them")
-        return pa.Table.from_arrays([column for _, column in found], schema=pa.schema([one for one, _ in found]))
+        return pa.Table.from_arrays([column for _, column in decoded], schema=pa.schema([one for one, _ in decoded]))
 
     def _column(self, field: PlannedField, *, wanted: bool) -> pa.Array | None:
         indices: Places | slice = slice(None)

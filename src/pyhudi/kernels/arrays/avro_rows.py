@@ -144,12 +144,12 @@ def _physical(avro: Json) -> Json:
 def _rows(framed: memoryview, lengths: Sequence[int], schema: Json) -> list[dict[str, Any]]:
     source = io.BytesIO(b"".join((varint(len(lengths)), framed, b"\x00")))
     try:
-        found = fastavro.schemaless_reader(source, schema, None)
+        rows = fastavro.schemaless_reader(source, schema, None)
     except _DECODING_ERRORS as error:
         raise CorruptTableError(f"the records of an Avro block do not follow its schema ({type(error).__name__}: {error})") from None
-    if not isinstance(found, list) or [_LENGTH.unpack(row[_FRAME])[0] for row in found] != lengths or source.read(1):
+    if not isinstance(rows, list) or [_LENGTH.unpack(row[_FRAME])[0] for row in rows] != lengths or source.read(1):
         raise CorruptTableError("the records of an Avro block do not have the lengths before them")
-    return [row[_ROW] for row in found]
+    return [row[_ROW] for row in rows]
 
 
 def _column(rows: Sequence[dict[str, Any]], field: pa.Field) -> pa.Array:

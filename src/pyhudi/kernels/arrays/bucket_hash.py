@@ -31,13 +31,13 @@ def list_hashes(keys: pa.StringArray, fields: Collection[str]) -> npt.NDArray[np
     if not pc.any(_composite(keys)).as_py():
         return ((np.uint32(_FACTOR) + string_hashes(keys)) & _NOT_NEGATIVE).astype(np.int64)
     values = [hash_values(key, fields) for key in keys.to_pylist()]
-    found = np.ones(len(values), np.uint32)
+    hashed = np.ones(len(values), np.uint32)
     for index in range(max(map(len, values))):
         having = np.flatnonzero([len(parts) > index for parts in values])
         strings = [values[row][index] for row in having]
         hashes = string_hashes(pa.array(strings, pa.string()).fill_null(""))
-        found[having] = found[having] * np.uint32(_FACTOR) + hashes
-    return (found & _NOT_NEGATIVE).astype(np.int64)
+        hashed[having] = hashed[having] * np.uint32(_FACTOR) + hashes
+    return (hashed & _NOT_NEGATIVE).astype(np.int64)
 
 
 def ring_hashes(keys: pa.StringArray, fields: Collection[str]) -> npt.NDArray[np.int64]:
@@ -45,10 +45,10 @@ def ring_hashes(keys: pa.StringArray, fields: Collection[str]) -> npt.NDArray[np
     if pc.any(_composite(keys)).as_py():
         joined = ("".join("null" if value is None else value for value in hash_values(key, fields)) for key in keys.to_pylist())
         keys = pa.array(joined, pa.string())
-    found = np.empty(len(keys), np.uint32)
+    hashed = np.empty(len(keys), np.uint32)
     for indices, block in equal_length_blocks(keys):
-        found[indices] = _xxh32(block)
-    return (found & _NOT_NEGATIVE).astype(np.int64)
+        hashed[indices] = _xxh32(block)
+    return (hashed & _NOT_NEGATIVE).astype(np.int64)
 
 
 def ring_places(ends: Sequence[int], hashes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -91,7 +91,7 @@ def _named_values(key: str) -> Iterator[tuple[str, str]]:
 
 def string_hashes(texts: pa.StringArray) -> Words:
     """Return Java's `String.hashCode` of each text: a polynomial of its UTF-16 units with factor 31, in 32 bits."""
-    found = np.zeros(len(texts), np.uint32)
+    hashed = np.zeros(len(texts), np.uint32)
     is_ascii = pc.all(pc.string_is_ascii(texts), min_count=0).as_py()
     for indices, block in equal_length_blocks(texts if is_ascii else _utf_16(texts)):
         units = block if is_ascii else block.view("<u2")
@@ -99,8 +99,8 @@ def string_hashes(texts: pa.StringArray) -> Words:
         for unit in range(units.shape[1]):
             hashes *= np.uint32(_FACTOR)
             hashes += units[:, unit]
-        found[indices] = hashes
-    return found
+        hashed[indices] = hashes
+    return hashed
 
 
 def _utf_16(texts: pa.StringArray) -> pa.BinaryArray:

@@ -41,9 +41,9 @@ def read_dates(texts: pa.StringArray, pattern: Sequence[Token], zone: Zone | Non
         return None
     if not has_offset and (zone is None or zone.fixed is None):
         return None
-    found = pc.extract_regex(texts, "^" + "".join(_expression(token) for token in pattern) + "$")
-    read = pc.is_valid(found).to_numpy(zero_copy_only=False).copy()
-    parts = {name: pc.struct_field(found, [name]) for name in names}
+    groups = pc.extract_regex(texts, "^" + "".join(_expression(token) for token in pattern) + "$")
+    read = pc.is_valid(groups).to_numpy(zero_copy_only=False).copy()
+    parts = {name: pc.struct_field(groups, [name]) for name in names}
     millis = np.zeros(len(texts), np.int64)
     numbers = {name: _numbers(part) for name, part in parts.items() if name not in ("S", "Z")}
     for name, (lowest, highest) in _LIMITS.items():

@@ -61,21 +61,21 @@ def generations(groups: Places, commit_time_deletes: Mask) -> Places:
     indices = np.arange(len(groups))
     last = np.full(int(groups.max()) + 1, -1)
     np.maximum.at(last, groups[commit_time_deletes], indices[commit_time_deletes])
-    found: Places = np.sign(indices - last[groups])
-    return found
+    relative: Places = np.sign(indices - last[groups])
+    return relative
 
 
 def codes(column: pa.ChunkedArray | pa.Array) -> Places:
     """Return numbers without gaps, alike for equal values of a column without nulls."""
     values = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     encoded = values if pt.is_dictionary(values.type) else values.dictionary_encode()
-    found: Places = encoded.indices.to_numpy().astype(np.int64)
-    return found
+    numbered: Places = encoded.indices.to_numpy().astype(np.int64)
+    return numbered
 
 
 def ranks(column: pa.ChunkedArray) -> Places:
     """Return ranks of ordering values: null first, then as Java orders them, equal values alike."""
     values = in_java_order(column) if pt.is_floating(column.type) else column.combine_chunks()
-    found: Places = pc.rank(values, tiebreaker="dense").to_numpy().astype(np.int64)
-    found[values.is_null().to_numpy(zero_copy_only=False)] = 0
-    return found
+    ranked: Places = pc.rank(values, tiebreaker="dense").to_numpy().astype(np.int64)
+    ranked[values.is_null().to_numpy(zero_copy_only=False)] = 0
+    return ranked

@@ -101,11 +101,11 @@ def _of_millis(
     else:
         retained, zone = local - local % (fineness(settings.output) or DAY_MS), UTC_ZONE
     encoded = pa.array(retained, mask=_nulls(column)).dictionary_encode(null_encoding="encode")
-    found: list[str | None] = [
+    written: list[str | None] = [
         settings.text(None, field=field, row=0) if value is None else date_text(settings.output, value, zone)
         for value in encoded.dictionary.to_pylist()
     ]
-    return encoded.indices.to_numpy().astype(np.int64), found
+    return encoded.indices.to_numpy().astype(np.int64), written
 
 
 def _on_clocks(millis: Codes, zone: Zone, settings: TimestampText) -> Codes | None:

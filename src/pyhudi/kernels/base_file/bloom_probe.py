@@ -43,13 +43,13 @@ def might_contain(bloom: BloomFilter, keys: pa.StringArray) -> Mask:
     rows = [np.frombuffer(row, np.uint8) for row in bloom.rows]
     if any(len(row) > _SAMPLE_BYTES and (row[:_SAMPLE_BYTES] == 0xFF).all() for row in rows):
         return np.ones(len(keys), bool)
-    found = np.zeros(len(keys), bool)
+    possible = np.zeros(len(keys), bool)
     for indices, positions in positions_by_key(keys, bloom.bits, bloom.hashes):
-        open_rows = [np.ones(len(found[indices]), bool) for _ in rows]
+        open_rows = [np.ones(len(possible[indices]), bool) for _ in rows]
         for at in positions:
             for maybe, row in zip(open_rows, rows, strict=True):
                 np.logical_and(maybe, row[at >> 3] >> (at & 7).astype(np.uint8) & 1, out=maybe)
             if not any(maybe.any() for maybe in open_rows):
                 break
-        found[indices] = np.logical_or.reduce(open_rows)
-    return found
+        possible[indices] = np.logical_or.reduce(open_rows)
+    return possible

@@ -206,12 +206,12 @@ def _is_promoted(stored: pa.DataType, table: pa.DataType) -> bool:
 def _within_groups(parquet: pq.ParquetFile, groups: Sequence[int], places: Places) -> Places:
     """Return places in the file as places among the rows of some of its row groups."""
     starts = np.cumsum([0, *(parquet.metadata.row_group(number).num_rows for number in range(parquet.num_row_groups))])
-    found, begin = [np.empty(0, np.int64)], 0
+    within, begin = [np.empty(0, np.int64)], 0
     for number in groups:
         first, last = np.searchsorted(places, [starts[number], starts[number + 1]])
-        found.append(places[first:last] - starts[number] + begin)
+        within.append(places[first:last] - starts[number] + begin)
         begin += int(starts[number + 1] - starts[number])
-    return np.concatenate(found)
+    return np.concatenate(within)
 
 
 def _without(batch: pa.RecordBatch, begin: int, places: Places) -> pa.RecordBatch:
@@ -254,10 +254,10 @@ def _typed(
         _repeated(constants[field.name], field.type, batch.num_rows) if field.name in constants else rows.column(field.name)
         for field in needed
     ]
-    found = pa.Table.from_arrays(columns, schema=needed)
+    table = pa.Table.from_arrays(columns, schema=needed)
     if filter_ is not None:
-        found = passing(found, filter_).select(wanted.names)
-    yield from found.combine_chunks().to_batches()
+        table = passing(table, filter_).select(wanted.names)
+    yield from table.combine_chunks().to_batches()
 
 
 def _check_types(storage: Storage, file: BaseFile, physical: pa.Schema, table: pa.Schema) -> None:

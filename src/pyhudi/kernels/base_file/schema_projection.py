@@ -45,8 +45,8 @@ class Alignment:
         field = self.file.record.find(name)
         if field is None:
             return name
-        found = self.table.record.by_id(field.id)
-        return None if found is None else found.name
+        field_of_table = self.table.record.by_id(field.id)
+        return None if field_of_table is None else field_of_table.name
 
     def rows(self, stored: pa.Table) -> pa.Table:
         """Return rows of the file with today's names and types, without the columns that were dropped.

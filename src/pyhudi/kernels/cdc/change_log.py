@@ -51,8 +51,8 @@ def images(entries: pa.Table, name: str, schema: pa.Schema, instant: str) -> tup
     """
     column = entries.column(name).combine_chunks()
     there = column.is_valid()
-    found = column.filter(there)
-    rows = pa.Table.from_arrays(found.flatten(), schema=pa.schema(list(found.type)))
+    present = column.filter(there)
+    rows = pa.Table.from_arrays(present.flatten(), schema=pa.schema(list(present.type)))
     other = alignment(schema, instant)
     try:
         return conform(promoted_rows(rows, schema) if other is None else other.rows(rows), schema), there

@@ -96,13 +96,13 @@ def _looked_up(storage: Storage, context: RecordContext, after: SliceTask, entri
     keys = entries.column("record_key").combine_chunks()
     rows = pa.Table.from_batches(_rows(storage, context, after, keys), schema=_schema(context, None))
     indices = pc.index_in(keys, value_set=rows.column(RECORD_KEY).combine_chunks())
-    found = json_rows(rows).take(indices)
+    values = json_rows(rows).take(indices)
     deleted = pc.equal(entries.column("op"), DELETED).combine_chunks()
-    missing = pc.and_(pc.invert(deleted), found.is_null())
+    missing = pc.and_(pc.invert(deleted), values.is_null())
     if pc.any(missing).as_py():
         key = keys.filter(missing)[0].as_py()
         raise CorruptTableError(f"it has an entry of key '{key}', which base file '{_path(after)}' has not")
-    return pc.if_else(deleted, pa.scalar(None, pa.string()), found)
+    return pc.if_else(deleted, pa.scalar(None, pa.string()), values)
 
 
 def _compared(storage: Storage, context: RecordContext, task: ChangeTask) -> Iterator[pa.RecordBatch]:

@@ -59,11 +59,11 @@ def find_keys(
     """
     encoded = keys.dictionary_encode()
     rows, numbers = rows_of_keys(storage, file, encoded.dictionary, virtual_key, precheck)
-    found = np.full(len(encoded.dictionary), _ABSENT, np.int64)
-    found[numbers] = rows
-    if len(rows) > np.count_nonzero(found >= 0):
-        found[np.bincount(numbers, minlength=len(found)) > 1] = SEVERAL
-    return pa.array(found, mask=found == _ABSENT).take(encoded.indices)
+    row_of_key = np.full(len(encoded.dictionary), _ABSENT, np.int64)
+    row_of_key[numbers] = rows
+    if len(rows) > np.count_nonzero(row_of_key >= 0):
+        row_of_key[np.bincount(numbers, minlength=len(row_of_key)) > 1] = SEVERAL
+    return pa.array(row_of_key, mask=row_of_key == _ABSENT).take(encoded.indices)
 
 
 def rows_of_keys(
@@ -84,7 +84,7 @@ def rows_of_keys(
     nothing = np.empty(0, np.int64)
     if not len(wanted):
         return nothing, nothing
-    found = [(nothing, nothing)]
+    parts = [(nothing, nothing)]
     with open_fragment(storage, file.path) as fragment:
         asked = _possible(footer_entries(fragment), wanted, fragment.metadata.num_rows, precheck)
         values = wanted if len(asked) == len(wanted) else wanted.take(pa.array(asked))
@@ -92,9 +92,9 @@ def rows_of_keys(
         for stored in _stored_keys(storage, file, fragment, virtual_key) if len(asked) else ():
             indices = pc.index_in(stored, value_set=values)
             rows = np.flatnonzero(pc.is_valid(indices).to_numpy(zero_copy_only=False))
-            found.append((rows + begin, asked[indices.drop_null().to_numpy()]))
+            parts.append((rows + begin, asked[indices.drop_null().to_numpy()]))
             begin += len(stored)
-    return np.concatenate([rows for rows, _ in found]), np.concatenate([numbers for _, numbers in found])
+    return np.concatenate([rows for rows, _ in parts]), np.concatenate([numbers for _, numbers in parts])
 
 
 def _stored_keys(

@@ -23,10 +23,10 @@ def positions_of(block: LogBlock) -> Places:
         CorruptTableError: they are damaged.
     """
     parts = [np.frombuffer(values, np.uint16) + np.int64(start) for start, values in iter_containers(block.header.positions or "")]
-    found = np.concatenate([np.empty(0, np.int64), *parts])
-    if (np.diff(found) <= 0).any():
+    positions = np.concatenate([np.empty(0, np.int64), *parts])
+    if (np.diff(positions) <= 0).any():
         raise CorruptTableError(NOT_IN_ORDER)
-    return found
+    return positions
 
 
 def last_position(block: LogBlock) -> int:

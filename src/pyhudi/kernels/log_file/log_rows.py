@@ -85,11 +85,11 @@ def slice_blocks(storage: Storage, block_part: FileSlice, layout: int) -> list[L
     for log in block_part.logs:
         if not log.name.is_cdc:
             with corrupt_as_error(storage, log.path), storage.open_input(log.path) as source:
-                found = list(scan_blocks(source, log.path, log.size))
+                scanned = list(scan_blocks(source, log.path, log.size))
             # Logs named by their slice's instant were there before an upgrade from version 6, and hold blocks of several instants.
             if layout >= OWN_LOG_FILES and not log.is_shared and log.name.instant != block_part.base_instant:
-                check_own_blocks(storage, log, found, _READ_OPTIMIZED)
-            blocks += found
+                check_own_blocks(storage, log, scanned, _READ_OPTIMIZED)
+            blocks += scanned
     return blocks
 
 
@@ -146,12 +146,12 @@ def read_log_rows(
     numbers: list[Places] = []
     for number, (block, content) in enumerate(_contents(storage, blocks)):
         try:
-            found = [_of_part(block_part, part) for block_part in _block_parts(block, content, context, wanted, base_instant)]
+            parts = [_of_part(block_part, part) for block_part in _block_parts(block, content, context, wanted, base_instant)]
         except (CorruptTableError, UnsupportedError, SchemaError, KeyFieldError) as error:
             kind = UnsupportedError if isinstance(error, UnsupportedError) else CorruptTableError
             raise kind(f"Log file '{block.path}' of the table at {storage.uri}, block at byte {block.offset}: {error}") from error
-        block_parts += found
-        numbers += [np.full(block_part.rows.num_rows, number) for block_part in found]
+        block_parts += parts
+        numbers += [np.full(block_part.rows.num_rows, number) for block_part in parts]
     return _joined(block_parts, numbers, tuple(_held(block, context) for block in blocks), wanted)
 
 

@@ -50,7 +50,7 @@ def match_base(storage: Storage, context: RecordContext, base: BaseFile | None, 
     if base is None or not len(groups):
         return BaseMatch(nothing, nothing)
     by_position = log.positions >= 0
-    rows, found = log.positions[by_position], groups[by_position]
+    rows, matched_groups = log.positions[by_position], groups[by_position]
     if len(rows):
         _check_end(storage, base, int(rows.max()), row_count(storage, base))
     if not by_position.all():
@@ -58,9 +58,9 @@ def match_base(storage: Storage, context: RecordContext, base: BaseFile | None, 
         first = np.empty(int(groups.max()) + 1, np.int64)
         first[groups[::-1]] = np.arange(len(groups))[::-1]
         more, numbers = rows_of_keys(storage, base, log.keys.take(pa.array(first[unplaced])), context.virtual_key)
-        rows, found = np.concatenate([rows, more]), np.concatenate([found, unplaced[numbers]])
+        rows, matched_groups = np.concatenate([rows, more]), np.concatenate([matched_groups, unplaced[numbers]])
     distinct, indices = np.unique(rows, return_index=True)
-    return BaseMatch(distinct, found[indices])
+    return BaseMatch(distinct, matched_groups[indices])
 
 
 def match_positions(storage: Storage, base: BaseFile, positions: Places) -> tuple[BaseMatch, Places]:
@@ -91,11 +91,11 @@ def _check_end(storage: Storage, base: BaseFile, last: int, count: int) -> None:
 def rows_at(storage: Storage, base: BaseFile, schema: pa.Schema, columns: Sequence[str], places: Places) -> pa.Table:
     """Return some columns of the rows of a base file at some places, which are ascending."""
     wanted = projected(schema, columns)
-    found: list[pa.RecordBatch] = []
+    batches: list[pa.RecordBatch] = []
     begin = 0
     for batch in iter_base_file(storage, base, schema, columns):
         first, last = np.searchsorted(places, [begin, begin + batch.num_rows])
         if first < last:
-            found.append(batch.take(pa.array(places[first:last] - begin)))
+            batches.append(batch.take(pa.array(places[first:last] - begin)))
         begin += batch.num_rows
-    return pa.Table.from_batches(found, schema=wanted)
+    return pa.Table.from_batches(batches, schema=wanted)

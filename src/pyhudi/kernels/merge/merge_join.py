@@ -70,11 +70,11 @@ class IncomingRows:
     def _folded(self, batch: pa.Table, old_rows: Places, new_rows: Places) -> MergedBatch:
         """Merge where rows take values from both sides."""
         incoming, stored = self._rows.take(pa.array(new_rows)), batch.take(pa.array(old_rows))
-        found = merge_pairs(self._context, incoming, stored)
-        self._effective[new_rows[found.changed]] = True
+        merged = merge_pairs(self._context, incoming, stored)
+        self._effective[new_rows[merged.changed]] = True
         keep = np.ones(batch.num_rows, bool)
-        keep[old_rows[found.changed]] = False
-        return MergedBatch(batch.filter(pa.array(keep)), found.rows, found.deleted)
+        keep[old_rows[merged.changed]] = False
+        return MergedBatch(batch.filter(pa.array(keep)), merged.rows, merged.deleted)
 
     def _wins(self, batch: pa.Table, old_rows: Places, new_rows: Places) -> Mask:
         if not self._context.compared_fields:

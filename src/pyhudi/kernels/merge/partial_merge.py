@@ -200,8 +200,8 @@ def _gap_mask(column: pa.ChunkedArray, field: pa.Field, gaps: Gaps) -> Mask | No
 
 
 def _mask(column: pa.ChunkedArray) -> Mask:
-    found: Mask = pc.fill_null(column, False).to_numpy().astype(bool)
-    return found
+    mask: Mask = pc.fill_null(column, False).to_numpy().astype(bool)
+    return mask
 
 
 def values_of(versions: pa.Table, sources: Mapping[str, Places], places: Places, names: Sequence[str]) -> list[pa.ChunkedArray]:

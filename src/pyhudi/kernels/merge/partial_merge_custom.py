@@ -38,13 +38,13 @@ def fold_records(
                 continue
             before[index] = number
             stored = state[index]
-            found = applied(stored, _version(context, log, records[number], number), context.merge_mode, context.gaps, context.merger)
-            changed[index] |= found is not stored
+            merged = applied(stored, _version(context, log, records[number], number), context.merge_mode, context.gaps, context.merger)
+            changed[index] |= merged is not stored
             removed[index] |= stored is not None and stored.by_commit_time
-            reinserted[index] |= removed[index] and not found.deletes
-            state[index] = found
-    deleted = np.array([found is None or found.deletes for found in state], bool)
-    return MergeOutcome(changed, deleted, reinserted), [{} if found is None else dict(found.record) for found in state]
+            reinserted[index] |= removed[index] and not merged.deletes
+            state[index] = merged
+    deleted = np.array([merged is None or merged.deletes for merged in state], bool)
+    return MergeOutcome(changed, deleted, reinserted), [{} if merged is None else dict(merged.record) for merged in state]
 
 
 def _version(context: RecordContext, log: LogRows, record: dict[str, Any], number: int) -> RecordVersion:

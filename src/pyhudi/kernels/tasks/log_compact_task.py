@@ -106,23 +106,25 @@ def run_log_compact_task(storage: Storage, context: RecordContext, settings: Wri
     return [TaskResult(_stat(task, joined, blocks, log_rows.rows.num_rows, size, spent), 0, task.path)]
 
 
-def join_rows(found: LogRows, context: RecordContext, partition_path: str) -> JoinedRows:
+def join_rows(log_rows: LogRows, context: RecordContext, partition_path: str) -> JoinedRows:
     """Return what stays of each key."""
-    groups = codes(found.keys)
-    ordering = [found.rows.column(name) for name in context.ordering_fields] if context.merge_mode is MergeMode.EVENT_TIME_ORDERING else []
-    indices = np.sort(winners(groups, ordering, found.commit_time_deletes))
-    deleted = found.deletes | found.commit_time_deletes
-    wiped = _wiped_before(groups, found.commit_time_deletes, indices)
+    groups = codes(log_rows.keys)
+    ordering = (
+        [log_rows.rows.column(name) for name in context.ordering_fields] if context.merge_mode is MergeMode.EVENT_TIME_ORDERING else []
+    )
+    indices = np.sort(winners(groups, ordering, log_rows.commit_time_deletes))
+    deleted = log_rows.deletes | log_rows.commit_time_deletes
+    wiped = _wiped_before(groups, log_rows.commit_time_deletes, indices)
     doomed = indices[deleted[indices]]
-    keys = found.rows.column(RECORD_KEY)
-    values = [found.rows.column(name) for name in context.ordering_fields]
+    keys = log_rows.rows.column(RECORD_KEY)
+    values = [log_rows.rows.column(name) for name in context.ordering_fields]
     entries: list[tuple[str, object]] = [(keys[index].as_py(), COMMIT_TIME_DELETE) for index in wiped.tolist()]
     entries += [
-        (keys[index].as_py(), COMMIT_TIME_DELETE if found.commit_time_deletes[index] or not values else _ordering(values, index))
+        (keys[index].as_py(), COMMIT_TIME_DELETE if log_rows.commit_time_deletes[index] or not values else _ordering(values, index))
         for index in doomed.tolist()
     ]
     return JoinedRows(
-        found.rows.take(pa.array(indices[~deleted[indices]])),
+        log_rows.rows.take(pa.array(indices[~deleted[indices]])),
         DeletedKeys(
             keys=tuple(key for key, _ in entries),
             partition_paths=(partition_path,) * len(entries),
@@ -142,8 +144,8 @@ def _wiped_before(groups: Places, commit_time_deletes: Mask, places: Places) -> 
 
 
 def _ordering(values: Sequence[pa.ChunkedArray], place: int) -> object:
-    found = tuple(column[place].as_py() for column in values)
-    return found[0] if len(found) == 1 else found
+    ordering = tuple(column[place].as_py() for column in values)
+    return ordering[0] if len(ordering) == 1 else ordering
 
 
 def _blocks(

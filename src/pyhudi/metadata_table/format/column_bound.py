@@ -45,13 +45,13 @@ _WRAPPERS = {
 _V1_WRAPPERS = {ValueType.DATE: "DateWrapper", ValueType.DECIMAL: "DecimalWrapper"}
 
 
-def decode_type(found: Mapping[str, Any]) -> tuple[ValueType | None, str | None]:
+def decode_type(entry: Mapping[str, Any]) -> tuple[ValueType | None, str | None]:
     """Return the type that a statistics record names beside its bounds, and what more it says of it.
 
     Raises:
         CorruptTableError: the number is of no known type.
     """
-    named = found.get("valueType")
+    named = entry.get("valueType")
     if named is None:
         return None, None
     try:

@@ -54,8 +54,8 @@ def load_definitions(storage: Storage, config: TableConfig) -> dict[str, IndexDe
     except FileNotFoundError:
         raise CorruptTableError(f"table {storage.uri} has no file {path}, which its properties name as that of its indexes") from None
     try:
-        found = json.loads(data)["indexDefinitions"]
-        return {name: _definition(name, entry) for name, entry in found.items()}
+        entries = json.loads(data)["indexDefinitions"]
+        return {name: _definition(name, entry) for name, entry in entries.items()}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise CorruptTableError(f"file {path} of table {storage.uri} is damaged ({type(error).__name__}: {error})") from None
 

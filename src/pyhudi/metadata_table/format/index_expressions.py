@@ -54,8 +54,8 @@ class Expression:
 
     def result_type(self, kind: pa.DataType) -> pa.DataType | None:
         """Return the type of its values for a column of this type, None when it is not computed of such columns."""
-        found = self.of_column(pa.array([], kind))
-        return None if found is None else found.type
+        result = self.of_column(pa.array([], kind))
+        return None if result is None else result.type
 
     def of_column(self, column: pa.Array) -> pa.Array | None:
         """Return its value for each of a column's, null for one without result; None when it is not computed of them."""
@@ -166,13 +166,13 @@ def _formatted(local: pa.Array, pattern: str | None) -> pa.Array | None:
     years = pc.year(seconds)
     is_plain = pc.and_(pc.greater_equal(years, _FIRST_YEAR), pc.less_equal(years, _LAST_YEAR))
     text = "".join(_PATTERNS.get(part, part.replace("%", "%%")) for part in _PATTERN.findall(pattern))
-    found = pc.strftime(pc.if_else(is_plain, seconds, pa.scalar(None, seconds.type)), format=text)
+    formatted = pc.strftime(pc.if_else(is_plain, seconds, pa.scalar(None, seconds.type)), format=text)
     if pc.all(is_plain, min_count=0).as_py() is not False:
-        return found
+        return formatted
     return pa.array(
         [
             _far_text(time, pattern) if plain is False else text
-            for text, time, plain in zip(found.to_pylist(), seconds, is_plain.to_pylist(), strict=True)
+            for text, time, plain in zip(formatted.to_pylist(), seconds, is_plain.to_pylist(), strict=True)
         ],
         pa.string(),
     )

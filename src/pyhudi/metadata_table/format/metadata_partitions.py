@@ -47,9 +47,9 @@ def own_slices(partition: str, slices: Iterable[FileSlice]) -> tuple[FileSlice, 
     named by file ids of the other partition: no record of a file that is there. Where no id is as it should be, all are returned, to be
     refused.
     """
-    found = sorted(slices, key=lambda slice_: slice_.group.file_id)
+    in_order = sorted(slices, key=lambda slice_: slice_.group.file_id)
     prefix = _prefix(partition)
-    return tuple([slice_ for slice_ in found if slice_.group.file_id.startswith(prefix)] or found)
+    return tuple([slice_ for slice_ in in_order if slice_.group.file_id.startswith(prefix)] or in_order)
 
 
 def within_of(partition: str, group: str) -> str:

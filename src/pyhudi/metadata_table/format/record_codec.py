@@ -94,16 +94,16 @@ def _decoded(schema: Any, what: str, value: bytes) -> MetadataRecord:
     source = io.BytesIO(value)
     try:
         # Names of the records tell the wrappers of bounds apart; unions with one record give it bare.
-        found = fastavro.schemaless_reader(source, schema, None, return_record_name=True, return_record_name_override=True)
-        return _record(found)
+        decoded = fastavro.schemaless_reader(source, schema, None, return_record_name=True, return_record_name_override=True)
+        return _record(decoded)
     except _DAMAGE as error:
         raise CorruptTableError(f"a record of {what} is damaged ({type(error).__name__}: {error})") from None
 
 
-def _record(found: Any) -> MetadataRecord:
-    kind = RecordType(found["type"])
+def _record(entry: Any) -> MetadataRecord:
+    kind = RecordType(entry["type"])
     field, read = _READERS[kind]
-    content = found[field]
+    content = entry[field]
     if content is None:
         raise CorruptTableError(f"a record of the metadata table of the kind {kind.name} has no {field}")
     return read(kind, content)
@@ -113,37 +113,37 @@ def _file_list(kind: RecordType, content: Mapping[str, Any]) -> FileList:
     return FileList(kind, {name: FileEntry(entry["size"], entry["isDeleted"]) for name, entry in content.items()})
 
 
-def _column_stats(kind: RecordType, found: Mapping[str, Any]) -> ColumnStats:
-    named, info = decode_type(found)
-    low_kind, low = decode_bound(found["minValue"], named, info)
-    high_kind, high = decode_bound(found["maxValue"], named, info)
+def _column_stats(kind: RecordType, entry: Mapping[str, Any]) -> ColumnStats:
+    named, info = decode_type(entry)
+    low_kind, low = decode_bound(entry["minValue"], named, info)
+    high_kind, high = decode_bound(entry["maxValue"], named, info)
     return ColumnStats(
         kind,
-        found["fileName"] or "",
-        found["columnName"] or "",
+        entry["fileName"] or "",
+        entry["columnName"] or "",
         low_kind or high_kind or named,
         low,
         high,
-        found["valueCount"],
-        found["nullCount"],
-        found["totalSize"],
-        found["totalUncompressedSize"],
-        found["isDeleted"],
-        found.get("isTightBound", False),
+        entry["valueCount"],
+        entry["nullCount"],
+        entry["totalSize"],
+        entry["totalUncompressedSize"],
+        entry["isDeleted"],
+        entry.get("isTightBound", False),
         info,
-        2 if found.get("valueType") or found["isDeleted"] else 1,
+        2 if entry.get("valueType") or entry["isDeleted"] else 1,
     )
 
 
-def _bloom_filter(_: RecordType, found: Mapping[str, Any]) -> BloomFilterRecord:
-    return BloomFilterRecord(found["type"], found["timestamp"], found["bloomFilter"], found["isDeleted"])
+def _bloom_filter(_: RecordType, entry: Mapping[str, Any]) -> BloomFilterRecord:
+    return BloomFilterRecord(entry["type"], entry["timestamp"], entry["bloomFilter"], entry["isDeleted"])
 
 
-def _location(_: RecordType, found: Mapping[str, Any]) -> RecordLocation:
-    file_id = found["fileId"] or ""
-    if found["fileIdEncoding"] == _UUID_ENCODING:
-        file_id = _file_id(found["fileIdHighBits"], found["fileIdLowBits"], found["fileIndex"])
-    return RecordLocation(found["partitionName"] or "", file_id, found["instantTime"], found.get("position"))
+def _location(_: RecordType, entry: Mapping[str, Any]) -> RecordLocation:
+    file_id = entry["fileId"] or ""
+    if entry["fileIdEncoding"] == _UUID_ENCODING:
+        file_id = _file_id(entry["fileIdHighBits"], entry["fileIdLowBits"], entry["fileIndex"])
+    return RecordLocation(entry["partitionName"] or "", file_id, entry["instantTime"], entry.get("position"))
 
 
 def _file_id(high: int, low: int, index: int) -> str:
@@ -151,8 +151,8 @@ def _file_id(high: int, low: int, index: int) -> str:
     return text if index == -1 else f"{text}-{index}"
 
 
-def _secondary(_: RecordType, found: Mapping[str, Any]) -> SecondaryEntry:
-    return SecondaryEntry(found["isDeleted"])
+def _secondary(_: RecordType, entry: Mapping[str, Any]) -> SecondaryEntry:
+    return SecondaryEntry(entry["isDeleted"])
 
 
 _READERS: dict[RecordType, tuple[str, Callable[[RecordType, Any], MetadataRecord]]] = {

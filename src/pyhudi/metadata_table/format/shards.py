@@ -19,24 +19,24 @@ def shards(hashed: pa.StringArray, count: int) -> Places:
     """Return the number of the file group, of `count` sorted by file id, for each of the texts, none of which is null."""
     if count == 1:
         return np.zeros(len(hashed), np.int64)
-    found = np.empty(len(hashed), np.int64)
+    numbers = np.empty(len(hashed), np.int64)
     ascii_only = pc.string_is_ascii(hashed).to_numpy(zero_copy_only=False)
     if not ascii_only.all():
         for index in np.flatnonzero(~ascii_only):
-            found[index] = shard(hashed[int(index)].as_py(), count)
-        found[ascii_only] = _of_ascii(hashed.filter(pa.array(ascii_only)), count)
-        return found
+            numbers[index] = shard(hashed[int(index)].as_py(), count)
+        numbers[ascii_only] = _of_ascii(hashed.filter(pa.array(ascii_only)), count)
+        return numbers
     return _of_ascii(hashed, count)
 
 
 def _of_ascii(keys: pa.StringArray, count: int) -> Places:
     """Java's hash of texts whose UTF-16 units are their bytes, in 32 bits, and its remainder as Java takes it."""
-    found = np.empty(len(keys), np.int64)
+    numbers = np.empty(len(keys), np.int64)
     for indices, block in equal_length_blocks(keys):
         code = np.zeros(len(block), np.uint32)
         for unit in np.ascontiguousarray(block.T):
             code *= _FACTOR
             code += unit
         # The absolute value of the least number is itself in Java, and its remainder is made positive afterwards: the same number.
-        found[indices] = np.abs(code.view(np.int32).astype(np.int64)) % count
-    return found
+        numbers[indices] = np.abs(code.view(np.int32).astype(np.int64)) % count
+    return numbers

@@ -43,10 +43,10 @@ def record_added_columns(table: DataTable, known: IndexDefinition, wanted: Index
     of_partitions: dict[str, MetadataRecord] = {}
     for path in table.view.partition_paths():
         bases = table.view.latest_base_files(path)
-        found = LocalEngine().run(
+        stats_of_slices = LocalEngine().run(
             lambda base: file_stats(table.view.storage, base.path, types, table.stored_columns(base.path, types)), list(bases)
         )
-        recorded = [stats for stats in found if stats is not None]
+        recorded = [stats for stats in stats_of_slices if stats is not None]
         for stats in (one for file in recorded for one in file.values()):
             files[keys.column_stats_key(stats.column, path, stats.file_name)] = stats
         if recorded and not any(file_slice.logs for file_slice in table.view.latest_slices(path)):
@@ -60,19 +60,19 @@ def record_added_columns(table: DataTable, known: IndexDefinition, wanted: Index
     return table.own.reloaded()
 
 
-def _unrecorded(table: DataTable, partition: str, found: Mapping[str, MetadataRecord]) -> dict[str, MetadataRecord]:
+def _unrecorded(table: DataTable, partition: str, records: Mapping[str, MetadataRecord]) -> dict[str, MetadataRecord]:
     """Return the records that are not there yet.
 
     A run that was cut off, or an earlier definition, may have left some. They must be the same: what is written now counts as written
     before all commits, so that an older record of a partition would win, and two of a file would be united.
     """
     index = table.partition(partition)
-    known = {} if index is None else dict(index.get_many(found))
+    known = {} if index is None else dict(index.get_many(records))
     for key, record in known.items():
-        now = found[key]
+        now = records[key]
         if isinstance(record, ColumnStats) and isinstance(now, ColumnStats) and not record.is_deleted and _bounds(record) != _bounds(now):
             raise StaleStatisticsError(f"it has other statistics of column '{record.column}' in {record.file_name or 'it'}, of before")
-    return {key: record for key, record in found.items() if key not in known}
+    return {key: record for key, record in records.items() if key not in known}
 
 
 def _bounds(stats: ColumnStats) -> tuple[object, ...]:

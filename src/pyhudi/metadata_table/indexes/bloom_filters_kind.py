@@ -59,9 +59,9 @@ class BloomFiltersKind:
 def _filters(storage: Storage, files: Iterable[str]) -> Iterator[tuple[str, MetadataRecord]]:
     named = ((file, parse_base_file_name(file.rpartition("/")[2])) for file in files)
     base = [(file, name) for file, name in named if name is not None and name.extension == "parquet"]
-    for found in LocalEngine().run(lambda one: _filter(storage, *one), base):
-        if found is not None:
-            yield found
+    for record in LocalEngine().run(lambda one: _filter(storage, *one), base):
+        if record is not None:
+            yield record
 
 
 def _filter(storage: Storage, file: str, name: BaseFileName) -> tuple[str, MetadataRecord] | None:

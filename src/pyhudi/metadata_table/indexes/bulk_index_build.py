@@ -78,8 +78,8 @@ def group_file_ids(table: DataTable, partition: str, slices: Sequence[FileSlice]
 
 def live_slices(table: DataTable) -> list[FileSlice]:
     """Return the slices that a snapshot reads, oldest first."""
-    found = (slice_ for path in table.view.partition_paths() for slice_ in table.view.latest_slices(path))
-    return sorted(found, key=lambda slice_: (slice_.base_instant, slice_.group))
+    slices = (slice_ for path in table.view.partition_paths() for slice_ in table.view.latest_slices(path))
+    return sorted(slices, key=lambda slice_: (slice_.base_instant, slice_.group))
 
 
 def rows_expected(table: DataTable, slices: Sequence[FileSlice]) -> int:

@@ -79,8 +79,8 @@ class _Index:
 
     def of_files(self, files: Iterable[BaseFile]) -> dict[str, MetadataRecord]:
         """Return the records of base files by key, of those that there are any of."""
-        found = LocalEngine().run(self._of_file, list(files))
-        return {key: record for key, record in found if record is not None}
+        records = LocalEngine().run(self._of_file, list(files))
+        return {key: record for key, record in records if record is not None}
 
     def of_partitions(self) -> tuple[str, ...]:
         """Return the keys of the bounds of partitions that there are; of all that there may be while the index is being built."""

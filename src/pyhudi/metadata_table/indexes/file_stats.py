@@ -58,10 +58,10 @@ def file_stats(storage: Storage, path: str, types: BoundTypes, stored: StoredCol
             return None
         indices = {footer.schema.column(index).path: index for index in range(footer.num_columns)}
         stored = stored or StoredColumns({column: column for column in types})
-        found = {column: indices.get(stored.names.get(column, "")) for column in types}
+        index_of_column = {column: indices.get(stored.names.get(column, "")) for column in types}
         return {
             column: _absent(name, column, kind, footer.num_rows, is_null=column in stored.nulls)
-            if (index := found[column]) is None
+            if (index := index_of_column[column]) is None
             else _column_stats(file, index, name, column, kind)
             for column, kind in types.items()
         }
@@ -198,11 +198,11 @@ def _bounds_of_reals(column: pa.ChunkedArray, kind: ValueType) -> tuple[object, 
         column = pa.chunked_array([as_doubles(chunk) for chunk in column.chunks], pa.float64())
     column = column.cast(pa.float64())
     numbers = column.filter(pc.invert(pc.is_nan(column)))
-    found = pc.min_max(numbers).as_py()
+    bounds = pc.min_max(numbers).as_py()
     if len(numbers) == len(column):
-        return found["min"], found["max"]
+        return bounds["min"], bounds["max"]
     # Next to NaN, infinity alone would be taken for the only value.
-    low = found["min"]
+    low = bounds["min"]
     return (-math.inf if low in (None, math.inf) else low), math.inf
 
 

@@ -126,10 +126,10 @@ _NOBODY = _Moved(NO_TEXTS, NO_TEXTS)
 
 def _by_path(file_slices: Sequence[_FileSliceOrChange]) -> dict[str, list[_FileSliceOrChange]]:
     """Return slices, or changes of them, by partition of the data table."""
-    found: dict[str, list[_FileSliceOrChange]] = defaultdict(list)
+    by_path: dict[str, list[_FileSliceOrChange]] = defaultdict(list)
     for file_slice in file_slices:
-        found[file_slice.group.partition_path].append(file_slice)
-    return found
+        by_path[file_slice.group.partition_path].append(file_slice)
+    return by_path
 
 
 def _is_by_partition(table: DataTable, partition: str) -> bool:

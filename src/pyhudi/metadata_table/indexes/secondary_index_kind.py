@@ -126,8 +126,8 @@ class _Index:
 
     def keyed(self, slice_: FileSlice) -> KeyedRows:
         """Return the keys of all rows of a slice."""
-        found = self._of(slice_, None)
-        return KeyedRows(found.keys, found.prefixes if self.by_value else found.keys)
+        secondary = self._of(slice_, None)
+        return KeyedRows(secondary.keys, secondary.prefixes if self.by_value else secondary.keys)
 
     def changes(self, change: SliceChange) -> tuple[SecondaryKeys, SecondaryKeys]:
         """Return the pairs that rows of a file group have again, and those that they no longer have."""
@@ -147,5 +147,5 @@ def _without(some: SecondaryKeys, others: SecondaryKeys) -> SecondaryKeys:
 
 
 def _joined(parts: Iterable[SecondaryKeys]) -> SecondaryKeys:
-    found = list(parts)
-    return SecondaryKeys(joined(part.keys for part in found), joined(part.prefixes for part in found))
+    all_parts = list(parts)
+    return SecondaryKeys(joined(part.keys for part in all_parts), joined(part.prefixes for part in all_parts))

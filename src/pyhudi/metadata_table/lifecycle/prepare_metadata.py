@@ -46,7 +46,7 @@ def prepare(
     schema: pa.Schema | None,
     sources: TimeAndIds,
     settings: MetadataSettings = DEFAULTS,
-    found: Found | None = None,
+    state: Found | None = None,
 ) -> tuple[TableConfig, MetadataSync | None]:
     """Return the table's properties, and the table with a metadata table that knows all completed actions; None when it shall have none.
 
@@ -59,7 +59,7 @@ def prepare(
         schema: its data columns, None while they are unknown.
         sources: of time and chance.
         settings: what options want; by default Apache Hudi's defaults.
-        found: what `find` found of it before, if that was called.
+        state: what `find` found of it before, if that was called.
 
     Raises:
         UnsupportedError: it has indexes that this release does not write, or one that somebody else has begun to build just now.
@@ -69,21 +69,21 @@ def prepare(
     config = _without_stale(storage, config, timeline, sources)
     if not _shall_be(config, settings):
         return (drop_metadata_table(storage, config, sources) if config.metadata_partitions else config), None
-    found = found or find(storage, config, timeline, sources)
-    own = None if found.trouble else found.own
+    state = state or find(storage, config, timeline, sources)
+    own = None if state.trouble else state.own
     if own is None and (pending := _must_complete_first(config, timeline)):
-        _log.warning("the metadata table of %s is built when %s is complete: %s", storage.uri, pending, found.trouble)
+        _log.warning("the metadata table of %s is built when %s is complete: %s", storage.uri, pending, state.trouble)
         return (drop_metadata_table(storage, config, sources) if config.metadata_partitions else config), None
     if own is None:
-        in_step = _built_anew(found, config, schema, sources, settings)
+        in_step = _built_anew(state, config, schema, sources, settings)
         return in_step.config, in_step
     config = _without_unwanted(storage, config, sources, settings)
-    table = DataTable(found.view.with_config(config), own, schema, settings)
+    table = DataTable(state.view.with_config(config), own, schema, settings)
     delete_forgotten(table)
     try:
         in_step = _complete(table, settings.wanted(config), settings, sources)
     except StaleStatisticsError as error:
-        in_step = _built_anew(replace(found, reason=str(error)), config, schema, sources, settings)
+        in_step = _built_anew(replace(state, reason=str(error)), config, schema, sources, settings)
     return in_step.config, in_step
 
 
@@ -147,16 +147,16 @@ def _must_complete_first(config: TableConfig, timeline: Timeline) -> str:
 
 
 def _built_anew(
-    found: Found, config: TableConfig, schema: pa.Schema | None, sources: TimeAndIds, settings: MetadataSettings
+    state: Found, config: TableConfig, schema: pa.Schema | None, sources: TimeAndIds, settings: MetadataSettings
 ) -> MetadataSync:
-    storage = found.view.storage
+    storage = state.view.storage
     config = without_lost_definitions(storage, config, sources)
     wanted = settings.wanted(config)
     if config.metadata_partitions:
-        _log.warning("the metadata table of %s is built anew: %s", storage.uri, found.trouble)
+        _log.warning("the metadata table of %s is built anew: %s", storage.uri, state.trouble)
         config = with_partitions(storage, config, (), sources)
     own = create_own(storage, config, sources)
-    view = FileSystemView(storage, config, found.view.timeline)
+    view = FileSystemView(storage, config, state.view.timeline)
     return _complete(DataTable(view, own, schema, settings), wanted, settings, sources)
 
 
@@ -200,13 +200,15 @@ def _define(table: DataTable, partition: str, kind: PartitionKind, sources: Time
     known, created = table.definitions.get(partition), table.settings.created.get(partition)
     if known is not None and not again and created is None:
         return config
-    found = created or kind.definition(table, partition)
+    definition = created or kind.definition(table, partition)
     is_known = (
-        known == created if created is not None else known is not None and found is not None and known.source_fields == found.source_fields
+        known == created
+        if created is not None
+        else known is not None and definition is not None and known.source_fields == definition.source_fields
     )
-    if found is None or is_known:
+    if definition is None or is_known:
         return config
-    storage.replace(PATH, render_definitions({**table.definitions, partition: found}))
+    storage.replace(PATH, render_definitions({**table.definitions, partition: definition}))
     return replace(config, properties=store_properties(storage, {PATH_PROPERTY: PATH}, sources.clock.now()))
 
 
@@ -222,7 +224,7 @@ def _without_unwanted(storage: Storage, config: TableConfig, sources: TimeAndIds
     config = with_partitions(storage, config, names, sources, inflight)
     definitions = load_definitions(storage, config)
     if not definitions.keys().isdisjoint(dropped):
-        storage.replace(PATH, render_definitions({name: found for name, found in definitions.items() if name not in dropped}))
+        storage.replace(PATH, render_definitions({name: definition for name, definition in definitions.items() if name not in dropped}))
     for name in dropped:
         FolderStorage(storage, FOLDER).delete_tree(name)
     return config

@@ -155,8 +155,8 @@ class MetadataTable:
 
     def files_of(self, partition_paths: Collection[str]) -> dict[str, list[FileStatus]]:
         """Return the data files of several partitions with one look-up; those without files map to `[]`."""
-        found = self.sizes_of(partition_paths)
-        return {path: listing_of(path, found[path]) for path in partition_paths}
+        sizes = self.sizes_of(partition_paths)
+        return {path: listing_of(path, sizes[path]) for path in partition_paths}
 
     def sizes(self, partition_path: str) -> dict[str, int]:
         """Return the same files of a partition by name, with their sizes in bytes."""
@@ -164,8 +164,8 @@ class MetadataTable:
 
     def sizes_of(self, partition_paths: Collection[str]) -> dict[str, dict[str, int]]:
         """Return the same files of several partitions with one look-up; those without files map to `{}`."""
-        found = dict(self._get(partitions.FILES, map(keys.partition_name, partition_paths), FileList))
-        return {path: self._live(found.get(keys.partition_name(path))) for path in partition_paths}
+        listings = dict(self._get(partitions.FILES, map(keys.partition_name, partition_paths), FileList))
+        return {path: self._live(listings.get(keys.partition_name(path))) for path in partition_paths}
 
     def lookup_record_keys(self, record_keys: Iterable[str], partition_path: str | None = None) -> dict[str, RecordLocation]:
         """Return where each of the record keys lives, by the record index; keys that it does not hold are left out.
@@ -211,15 +211,15 @@ class MetadataTable:
         """The record index of each partition of the data table."""
         name, storage, timeline = partitions.RECORD_INDEX, self._view.storage, self._view.timeline
         slices = slices_by_data_partition(name, self._slices(name))
-        return {path: MetadataPartition(storage, name, found, timeline, within=path) for path, found in slices.items()}
+        return {path: MetadataPartition(storage, name, slices_of_path, timeline, within=path) for path, slices_of_path in slices.items()}
 
     def _slices(self, name: str) -> tuple[FileSlice, ...]:
         if name not in self.partitions:
             raise UnsupportedError(f"table {self._data_storage.uri} has no index {name}; it has {', '.join(self.partitions)}")
-        found = partitions.own_slices(name, self._view.latest_slices(name))
-        if not found and not (name == partitions.RECORD_INDEX and self.is_by_partition):
+        slices = partitions.own_slices(name, self._view.latest_slices(name))
+        if not slices and not (name == partitions.RECORD_INDEX and self.is_by_partition):
             raise CorruptTableError(f"the partition {name} of the metadata table {self._view.storage.uri} has no files")
-        return found
+        return slices
 
     def column_stats(self, columns: Iterable[str], partition_path: str | None = None) -> Iterator[ColumnStats]:
         """Yield the statistics of files for these columns, in one partition or in all."""
@@ -232,8 +232,8 @@ class MetadataTable:
     def bloom_filters(self, partition_path: str, file_names: Iterable[str]) -> dict[str, BloomFilterRecord]:
         """Return the bloom filters of base files by their names, as far as there are any."""
         by_key = {keys.bloom_filter_key(partition_path, name): name for name in file_names}
-        found = self._get(partitions.BLOOM_FILTERS, by_key, BloomFilterRecord)
-        return {by_key[key]: record for key, record in found if not record.is_deleted}
+        records = self._get(partitions.BLOOM_FILTERS, by_key, BloomFilterRecord)
+        return {by_key[key]: record for key, record in records if not record.is_deleted}
 
     def record_keys_of(self, index: str, values: Iterable[str | None]) -> dict[str | None, list[str]]:
         """Return the keys of the records that have these values, by a secondary index; None is the null value.
@@ -241,12 +241,12 @@ class MetadataTable:
         Values are texts as the index holds them: a date is its day's number.
         """
         partition = self.partition(index)
-        found: dict[str | None, list[str]] = defaultdict(list)
+        by_value: dict[str | None, list[str]] = defaultdict(list)
         scan = partition.scan if self.definitions[index].version < 2 else partition.scan_group
         for value in set(values):
             for key, _ in scan(keys.secondary_prefix(value)):
-                found[value].append(keys.split_secondary_key(key)[1])
-        return dict(found)
+                by_value[value].append(keys.split_secondary_key(key)[1])
+        return dict(by_value)
 
     def _stats(self, partition: str, columns: Iterable[str], partition_path: str | None) -> Iterator[ColumnStats]:
         for column in columns:
@@ -264,9 +264,9 @@ class MetadataTable:
             raise CorruptTableError(f"the partition {partition} of {self._view.storage.uri} holds a {type(record).__name__}")
         return record
 
-    def _live(self, found: FileList | None) -> dict[str, int]:
+    def _live(self, listing: FileList | None) -> dict[str, int]:
         """Return the sizes of the files that are there by their names."""
-        live = {} if found is None else {name: size for name, (size, is_deleted) in found.entries.items() if not is_deleted}
+        live = {} if listing is None else {name: size for name, (size, is_deleted) in listing.entries.items() if not is_deleted}
         # All at once, since each commit asks, and there may be thousands.
         if live and (not _NO_NAMES.isdisjoint(live) or "/" in (text := "".join(live)) or "\\" in text or min(live.values()) < 0):
             name, size = next(one for one in live.items() if one[0] in _NO_NAMES or "/" in one[0] or "\\" in one[0] or one[1] < 0)

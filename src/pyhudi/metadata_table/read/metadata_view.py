@@ -74,9 +74,9 @@ class MetadataView(CheckedView):
     def slice_list(self, partition_path: str) -> SliceList:
         """Return the newest slices of a partition; see the parent."""
         if partition_path not in self._latest and (sizes := self._sizes.get(partition_path)) is not None:
-            found = plain_slices(partition_path, sizes, self.timeline, self.replaced)
-            if found is not None:
-                self._latest[partition_path] = found
+            base_only = plain_slices(partition_path, sizes, self.timeline, self.replaced)
+            if base_only is not None:
+                self._latest[partition_path] = base_only
         return super().slice_list(partition_path)
 
     def _list(self, partition_path: str) -> list[FileStatus]:
@@ -94,8 +94,8 @@ class MetadataView(CheckedView):
             sizes = self._sizes_of(partition_path)
             if sizes is None:
                 return super()._newest(partition_path)
-            found = newest_files(self.storage.uri, partition_path, sizes, self.timeline)
-            self._candidates[partition_path] = self._visible(partition_path, found)
+            newest = newest_files(self.storage.uri, partition_path, sizes, self.timeline)
+            self._candidates[partition_path] = self._visible(partition_path, newest)
         return self._candidates[partition_path]
 
     def slices_of(self, partition_path: str, file_ids: Collection[str]) -> SliceList:
@@ -105,8 +105,8 @@ class MetadataView(CheckedView):
         sizes = self._sizes_of(partition_path)
         if sizes is None:
             return super().slices_of(partition_path, file_ids)
-        found = newest_files(self.storage.uri, partition_path, sizes, self.timeline, file_ids)
-        return self._latest_of(partition_path, self._visible(partition_path, found))
+        newest = newest_files(self.storage.uri, partition_path, sizes, self.timeline, file_ids)
+        return self._latest_of(partition_path, self._visible(partition_path, newest))
 
     def _ask(self, question: Callable[[MetadataTable], _Answer]) -> _Answer | None:
         """Return what the metadata table answers, None when it turns out to be damaged."""

@@ -100,7 +100,7 @@ class MetadataPartition:
 
 def slices_by_data_partition(name: str, slices: Iterable[FileSlice]) -> dict[str, list[FileSlice]]:
     """Return the file slices of a record index by partition, for each partition of the data table."""
-    found: dict[str, list[FileSlice]] = defaultdict(list)
+    by_partition: dict[str, list[FileSlice]] = defaultdict(list)
     for slice_ in slices:
-        found[within_of(name, slice_.group.file_id)].append(slice_)
-    return dict(found)
+        by_partition[within_of(name, slice_.group.file_id)].append(slice_)
+    return dict(by_partition)

@@ -61,7 +61,7 @@ class SliceFiles:
     def blocks(self) -> Iterator[tuple[BinaryIO, LogBlock]]:
         """Yield the blocks of records and deletes that count, in the order in which they apply, each with its open file."""
         sources: dict[str, BinaryIO] = {}
-        found: list[LogBlock] = []
+        scanned: list[LogBlock] = []
         for log in self._slice.logs:
             source = self._open(log.path)
             if log.size <= _SMALL_BYTES:
@@ -70,10 +70,10 @@ class SliceFiles:
             else:
                 sources[log.path], blocks = source, tuple(scan_blocks(source, log.path, log.size))
             self._check(log, blocks)
-            found += blocks
+            scanned += blocks
         if self._timeline.layout < OWN_LOG_FILES:
-            _check_no_damage(found)
-        for block in choose_blocks(found, self._timeline.visibility, self._timeline.layout):
+            _check_no_damage(scanned)
+        for block in choose_blocks(scanned, self._timeline.visibility, self._timeline.layout):
             if block.type not in (BlockType.HFILE, BlockType.DELETE):
                 raise UnsupportedError(
                     f"{block.path} holds a block of type {block.type.name}; metadata tables have HFILE and DELETE blocks"

@@ -92,9 +92,9 @@ class SliceReader:
     def joined(self) -> tuple[tuple[LogBlock, ...], dict[str, Joined]]:
         """Return these blocks, and what they do together to each key, whatever the base file says of it."""
         with self._files() as files:
-            found = tuple(files.blocks())
-            changes = _changes(found, HFileReader.entries, _everything)
-        return tuple(block for _, block in found), {key: join(records) for key, records in changes.items()}
+            blocks = tuple(files.blocks())
+            changes = _changes(blocks, HFileReader.entries, _everything)
+        return tuple(block for _, block in blocks), {key: join(records) for key, records in changes.items()}
 
     def _files(self) -> SliceFiles:
         return SliceFiles(self._storage, self._slice, self._timeline)

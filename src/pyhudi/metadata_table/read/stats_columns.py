@@ -163,10 +163,10 @@ class _Cursors:
 
     def branch(self, count: int) -> Numbers:
         """Return the branch of a union of so many types."""
-        found = self.number()
-        if ((found < 0) | (found >= count)).any():
+        branches = self.number()
+        if ((branches < 0) | (branches >= count)).any():
             raise ValueError("it has a branch that its union lacks")
-        return found
+        return branches
 
     def text(self, mask: Mask | None = None) -> tuple[Numbers, Numbers]:
         """Return where texts begin and their sizes."""
@@ -187,17 +187,17 @@ class _Cursors:
 
     def optional_number(self) -> Numbers:
         present = self._present(None)
-        found = np.full(len(self._at), -1)
+        numbers = np.full(len(self._at), -1)
         if present.any():
-            found[present] = self.number(present)
-        return found
+            numbers[present] = self.number(present)
+        return numbers
 
     def flag(self) -> Mask:
-        found = self._data[self._places(None)]
-        if (found > 1).any():
+        flags = self._data[self._places(None)]
+        if (flags > 1).any():
             raise ValueError("it has a flag that is neither true nor false")
-        self._move(None, np.ones(len(found), np.int64))
-        return found.astype(bool)
+        self._move(None, np.ones(len(flags), np.int64))
+        return flags.astype(bool)
 
     def bound(self, layout: Layout) -> RawBounds:
         """Return a bound: after its branch comes the one value of the wrapper."""
@@ -231,10 +231,10 @@ class _Cursors:
     def _present(self, among: Mask | None) -> Mask:
         mask = self._everyone if among is None else among
         present = np.zeros(len(mask), dtype=bool)
-        found = self.number(mask)
-        if ((found != 0) & (found != 1)).any():
+        branches = self.number(mask)
+        if ((branches != 0) & (branches != 1)).any():
             raise ValueError("it has a branch that its union lacks")
-        present[mask] = found == 1
+        present[mask] = branches == 1
         return present
 
     def _bits(self, mask: Mask, size: int) -> Numbers:

@@ -88,11 +88,11 @@ def read_bounds(cells: Iterable[StoredCells], place_of: Placing, count: int, arr
     Raises:
         CorruptTableError: a record is damaged.
     """
-    found = _Found(count, arrow_type)
+    collected = _Found(count, arrow_type)
     for stored in cells:
         for rows, stats in _decoded(stored, what):
-            found.add(rows, stats, place_of)
-    return found.bounds()
+            collected.add(rows, stats, place_of)
+    return collected.bounds()
 
 
 def _decoded(stored: StoredCells, what: str) -> Iterable[tuple[Sequence[bytes], StatsColumns]]:

@@ -82,8 +82,8 @@ def _execute(own: MetadataWriterTable, instant: Instant, plan: CleanPlan) -> Non
     if instant.state is State.REQUESTED:
         instant = own.writer.start(instant)
     names = {partition: tuple(path.rpartition("/")[2] for path in paths) for partition, paths in plan.files.items()}
-    for partition, found in names.items():
-        for name in found:
+    for partition, file_names in names.items():
+        for name in file_names:
             own.storage.delete(join_path(partition, name))
     metadata = CleanMetadata(
         start=instant.requested,
@@ -98,7 +98,7 @@ def _execute(own: MetadataWriterTable, instant: Instant, plan: CleanPlan) -> Non
 
 
 def _done(names: Mapping[str, tuple[str, ...]]) -> dict[str, CleanPartition]:
-    return {partition: CleanPartition(partition, _POLICY, found, found) for partition, found in names.items()}
+    return {partition: CleanPartition(partition, _POLICY, file_names, file_names) for partition, file_names in names.items()}
 
 
 def _read_plan(own: MetadataWriterTable, instant: Instant) -> CleanPlan:

@@ -83,9 +83,9 @@ def _comes_before(own: MetadataWriterTable, log: LogFile, bound: str) -> bool:
 
 
 def _is_worth_it(own: MetadataWriterTable, slice_: FileSlice, blocks: int) -> bool:
-    found = SliceReader(own.storage, slice_, own.timeline).blocks()
-    parts = {block.header.instant for block in found}
-    return len(parts) > 1 and (len(slice_.logs) >= blocks or len(found) >= blocks)
+    blocks_of_slice = SliceReader(own.storage, slice_, own.timeline).blocks()
+    parts = {block.header.instant for block in blocks_of_slice}
+    return len(parts) > 1 and (len(slice_.logs) >= blocks or len(blocks_of_slice) >= blocks)
 
 
 def _time(own: MetadataWriterTable, data: Timeline, slices: Collection[FileSlice], bound: str) -> str | None:

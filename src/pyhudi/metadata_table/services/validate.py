@@ -131,13 +131,13 @@ def _file_problems(table: MetadataTable, view: FileSystemView) -> Iterator[Probl
     there = {path: list(view.storage.list(path)) for path in view.partition_paths()}
     for path in sorted(known | there.keys()):
         stated, stored = table.files(path), there.get(path, [])
-        found, on_storage = _committed(view, path, stated), _committed(view, path, stored)
-        for name in sorted({file.name for file in stated} - {file.name for file in stored} - found.keys()):
+        in_metadata_table, on_storage = _committed(view, path, stated), _committed(view, path, stored)
+        for name in sorted({file.name for file in stated} - {file.name for file in stored} - in_metadata_table.keys()):
             yield "files that the metadata table lists are there", f"{path}/{name}", "it is listed and missing, and of no completed write"
         if on_storage and path not in known:
             yield "metadata table lists all partitions", path, f"it has {len(on_storage)} files and is not listed"
-        for name in sorted(found.keys() | on_storage.keys()):
-            recorded, size = found.get(name), on_storage.get(name)
+        for name in sorted(in_metadata_table.keys() | on_storage.keys()):
+            recorded, size = in_metadata_table.get(name), on_storage.get(name)
             if recorded == size or (size is not None and not _counts(view, join_path(path, name), size)):
                 continue
             if recorded is None:
@@ -175,16 +175,16 @@ def _column_problems(table: MetadataTable, view: FileSystemView, types: BoundTyp
                         yield "column statistics are those of the file", file.path, problem
 
 
-def _rules_nothing_out(name: str, recorded: ColumnStats, found: ColumnStats, kind: BoundType) -> bool:
+def _rules_nothing_out(name: str, recorded: ColumnStats, actual: ColumnStats, kind: BoundType) -> bool:
     """Tell whether a bound is recorded as the widest one of its type, or the file does not tell any bounds."""
     if name not in ("minimum", "maximum"):
         return False
-    if found.value_count == found.null_count:
+    if actual.value_count == actual.null_count:
         return True  # Apache Hudi states zeros where all values are null
     if recorded.value_type in (None, ValueType.BOOLEAN):
         return False
     widest = dict(zip(("minimum", "maximum"), widest_bounds(kind.kind, kind.info), strict=True))
-    return getattr(recorded, name) == widest[name] or all(getattr(found, one) == bound for one, bound in widest.items())
+    return getattr(recorded, name) == widest[name] or all(getattr(actual, one) == bound for one, bound in widest.items())
 
 
 def _partition_problems(table: MetadataTable, view: FileSystemView, types: BoundTypes, stats_of: _StatsOf) -> Iterator[Problem]:
@@ -200,9 +200,9 @@ def _partition_problems(table: MetadataTable, view: FileSystemView, types: Bound
                     yield "partition statistics hold all rows", path, f"{problem}, recorded are {known.minimum!r} to {known.maximum!r}"
 
 
-def _are_of_one_type(recorded: ColumnStats, found: ColumnStats) -> bool:
-    kind = None if found.value_type is None else kind_of_record(recorded, found.value_type)
-    return (kind, recorded.type_info) == (found.value_type, found.type_info)
+def _are_of_one_type(recorded: ColumnStats, actual: ColumnStats) -> bool:
+    kind = None if actual.value_type is None else kind_of_record(recorded, actual.value_type)
+    return (kind, recorded.type_info) == (actual.value_type, actual.type_info)
 
 
 def _within(stats: ColumnStats, wider: ColumnStats) -> bool:
@@ -213,8 +213,8 @@ def _within(stats: ColumnStats, wider: ColumnStats) -> bool:
     return bool(wider.minimum <= stats.minimum and stats.maximum <= wider.maximum)  # type: ignore[operator]
 
 
-def _by_file(found: Iterator[ColumnStats]) -> Mapping[str, Mapping[str, ColumnStats]]:
+def _by_file(all_stats: Iterator[ColumnStats]) -> Mapping[str, Mapping[str, ColumnStats]]:
     by_file: dict[str, dict[str, ColumnStats]] = {}
-    for stats in found:
+    for stats in all_stats:
         by_file.setdefault(stats.file_name, {})[stats.column] = stats
     return by_file

@@ -59,7 +59,7 @@ def file_ids(storage: Storage, partition: str) -> tuple[str, ...]:
 
 def laid_out(own: MetadataWriterTable, partition: str, instant: str) -> dict[str, FileSlice]:
     """Return the file groups of a partition that is being built, for log files of an instant on top of whatever is in them by now."""
-    return {found: FileSlice(FileGroupId(partition, found), instant, None) for found in file_ids(own.storage, partition)}
+    return {file_id: FileSlice(FileGroupId(partition, file_id), instant, None) for file_id in file_ids(own.storage, partition)}
 
 
 def check_laid_out(storage: Storage, config: TableConfig) -> None:

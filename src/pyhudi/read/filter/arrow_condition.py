@@ -37,8 +37,8 @@ def condition_of(expression: pc.Expression, schema: pa.Schema) -> Condition:
     if "null_matching_behavior=" in text.replace("null_matching_behavior=MATCH}", ""):
         return Unknown()  # Substrait leaves out how a list treats nulls
     try:
-        found = _message(bytes(substrait.serialize_expressions([expression], ["f"], schema)))
-        return _Reader(found, schema).condition()
+        message = _message(bytes(substrait.serialize_expressions([expression], ["f"], schema)))
+        return _Reader(message, schema).condition()
     except (
         pa.ArrowInvalid,
         pa.ArrowNotImplementedError,
@@ -145,9 +145,9 @@ def _compare(value: pa.DataType, column: pa.DataType) -> bool:
     return bool(value == column or (pt.is_decimal(value) and pt.is_decimal(column)))
 
 
-def _literal(found: _Message) -> pa.Scalar | None:
+def _literal(message: _Message) -> pa.Scalar | None:
     """Return a literal; None for a null, or one of a type that has no bounds."""
-    for number, (value, *_) in found.items():
+    for number, (value, *_) in message.items():
         if isinstance(value, int):
             if number in _WHOLE:
                 signed = value - 2 * _SIGN if value >= _SIGN else value
@@ -174,9 +174,9 @@ _WHOLE: Final = {
 }
 
 
-def _decimal(found: _Message) -> pa.Scalar:
-    raw = found[1][0]
-    scale = _number(found, 3)
+def _decimal(message: _Message) -> pa.Scalar:
+    raw = message[1][0]
+    scale = _number(message, 3)
     number = int.from_bytes(raw if isinstance(raw, bytes) else b"", "little", signed=True)
     value = Decimal((int(number < 0), tuple(map(int, str(abs(number)))), -scale))
-    return pa.scalar(value, pa.decimal128(_number(found, 2) or 38, scale))
+    return pa.scalar(value, pa.decimal128(_number(message, 2) or 38, scale))

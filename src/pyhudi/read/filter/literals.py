@@ -42,10 +42,10 @@ def compared(symbol: str, value: Literal, kind: pa.DataType) -> tuple[str, pa.Sc
     """
     if isinstance(value, int | Decimal) and not isinstance(value, bool) and (pt.is_integer(kind) or pt.is_decimal(kind)):
         return _on_grid(symbol, Fraction(_tamed(value)), kind)
-    found = scalar_of(value, kind)
-    if pt.is_floating(kind) and found.is_valid and math.isnan(found.as_py()):
+    scalar = scalar_of(value, kind)
+    if pt.is_floating(kind) and scalar.is_valid and math.isnan(scalar.as_py()):
         return symbol in _UNEQUAL  # Arrow holds it for greater than nothing, and its statistics do not
-    return symbol, found
+    return symbol, scalar
 
 
 def members(values: list[Literal], kind: pa.DataType) -> pa.Array:

@@ -111,11 +111,11 @@ def _texts(choices: list[list[pa.Scalar]], types: list[pa.DataType], key: KeyFie
 def _keys_of(rows: pa.Table, key: KeyFields) -> Iterable[str]:
     """Return the keys of rows, without those that no row can have because they are empty."""
     try:
-        found: list[str] = record_keys(rows, key).to_pylist()
+        keys: list[str] = record_keys(rows, key).to_pylist()
     except HudiError:
         halves = (rows.slice(0, rows.num_rows // 2), rows.slice(rows.num_rows // 2))
         return itertools.chain.from_iterable(_keys_of(half, key) for half in halves) if rows.num_rows > 1 else ()
-    return found
+    return keys
 
 
 def _has_one_text(kind: pa.DataType) -> bool:

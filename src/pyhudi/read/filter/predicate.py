@@ -77,10 +77,10 @@ class _Parser:
 
     def parse(self) -> Filter:
         """Return the expression of the whole text."""
-        found = self._any_of()
+        parsed = self._any_of()
         if self._peek().kind != "end":
             raise self._error("AND, OR or the end")
-        return found
+        return parsed
 
     def _any_of(self) -> Filter:
         self._depth += 1
@@ -102,14 +102,14 @@ class _Parser:
         inverted = False
         while self._take_word("NOT"):
             inverted = not inverted
-        found = self._primary()
-        return ~found if inverted else found
+        parsed = self._primary()
+        return ~parsed if inverted else parsed
 
     def _primary(self) -> Filter:
         if self._take("("):
-            found = self._any_of()
+            parsed = self._any_of()
             self._expect(")")
-            return found
+            return parsed
         token = self._peek()
         if token.kind in ("number", "text") or token.is_word("NULL") or self._is_moment():
             return self._literal_first()
@@ -131,9 +131,9 @@ class _Parser:
             is_null = _is_null(column)
             return ~is_null if inverted else is_null
         inverted = self._take_word("NOT")
-        found = self._range_or_pattern(column)
-        if found is not None:
-            return ~found if inverted else found
+        parsed = self._range_or_pattern(column)
+        if parsed is not None:
+            return ~parsed if inverted else parsed
         if inverted:
             raise self._error("IN, BETWEEN or LIKE")
         if self._peek().text in (*_COMPARISONS, "<=>"):
@@ -168,10 +168,10 @@ class _Parser:
         # SQL: nothing is known of a null, nor of what is outside a list that holds null.
         unknown = pa.scalar(None, pa.bool_())
         rows = rows_of(column)
-        found = pc.if_else(rows.is_valid(), rows.isin(known), unknown)
+        is_member = pc.if_else(rows.is_valid(), rows.isin(known), unknown)
         if None not in values:
-            return Filter(found, In(column, known))
-        return Filter(pc.if_else(found, found, unknown), In(column, known, knows_all=False))
+            return Filter(is_member, In(column, known))
+        return Filter(pc.if_else(is_member, is_member, unknown), In(column, known, knows_all=False))
 
     def _comparison_of(self, column: Operand) -> Filter:
         symbol = self._comparison()
@@ -183,9 +183,9 @@ class _Parser:
         return self._compare(symbol, column, self._literal())
 
     def _of_two(self, symbol: str, left: Operand, right: Operand) -> Filter:
-        found = Filter(_COMPARISONS[symbol](rows_of(left), rows_of(right)))
-        check_condition(found.expression, self._schema)
-        return found
+        parsed = Filter(_COMPARISONS[symbol](rows_of(left), rows_of(right)))
+        check_condition(parsed.expression, self._schema)
+        return parsed
 
     def _compare(self, symbol: str, column: Operand, value: Literal) -> Filter:
         rows = rows_of(column)
@@ -275,9 +275,9 @@ class _Parser:
         return result
 
     def _take_word(self, word: str) -> bool:
-        found = self._peek().is_word(word)
-        self._at += found
-        return found
+        is_there = self._peek().is_word(word)
+        self._at += is_there
+        return is_there
 
     def _expect(self, symbol: str) -> None:
         if not self._take(symbol):
@@ -289,8 +289,8 @@ class _Parser:
 
     def _error(self, expected: str) -> UsageError:
         token = self._peek()
-        found = "its end" if token.kind == "end" else f"'{token.text}'"
-        return UsageError(f"The filter {self._text!r} has {found} at character {token.start + 1} where {expected} should be.")
+        seen = "its end" if token.kind == "end" else f"'{token.text}'"
+        return UsageError(f"The filter {self._text!r} has {seen} at character {token.start + 1} where {expected} should be.")
 
 
 def _is_null(operand: Operand) -> Filter:

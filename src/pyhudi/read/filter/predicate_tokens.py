@@ -80,10 +80,10 @@ def number_of(text: str) -> int | Decimal:
         raise UsageError(f"The filter has the number {text[:40]}, which is too long.") from None
 
 
-def _unescaped(found: re.Match[str]) -> str:
-    if found[0] == "''":
+def _unescaped(match: re.Match[str]) -> str:
+    if match[0] == "''":
         return "'"
-    rest = found[1]
+    rest = match[1]
     if len(rest) == 1:  # what LIKE has for a plain % and _ stays
-        return found[0] if rest in "%_" else _CONTROLS.get(rest, rest)
+        return match[0] if rest in "%_" else _CONTROLS.get(rest, rest)
     return chr(int(rest[1:], 16)) if rest[0] in "uU" else chr(int(rest, 8))

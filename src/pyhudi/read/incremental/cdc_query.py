@@ -78,11 +78,11 @@ class ChangeData:
             return
         before, after = self.instant_range.end.before(instant), self.instant_range.end.through(instant)
         for group in _replaced(metadata):
-            found = self._slices.at(group, before)
-            if found is None and not self._slices.files(group):
+            file_slice = self._slices.at(group, before)
+            if file_slice is None and not self._slices.files(group):
                 raise self._cleaned(instant, f"of the replaced file group {group.file_id}")
-            if found is not None:
-                yield ChangeTask(instant.requested, self._task(found, before), None)
+            if file_slice is not None:
+                yield ChangeTask(instant.requested, self._task(file_slice, before), None)
         for group, stats in _written(metadata).items():
             yield self._task_of(instant, group, stats, before, after)
 
@@ -102,14 +102,14 @@ class ChangeData:
 
     def _present(self, instant: Instant, group: FileGroupId, after: Timeline, stats: Sequence[WriteStat]) -> FileSlice:
         """Return the slice after a commit, all of whose files must be there."""
-        found = self._slices.at(group, after)
+        file_slice = self._slices.at(group, after)
         there = {status.name for status in self._slices.files(group)}
         missing = [
             name for stat in stats for name in (_name(stat), stat.base_file or "", *(stat.log_files or ())) if name and name not in there
         ]
-        if found is None or missing:
+        if file_slice is None or missing:
             raise self._cleaned(instant, missing[0] if missing else f"of file group {group.file_id}")
-        return found
+        return file_slice
 
     def _log(self, instant: Instant, group: FileGroupId, path: str) -> LogFile:
         file = path.rpartition("/")[2]
@@ -179,12 +179,12 @@ def open_change_data(storage: Storage, query: ChangesQuery) -> ChangeData:
 
 
 def _written(metadata: CommitMetadata) -> dict[FileGroupId, list[WriteStat]]:
-    found: dict[FileGroupId, list[WriteStat]] = defaultdict(list)
+    stats_of_group: dict[FileGroupId, list[WriteStat]] = defaultdict(list)
     for path, stats in metadata.stats.items():
         for stat in stats:
             if stat.file_id and stat.path:
-                found[FileGroupId(path, stat.file_id)].append(stat)
-    return found
+                stats_of_group[FileGroupId(path, stat.file_id)].append(stat)
+    return stats_of_group
 
 
 def _replaced(metadata: CommitMetadata) -> Iterator[FileGroupId]:
@@ -197,10 +197,10 @@ def _name(stat: WriteStat) -> str:
     return (stat.path or "").rpartition("/")[2]
 
 
-def _is_slice(found: FileSlice | None, stat: WriteStat) -> bool:
+def _is_slice(file_slice: FileSlice | None, stat: WriteStat) -> bool:
     """Tell whether a slice is the one that a base file was written on top of."""
-    if found is None:
+    if file_slice is None:
         return False
     if stat.prev_base_file and parse_base_file_name(stat.prev_base_file) is not None:
-        return found.base is not None and str(found.base.name) == stat.prev_base_file
-    return found.base_instant == stat.prev_commit
+        return file_slice.base is not None and str(file_slice.base.name) == stat.prev_base_file
+    return file_slice.base_instant == stat.prev_commit

@@ -88,8 +88,8 @@ class ChangedRows(Snapshot):
         """What is true for the rows that the span wrote."""
         if self.written.others and not self.written.commits:
             return None
-        found = pc.field(COMMIT_TIME).isin(pa.array(sorted(self.written.commits), pa.string()))
-        return ~found if self.written.others else found
+        is_changed = pc.field(COMMIT_TIME).isin(pa.array(sorted(self.written.commits), pa.string()))
+        return ~is_changed if self.written.others else is_changed
 
     @property
     def scope(self) -> str:

@@ -104,11 +104,11 @@ class InstantRange:
     @cached_property
     def _archived(self) -> list[tuple[str, str]]:
         """Requested and completion times of the archived commits."""
-        found = archived_instants(self.storage, self.config, read_rows)
+        archived = archived_instants(self.storage, self.config, read_rows)
         active = {one.requested for one in self.latest.data_instants()}
         return [
             (one.instant.requested, one.instant.completed or one.instant.requested)
-            for one in found
+            for one in archived
             if one.instant.action.writes_data and one.instant.requested not in active
         ]
 

@@ -70,11 +70,11 @@ class _Evaluation:
     def of(self, condition: Condition) -> _Verdict:
         match condition:
             case And(parts):
-                found = [self.of(part) for part in parts]
-                return _Verdict(_reduce(operator.and_, found, "true"), _reduce(operator.or_, found, "false"))
+                verdicts = [self.of(part) for part in parts]
+                return _Verdict(_reduce(operator.and_, verdicts, "true"), _reduce(operator.or_, verdicts, "false"))
             case Or(parts):
-                found = [self.of(part) for part in parts]
-                return _Verdict(_reduce(operator.or_, found, "true"), _reduce(operator.and_, found, "false"))
+                verdicts = [self.of(part) for part in parts]
+                return _Verdict(_reduce(operator.or_, verdicts, "true"), _reduce(operator.and_, verdicts, "false"))
             case Not(part):
                 inner = self.of(part)
                 return _Verdict(inner.false, inner.true)
@@ -102,12 +102,12 @@ class _Evaluation:
         if pt.is_floating(value.type) and np.isnan(value.as_py()):
             return bounds.has_values
         try:
-            found = self._within(bounds, symbol, value)
+            possible = self._within(bounds, symbol, value)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
             return bounds.has_values  # the value is of a type that does not compare with the column's
         if pt.is_floating(bounds.low.type) and self._is_open_to_nan(symbol, negated=negated):
-            found = found | _mask(bounds.high.is_null())
-        return bounds.has_values & found
+            possible = possible | _mask(bounds.high.is_null())
+        return bounds.has_values & possible
 
     def _is_open_to_nan(self, symbol: str, *, negated: bool) -> bool:
         """Tell whether NaN would answer the question with yes."""
@@ -176,9 +176,9 @@ def _test(bounds: pa.Array, symbol: str, value: pa.Scalar, *, unknown: bool = Tr
     return _mask(_SYMBOLS[symbol](bounds, value).fill_null(unknown))
 
 
-def _mask(found: pa.BooleanArray) -> Mask:
-    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=bool)
+def _mask(booleans: pa.BooleanArray) -> Mask:
+    return np.asarray(booleans.to_numpy(zero_copy_only=False), dtype=bool)
 
 
-def _reduce(how: Callable[[Mask, Mask], Mask], found: list[_Verdict], name: str) -> Mask:
-    return functools.reduce(how, (getattr(one, name) for one in found))
+def _reduce(how: Callable[[Mask, Mask], Mask], verdicts: list[_Verdict], name: str) -> Mask:
+    return functools.reduce(how, (getattr(one, name) for one in verdicts))

@@ -62,7 +62,7 @@ class Buckets:
             return []
         choices = [choice for count in range(len(self.key.key_fields), 0, -1) for choice in combinations(self.key.key_fields, count)]
         hashes = {fields: self._wanted(fields) for fields in choices}
-        if all(found is None for found in hashes.values()):
+        if all(hashes_of_field is None for hashes_of_field in hashes.values()):
             return []
         by_path: dict[str, list[FileSlice]] = {}
         for file_slice in slices:
@@ -110,8 +110,8 @@ def possible_counts(keys: dict[int, Collection[str]], fields: Fields, greatest: 
         greatest: the greatest bucket that there is.
     """
     divisor = 0
-    for bucket, found in keys.items():
-        divisor = math.gcd(divisor, *(list_hashes(pa.array(found, pa.string()), fields) - bucket).tolist())
+    for bucket, keys_of_bucket in keys.items():
+        divisor = math.gcd(divisor, *(list_hashes(pa.array(keys_of_bucket, pa.string()), fields) - bucket).tolist())
     return [count for count in divisors(divisor) if count > greatest] if divisor else None
 
 

@@ -55,18 +55,18 @@ class Chosen:
 
 
 def explained(
-    snapshot: Snapshot, everything: Sequence[str], found: Sequence[str], skipping: Skipping | None
+    snapshot: Snapshot, everything: Sequence[str], retained_paths: Sequence[str], skipping: Skipping | None
 ) -> list[tuple[FileSlice, str | None]]:
     """Return the file slices of all partitions, each with what rules it out, or None for those that are read.
 
     Args:
         snapshot: what is read.
         everything: all partition paths.
-        found: those that the filter leaves by their paths.
+        retained_paths: those that the filter leaves by their paths.
         skipping: what indexes are asked; None to ask none.
     """
-    by_path = set(found)
-    chosen = Chosen(()) if skipping is None else skipping.choose(found)
+    by_path = set(retained_paths)
+    chosen = Chosen(()) if skipping is None else skipping.choose(retained_paths)
     out: dict[FileGroupId, str | None] = {file_slice.group: index for file_slices, index in chosen.slices_out for file_slice in file_slices}
     out |= {file_slice.group: None for file_slice in chosen.slices}
     reasons: list[tuple[FileSlice, str | None]] = []
@@ -156,12 +156,12 @@ class Skipping:
         try:
             if not has_unique_keys(self.snapshot, table, at_any_price=self.at_any_price):
                 return None
-            found = self._slices_of(locate(table, keys))
+            by_path = self._slices_of(locate(table, keys))
         except (CorruptTableError, UnsupportedError) as error:
             self._warn(partitions.RECORD_INDEX, error)
             return None
-        slices = SliceList.joined(found[path] for path in paths if path in found)
-        return Chosen(list(slices), {path: index for path in paths if path not in found}, others_out=index)
+        slices = SliceList.joined(by_path[path] for path in paths if path in by_path)
+        return Chosen(list(slices), {path: index for path in paths if path not in by_path}, others_out=index)
 
     def _slices_of(self, groups: Mapping[str, set[str]]) -> dict[str, SliceList]:
         """Return the slices of file groups, both by partition path.
@@ -203,8 +203,8 @@ class Skipping:
                 table, definition.name, slices, None if values is None else {one.as_py() for one in values if one.is_valid}
             )
         field = definition.source_fields[0]
-        found = slice_bounds(table, definition.name, {field: operand.type}, slices.files(), self._has_names_of_today)
-        return self._may_match(len(slices), {operand: found[field]} if found else {}) | self._unclear(slices)
+        bounds = slice_bounds(table, definition.name, {field: operand.type}, slices.files(), self._has_names_of_today)
+        return self._may_match(len(slices), {operand: bounds[field]} if bounds else {}) | self._unclear(slices)
 
     def _by_filters_of_keys(self, table: MetadataTable, slices: SliceList) -> Mask:
         wanted = implied_keys(self.condition, self.snapshot.schema, key_fields_of(self.snapshot.config))
@@ -239,8 +239,8 @@ class Skipping:
     @cached_property
     def _expression_indexes(self) -> list[tuple[IndexDefinition, Operand]]:
         try:
-            found = [] if self._table is None else expression_indexes(self._table, self.condition)
-            return [one for one in found if self._in_paths.isdisjoint(one[0].source_fields)]
+            indexes = [] if self._table is None else expression_indexes(self._table, self.condition)
+            return [one for one in indexes if self._in_paths.isdisjoint(one[0].source_fields)]
         except CorruptTableError as error:
             self._warn("expr_index", error)
             return []
@@ -275,7 +275,7 @@ class Skipping:
     def _columns(self) -> tuple[Column, ...]:
         """The columns that the filter tests, but those whose name leaves open if a dot is part of it or leads into a struct."""
         dotted = {field.name for field in self.snapshot.schema if "." in field.name} | self._in_paths
-        asked = {found for found in operands(self.condition) if isinstance(found, Column)} | {call.column for call in self._calls}
+        asked = {operand for operand in operands(self.condition) if isinstance(operand, Column)} | {call.column for call in self._calls}
         plain = (column for column in asked if column.name not in dotted and not any("." in part for part in column.path))
         return tuple(sorted(plain, key=lambda column: column.name))
 
@@ -287,7 +287,7 @@ class Skipping:
     @cached_property
     def _calls(self) -> tuple[Call, ...]:
         """The tested functions whose values are bounded by those of their columns."""
-        return tuple({found: None for found in operands(self.condition) if isinstance(found, Call) and keeps_order(found)})
+        return tuple({operand: None for operand in operands(self.condition) if isinstance(operand, Call) and keeps_order(operand)})
 
     @cached_property
     def _table(self) -> MetadataTable | None:

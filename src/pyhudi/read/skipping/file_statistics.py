@@ -52,8 +52,8 @@ def slice_bounds(
     if indices is None or not all(files.counts):
         return {}
     cells = _by_column(_cells(table, partition, types, files), types)
-    found = {name: read_bounds(cells[name], _placing(indices), len(files.names), kind, partition) for name, kind in types.items()}
-    return {name: _of_slices(bounds, files.counts) for name, bounds in found.items()}
+    bounds_of_files = {name: read_bounds(cells[name], _placing(indices), len(files.names), kind, partition) for name, kind in types.items()}
+    return {name: _of_slices(bounds, files.counts) for name, bounds in bounds_of_files.items()}
 
 
 def partition_bounds(table: MetadataTable, types: Types, paths: Sequence[str]) -> dict[str, Bounds]:
@@ -71,8 +71,8 @@ def partition_bounds(table: MetadataTable, types: Types, paths: Sequence[str]) -
     everywhere = np.ones(len(paths), dtype=bool)
     bounds = {}
     for name, kind in recorded.items():
-        found = read_bounds(cells[name], lambda rows, _: [indices.get(row[_HASH:], -1) for row in rows], len(paths), kind, index)
-        bounds[name] = Bounds(found.low, found.high, everywhere, everywhere)
+        read = read_bounds(cells[name], lambda rows, _: [indices.get(row[_HASH:], -1) for row in rows], len(paths), kind, index)
+        bounds[name] = Bounds(read.low, read.high, everywhere, everywhere)
     return bounds
 
 
@@ -146,12 +146,12 @@ def _cells(table: MetadataTable, partition: str, columns: Collection[str], files
     return stored.scan_cells([keys.column_stats_prefix(column, only) for column in columns])
 
 
-def _of_slices(found: ColumnBounds, sizes: Sequence[int]) -> Bounds:
+def _of_slices(bounds: ColumnBounds, sizes: Sequence[int]) -> Bounds:
     """Return the bounds of slices from those of their files, which lie one slice after the other."""
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.array(sizes, np.int64))])[:-1]
     several = np.flatnonzero(np.array(sizes, np.int64) != 1)
-    low, high = found.low.take(pa.array(starts)), found.high.take(pa.array(starts))
-    has_values, has_nulls = found.has_values[starts].copy(), found.has_nulls[starts].copy()
+    low, high = bounds.low.take(pa.array(starts)), bounds.high.take(pa.array(starts))
+    has_values, has_nulls = bounds.has_values[starts].copy(), bounds.has_nulls[starts].copy()
     if not len(several):
         return Bounds(low, high, has_values, has_nulls)
     # Days and times as numbers: Arrow has some that Python has not.
@@ -159,9 +159,9 @@ def _of_slices(found: ColumnBounds, sizes: Sequence[int]) -> Bounds:
     lows, highs = low.to_pylist(), high.to_pylist()
     for index in several:
         files = slice(int(starts[index]), int(starts[index]) + sizes[int(index)])
-        lows[index] = _joined(min, as_numbers(found.low[files]), found.has_values[files])
-        highs[index] = _joined(max, as_numbers(found.high[files]), found.has_values[files])
-        has_values[index], has_nulls[index] = found.has_values[files].any(), found.has_nulls[files].any()
+        lows[index] = _joined(min, as_numbers(bounds.low[files]), bounds.has_values[files])
+        highs[index] = _joined(max, as_numbers(bounds.high[files]), bounds.has_values[files])
+        has_values[index], has_nulls[index] = bounds.has_values[files].any(), bounds.has_nulls[files].any()
     return Bounds(pa.array(lows, low.type).cast(kind), pa.array(highs, high.type).cast(kind), has_values, has_nulls)
 
 

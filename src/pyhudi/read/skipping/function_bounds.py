@@ -43,14 +43,14 @@ def bounds_of_call(call: Call, column: Bounds) -> Bounds | None:
     """Return the bounds of a function that keeps order; None when it is not computed of such a column."""
     expression = Expression(call.function, {**dict(call.options), **({} if call.zone is None else {ZONE_OPTION: call.zone})})
     try:
-        found = [expression.of_column(_moved(call, side, sign)) for side, sign in ((column.low, -1), (column.high, 1))]
+        sides = [expression.of_column(_moved(call, side, sign)) for side, sign in ((column.low, -1), (column.high, 1))]
     except pa.ArrowInvalid:  # a zone or a time that Arrow does not know
         return None
-    if any(side is None or side.type != call.type for side in found):
+    if any(side is None or side.type != call.type for side in sides):
         return None
     # A bound without result is of a year that Arrow does not know, of which `_in_order` cannot decide.
-    is_ordered = pc.and_(_in_order(call, column), pc.and_(*(pc.is_valid(side) for side in found)))
-    low, high = (pc.if_else(is_ordered, side, pa.scalar(None, call.type)) for side in found)
+    is_ordered = pc.and_(_in_order(call, column), pc.and_(*(pc.is_valid(side) for side in sides)))
+    low, high = (pc.if_else(is_ordered, side, pa.scalar(None, call.type)) for side in sides)
     return Bounds(low, high, column.has_values, column.has_nulls)
 
 

@@ -57,12 +57,12 @@ def wanted_keys(
         definition = table.definitions.get(name)
         if definition is not None and name.startswith(partitions.SECONDARY_PREFIX) and in_paths.isdisjoint(definition.source_fields):
             try:
-                found = _secondary(table, definition, condition, schema)
+                record_keys = _secondary(table, definition, condition, schema)
             except (CorruptTableError, UnsupportedError) as error:
                 warn(name, error)
                 continue
-            if found is not None:
-                return found, name
+            if record_keys is not None:
+                return record_keys, name
     return None
 
 
@@ -149,13 +149,13 @@ def _secondary(table: MetadataTable, definition: IndexDefinition, condition: Con
     scan: Callable[[str], Any] = (
         table.partition(definition.name).scan_group if definition.version >= 2 else table.partition(definition.name).scan
     )
-    found: set[str] = set()
+    record_keys: set[str] = set()
     for text in set(value_texts(pa.chunked_array([known]), name).to_pylist()):
         for key, _ in islice(scan(keys.secondary_prefix(text)), _MOST_RECORDS + 1):
-            found.add(keys.split_secondary_key(key)[1])
-        if len(found) > _MOST_RECORDS:
+            record_keys.add(keys.split_secondary_key(key)[1])
+        if len(record_keys) > _MOST_RECORDS:
             return None
-    return found
+    return record_keys
 
 
 def _is_asked(kind: pa.DataType) -> bool:

@@ -53,10 +53,10 @@ def check_identity(
     Raises:
         CorruptTableError: the properties, or the note, are damaged.
     """
-    found = _newest_note(storage, config, timeline, read)
-    if found is None or found[1] == (now := identity_note(config)):
+    newest = _newest_note(storage, config, timeline, read)
+    if newest is None or newest[1] == (now := identity_note(config)):
         return
-    instant, note = found
+    instant, note = newest
     noted = noted_identity(note)
     if noted is None:
         raise CorruptTableError(

@@ -80,10 +80,10 @@ def comes_back_from_paths(kind: pa.DataType) -> bool:
 def _stored_schema(
     storage: Storage, config: TableConfig, timeline: Timeline, latest: CommitMetadata | None, *, is_past: bool
 ) -> StoredSchema:
-    found = _recorded(storage, config, timeline, latest)
-    check_identity(storage, config, timeline, found and found[:2], is_past=is_past)
-    if found is not None:
-        instant, commit, recorded = found
+    recorded_schema = _recorded(storage, config, timeline, latest)
+    check_identity(storage, config, timeline, recorded_schema and recorded_schema[:2], is_past=is_past)
+    if recorded_schema is not None:
+        instant, commit, recorded = recorded_schema
         columns = without_meta_columns(avro_to_arrow(recorded))
         return StoredSchema(with_history(columns, _history(storage, config, timeline, instant, commit, columns)), recorded)
     if config.create_schema_json is not None:

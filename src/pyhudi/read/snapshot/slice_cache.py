@@ -72,7 +72,7 @@ def kept_delta(snapshot: Snapshot) -> Merge:
     if snapshot.context.merger is not None:
         return slice_delta
 
-    def found(storage: Storage, context: RecordContext, task: SliceTask) -> Delta:
+    def cached_delta(storage: Storage, context: RecordContext, task: SliceTask) -> Delta:
         key = (slice_identity(snapshot, task.slice), task.columns, task.part)
         if (known := _deltas.get(key)) is not None:
             return known
@@ -80,4 +80,4 @@ def kept_delta(snapshot: Snapshot) -> Merge:
         _deltas.put(key, delta)
         return delta
 
-    return found
+    return cached_delta

@@ -52,12 +52,12 @@ def _dump(value: object) -> str:
 
 def _load(text: str) -> dict[str, Any]:
     try:
-        found = json.loads(text)
+        parsed = json.loads(text)
     except ValueError as error:
         raise CorruptTableError(f"The internal schema of the table is no JSON ({error}): {text[:200]}") from None
-    if not isinstance(found, dict):
+    if not isinstance(parsed, dict):
         raise CorruptTableError(f"The internal schema of the table is no JSON object: {text[:200]}")
-    return found
+    return parsed
 
 
 def _schema(schema: InternalSchema) -> dict[str, Any]:
@@ -79,8 +79,8 @@ def _part(name: str, field: Field) -> dict[str, Any]:
 
 
 def _field(field: Field) -> dict[str, Any]:
-    found = {"id": field.id, "name": field.name, "optional": field.optional, "type": _type(field.type)}
-    return found if field.doc is None else {**found, "doc": field.doc}
+    entry = {"id": field.id, "name": field.name, "optional": field.optional, "type": _type(field.type)}
+    return entry if field.doc is None else {**entry, "doc": field.doc}
 
 
 def _read(entry: Any, text: str) -> InternalSchema:

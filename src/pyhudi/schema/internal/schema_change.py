@@ -107,17 +107,17 @@ def retype_column(schema: InternalSchema, path: Path, arrow: pa.DataType) -> Int
     if children(field.type) or pt.is_nested(arrow) or not may_become(field.type, arrow):
         old = arrow_type(field.type)
         raise SchemaError(f"{'.'.join(path)} has type {old} and cannot become {arrow}: files written before could not be read so.")
-    return _changed(schema, path, lambda found: replace(found, type=type_name(arrow)))
+    return _changed(schema, path, lambda changed: replace(changed, type=type_name(arrow)))
 
 
 def describe_column(schema: InternalSchema, path: Path, doc: str) -> InternalSchema:
     """Give a column a comment."""
-    return _changed(schema, path, lambda found: replace(found, doc=doc))
+    return _changed(schema, path, lambda changed: replace(changed, doc=doc))
 
 
 def allow_null(schema: InternalSchema, path: Path) -> InternalSchema:
     """Let a column hold nulls."""
-    return _changed(schema, path, lambda found: replace(found, optional=True))
+    return _changed(schema, path, lambda changed: replace(changed, optional=True))
 
 
 def may_become(kind: FieldType, arrow: pa.DataType) -> bool:
@@ -158,9 +158,9 @@ def _at(schema: InternalSchema, path: Path, change: Callable[[RecordType], Recor
 
 
 def _map(kind: FieldType, path: Sequence[str], change: Callable[[Field], Field]) -> RecordType:
-    found = _descend(kind, path, change)
-    assert isinstance(found, RecordType), "a schema is a struct"
-    return found
+    changed = _descend(kind, path, change)
+    assert isinstance(changed, RecordType), "a schema is a struct"
+    return changed
 
 
 def _descend(kind: FieldType, path: Sequence[str], change: Callable[[Field], Field]) -> FieldType:

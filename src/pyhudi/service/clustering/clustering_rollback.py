@@ -76,8 +76,8 @@ def written_files(table: LockedTable, instant: Instant, groups: Sequence[BucketG
     Log files of the new buckets are those of writers of Apache Hudi, and stay.
     """
     new = frozenset().union(*(group.new_ids for group in groups))
-    found = set(marked_files(table.storage, instant.requested) or ())
+    paths = set(marked_files(table.storage, instant.requested) or ())
     for partition in {group.partition_path for group in groups}:
-        found.update(status.path for status in table.storage.list(partition))
-    names = ((path, parse_base_file_name(path.rpartition("/")[2])) for path in found)
+        paths.update(status.path for status in table.storage.list(partition))
+    names = ((path, parse_base_file_name(path.rpartition("/")[2])) for path in paths)
     return tuple(sorted(path for path, name in names if name and name.instant == instant.requested and name.file_id in new))

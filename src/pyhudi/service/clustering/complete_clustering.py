@@ -89,10 +89,10 @@ def _metadata(table: LockedTable, work: StartedResizing, results: Sequence[TaskR
 
 
 def _replaced(groups: Sequence[BucketGroup]) -> Mapping[str, tuple[str, ...]]:
-    found: dict[str, list[str]] = defaultdict(list)
+    ids_by_path: dict[str, list[str]] = defaultdict(list)
     for group in groups:
-        found[group.partition_path] += [id_.file_id for id_ in group.files]
-    return {path: tuple(ids) for path, ids in found.items()}
+        ids_by_path[group.partition_path] += [id_.file_id for id_ in group.files]
+    return {path: tuple(ids) for path, ids in ids_by_path.items()}
 
 
 def _mark(table: LockedTable, paths: Mapping[str, object], requested: str) -> None:

@@ -86,17 +86,17 @@ def _runs(count: int, sizes: Mapping[int, int], limit: int, spare: int) -> Itera
             yield run
 
 
-def clustering_plan(found: Sequence[Resizing], partitions: Sequence[str], settings: ClusteringSettings, uri: str) -> ClusteringPlan:
+def clustering_plan(chosen: Sequence[Resizing], partitions: Sequence[str], settings: ClusteringSettings, uri: str) -> ClusteringPlan:
     """Return the plan that stands on the timeline.
 
     Args:
-        found: what is resized.
+        chosen: what is resized.
         partitions: the paths that were looked at: Apache Hudi looks at them again next time.
         settings: the size to expect of base files.
         uri: the table's; plans of clustering name files in full.
     """
     return ClusteringPlan(
-        groups=tuple(_group(one, settings, uri) for one in found),
+        groups=tuple(_group(one, settings, uri) for one in chosen),
         strategy=Strategy(RUNS[0], {}),
         extra={},
         preserve_meta_columns=True,
@@ -104,19 +104,19 @@ def clustering_plan(found: Sequence[Resizing], partitions: Sequence[str], settin
     )
 
 
-def _group(found: Resizing, settings: ClusteringSettings, uri: str) -> ClusteringGroup:
+def _group(resizing: Resizing, settings: ClusteringSettings, uri: str) -> ClusteringGroup:
     metrics: dict[str, float] = {}
-    for file_slice in found.slices:
+    for file_slice in resizing.slices:
         for name, value in slice_metrics(file_slice, settings.default_base_bytes).items():
             metrics[name] = metrics.get(name, 0.0) + value
     return ClusteringGroup(
-        slices=tuple(_slice(file_slice, uri) for file_slice in found.slices),
+        slices=tuple(_slice(file_slice, uri) for file_slice in resizing.slices),
         metrics=metrics,
-        output_file_groups=sum(node.prefix is not None for node in found.nodes),
+        output_file_groups=sum(node.prefix is not None for node in resizing.nodes),
         extra={
-            PARTITION: found.slices[0].group.partition_path,
-            NODES: render_nodes(found.nodes),
-            NUMBER: str(found.ring.number),
+            PARTITION: resizing.slices[0].group.partition_path,
+            NODES: render_nodes(resizing.nodes),
+            NUMBER: str(resizing.ring.number),
         },
     )
 

@@ -59,7 +59,7 @@ def _ring(view: FileSystemView, instant: Instant, path: str, groups: Sequence[Bu
 
 def _slices(view: FileSystemView, instant: Instant, group: BucketGroup) -> tuple[FileSlice, ...]:
     latest = {file_slice.group: file_slice for file_slice in view.latest_slices(group.partition_path)}
-    found = []
+    slices = []
     for id_, planned in group.files.items():
         file_slice = latest.get(id_)
         names = frozenset() if file_slice is None else _names(file_slice)
@@ -67,8 +67,8 @@ def _slices(view: FileSystemView, instant: Instant, group: BucketGroup) -> tuple
             raise _changed(view, instant, f"{id_} of table {view.storage.uri} is not what it was when it was planned")
         if names != planned:
             _check_written_twice(view, instant, group, id_)
-        found.append(replace(file_slice, logs=tuple(log for log in file_slice.logs if str(log.name) in planned)))
-    return tuple(found)
+        slices.append(replace(file_slice, logs=tuple(log for log in file_slice.logs if str(log.name) in planned)))
+    return tuple(slices)
 
 
 def _names(file_slice: FileSlice) -> frozenset[str]:

@@ -24,8 +24,8 @@ def schedule_one(runner: ClusteringRunner, settings: ClusteringSettings) -> Resu
         UnsupportedError: the table has no hash rings.
         LockTimeoutError: a writer held the table for too long.
     """
-    with runner.locked() as found:
-        table = roll_back_failed_writes(found)
+    with runner.locked() as locked:
+        table = roll_back_failed_writes(locked)
         instant = schedule(table, settings)
         return () if instant is None else (planned_result(bucket_groups(table, instant), instant),)
 
@@ -56,18 +56,18 @@ def schedule_and_run(runner: ClusteringRunner, settings: ClusteringSettings) -> 
 def show_schedule(runner: ClusteringRunner, settings: ClusteringSettings) -> Results:
     """Return what would be planned now; nothing is written."""
     with runner.locked() as table:
-        found = planned(table, settings)
-    return (planned_result(groups_of(found.plan), None),) if found.resizings else ()
+        planned_schedule = planned(table, settings)
+    return (planned_result(groups_of(planned_schedule.plan), None),) if planned_schedule.resizings else ()
 
 
 def show_pending(runner: ClusteringRunner, requested: str | None = None) -> Results:
     """Return the pending clusterings, or the one of a requested time; nothing is written."""
     with runner.locked() as table:
-        found = pending_clusterings(table) if requested is None else (find_clustering(table, requested),)
-        return tuple(planned_result(bucket_groups(table, one), one) for one in found)
+        pending = pending_clusterings(table) if requested is None else (find_clustering(table, requested),)
+        return tuple(planned_result(bucket_groups(table, one), one) for one in pending)
 
 
 def _run_pending(runner: ClusteringRunner, hash_fields: Sequence[str] | None) -> Results:
     with runner.locked() as table:
-        found = pending_clusterings(table)
-    return tuple(execute(runner, one.requested, hash_fields) for one in found)
+        pending = pending_clusterings(table)
+    return tuple(execute(runner, one.requested, hash_fields) for one in pending)

@@ -40,24 +40,24 @@ def planned(table: LockedTable, settings: ClusteringSettings) -> Schedule:
     view = open_view(table.storage, table.config, table.timeline)
     check_has_rings(view)
     busy, clustered = busy_groups(table), _clustered_partitions(table)
-    found: list[Resizing] = []
+    candidates: list[Resizing] = []
     paths = [path for path in view.partition_paths() if path not in clustered]
     for path in paths:
         slices = view.latest_slices(path)
         if slices:
             free = [file_slice for file_slice in slices if file_slice.group not in busy]
-            found += resizings(_ring(view, path, [file_slice.group for file_slice in slices]), free, settings, table.ids.file_prefix)
-    retained = tuple(found[: settings.most_groups])
+            candidates += resizings(_ring(view, path, [file_slice.group for file_slice in slices]), free, settings, table.ids.file_prefix)
+    retained = tuple(candidates[: settings.most_groups])
     return Schedule(retained, clustering_plan(retained, paths, settings, table.storage.uri))
 
 
 def schedule(table: LockedTable, settings: ClusteringSettings) -> Instant | None:
     """Request a resizing and return its instant; None when there is nothing to do. Errors as in `planned`."""
-    found = planned(table, settings)
-    if not found.resizings:
+    plan = planned(table, settings)
+    if not plan.resizings:
         return None
     action = Action.REPLACE_COMMIT if table.config.layout == 1 else Action.CLUSTERING
-    return table.writer.request(action, table.times.next(), encode_clustering_plan(found.plan, sync=table.ids.sync_marker()))
+    return table.writer.request(action, table.times.next(), encode_clustering_plan(plan.plan, sync=table.ids.sync_marker()))
 
 
 def check_has_rings(view: FileSystemView) -> None:

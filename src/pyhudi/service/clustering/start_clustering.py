@@ -50,10 +50,10 @@ def start(table: LockedTable, instant: Instant, hash_fields: Sequence[str] | Non
     fields = _hashed(table.config, hash_fields)
     groups = bucket_groups(table, instant)
     requested = rollback_run(table, instant, groups)
-    found = planned_buckets(table, instant, groups)
+    planned = planned_buckets(table, instant, groups)
     stored = table_schema(table.storage, table.config, table.timeline)
     context = record_context(TableSchema(stored.columns, stored.avro_json), table.config)
-    tasks = _tasks(table, instant, groups, found, fields, merge_bytes)
+    tasks = _tasks(table, instant, groups, planned, fields, merge_bytes)
     return StartedResizing(table.writer.start(requested), groups, stored.avro_json, context, tasks)
 
 
@@ -70,7 +70,7 @@ def _tasks(
     table: LockedTable,
     instant: Instant,
     groups: Sequence[BucketGroup],
-    found: PlannedBuckets,
+    planned: PlannedBuckets,
     fields: tuple[str, ...],
     merge_bytes: int,
 ) -> tuple[ResizeTask, ...]:
@@ -78,8 +78,8 @@ def _tasks(
         return tuple(SliceTask(file_slice, table.timeline.visibility, table.config.layout) for file_slice in slices)
 
     tasks = []
-    for number, (group, slices) in enumerate(zip(groups, found.slices, strict=True)):
-        ring = found.rings[group.partition_path]
+    for number, (group, slices) in enumerate(zip(groups, planned.slices, strict=True)):
+        ring = planned.rings[group.partition_path]
         buckets = {index: file_id for index, file_id in enumerate(ring.file_ids) if file_id in group.new_ids}
         path, token = group.partition_path, f"{number}-0-0"
         tasks.append(ResizeTask(instant.requested, path, merges(slices), ring.values, buckets, fields, token, merge_bytes))

@@ -24,8 +24,8 @@ def schedule_one(runner: CompactionRunner, action: Action, settings: CompactionS
         UsageError: the table is copy-on-write, or a strategy does not fit its partitions.
         LockTimeoutError: a writer held the table for too long.
     """
-    with runner.locked() as found:
-        table = roll_back_failed_writes(found)
+    with runner.locked() as locked:
+        table = roll_back_failed_writes(locked)
         instant = schedule(table, action, settings)
         return () if instant is None else (planned_result(action, read_plan(table.storage, table.config, instant), instant),)
 
@@ -75,13 +75,13 @@ def show_schedule(runner: CompactionRunner, action: Action, settings: Compaction
 def show_pending(runner: CompactionRunner, action: Action, requested: str | None = None) -> Results:
     """Return the pending compactions of an action, or the one of a requested time; nothing is written."""
     with runner.locked() as table:
-        found = pending_compactions(table.timeline, action)
+        pending = pending_compactions(table.timeline, action)
         if requested is not None:
-            found = (find_pending(table.timeline, requested, runner.storage.uri),)
-        return tuple(planned_result(one.action, read_plan(table.storage, table.config, one), one) for one in found)
+            pending = (find_pending(table.timeline, requested, runner.storage.uri),)
+        return tuple(planned_result(one.action, read_plan(table.storage, table.config, one), one) for one in pending)
 
 
 def _run_pending(runner: CompactionRunner, *actions: Action) -> Results:
     with runner.locked() as table:
-        found = pending_compactions(table.timeline, *actions)
-    return tuple(execute(runner, one.requested) for one in found)
+        pending = pending_compactions(table.timeline, *actions)
+    return tuple(execute(runner, one.requested) for one in pending)

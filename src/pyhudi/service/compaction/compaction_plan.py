@@ -26,12 +26,12 @@ def plan_compaction(view: FileSystemView, settings: CompactionSettings, busy: Co
     paths: Sequence[str] = everywhere
     for strategy in settings.strategies:
         paths = strategy.partitions(paths, settings.limits)
-    found = [operation_of(file_slice, settings.default_base_bytes) for file_slice in _with_logs(view, paths, busy)]
-    chosen: Sequence[CompactionOperation] = found
+    operations = [operation_of(file_slice, settings.default_base_bytes) for file_slice in _with_logs(view, paths, busy)]
+    chosen: Sequence[CompactionOperation] = operations
     for strategy in settings.strategies:
         chosen = strategy.operations(chosen, settings.limits)
     left = set(everywhere) - set(paths)
-    left.update(one.group.partition_path for one in found if one not in chosen)
+    left.update(one.group.partition_path for one in operations if one not in chosen)
     return CompactionPlan(tuple(chosen), extra={}, preserve_meta_columns=False, missing_partitions=tuple(sorted(left)))
 
 

@@ -68,10 +68,10 @@ def written_files(table: LockedTable, instant: Instant, plan: CompactionPlan) ->
     parse = parse_base_file_name if instant.action is Action.COMPACTION else parse_log_file_name
     groups = {operation.group for operation in plan.operations or ()}
     ids = {group.file_id for group in groups}
-    found = set(marked_files(table.storage, instant.requested) or ())
+    paths = set(marked_files(table.storage, instant.requested) or ())
     for partition in {group.partition_path for group in groups}:
-        found.update(status.path for status in table.storage.list(partition))
-    names = ((path, parse(file) or _change_log(file)) for path in found for file in (path.rpartition("/")[2],))
+        paths.update(status.path for status in table.storage.list(partition))
+    names = ((path, parse(file) or _change_log(file)) for path in paths for file in (path.rpartition("/")[2],))
     written = {path for path, name in names if name and name.instant == instant.requested and name.file_id in ids}
     if table.config.layout == 1 and instant.action is Action.LOG_COMPACTION:
         written |= _own_logs(table, instant, ids)
@@ -89,14 +89,14 @@ def _own_logs(table: LockedTable, instant: Instant, ids: Collection[str]) -> set
     Hudi 0.x may have appended to a file that holds blocks of others as well: such a file stays. Blocks of an action that is not completed
     count for nobody.
     """
-    found = set()
+    paths = set()
     for path in marked_appends(table.storage, instant.requested):
         name, status = parse_log_file_name(path.rpartition("/")[2]), table.storage.stat(path)
         if name is None or name.file_id not in ids or status is None:
             continue
         if instants_in(table.storage, path, status.size) <= {instant.requested, None}:
-            found.add(path)
-    return found
+            paths.add(path)
+    return paths
 
 
 def _check_no_logs_on_top(table: LockedTable, instant: Instant, plan: CompactionPlan) -> None:

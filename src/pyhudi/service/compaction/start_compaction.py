@@ -55,13 +55,13 @@ def start(table: LockedTable, instant: Instant, plan: CompactionPlan, merge_byte
         CorruptTableError: a file of the plan is not there.
     """
     requested = rollback_run(table, instant, plan)
-    found = planned_slices(table, instant, plan)
-    for group, reason in found.declined.items():
+    planned = planned_slices(table, instant, plan)
+    for group, reason in planned.declined.items():
         _log.warning("%s %s leaves %s alone: %s", instant.action, instant.requested, group, reason)
     stored = table_schema(table.storage, table.config, table.timeline)
     context = record_context(TableSchema(stored.columns, stored.avro_json), table.config)
-    tasks = tuple(_task(table, instant, file_slice, number, merge_bytes) for number, file_slice in enumerate(found.slices))
-    return StartedCompaction(table.writer.start(requested), plan, context, tasks, found.declined, beside(table, instant))
+    tasks = tuple(_task(table, instant, file_slice, number, merge_bytes) for number, file_slice in enumerate(planned.slices))
+    return StartedCompaction(table.writer.start(requested), plan, context, tasks, planned.declined, beside(table, instant))
 
 
 def run_task(storage: Storage, context: RecordContext, settings: WriterSettings, task: Task) -> list[TaskResult]:

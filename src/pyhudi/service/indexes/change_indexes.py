@@ -116,8 +116,8 @@ class Indexing:
             ConflictError: another process of pyhudi builds indexes of the table.
         """
         with self._locked() as (table, _):
-            found = pending_builds(table.timeline) if instant is None else (find_pending(table.timeline, instant, self.storage.uri),)
-            plans = {build.requested: planned_partitions(table.storage, table.config, build) for build in found}
+            pending = pending_builds(table.timeline) if instant is None else (find_pending(table.timeline, instant, self.storage.uri),)
+            plans = {build.requested: planned_partitions(table.storage, table.config, build) for build in pending}
         if dry_run:
             return tuple(IndexChange(planned=names, instant=requested) for requested, names in plans.items())
         done = []
@@ -144,8 +144,8 @@ class Indexing:
         started = time.perf_counter()
         with contextlib.ExitStack() as present:
             table, stored = present.enter_context(self._locked())
-            known = [found for found in table.config.metadata_partitions if found != partitions.FILES]
-            planned = {found: build for build in pending_builds(table.timeline) for found in _to_build(table, build)}
+            known = [one for one in table.config.metadata_partitions if one != partitions.FILES]
+            planned = {one: build for build in pending_builds(table.timeline) for one in _to_build(table, build)}
             try:
                 dropped = partition_of(name, (*known, *planned))
             except UsageError:
@@ -159,7 +159,7 @@ class Indexing:
             settings = MetadataSettings(enabled=None, dropped=frozenset(names))
             if not dry_run:
                 prepare_metadata_table(table, stored.avro_json, settings, history=history_of(stored.columns))
-        return IndexChange(dropped=tuple(found for found in names if found in known), seconds=time.perf_counter() - started)
+        return IndexChange(dropped=tuple(one for one in names if one in known), seconds=time.perf_counter() - started)
 
     def rebuild(self, *, dry_run: bool = False) -> IndexChange:
         """Build the metadata table again, with all partitions that it has; arguments as of `create`.
@@ -182,18 +182,18 @@ class Indexing:
     @contextlib.contextmanager
     def _locked(self) -> Iterator[tuple[LockedTable, StoredSchema]]:
         """Hold the lock of a table that can have indexes; failed writes are rolled back."""
-        with locked_table(self.storage, self.wait_s, self.clock, self.ids) as found:
-            table = roll_back_failed_writes(found)
+        with locked_table(self.storage, self.wait_s, self.clock, self.ids) as locked:
+            table = roll_back_failed_writes(locked)
             yield table, table_schema(self.storage, table.config, table.timeline)
 
 
-def _prepare(table: LockedTable, stored: StoredSchema, settings: MetadataSettings, found: Found | None = None) -> None:
+def _prepare(table: LockedTable, stored: StoredSchema, settings: MetadataSettings, state: Found | None = None) -> None:
     """Make the metadata table what is wanted.
 
     Raises:
         UsageError: it cannot be built yet.
     """
-    _, in_step = prepare_metadata_table(table, stored.avro_json, settings, found, history=history_of(stored.columns))
+    _, in_step = prepare_metadata_table(table, stored.avro_json, settings, state, history=history_of(stored.columns))
     if in_step is None:
         pending = ", ".join(f"{instant.action} {instant.requested}" for instant in table.timeline.pending())
         raise UsageError(

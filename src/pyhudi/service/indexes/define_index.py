@@ -214,11 +214,11 @@ def _expression_index(request: IndexRequest, config: TableConfig, name: str, kin
     check_arguments(request.name, options)
     if is_bloom:
         check_bloom_options(request.name, options)
-    found = Expression(function, {ZONE_OPTION: request.zone, **options}).result_type(kind)
-    if found is None:
+    result_type = Expression(function, {ZONE_OPTION: request.zone, **options}).result_type(kind)
+    if result_type is None:
         raise SchemaError(f"index '{request.name}': {function} of '{name}', which has type {kind}, is not served with these options")
-    if not (pt.is_string(found) if is_bloom else value_type(found, index_version_of(config.version)) is not None):
-        raise SchemaError(f"index '{request.name}': {request.type} cannot be of {function}('{name}'), which has type {found}")
+    if not (pt.is_string(result_type) if is_bloom else value_type(result_type, index_version_of(config.version)) is not None):
+        raise SchemaError(f"index '{request.name}': {request.type} cannot be of {function}('{name}'), which has type {result_type}")
     if Expression(function, options).result_type(kind) is None:
         options[ZONE_OPTION] = request.zone
         check_arguments(request.name, options)

@@ -50,7 +50,7 @@ def cancel(table: LockedTable, build: Instant) -> tuple[str, ...]:
     table = _without(table, names, [name for name in table.config.metadata_partitions if name not in names])
     definitions = load_definitions(table.storage, table.config)
     if not definitions.keys().isdisjoint(names):
-        table = with_definitions(table, {name: found for name, found in definitions.items() if name not in names})
+        table = with_definitions(table, {name: definition for name, definition in definitions.items() if name not in names})
     if built:
         complete_instant(table, build, planned)
     else:

@@ -30,11 +30,11 @@ def list_indexes(storage: Storage, config: TableConfig) -> tuple[ListedIndex, ..
         CorruptTableError: the file of their definitions is damaged.
     """
     definitions = load_definitions(storage, config)
-    found = []
+    listed = []
     for name in sorted(set(config.metadata_partitions) - {FILES}):
         definition = definitions.get(name)
         if definition is None or name == COLUMN_STATS:
-            found.append(ListedIndex(name, name, (), ""))
+            listed.append(ListedIndex(name, name, (), ""))
         else:
-            found.append(ListedIndex(name, definition.type, definition.source_fields, definition.function))
-    return tuple(found)
+            listed.append(ListedIndex(name, definition.type, definition.source_fields, definition.function))
+    return tuple(listed)

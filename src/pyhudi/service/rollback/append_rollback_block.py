@@ -32,13 +32,13 @@ def log_requests(table: LockedTable, failed: Instant) -> list[RollbackRequest]:
         by_partition[group.partition_path].add(group.file_id)
     requests = []
     for partition, file_ids in sorted(by_partition.items()):
-        found: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
+        sizes_by_slice: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
         for status, name in logs_of(table.storage, partition, file_ids):
             if status.path in marked or failed.requested in instants_in(table.storage, status.path, status.size):
-                found[name.file_id, name.instant][status.name] = status.size
+                sizes_by_slice[name.file_id, name.instant][status.name] = status.size
         requests += [
             RollbackRequest(partition, file_id, latest_base_instant=base, log_blocks_to_delete=logs)
-            for (file_id, base), logs in sorted(found.items())
+            for (file_id, base), logs in sorted(sizes_by_slice.items())
         ]
     return requests
 

@@ -77,10 +77,10 @@ def _profiled_partitions(table: LockedTable, failed: Instant) -> set[str]:
     """Partitions that the inflight file names; it may be empty or, in a table of others, hold anything."""
     if failed.state is not State.INFLIGHT:
         return set()
-    found = set(read_commit(table.storage, table.config, failed).stats)
-    for path in found:
+    partitions = set(read_commit(table.storage, table.config, failed).stats)
+    for path in partitions:
         partition_path.check(path)
-    return found
+    return partitions
 
 
 def _request(table: LockedTable, path: str, instant: str) -> RollbackRequest:

@@ -52,10 +52,10 @@ def dropped(session: SparkSession, name: str) -> JavaObject | None:
         name: The table's quoted name.
     """
     manager, table = jvm.cache_manager(session), jvm.jvm_session(session).table(name)
-    found = jvm.value_of(manager.lookupCachedData(table))
+    cached = jvm.value_of(manager.lookupCachedData(table))
     is_cascading = True
     manager.uncacheQuery(table, is_cascading)
-    return None if found is None else found.cachedRepresentation().cacheBuilder().storageLevel()
+    return None if cached is None else cached.cachedRepresentation().cacheBuilder().storageLevel()
 
 
 def cache(session: SparkSession, name: str, level: JavaObject) -> None:

@@ -79,9 +79,9 @@ def names_in(shown: str) -> Iterator[tuple[str, ...]]:
     Names of the session catalog hold letters, digits and underscores only, so the printed form is exact for them;
     what follows `hudi` is a path and is kept whole.
     """
-    for found in _NAMED.finditer(shown):
-        first, comma, rest = found.group(1).partition(", ")
+    for match in _NAMED.finditer(shown):
+        first, comma, rest = match.group(1).partition(", ")
         if first.lower() == "hudi" and comma:
             yield first, rest
         else:
-            yield tuple(found.group(1).split(", "))
+            yield tuple(match.group(1).split(", "))

@@ -28,12 +28,12 @@ class Places:
 
     def of(self, keys: pa.Array, paths: pa.Array) -> pa.Array:
         """Return the label of the bucket of each key."""
-        found = np.full(len(keys), None, object)
+        labels = np.full(len(keys), None, object)
         keys, paths = keys.cast(pa.string()), np.array(paths.to_pylist(), object)
         for path in set(paths[np.flatnonzero(keys.is_valid())]):
             rows = np.flatnonzero((paths == path) & keys.is_valid().to_numpy(zero_copy_only=False))
-            found[rows] = np.array(self.labels[path], object)[self.buckets[path].numbers(keys.take(pa.array(rows)))]
-        return pa.array(found, pa.string())
+            labels[rows] = np.array(self.labels[path], object)[self.buckets[path].numbers(keys.take(pa.array(rows)))]
+        return pa.array(labels, pa.string())
 
 
 def places_of(index: BucketIndex, view: FileSystemView, paths: Sequence[str], *, afresh: bool, only_known: bool) -> Places:
@@ -48,9 +48,9 @@ def places_of(index: BucketIndex, view: FileSystemView, paths: Sequence[str], *,
     """
     buckets = {path: index.hashing.buckets(view, path) for path in paths}
     labels: dict[str, list[str | None]] = {}
-    for path, found in buckets.items():
-        slices = {} if afresh else found.slices(view, path)
-        begun = [None if only_known else beginning for beginning in found.beginnings]
+    for path, buckets_of_path in buckets.items():
+        slices = {} if afresh else buckets_of_path.slices(view, path)
+        begun = [None if only_known else beginning for beginning in buckets_of_path.beginnings]
         labels[path] = [slices[number].group.file_id if number in slices else begun[number] for number in range(len(begun))]
     return Places(buckets, labels)
 

@@ -37,7 +37,7 @@ class KeySearch:
     lookup: Lookup
     kept: contextlib.ExitStack
 
-    def found(self, keyed: DataFrame) -> Located:
+    def locate(self, keyed: DataFrame) -> Located:
         """Add the file id of the group that each row goes to, null for a new record; where a bucket begins, how its file id does.
 
         Raises:

@@ -58,11 +58,11 @@ def found_updates(named: DataFrame, search: KeySearch, instant: str) -> Located:
     if moves:
         refuse_moves(search.lookup.context)
         named = one_a_key(named, search.tagging, search.lookup)
-    found = search.found(named)
-    rows = persisted_until(search.kept, found.rows)
+    tagged = search.locate(named)
+    rows = persisted_until(search.kept, tagged.rows)
     for key, path in rows.filter(F.col(FILE_ID_COLUMN).isNull()).select(RECORD_KEY, PARTITION_PATH).take(1):
         raise unknown_record(key, path, config)
-    return replace(found, rows=_moved(rows) if moves else rows.drop(_NEW_PATH))
+    return replace(tagged, rows=_moved(rows) if moves else rows.drop(_NEW_PATH))
 
 
 def _with_new_path(named: DataFrame, config: TableConfig, instant: str) -> DataFrame:

@@ -112,9 +112,9 @@ def _key_lots(batches: Iterable[pa.RecordBatch]) -> Iterator[set[str]]:
 
 def _answers(groups: RecordIndexGroups, group: int, keys: set[str]) -> Iterator[pa.RecordBatch]:
     try:
-        found = [(key, index.partition_path, index.file_id) for key, index in groups.places(group, keys)]
+        locations = [(key, index.partition_path, index.file_id) for key, index in groups.places(group, keys)]
     except (CorruptTableError, UnsupportedError) as error:
         yield pa.RecordBatch.from_pylist([{_ERROR: str(error)}], schema=_ANSWER)
         return
-    columns = [pa.array(values, pa.string()) for values in zip(*found, strict=True)] if found else [pa.array([], pa.string())] * 3
-    yield pa.RecordBatch.from_arrays([*columns, pa.nulls(len(found), pa.string())], schema=_ANSWER)
+    columns = [pa.array(values, pa.string()) for values in zip(*locations, strict=True)] if locations else [pa.array([], pa.string())] * 3
+    yield pa.RecordBatch.from_arrays([*columns, pa.nulls(len(locations), pa.string())], schema=_ANSWER)

@@ -26,14 +26,14 @@ def jvm_session(session: SparkSession) -> JavaObject:
     Raises:
         UnsupportedError: the session is a Spark Connect client, which has no JVM of its own.
     """
-    found = getattr(session, "_jsparkSession", None)
-    if found is None:
+    java_session = getattr(session, "_jsparkSession", None)
+    if java_session is None:
         raise UnsupportedError(
             "pyhudi needs a classic Spark session: this one is a Spark Connect client, whose parser and catalog live"
             " in the"
             " server. Start Spark in this process, for example with SparkSession.builder.master('local[*]')."
         )
-    return found
+    return java_session
 
 
 def jvm(session: SparkSession) -> JavaObject:

@@ -25,9 +25,9 @@ _OF_READS: Final = (QUERY_TYPE, METADATA_TABLE, DATA_SKIPPING, MERGE_SIZE, SCHEM
 
 def session_options(session: SparkSession) -> dict[str, str]:
     """Return the session's settings about tables in one round trip; `spark.hoodie.x` loses to `hoodie.x`."""
-    found = jvm.entries_of(jvm.jvm_session(session).conf().getAll())
-    spark = {key.removeprefix("spark."): value for key, value in found.items() if key.startswith(_SPARK_PREFIX)}
-    return {**spark, **{key: value for key, value in found.items() if key.startswith((_PREFIX, _ABOUT_OPTIONS))}}
+    settings = jvm.entries_of(jvm.jvm_session(session).conf().getAll())
+    spark = {key.removeprefix("spark."): value for key, value in settings.items() if key.startswith(_SPARK_PREFIX)}
+    return {**spark, **{key: value for key, value in settings.items() if key.startswith((_PREFIX, _ABOUT_OPTIONS))}}
 
 
 def read_defaults(session: SparkSession) -> dict[str, str]:

@@ -70,14 +70,14 @@ def _reading_hooks(is_enabled: IsEnabled) -> dict[str, Hook]:
     def table_hook(reader: DataFrameReader, original: Hook, tableName: str) -> Any:  # noqa: N803
         session = reader._spark  # noqa: SLF001
         request = request_of(reader)
-        found = catalog_table.find(session, tableName) if is_enabled(session) else None
-        if found is None:
+        entry = catalog_table.find(session, tableName) if is_enabled(session) else None
+        if entry is None:
             return original(reader, tableName)
         if not request.options:
             return original(reader, tableName)
         if request.has_schema:
             raise UsageError(f"table {tableName} has its own schema: leave out schema(...) and select or cast afterwards.")
-        return read_with(session, found.location, request, found.partition_columns)
+        return read_with(session, entry.location, request, entry.partition_columns)
 
     return {"load": load_hook, "table": table_hook}
 

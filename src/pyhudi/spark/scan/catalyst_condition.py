@@ -69,7 +69,7 @@ def condition_of(filters: JavaObject, schema: pa.Schema) -> Condition:
         filters: Catalyst expressions, as `FileIndex.listFiles` gets them.
         schema: the columns that may be tested; of others nothing is known.
     """
-    return And(tuple(_condition(found, schema) for found in jvm.items_of(filters)))
+    return And(tuple(_condition(one, schema) for one in jvm.items_of(filters)))
 
 
 def _condition(expression: JavaObject, schema: pa.Schema) -> Condition:
@@ -208,11 +208,11 @@ class _Translation:
         return _scalar(text, kind)
 
     def _set(self, node: _Node, kind: pa.DataType) -> list[pa.Scalar | None] | None:
-        found = self._in_jvm(node).hset()
-        if found.contains(None) or pt.is_binary(kind):
+        literals = self._in_jvm(node).hset()
+        if literals.contains(None) or pt.is_binary(kind):
             return None
-        strings = found.mkString("\0").split("\0")
-        return [_scalar(text, kind) for text in strings] if len(strings) == found.size() else None
+        strings = literals.mkString("\0").split("\0")
+        return [_scalar(text, kind) for text in strings] if len(strings) == literals.size() else None
 
     def _in_jvm(self, node: _Node) -> JavaObject:
         result = self._expression

@@ -52,8 +52,8 @@ def _is_counted_here(snapshot: Snapshot) -> bool:
 def _count(frame: DataFrame, original: Hook) -> Any:
     snapshot = frame.__dict__.get(_ATTRIBUTE)
     # Counting a cached frame is how its cache is filled.
-    found = _rows(snapshot) if isinstance(snapshot, Snapshot) and not frame.is_cached else None
-    return original(frame) if found is None else found
+    count = _rows(snapshot) if isinstance(snapshot, Snapshot) and not frame.is_cached else None
+    return original(frame) if count is None else count
 
 
 def _rows(snapshot: Snapshot) -> int | None:

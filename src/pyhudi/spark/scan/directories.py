@@ -58,9 +58,9 @@ class PartitionValues:
         self._make = Expressions(session)
         self._texts = StructType([StructField(str(n), StringType()) for n in range(len(schema))])
 
-    def directories(self, found: Iterable[Directory]) -> JavaObject:
+    def directories(self, listed: Iterable[Directory]) -> JavaObject:
         """Return Spark's `Seq[PartitionDirectory]`."""
-        data = [{"values": _numbered(one.values), "files": [_file(*file) for file in one.files]} for one in found]
+        data = [{"values": _numbered(one.values), "files": [_file(*file) for file in one.files]} for one in listed]
         return self._evaluated(self._directory, data)
 
     def matching(self, partitions: Sequence[Texts], filters: JavaObject) -> list[int]:

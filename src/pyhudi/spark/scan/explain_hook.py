@@ -57,12 +57,12 @@ def _line(scan: JavaObject) -> str | None:
     index = _INDEXES.get(str(scan.relation().location().toString()))
     if index is None:
         return None
-    found = index.explained(scan.partitionFilters(), scan.dataFilters())
-    read = [file_slice for file_slice, reason in found if reason is None]
-    sizes = f"{sum(map(_bytes, read))} of {sum(_bytes(file_slice) for file_slice, _ in found)} bytes"
-    reasons = Counter(reason for _, reason in found if reason is not None)
+    slices = index.explained(scan.partitionFilters(), scan.dataFilters())
+    read = [file_slice for file_slice, reason in slices if reason is None]
+    sizes = f"{sum(map(_bytes, read))} of {sum(_bytes(file_slice) for file_slice, _ in slices)} bytes"
+    reasons = Counter(reason for _, reason in slices if reason is not None)
     ruled_out = ", ".join(f"{count} by {reason}" for reason, count in sorted(reasons.items()))
-    return f"{index.location}: {len(read)} of {len(found)} file slices, {sizes}" + (f"; ruled out: {ruled_out}" if ruled_out else "")
+    return f"{index.location}: {len(read)} of {len(slices)} file slices, {sizes}" + (f"; ruled out: {ruled_out}" if ruled_out else "")
 
 
 def _bytes(file_slice: FileSlice) -> int:

@@ -90,12 +90,12 @@ class SnapshotFileIndex:
         """Return `Seq[PartitionDirectory]`; files that indexes rule out for the data filters are not among them."""
         try:
             with self._lock:
-                found = None if partition_filters.isEmpty() else self._search.matching(partition_filters)
+                matching = None if partition_filters.isEmpty() else self._search.matching(partition_filters)
                 skipping = self._skipping(data_filters)
                 if skipping is not None:
-                    return self._chosen(self._search.everything() if found is None else found, skipping)
-                if found is not None:
-                    return self._directories(found)
+                    return self._chosen(self._search.everything() if matching is None else matching, skipping)
+                if matching is not None:
+                    return self._directories(matching)
                 if self._all is None:
                     self._all = self._directories(self._search.everything())
                 return self._all
@@ -112,10 +112,10 @@ class SnapshotFileIndex:
     def inputFiles(self) -> JavaObject:  # noqa: N802
         """Return the URIs of all files as `String[]`."""
         with self._lock:
-            found = [uri for path, _ in self._search.everything() for uri, _ in self._stored(path)]
+            uris = [uri for path, _ in self._search.everything() for uri, _ in self._stored(path)]
         pattern = jvm.java_class(self._session, "java.util.regex.Pattern")
         # One call whatever the number of files. NUL is in no path, and `split` leaves out empty texts at the end.
-        return pattern.compile("\0").split("\0".join([*found, ""]) or "\0")
+        return pattern.compile("\0").split("\0".join([*uris, ""]) or "\0")
 
     @propagate_errors
     def sizeInBytes(self) -> int:  # noqa: N802
@@ -141,8 +141,8 @@ class SnapshotFileIndex:
         """Return all file slices of the snapshot, each with what rules it out for these filters, or None."""
         with self._lock:
             everything = [path for path, _ in self._search.everything()]
-            found = everything if partition_filters.isEmpty() else [path for path, _ in self._search.matching(partition_filters)]
-            return explained(self._snapshot, everything, found, self._skipping(data_filters))
+            matching = everything if partition_filters.isEmpty() else [path for path, _ in self._search.matching(partition_filters)]
+            return explained(self._snapshot, everything, matching, self._skipping(data_filters))
 
     def _skipping(self, data_filters: JavaObject) -> Skipping | None:
         """Return what can be asked for these filters; None when they rule nothing out."""
@@ -152,18 +152,18 @@ class SnapshotFileIndex:
         condition = condition_of(data_filters, with_meta_columns(self._snapshot.schema))
         return Skipping(self._snapshot, condition, nan_is_greatest=True) if any(operands(condition)) else None
 
-    def _chosen(self, found: list[tuple[str, Texts]], skipping: Skipping) -> JavaObject:
+    def _chosen(self, partitions: list[tuple[str, Texts]], skipping: Skipping) -> JavaObject:
         """Return the directories of what indexes leave."""
         by_path: dict[str, list[FileSlice]] = {}
-        for one in skipping.choose([path for path, _ in found]).slices:
+        for one in skipping.choose([path for path, _ in partitions]).slices:
             by_path.setdefault(one.group.partition_path, []).append(one)
-        return self._directories([(path, strings) for path, strings in found if path in by_path], by_path)
+        return self._directories([(path, strings) for path, strings in partitions if path in by_path], by_path)
 
-    def _directories(self, found: list[tuple[str, Texts]], chosen: Mapping[str, Sequence[FileSlice]] | None = None) -> JavaObject:
+    def _directories(self, partitions: list[tuple[str, Texts]], chosen: Mapping[str, Sequence[FileSlice]] | None = None) -> JavaObject:
         """Return the directories of partitions, with all slices or those chosen of them."""
         if not merges(self._snapshot):
-            return self._values.directories(Directory(strings, self._base_files(path, chosen)) for path, strings in found)
-        slices = [(strings, self._snapshot.slices(path) if chosen is None else tuple(chosen[path])) for path, strings in found]
+            return self._values.directories(Directory(strings, self._base_files(path, chosen)) for path, strings in partitions)
+        slices = [(strings, self._snapshot.slices(path) if chosen is None else tuple(chosen[path])) for path, strings in partitions]
         return self._values.directories(self._merged_directories(slices))
 
     def _merged_directories(self, partitions: list[tuple[Texts, tuple[FileSlice, ...]]]) -> Iterator[Directory]:

@@ -30,12 +30,12 @@ def partition_columns(columns: StructType, config: TableConfig) -> StructType:
         config: The table's properties.
     """
     types = {field.name: field.dataType for field in columns}
-    found = []
+    fields = []
     for name, kind in zip(config.partition_fields, _kinds(config), strict=True):
         shown = None if kind == _UNKNOWN else _shown_type(types.get(name), config, is_timestamp=kind == "TIMESTAMP")
         if shown is not None:
-            found.append(StructField(name, shown))
-    return StructType(found)
+            fields.append(StructField(name, shown))
+    return StructType(fields)
 
 
 def _shown_type(held: DataType | None, config: TableConfig, *, is_timestamp: bool) -> DataType | None:

@@ -53,14 +53,14 @@ class PartitionSearch:
         passed = self._passing(regular, filters)
         deeper += self._with_room_below([folder for folder in regular if folder not in passed], regular, filters)
         nested: dict[str, Texts] = {}
-        found: list[tuple[str, Texts]] = []
+        hits: list[tuple[str, Texts]] = []
         for folder in (*passed, *deeper):
             for path in self._snapshot.partitions_below(folder):
                 if path != folder:
                     nested[path] = self._texts(path)
                 elif path in passed:
-                    found.append((path, regular[path]))
-        return found + [(path, nested[path]) for path in self._passing(nested, filters)]
+                    hits.append((path, regular[path]))
+        return hits + [(path, nested[path]) for path in self._passing(nested, filters)]
 
     def _passing(self, partitions: dict[str, Texts], filters: JavaObject) -> dict[str, None]:
         """Return the paths that pass, in order."""

@@ -49,12 +49,12 @@ def _reading_hooks(is_enabled: IsEnabled) -> dict[str, Hook]:
 
     def table(reader: DataStreamReader, original: Hook, tableName: str) -> Any:  # noqa: N803 - Spark's name
         session = reader._spark  # noqa: SLF001
-        found = catalog_table.find(session, tableName) if is_enabled(session) else None
-        if found is None:
+        entry = catalog_table.find(session, tableName) if is_enabled(session) else None
+        if entry is None:
             return original(reader, tableName)
         if request_of(reader).has_schema:
             raise UsageError(f"table {tableName} has its own schema: leave out schema(...) and select or cast afterwards.")
-        return _stream(session, found.location, request_of(reader))
+        return _stream(session, entry.location, request_of(reader))
 
     return {"load": load, "table": table}
 

@@ -147,8 +147,8 @@ def _touched(
 
 def _comparable(column: pa.ChunkedArray) -> list[Any]:
     """Return the values of a column; dates as days, since Spark has some that Python has not."""
-    found: list[Any] = (column.cast(pa.int32()) if pa.types.is_date32(column.type) else column).to_pylist()
-    return found
+    values: list[Any] = (column.cast(pa.int32()) if pa.types.is_date32(column.type) else column).to_pylist()
+    return values
 
 
 def _are_few(file_slices: Sequence[FileSlice], max_bytes: int) -> bool:

@@ -27,14 +27,14 @@ _OLD_PATH: Final = "_pyhudi_old_path"
 _TIMES: Final = "_pyhudi_times"
 
 
-def changed_rows(frame: DataFrame, config: TableConfig, instant: str, found: Callable[[DataFrame], DataFrame]) -> DataFrame:
+def changed_rows(frame: DataFrame, config: TableConfig, instant: str, look_up: Callable[[DataFrame], DataFrame]) -> DataFrame:
     """Return record key, partition path, file id (null for a new record), whether it is a delete, and the columns of the table.
 
     Args:
         frame: location columns, `_pyhudi_delete`, `_pyhudi_unchanged` and the columns of the table with its types; kept by Spark.
         config: the table's.
         instant: the write's requested time.
-        found: adds the file id to keyed rows without location, and `_pyhudi_delete` where some leave their partition.
+        look_up: adds the file id to keyed rows without location, and `_pyhudi_delete` where some leave their partition.
 
     Raises:
         KeyFieldError: an update gives its record another key.
@@ -44,7 +44,7 @@ def changed_rows(frame: DataFrame, config: TableConfig, instant: str, found: Cal
     deletes = located.filter(is_delete).withColumnRenamed(FILE_NAME, FILE_ID_COLUMN).withColumn(DELETE_COLUMN, F.lit(True))
     new = rows.filter(F.col(FILE_NAME).isNull()).drop(*LOCATION_COLUMNS, DELETE_COLUMN)
     keyed = with_keys(new, key_generator(config, instant=instant), instant)
-    looked_up = found(keyed) if config.record_key_fields else keyed.withColumn(FILE_ID_COLUMN, F.lit(None).cast("string"))
+    looked_up = look_up(keyed) if config.record_key_fields else keyed.withColumn(FILE_ID_COLUMN, F.lit(None).cast("string"))
     if DELETE_COLUMN not in looked_up.columns:
         looked_up = looked_up.withColumn(DELETE_COLUMN, F.lit(False))
     parts = [deletes, *_updates(located.filter(~is_delete), config, instant), looked_up]

@@ -97,10 +97,10 @@ def group_rows(
             yield GroupedRows(rows, _profile(rows, indices, begins=False), late, merges=True)
             return
         search = KeySearch(tagging, replace(lookup, positions=positions), retained)
-        found = Located(_located(frame)) if located else _found(txn, frame, search)
-        rows = persisted_until(retained, _deletes(found.rows) if tagging.operation.deletes_rows else found.rows)
+        tagged = Located(_located(frame)) if located else _locate(txn, frame, search)
+        rows = persisted_until(retained, _deletes(tagged.rows) if tagging.operation.deletes_rows else tagged.rows)
         profile = _profile(rows, indices, begins=tagging.layout is not None and not located)
-        if found.paths is not None and not profile.partitions.keys() <= found.paths:
+        if tagged.paths is not None and not profile.partitions.keys() <= tagged.paths:
             raise UsageError(_OTHER_ROWS)
         live = rows
         if (
@@ -109,7 +109,7 @@ def group_rows(
             and any(file_slice.logs for part in profile.partitions.values() for file_slice in part.updates)
         ):
             live = drop_deleted_duplicates(rows, lookup)
-        yield GroupedRows(live, profile if live is rows else _profile(live, indices, begins=False), found.late)
+        yield GroupedRows(live, profile if live is rows else _profile(live, indices, begins=False), tagged.late)
 
 
 def _deletes(rows: DataFrame) -> DataFrame:
@@ -121,23 +121,23 @@ def _merged(txn: Transaction, frame: DataFrame, search: KeySearch) -> tuple[Data
     """Return the rows of a MERGE with the file group each belongs to, and how many were late."""
     as_upsert, late = replace(search.tagging, operation=Operation.UPSERT), 0
 
-    def found(keyed: DataFrame) -> DataFrame:
+    def locate(keyed: DataFrame) -> DataFrame:
         nonlocal late
-        located = replace(search, tagging=as_upsert).found(keyed)
+        located = replace(search, tagging=as_upsert).locate(keyed)
         late = located.late
         return drop_deleted_duplicates(located.rows, search.lookup)
 
     source = persisted_until(search.kept, frame)  # what the statement's query gives
-    return changed_rows(source, txn.table.config, txn.instant, found), late
+    return changed_rows(source, txn.table.config, txn.instant, locate), late
 
 
-def _found(txn: Transaction, frame: DataFrame, search: KeySearch) -> Located:
+def _locate(txn: Transaction, frame: DataFrame, search: KeySearch) -> Located:
     """Return the rows of an operation that looks keys up, or makes new records, with the file group each belongs to."""
     tagging, columns = search.tagging, search.lookup.context.incoming_schema
     if names_records(tagging.operation, txn.table.config):
         named = named_frame(frame, columns, tagging.operation, txn.table.config)
-        return search.found(named) if tagging.operation is Operation.DELETE else found_updates(named, search, txn.instant)
-    return search.found(_keyed(txn, frame, tagging, columns))
+        return search.locate(named) if tagging.operation is Operation.DELETE else found_updates(named, search, txn.instant)
+    return search.locate(_keyed(txn, frame, tagging, columns))
 
 
 def _located(frame: DataFrame) -> DataFrame:
@@ -221,7 +221,7 @@ def _routes(plan: WritePlan, profile: Profile) -> Routes:
                 groups[path, name] = number
         if bucket.inserts:
             buckets.setdefault(bucket.task.partition_path, []).append((number, float(bucket.inserts)))
-    shares = {path: [(number, count / sum(c for _, c in found)) for number, count in found] for path, found in buckets.items()}
+    shares = {path: [(number, count / sum(c for _, c in counts)) for number, count in counts] for path, counts in buckets.items()}
     return Routes(groups, shares, len(plan.buckets))
 
 

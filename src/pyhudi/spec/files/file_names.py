@@ -95,8 +95,8 @@ def base_file_names(names: Collection[str]) -> list[tuple[str, str, str]] | None
     text = "\n".join(names)
     if text.count("\n") >= max(len(names), 1):
         return None  # a name of several lines
-    found = _BASES.findall(text)
-    return found if len(found) == len(names) else None
+    parsed = _BASES.findall(text)
+    return parsed if len(parsed) == len(names) else None
 
 
 @lru_cache(maxsize=_MOST_NAMES)

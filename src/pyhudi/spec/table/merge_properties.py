@@ -67,11 +67,11 @@ def _older(version: TableVersion, asked: NewMerging, mode: MergeMode, *, is_plai
     """Return the lines of versions 6 and 8, to which a class that says more than a mode is a custom one."""
     if not is_plain:
         mode = MergeMode.CUSTOM
-    found = {
+    properties = {
         keys.PAYLOAD_CLASS: asked.payload_class or mode.payload_class or "",
         keys.MERGE_STRATEGY_ID: _strategy(asked, mode, version),
     }
-    return found if version is TableVersion.SIX else {keys.MERGE_MODE: mode, **found}
+    return properties if version is TableVersion.SIX else {keys.MERGE_MODE: mode, **properties}
 
 
 def _strategy(asked: NewMerging, mode: MergeMode, version: TableVersion) -> str:

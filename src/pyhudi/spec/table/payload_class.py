@@ -50,8 +50,8 @@ class Payload:
     @property
     def settings(self) -> dict[str, str]:
         """The settings of merging that the class implies."""
-        found = dict(zip((DELETE_FIELD, DELETE_MARKER), self.delete or (), strict=False))
-        return found | ({UNAVAILABLE: DEBEZIUM_UNAVAILABLE} if self.partial is PartialMode.FILL_UNAVAILABLE else {})
+        by_key = dict(zip((DELETE_FIELD, DELETE_MARKER), self.delete or (), strict=False))
+        return by_key | ({UNAVAILABLE: DEBEZIUM_UNAVAILABLE} if self.partial is PartialMode.FILL_UNAVAILABLE else {})
 
 
 _EVENT_TIME, _COMMIT_TIME = MergeMode.EVENT_TIME_ORDERING, MergeMode.COMMIT_TIME_ORDERING

@@ -317,7 +317,7 @@ def new_table_properties(
     if not name:
         raise OptionError("a new table needs a name")
     generator = key_generator or infer_key_generator(record_key_fields, partition_fields)
-    found = {
+    properties = {
         keys.NAME: name,
         keys.DATABASE: database,
         keys.TYPE: parse_table_type(table_type),
@@ -337,10 +337,10 @@ def new_table_properties(
         keys.CDC_ENABLED: _text(True) if change_log_mode else "",
         keys.CDC_MODE: change_log_mode.upper(),
     }
-    found |= _properties_of_version(served, generator, ordering_fields)
-    found |= merge_properties(served, merging, ordering_fields)
-    found = {key: value for key, value in found.items() if value} | dict(key_lines)
-    return found | {keys.CHECKSUM: str(checksum(found))}
+    properties |= _properties_of_version(served, generator, ordering_fields)
+    properties |= merge_properties(served, merging, ordering_fields)
+    properties = {key: value for key, value in properties.items() if value} | dict(key_lines)
+    return properties | {keys.CHECKSUM: str(checksum(properties))}
 
 
 def _properties_of_version(version: TableVersion, generator: KeyGeneratorType, ordering_fields: Sequence[str]) -> dict[str, str]:

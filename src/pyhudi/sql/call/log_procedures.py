@@ -36,17 +36,17 @@ _TYPES: Final = {
 def _log_files(call: Call) -> tuple[Storage, list[str]]:
     """Return the log files whose whole path, or path below the table, matches `log_file_path_pattern`."""
     storage, pattern = call.open().storage, str(call.text("log_file_path_pattern"))
-    found, waiting = [], [""]
+    paths, waiting = [], [""]
     while waiting:
         for status in storage.list(waiting.pop()):
             if status.is_dir:
                 if status.name != ".hoodie":
                     waiting.append(status.path)
             elif parse_log_file_name(status.name) is not None and _matches(storage, status.path, pattern):
-                found.append(status.path)
-    if not found:
+                paths.append(status.path)
+    if not paths:
         raise UsageError(f"CALL {call.procedure.name}: no log file of {storage.uri} matches {pattern}.")
-    return storage, sorted(found)
+    return storage, sorted(paths)
 
 
 def _matches(storage: Storage, path: str, pattern: str) -> bool:

@@ -96,8 +96,8 @@ def _settle(table: HudiTable, settings: MetadataSettings) -> None:
         UnsupportedError: the table has an index that this release does not write.
         LockTimeoutError: a writer holds the table.
     """
-    with locked_table(table.storage, _WAIT_S, table.clock, table.ids) as found:
-        locked = roll_back_failed_writes(found)
+    with locked_table(table.storage, _WAIT_S, table.clock, table.ids) as unlocked:
+        locked = roll_back_failed_writes(unlocked)
         stored = table_schema(locked.storage, locked.config, locked.timeline)
         prepare_metadata_table(locked, stored.avro_json, settings, history=history_of(stored.columns))
 

@@ -69,14 +69,14 @@ def _show_timeline(call: Call) -> Iterator[Row]:
     timeline = load_timeline(table.storage, table.config)
     notes = _rolled_back(table, timeline)
     begin, end = call.text("startTime"), call.text("endTime")
-    found = [(instant, "ACTIVE") for instant in timeline.instants]
+    shown = [(instant, "ACTIVE") for instant in timeline.instants]
     if call.flag("showArchived"):
         active = {(instant.requested, instant.action) for instant in timeline.instants}
         archived = archived_instants(table.storage, table.config, read_rows)
-        found += [(one.instant, "ARCHIVED") for one in archived if (one.instant.requested, one.instant.action) not in active]
+        shown += [(one.instant, "ARCHIVED") for one in archived if (one.instant.requested, one.instant.action) not in active]
     within = [
         (instant, kind)
-        for instant, kind in found
+        for instant, kind in shown
         if (begin is None or instant.requested >= begin) and (end is None or instant.requested[: len(end)] <= end)
     ]
     newest = sorted(within, key=lambda pair: pair[0].requested, reverse=True)

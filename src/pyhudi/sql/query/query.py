@@ -104,8 +104,8 @@ def has_places(statement: Statement) -> bool:
 def replaced(statement: Statement) -> Iterator[tuple[str, dict[str, str]]]:
     """Give the statement's text with names of temporary views in the places of time travel and paths, and of these views the paths."""
     # A subquery in a condition is met on more than one way through the plan.
-    found = {(index.start, index.end): index for index in _places(statement, statement.outer)}
-    indices = [found[span] for span in sorted(found, reverse=True)]
+    by_span = {(index.start, index.end): index for index in _places(statement, statement.outer)}
+    indices = [by_span[span] for span in sorted(by_span, reverse=True)]
     if indices and statement.kind in _STORES_ITS_TEXT:
         raise UnsupportedError(
             f"A view cannot keep {statement.text[indices[0].start : indices[0].end]!r}: Spark stores a view as text and"

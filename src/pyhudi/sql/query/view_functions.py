@@ -160,13 +160,13 @@ def _record_row(record: records.MetadataRecord) -> dict[str, Any]:
         case records.ColumnStats():
             return {"type": int(record.type), "ColumnStatsMetadata": _stats_row(record)}
         case records.RecordLocation():
-            found = {
+            location = {
                 "partitionName": record.partition_path,
                 "fileId": record.file_id,
                 "instantTime": record.instant_ms,
                 "position": record.position,
             }
-            return {"type": int(records.RecordType.RECORD_INDEX), "recordIndexMetadata": found}
+            return {"type": int(records.RecordType.RECORD_INDEX), "recordIndexMetadata": location}
         case records.SecondaryEntry():
             return {"type": int(records.RecordType.SECONDARY_INDEX), "SecondaryIndexMetadata": {"isDeleted": record.is_deleted}}
 

@@ -139,9 +139,9 @@ def register(statement: Statement, definition: Definition, table: HudiTable, loc
     """Put the table into the session catalog, with the columns that storage has and the comments of the statement."""
     partition_columns = tuple(table.config.partition_fields)
     stated = {field.name.lower(): (field.nullable, field.metadata) for field in definition.schema.fields}
-    found = spark_schema(table.schema)
-    ordered = catalog_order(found.names, partition_columns)
-    data = [StructField(name, found[name].dataType, *stated.get(name.lower(), (True, None))) for name in ordered]
+    schema = spark_schema(table.schema)
+    ordered = catalog_order(schema.names, partition_columns)
+    data = [StructField(name, schema[name].dataType, *stated.get(name.lower(), (True, None))) for name in ordered]
     meta = [StructField(name, StringType()) for name in META_COLUMNS]
     entry = catalog_table.register(
         statement.session,
@@ -166,13 +166,13 @@ def _remaining(options: Options) -> dict[str, str]:
 def _column_names(definition: Definition, schema: StructType, options: Options, key: str) -> tuple[str, ...]:
     """Return the columns that a list such as primaryKey names, spelled as the columns are."""
     stated = [name.strip() for name in options.text(key, default="").split(",") if name.strip()]
-    found = {name: _spelled(schema, name.split(".")) for name in stated}
-    if missing := [name for name in stated if found[name] is None]:
+    spelled_names = {name: _spelled(schema, name.split(".")) for name in stated}
+    if missing := [name for name in stated if spelled_names[name] is None]:
         problem = (
             f"CREATE TABLE {definition.qualified_name}: {missing[0]} of {key} is no column; the columns are {', '.join(schema.names)}."
         )
         raise with_subject(SchemaError(problem), next((text for text in definition.properties.values() if missing[0] in text), missing[0]))
-    return tuple(spelled for spelled in found.values() if spelled is not None)
+    return tuple(spelled for spelled in spelled_names.values() if spelled is not None)
 
 
 def _spelled(schema: StructType, parts: Sequence[str]) -> str | None:
@@ -222,15 +222,15 @@ def _check_agrees(definition: Definition, table: HudiTable) -> None:
         raise OptionError(_contradiction(definition, "type", [kind], [config.table_type]))
 
 
-def _same(stated: Sequence[str], found: Sequence[str]) -> bool:
-    return [name.lower() for name in stated] == [name.lower() for name in found]
+def _same(stated: Sequence[str], columns: Sequence[str]) -> bool:
+    return [name.lower() for name in stated] == [name.lower() for name in columns]
 
 
-def _contradiction(definition: Definition, what: str, stated: Sequence[str], found: Sequence[str]) -> str:
+def _contradiction(definition: Definition, what: str, stated: Sequence[str], columns: Sequence[str]) -> str:
     return (
         f"CREATE TABLE {definition.qualified_name} says {what} {', '.join(stated)}, but the Hudi table at its"
         f" location says"
-        f" {', '.join(found) or 'none'}. Leave {what} out: it is taken from the table."
+        f" {', '.join(columns) or 'none'}. Leave {what} out: it is taken from the table."
     )
 
 

@@ -142,8 +142,8 @@ def _insert_operation(target: WriteTarget, options: Options) -> Operation:
     asked = options.get(_OPERATION)
     keyless = not target.table.config.record_key_fields
     if asked is not None:
-        found = _OPERATIONS[asked.lower()]
-        return Operation.INSERT if keyless and found is Operation.UPSERT else found  # a statement brings no meta columns
+        operation = _OPERATIONS[asked.lower()]
+        return Operation.INSERT if keyless and operation is Operation.UPSERT else operation  # a statement brings no meta columns
     mode, bulk = options.text(_MODE).lower(), options.flag(_BULK)
     if bulk and mode in ("upsert", "strict") and not keyless:
         raise OptionError(f"{_BULK}=true and {_MODE}={mode} contradict each other: a bulk insert looks no keys up.")

@@ -69,8 +69,8 @@ def _definition(statement: Statement, source: tuple[str, ...], entry: CatalogTab
 
 def _partition_columns(statement: Statement, source: tuple[str, ...]) -> tuple[str, ...]:
     identifier = catalog_table.resolve(statement.session, source)
-    found = None if identifier is None else catalog_table.raw_entry(statement.session, *identifier)
-    return () if found is None else tuple(filter(None, found.partitionColumnNames().mkString("\x01").split("\x01")))
+    entry = None if identifier is None else catalog_table.raw_entry(statement.session, *identifier)
+    return () if entry is None else tuple(filter(None, entry.partitionColumnNames().mkString("\x01").split("\x01")))
 
 
 def _properties(entry: CatalogTable) -> Mapping[str, str]:

@@ -69,8 +69,8 @@ def _subjects(error: HudiError) -> Iterator[tuple[str, int]]:
     """Yield what the error is about: as it says itself, else what its message quotes and the options that it names."""
     if error.subject is not None:
         yield error.subject
-    for found in _QUOTED.finditer(str(error.args[0]) if error.args else ""):
-        yield next(filter(None, found.groups())), 0
+    for match in _QUOTED.finditer(str(error.args[0]) if error.args else ""):
+        yield next(filter(None, match.groups())), 0
 
 
 def _find(text: str, name: str, number: int) -> tuple[int, int] | None:

@@ -73,12 +73,12 @@ def _expression(target: Target, names: Sequence[str], given: Sequence[StructFiel
     return f"{value} AS {quote(target.name)}"
 
 
-def require_storable(session: SparkSession, found: DataType, target: Target, what: str) -> None:
+def require_storable(session: SparkSession, given: DataType, target: Target, what: str) -> None:
     """Check that a value may be stored in a column, by Spark's store-assignment policy.
 
     Args:
         session: The session, whose policy it is.
-        found: The value's type.
+        given: The value's type.
         target: The column.
         what: The statement for messages, such as `INSERT into sales.orders`.
 
@@ -86,9 +86,9 @@ def require_storable(session: SparkSession, found: DataType, target: Target, wha
         SchemaError: the cast could change what the value means.
     """
     wanted = target.type.simpleString()
-    if found != target.type and not _storable(session, found, target.type):
+    if given != target.type and not _storable(session, given, target.type):
         problem = (
-            f"{what}: column {target.name} is {wanted} and the query gives {found.simpleString()}, which cannot be"
+            f"{what}: column {target.name} is {wanted} and the query gives {given.simpleString()}, which cannot be"
             f" stored there safely."
             f" Write CAST(... AS {wanted}) in the query if that is what you mean."
         )
@@ -100,17 +100,17 @@ def cast_text(value: str, data_type: DataType) -> str:
     return f"CAST({value} AS {_ddl(data_type)})"
 
 
-def _storable(session: SparkSession, found: DataType, wanted: DataType) -> bool:
-    if isinstance(found, NullType) or session.conf.get("spark.sql.storeAssignmentPolicy") == "LEGACY":
+def _storable(session: SparkSession, given: DataType, wanted: DataType) -> bool:
+    if isinstance(given, NullType) or session.conf.get("spark.sql.storeAssignmentPolicy") == "LEGACY":
         return True
-    return _can_store(session, found.json(), wanted.json())
+    return _can_store(session, given.json(), wanted.json())
 
 
 @lru_cache(maxsize=1024)
-def _can_store(session: SparkSession, found: str, wanted: str) -> bool:
+def _can_store(session: SparkSession, given: str, wanted: str) -> bool:
     sql = jvm.jvm(session).org.apache.spark.sql
     from_json = sql.types.DataType.fromJson
-    return bool(sql.catalyst.expressions.Cast.canANSIStoreAssign(from_json(found), from_json(wanted)))
+    return bool(sql.catalyst.expressions.Cast.canANSIStoreAssign(from_json(given), from_json(wanted)))
 
 
 def _ddl(data_type: DataType) -> str:

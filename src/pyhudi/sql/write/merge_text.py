@@ -85,9 +85,9 @@ def merge_text(text: str) -> MergeText:
 
 
 def _word(tokens: Sequence[Token], word: str, after: int) -> int:
-    found = find_word(tokens, word, after=after)
-    assert found is not None, f"the parser saw {word}"
-    return found
+    index = find_word(tokens, word, after=after)
+    assert index is not None, f"the parser saw {word}"
+    return index
 
 
 def _qualifier(relation: Sequence[Token]) -> str:

@@ -135,7 +135,7 @@ def without_meta_columns(schema: StructType) -> StructType:
 
 def _partition_columns(table: str, plan: JavaObject, schema: StructType) -> tuple[str, ...]:
     names = {name.lower(): name for name in schema.names}
-    found: list[str] = []
+    columns: list[str] = []
     for transform in jvm.items_of(plan.partitioning()):
         if transform.name() != "identity":
             raise UnsupportedError(
@@ -145,8 +145,8 @@ def _partition_columns(table: str, plan: JavaObject, schema: StructType) -> tupl
         if schema.names and name.lower() not in names:
             problem = f"CREATE TABLE {table}: PARTITIONED BY names {name}, which is no column.{did_you_mean(name, schema.names)}"
             raise with_subject(SchemaError(problem), name)
-        found.append(names.get(name.lower(), name))
-    return tuple(found)
+        columns.append(names.get(name.lower(), name))
+    return tuple(columns)
 
 
 def _properties(table: str, spec: JavaObject) -> dict[str, str]:

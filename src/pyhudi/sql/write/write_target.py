@@ -55,8 +55,8 @@ class WriteTarget:
     @cached_property
     def schema(self) -> StructType:
         """The data columns with their Spark types, partition columns last."""
-        found = spark_schema(self.snapshot.schema)
-        return StructType([found[name] for name in catalog_order(found.names, self.partition_columns)])
+        fields = spark_schema(self.snapshot.schema)
+        return StructType([fields[name] for name in catalog_order(fields.names, self.partition_columns)])
 
     @property
     def columns(self) -> list[str]:

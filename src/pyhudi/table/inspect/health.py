@@ -79,9 +79,9 @@ def _not_as_committed(view: FileSystemView) -> Iterator[Problem]:
     if last is None:
         return
     for stat in read_commit(view.storage, view.config, last).all_stats():
-        found = view.storage.stat(stat.path) if stat.path else None
-        if stat.path and (found is None or found.size != stat.file_size_in_bytes):
-            size = "missing" if found is None else f"{found.size} bytes"
+        status = view.storage.stat(stat.path) if stat.path else None
+        if stat.path and (status is None or status.size != stat.file_size_in_bytes):
+            size = "missing" if status is None else f"{status.size} bytes"
             yield _problem("commit's files", stat.path, f"commit {last.requested} wrote {stat.file_size_in_bytes} bytes, found: {size}")
 
 

@@ -75,33 +75,33 @@ def _column(values: Sequence[object], name: str, wanted: pa.DataType | None) -> 
     try:
         if wanted is not None and pa.types.is_map(wanted):
             return _map_column(values, name, wanted)
-        found = pa.array(values)
-        return found if wanted is None else _in_width(found, wanted)
+        array = pa.array(values)
+        return array if wanted is None else _in_width(array, wanted)
     except (TypeError, OverflowError, *_ARROW_ERRORS) as error:
         raise SchemaError(f"The values of column '{name}' have no common type: {error}") from error
 
 
-def _in_width(found: pa.Array, wanted: pa.DataType) -> pa.Array:
+def _in_width(array: pa.Array, wanted: pa.DataType) -> pa.Array:
     """Return numbers in the width of their column: Python has but one for integers and one for reals, which says nothing about the
     column's. Integers that do not fit stay as they are, for whoever decides whether the column grows.
     """
-    if found.type.equals(wanted) or not _differs_in_width(found.type, wanted):
-        return found
+    if array.type.equals(wanted) or not _differs_in_width(array.type, wanted):
+        return array
     try:
-        return found.cast(wanted)
+        return array.cast(wanted)
     except pa.ArrowInvalid:
-        return found
+        return array
 
 
-def _differs_in_width(found: pa.DataType, wanted: pa.DataType) -> bool:
+def _differs_in_width(given: pa.DataType, wanted: pa.DataType) -> bool:
     """Tell whether two types are of one kind, with numbers of other widths at most."""
-    if pa.types.is_struct(found) and pa.types.is_struct(wanted):
-        pairs = [(field, wanted.field(field.name)) for field in found if wanted.get_field_index(field.name) >= 0]
-        return len(pairs) == found.num_fields == wanted.num_fields and all(_differs_in_width(one.type, two.type) for one, two in pairs)
-    if pa.types.is_list(found) and pa.types.is_list(wanted):
-        return _differs_in_width(found.value_type, wanted.value_type)
+    if pa.types.is_struct(given) and pa.types.is_struct(wanted):
+        pairs = [(field, wanted.field(field.name)) for field in given if wanted.get_field_index(field.name) >= 0]
+        return len(pairs) == given.num_fields == wanted.num_fields and all(_differs_in_width(one.type, two.type) for one, two in pairs)
+    if pa.types.is_list(given) and pa.types.is_list(wanted):
+        return _differs_in_width(given.value_type, wanted.value_type)
     kinds = (pa.types.is_signed_integer, pa.types.is_floating)
-    return found.equals(wanted) or any(kind(found) and kind(wanted) for kind in kinds)
+    return given.equals(wanted) or any(kind(given) and kind(wanted) for kind in kinds)
 
 
 def _map_column(values: Sequence[object], name: str, wanted: pa.MapType) -> pa.Array:

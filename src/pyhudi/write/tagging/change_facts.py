@@ -125,7 +125,7 @@ def _by_partition(parts: Iterable[TaggedRows]) -> list[TaggedRows]:
     by_path: dict[str, list[TaggedRows]] = {}
     for part in parts:
         by_path.setdefault(part.partition_path, []).append(part)
-    return [join_tagged(found) for _, found in sorted(by_path.items())]
+    return [join_tagged(tagged) for _, tagged in sorted(by_path.items())]
 
 
 def _one_change_a_key(part: TaggedRows, context: RecordContext) -> TaggedRows:

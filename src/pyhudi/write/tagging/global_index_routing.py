@@ -75,12 +75,12 @@ def routed(index: GlobalIndex, rows: pa.Table, file_slices: Sequence[FileSlice],
         file_slices: the slices by number.
         positions: whether the places of records are wanted.
     """
-    found: list[tuple[PartitionRows, list[Hits]]] = []
+    hits_of_parts: list[tuple[PartitionRows, list[Hits]]] = []
     answers: dict[FileSlice, _Answers] = {}
     for part in split_by_partition(rows):
         hits = _hits_of(part.rows, file_slices, answers)
-        found.append((PartitionRows(part.partition_path, part.rows.select([RECORD_KEY])), hits))
-    tagged = index.routed(found, _KnownFacts(answers), positions=positions) if found else []
+        hits_of_parts.append((PartitionRows(part.partition_path, part.rows.select([RECORD_KEY])), hits))
+    tagged = index.routed(hits_of_parts, _KnownFacts(answers), positions=positions) if hits_of_parts else []
     return pa.concat_tables([ROUTED.empty_table(), *(_flat(part) for part in tagged)])
 
 

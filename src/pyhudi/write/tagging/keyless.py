@@ -100,7 +100,7 @@ def tag_named_updates(
     by_path: dict[str, list[TaggedRows]] = {}
     for part in parts:
         by_path.setdefault(part.partition_path, []).append(part)
-    return [join_tagged(found) for _, found in sorted(by_path.items())]
+    return [join_tagged(tagged) for _, tagged in sorted(by_path.items())]
 
 
 def refuse_moves(context: RecordContext) -> None:

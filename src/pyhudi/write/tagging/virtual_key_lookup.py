@@ -49,9 +49,9 @@ def with_location(data: pa.Table, lookup: Lookup, instant: str) -> pa.Table:
     keys = (old.column(field.partition(".")[0]) for field in config.record_key_fields)
     stored = functools.reduce(pc.or_, [pc.is_valid(column) for column in keys])
     named = keyed_deletes(old.filter(stored), lookup.context.incoming_schema, config, instant)
-    found = _places(named.append_column(_ROW, pa.array(np.flatnonzero(stored))), lookup)
-    location = found.select(LOCATION_COLUMNS)
-    changing = rows.take(found.column(_ROW))
+    located = _places(named.append_column(_ROW, pa.array(np.flatnonzero(stored))), lookup)
+    location = located.select(LOCATION_COLUMNS)
+    changing = rows.take(located.column(_ROW))
     for name in LOCATION_COLUMNS:
         changing = changing.append_column(name, location.column(name))
     return pa.concat_tables([changing, rows.filter(pc.invert(stored))], promote_options="default")
