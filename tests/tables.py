@@ -11,7 +11,7 @@ _HUDI = FIXTURES / "hudi"
 #: Names such as `cow/v6_empty`, `mor/avro/v9_txns_simple_meta`, `apache_hudi/all_types_v9`.
 NAMES = sorted(
     [str(path.relative_to(group).with_suffix("")) for group in (_HUDI / "sample", _HUDI / "trips") for path in group.rglob("*.zip")]
-    + [f"apache_hudi/{path.stem}" for path in (FIXTURES / "reference").glob("*.zip")]
+    + [f"apache_hudi/{path.stem}" for path in (FIXTURES / "apache_hudi").glob("*.zip")]
 )
 #: Their base files are Lance files.
 LANCE = [name for name in NAMES if "lance" in name]

@@ -32,7 +32,7 @@ class Recipe:
     """Says what the rows are, where Apache Hudi can't read what it wrote."""
     vectorized: bool = True
     """Whether Apache Hudi reads it with Spark's vectorized reader, which fails over types that were widened inside lists and maps."""
-    folder: str = "reference"
+    folder: str = "apache_hudi"
     """Where the fixture lies. What every fixture test can read is in `reference`."""
 
 

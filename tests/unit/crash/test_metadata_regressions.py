@@ -18,6 +18,7 @@ import pyhudi.service.indexes.run_index_build as index_run
 import pyhudi.service.rollback.execute_rollback as execute
 from pyhudi import HudiTable
 from pyhudi.errors import AlreadyExistsError
+from pyhudi.fsview.file_groups import committed_files
 from pyhudi.service.indexes import Indexing, IndexRequest
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.storage.memory_storage import MemoryStorage
@@ -90,7 +91,8 @@ def nothing_is_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
 def uncommitted_files_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     def all_files(path, listing, timeline):
         sizes = {status.name: status.size for status in listing if "_" in status.name and not status.name.startswith(".hoodie")}
-        return SimpleNamespace(sizes=lambda: sizes)
+        files = committed_files(path, listing, timeline)
+        return SimpleNamespace(sizes=lambda: sizes, base=files.base, logs=files.logs)
 
     monkeypatch.setattr(files_kind, "committed_files", all_files)
 

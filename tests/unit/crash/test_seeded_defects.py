@@ -8,7 +8,7 @@ import pytest
 
 import pyhudi.kernels.tasks.write_task as write_task
 import pyhudi.service.rollback.execute_rollback as execute
-import pyhudi.txn.transaction as transaction
+import pyhudi.txn.commit_sequence as commit_sequence
 from pyhudi.errors import HudiError
 from pyhudi.spec.visibility import Visibility
 from pyhudi.timeline.write_instant import TimelineWriter
@@ -45,7 +45,7 @@ def rollback_deletes_no_files(monkeypatch) -> None:
 
 def markers_stay(monkeypatch) -> None:
     """Nobody deletes the markers of a finished write."""
-    monkeypatch.setattr(transaction, "delete_marker_directory", lambda storage, instant: None)
+    monkeypatch.setattr(commit_sequence, "delete_marker_directory", lambda storage, instant: None)
     monkeypatch.setattr(failed_writes, "delete_markers", lambda storage, instant: None)
 
 

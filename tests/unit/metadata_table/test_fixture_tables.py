@@ -50,7 +50,7 @@ def latest_files(base) -> list[BaseFile]:
     return [file for path in table.partition_paths() for file in view.latest_base_files(path)]
 
 
-@pytest.mark.parametrize("name", [name for name in COMPARABLE if "reference" not in name])
+@pytest.mark.parametrize("name", [name for name in COMPARABLE if "apache_hudi" not in name])
 def test_record_index_says_where_each_row_is(fixture_table, name) -> None:
     base = fixture_table(name)
     *_, table = opened(base)

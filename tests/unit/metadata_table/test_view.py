@@ -6,6 +6,7 @@ import logging
 
 import pytest
 
+from pyhudi.fsview.committed_sizes import CheckedView
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.metadata_table.read.metadata_view import MetadataView, open_view
 from pyhudi.metadata_table.read.writer_table import FOLDER
@@ -74,11 +75,11 @@ def test_no_folder_of_the_table_is_listed(storage) -> None:
 
 def test_table_without_metadata_table_is_listed() -> None:
     table, _ = stored_table()
-    assert type(open_view(table, config_of(table), timeline_of(table))) is FileSystemView
+    assert type(open_view(table, config_of(table), timeline_of(table))) is CheckedView
 
 
 def test_user_may_ask_for_listings(storage) -> None:
-    assert type(open_view(storage, config_of(storage), timeline_of(storage), use_metadata_table=False)) is FileSystemView
+    assert type(open_view(storage, config_of(storage), timeline_of(storage), use_metadata_table=False)) is CheckedView
 
 
 def test_missing_metadata_table_is_listed_with_a_warning(storage, caplog) -> None:
@@ -107,11 +108,11 @@ def test_metadata_table_that_is_behind_is_listed_with_a_warning(storage, caplog)
     data = storage.read(f".hoodie/timeline/{last.file_name(2)}")
     storage.create(".hoodie/timeline/29990101000000000_29990101000000001.commit", data)
     with caplog.at_level(logging.WARNING):
-        assert type(open_view(storage, config_of(storage), timeline_of(storage))) is FileSystemView
+        assert type(open_view(storage, config_of(storage), timeline_of(storage))) is CheckedView
     assert "29990101000000000" in caplog.text
 
 
 def test_that_of_version_6_is_not_asked(storage) -> None:
     config = config_of(storage)
     older = TableConfig({**config.properties, "hoodie.table.version": "6", "hoodie.timeline.layout.version": "1"})
-    assert type(open_view(storage, older, timeline_of(storage))) is FileSystemView
+    assert type(open_view(storage, older, timeline_of(storage))) is CheckedView

@@ -107,7 +107,7 @@ def test_a_table_of_lance_files_is_refused_by_name(name: str, fixture_table: Cal
         HudiTable.open(fixture_table(name)).to_arrow()
 
 
-SAMPLES = [name for name in BASE_ONLY if "/v6_" in name or "/v8_" in name if "reference" not in name]
+SAMPLES = [name for name in BASE_ONLY if "/v6_" in name or "/v8_" in name if "apache_hudi" not in name]
 
 
 @pytest.mark.parametrize("name", [name for name in SAMPLES if "empty" not in name and "overwritetable" not in name])

@@ -15,8 +15,8 @@ COMMIT_TIME = "_hoodie_commit_time"
 
 
 @pytest.mark.parametrize("shape", slow_cases(EVERY, set(EVERY) - set(each_once())), ids=str)
-def test_every_state_and_all_changes_up_to_it_are_what_the_writes_left(context: Shape, tmp_path: Path) -> None:
-    table = lived(tmp_path / "t", context)
+def test_every_state_and_all_changes_up_to_it_are_what_the_writes_left(shape: Shape, tmp_path: Path) -> None:
+    table = lived(tmp_path / "t", shape)
     states = list(Replay(tmp_path / "t").states())
     columns = [*table.schema.names, COMMIT_TIME]
     assert len(states) > 1

@@ -41,7 +41,7 @@ def test_a_table_without_alias_is_named_as_written():
 )
 def test_a_clause_says_which_rows_and_under_which_condition(head, rows, condition):
     (clause,) = merge_text(f"MERGE INTO t USING s ON t.id = s.id {head} THEN DELETE").clauses
-    assert (clause.rows, clause.condition, clause.deed) == (rows, condition, ClauseAction.DELETE)
+    assert (clause.rows, clause.condition, clause.action) == (rows, condition, ClauseAction.DELETE)
 
 
 def test_assignments_of_update_and_insert():

@@ -39,9 +39,9 @@ def changed(rows: list[Row], **values: object) -> list[Row]:
 
 
 @pytest.mark.parametrize("shape", [list, pa.Table.from_pylist, lambda rows: pa.Table.from_pylist(rows).to_pandas()])
-def test_rows_that_were_read_are_updated_and_not_doubled(table: HudiTable, context) -> None:
+def test_rows_that_were_read_are_updated_and_not_doubled(table: HudiTable, shape) -> None:
     keys = [row[RECORD_KEY] for row in stored(table)]
-    result = table.upsert(context(changed(stored(table, 1, 3), v=10)))
+    result = table.upsert(shape(changed(stored(table, 1, 3), v=10)))
     assert (result.updated, result.inserted) == (2, 0)
     assert data(table) == [{**ROWS[0], "v": 10}, ROWS[1], {**ROWS[2], "v": 10}]
     assert [row[RECORD_KEY] for row in stored(table)] == keys
