@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Callable
 
 import pytest
-from tests.damage.reference import NAMED, RIGHT, TYPED, WRONG, Case, cases, shares, verdict
 
+from tests.damage.reference import NAMED, RIGHT, TYPED, WRONG, Case, cases, shares, verdict
 from tests.damage.tables import TABLES, Sound, made
 
 #: Percent of the mutations of a kind that may go unnoticed; of the others none may.

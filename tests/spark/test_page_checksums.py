@@ -35,3 +35,24 @@ def test_flipped_bit_in_a_page_is_an_error_that_names_the_file(spark, tmp_path: 
         spark.read.format("hudi").load(str(tmp_path / "t")).where("value > 3").count()
     assert values(**{"pyhudi.read.verify.checksums": "false"}) != [row["value"] for row in rows]
     assert spark.read.format("hudi").load(str(tmp_path / "t")).select("id").count() == len(rows)
+
+
+def test_flipped_bit_in_an_avro_log_is_an_error_that_names_the_file(spark, tmp_path: Path) -> None:
+    rows = [(number, number * 7) for number in range(20)]
+    frame = spark.createDataFrame(rows, "id long, value long").coalesce(1)
+    options = {
+        "hoodie.table.name": "t",
+        "hoodie.datasource.write.recordkey.field": "id",
+        "hoodie.datasource.write.table.type": "MERGE_ON_READ",
+        "hoodie.logfile.data.block.format": "avro",
+    }
+    path = str(tmp_path / "t")
+    frame.write.format("hudi").options(**options).mode("append").save(path)
+    frame.where("id < 5").write.format("hudi").options(**options).mode("append").save(path)
+    (file,) = (tmp_path / "t").glob(".*.log.*")
+    data = bytearray(file.read_bytes())
+    data[-20] ^= 4
+    file.write_bytes(data)
+    for ask in (lambda read: read.collect(), lambda read: read.count()):
+        with pytest.raises(CorruptTableError, match=file.name):
+            ask(spark.read.format("hudi").load(path))

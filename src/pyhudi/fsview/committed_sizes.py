@@ -21,9 +21,10 @@ from pyhudi.fsview.slice_list import SliceList
 from pyhudi.spec.files.file_group import BaseFile, join_path
 from pyhudi.spec.files.file_names import file_and_instant, parse_log_file_name
 from pyhudi.spec.instant import Instant
+from pyhudi.spec.log_checksums import LOG_CHECKSUM_NOTE, LogChecksum, noted_log_checksums
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
-from pyhudi.timeline.instant_details import commit_of
+from pyhudi.timeline.instant_details import commit_of, instant_path
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.workers import workers
 
@@ -47,8 +48,14 @@ class StatedFile:
 
 #: The files of one partition by file group.
 StatedFiles: TypeAlias = Mapping[str, list[StatedFile]]
-#: The files of a commit, of each its partition path and file group.
-_Written: TypeAlias = tuple[tuple[str, str, StatedFile], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The files of a commit, of each its partition path and file group, and the checksums that it noted of log files, by path."""
+
+    files: tuple[tuple[str, str, StatedFile], ...]
+    checksums: Mapping[str, LogChecksum]
 
 
 def stated_files(storage: Storage, config: TableConfig, timeline: Timeline) -> dict[str, StatedFiles]:
@@ -58,8 +65,8 @@ def stated_files(storage: Storage, config: TableConfig, timeline: Timeline) -> d
         CorruptTableError: a commit is unreadable.
     """
     by_group: dict[str, dict[str, list[StatedFile]]] = defaultdict(lambda: defaultdict(list))
-    for written in _all_written(storage, config, timeline):
-        for path, file_id, file in written:
+    for written in written_by(storage, config, timeline, timeline.data_instants()):
+        for path, file_id, file in written.files:
             by_group[path][file_id].append(file)
     return dict(by_group)
 
@@ -151,10 +158,14 @@ def length_problem(stated: StatedFile, size: int | None, layout: int) -> str | N
     return f"{problem}: commit {stated.commit} wrote it with {stated.size} bytes"
 
 
-def _all_written(storage: Storage, config: TableConfig, timeline: Timeline) -> list[_Written]:
-    """Return what each completed commit wrote; several that are not known yet are read side by side."""
+def written_by(storage: Storage, config: TableConfig, timeline: Timeline, instants: Iterable[Instant]) -> list[Written]:
+    """Return what each of some completed commits wrote; several that are not known yet are read side by side.
+
+    Raises:
+        CorruptTableError: a commit is unreadable.
+    """
     table, times = storage.uri, timeline.completion
-    keys = {one: (table, one.requested, one.completed or times.get(one.requested) or "") for one in timeline.data_instants()}
+    keys = {one: (table, one.requested, one.completed or times.get(one.requested) or "") for one in instants}
     with _guard:
         matches = {instant: _known[key] for instant, key in keys.items() if key in _known}
         for instant in matches:
@@ -169,12 +180,16 @@ def _all_written(storage: Storage, config: TableConfig, timeline: Timeline) -> l
     return [matches[instant] for instant in keys]
 
 
-def _read(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> _Written:
+def _read(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> Written:
     try:
         metadata = commit_of(storage, config, timeline, instant)
     except FileNotFoundError:
-        return ()  # archived or restored since the timeline was read: nothing is known of it
+        return Written((), {})  # archived or restored since the timeline was read: nothing is known of it
     completed = timeline.completion_time(instant.requested) or instant.requested
+    try:
+        checksums = noted_log_checksums(metadata.extra.get(LOG_CHECKSUM_NOTE))
+    except CorruptTableError as error:
+        raise CorruptTableError(f"file '{instant_path(config, instant)}' of table {storage.uri}: {error}") from error
     written = []
     for stat in metadata.all_stats():
         for file, size in stat.files.items():
@@ -183,17 +198,17 @@ def _read(storage: Storage, config: TableConfig, timeline: Timeline, instant: In
                 written.append((path, base[0], StatedFile(name, size, base[1], instant.requested, completed, is_log=False)))
             elif (log := parse_log_file_name(name)) is not None and not log.suffix:
                 written.append((path, log.file_id, StatedFile(name, size, log.instant, instant.requested, completed, is_log=True)))
-    return tuple(written)
+    return Written(tuple(written), checksums)
 
 
 #: What was read of commits, the latest last, by table, requested time, and the time of their completion.
 _Key: TypeAlias = tuple[str, str, str]
-_known: OrderedDict[_Key, _Written] = OrderedDict()
+_known: OrderedDict[_Key, Written] = OrderedDict()
 _guard = threading.Lock()
 
 
-def _remember(key: _Key, written: _Written) -> None:
+def _remember(key: _Key, written: Written) -> None:
     with _guard:
         _known[key] = written
-        while len(_known) > _MOST_COMMITS or (len(_known) > 1 and sum(map(len, _known.values())) > _MOST_FILES):
+        while len(_known) > _MOST_COMMITS or (len(_known) > 1 and sum(len(written.files) for written in _known.values()) > _MOST_FILES):
             _known.popitem(last=False)

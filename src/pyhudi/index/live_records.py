@@ -13,6 +13,7 @@ from typing import TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pyhudi.fsview.checked_logs import with_checksums
 from pyhudi.index.index_protocol import Hits, Lookup
 from pyhudi.kernels.merge.merge_slice import iter_merged
 from pyhudi.kernels.merge.slice_delta import SliceTask
@@ -26,7 +27,9 @@ Stands: TypeAlias = Callable[[Hits, pa.StringArray], pa.BooleanArray]
 def live_rows(lookup: Lookup, file_slice: FileSlice, keys: pa.StringArray, columns: Sequence[str]) -> pa.Table:
     """Return record key and `columns` of the slice's records with these keys, as a reader of now sees them."""
     names = (RECORD_KEY, *columns)
-    task = SliceTask(file_slice, lookup.view.timeline.visibility, lookup.view.config.layout, names)
+    view = lookup.view
+    checked = with_checksums(view.storage, view.config, view.timeline, file_slice)
+    task = SliceTask(checked, view.timeline.visibility, view.config.layout, names)
     wanted = pa.schema([(RECORD_KEY, pa.string()), *(lookup.context.schema.field(name) for name in columns)])
     batches = iter_merged(lookup.storage, lookup.context, task, pc.field(RECORD_KEY).isin(keys))
     return pa.Table.from_batches(batches, schema=wanted)

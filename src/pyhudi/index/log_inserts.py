@@ -11,6 +11,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pyhudi.fsview.checked_logs import with_checksums
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.keys.key_probe import find_keys
@@ -67,7 +68,8 @@ def _says_so(metadata: CommitMetadata) -> bool:
 def logs_of(file_slice: FileSlice, view: FileSystemView) -> SliceTask:
     """Return the task of reading the keys of a slice's logs alone."""
     logs = FileSlice(file_slice.group, file_slice.base_instant, None, file_slice.logs)
-    return SliceTask(logs, view.timeline.visibility, view.config.layout, (RECORD_KEY,))
+    checked = with_checksums(view.storage, view.config, view.timeline, logs)
+    return SliceTask(checked, view.timeline.visibility, view.config.layout, (RECORD_KEY,))
 
 
 def keys_only_in_logs(storage: Storage, context: RecordContext, view: FileSystemView, file_slice: FileSlice) -> pa.StringArray:

@@ -174,4 +174,4 @@ def _as_stored(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _task(snapshot: Snapshot, file_slice: FileSlice, columns: tuple[str, ...] | None = None) -> SliceTask:
-    return SliceTask(file_slice, snapshot.timeline.visibility, snapshot.config.layout, columns)
+    return SliceTask(snapshot.with_checksums(file_slice), snapshot.timeline.visibility, snapshot.config.layout, columns)

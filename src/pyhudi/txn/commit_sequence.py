@@ -7,13 +7,15 @@ and the metadata table's own services run. Rules: `BaseHoodieWriteClient.commitS
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 
 from pyhudi.codec.actions.commit_metadata import commit_content
+from pyhudi.kernels.tasks.write_task import TaskResult
 from pyhudi.metadata_table.lifecycle.metadata_sync import MetadataSync
 from pyhudi.schema.internal.schema_history import SchemaHistory
 from pyhudi.spec.actions.commit import CommitMetadata, WriteStat
 from pyhudi.spec.instant import Instant
+from pyhudi.spec.log_checksums import LogChecksum, log_checksum_note
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.txn.commit_checks import check_files
 from pyhudi.txn.locked_table import LockedTable
@@ -34,6 +36,13 @@ def reconcile_files(storage: Storage, requested: str, stats: Collection[WriteSta
     """
     delete_unlisted(storage, requested, {path for stat in stats for path in stat.files})
     check_files(storage, stats)
+
+
+def checksums_of_logs(results: Iterable[TaskResult]) -> dict[str, str]:
+    """Return the entry of a commit's extra metadata that notes the checksums of the log files that its tasks wrote."""
+    return log_checksum_note(
+        {path: LogChecksum(result.stat.files[path], crc) for result in results for path, crc in result.log_crc32.items()}
+    )
 
 
 def complete_commit(

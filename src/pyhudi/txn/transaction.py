@@ -25,7 +25,7 @@ from pyhudi.spec.table_identity import IDENTITY_NOTE, identity_note
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.clock import Clock
 from pyhudi.txn.commit_checks import check_nothing_planned, check_timeline_unchanged
-from pyhudi.txn.commit_sequence import complete_commit, reconcile_files
+from pyhudi.txn.commit_sequence import checksums_of_logs, complete_commit, reconcile_files
 from pyhudi.txn.ids import Ids
 from pyhudi.txn.locked_table import LockedTable, locked_table
 from pyhudi.txn.metadata_updates import find_metadata_table, prepare_metadata_table
@@ -105,7 +105,13 @@ class Transaction:
         check_timeline_unchanged(table, self.instant)
         metadata = CommitMetadata(
             stats=stats_by_partition(stats),
-            extra={**self._notes, **(extra or {}), "schema": schema_json, IDENTITY_NOTE: identity_note(table.config)},
+            extra={
+                **self._notes,
+                **(extra or {}),
+                "schema": schema_json,
+                IDENTITY_NOTE: identity_note(table.config),
+                **checksums_of_logs(results),
+            },
             operation=self.operation,
             replaced=replaced,
         )

@@ -17,6 +17,7 @@ from pyhudi.kernels.arrays.avro_rows import decode
 from pyhudi.kernels.base_file.parquet_input import corrupt_as_error
 from pyhudi.kernels.base_file.promoted_rows import promoted_rows
 from pyhudi.kernels.base_file.schema_projection import alignment
+from pyhudi.kernels.log_file.log_checksum import check_log_bytes
 from pyhudi.schema.evolve import conform
 from pyhudi.spec.files.file_group import LogFile
 from pyhudi.spec.files.log_block import BlockType
@@ -35,6 +36,8 @@ def read_change_log(storage: Storage, log: LogFile) -> Iterator[pa.Table]:
         UnsupportedError: it holds what is not served.
     """
     with corrupt_as_error(storage, log.path), storage.open_input(log.path) as source:
+        if log.checksum is not None:
+            check_log_bytes(source, log.path, storage.uri, log.checksum)
         for block in scan_blocks(source, log.path, log.size):
             if block.type is not BlockType.CDC or block.header.schema_json is None:
                 raise CorruptTableError(f"Log of changes '{log.path}' of the table at {storage.uri}: no changes at byte {block.offset}")

@@ -7,6 +7,7 @@ readers expect a log beside every base file that was written on top of another, 
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from types import TracebackType
@@ -75,12 +76,17 @@ class ChangeLog:
         self._waiting = 0
         self._open = ExitStack()
         self._output: BinaryIO | None = None
-        self._size = 0
+        self._size = self._crc32 = 0
 
     @property
     def stats(self) -> dict[str, int]:
         """Path and size of the file, as write statistics tell them."""
         return {self._path: self._size}
+
+    @property
+    def crc32(self) -> dict[str, int]:
+        """Path and CRC-32 of the file."""
+        return {self._path: self._crc32}
 
     def updated(self, before: pa.Table, after: pa.Table) -> None:
         """Take rows in their old and new versions, in the same order."""
@@ -139,7 +145,7 @@ class ChangeLog:
             self._output = self._open.enter_context(self._storage.open_output(self._path))
         block = encode_block(BlockType.CDC, self._header, encode_avro_content(self._entries))
         self._output.write(block)
-        self._size += len(block)
+        self._size, self._crc32 = self._size + len(block), zlib.crc32(block, self._crc32)
         self._entries, self._waiting = [], 0
 
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 def log_compaction(
     storage: Storage, context: RecordContext, settings: WriterSettings, task: Rewrite, merge: SliceTask, limit_bytes: int
-) -> dict[str, int] | None:
-    """Write the log of a compacted slice; return its path and size, None when the table has none or all rows are new.
+) -> ChangeLog | None:
+    """Write the log of a compacted slice and return it, None when the table has none or all rows are new.
 
     Raises:
         CorruptTableError: a file of the slice is damaged.
@@ -42,7 +42,7 @@ def log_compaction(
             new, stays = _in_order_of_keys(delta.rows, removed)
             log.replaced(removed.take(pc.sort_indices(removed, [(RECORD_KEY, "ascending")])), stays)
             log.inserted(new)
-    return log.stats
+    return log
 
 
 def _in_order_of_keys(come: pa.Table, gone: pa.Table) -> tuple[pa.Table, pa.Table]:

@@ -29,6 +29,7 @@ from pyhudi.kernels.keys.key_kernels import with_computed_keys
 from pyhudi.kernels.log_file.base_positions import has_positions_in, positions_of
 from pyhudi.kernels.log_file.block_rows import data_rows
 from pyhudi.kernels.log_file.delete_ordering import delete_ordering
+from pyhudi.kernels.log_file.log_checksum import check_log_bytes
 from pyhudi.kernels.log_file.visible_blocks import OWN_LOG_FILES
 from pyhudi.schema.avro_arrow import avro_to_arrow
 from pyhudi.schema.evolve import conform
@@ -78,13 +79,15 @@ def slice_blocks(storage: Storage, block_part: FileSlice, layout: int) -> list[L
     """Return all blocks of a slice's log files; files of change logs are passed over.
 
     Raises:
-        CorruptTableError: a file is missing, or is no log file, or (from timeline layout 2 on) holds a damaged block, or one of another
-            instant than its own: it was written for another table, or copied under a wrong name.
+        CorruptTableError: a file is missing, or is no log file, or has another checksum than its commit noted, or (from timeline layout 2
+            on) holds a damaged block, or one of another instant than its own: it was written for another table, or copied wrongly.
     """
     blocks: list[LogBlock] = []
     for log in block_part.logs:
         if not log.name.is_cdc:
             with corrupt_as_error(storage, log.path), storage.open_input(log.path) as source:
+                if log.checksum is not None:
+                    check_log_bytes(source, log.path, storage.uri, log.checksum)
                 scanned = list(scan_blocks(source, log.path, log.size))
             # Logs named by their slice's instant were there before an upgrade from version 6, and hold blocks of several instants.
             if layout >= OWN_LOG_FILES and not log.is_shared and log.name.instant != block_part.base_instant:

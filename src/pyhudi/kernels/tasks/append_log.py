@@ -8,6 +8,7 @@ read.
 from __future__ import annotations
 
 import time
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -63,8 +64,8 @@ def run_append_task(
     late = None if context.compared_fields and not by_commit_time.all() else 0
     # Which rows went to which file is nowhere asked for: the first file's statistics count them all.
     return [
-        TaskResult(_stat(context, task, name, size, nothing if number else counts, spent), late, task.path(name))
-        for number, (name, size) in enumerate(written)
+        TaskResult(_stat(context, task, name, size, nothing if number else counts, spent), late, task.path(name), {task.path(name): crc})
+        for number, (name, size, crc) in enumerate(written)
     ]
 
 
@@ -77,19 +78,19 @@ def _blocks(live: pa.Table, deletes: pa.Table, context: RecordContext, settings:
 
 def _write_files(
     storage: Storage, settings: WriterSettings, task: AppendTask, blocks: Iterator[bytes]
-) -> Iterator[tuple[LogFileName, int]]:
-    """Write the blocks into as many files as their sizes need; yields name and size of each."""
+) -> Iterator[tuple[LogFileName, int, int]]:
+    """Write the blocks into as many files as their sizes need; yields name, size and CRC-32 of each."""
     name, block = task.name, next(blocks, None)
     while block is not None:
-        path, size = task.path(name), 0
+        path, size, crc = task.path(name), 0, 0
         marker = MarkerType.CREATE if task.has_own_name else MarkerType.APPEND
         storage.create(marker_path(task.instant, path, marker), b"")
         with storage.open_output(path) as output:
             while block is not None and (size == 0 or size < settings.log.file_bytes):
                 output.write(block)
-                size += len(block)
+                size, crc = size + len(block), zlib.crc32(block, crc)
                 block = next(blocks, None)
-        yield name, size
+        yield name, size, crc
         name = replace(name, version=name.version + 1)
 
 

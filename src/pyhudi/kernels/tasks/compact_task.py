@@ -88,7 +88,9 @@ def run_compact_task(storage: Storage, context: RecordContext, settings: WriterS
     changes = log_compaction(storage, context, settings, task, task.merge, task.limit_bytes)
     spent = int((time.perf_counter() - started) * 1000)
     stat = _stat(task, counts, writer.rows, size, spent)
-    return TaskResult(replace(stat, cdc_stats=changes), 0, task.path)
+    if changes is None:
+        return TaskResult(stat, 0, task.path)
+    return TaskResult(replace(stat, cdc_stats=changes.stats), 0, task.path, changes.crc32)
 
 
 def _stat(task: CompactTask, counts: MergeCounts, rows: int, size: int, spent_ms: int) -> WriteStat:

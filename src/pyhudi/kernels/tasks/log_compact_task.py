@@ -8,6 +8,7 @@ whoever merges them with a base file: the version that wins, and before it the d
 from __future__ import annotations
 
 import time
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -98,12 +99,12 @@ def run_log_compact_task(storage: Storage, context: RecordContext, settings: Wri
         return []
     joined = join_rows(log_rows, context, task.slice.group.partition_path)
     task = reserved(storage, task, MarkerType.CREATE if task.has_own_name else MarkerType.APPEND)
-    size = 0
+    size = crc = 0
     with storage.open_output(task.path) as output:
         for block in _blocks(joined, context, settings, task, blocks):
-            size += output.write(block)
+            size, crc = size + output.write(block), zlib.crc32(block, crc)
     spent = int((time.perf_counter() - started) * 1000)
-    return [TaskResult(_stat(task, joined, blocks, log_rows.rows.num_rows, size, spent), 0, task.path)]
+    return [TaskResult(_stat(task, joined, blocks, log_rows.rows.num_rows, size, spent), 0, task.path, {task.path: crc})]
 
 
 def join_rows(log_rows: LogRows, context: RecordContext, partition_path: str) -> JoinedRows:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -70,12 +70,14 @@ class WriteTask:
 class TaskResult:
     """What a task did; `file` is relative to the table's base path.
 
-    `ignored` counts incoming rows that came too late; None where that shows only when log files are merged.
+    `ignored` counts incoming rows that came too late; None where that shows only when log files are merged. `log_crc32` has the CRC-32 of
+    each log file that the task wrote, by path; the statistics state the lengths.
     """
 
     stat: WriteStat
     ignored: int | None
     file: str
+    log_crc32: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -119,7 +121,9 @@ def run_write_task(
         size = output.tell()
     spent = int((time.perf_counter() - started) * 1000)
     stat = _stat(task, counts, writer.rows, size, spent)
-    return TaskResult(stat if log is None else replace(stat, cdc_stats=log.stats), counts.ignored, task.path)
+    if log is None:
+        return TaskResult(stat, counts.ignored, task.path)
+    return TaskResult(replace(stat, cdc_stats=log.stats), counts.ignored, task.path, log.crc32)
 
 
 def _change_log(storage: Storage, context: RecordContext, settings: WriterSettings, task: WriteTask) -> ChangeLog | None:

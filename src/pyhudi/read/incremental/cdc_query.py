@@ -117,11 +117,13 @@ class ChangeData:
         status = next((status for status in self._slices.files(group) if status.name == file), None)
         if name is None or status is None:
             raise self._cleaned(instant, file)
-        return LogFile(group.partition_path, name, status.size)
+        log = LogFile(group.partition_path, name, status.size)
+        return self.snapshot.with_checksums(FileSlice(group, name.instant, None, (log,))).logs[0]
 
     def _task(self, file_slice: FileSlice, timeline: Timeline) -> SliceTask:
         config = self.instant_range.config
         names_tell = config.layout > 1 and (config.initial_version or 0) >= _NAMES_TELL
+        file_slice = self.snapshot.with_checksums(file_slice)
         return SliceTask(file_slice, Visibility(frozenset()) if names_tell else timeline.visibility, config.layout)
 
     def _cleaned(self, instant: Instant, what: str) -> UsageError:

@@ -30,7 +30,7 @@ class SnapshotQuery:
     `mode` read_optimized leaves log files out. `as_of` is a time in any form that `pyhudi.timeline.clock.parse_time`
     takes; None means now. `use_metadata_table` is `hoodie.metadata.enable`: files are found by the metadata table, if there is one;
     `skips_data` is `hoodie.enable.data.skipping`: its indexes rule out files that a filter does not need.
-    Logs of `merge_bytes` are merged at once. `verifies_pages` is `pyhudi.read.verify.checksums`.
+    Logs of `merge_bytes` are merged at once. `verifies_pages` is `pyhudi.read.verify.checksums`, of log files too.
     """
 
     mode: Mode = "snapshot"

@@ -63,7 +63,7 @@ def count_slice(snapshot: Snapshot, file_slice: FileSlice) -> int:
 
 
 def _counted(snapshot: Snapshot, file_slice: FileSlice) -> int:
-    task = SliceTask(file_slice, snapshot.timeline.visibility, snapshot.config.layout)
+    task = SliceTask(snapshot.with_checksums(file_slice), snapshot.timeline.visibility, snapshot.config.layout)
     return count_merged(snapshot.storage, snapshot.context, task, limit_bytes=snapshot.query.slice_bytes)
 
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pyhudi.errors import CorruptTableError, KeyFieldError, UsageError
+from pyhudi.fsview.checked_logs import with_checksums
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.fsview.slice_list import SliceList
 from pyhudi.kernels.base_file.base_file import RecordContext
@@ -129,6 +130,12 @@ class Snapshot:
             bases = self._view.latest_base_files(partition_path)
             return tuple(FileSlice(FileGroupId(partition_path, base.name.file_id), base.name.instant, base) for base in bases)
         return self._view.latest_slices(partition_path)
+
+    def with_checksums(self, file_slice: FileSlice) -> FileSlice:
+        """Return a slice that is about to be read whole with the checksums of its log files, unless they shall not be verified."""
+        if not self.query.verifies_pages:
+            return file_slice
+        return with_checksums(self.storage, self.config, self.latest, file_slice)
 
     def slice_list(self, partition_path: str) -> SliceList:
         """Return the same slices, made when they are looked at."""

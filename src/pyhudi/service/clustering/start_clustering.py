@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pyhudi.errors import OptionError, UnsupportedError
+from pyhudi.fsview.checked_logs import with_checksums
 from pyhudi.index.index_options import HASH_FIELDS
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.merge.slice_delta import SliceTask
@@ -75,7 +76,8 @@ def _tasks(
     merge_bytes: int,
 ) -> tuple[ResizeTask, ...]:
     def merges(slices: Sequence[FileSlice]) -> tuple[SliceTask, ...]:
-        return tuple(SliceTask(file_slice, table.timeline.visibility, table.config.layout) for file_slice in slices)
+        checked = (with_checksums(table.storage, table.config, table.timeline, file_slice) for file_slice in slices)
+        return tuple(SliceTask(file_slice, table.timeline.visibility, table.config.layout) for file_slice in checked)
 
     tasks = []
     for number, (group, slices) in enumerate(zip(groups, planned.slices, strict=True)):

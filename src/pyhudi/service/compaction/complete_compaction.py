@@ -15,7 +15,7 @@ from pyhudi.spec.actions.commit import CommitMetadata, Operation, WriteStat, sta
 from pyhudi.spec.files.file_group import FileGroupId
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.spec.table_identity import IDENTITY_NOTE, identity_note
-from pyhudi.txn.commit_sequence import complete_commit, reconcile_files
+from pyhudi.txn.commit_sequence import checksums_of_logs, complete_commit, reconcile_files
 from pyhudi.txn.locked_table import LockedTable
 from pyhudi.txn.metadata_updates import prepare_metadata_table
 from pyhudi.txn.release import VERSION
@@ -58,6 +58,7 @@ def complete(table: LockedTable, work: StartedCompaction, results: Sequence[Task
             "pyhudi.engine": engine,
             "schema": stored.avro_json,
             IDENTITY_NOTE: identity_note(table.config),
+            **checksums_of_logs(retained),
             **version,
         },
         operation=_OPERATIONS[instant.action],

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from pyhudi.errors import CorruptTableError
+from pyhudi.fsview.checked_logs import with_checksums
 from pyhudi.fsview.committed_sizes import StatedFile, length_problem, stated_files
 from pyhudi.fsview.pending_plans import PendingCompaction, pending_compactions
 from pyhudi.fsview.replaced_groups import replaced_groups
@@ -58,7 +59,7 @@ def planned_slices(table: LockedTable, instant: Instant, plan: CompactionPlan) -
         else:
             file_slice = _slice(table, instant, operation, listing)
             _check_lengths(table, file_slice, stated.get(group.partition_path, {}).get(group.file_id, ()))
-            slices.append(file_slice)
+            slices.append(with_checksums(table.storage, table.config, table.timeline, file_slice))
     return PlannedSlices(tuple(slices), declined)
 
 

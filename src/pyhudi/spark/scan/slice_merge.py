@@ -102,6 +102,7 @@ _numbers = itertools.count()
 
 
 def _tasks(snapshot: Snapshot, one: FileSlice) -> list[_PartTask]:
+    one = snapshot.with_checksums(one)
     count = max(1, -(-sum(log.size for log in one.logs) // snapshot.query.slice_bytes))
     return [_PartTask(slice_task(snapshot, one, (part, count)), f"{one.group.file_id}-{next(_numbers)}") for part in range(count)]
 

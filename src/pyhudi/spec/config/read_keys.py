@@ -31,7 +31,7 @@ READING: tuple[ConfigKey, ...] = (
     ),
     served(
         "pyhudi.read.verify.checksums",
-        "Hold the pages of base files against the CRCs that they carry, so that a changed bit is an error and no wrong value.",
+        "Verify the CRCs of pages of base files, and of log files as commits noted them, so that a changed bit is no wrong value.",
         Kind.FLAG,
         default="true",
     ),

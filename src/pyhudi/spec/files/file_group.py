@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pyhudi.spec.files.file_names import BaseFileName, LogFileName
+from pyhudi.spec.log_checksums import LogChecksum
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -39,13 +40,14 @@ class LogFile:
     """A log file in its partition; size in bytes.
 
     `is_shared` says that the file holds blocks of other instants than that of its name: version 6 named log files by their slice, also by
-    one that a pending compaction was going to make.
+    one that a pending compaction was going to make. `checksum` is given to who reads the whole file, where its commit noted one.
     """
 
     partition_path: str
     name: LogFileName
     size: int
     is_shared: bool = False
+    checksum: LogChecksum | None = None
 
     @property
     def path(self) -> str:

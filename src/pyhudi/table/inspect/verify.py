@@ -13,13 +13,16 @@ from typing import TypeAlias
 from pyhudi.codec.log.log_file import read_content, scan_blocks
 from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.errors import HudiError
+from pyhudi.fsview.checked_logs import checksum_of
 from pyhudi.fsview.committed_sizes import CheckedView
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.kernels.base_file.parquet_input import corrupt_as_error, open_parquet
 from pyhudi.kernels.log_file.block_rows import data_rows
+from pyhudi.kernels.log_file.log_checksum import check_log_bytes
 from pyhudi.metadata_table.read.metadata_table import MetadataTable
 from pyhudi.schema.avro_arrow import avro_to_arrow
 from pyhudi.schema.meta_columns import META_COLUMNS
+from pyhudi.spec.files.file_group import LogFile
 from pyhudi.spec.instant import Instant
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.table.inspect.inspect_logs import log_problems
@@ -95,7 +98,7 @@ def _data(view: FileSystemView) -> Iterator[_Work]:
             if file_slice.base is not None:
                 yield _Work(file_slice.base.path, "base file", lambda one=file_slice.base.path: _read_pages(storage, one))  # type: ignore[misc]
             for log in file_slice.logs:
-                yield _Work(log.path, "log file", lambda one=log.path: _read_log(storage, one))  # type: ignore[misc]
+                yield _Work(log.path, "log file", lambda one=log: _read_log(view, one))  # type: ignore[misc]
 
 
 def _read_pages(storage: Storage, path: str) -> Iterator[str]:
@@ -107,7 +110,12 @@ def _read_pages(storage: Storage, path: str) -> Iterator[str]:
             pass
 
 
-def _read_log(storage: Storage, path: str) -> Iterator[str]:
+def _read_log(view: FileSystemView, log: LogFile) -> Iterator[str]:
+    storage, path = view.storage, log.path
+    checksum = checksum_of(storage, view.config, view.timeline, log)
+    if checksum is not None:
+        with storage.open_input(path) as source:
+            check_log_bytes(source, path, storage.uri, checksum)
     if problems := log_problems(storage, path):
         yield from problems
         return
