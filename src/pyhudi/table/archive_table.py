@@ -1,4 +1,4 @@
-"""Archiving the timelines of a table: on request (`table.table_services.archive`, the command line) and after a write that makes it due."""
+"""Archiving the timelines of a table: on request (`table.services.archive`, the command line) and after a write that makes it due."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clustering a table: on request (`table.table_services.cluster`, the command line, SQL) and beside writes that ask for it."""
+"""Clustering a table: on request (`table.services.cluster`, the command line, SQL) and beside writes that ask for it."""
 
 from __future__ import annotations
 

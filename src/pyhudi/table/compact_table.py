@@ -1,4 +1,4 @@
-"""Compacting a table: on request (`table.table_services.compact`, the command line) and after a write that makes it due."""
+"""Compacting a table: on request (`table.services.compact`, the command line) and after a write that makes it due."""
 
 from __future__ import annotations
 

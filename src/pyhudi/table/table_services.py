@@ -1,4 +1,4 @@
-"""`table.table_services`: what keeps a table in shape. This release serves rollback, compaction, indexes, archival and the
+"""`table.services`: what keeps a table in shape. This release serves rollback, compaction, indexes, archival and the
 resizing of hash rings; the others say which release brings them.
 """
 
