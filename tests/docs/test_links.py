@@ -17,3 +17,8 @@ def test_relative_links_of_a_page_lead_to_files(page: Path) -> None:
     targets = re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text(encoding="utf-8"))
     relative = [target for target in targets if "://" not in target and not target.startswith("mailto:")]
     assert [target for target in relative if not (page.parent / target).exists()] == []
+
+
+def test_every_page_is_in_the_navigation_of_the_site() -> None:
+    listed = re.findall(r"^ *- [^:]+: ([\w./-]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert sorted(listed) == sorted(str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md"))
