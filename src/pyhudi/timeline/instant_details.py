@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
-from pyhudi.codec.actions.action_files import decode
+from pyhudi.codec.actions.action_files import check_not_empty, decode
 from pyhudi.codec.actions.commit_metadata import decode_commit
 from pyhudi.errors import CorruptTableError
 from pyhudi.spec.actions.commit import CommitMetadata
@@ -36,13 +36,13 @@ def read_bytes(storage: Storage, config: TableConfig, instant: Instant) -> bytes
 
 
 def read_commit(storage: Storage, config: TableConfig, instant: Instant) -> CommitMetadata:
-    """Return the metadata of a commit, deltacommit or replacecommit; an empty file means empty metadata.
+    """Return the metadata of a commit, deltacommit or replacecommit; an empty file of a pending one means empty metadata.
 
     Raises:
-        CorruptTableError: the bytes are no commit metadata.
+        CorruptTableError: the bytes are no commit metadata, or the file of a completed instant is empty.
         FileNotFoundError: there is no such file.
     """
-    return _decoded(storage, config, instant, read_bytes(storage, config, instant), decode_commit)
+    return _decoded(storage, config, instant, read_bytes(storage, config, instant), partial(_commit, instant))
 
 
 def read_details(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> bytes:
@@ -61,7 +61,7 @@ def read_details(storage: Storage, config: TableConfig, timeline: Timeline, inst
 
 def commit_of(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> CommitMetadata:
     """Return the metadata of a completed commit, deltacommit or replacecommit; errors as of `read_details` and `read_commit`."""
-    return _decoded(storage, config, instant, read_details(storage, config, timeline, instant), decode_commit)
+    return _decoded(storage, config, instant, read_details(storage, config, timeline, instant), partial(_commit, instant))
 
 
 def commit_at(storage: Storage, config: TableConfig, timeline: Timeline, requested: str) -> CommitMetadata | None:
@@ -87,6 +87,11 @@ def action_of(storage: Storage, config: TableConfig, timeline: Timeline, instant
     """Return the same of an instant of a timeline; errors as of `read_details` and `read_action`."""
     content = read_details(storage, config, timeline, instant)
     return _decoded(storage, config, instant, content, partial(decode, instant.action, instant.state))
+
+
+def _commit(instant: Instant, data: bytes) -> CommitMetadata:
+    check_not_empty(instant.action, instant.state, data)
+    return decode_commit(data)
 
 
 def _decoded(storage: Storage, config: TableConfig, instant: Instant, data: bytes, how: Callable[[bytes], _Payload]) -> _Payload:

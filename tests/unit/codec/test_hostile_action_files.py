@@ -145,14 +145,26 @@ def test_json_of_another_shape_is_refused(text: str) -> None:
         decode_commit(text.encode())
 
 
-@pytest.mark.parametrize("action", [Action.CLEAN, Action.ROLLBACK, Action.RESTORE, Action.SAVEPOINT, Action.INDEXING])
+@pytest.mark.parametrize(
+    "action",
+    [
+        Action.CLEAN,
+        Action.ROLLBACK,
+        Action.RESTORE,
+        Action.SAVEPOINT,
+        Action.INDEXING,
+        Action.COMMIT,
+        Action.DELTA_COMMIT,
+        Action.REPLACE_COMMIT,
+    ],
+)
 def test_an_empty_completed_file_is_refused(action: Action) -> None:
     with pytest.raises(CorruptTableError, match="cut off"):
         decode(action, State.COMPLETED, b"")
 
 
-def test_an_empty_commit_is_empty_metadata() -> None:
-    assert decode(Action.COMMIT, State.COMPLETED, b"") == CommitMetadata()
+def test_an_empty_inflight_commit_is_empty_metadata() -> None:
+    assert decode(Action.COMMIT, State.INFLIGHT, b"") == CommitMetadata()
 
 
 def test_any_cut_of_a_fixture_clean_is_refused(fixture_table: Callable[[str], Path]) -> None:

@@ -11,10 +11,12 @@ import pyarrow.compute as pc
 import pytest
 
 from pyhudi import HudiTable
-from pyhudi.errors import OptionError, UnsupportedError, UsageError
+from pyhudi.errors import CorruptTableError, OptionError, UnsupportedError, UsageError
 from pyhudi.read.incremental.incremental import ChangesQuery, open_changes
 from pyhudi.storage.local_storage import LocalStorage
+from pyhudi.storage.memory_storage import MemoryStorage
 from tests.tables import unpack
+from tests.unit.table.tables import make_table, ride
 
 SCHEMA = pa.schema({"id": pa.int64(), "v": pa.string(), "p": pa.string()})
 
@@ -151,3 +153,16 @@ def test_rows_have_the_latest_columns_unless_those_of_the_end_are_asked_for(tmp_
     assert at_end.schema.names == ["id", "v", "p"]
     assert at_end.sort_by("id").to_pylist() == rows.sort_by("id").drop_columns(["added"]).to_pylist()
     assert table.changes(since=end)["added"].to_pylist() == [7] * table.changes(since=end).num_rows
+
+
+@pytest.mark.parametrize("version", ["6", "9"])
+def test_emptied_commit_is_an_error_that_names_its_file(version: str) -> None:
+    storage = MemoryStorage()
+    table = make_table(storage, options={"hoodie.write.table.version": version})
+    table.upsert([ride(1)])
+    table.upsert([ride(2)])
+    folder = ".hoodie" if version == "6" else ".hoodie/timeline"
+    path = next(status.path for status in storage.list(folder) if status.path.endswith(".commit"))
+    storage.replace(path, b"")
+    with pytest.raises(CorruptTableError, match=path):
+        HudiTable(storage).changes()

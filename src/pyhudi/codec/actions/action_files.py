@@ -39,7 +39,7 @@ _DECODERS: dict[tuple[Action, State], Callable[[bytes], object]] = {
     (Action.INDEXING, _REQUESTED): decode_indexing,
     (Action.INDEXING, _COMPLETED): decode_indexing,
 }
-#: Their empty files mean an empty payload; any other empty completed file is one that was cut off.
+#: Their empty files mean an empty payload, unless they are completed: an empty completed file is one that was cut off.
 _EMPTY_ALLOWED = frozenset({decode_commit, decode_requested_replace})
 
 
@@ -50,14 +50,23 @@ def decode(action: Action, state: State, data: bytes) -> object:
         CorruptTableError: the bytes are not what such a file holds.
 
     Example:
-        >>> decode(Action.COMMIT, State.COMPLETED, b"").operation is None
+        >>> decode(Action.COMMIT, State.INFLIGHT, b"").operation is None
         True
     """
     decoder = _DECODERS.get((action, state))
     if decoder is None:
         return None
+    check_not_empty(action, state, data)
     if not data and decoder not in _EMPTY_ALLOWED:
-        if state is State.COMPLETED:
-            raise CorruptTableError(f"the file of a completed {action} is empty: it was cut off")
         return None
     return decoder(data)
+
+
+def check_not_empty(action: Action, state: State, data: bytes) -> None:
+    """Refuse an empty file of a completed action: no writer leaves one, and taken for empty metadata it would hide what was done.
+
+    Raises:
+        CorruptTableError: it is empty.
+    """
+    if state is State.COMPLETED and not data:
+        raise CorruptTableError(f"the file of a completed {action} is empty: it was cut off. Restore it from a copy.")
