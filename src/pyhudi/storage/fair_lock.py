@@ -38,6 +38,10 @@ class FairLock:
             raise
         return is_mine or not self._withdraw(turn)
 
+    def is_held(self) -> bool:
+        """Tell whether some thread holds the lock."""
+        return self._is_held
+
     def release(self) -> None:
         """Hand the lock to the next thread, or leave it free."""
         with self._guard:

@@ -30,13 +30,14 @@ class FileLock:
     """The lock of one lock file, for one holder.
 
     Example:
-        >>> lock = FileLock()
+        >>> lock = FileLock("/tmp/pyhudi-example.lock")
         >>> lock.acquire(os.open("/tmp", os.O_RDONLY), "pyhudi-example.lock", 1.0, "/data/trips")
         >>> lock.release()
     """
 
-    def __init__(self) -> None:
-        """Nothing is held yet."""
+    def __init__(self, path: str) -> None:
+        """Nothing is held yet; `path` is where the lock file will be, or is."""
+        self._path = path
         self._file: LockDescriptor | None = None
 
     def acquire(self, folder: int, name: str, timeout_s: float, uri: str) -> None:
@@ -70,6 +71,10 @@ class FileLock:
         if _IDENTITY.fullmatch(content) is None:
             raise StorageError("the lock file holds something else than the id of a lock; name a file that nothing else uses")
         return content.decode()
+
+    def is_held(self) -> bool:
+        """Tell whether the lock file is still the one that was locked; after a delete or a move others lock a new one."""
+        return self._file is not None and self._file.is_at(self._path)
 
     def release(self) -> None:
         """End the lock; a second call, or one in a forked child, does nothing."""

@@ -26,7 +26,7 @@ from pyhudi.errors import AlreadyExistsError, CorruptTableError, HudiError, Stor
 from pyhudi.storage.file_lock import FileLock
 from pyhudi.storage.lock_record import LOCK_FILE, check_lock_inside
 from pyhudi.storage.storage_paths import opened_folder, split_file_path, split_path
-from pyhudi.storage.storage_protocol import FileStatus
+from pyhudi.storage.storage_protocol import FileStatus, HeldLock
 
 _NAMED_LOCK_FILE = ".hoodie/.locks/pyhudi-{name}.lock"
 
@@ -170,18 +170,18 @@ class LocalStorage:
             pass
 
     @contextlib.contextmanager
-    def lock(self, timeout_s: float, name: str = "") -> Iterator[None]:
+    def lock(self, timeout_s: float, name: str = "") -> Iterator[HeldLock]:
         """Hold a lock of the table, which the kernel releases when the holder's process dies; see the protocol."""
-        with self.lock_file(_NAMED_LOCK_FILE.format(name=name) if name else LOCK_FILE, timeout_s, self.uri):
+        with self.lock_file(_NAMED_LOCK_FILE.format(name=name) if name else LOCK_FILE, timeout_s, self.uri) as lock:
             if not name:
                 check_lock_inside(self)
-            yield
+            yield lock
 
     @contextlib.contextmanager
     def lock_file(self, path: str, timeout_s: float, table_uri: str) -> Iterator[FileLock]:
         """Hold the lock of a file, made if missing, for a table that may be elsewhere."""
         folder_segments, name = split_file_path(path)
-        lock = FileLock()
+        lock = FileLock(f"{self.root}/{path}")
         try:
             with self._explained(path, writes=True), opened_folder(self.root, folder_segments, make=True) as folder:
                 lock.acquire(folder, name, timeout_s, table_uri)

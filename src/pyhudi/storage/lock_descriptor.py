@@ -12,6 +12,7 @@ import errno
 import fcntl
 import os
 import threading
+from pathlib import Path
 
 _SHARED = fcntl.LOCK_SH | fcntl.LOCK_NB
 _EXCLUSIVE = fcntl.LOCK_EX | fcntl.LOCK_NB
@@ -80,6 +81,14 @@ class LockDescriptor:
     def is_deleted(self) -> bool:
         """Tell whether the file has no name any more."""
         return os.fstat(self._descriptor).st_nlink == 0
+
+    def is_at(self, path: str) -> bool:
+        """Tell whether the file is the one of a path; on NFS a deleted file keeps a name, so that the count of names tells nothing."""
+        try:
+            found = Path(path).lstat()
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        return os.path.samestat(found, os.fstat(self._descriptor))
 
     def close(self) -> None:
         """End the lock and close the file; in a forked child, which has no part in the lock, nothing happens."""

@@ -16,7 +16,7 @@ from typing import BinaryIO
 from pyhudi.errors import AlreadyExistsError, CorruptTableError, LockTimeoutError
 from pyhudi.storage.fair_lock import FairLock
 from pyhudi.storage.storage_paths import parent_folders, split_file_path, split_path
-from pyhudi.storage.storage_protocol import FileStatus, names_of_files
+from pyhudi.storage.storage_protocol import FileStatus, HeldLock, names_of_files
 
 
 @dataclass(slots=True)
@@ -160,14 +160,14 @@ class MemoryStorage:
             store.folders.update((*parent_folders(path), *([path] if split_path(path) else [])))
 
     @contextlib.contextmanager
-    def lock(self, timeout_s: float, name: str = "") -> Iterator[None]:
+    def lock(self, timeout_s: float, name: str = "") -> Iterator[HeldLock]:
         """Hold a lock of the table; see the protocol."""
         with self._guarded() as store:
             lock = store.locks[name]
         if not lock.acquire(timeout_s):
             raise LockTimeoutError(f"another thread has held the {name or 'writer'} lock of table {self.uri} for {timeout_s:g} s")
         try:
-            yield
+            yield lock
         finally:
             lock.release()
 

@@ -21,7 +21,7 @@ from pyhudi.storage.file_systems import open_file_system
 from pyhudi.storage.local_storage import LocalStorage
 from pyhudi.storage.lock_record import LOCK_FILE_OPTION, check_lock_elsewhere
 from pyhudi.storage.storage_paths import split_file_path, split_path
-from pyhudi.storage.storage_protocol import FileStatus, names_of_files
+from pyhudi.storage.storage_protocol import FileStatus, HeldLock, names_of_files
 
 #: Stores whose fsspec file system creates a file only if there is none, decided by the store.
 EXCLUSIVE_SCHEMES = frozenset({"s3", "s3a", "s3n", "gs", "gcs", "abfs", "abfss", "az"})
@@ -157,7 +157,7 @@ class ObjectStorage:
         split_path(path)
 
     @contextlib.contextmanager
-    def lock(self, timeout_s: float, name: str = "") -> Iterator[None]:
+    def lock(self, timeout_s: float, name: str = "") -> Iterator[HeldLock]:
         """Hold the lock file that the option names, or for another `name` one beside it; see the protocol.
 
         Raises:
@@ -174,7 +174,7 @@ class ObjectStorage:
         with LocalStorage(str(Path(path).parent)).lock_file(file, timeout_s, self.uri) as lock:
             if not name:
                 check_lock_elsewhere(self, lock.identity(), path)
-            yield
+            yield lock
 
     def _split(self) -> tuple[Any, str]:
         """Return fsspec's file system and the root path in it."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from pyhudi.storage.storage_paths import split_file_path
-from pyhudi.storage.storage_protocol import FileStatus, Storage
+from pyhudi.storage.storage_protocol import FileStatus, HeldLock, Storage
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class FolderStorage:
         """Make a folder and its parents."""
         self.inner.make_dir(self._full(path))
 
-    def lock(self, timeout_s: float, name: str = "") -> AbstractContextManager[None]:
+    def lock(self, timeout_s: float, name: str = "") -> AbstractContextManager[HeldLock]:
         """Hold a lock of the whole table."""
         return self.inner.lock(timeout_s, name)
 

@@ -35,6 +35,14 @@ def names_of_files(listing: Iterable[FileStatus]) -> tuple[str, ...]:
     return tuple(status.name for status in listing if not status.is_dir)
 
 
+class HeldLock(Protocol):
+    """A lock of a table while it is held."""
+
+    def is_held(self) -> bool:
+        """Tell whether the lock still excludes others: a lock file that was deleted or replaced does not."""
+        ...
+
+
 class Storage(Protocol):
     """A place that holds one table. Implementations are small picklable values: tasks carry them to other processes."""
 
@@ -103,7 +111,7 @@ class Storage(Protocol):
         """Make a folder and its parents; a storage without folders does nothing."""
         ...
 
-    def lock(self, timeout_s: float, name: str = "") -> AbstractContextManager[None]:
+    def lock(self, timeout_s: float, name: str = "") -> AbstractContextManager[HeldLock]:
         """Hold a lock of the table, by default the one of its writers; released when the holder's process dies.
 
         A `name` (letters) stands for another lock, which a long-running service holds to be known as alive.

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from pyhudi.errors import ConflictError, StorageError, UnsupportedError
 from pyhudi.spec.actions.commit import WriteStat
-from pyhudi.spec.instant import Action
+from pyhudi.spec.instant import Action, Instant
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.pending_clustering import pending_clustering
 from pyhudi.txn.locked_table import LockedTable
@@ -51,6 +51,20 @@ def check_files(storage: Storage, stats: Iterable[WriteStat]) -> None:
             if status is None or status.size != written or not status.size:
                 size = "is not there" if status is None else f"has {status.size} bytes"
                 raise StorageError(f"data file '{path}' of table {storage.uri} {size}, {written} were written.")
+
+
+def check_lock_held(table: LockedTable, instant: Instant) -> None:
+    """Refuse to complete an action whose lock excludes nobody any more.
+
+    Raises:
+        ConflictError: the lock file was deleted or replaced.
+    """
+    if not table.is_locked:
+        raise ConflictError(
+            f"the lock file of table {table.storage.uri} was deleted or replaced while {instant.action} {instant.requested} held it: "
+            "another writer may be at work. Nothing of this write is visible; the next writer rolls it back. Write again, and leave the "
+            "lock file alone."
+        )
 
 
 def check_timeline_unchanged(table: LockedTable, own: str) -> None:

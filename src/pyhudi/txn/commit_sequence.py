@@ -17,7 +17,7 @@ from pyhudi.spec.actions.commit import CommitMetadata, WriteStat
 from pyhudi.spec.instant import Instant
 from pyhudi.spec.log_checksums import LogChecksum, log_checksum_note
 from pyhudi.storage.storage_protocol import Storage
-from pyhudi.txn.commit_checks import check_files
+from pyhudi.txn.commit_checks import check_files, check_lock_held
 from pyhudi.txn.locked_table import LockedTable
 from pyhudi.txn.markers import delete_marker_directory, delete_unlisted
 from pyhudi.txn.metadata_updates import maintain, record_commit
@@ -67,13 +67,16 @@ def complete_commit(
         after_completion: follows it; must not fail.
 
     Raises:
+        ConflictError: the lock was lost; nothing is visible.
         StorageError: the storage failed; nothing is visible.
         UnknownOutcomeError: the storage gave no answer to the last step.
     """
+    check_lock_held(table, inflight)
     if sync is not None:
         sync = record_commit(sync, inflight.requested, metadata, history)
     before_completion()
     content = commit_content(metadata, table.config.layout, sync=table.ids.sync_marker())
+    check_lock_held(table, inflight)
     completed = table.writer.complete(inflight, table.times.next(), content)
     after_completion()
     delete_marker_directory(table.storage, inflight.requested)

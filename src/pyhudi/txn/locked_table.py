@@ -11,7 +11,7 @@ from pyhudi.index.key_encoding import with_key_encoding
 from pyhudi.metadata_table.lifecycle.prepare_metadata import refuse_unserved
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.spec.table_features import check_writable
-from pyhudi.storage.storage_protocol import Storage
+from pyhudi.storage.storage_protocol import HeldLock, Storage
 from pyhudi.storage.table_properties import load_properties, recover_properties
 from pyhudi.timeline.clock import Clock, InstantClock
 from pyhudi.timeline.load_timeline import timeline_files
@@ -24,7 +24,7 @@ from pyhudi.txn.ids import Ids
 @dataclass(frozen=True, slots=True)
 class LockedTable:
     """What an action works with. `times` gives instant times later than all on the timeline; `timeline_files` are the names of the files
-    that the timeline was loaded from.
+    that the timeline was loaded from. `lock` is None for a table that is only looked at.
     """
 
     storage: Storage
@@ -34,11 +34,17 @@ class LockedTable:
     clock: Clock
     times: InstantClock
     ids: Ids
+    lock: HeldLock | None = None
 
     @property
     def writer(self) -> TimelineWriter:
         """Writes this table's instants."""
         return TimelineWriter(self.storage, self.config)
+
+    @property
+    def is_locked(self) -> bool:
+        """Whether the lock still excludes other writers."""
+        return self.lock is not None and self.lock.is_held()
 
     def reloaded(self) -> LockedTable:
         """Return the table with its timeline read again."""
@@ -54,14 +60,14 @@ def locked_table(storage: Storage, wait_s: float, clock: Clock, ids: Ids) -> Ite
         LockTimeoutError: another writer held the lock for longer than `wait_s` seconds.
         UnsupportedError: the table has features whose writing is not served.
     """
-    with storage.lock(wait_s):
+    with storage.lock(wait_s) as lock:
         recover_properties(storage)
         config = with_key_encoding(storage, TableConfig(load_properties(storage)))
         check_writable(config)
         refuse_unserved(storage, config)
         timeline, files = _load(storage, config)
         times = InstantClock(clock, config.timeline_zone, timeline.greatest_time(), storage.uri)
-        yield LockedTable(storage, config, timeline, files, clock, times, ids)
+        yield LockedTable(storage, config, timeline, files, clock, times, ids, lock)
 
 
 @contextlib.contextmanager

@@ -172,7 +172,12 @@ def begin(
 
 
 def _rollback_pending(table: LockedTable, roll_back: RollBack, error: BaseException) -> None:
-    """Roll the failed write back; when that fails too, it stays pending, unseen, until the next writer comes."""
+    """Roll the failed write back; when that fails too, it stays pending, unseen, until the next writer comes.
+
+    Without the lock nothing is rolled back: what is pending may be another writer's.
+    """
+    if not table.is_locked:
+        return
     try:
         roll_back(table.reloaded())
     except (HudiError, OSError) as failure:
