@@ -16,8 +16,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 TARGET = ROOT / "docs" / "tutorial.md"
 #: The programs in their order, and those among them that need Spark.
-EXAMPLES = ("walks", "database", "pipeline", "backfill", "forget", "notebook")
-ON_SPARK = frozenset({"walks"})
+EXAMPLES = ("table_lifecycle", "database", "pipeline", "backfill", "forget", "notebook")
+ON_SPARK = frozenset({"table_lifecycle"})
 _OPENING = """# Tutorial
 
 Programs that ship with pyhudi, and what they print. Each runs by itself: `python -m pyhudi.examples.NAME [FOLDER]` leaves its tables in

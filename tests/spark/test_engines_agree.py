@@ -59,28 +59,28 @@ INTO_LOGS = [
 Steps = list[tuple[str, list[dict[str, object]]]]
 
 
-def compare(spark: SparkSession, folder: Path, context: str, steps: Steps) -> None:
+def compare(spark: SparkSession, folder: Path, shape: str, steps: Steps) -> None:
     found = []
     for engine in ("local", "spark"):
         path = str(folder / str(next(numbers)))
         for operation, batch in steps:
-            write(spark, path, context, operation, batch, engine)
+            write(spark, path, shape, operation, batch, engine)
         found.append(content(path))
     assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("shape", slow_cases(SHAPES, LONG))
-def test_local_engine_and_spark_tasks_give_the_same_rows(spark: SparkSession, tmp_path: Path, context: str) -> None:
-    compare(spark, tmp_path, context, FOUND_ONCE)
-    compare(spark, tmp_path, context, INTO_LOGS)
+def test_local_engine_and_spark_tasks_give_the_same_rows(spark: SparkSession, tmp_path: Path, shape: str) -> None:
+    compare(spark, tmp_path, shape, FOUND_ONCE)
+    compare(spark, tmp_path, shape, INTO_LOGS)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 @settings(max_examples=10, deadline=None, phases=NO_SHRINKING, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=writes)
-def test_any_writes_give_the_same_rows(spark: SparkSession, tmp_path: Path, context: str, steps: Steps) -> None:
-    compare(spark, tmp_path, context, steps)
+def test_any_writes_give_the_same_rows(spark: SparkSession, tmp_path: Path, shape: str, steps: Steps) -> None:
+    compare(spark, tmp_path, shape, steps)
 
 
 PARTIAL = {
@@ -115,17 +115,17 @@ def test_engine_is_recorded_in_the_commit_and_follows_the_size_of_the_plan(spark
     assert history["inserted"].to_pylist() == [1, 19999]
 
 
-def write(spark: SparkSession, path: str, context: str, operation: str, batch: list[dict[str, object]], engine: str) -> None:
+def write(spark: SparkSession, path: str, shape: str, operation: str, batch: list[dict[str, object]], engine: str) -> None:
     frame = spark.createDataFrame(pa.Table.from_pylist(batch, SCHEMA))
     if operation == "delete":
         frame = frame.select("id", "city")
-    save(frame, path, context, operation, {"pyhudi.engine": engine})
+    save(frame, path, shape, operation, {"pyhudi.engine": engine})
 
 
-def save(frame, path: str, context: str, operation: str, options: dict[str, str]) -> None:
+def save(frame, path: str, shape: str, operation: str, options: dict[str, str]) -> None:
     if operation == "delete" and not (Path(path) / ".hoodie").exists():
         return
-    fields = SHAPES[context]
+    fields = SHAPES[shape]
     writer = frame.write.format("hudi").mode("append").options(**options)
     writer = writer.option("hoodie.table.name", "agree").option("hoodie.datasource.write.operation", operation)
     writer = writer.option("hoodie.datasource.write.recordkey.field", fields["recordkey"])

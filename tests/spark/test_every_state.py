@@ -79,6 +79,6 @@ def test_both_engines_give_every_state_of_tables_of_apache_hudi(
 
 
 @pytest.mark.parametrize("shape", slow_cases(EVERY, set(EVERY) - set(each_once())), ids=str)
-def test_both_engines_give_every_state_of_every_shape(spark: SparkSession, context: Shape, tmp_path: Path) -> None:
-    lived(tmp_path / "t", context, steps=4, captured=True)
-    assert_same(spark, tmp_path / "t", ("at",) if context.generator in BY_PATH else ())
+def test_both_engines_give_every_state_of_every_shape(spark: SparkSession, shape: Shape, tmp_path: Path) -> None:
+    lived(tmp_path / "t", shape, steps=4, captured=True)
+    assert_same(spark, tmp_path / "t", ("at",) if shape.generator in BY_PATH else ())

@@ -192,13 +192,13 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the example."""
 
     def with_spark(folder: Path) -> None:
-        spark = session("pyhudi walks", folder)
+        spark = session("pyhudi table_lifecycle", folder)
         try:
             show(spark, folder)
         finally:
             spark.stop()
 
-    return program.run("walks", with_spark, arguments)
+    return program.run("table_lifecycle", with_spark, arguments)
 
 
 if __name__ == "__main__":

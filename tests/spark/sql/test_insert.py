@@ -143,7 +143,7 @@ def test_a_null_key_is_refused_and_nothing_is_written(people):
 
 
 def test_a_write_past_the_front_door_is_refused_by_spark(people):
-    with pytest.raises(Exception, match="UNSUPPORTED_INSERT"):
+    with pytest.raises(Exception, match="reached Spark without passing pyhudi"):
         people.session._jsparkSession.sql("INSERT INTO people VALUES (4, 1, 2, 3, 4, 5, 6, 7, 8)")
     assert people(READ) == STORED
 

@@ -16,6 +16,7 @@ from typing import Final
 
 import pyarrow as pa
 import pyarrow.types as pt
+from pyspark.sql.types import StructField, StructType
 
 from pyhudi.cache import LruCache
 from pyhudi.codec.actions.archived_v1 import ARCHIVE_FILE
@@ -24,8 +25,10 @@ from pyhudi.kernels.base_file.promoted_rows import promoted_type
 from pyhudi.read.snapshot.snapshot import Snapshot
 from pyhudi.schema.avro_arrow import avro_to_arrow
 from pyhudi.spark.jvm.spark_types import spark_type
+from pyhudi.spark.scan.partition_columns import partition_columns
 from pyhudi.spec.files.file_group import BaseFile
 from pyhudi.spec.instant import Action
+from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.instant_details import commit_of
 
@@ -69,10 +72,11 @@ def promoted_parts(snapshot: Snapshot) -> list[PromotedPart]:
         CorruptTableError: a file whose types are looked at is damaged or missing.
     """
     columns = snapshot.schema.remove_metadata()
-    if not any(_may_be_promoted(field.type) for field in columns) or _was_never_widened(snapshot, columns):
+    in_files = _columns_of_files(columns, snapshot.config)
+    if not any(_may_be_promoted(columns.field(name).type) for name in in_files) or _was_never_widened(snapshot, columns):
         return []
     forms: dict[tuple[pa.DataType, ...], set[str]] = {}
-    for key, types in _stored_types(snapshot, columns):
+    for key, types in _stored_types(snapshot, columns, in_files):
         if types != tuple(columns.types):
             forms.setdefault(types, set()).add(key)
     if not forms:
@@ -124,7 +128,13 @@ def _has_lost_history(snapshot: Snapshot) -> bool:
     return any(ARCHIVE_FILE.fullmatch(status.name) for status in snapshot.storage.list(snapshot.config.archive_path))
 
 
-def _stored_types(snapshot: Snapshot, columns: pa.Schema) -> Iterator[tuple[str, tuple[pa.DataType, ...]]]:
+def _columns_of_files(columns: pa.Schema, config: TableConfig) -> frozenset[str]:
+    """Return the names of the columns whose values Spark reads from the files, and not from the partition paths."""
+    fields = StructType([StructField(field.name, spark_type(field.type, field.name)) for field in columns])
+    return frozenset(columns.names) - frozenset(partition_columns(fields, config).names)
+
+
+def _stored_types(snapshot: Snapshot, columns: pa.Schema, in_files: frozenset[str]) -> Iterator[tuple[str, tuple[pa.DataType, ...]]]:
     """Yield, for each commit or file, the types as which Spark shall read its columns."""
     instants = snapshot.timeline.with_archived().data_instants()
     replaced = {instant.requested for instant in instants if instant.action is Action.REPLACE_COMMIT}
@@ -137,7 +147,8 @@ def _stored_types(snapshot: Snapshot, columns: pa.Schema) -> Iterator[tuple[str,
     with ThreadPoolExecutor(_THREADS) as threads:
         schemas = threads.map(lambda file: _footer_schema(snapshot.storage, file), samples.values())
         for key, stored in zip(samples, schemas, strict=True):
-            yield key, tuple(_read_as(stored.field(one.name).type, one.type) if one.name in stored.names else one.type for one in columns)
+            shared = in_files & set(stored.names)
+            yield key, tuple(_read_as(stored.field(one.name).type, one.type) if one.name in shared else one.type for one in columns)
 
 
 def _footer_schema(storage: Storage, file: BaseFile) -> pa.Schema:
