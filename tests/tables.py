@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import zipfile
+from datetime import UTC, datetime
 from pathlib import Path
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -36,9 +38,15 @@ def archive_of(name: str) -> Path:
     return next(path for group in groups if (path := group / f"{name}.zip").exists())
 
 
-def unpack(name: str, into: Path) -> Path:
-    """Unpack a table and return its base path."""
+def unpack(name: str, into: Path, *, times: bool = False) -> Path:
+    """Unpack a table and return its base path.
+
+    With `times` its files have the times that they had, which are completion times in timeline layout 1.
+    """
     target = into / name
     with zipfile.ZipFile(archive_of(name)) as archive:
         archive.extractall(target)
+        for entry in archive.infolist() if times else ():
+            modified = datetime(*entry.date_time, tzinfo=UTC).timestamp()
+            os.utime(target / entry.filename, (modified, modified))
     return next(path.parent for path in target.glob("*/.hoodie"))

@@ -81,7 +81,7 @@ def same(path: Path, state: State, names: list[str]) -> bool:
 @pytest.mark.parametrize("case", slow_cases(CASES, set(CASES) - SHORT))
 def test_each_state_is_read_as_before(case: str, reference: ReferenceHudi, tmp_path: Path) -> None:
     name, step = case.split("-")
-    path = unpack(f"apache_hudi/merge_on_read_{name}", tmp_path)
+    path = unpack(f"apache_hudi/merge_on_read_{name}", tmp_path, times=True)
     table = HudiTable.open(path)
     names, states = table.schema.names, list(Replay(path).states())
     given = options(f"merge_on_read_{name}", table.config.version) | MERGE_ON_READ | ORDERED | {"hoodie.write.auto.upgrade": "false"}

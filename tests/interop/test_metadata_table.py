@@ -92,12 +92,12 @@ def test_apache_hudi_reads_and_compacts_after_a_compaction_of_ours(reference: Re
 # Dies by the signal that no handler sees, when the metadata table knows the commit and the table does not have it yet.
 KILLED_WRITER = """
 import os, signal, sys
-import pyhudi.txn.transaction as transaction
+import pyhudi.txn.commit_sequence as commit_sequence
 from pyhudi import HudiTable
 from tests.interop.rows import trips
 
-tell = transaction.record_commit
-transaction.record_commit = lambda *args: (tell(*args), os.kill(os.getpid(), signal.SIGKILL))
+tell = commit_sequence.record_commit
+commit_sequence.record_commit = lambda *args: (tell(*args), os.kill(os.getpid(), signal.SIGKILL))
 HudiTable.open(sys.argv[1]).upsert(trips(2, 12, amount=9))
 """
 

@@ -28,7 +28,7 @@ RING = {
     "hoodie.index.bucket.engine": "CONSISTENT_HASHING",
     "hoodie.bucket.index.num.buckets": "2",
 }
-SPLIT = {"hoodie.bucket.index.max.num.buckets": "8", "hoodie.parquet.max.file.size": "20000"}
+SPLIT = {"hoodie.bucket.index.max.num.buckets": "8", "hoodie.parquet.max.file.size": "4000"}
 MERGE = {"hoodie.bucket.index.min.num.buckets": "1", "hoodie.parquet.max.file.size": "200000000"}
 #: What Apache Hudi must be told to resize rings, and to write while that is planned.
 RESIZE = {

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-import pyhudi.txn.transaction as transaction
+import pyhudi.txn.commit_sequence as commit_sequence
 from pyhudi import HudiTable
 from tests.interop.reference import ReferenceHudi
 from tests.interop.test_indexes import ON
@@ -90,13 +90,13 @@ class Told:
 
 
 def fail_a_write(table: HudiTable, patch: pytest.MonkeyPatch) -> None:
-    tell = transaction.record_commit
+    tell = commit_sequence.record_commit
 
     def fail(*args: Any) -> None:
         tell(*args)
         raise FailedError
 
-    patch.setattr(transaction, "record_commit", fail)
+    patch.setattr(commit_sequence, "record_commit", fail)
     with pytest.raises(FailedError):
         table.upsert(rows(3, 40, ts=999), INDEXES)
     patch.undo()
