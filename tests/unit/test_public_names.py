@@ -43,3 +43,10 @@ def test_version_names_and_registering_load_no_heavy_library() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.strip() == "set()"
+
+
+@pytest.mark.parametrize(("module", "name"), [("local", "LocalStorage"), ("memory", "MemoryStorage")])
+def test_former_names_of_modules_warn_and_hand_on_the_class(module: str, name: str) -> None:
+    with pytest.warns(DeprecationWarning, match=f"pyhudi.storage.{module}_storage"):
+        former = importlib.import_module(f"pyhudi.storage.{module}")
+    assert getattr(former, name) is getattr(importlib.import_module(f"pyhudi.storage.{module}_storage"), name)
