@@ -8,10 +8,9 @@ changed version as well, or where the table has none and Apache Hudi has committ
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from typing import Final, TypeAlias
 
+from pyhudi.cache import LruCache
 from pyhudi.errors import CorruptTableError, HudiError
 from pyhudi.metadata_table.read.writer_table import FOLDER
 from pyhudi.spec.actions.commit import CommitMetadata
@@ -31,11 +30,9 @@ _MAX_BYTES: Final = 1 << 20
 _NOT_ALWAYS_STORED: Final = frozenset({keys.COMPLEX_KEY_ENCODING})
 #: How many commits, from the newest one, are looked at for a note: each costs one read where no commit of this package is among them.
 _MOST_COMMITS: Final = 16
-_MOST_KNOWN: Final = 4096
-#: Notes of commits by table, requested time and completion time; None for a commit without one.
+#: Notes of commits by table, requested time and completion time; empty for a commit without one.
 _Key: TypeAlias = tuple[str, str, str]
-_known: OrderedDict[_Key, str | None] = OrderedDict()
-_guard = threading.Lock()
+_NOTES: LruCache[_Key, str] = LruCache(4096)
 
 
 def check_identity(
@@ -95,16 +92,11 @@ def _newest_note(
 def _known_note(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> str | None:
     """Return the note of a commit, which is read once for the process: a completed commit never changes."""
     key = (storage.uri, instant.requested, instant.completed or "")
-    with _guard:
-        if key in _known:
-            _known.move_to_end(key)
-            return _known[key]
-    note = _read_note(storage, config, timeline, instant)
-    with _guard:
-        _known[key] = note
-        if len(_known) > _MOST_KNOWN:
-            _known.popitem(last=False)
-    return note
+    note = _NOTES.get(key)
+    if note is None:
+        note = _read_note(storage, config, timeline, instant) or ""
+        _NOTES.put(key, note)
+    return note or None
 
 
 def _read_note(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> str | None:
