@@ -18,21 +18,27 @@ class DefaultSource(DataSource):
 
     @classmethod
     def name(cls) -> str:
+        """The format's name in `spark.read.format(...)`."""
         return "hudi"
 
     def schema(self) -> NoReturn:
+        """Refuse: the session does not speak Hudi."""
         _refuse()
 
     def reader(self, schema: StructType) -> NoReturn:  # noqa: ARG002
+        """Refuse: the session does not speak Hudi."""
         _refuse()
 
     def writer(self, schema: StructType, overwrite: bool) -> NoReturn:  # noqa: ARG002
+        """Refuse: the session does not speak Hudi."""
         _refuse()
 
     def streamReader(self, schema: StructType) -> NoReturn:  # noqa: ARG002, N802 - Spark's name
+        """Refuse: the session does not speak Hudi."""
         _refuse()
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> NoReturn:  # noqa: ARG002, N802
+        """Refuse: the session does not speak Hudi."""
         _refuse()
 
 

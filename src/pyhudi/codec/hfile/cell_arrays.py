@@ -61,6 +61,7 @@ class CellArrays(Cells):
 
     @property
     def rows(self) -> Sequence[bytes]:
+        """The row of each cell, in the order of the block."""
         if self._rows is None:
             starts = self._cell_starts + ROW
             ends = starts + self._row_sizes
@@ -69,14 +70,17 @@ class CellArrays(Cells):
 
     @property
     def starts(self) -> Sequence[int]:
+        """The offset of each cell in the payload."""
         starts: list[int] = self._cell_starts.tolist()
         return starts
 
     def values(self, places: range) -> tuple[list[int], list[int]]:
+        """Return the offsets at which the values of a range of cells begin and end."""
         part = slice(places.start, places.stop)
         return self._value_starts[part].tolist(), self._value_ends[part].tolist()
 
     def find(self, rows: Sequence[bytes]) -> Iterator[tuple[bytes, bytes]]:
+        """Yield each row that is in the block with its first value; `rows` are in ascending order."""
         table = self._table
         if table is None:
             yield from super().find(rows)

@@ -94,13 +94,16 @@ class ListedCells(Cells):
 
     @property
     def rows(self) -> Sequence[bytes]:
+        """The row of each cell, in the order of the block."""
         return self._rows
 
     @property
     def starts(self) -> Sequence[int]:
+        """The offset of each cell in the payload."""
         return self._starts
 
     def values(self, places: range) -> tuple[list[int], list[int]]:
+        """Return the offsets at which the values of a range of cells begin and end."""
         return self._value_starts[places.start : places.stop], self._value_ends[places.start : places.stop]
 
 

@@ -57,6 +57,7 @@ class Statement:
 
     @cached_property
     def tokens(self) -> list[Token]:
+        """The tokens of the text."""
         return tokenize(self.text)
 
     def names(self) -> Iterator[tuple[str, ...]]:

@@ -37,6 +37,7 @@ class Token:
     depth: int  # of brackets around it; a bracket has the depth outside it
 
     def is_word(self, *words: str) -> bool:
+        """Return whether the token is one of the words, which are given in upper case."""
         return self.text.upper() in words
 
 

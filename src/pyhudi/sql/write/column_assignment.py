@@ -30,6 +30,7 @@ class Target:
 
     @classmethod
     def of(cls, field: StructField, *, position: int | None = None, text: str | None = None) -> Target:
+        """Return the target with the name and type of a field."""
         return cls(field.name, field.dataType, position, text)
 
 

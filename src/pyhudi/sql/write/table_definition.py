@@ -50,6 +50,7 @@ class Definition:
 
     @property
     def qualified_name(self) -> str:
+        """Database and table, as in `sales.orders`."""
         return f"{self.database}.{self.name}"
 
     def ordered(self, schema: StructType) -> StructType:

@@ -45,6 +45,7 @@ class WriteTarget:
 
     @property
     def name(self) -> str:
+        """Database and table, as messages name it."""
         return self.entry.qualified_name
 
     @cached_property
@@ -60,10 +61,12 @@ class WriteTarget:
 
     @property
     def columns(self) -> list[str]:
+        """The names of the data columns, partition columns last."""
         return list(self.schema.names)
 
     @property
     def partition_columns(self) -> tuple[str, ...]:
+        """The partition fields of the table."""
         return tuple(self.table.config.partition_fields)
 
     @cached_property
