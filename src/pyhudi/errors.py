@@ -96,7 +96,7 @@ def with_subject(error: E, name: str, occurrence: int = 0) -> E:
         occurrence: Which of those in the text, from 0 on.
 
     Example:
-        >>> about(SchemaError("there is no column amuont"), "amuont").subject
+        >>> with_subject(SchemaError("there is no column amuont"), "amuont").subject
         ('amuont', 0)
     """
     error.subject = (name, occurrence)
@@ -107,7 +107,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return ` Did you mean 'x'?` for the known name closest to `name`, regardless of case, or an empty string.
 
     Example:
-        >>> nearest("primaryKye", ["primaryKey", "type"])
+        >>> did_you_mean("primaryKye", ["primaryKey", "type"])
         " Did you mean 'primaryKey'?"
     """
     by_lower = {one.lower(): one for one in known}

@@ -27,8 +27,10 @@ class FileSystemView:
     """Partitions, file groups and slices of one table at one timeline. What was read once is kept.
 
     Example:
-        >>> view = FileSystemView(storage, config, load_timeline(storage, config))            # doctest: +SKIP
-        >>> [file.path for path in view.partition_paths() for file in view.latest_base_files(path)]  # doctest: +SKIP
+        >>> from pyhudi.timeline.load_timeline import load_timeline
+        >>> view = FileSystemView(table.storage, table.config, load_timeline(table.storage, table.config))
+        >>> [file.partition_path for path in view.partition_paths() for file in view.latest_base_files(path)]
+        ['oslo', 'rome']
     """
 
     def __init__(self, storage: Storage, config: TableConfig, timeline: Timeline) -> None:

@@ -40,10 +40,10 @@ def check_name(name: str) -> None:
         SchemaError: names the column.
 
     Example:
-        >>> check_name("_hoodie_score")
+        >>> check_name("_pyhudi_score")
         Traceback (most recent call last):
         ...
-        pyhudi.errors.SchemaError: Column '_hoodie_score' has a reserved name: Hudi fills columns that begin with '_hoodie_'. Rename it.
+        pyhudi.errors.SchemaError: Column '_pyhudi_score' has a reserved name: pyhudi uses columns that begin with '_pyhudi_'. Rename it.
     """
     reserved = next((prefix for prefix in _RESERVED if name.lower().startswith(prefix)), None)
     if reserved is not None and name != IS_DELETED:

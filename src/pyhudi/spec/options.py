@@ -118,7 +118,7 @@ def merge_options(*levels: Mapping[str, str]) -> dict[str, str]:
     """Return options of several levels as one; what a later level says of a key, under any of its names, goes before the earlier ones.
 
     Example:
-        >>> overruled({"preCombineField": "a", "hoodie.index.type": "SIMPLE"}, {"orderingFields": "b"})
+        >>> merge_options({"preCombineField": "a", "hoodie.index.type": "SIMPLE"}, {"orderingFields": "b"})
         {'hoodie.index.type': 'SIMPLE', 'orderingFields': 'b'}
     """
     result: dict[str, str] = {}

@@ -29,7 +29,11 @@ def enable(target: Target) -> Target:
 
     Example:
         >>> spark = pyhudi.enable(SparkSession.builder.master("local[*]")).getOrCreate()
-        >>> spark.sql("CREATE TABLE t (id INT) USING hudi TBLPROPERTIES (primaryKey = 'id')")
+        >>> _ = spark.sql(f"CREATE TABLE t (id INT) USING hudi TBLPROPERTIES (primaryKey = 'id') LOCATION '{folder}/t'")
+        >>> _ = spark.sql("INSERT INTO t VALUES (1), (2)")
+        >>> spark.table("t").count()
+        2
+        >>> _ = spark.sql("DROP TABLE t")
     """
     catalog_functions.install(is_enabled)
     return session.enable(target, front_door.run)
@@ -52,7 +56,8 @@ def disable(target: Target) -> Target:
         UsageError: `target` is neither session nor builder.
 
     Example:
-        >>> pyhudi.disable(spark).sql("SELECT 1").first()  # doctest: +SKIP
+        >>> pyhudi.disable(spark).sql("SELECT 1").first()
         Row(1=1)
+        >>> spark = pyhudi.enable(spark)
     """
     return session.disable(target)

@@ -15,7 +15,10 @@ class FolderStorage:
     """What lies below `folder` of another storage; paths are relative to the folder. Its lock is the other's.
 
     Example:
-        >>> FolderStorage(storage, ".hoodie/metadata").list("files")                          # doctest: +SKIP
+        >>> [status.name for status in FolderStorage(table.storage, ".hoodie").list("timeline/history")]
+        []
+        >>> FolderStorage(table.storage, ".hoodie").stat("hoodie.properties").path
+        'hoodie.properties'
     """
 
     inner: Storage

@@ -40,7 +40,10 @@ def alter_schema(table: OpenTable, changes: Sequence[Change], options: Mapping[s
         ConflictError: another writer holds the table, or came between; nothing is visible.
 
     Example:
-        >>> alter_schema(table, [AddColumn(("note",), pa.string())])  # doctest: +SKIP
+        >>> from pyhudi.write.input.alter_columns import AddColumn
+        >>> _ = alter_schema(table, [AddColumn(("note",), pa.string())])
+        >>> HudiTable.open(table.storage.uri).schema.names
+        ['id', 'city', 'ts', 'fare', 'note']
     """
     resolved = resolve(options or {})
     with begin(

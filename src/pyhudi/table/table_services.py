@@ -35,7 +35,7 @@ class Services:
     """Table services of one table.
 
     Example:
-        >>> table.services.rollback(dry_run=True)  # doctest: +SKIP
+        >>> table.services.rollback(dry_run=True)
         ()
     """
 
@@ -54,10 +54,19 @@ class Services:
             instant: the requested time of the failed write or pending service; None means all failed writes.
             dry_run: only return the plans.
 
+        Returns:
+            One plan for each failed write or pending service: its instant, and the files of each partition that are deleted; none when
+            there is nothing to roll back.
+
         Raises:
             UsageError: the instant is not on the timeline.
             UnsupportedError: the instant is completed: rolling back commits is restore.
             ConflictError: another process is running the compaction, the clustering or the build.
+
+        Example:
+            >>> planned = table.services.compact(mode="schedule")[0].instant
+            >>> [plan.instant.action for plan in table.services.rollback(planned)]
+            ['compaction']
         """
         if instant is not None and is_pending_build(self.storage, instant):
             self._indexing.cancel(instant, dry_run=dry_run)
@@ -105,11 +114,13 @@ class Services:
         Raises:
             UsageError: the table is copy-on-write, the instant is no pending compaction, or an option is wrong.
             ConflictError: another process is compacting the table, or a writer held it for too long.
-            CorruptTableError: a file of the plan is gone or damaged.
+            CorruptTableError: a file of the plan is missing or damaged.
 
         Example:
-            >>> table.services.compact(mode="schedule")[0].state  # doctest: +SKIP
+            >>> table.services.compact(mode="schedule")[0].state
             'requested'
+            >>> [(done.state, done.log_files, done.files_written) for done in table.services.compact(mode="execute")]
+            [('completed', 1, 1)]
         """
         arguments = CompactionRequest(Action.COMPACTION, instant, mode, dry_run, options or {}, engine, progress)
         return compact(self.storage, self.clock, self.ids, arguments)
@@ -124,7 +135,16 @@ class Services:
         engine: Engine | None = None,
         progress: Progress | None = None,
     ) -> tuple[CompactionResult, ...]:
-        """Stitch the log files of each slice together into one, which readers take in their place; arguments and errors as in `compact`."""
+        """Merge the log files of each file slice into one, which readers take in their place; base files stay as they are.
+
+        Arguments, results and errors as in `compact`. Slices with fewer log blocks than `hoodie.log.compaction.blocks.threshold` are left
+        alone.
+
+        Example:
+            >>> _ = table.upsert([{"id": 2, "city": "oslo", "ts": 50, "fare": 14.0}])
+            >>> table.services.log_compact(options={"hoodie.log.compaction.blocks.threshold": "2"})[0].log_files
+            2
+        """
         arguments = CompactionRequest(Action.LOG_COMPACTION, instant, mode, dry_run, options or {}, engine, progress)
         return compact(self.storage, self.clock, self.ids, arguments)
 
@@ -160,7 +180,12 @@ class Services:
             CorruptTableError: the plan, a ring or a file is damaged.
 
         Example:
-            >>> table.services.cluster(options={"hoodie.bucket.index.max.num.buckets": "64"})  # doctest: +SKIP
+            >>> schema = pa.schema({"id": pa.int64(), "amount": pa.int64()})
+            >>> ring = HudiTable.create(f"{folder}/ring", schema, name="ring", keys=["id"], table_type="MERGE_ON_READ")
+            >>> hashing = {"hoodie.index.type": "BUCKET", "hoodie.index.bucket.engine": "CONSISTENT_HASHING"}
+            >>> _ = ring.insert([{"id": 1, "amount": 10}], hashing | {"hoodie.bucket.index.num.buckets": "1"})
+            >>> ring.services.cluster(options={"hoodie.bucket.index.max.num.buckets": "4"})
+            ()
         """
         arguments = ClusteringRequest(instant, mode, dry_run, options or {}, engine, progress)
         return cluster(self.storage, self.clock, self.ids, arguments)
@@ -179,13 +204,17 @@ class Services:
             options: `hoodie.*` options, such as `hoodie.keep.min.commits` and `hoodie.keep.max.commits`.
             dry_run: only return what would be done.
 
+        Returns:
+            The instants that were moved, and why no more were.
+
         Raises:
             OptionError: an option is wrong.
             UnsupportedError: the table is of version 6.
             LockTimeoutError: another writer held the table for too long.
 
         Example:
-            >>> table.services.archive(options={"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3"})  # doctest: +SKIP
+            >>> table.services.archive(options={"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3"}).instants
+            ()
         """
         return archive_timelines(self.storage, self.clock, self.ids, options or {}, dry_run=dry_run, wait_s=self.wait_s)
 
@@ -230,6 +259,9 @@ class Services:
             mode: `schedule` (plan the index and leave that on the timeline), `execute` (run what is planned; without a name) or `both`.
             instant: run the pending build of this requested time, and no other.
 
+        Returns:
+            The partitions of the metadata table that were built, dropped or planned.
+
         Raises:
             UsageError: the arguments do not fit each other or the table, or there is such an index already, or none.
             SchemaError: a column does not exist, or its type cannot be served.
@@ -237,8 +269,12 @@ class Services:
             ConflictError: another process builds indexes of the table.
 
         Example:
-            >>> table.services.index("by_rider", "rider")  # doctest: +SKIP
-            >>> table.services.index("by_day", "ts", using="column_stats", options={"expr": "from_unixtime"})  # doctest: +SKIP
+            >>> table.services.index("by_fare", "fare").built
+            ('record_index', 'secondary_index_by_fare')
+            >>> table.services.index("by_day", "ts", using="column_stats", options={"expr": "from_unixtime"}).built
+            ('expr_index_by_day',)
+            >>> table.services.index("by_fare", drop=True).dropped
+            ('secondary_index_by_fare',)
         """
         if mode not in MODES:
             raise UsageError(f"mode is '{mode}'; it can be {', '.join(MODES)}")

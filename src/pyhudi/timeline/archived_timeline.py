@@ -39,10 +39,6 @@ class History(Mapping[str, str]):
     """Completion times of archived instants by requested time, each file read when one of its instants is asked for.
 
     The table may go on being archived: what is not found is looked for once more in the files of now.
-
-    Example:
-        >>> timeline = load_timeline(storage, config, rows)  # doctest: +SKIP
-        >>> timeline.archive.content(instant)  # doctest: +SKIP
     """
 
     def __init__(

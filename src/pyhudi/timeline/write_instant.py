@@ -21,9 +21,10 @@ class TimelineWriter:
     """Writes the state files of a table's instants.
 
     Example:
-        >>> writer = TimelineWriter(storage, config)                            # doctest: +SKIP
-        >>> inflight = writer.start(writer.request(Action.COMMIT, clock.next()))  # doctest: +SKIP
-        >>> writer.complete(inflight, clock.next(), metadata)                     # doctest: +SKIP
+        >>> writer = TimelineWriter(table.storage, table.config)
+        >>> inflight = writer.start(writer.request(Action.COMMIT, "20260102060000000"))
+        >>> writer.complete(inflight, "20260102060000001", b"{}").state.name
+        'COMPLETED'
     """
 
     storage: Storage

@@ -276,8 +276,6 @@ def test_column_that_pyhudi_uses_itself_is_refused() -> None:
 
 def test_what_later_releases_bring_is_refused_by_name() -> None:
     table = make_table()
-    with pytest.raises(UnsupportedError, match=r"merge\(\)"):
-        table.merge([ride(1)], on="id")
     with pytest.raises(UnsupportedError, match=r"Clustering that sorts rows .* comes with a later one"):
         table.services.cluster(dry_run=True)
     for name in ("clean", "upgrade", "downgrade"):

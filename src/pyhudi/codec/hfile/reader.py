@@ -40,8 +40,14 @@ class HFileReader:
         UnsupportedError: it is compressed, encrypted or laid out as neither Hudi nor HBase write Hudi's files.
 
     Example:
-        >>> with storage.open_input(path) as source:                                          # doctest: +SKIP
-        ...     HFileReader(source, size, path).get(b"some-key")
+        >>> from pyhudi.codec.hfile.writer import HFileWriter
+        >>> import io
+        >>> sink = io.BytesIO()
+        >>> writer = HFileWriter(sink, created_ms=0)
+        >>> writer.append(b"some-key", b"value")
+        >>> writer.finish(info={})
+        >>> HFileReader(sink, len(sink.getvalue())).get(b"some-key")
+        b'value'
     """
 
     def __init__(self, source: BinaryIO, size: int, what: str = "the HFile", *, start: int = 0, cache_bytes: int = _CACHE_BYTES) -> None:

@@ -52,10 +52,11 @@ class HFileWriter:
         block_bytes: how many bytes of cells a block takes before the next one begins.
 
     Example:
-        >>> sink = io.BytesIO()                                                               # doctest: +SKIP
-        >>> writer = HFileWriter(sink, created_ms=0)                                          # doctest: +SKIP
-        >>> writer.append(b"row", b"value")                                                   # doctest: +SKIP
-        >>> writer.finish(info={"schema": b"..."})                                            # doctest: +SKIP
+        >>> import io
+        >>> sink = io.BytesIO()
+        >>> writer = HFileWriter(sink, created_ms=0)
+        >>> writer.append(b"row", b"value")
+        >>> writer.finish(info={"schema": b"..."})
     """
 
     def __init__(self, sink: BinaryIO, *, created_ms: int, codec: Codec = Codec.GZ, block_bytes: int = BLOCK_BYTES) -> None:

@@ -25,12 +25,7 @@ _LEAST_TIME = -(1 << 63)
 
 
 def delete_ordering(values: Sequence[object], context: RecordContext) -> tuple[dict[str, pa.Array], Mask]:
-    """Return the columns of the compared ordering fields by name, and which deletes count by commit time.
-
-    Example:
-        >>> delete_ordering([5, None], shape)[1].tolist()  # doctest: +SKIP
-        [False, True]
-    """
+    """Return the columns of the compared ordering fields by name, and which deletes count by commit time."""
     fields = context.compared_fields
     hard = np.fromiter((value is None or value is COMMIT_TIME_DELETE for value in values), bool, len(values))
     if not fields:

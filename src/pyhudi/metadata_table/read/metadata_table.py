@@ -43,8 +43,10 @@ class MetadataTable:
     """The metadata table as of a timeline of its data table. Immutable view; what was listed once is kept.
 
     Example:
-        >>> table = MetadataTable.open(storage, config, timeline)                             # doctest: +SKIP
-        >>> [file.path for file in table.files("region=us")]                                  # doctest: +SKIP
+        >>> from pyhudi.timeline.load_timeline import load_timeline
+        >>> metadata = MetadataTable.open(table.storage, table.config, load_timeline(table.storage, table.config))
+        >>> len(metadata.files("oslo"))
+        2
     """
 
     def __init__(

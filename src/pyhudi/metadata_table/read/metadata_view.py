@@ -32,7 +32,10 @@ def open_view(storage: Storage, config: TableConfig, timeline: Timeline, *, use_
     """Return the view of a table: by its metadata table when it has one that knows all of the timeline, else by listing.
 
     Example:
-        >>> open_view(storage, config, timeline).latest_slices("region=us")                   # doctest: +SKIP
+        >>> from pyhudi.timeline.load_timeline import load_timeline
+        >>> view = open_view(table.storage, table.config, load_timeline(table.storage, table.config))
+        >>> [file_slice.base_instant for file_slice in view.latest_slices("oslo")]
+        ['20260102030405000']
     """
     if not use_metadata_table or FILES not in config.metadata_partitions:
         return CheckedView(storage, config, timeline)

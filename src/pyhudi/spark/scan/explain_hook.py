@@ -39,8 +39,11 @@ def explained_scans(frame: DataFrame) -> list[str]:
     """Return a line for each scan of a Hudi table in the plan of a DataFrame: what it reads, and what rules out the rest.
 
     Example:
-        >>> explained_scans(spark.read.format("hudi").load(path).where("id = 7"))               # doctest: +SKIP
-        ['file:/tmp/trips: 1 of 400 file slices, 1843200 of 737280000 bytes; ruled out: 399 by record_index']
+        >>> schema = pa.schema({"id": pa.int64(), "city": pa.string()})
+        >>> trips = HudiTable.create(f"{folder}/trips", schema, name="trips", keys=["id"], partition_by=["city"])
+        >>> _ = trips.insert([{"id": 1, "city": "oslo"}, {"id": 2, "city": "rome"}])
+        >>> explained_scans(spark.read.format("hudi").load(f"{folder}/trips").where("city = 'rome'"))
+        ['file:...trips: 1 of 2 file slices, ... bytes; ruled out: 1 by partition path']
     """
     if not _INDEXES or frame.isStreaming:  # a streaming query has no plan before it runs
         return []

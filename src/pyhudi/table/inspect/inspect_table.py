@@ -70,13 +70,29 @@ _HEALTH = pa.schema({"check": pa.string(), "subject": pa.string(), "problem": pa
 
 @dataclass(frozen=True, slots=True)
 class Inspect:
-    """`table.inspect.inspect_table`. Every call looks at the table again."""
+    """What a table consists of; every call looks at the table again.
+
+    Example:
+        >>> table.inspect.files().select(["partition_path", "kind"]).to_pylist()
+        [{'partition_path': 'oslo', 'kind': 'base'}, {'partition_path': 'oslo', 'kind': 'log'}, {'partition_path': 'rome', 'kind': 'base'}]
+    """
 
     storage: Storage
     opened: OpenTable
 
     def partitions(self) -> pa.Table:
-        """Return one row a partition: its path, file groups, files and bytes of the current state."""
+        """Return one row for each partition of the current state.
+
+        Returns:
+            `partition_path` (string; empty for a table without partitions), and int64 `file_groups`, `files` and `bytes`.
+
+        Raises:
+            CorruptTableError: the timeline or the metadata table is damaged.
+
+        Example:
+            >>> table.inspect.partitions().select(["partition_path", "file_groups", "files"]).to_pylist()
+            [{'partition_path': 'oslo', 'file_groups': 1, 'files': 2}, {'partition_path': 'rome', 'file_groups': 1, 'files': 1}]
+        """
         view = self._view()
         rows = []
         for path in view.partition_paths():
@@ -86,17 +102,53 @@ class Inspect:
         return pa.Table.from_pylist(rows, schema=_PARTITIONS)
 
     def slices(self) -> pa.Table:
-        """Return one row a file slice, all committed versions, the newest of each file group first."""
+        """Return one row for each file slice, all committed versions, the newest of each file group first.
+
+        Returns:
+            The strings `partition_path`, `file_id`, `base_instant` and `base_file` (null without base file), `latest` (bool), int64
+            `base_bytes` (null without base file) and `log_bytes`, and `log_files` (list of strings).
+
+        Raises:
+            CorruptTableError: the timeline or the metadata table is damaged.
+
+        Example:
+            >>> [len(slice["log_files"]) for slice in table.inspect.slices().to_pylist()]
+            [1, 0]
+        """
         return pa.Table.from_pylist(list(self._slice_rows()), schema=_SLICES)
 
     def files(self) -> pa.Table:
-        """Return one row a file that the current state reads; `kind` is base or log."""
+        """Return one row for each file that the current state reads.
+
+        Returns:
+            The strings `path` (below the table), `partition_path`, `file_id`, `instant` (of the write) and `kind` (`base` or `log`), and
+            `bytes` (int64).
+
+        Raises:
+            CorruptTableError: the timeline or the metadata table is damaged.
+
+        Example:
+            >>> table.inspect.files()["kind"].to_pylist()
+            ['base', 'log', 'base']
+        """
         view = self._view()
         rows = [row for path in view.partition_paths() for file_slice in view.latest_slices(path) for row in _file_rows(file_slice)]
         return pa.Table.from_pylist(rows, schema=_FILES)
 
     def column_stats(self) -> pa.Table:
-        """Return one row for each column of each current base file, from its footer; min and max as text."""
+        """Return one row for each column of each current base file, from its footer.
+
+        Returns:
+            The strings `path`, `column`, `min` and `max` (as text, null where the footer has none), and int64 `rows`, `nulls` and
+            `compressed_bytes`.
+
+        Raises:
+            CorruptTableError: a base file is damaged or missing.
+
+        Example:
+            >>> [(row["min"], row["max"]) for row in table.inspect.column_stats().to_pylist() if row["column"] == "fare"]
+            [('7.5', '12.0'), ('9.0', '9.0')]
+        """
         view = self._view()
         files = [file for path in view.partition_paths() for file in view.latest_base_files(path)]
         return pa.Table.from_pylist([row for file in files for row in self._stats_of(file)], schema=_COLUMN_STATS)
@@ -108,12 +160,18 @@ class Inspect:
             fix_properties: first accept the table's properties as they are. Commits note what keys, paths and rows depend on, and
                 properties that differ are taken for damaged; whoever changed them on purpose says so here. It repairs nothing: a
                 damaged file is to be restored instead.
-
             fix_lock: first record the lock of this storage as the one that the table is written under. Writers that take another are
                 refused, as they are on a table that was copied, restored or mounted elsewhere. No writer may be at work meanwhile.
 
+        Returns:
+            The strings `check`, `subject` (a file, partition or instant) and `problem`.
+
         Raises:
             CorruptTableError: the properties are damaged in a way that no table can have, or not those of the last commit.
+
+        Example:
+            >>> table.inspect.health().num_rows
+            0
         """
         if fix_lock:
             forget_lock(self.storage, is_inside=isinstance(self.storage, LocalStorage))
@@ -135,8 +193,15 @@ class Inspect:
         Args:
             progress: called after each file with the number of files done and of all.
 
+        Returns:
+            The strings `path`, `kind` and `problem`.
+
+        Raises:
+            CorruptTableError: the properties or the timeline are damaged so that the table's files are not known.
+
         Example:
-            >>> table.inspect.verify(lambda done, of: print(f"{done} of {of}"))          # doctest: +SKIP
+            >>> table.inspect.verify().num_rows
+            0
         """
         view = self._view()
         listed = FileSystemView(view.storage, view.config, view.timeline)
@@ -151,11 +216,16 @@ class Inspect:
             filter: as in `HudiTable.to_arrow`.
             options: `hoodie.*` options of the read.
 
+        Returns:
+            The strings `path`, `partition_path`, `file_id`, `kind` (`base` or `log`) and `ruled_out_by` (null for files that are read),
+            `bytes` (int64) and `read` (bool).
+
         Raises:
             UsageError: the filter is wrong.
 
         Example:
-            >>> table.inspect.plan("id = 7").group_by("ruled_out_by").aggregate([([], "count_all")])    # doctest: +SKIP
+            >>> table.inspect.plan("city = 'rome'").select(["kind", "read", "ruled_out_by"]).to_pylist()[1:]
+            [{'kind': 'log', 'read': False, 'ruled_out_by': 'partition path'}, {'kind': 'base', 'read': True, 'ruled_out_by': None}]
         """
         return plan(self.storage, filter, options)
 
@@ -166,12 +236,19 @@ class Inspect:
             data: what `HudiTable.upsert` takes, a Spark DataFrame excepted.
             options: `hoodie.*` options as for the upsert.
 
+        Returns:
+            The index and why it is that one, how many rows are updates and how many are new, and the file groups that would be written.
+
         Raises:
             UsageError: the data or the options do not fit the table.
 
         Example:
-            >>> print(table.inspect.explain_upsert(rows))                                      # doctest: +SKIP
+            >>> explanation = table.inspect.explain_upsert([{"id": 2, "city": "oslo", "ts": 30, "fare": 14.0}])
+            >>> print(explanation)
             upsert asks the index SIMPLE: the table has no record index, and its file groups are no buckets; ...
+            1 rows go to file groups that are there, 0 are new; 1 file groups are written
+            >>> explanation.files["kind"].to_pylist()
+            ['appended']
         """
         return explain_upsert(self.opened, data, options or {})
 
@@ -181,13 +258,27 @@ class Inspect:
         `flags` are those of partial, positions, replaces, attempt that the header has; `problem` says what is wrong
         with a block whose content cannot be read, or with the rest of a file (type `UNREADABLE`).
 
+        Args:
+            path: of a log file, or of a folder such as a partition path, below the table.
+
+        Returns:
+            The strings `file`, `type`, `instant`, `target_instant` and `problem`, int64 `offset`, `size`, `records`, `deletes` and
+            `content_bytes`, and `flags` (list of strings).
+
         Raises:
             UsageError: there is no such file or folder.
+
+        Example:
+            >>> table.inspect.log_blocks("oslo").select(["type", "instant", "records"]).to_pylist()
+            [{'type': 'PARQUET', 'instant': '20260102040506000', 'records': 1}]
         """
         return log_blocks(self.storage, check_text(path, "path"))
 
     def log_anatomy(self, path: str) -> str:
-        """Return every field of a log file with its place, as text.
+        """Return every field of a log file with its offset, as text to be read.
+
+        Args:
+            path: of the log file, below the table.
 
         Raises:
             UsageError: there is no such file.
@@ -195,7 +286,16 @@ class Inspect:
             UnsupportedError: it has a block that this release does not know.
 
         Example:
-            >>> print(table.inspect.log_anatomy(table.inspect.slices()["log_files"][0][0]))    # doctest: +SKIP
+            >>> path = table.inspect.files()["path"][1].as_py()
+            >>> print(table.inspect.log_anatomy(path).split("header")[0])
+            oslo/.f0000001-...log.1_0-0-0: ... bytes, 1 block
+            <BLANKLINE>
+            block of ... bytes
+                     0  magic               #HUDI#
+                     6  size                ... bytes behind this field
+                    14  format version      1
+                    18  block type          5 PARQUET
+                    22
         """
         return log_anatomy(self.storage, check_text(path, "path"))
 

@@ -1,0 +1,39 @@
+"""The public surface: what `pyhudi` exports, and the methods of the classes that people hold in their hands."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+import pyhudi
+from pyhudi import errors
+from pyhudi.table.inspect.inspect_table import Inspect
+from pyhudi.table.table_services import Services
+
+#: Reached by `table.services` and `table.inspect`, not by a name of `pyhudi`.
+CLASSES = (pyhudi.HudiTable, Services, Inspect)
+
+
+def exported() -> dict[str, Any]:
+    """What `pyhudi` exports, by name, but for modules and texts."""
+    objects = {name: getattr(pyhudi, name) for name in pyhudi.__all__}
+    return {name: found for name, found in objects.items() if inspect.isclass(found) or inspect.isfunction(found)}
+
+
+def all_errors() -> dict[str, type[errors.HudiError]]:
+    """The classes of `pyhudi.errors`."""
+    return {name: error for name, error in inspect.getmembers(errors, inspect.isclass) if issubclass(error, errors.HudiError)}
+
+
+def members(cls: type) -> Iterator[tuple[str, Any]]:
+    """Public methods and properties of a class, as functions."""
+    for name, found in vars(cls).items():
+        if name.startswith("_"):
+            continue
+        if isinstance(found, property):
+            yield name, found.fget
+        elif isinstance(found, classmethod | staticmethod):
+            yield name, found.__func__
+        elif inspect.isfunction(found):
+            yield name, found
