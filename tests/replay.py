@@ -20,7 +20,7 @@ from pyhudi.codec.log.log_file import scan_blocks
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.keys.keyed_base import iter_keyed_base
 from pyhudi.kernels.log_file.log_rows import read_log_rows
-from pyhudi.merge.apply_rule import NOT_BROUGHT, RecordVersion, applied
+from pyhudi.merge.apply_rule import ABSENT, RecordVersion, applied
 from pyhudi.read.snapshot.query_type import SnapshotQuery
 from pyhudi.read.snapshot.snapshot import open_snapshot
 from pyhudi.schema.meta_columns import RECORD_KEY
@@ -196,7 +196,7 @@ class Replay:
         rows = read_log_rows(self.storage, self.context, [block], self._columns())
         (present,) = rows.held
         for number, record in enumerate(rows.rows.to_pylist(maps_as_pydicts="strict")):
-            ordering = tuple(record[name] if present is None or name in present else NOT_BROUGHT for name in self.context.compared_fields)
+            ordering = tuple(record[name] if present is None or name in present else ABSENT for name in self.context.compared_fields)
             yield (
                 record[RECORD_KEY],
                 RecordVersion(record, ordering, bool(rows.deletes[number]), bool(rows.commit_time_deletes[number]), present),

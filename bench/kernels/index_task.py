@@ -24,7 +24,7 @@ from pyhudi.index.index_protocol import Lookup
 from pyhudi.metadata_table.read.metadata_view import open_view
 from pyhudi.read.snapshot.read_schema import table_schema
 from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
-from pyhudi.spark.index_join.record_index_join import record_index_places
+from pyhudi.spark.index_join.record_index_join import record_index_locations
 from pyhudi.timeline_archive.full_timeline import load_full_timeline
 from pyhudi.write.input.prepare_rows import TableSchema, record_context
 
@@ -62,7 +62,7 @@ def ask(table: HudiTable, rows: int) -> None:
     keyed = session.read.parquet(*files).select(RECORD_KEY, PARTITION_PATH)
     started = time.perf_counter()
     with contextlib.ExitStack() as retained:
-        indices = record_index_places(keyed, lookup, retained, in_any_partition=True)
+        indices = record_index_locations(keyed, lookup, retained, in_any_partition=True)
         found = 0 if indices is None else indices.count()
     print(f"{found} of {rows} keys found in {time.perf_counter() - started:.1f} s; largest worker {largest_python_process() >> 20} MiB")
 

@@ -26,8 +26,8 @@ def undocumented(body: list[ast.stmt], prefix: str = "") -> Iterator[str]:
 
 def test_every_public_definition_has_a_docstring() -> None:
     files = sorted(SOURCE.rglob("*.py"))
-    texts = {file.relative_to(SOURCE): file.read_text(encoding="utf-8") for file in files}
-    assert [f"{file}: {name}" for file, text in texts.items() for name in undocumented(ast.parse(text).body)] == []
+    strings = {file.relative_to(SOURCE): file.read_text(encoding="utf-8") for file in files}
+    assert [f"{file}: {name}" for file, text in strings.items() for name in undocumented(ast.parse(text).body)] == []
 
 
 def test_a_definition_without_docstring_is_noticed() -> None:

@@ -23,7 +23,7 @@ NOT_HERE = re.compile(r"format\s+notes|reliability\s+notes|features\.md|house(?:
 
 
 @cache
-def texts() -> dict[Path, str]:
+def strings() -> dict[Path, str]:
     files = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
     for folder in ("src", "tests", "scripts", "bench"):
         files += (ROOT / folder).rglob("*.py")
@@ -61,17 +61,17 @@ def faults_of(file: Path, text: str) -> Iterator[str]:
 
 
 def test_every_cited_page_and_heading_exists() -> None:
-    assert [fault for file, text in texts().items() if file != Path(__file__) for fault in faults_of(file, text)] == []
+    assert [fault for file, text in strings().items() if file != Path(__file__) for fault in faults_of(file, text)] == []
 
 
 def test_every_document_that_is_named_is_in_the_repository() -> None:
-    names = {page.name for page in texts() if page.suffix == ".md"}
-    cited = {(file, name) for file, text in texts().items() if file != Path(__file__) for name in DOCUMENT.findall(text)}
+    names = {page.name for page in strings() if page.suffix == ".md"}
+    cited = {(file, name) for file, text in strings().items() if file != Path(__file__) for name in DOCUMENT.findall(text)}
     assert sorted(f"{file}: {name}" for file, name in cited if Path(name).name not in names) == []
 
 
 def test_no_citation_of_sheets_outside_the_repository_is_left() -> None:
-    assert [f"{file}: {match}" for file, text in texts().items() for match in NOT_HERE.findall(text)] == []
+    assert [f"{file}: {match}" for file, text in strings().items() for match in NOT_HERE.findall(text)] == []
 
 
 def test_a_design_note_has_a_number_of_its_own_and_says_it_in_its_heading() -> None:

@@ -55,13 +55,13 @@ def events(*rows: tuple[int, int | None, int], deleted: bool = False) -> pa.Tabl
     return pa.table([pa.array(column, field.type) for column, field in zip(columns, EVENTS, strict=True)], schema=EVENTS)
 
 
-def statements(reference: ReferenceHudi, path: Path, table: Mapping[str, str], *texts: str, **more: str) -> pa.Table:
+def statements(reference: ReferenceHudi, path: Path, table: Mapping[str, str], *strings: str, **more: str) -> pa.Table:
     """Runs SQL on the table at `path`, which `{t}` in a statement stands for."""
     name = table["hoodie.table.name"]
     known = f"CREATE TABLE IF NOT EXISTS {name} USING hudi LOCATION '{path}'"
     conf = {key: value for key, value in table.items() if not key.startswith("hoodie.table.")}
     conf |= {key.replace("__", "."): value for key, value in more.items()}
-    return reference.sql(known, *(text.format(t=name) for text in texts), conf=conf)
+    return reference.sql(known, *(text.format(t=name) for text in strings), conf=conf)
 
 
 def first_events(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:

@@ -86,7 +86,7 @@ def check_theirs(table: HudiTable) -> None:
     """Every row is found; Apache Hudi leaves pairs of rows behind that it deleted in log files, whose keys lead to nothing."""
     metadata = opened(table)
     keys = [key for key, *_ in placed(table)]
-    assert {(key, index.partition_path, index.file_id) for key, (index,) in metadata.record_places(keys).items()} == placed(table)
+    assert {(key, index.partition_path, index.file_id) for key, (index,) in metadata.record_locations(keys).items()} == placed(table)
     pairs = {(row["name"], row["id"]) for row in table.to_arrow(columns=["name", "id"]).to_pylist()}
     found = metadata.record_keys_of("secondary_index_by_name", {name for name, _ in pairs})
     assert pairs <= {(name, key) for name, keys in found.items() for key in keys}

@@ -38,9 +38,9 @@ def joined(table: HudiTable) -> frozenset[str]:
 
 
 def own_of(table: HudiTable) -> MetadataWriterTable:
-    own = open_writer_table(table.storage, sources())
-    assert own is not None
-    return own
+    mdt = open_writer_table(table.storage, sources())
+    assert mdt is not None
+    return mdt
 
 
 def check_keys(reference: ReferenceHudi, table: HudiTable, name: str) -> None:

@@ -14,7 +14,7 @@ from pyhudi import HudiTable
 from tests.interop.promoted_recipes import BUCKETS, KEYED, OWN_FILES, promoted_rows, promoted_types, promoted_types_in_logs
 from tests.interop.recipes import options
 from tests.interop.reference import ReferenceHudi
-from tests.unit.table.test_promoted_tables import texts
+from tests.unit.table.test_promoted_tables import strings
 
 KINDS = {"copy on write": promoted_types, "merge on read": promoted_types_in_logs}
 #: In CI one table of each kind; the other versions are long proofs.
@@ -57,12 +57,12 @@ def test_widened_table_is_read_and_continued_by_both(
     KINDS[kind](reference, path, given)
     table = HudiTable.open(path)
     expected = theirs(reference, path)
-    assert texts(table.to_arrow(meta_columns=True)) == texts(on_spark(spark, path)) == texts(expected)
+    assert strings(table.to_arrow(meta_columns=True)) == strings(on_spark(spark, path)) == strings(expected)
     optimized = {"hoodie__datasource__query__type": "read_optimized"}
-    assert texts(table.to_arrow(mode="read_optimized", meta_columns=True)) == texts(on_spark(spark, path, **optimized))
-    assert texts(on_spark(spark, path, **optimized)) == texts(theirs(reference, path, **optimized))
+    assert strings(table.to_arrow(mode="read_optimized", meta_columns=True)) == strings(on_spark(spark, path, **optimized))
+    assert strings(on_spark(spark, path, **optimized)) == strings(theirs(reference, path, **optimized))
     first = min(row["requested"] for row in table.history().to_pylist())
-    assert texts(table.to_arrow(as_of=first)) == texts(theirs(reference, path, as__of__instant=first), *expected.column_names[:5])
+    assert strings(table.to_arrow(as_of=first)) == strings(theirs(reference, path, as__of__instant=first), *expected.column_names[:5])
 
     rows = table.to_arrow()
     for column, value in _searched(rows):
@@ -80,11 +80,11 @@ def test_widened_table_is_read_and_continued_by_both(
     table.upsert(rows.filter(pc.field("id") == "a00"), unindexed)
     if table.config.is_merge_on_read:
         table.services.compact(options={**unindexed, "hoodie.compact.inline.max.delta.commits": "1"})
-    assert texts(theirs(reference, path), *expected.column_names[:5]) == texts(HudiTable.open(path).to_arrow()) == texts(rows)
+    assert strings(theirs(reference, path), *expected.column_names[:5]) == strings(HudiTable.open(path).to_arrow()) == strings(rows)
     reference.write(path, promoted_rows("c", 2, 9, wide=True), "append", given | KEYED | OWN_FILES | (BUCKETS if logs else {}))
     after = theirs(reference, path)
     assert after.num_rows == rows.num_rows + 2
-    assert texts(HudiTable.open(path).to_arrow(meta_columns=True)) == texts(on_spark(spark, path)) == texts(after)
+    assert strings(HudiTable.open(path).to_arrow(meta_columns=True)) == strings(on_spark(spark, path)) == strings(after)
     assert HudiTable.open(path).inspect.health().num_rows == 0
 
 

@@ -14,7 +14,7 @@ from pyhudi.codec.avro.avro_container import decode_container
 from pyhudi.errors import UnsupportedError
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.index.consistent_hashing import load_ring
-from pyhudi.kernels.arrays.bucket_hash import ring_hashes, ring_places
+from pyhudi.kernels.arrays.bucket_hash import ring_hashes, ring_indices
 from pyhudi.storage.local_storage import LocalStorage
 from pyhudi.timeline.load_timeline import load_timeline
 from tests.interop.reference import ReferenceHudi
@@ -78,7 +78,7 @@ def check(reference: ReferenceHudi, path: Path, expected: list[tuple[int, int]],
         found = theirs.filter(pa.compute.field("p") == partition)
         names = [name.partition("_")[0] for name in found["_hoodie_file_name"].to_pylist()]
         keys = found["_hoodie_record_key"].combine_chunks().cast(pa.string())
-        assert names == [ring.file_ids[index] for index in ring_places(ring.values, ring_hashes(keys, ["id"])).tolist()]
+        assert names == [ring.file_ids[index] for index in ring_indices(ring.values, ring_hashes(keys, ["id"])).tolist()]
     assert table.inspect.health().to_pylist() == []
 
 

@@ -16,10 +16,10 @@ NULLS_IN_LISTS = {"numbers", "nested_lists", "times", "structs", "lists_of_maps"
 
 def reference_answer(reference: ReferenceHudi, path: Path, name: str, columns: list[str]) -> list[tuple[object, ...]]:
     reference.sql(f"CREATE TABLE {name} USING hudi LOCATION '{path}'")
-    return [tuple(row.values()) for row in reference.sql(f"SELECT id, {', '.join(texts(columns))} FROM {name} ORDER BY id").to_pylist()]
+    return [tuple(row.values()) for row in reference.sql(f"SELECT id, {', '.join(strings(columns))} FROM {name} ORDER BY id").to_pylist()]
 
 
-def texts(columns: Iterable[str]) -> list[str]:
+def strings(columns: Iterable[str]) -> list[str]:
     """Values as texts, which both sides show alike; Apache Hudi keeps no order in maps."""
     shown = {"bytes": "hex(bytes)", "map_of_structs": "array_sort(map_entries(map_of_structs))"}
     return [f"CAST({shown.get(name, name)} AS STRING) AS {name}" for name in columns]
@@ -27,7 +27,7 @@ def texts(columns: Iterable[str]) -> list[str]:
 
 def test_apache_hudi_reads_every_type_that_pyhudi_writes(reference: ReferenceHudi, spark: SparkSession, tmp_path: Path) -> None:
     rows = every_type(spark)
-    wanted = [tuple(row) for row in rows.selectExpr("id", *texts(SERVED)).orderBy("id").collect()]
+    wanted = [tuple(row) for row in rows.selectExpr("id", *strings(SERVED)).orderBy("id").collect()]
     for kind in ("COPY_ON_WRITE", "MERGE_ON_READ"):
         options = {"hoodie.table.name": "t", "hoodie.datasource.write.recordkey.field": "id", "hoodie.datasource.write.table.type": kind}
         for part in (rows, rows.where("id = 1")):  # the second upsert of a merge-on-read table goes to a log
@@ -42,7 +42,7 @@ def test_pyhudi_reads_every_type_that_apache_hudi_writes(reference: ReferenceHud
     columns = {name: value for name, value in SERVED.items() if name not in NULLS_IN_LISTS}
     rows = spark.sql(f"SELECT {', '.join(f'{value} AS {name}' for name, value in columns.items())}")
     definition = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in rows.schema.fields)
-    (wanted,) = rows.selectExpr(*texts(columns)).collect()
+    (wanted,) = rows.selectExpr(*strings(columns)).collect()
     for kind in ("cow", "mor"):
         properties = f"TBLPROPERTIES (primaryKey = 'id', type = '{kind}') LOCATION '{tmp_path / kind}'"
         reference.sql(
@@ -50,5 +50,5 @@ def test_pyhudi_reads_every_type_that_apache_hudi_writes(reference: ReferenceHud
             f"INSERT INTO back_{kind} SELECT 1, {', '.join(columns.values())}",
             f"UPDATE back_{kind} SET flag = flag WHERE id = 1",  # the second version of a merge-on-read row is in a log
         )
-        (read,) = spark.read.format("hudi").load(str(tmp_path / kind)).selectExpr(*texts(columns)).collect()
+        (read,) = spark.read.format("hudi").load(str(tmp_path / kind)).selectExpr(*strings(columns)).collect()
         assert {name: read[name] for name in columns} == {name: wanted[name] for name in columns}, kind

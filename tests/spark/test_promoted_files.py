@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from pyhudi import HudiTable
 from tests.spark.tables import add_commit, make_table
-from tests.unit.table.test_promoted_tables import NAMES, WITH_LOGS, of_apache_hudi, texts
+from tests.unit.table.test_promoted_tables import NAMES, WITH_LOGS, of_apache_hudi, strings
 
 pytestmark = pytest.mark.spark
 
@@ -28,7 +28,7 @@ def load(spark: SparkSession, path: Path, **options: str) -> DataFrame:
 def test_rows_are_those_of_apache_hudi(spark: SparkSession, name: str, fixture_table: FixtureTable) -> None:
     path = fixture_table(f"promoted/{name}")
     frame = load(spark, path)
-    assert texts(frame.toArrow()) == texts(of_apache_hudi(path, "snapshot" if name in WITH_LOGS else "expected"))
+    assert strings(frame.toArrow()) == strings(of_apache_hudi(path, "snapshot" if name in WITH_LOGS else "expected"))
     assert frame.count() == len(of_apache_hudi(path, "snapshot" if name in WITH_LOGS else "expected"))
     wanted = ["id", "part.float_string", "map_long_float['a'] AS held", "deep[0].m['k'].float_double AS inner"]
     local = {row["id"]: row for row in HudiTable.open(path).to_arrow().to_pylist()}
@@ -44,9 +44,9 @@ def test_rows_are_those_of_apache_hudi(spark: SparkSession, name: str, fixture_t
 def test_rows_of_base_files_and_changes_are_those_of_the_local_reader(spark: SparkSession, name: str, fixture_table: FixtureTable) -> None:
     path = fixture_table(f"promoted/{name}")
     optimized = load(spark, path, hoodie__datasource__query__type="read_optimized").toArrow()
-    assert texts(optimized) == texts(of_apache_hudi(path, "expected"))
+    assert strings(optimized) == strings(of_apache_hudi(path, "expected"))
     since = {"hoodie__datasource__query__type": "incremental", "hoodie__datasource__read__begin__instanttime": "000"}
-    assert texts(load(spark, path, **since).toArrow()) == texts(HudiTable.open(path).changes(since="000", meta_columns=True))
+    assert strings(load(spark, path, **since).toArrow()) == strings(HudiTable.open(path).changes(since="000", meta_columns=True))
 
 
 def widened(folder: Path, old: pa.DataType, new: pa.DataType, values: list[Any]) -> Path:

@@ -15,7 +15,7 @@ def chosen_engine(name: str, threads: int | None) -> Engine:
     if name == "local":
         return LocalEngine() if threads is None else LocalEngine(threads)
     # Imported by name, so that the command works without PySpark.
-    engine: Engine = importlib.import_module("pyhudi.spark.own_session").own_engine()
+    engine: Engine = importlib.import_module("pyhudi.spark.own_session").session_engine()
     return engine
 
 

@@ -59,9 +59,9 @@ def index(
         mode="execute" if runs else mode,  # type: ignore[arg-type]  # click has checked it
         instant=instant,
     )
-    click.echo(json.dumps(asdict(change)) if as_json else _said(change))
+    click.echo(json.dumps(asdict(change)) if as_json else _describe(change))
 
 
-def _said(change: IndexChange) -> str:
+def _describe(change: IndexChange) -> str:
     done = {"built": change.built, "planned": change.planned, "dropped": change.dropped}
     return "; ".join(f"{what} {', '.join(names)}" for what, names in done.items() if names) or "nothing to build"

@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from pyhudi.errors import OptionError
 
 
-def pairs(texts: Iterable[str]) -> dict[str, str]:
+def pairs(strings: Iterable[str]) -> dict[str, str]:
     """Return the options that texts state.
 
     Raises:
         OptionError: a text is none.
     """
     result = {}
-    for text in texts:
+    for text in strings:
         key, equals, value = text.partition("=")
         if not equals:
             raise OptionError(f"'{text}' is no option: write KEY=VALUE.")

@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 import pyhudi
-from pyhudi.examples.workspace import made_anew
+from pyhudi.examples.workspace import recreate_folder
 
 HOURS = 24
 _MARK = ".made-by-pyhudi-change-data"
@@ -58,7 +58,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--every", type=int, default=6, help="hours between two compactions")
     given = parser.parse_args(arguments)
     folder = given.folder.resolve()
-    if not made_anew(folder, _MARK):
+    if not recreate_folder(folder, _MARK):
         print(f"{folder} exists and was not made by this program: name another folder.", file=sys.stderr)
         return 1
     first, *hours = _day(given.rows, given.changes)

@@ -72,7 +72,7 @@ def sql(spark: SparkSession, text: str, *, show: int = 20, names: Mapping[str, s
     rows: list[Mapping[str, object]] = [row.asDict() for row in frame.collect()]
     seconds = time.perf_counter() - began
     if rows:
-        columns = [name for name in frame.columns if not _is_idle_count(name, rows) and not (names and name == "instant")]
+        columns = [name for name in frame.columns if not _is_zero_count(name, rows) and not (names and name == "instant")]
         table(columns, [[row[name] for name in columns] for row in rows[:show]])
     more = f", the first {show} of {len(rows):,} rows shown" if len(rows) > show else ""
     if not names:
@@ -80,7 +80,7 @@ def sql(spark: SparkSession, text: str, *, show: int = 20, names: Mapping[str, s
     return rows
 
 
-def _is_idle_count(name: str, rows: Sequence[Mapping[str, object]]) -> bool:
+def _is_zero_count(name: str, rows: Sequence[Mapping[str, object]]) -> bool:
     """Tell whether a column is a count of a writing statement that counted nothing."""
     return name.startswith("num_") and name != "num_affected_rows" and all(row[name] == 0 for row in rows)
 

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from pyhudi.examples.workspace import made_anew
+from pyhudi.examples.workspace import recreate_folder
 
 
 def run(name: str, show: Callable[[Path], None], arguments: list[str] | None) -> int:
@@ -24,7 +24,7 @@ def run(name: str, show: Callable[[Path], None], arguments: list[str] | None) ->
     parser = argparse.ArgumentParser(prog=f"python -m pyhudi.examples.{name}")
     parser.add_argument("folder", nargs="?", default=f"{name}-tables", type=Path, help="where the tables shall stand")
     folder = parser.parse_args(arguments).folder.resolve()
-    if not made_anew(folder, f".made-by-pyhudi-{name}"):
+    if not recreate_folder(folder, f".made-by-pyhudi-{name}"):
         print(f"{folder} exists and was not made by this program: name another folder.", file=sys.stderr)
         return 1
     show(folder)

@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 import pyhudi
 from pyhudi.examples import flights
 from pyhudi.examples.console import HISTORY, arrow, say, session, sql, timed, title, tree
-from pyhudi.examples.workspace import made_anew
+from pyhudi.examples.workspace import recreate_folder
 
 _SLICES = ("partition_path", "file_id", "base_instant", "latest", "base_bytes")
 _MARK = ".made-by-pyhudi-quickstart"
@@ -32,7 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Create, fill, change and read Hudi tables with Spark SQL.")
     parser.add_argument("folder", nargs="?", default="quickstart-table", type=Path, help="where the tables shall stand")
     folder = parser.parse_args(arguments).folder.resolve()
-    if not made_anew(folder, _MARK):
+    if not recreate_folder(folder, _MARK):
         print(f"{folder} exists and was not made by this program: name another folder.", file=sys.stderr)
         return 1
     with timed("Spark started"):

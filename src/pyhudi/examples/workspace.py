@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 
-def made_anew(folder: Path, mark: str) -> bool:
+def recreate_folder(folder: Path, mark: str) -> bool:
     """Make an empty folder, in the place of one that an earlier run has marked; False when it is somebody else's.
 
     Args:

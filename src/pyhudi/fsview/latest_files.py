@@ -87,13 +87,13 @@ def newest_files(
         UnsupportedError: a name is that of a log file of table version 10.
     """
     key = (uri, partition_path)
-    names = (_kept.get(key) or SortedNames()).with_sizes(sizes)
-    _kept.put(key, names)
+    names = (_names_cache.get(key) or SortedNames()).with_sizes(sizes)
+    _names_cache.put(key, names)
     return names.newest(partition_path, timeline, file_ids)
 
 
 #: What was sorted for the partitions of tables.
-_kept: LruCache[tuple[str, str], SortedNames] = LruCache(_MOST_NAMES, lambda one: len(one.sizes), _MOST_PARTITIONS)
+_names_cache: LruCache[tuple[str, str], SortedNames] = LruCache(_MOST_NAMES, lambda one: len(one.sizes), _MOST_PARTITIONS)
 
 
 def _parsed(names: Iterable[str]) -> dict[str, _Group]:
@@ -107,7 +107,7 @@ def _parsed(names: Iterable[str]) -> dict[str, _Group]:
     return {file_id: _Group(tuple(base.get(file_id, ())), tuple(logs.get(file_id, ()))) for file_id in base.keys() | logs.keys()}
 
 
-def _joined(known: tuple[tuple[str, str], ...], new: tuple[tuple[str, str], ...], gone: set[str]) -> tuple[tuple[str, str], ...]:
+def _joined(known: tuple[tuple[str, str], ...], new: tuple[tuple[str, str], ...], removed: set[str]) -> tuple[tuple[str, str], ...]:
     """Return the names of a group as they are now."""
-    left = tuple(one for one in known if one[1] not in gone) if gone else known
+    left = tuple(one for one in known if one[1] not in removed) if removed else known
     return tuple(sorted((*left, *new))) if new else left

@@ -79,25 +79,25 @@ class SliceList(Sequence[FileSlice]):
         return len(self.entries)
 
     @overload
-    def __getitem__(self, place: int) -> FileSlice: ...
+    def __getitem__(self, index: int) -> FileSlice: ...
     @overload
-    def __getitem__(self, place: slice) -> SliceList: ...
-    def __getitem__(self, place: int | slice) -> FileSlice | SliceList:
-        if isinstance(place, slice):
-            return SliceList(self.paths[place], self.file_ids[place], self.entries[place])
-        result, path = self.entries[place], self.paths[place]
+    def __getitem__(self, index: slice) -> SliceList: ...
+    def __getitem__(self, index: int | slice) -> FileSlice | SliceList:
+        if isinstance(index, slice):
+            return SliceList(self.paths[index], self.file_ids[index], self.entries[index])
+        result, path = self.entries[index], self.paths[index]
         if isinstance(result, FileSlice):
             return result
-        return FileSlice(FileGroupId(path, self.file_ids[place]), result[1], base_file(path, result))
+        return FileSlice(FileGroupId(path, self.file_ids[index]), result[1], base_file(path, result))
 
     @property
     def made(self) -> list[FileSlice]:
         """The slices that are more than a base file."""
         return [entry for entry in self.entries if isinstance(entry, FileSlice)]
 
-    def take(self, places: Iterable[int]) -> SliceList:
+    def take(self, indices: Iterable[int]) -> SliceList:
         """Return the slices at some places."""
-        chosen = list(places)
+        chosen = list(indices)
         paths, file_ids = ([column[index] for index in chosen] for column in (self.paths, self.file_ids))
         return SliceList(paths, file_ids, [self.entries[index] for index in chosen])
 

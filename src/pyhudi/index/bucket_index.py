@@ -18,7 +18,7 @@ from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.index.index_protocol import Lookup
 from pyhudi.index.rows import PartitionRows, TaggedRows, key_array
 from pyhudi.index.simple_index import PartitionIndex
-from pyhudi.kernels.arrays.record_versions import Places
+from pyhudi.kernels.arrays.record_versions import Indices
 from pyhudi.spec.files.file_group import FileSlice
 
 
@@ -31,7 +31,7 @@ class Buckets:
     """
 
     beginnings: Sequence[str]
-    numbers: Callable[[pa.StringArray], Places]
+    numbers: Callable[[pa.StringArray], Indices]
     files_before: Mapping[str, bytes] = field(default_factory=dict)
 
     def slices(self, view: FileSystemView, path: str) -> dict[int, FileSlice]:
@@ -89,22 +89,22 @@ class BucketIndex:
 
     def tag(self, parts: Sequence[PartitionRows], lookup: Lookup) -> list[TaggedRows]:
         """Return the rows by where they go; see the protocol. Known keys are looked for only where they are to be left out."""
-        if not lookup.standing:
-            return self.place(parts, lookup.view)
+        if not lookup.live_only:
+            return self.assign_buckets(parts, lookup.view)
         known = PartitionIndex().tag(parts, lookup)
-        return self.place([PartitionRows(part.partition_path, part.inserts) for part in known], lookup.view)
+        return self.assign_buckets([PartitionRows(part.partition_path, part.inserts) for part in known], lookup.view)
 
-    def place(self, parts: Sequence[PartitionRows], view: FileSystemView, *, afresh: bool = False) -> list[TaggedRows]:
-        """Return the rows by their file groups without looking for keys; `afresh` where all rows begin new file groups."""
-        return [self._placed(part, view, afresh) for part in parts]
+    def assign_buckets(self, parts: Sequence[PartitionRows], view: FileSystemView, *, new_groups: bool = False) -> list[TaggedRows]:
+        """Return the rows by their file groups without looking for keys; `new_groups` where all rows begin new file groups."""
+        return [self._tag_part(part, view, new_groups) for part in parts]
 
     def files_before(self, paths: Sequence[str], view: FileSystemView) -> Mapping[str, bytes]:
         """Return files of the table, by path, that must stand before rows of these partitions do, as far as they are not there."""
         return {name: content for path in paths for name, content in self.hashing.buckets(view, path).files_before.items()}
 
-    def _placed(self, part: PartitionRows, view: FileSystemView, afresh: bool) -> TaggedRows:
+    def _tag_part(self, part: PartitionRows, view: FileSystemView, new_groups: bool) -> TaggedRows:
         path, buckets = part.partition_path, self.hashing.buckets(view, part.partition_path)
-        slices = {} if afresh else buckets.slices(view, path)
+        slices = {} if new_groups else buckets.slices(view, path)
         updates, opened = [], []
         for number, rows in _by_number(part.rows, buckets.numbers(key_array(part.rows))):
             if number in slices:
@@ -114,7 +114,7 @@ class BucketIndex:
         return TaggedRows(path, tuple(updates), part.rows.slice(0, 0), opened=tuple(opened))
 
 
-def _by_number(rows: pa.Table, numbers: Places) -> Iterator[tuple[int, pa.Table]]:
+def _by_number(rows: pa.Table, numbers: Indices) -> Iterator[tuple[int, pa.Table]]:
     """Yield the rows of each number, ascending, in the order in which they came."""
     if not len(numbers):
         return

@@ -39,14 +39,14 @@ class Node:
         return None if self.prefix is None else file_id_of(self.prefix)
 
 
-def split(ring: Ring, place: int, prefixes: tuple[str, str]) -> tuple[Node, Node] | None:
+def split(ring: Ring, index: int, prefixes: tuple[str, str]) -> tuple[Node, Node] | None:
     """Return the nodes that cut the bucket at a place of the ring in halves; None when its stretch is a single hash.
 
     Example:
         >>> [node.value for node in split(Ring((1000, 3000), ("a", "b")), 1, ("c", "d")) or ()]
         [2000, 3000]
     """
-    start, end = ring.values[place - 1], ring.values[place]
+    start, end = ring.values[index - 1], ring.values[index]
     # The first bucket's stretch begins behind the last one's, and goes over the ring's seam.
     middle = ((start + end + (0 if start < end else GREATEST + 1)) >> 1) & GREATEST
     if middle in (start, end):
@@ -54,7 +54,7 @@ def split(ring: Ring, place: int, prefixes: tuple[str, str]) -> tuple[Node, Node
     return Node(middle, prefixes[0], Tag.REPLACE), Node(end, prefixes[1], Tag.REPLACE)
 
 
-def merge(ring: Ring, places: Sequence[int], prefix: str) -> tuple[Node, ...]:
+def merge(ring: Ring, indices: Sequence[int], prefix: str) -> tuple[Node, ...]:
     """Return the nodes that make one bucket of some that follow each other, in this order, on the ring.
 
     Raises:
@@ -65,10 +65,10 @@ def merge(ring: Ring, places: Sequence[int], prefix: str) -> tuple[Node, ...]:
         [(20, 'DELETE'), (10, 'REPLACE')]
     """
     count = len(ring.values)
-    if len(places) < 2 or any((index + 1) % count != after for index, after in pairwise(places)):
-        raise ValueError(f"buckets {list(places)} of {count} do not follow each other")
-    removed = (Node(ring.values[index], None, Tag.DELETE) for index in places[:-1])
-    return (*removed, Node(ring.values[places[-1]], prefix, Tag.REPLACE))
+    if len(indices) < 2 or any((index + 1) % count != after for index, after in pairwise(indices)):
+        raise ValueError(f"buckets {list(indices)} of {count} do not follow each other")
+    removed = (Node(ring.values[index], None, Tag.DELETE) for index in indices[:-1])
+    return (*removed, Node(ring.values[indices[-1]], prefix, Tag.REPLACE))
 
 
 def resized(ring: Ring, nodes: Sequence[Node], instant: str) -> Ring:

@@ -18,7 +18,7 @@ from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.index.bucket_index import Buckets
 from pyhudi.javacompat.jackson import parse_json, render_json
-from pyhudi.kernels.arrays.bucket_hash import ring_hashes, ring_places
+from pyhudi.kernels.arrays.bucket_hash import ring_hashes, ring_indices
 from pyhudi.spec.files.file_group import FileGroupId
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
@@ -68,7 +68,7 @@ class ConsistentBuckets:
         ring = stored or first_ring(path, self.count)
         _check_not_replaced(ring, view, path)
         first = {} if stored else {ring_file(path, ring.instant): render_ring(ring, path)}
-        return Buckets(ring.file_ids, lambda keys: ring_places(ring.values, ring_hashes(keys, self.fields)), first)
+        return Buckets(ring.file_ids, lambda keys: ring_indices(ring.values, ring_hashes(keys, self.fields)), first)
 
 
 def _check_not_replaced(ring: Ring, view: FileSystemView, path: str) -> None:

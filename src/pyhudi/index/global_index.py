@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from pyhudi.index.index_probe import KeyScan
 from pyhudi.index.index_protocol import Finder, Hits, Lookup, Wanted
-from pyhudi.index.live_records import live_rows, of_live_records, standing
+from pyhudi.index.live_records import live_rows, mark_live, of_live_records
 from pyhudi.index.rows import PartitionRows, TaggedRows, deletes_of, join_rows, key_array, with_positions
 from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN
 from pyhudi.kernels.merge.dedupe import greatest_of_each_key
@@ -53,13 +53,15 @@ class GlobalIndex:
         (all_hits,) = self.finder.find([Wanted(pa.concat_arrays(keys))], lookup)
         counts = itertools.accumulate(map(len, keys), initial=0)
         hits = [_hits_of(all_hits, begin, len(part)) for begin, part in zip(counts, keys, strict=False)]
-        return self.routed(list(zip(parts, hits, strict=True)), self.facts(lookup), positions=lookup.positions)
+        return self.route_rows(list(zip(parts, hits, strict=True)), self.facts(lookup), positions=lookup.positions)
 
     def facts(self, lookup: Lookup) -> StoredFacts:
         """Return what the table's files say of records."""
         return StoredFacts(lookup, self.ordering_fields if self.merge_mode is MergeMode.EVENT_TIME_ORDERING else ())
 
-    def routed(self, hits_of_parts: Sequence[tuple[PartitionRows, Sequence[Hits]]], facts: Facts, *, positions: bool) -> list[TaggedRows]:
+    def route_rows(
+        self, hits_of_parts: Sequence[tuple[PartitionRows, Sequence[Hits]]], facts: Facts, *, positions: bool
+    ) -> list[TaggedRows]:
         """Return the rows of partitions by where they go, from the slices that hold their keys.
 
         Args:
@@ -76,24 +78,24 @@ class GlobalIndex:
         """Send the rows of one partition where their records stand; what a log has deleted or moved away stands nowhere."""
         keys = key_array(part.rows)
         within = [hits for hits in hits_of_keys if hits.file_slice.group.partition_path == part.partition_path]
-        here = of_live_records(within, keys, facts.standing)
+        here = of_live_records(within, keys, facts.mark_live)
         others = [hits for hits in hits_of_keys if hits.file_slice.group.partition_path != part.partition_path]
         settled = late = pa.repeat(pa.scalar(False), part.rows.num_rows)
         for hits in others:
-            mask = facts.standing(hits, keys)
+            mask = facts.mark_live(hits, keys)
             if not self.move:
                 routes.update(hits, part.rows, mask)
                 settled = pc.or_(settled, mask)
             else:
                 rows = part.rows.filter(mask)
-                winners = facts.winning(rows, hits.file_slice)
+                winners = facts.mark_winning(rows, hits.file_slice)
                 routes.delete(hits.file_slice, rows.filter(winners))
                 late = pc.or_(late, pc.replace_with_mask(mask, mask, pc.invert(winners)))
         taken = pc.or_(settled, late)
         for hits in here:
             mask = hits.rows.is_valid()
             if pc.any(pc.and_(mask, taken)).as_py():
-                mask = pc.or_(facts.standing(hits, keys), pc.and_(mask, pc.invert(taken)))
+                mask = pc.or_(facts.mark_live(hits, keys), pc.and_(mask, pc.invert(taken)))
             routes.update(hits, part.rows, mask)
             settled = pc.or_(settled, mask)
         new = pc.invert(pc.or_(settled, late))
@@ -109,11 +111,11 @@ def _hits_of(all_hits: Sequence[Hits], begin: int, count: int) -> list[Hits]:
 class Facts(Protocol):
     """What slices say of the records that were found in them."""
 
-    def standing(self, hits: Hits, keys: pa.StringArray) -> pa.BooleanArray:
+    def mark_live(self, hits: Hits, keys: pa.StringArray) -> pa.BooleanArray:
         """Return which of the rows that were looked for have their record in the slice still; `keys` are those of all rows."""
         ...
 
-    def winning(self, rows: pa.Table, file_slice: FileSlice) -> pa.BooleanArray:
+    def mark_winning(self, rows: pa.Table, file_slice: FileSlice) -> pa.BooleanArray:
         """Return which rows are not late against the records of the slice with their keys; deletes are never late."""
         ...
 
@@ -125,11 +127,11 @@ class StoredFacts:
     lookup: Lookup
     ordering_fields: tuple[str, ...]
 
-    def standing(self, hits: Hits, keys: pa.StringArray) -> pa.BooleanArray:
+    def mark_live(self, hits: Hits, keys: pa.StringArray) -> pa.BooleanArray:
         """See the protocol; slices with logs are read."""
-        return standing(self.lookup, hits, keys)
+        return mark_live(self.lookup, hits, keys)
 
-    def winning(self, rows: pa.Table, file_slice: FileSlice) -> pa.BooleanArray:
+    def mark_winning(self, rows: pa.Table, file_slice: FileSlice) -> pa.BooleanArray:
         """See the protocol; the slice is read where rows may be late."""
         if not self.ordering_fields or DELETE_COLUMN in rows.schema.names:
             return pa.array([True] * rows.num_rows, pa.bool_())
@@ -137,8 +139,8 @@ class StoredFacts:
         stored = live_rows(self.lookup, file_slice, key_array(rows), self.ordering_fields).cast(incoming.schema)
         both = pa.concat_tables([_marked(stored, incoming=False), _marked(incoming, incoming=True)])
         retained = greatest_of_each_key(both, self.ordering_fields)
-        winning = retained.filter(retained.column(_ORIGIN)).column(RECORD_KEY)
-        return pc.is_in(key_array(rows), value_set=winning.combine_chunks())
+        winning_keys = retained.filter(retained.column(_ORIGIN)).column(RECORD_KEY)
+        return pc.is_in(key_array(rows), value_set=winning_keys.combine_chunks())
 
 
 class _Routes:

@@ -17,7 +17,7 @@ GLOBAL_RECORD_LEVEL, RECORD_LEVEL = "GLOBAL_RECORD_LEVEL_INDEX", "RECORD_LEVEL_I
 _SERVED = (SIMPLE, GLOBAL_SIMPLE, BLOOM, GLOBAL_BLOOM, BUCKET, INMEMORY, GLOBAL_RECORD_LEVEL, RECORD_LEVEL, "RECORD_INDEX")
 _MOVE_SIMPLE, _MOVE_RECORD = "hoodie.simple.index.update.partition.path", "hoodie.record.index.update.partition.path"
 #: What keeps its knowledge outside the table, by who can ask it.
-_ELSEWHERE = {"HBASE": "an HBase cluster holds it", "FLINK_STATE": "the state of a Flink job holds it"}
+_EXTERNAL = {"HBASE": "an HBase cluster holds it", "FLINK_STATE": "the state of a Flink job holds it"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +84,8 @@ def _checked_name(given: str | None) -> str | None:
     if given is None:
         return None
     name = given.strip().upper()
-    if name in _ELSEWHERE:
-        raise UnsupportedError(f"{TYPE}={name} is not served: {_ELSEWHERE[name]}, the table does not. Leave the option out.")
+    if name in _EXTERNAL:
+        raise UnsupportedError(f"{TYPE}={name} is not served: {_EXTERNAL[name]}, the table does not. Leave the option out.")
     if name not in _SERVED:
         raise OptionError(f"{TYPE}={given} is not possible: it can be {', '.join(_SERVED)}.{did_you_mean(name, _SERVED)}")
     return GLOBAL_RECORD_LEVEL if name == "RECORD_INDEX" else name

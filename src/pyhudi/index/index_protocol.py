@@ -24,8 +24,8 @@ from pyhudi.storage.storage_protocol import Storage
 class Lookup:
     """Where an index looks: the table's storage, its files as of now, and the engine that does the reading.
 
-    `context` says how the table's records merge. `positions` asks for the places of the records in their base files, `standing` for none
-    but records that logs have not deleted.
+    `context` says how the table's records merge. `positions` asks for the positions of records in their base files,
+    `live_only` leaves out records that logs have deleted.
     """
 
     storage: Storage
@@ -33,7 +33,7 @@ class Lookup:
     engine: Engine
     context: RecordContext
     positions: bool = False
-    standing: bool = False
+    live_only: bool = False
 
 
 class Index(Protocol):
@@ -58,8 +58,8 @@ class Index(Protocol):
 class Layout(Protocol):
     """An index by which the key alone says the file group, of new records too."""
 
-    def place(self, parts: Sequence[PartitionRows], view: FileSystemView, *, afresh: bool = False) -> list[TaggedRows]:
-        """Return the rows by their file groups without looking for keys; `afresh` where all rows begin new file groups."""
+    def assign_buckets(self, parts: Sequence[PartitionRows], view: FileSystemView, *, new_groups: bool = False) -> list[TaggedRows]:
+        """Return the rows by their file groups without looking for keys; `new_groups` where all rows begin new file groups."""
         ...
 
     def files_before(self, paths: Sequence[str], view: FileSystemView) -> Mapping[str, bytes]:

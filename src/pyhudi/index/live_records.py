@@ -21,7 +21,7 @@ from pyhudi.schema.meta_columns import RECORD_KEY
 from pyhudi.spec.files.file_group import FileSlice
 
 #: Tells which of all rows that were looked for, by their keys, have their record in the slice of some hits still.
-Stands: TypeAlias = Callable[[Hits, pa.StringArray], pa.BooleanArray]
+MarkLive: TypeAlias = Callable[[Hits, pa.StringArray], pa.BooleanArray]
 
 
 def live_rows(lookup: Lookup, file_slice: FileSlice, keys: pa.StringArray, columns: Sequence[str]) -> pa.Table:
@@ -35,7 +35,7 @@ def live_rows(lookup: Lookup, file_slice: FileSlice, keys: pa.StringArray, colum
     return pa.Table.from_batches(batches, schema=wanted)
 
 
-def standing(lookup: Lookup, hits: Hits, keys: pa.StringArray) -> pa.BooleanArray:
+def mark_live(lookup: Lookup, hits: Hits, keys: pa.StringArray) -> pa.BooleanArray:
     """Return which of the rows have their record in the slice still; `keys` are those of all rows that were looked for."""
     is_live = hits.rows.is_valid()
     if not hits.file_slice.logs:
@@ -44,7 +44,7 @@ def standing(lookup: Lookup, hits: Hits, keys: pa.StringArray) -> pa.BooleanArra
     return pc.and_(is_live, pc.is_in(keys, value_set=records.column(RECORD_KEY).combine_chunks()))
 
 
-def of_live_records(all_hits: Sequence[Hits], keys: pa.StringArray, stands: Stands) -> list[Hits]:
+def of_live_records(all_hits: Sequence[Hits], keys: pa.StringArray, mark_live: MarkLive) -> list[Hits]:
     """Return the hits in the slices of one partition without those of deleted records whose key stands in another slice, too.
 
     A record that was deleted and inserted again has its key in two base files. An update that went to both would bring the deleted one
@@ -54,15 +54,15 @@ def of_live_records(all_hits: Sequence[Hits], keys: pa.StringArray, stands: Stan
     shared = pa.array(counts > 1) if all_hits else pa.array([], pa.bool_())
     if not pc.any(shared).as_py() or not any(hits.file_slice.logs for hits in all_hits):
         return list(all_hits)
-    retained = [pc.or_(pc.and_not(hits.rows.is_valid(), shared), stands(only(hits, shared), keys)) for hits in all_hits]
+    retained = [pc.or_(pc.and_not(hits.rows.is_valid(), shared), mark_live(filter_hits(hits, shared), keys)) for hits in all_hits]
     unmatched = pc.and_(shared, pc.invert(functools.reduce(pc.or_, retained)))
     for index, hits in enumerate(all_hits):
         first = pc.and_(unmatched, hits.rows.is_valid())
         retained[index] = pc.or_(retained[index], first)
         unmatched = pc.and_not(unmatched, first)
-    return [only(hits, mask) for hits, mask in zip(all_hits, retained, strict=True)]
+    return [filter_hits(hits, mask) for hits, mask in zip(all_hits, retained, strict=True)]
 
 
-def only(hits: Hits, mask: pa.BooleanArray) -> Hits:
+def filter_hits(hits: Hits, mask: pa.BooleanArray) -> Hits:
     """Return the hits of the rows that are marked."""
     return Hits(hits.file_slice, pc.if_else(mask, hits.rows, pa.scalar(None, pa.int64())))

@@ -88,6 +88,6 @@ def keys_in_logs(storage: Storage, context: RecordContext, task: SliceTask, keys
     Raises:
         CorruptTableError: a log is damaged or missing.
     """
-    only = None if keys is None else pc.field(RECORD_KEY).isin(keys)
-    batches = iter_merged(storage, context, task, only)
+    key_filter = None if keys is None else pc.field(RECORD_KEY).isin(keys)
+    batches = iter_merged(storage, context, task, key_filter)
     return pa.chunked_array([batch.column(RECORD_KEY) for batch in batches], pa.string()).combine_chunks()

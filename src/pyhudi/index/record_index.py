@@ -45,31 +45,33 @@ class RecordIndexLookup:
 
     def _locate(self, wanted: Sequence[Wanted], lookup: Lookup) -> list[list[Hits]]:
         table = usable_metadata_table(lookup, RECORD_INDEX)
-        indices = [_places(table, one) for one in wanted]
+        indices = [_find_locations(table, one) for one in wanted]
         is_exact = table.is_by_partition or not lookup.view.config.partition_fields
-        elsewhere = [_elsewhere(one, locations, is_exact=is_exact) for one, locations in zip(wanted, indices, strict=True)]
-        scanned = self.otherwise.find(elsewhere, lookup) if any(len(one.keys) for one in elsewhere) else [[] for _ in wanted]
+        missing = [_missing_keys(one, locations, is_exact=is_exact) for one, locations in zip(wanted, indices, strict=True)]
+        scanned = self.otherwise.find(missing, lookup) if any(len(one.keys) for one in missing) else [[] for _ in wanted]
         return [
             _one_a_slice([*_hits_of(one, locations, lookup), *(_spread(hits, others, one) for hits in more)])
-            for one, locations, others, more in zip(wanted, indices, elsewhere, scanned, strict=True)
+            for one, locations, others, more in zip(wanted, indices, missing, scanned, strict=True)
         ]
 
 
-def _places(table: MetadataTable, wanted: Wanted) -> Mapping[str, Sequence[RecordLocation]]:
+def _find_locations(table: MetadataTable, wanted: Wanted) -> Mapping[str, Sequence[RecordLocation]]:
     """Return where the keys live; in an index by partition a key may live in several."""
     if wanted.partition_path is None:
-        return table.record_places(wanted.keys.unique().to_pylist())
+        return table.record_locations(wanted.keys.unique().to_pylist())
     locations = table.lookup_record_keys(wanted.keys.unique().to_pylist(), wanted.partition_path)
-    return {key: [index] for key, index in locations.items()}
+    return {key: [location] for key, location in locations.items()}
 
 
-def _elsewhere(wanted: Wanted, places: Mapping[str, Sequence[RecordLocation]], *, is_exact: bool) -> Wanted:
+def _missing_keys(wanted: Wanted, locations: Mapping[str, Sequence[RecordLocation]], *, is_exact: bool) -> Wanted:
     """Return the keys that the index does not know in the partition asked for, where they may live in it all the same."""
     path = wanted.partition_path
     if path is None or is_exact:
         return Wanted(pa.array([], pa.string()), path)
     keys = wanted.keys.unique().to_pylist()
-    return Wanted(pa.array([key for key in keys if all(index.partition_path != path for index in places.get(key, ()))], pa.string()), path)
+    return Wanted(
+        pa.array([key for key in keys if all(location.partition_path != path for location in locations.get(key, ()))], pa.string()), path
+    )
 
 
 def _one_a_slice(all_hits: Sequence[Hits]) -> list[Hits]:
@@ -85,17 +87,17 @@ def _spread(hits: Hits, asked: Wanted, wanted: Wanted) -> Hits:
     return Hits(hits.file_slice, hits.rows.take(pc.index_in(wanted.keys, value_set=asked.keys)))
 
 
-def _hits_of(wanted: Wanted, places: Mapping[str, Sequence[RecordLocation]], lookup: Lookup) -> list[Hits]:
+def _hits_of(wanted: Wanted, locations: Mapping[str, Sequence[RecordLocation]], lookup: Lookup) -> list[Hits]:
     rows: dict[FileGroupId, list[int]] = {}
     for row, key in enumerate(wanted.keys.to_pylist()):
-        for index in places.get(key, ()):
-            if wanted.partition_path in (None, index.partition_path):
-                rows.setdefault(FileGroupId(index.partition_path, index.file_id), []).append(row)
+        for location in locations.get(key, ()):
+            if wanted.partition_path in (None, location.partition_path):
+                rows.setdefault(FileGroupId(location.partition_path, location.file_id), []).append(row)
     return [Hits(_slice_of(group, lookup), _marked(rows_of_hits, len(wanted.keys))) for group, rows_of_hits in rows.items()]
 
 
 def _marked(rows: Sequence[int], count: int) -> pa.Int64Array:
-    """Return `SEVERAL`, which is no place, for these of the rows: the record index names no places."""
+    """Return `SEVERAL`, which is no position, for these of the rows: the record index holds no positions."""
     known = np.zeros(count, bool)
     known[rows] = True
     return pa.array(np.full(count, SEVERAL, np.int64), mask=~known)

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from pyhudi.index.index_probe import KeyScan
 from pyhudi.index.index_protocol import Finder, Hits, Lookup, Wanted
-from pyhudi.index.live_records import of_live_records, only, standing
+from pyhudi.index.live_records import filter_hits, mark_live, of_live_records
 from pyhudi.index.rows import PartitionRows, TaggedRows, key_array, with_positions
 
 
@@ -38,16 +38,16 @@ class PartitionIndex:
 
 def _tagged(part: PartitionRows, all_hits: Sequence[Hits], lookup: Lookup) -> TaggedRows:
     keys = key_array(part.rows)
-    is_live = functools.partial(standing, lookup)
-    if lookup.standing:
-        all_hits = [only(hits, is_live(hits, keys)) for hits in all_hits]
+    is_live = functools.partial(mark_live, lookup)
+    if lookup.live_only:
+        all_hits = [filter_hits(hits, is_live(hits, keys)) for hits in all_hits]
     return split_by_hits(part, of_live_records(all_hits, keys, is_live), positions=lookup.positions)
 
 
-def split_by_hits(part: PartitionRows, found: Sequence[Hits], *, positions: bool) -> TaggedRows:
+def split_by_hits(part: PartitionRows, all_hits: Sequence[Hits], *, positions: bool) -> TaggedRows:
     """Return the rows by the slices that hold their keys, with their places in the base files when asked for."""
     updates, known = [], None
-    for hits in found:
+    for hits in all_hits:
         if hits.rows.null_count < len(hits.rows):
             mask = hits.rows.is_valid()
             rows = part.rows.filter(mask)

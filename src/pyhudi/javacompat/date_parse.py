@@ -26,28 +26,28 @@ _OFFSET_UNITS: Final = (3_600_000, 60_000, 1000)
 
 
 @dataclass(slots=True)
-class _Found:
+class _ParseState:
     """What was read so far."""
 
     text: str
     pivot: int
-    place: int = 0
+    position: int = 0
     parts: list[Part] = field(default_factory=list)
     zone: Zone | None = None
 
     def ahead(self, count: int) -> str:
-        return self.text[self.place : self.place + count]
+        return self.text[self.position : self.position + count]
 
     def digits(self, most: int) -> str:
         """Return the digits that come next, at most so many."""
-        end = self.place
-        while end < len(self.text) and end - self.place < most and self.text[end] in "0123456789":
+        end = self.position
+        while end < len(self.text) and end - self.position < most and self.text[end] in "0123456789":
             end += 1
-        return self.text[self.place : end]
+        return self.text[self.position : end]
 
     def take(self, letter: str, value: int, length: int) -> None:
         self.parts.append(Part(letter, value))
-        self.place += length
+        self.position += length
 
 
 def read_date(patterns: Sequence[Sequence[Token]], text: str, zone: Zone | None, *, year_now: int) -> tuple[int, Zone]:
@@ -68,8 +68,8 @@ def read_date(patterns: Sequence[Sequence[Token]], text: str, zone: Zone | None,
         1585699200000
     """
     for tokens in patterns:
-        state = _Found(text, year_now - 30)
-        if all(_read(token, state) for token in tokens) and state.place == len(text):
+        state = _ParseState(text, year_now - 30)
+        if all(_read(token, state) for token in tokens) and state.position == len(text):
             break
     else:
         raise DateError("it does not have the form of the input format")
@@ -80,15 +80,15 @@ def read_date(patterns: Sequence[Sequence[Token]], text: str, zone: Zone | None,
     return local - offset, zone or state.zone or LOCAL_ZONE
 
 
-def _read(token: Token, state: _Found) -> bool:
+def _read(token: Token, state: _ParseState) -> bool:
     if isinstance(token, Literal):
         matches = state.ahead(len(token.text)).upper() == token.text.upper()
-        state.place += len(token.text)
+        state.position += len(token.text)
         return matches
     return _reader(token)(token, state)
 
 
-def _reader(token: Letters) -> Callable[[Letters, _Found], bool]:
+def _reader(token: Letters) -> Callable[[Letters, _ParseState], bool]:
     if token.letter in _YEARS:
         return _read_short_year if token.count == 2 else _read_number
     if token.letter in _NAMES and not token.is_number:
@@ -96,12 +96,12 @@ def _reader(token: Letters) -> Callable[[Letters, _Found], bool]:
     return _OTHERS.get(token.letter, _read_number)
 
 
-def _read_number(token: Letters, state: _Found) -> bool:
+def _read_number(token: Letters, state: _ParseState) -> bool:
     is_signed = token.letter in _YEARS or token.letter == "C"
     most = _DIGITS.get(token.letter) or (token.count if token.letter == "C" or token.before_number else _LONGEST_YEAR)
     negative = is_signed and state.ahead(1) == "-"
     if is_signed and state.ahead(1) in ("-", "+") and most > 1:
-        state.place += 1
+        state.position += 1
     digits = state.digits(most)
     if not digits:
         return False
@@ -109,10 +109,10 @@ def _read_number(token: Letters, state: _Found) -> bool:
     return True
 
 
-def _read_short_year(token: Letters, state: _Found) -> bool:
+def _read_short_year(token: Letters, state: _ParseState) -> bool:
     """Two digits lie in the hundred years about now; more digits, or a sign, make a year as it is."""
     sign = "" if token.before_number or state.ahead(1) not in ("-", "+") else state.ahead(1)
-    state.place += len(sign)
+    state.position += len(sign)
     digits = state.digits(2 if token.before_number else len(state.text))
     if not digits or (token.before_number and len(digits) < 2):
         return False
@@ -124,7 +124,7 @@ def _read_short_year(token: Letters, state: _Found) -> bool:
     return True
 
 
-def _read_name(token: Letters, state: _Found) -> bool:
+def _read_name(token: Letters, state: _ParseState) -> bool:
     letter, names, first = _NAMES[token.letter]
     values = {form: number for number, name in enumerate(names, first) for form in _forms(name)} | (_MORE_ERAS if letter == "G" else {})
     fitting = max((form for form in values if state.ahead(len(form)) == form), key=len, default=None)
@@ -138,7 +138,7 @@ def _forms(name: str) -> set[str]:
     return {form for text in (name, name[:3]) for form in (text, text.lower(), text.upper())}
 
 
-def _read_fraction(token: Letters, state: _Found) -> bool:
+def _read_fraction(token: Letters, state: _ParseState) -> bool:
     digits = state.digits(token.count)
     if not digits:
         return False
@@ -146,56 +146,56 @@ def _read_fraction(token: Letters, state: _Found) -> bool:
     return True
 
 
-def _read_zone(token: Letters, state: _Found) -> bool:
+def _read_zone(token: Letters, state: _ParseState) -> bool:
     return _read_zone_id(state) if token.count > 2 else _read_offset(state)
 
 
-def _read_zone_id(state: _Found) -> bool:
-    rest = state.text[state.place :]
+def _read_zone_id(state: _ParseState) -> bool:
+    rest = state.text[state.position :]
     known = max((name for name in zoneinfo.available_timezones() if rest.startswith(name)), key=len, default=None)
     if known is None:
         return False
     state.zone = Zone(known)
-    state.place += len(known)
+    state.position += len(known)
     return True
 
 
-def _read_zone_name(_: Letters, state: _Found) -> bool:
+def _read_zone_name(_: Letters, state: _ParseState) -> bool:
     known = max((name for name in ZONES_BY_NAME if state.ahead(len(name)) == name), key=len, default=None)
     if known is None:
         return False
     state.zone = find_zone(ZONES_BY_NAME[known])
-    state.place += len(known)
+    state.position += len(known)
     return True
 
 
-def _read_offset(state: _Found) -> bool:
+def _read_offset(state: _ParseState) -> bool:
     """Read `Z`, or `+hh[[:]mm[[:]ss[[:.]SSS]]]`."""
     if state.ahead(1) in ("Z", "z"):
-        state.place += 1
+        state.position += 1
         state.zone = Zone("UTC", 0)
         return True
     sign = state.ahead(1)
     if sign not in ("+", "-"):
         return False
-    state.place += 1
+    state.position += 1
     offset, separator = 0, ""
     for number, (limit, unit) in enumerate(zip(_OFFSET_LIMITS, _OFFSET_UNITS, strict=True)):
         if number == 1 and state.ahead(1) == ":":
             separator = ":"
         if number and separator and state.ahead(1) != separator:
             break
-        state.place += len(separator) if number else 0
+        state.position += len(separator) if number else 0
         digits = state.digits(2)
         if not digits and number and not separator:
             break
         if len(digits) < 2 or int(digits) > limit:
             return False
         offset += int(digits) * unit
-        state.place += 2
+        state.position += 2
     offset = -offset if sign == "-" else offset
     state.zone = Zone(offset_text(offset, ":"), offset)
     return True
 
 
-_OTHERS: Final[Mapping[str, Callable[[Letters, _Found], bool]]] = {"S": _read_fraction, "Z": _read_zone, "z": _read_zone_name}
+_OTHERS: Final[Mapping[str, Callable[[Letters, _ParseState], bool]]] = {"S": _read_fraction, "Z": _read_zone, "z": _read_zone_name}

@@ -117,9 +117,9 @@ class KryoStream:
         self._objects.append(None)
         return len(self._objects) - 1
 
-    def keep(self, place: int, value: object) -> None:
+    def keep(self, position: int, value: object) -> None:
         """Say what the object of that number is."""
-        self._objects[place] = value
+        self._objects[position] = value
 
     def text(self) -> str | None:
         """Read a text that may have come before."""

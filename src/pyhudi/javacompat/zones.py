@@ -114,7 +114,7 @@ def _within(seconds: int) -> int:
     return max(seconds, _FIRST)
 
 
-def _milliseconds(moment: datetime) -> int:
-    offset = moment.utcoffset()
+def _milliseconds(local_time: datetime) -> int:
+    offset = local_time.utcoffset()
     assert offset is not None, "a time with a zone has an offset"
     return offset // _SECOND * 1000

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyhudi.keygen.key_generator_protocol import KeyFields, PartitionLayout, Texts
+from pyhudi.keygen.key_generator_protocol import KeyFields, PartitionLayout, Strings
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +18,6 @@ class FieldKeys:
     key: KeyFields
     layout: PartitionLayout
 
-    def record_key(self, values: Texts, *, row: int) -> str:
+    def record_key(self, values: Strings, *, row: int) -> str:
         """See `KeyFields.record_key`."""
         return self.key.record_key(values, row=row)

@@ -18,7 +18,7 @@ from pyhudi.spec.files.partition_path import build, parse
 NULL_PART = "__null__"
 EMPTY_PART = "__empty__"
 
-Texts = Sequence[str | None]
+Strings = Sequence[str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class KeyFields:
     is_composite: bool
     timestamps_as_text: bool = False
 
-    def record_key(self, values: Texts, *, row: int) -> str:
+    def record_key(self, values: Strings, *, row: int) -> str:
         """Return the key of one record; `row` is its number, for messages.
 
         Raises:
@@ -67,21 +67,21 @@ class PartitionField:
 class PartitionLayout:
     """Partition fields and how the texts of their values become a path.
 
-    With `alone` the path is all that tells the values: the files leave the partition columns out.
+    With `exclusive` the path is all that tells the values: the files leave the partition columns out.
     """
 
     fields: tuple[PartitionField, ...] = ()
     hive_style: bool = False
     url_encode: bool = False
     slash_dates: bool = False
-    alone: bool = False
+    exclusive: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the fields."""
         return tuple(field.name for field in self.fields)
 
-    def path(self, values: Texts) -> str:
+    def path(self, values: Strings) -> str:
         """Return the partition path of one record.
 
         Raises:
@@ -91,11 +91,11 @@ class PartitionLayout:
             return ""
         slashed = [field.name for field in self.fields if field.timestamp is None] if self.slash_dates else ()
         path = build(self.names, values, hive_style=self.hive_style, url_encode=self.url_encode, slashed=slashed)
-        if self.alone:
-            self._check_told(path, values)
+        if self.exclusive:
+            self._check_reversible(path, values)
         return path
 
-    def _check_told(self, path: str, values: Texts) -> None:
+    def _check_reversible(self, path: str, values: Strings) -> None:
         """Refuse a path from which the values could not be read again."""
         recorded = parse(path, self.names, hive_style=self.hive_style, url_encode=self.url_encode)
         if recorded != tuple(value or None for value in values):
@@ -114,7 +114,7 @@ def bare_key(field: str, value: str | None, *, row: int) -> str:
     return value
 
 
-def composite_key(fields: Sequence[str], values: Texts, *, row: int) -> str:
+def composite_key(fields: Sequence[str], values: Strings, *, row: int) -> str:
     """Return the key of a record that names its fields.
 
     Raises:

@@ -95,14 +95,14 @@ class TimestampText:
             KeyFieldError: the value is no moment by the table's settings; names row, field and value.
         """
         try:
-            millis, zone = self._moment(value)
+            millis, zone = self._instant(value)
         except DateError as error:
             raise KeyFieldError(
                 f"Row {row} has {value!r} in the partition field '{field}', which makes no partition path: {error}."
             ) from error
         return date_text(self.output, millis, self.output_zone or zone)
 
-    def _moment(self, value: Any) -> tuple[int, Zone]:
+    def _instant(self, value: Any) -> tuple[int, Zone]:
         """Return milliseconds since the epoch, and the zone to write them in if the settings name none."""
         if value is None:
             return self._null()

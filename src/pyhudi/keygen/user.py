@@ -74,7 +74,7 @@ class UserKeys:
             made = make(record)
         except Exception as error:
             raise KeyFieldError(
-                f"Key generator '{self.name}' failed on the {what} of row {row}: {type(error).__name__}: {_said_by(error)}."
+                f"Key generator '{self.name}' failed on the {what} of row {row}: {type(error).__name__}: {_describe_error(error)}."
             ) from error
         if isinstance(made, str) and _sayable(made) != made:
             raise KeyFieldError(
@@ -83,7 +83,7 @@ class UserKeys:
         return made
 
 
-def _said_by(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     try:
         return _sayable(str(error))
     except Exception:  # noqa: BLE001 - a class of the user's

@@ -20,10 +20,10 @@ from pyhudi.spec.table.merge_mode import MergeMode
 
 
 class _Marker(enum.Enum):
-    NOT_BROUGHT = "not brought"
+    ABSENT = "not brought"
 
 
-NOT_BROUGHT: Final = _Marker.NOT_BROUGHT
+ABSENT: Final = _Marker.ABSENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class RecordVersion:
     """A version of a record: all its columns, its ordering values, and whether it deletes the record.
 
     `held` are the columns that the version brings, when it does not bring all; an ordering value that it does not bring is
-    `NOT_BROUGHT`, and counts as equal to the one that is there.
+    `ABSENT`, and counts as equal to the one that is there.
     """
 
     record: Record
@@ -57,31 +57,31 @@ def applied(
         gaps: which values are filled from the version that loses.
         merger: merges two versions that are no deletes, in the mode CUSTOM.
     """
-    incoming = replace(incoming, ordering=_settled(incoming.ordering, None if stored is None else stored.ordering))
+    incoming = replace(incoming, ordering=_fill_ordering(incoming.ordering, None if stored is None else stored.ordering))
     if stored is None or stored.by_commit_time or incoming.by_commit_time:
         return incoming
     both_live = not (stored.deletes or incoming.deletes)
     if both_live and merger is not None:
         return _by_merger(stored, incoming, merger)
     if mode is not MergeMode.COMMIT_TIME_ORDERING and not ordered_at_least(incoming.ordering, stored.ordering):
-        return _late(stored, incoming, gaps) if both_live and gaps is not None and incoming.held is None else stored
-    return _on_top(stored, incoming, gaps) if both_live else incoming
+        return _merge_late(stored, incoming, gaps) if both_live and gaps is not None and incoming.held is None else stored
+    return _merge_newer(stored, incoming, gaps) if both_live else incoming
 
 
-def _settled(brought: tuple[Any, ...], stored: tuple[Any, ...] | None) -> tuple[Any, ...]:
+def _fill_ordering(brought: tuple[Any, ...], stored: tuple[Any, ...] | None) -> tuple[Any, ...]:
     """Return the ordering values, those that were not brought taken from what is there."""
     there = (None,) * len(brought) if stored is None else stored
-    return tuple(old if value is NOT_BROUGHT else value for value, old in zip(brought, there, strict=True))
+    return tuple(old if value is ABSENT else value for value, old in zip(brought, there, strict=True))
 
 
-def _on_top(stored: RecordVersion, incoming: RecordVersion, gaps: Gaps | None) -> RecordVersion:
+def _merge_newer(stored: RecordVersion, incoming: RecordVersion, gaps: Gaps | None) -> RecordVersion:
     record = overlaid(incoming.record, incoming.held, stored.record)
     if gaps is not None:
         record = {**filled(record, stored.record, gaps), **_meta(incoming.record)}
     return replace(incoming, record=record, held=None)
 
 
-def _late(stored: RecordVersion, incoming: RecordVersion, gaps: Gaps) -> RecordVersion:
+def _merge_late(stored: RecordVersion, incoming: RecordVersion, gaps: Gaps) -> RecordVersion:
     record = {**filled(stored.record, incoming.record, gaps), **_meta(stored.record)}
     return stored if record == stored.record else replace(stored, record=record)
 

@@ -25,7 +25,7 @@ from pyhudi.read.snapshot.prefetch import side_by_side
 from pyhudi.read.snapshot.slice_cache import count_slice, kept_delta
 from pyhudi.read.snapshot.snapshot import Snapshot
 from pyhudi.schema.meta_columns import COMMIT_TIME, META_FIELDS
-from pyhudi.spec.arguments import check_texts
+from pyhudi.spec.arguments import check_strings
 from pyhudi.spec.files.file_group import FileSlice
 
 
@@ -91,7 +91,7 @@ def select(
             columns.
     """
     known = [field.name for field in META_FIELDS] + snapshot.schema.names
-    names = check_texts(columns, "columns", "column names") if columns is not None else known if meta_columns else snapshot.schema.names
+    names = check_strings(columns, "columns", "column names") if columns is not None else known if meta_columns else snapshot.schema.names
     for name in names:
         if name not in known:
             raise SchemaError(f"table {snapshot.storage.uri} has no column '{name}'.{did_you_mean(name, known)}")

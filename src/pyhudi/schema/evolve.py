@@ -49,7 +49,7 @@ def evolve(table: pa.Schema | None, data: pa.Schema, *, key_fields: Iterable[str
             raise SchemaError(f"Column '{field.name}' is missing in the data, and the table does not allow nulls in it.")
         fields.append(field if match is None else field.with_type(widened(field.type, match.type, field.name)))
     fields.extend(_new_column(field).with_nullable(True) for field in by_name.values())
-    _check_key_texts(table, pa.schema(fields), key_fields)
+    _check_key_strings(table, pa.schema(fields), key_fields)
     return pa.schema(fields)
 
 
@@ -58,7 +58,7 @@ def _new_column(field: pa.Field) -> pa.Field:
     return new_field(field, field.name)
 
 
-def _check_key_texts(table: pa.Schema, evolved: pa.Schema, key_fields: Iterable[str]) -> None:
+def _check_key_strings(table: pa.Schema, evolved: pa.Schema, key_fields: Iterable[str]) -> None:
     """Refuse a key of integers that would become one of doubles: `1` would turn into `1.0` and be another record."""
     keys = {name.lower() for name in key_fields}
     for old, new in zip(without_meta_columns(table), evolved, strict=False):
@@ -83,7 +83,7 @@ def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
         return _checked(table)
     if any(_has_wide_offsets(field.type) for field in table.schema):
         table = pa.Table.from_batches(table.to_batches(max_chunksize=_ROWS_PER_CHUNK), schema=table.schema)
-    indices = _places(table.schema)
+    indices = _indices(table.schema)
     columns = []
     for field in schema:
         index = indices.get(field.name, indices.get(field.name.lower()))
@@ -113,7 +113,7 @@ def conform_column(column: pa.ChunkedArray, target: pa.DataType, name: str) -> p
         raise SchemaError(f"Column '{name}' of type {column.type} does not fit the table's type {target}: {error}") from error
 
 
-def _places(schema: pa.Schema) -> dict[str, int]:
+def _indices(schema: pa.Schema) -> dict[str, int]:
     """Column numbers by name; by lower-case name too where that is free."""
     indices = {name: index for index, name in enumerate(schema.names)}
     for index, name in enumerate(schema.names):

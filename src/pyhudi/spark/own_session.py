@@ -8,7 +8,7 @@ from pyhudi.spark.enabled_sessions import run_workers_here
 from pyhudi.spark.engine.task_engine import SparkEngine
 
 
-def own_engine() -> SparkEngine:
+def session_engine() -> SparkEngine:
     """Return the engine of the process's Spark session, which is started if there is none; Spark's own configuration says where."""
     session = SparkSession.builder.appName("pyhudi").getOrCreate()
     run_workers_here(session)

@@ -18,14 +18,14 @@ def check_text(value: object, argument: str) -> str:
     return value
 
 
-def check_texts(value: object, argument: str, what: str = "texts") -> tuple[str, ...]:
+def check_strings(value: object, argument: str, what: str = "texts") -> tuple[str, ...]:
     """Return an argument that must be a sequence of texts; a single text is none, since its letters would be taken.
 
     Raises:
         OptionError: it is of another type, or one of its elements is.
 
     Example:
-        >>> check_texts(["a", "b"], "keys")
+        >>> check_strings(["a", "b"], "keys")
         ('a', 'b')
     """
     if isinstance(value, str):

@@ -57,11 +57,11 @@ def noted_log_checksums(note: str | None) -> Mapping[str, LogChecksum]:
     checksum, _, text = note.partition(" ")
     if checksum != f"{zlib.crc32(text.encode()):08x}":
         raise CorruptTableError(f"the CRC of '{LOG_CHECKSUM_NOTE}' in the extra metadata does not hold. Restore the file from a copy.")
-    found = {}
+    checksums = {}
     try:
         for path, value in json.loads(text).items():
             size, _, crc = value.partition(" ")
-            found[str(path)] = LogChecksum(int(size), int(crc, 16))
+            checksums[str(path)] = LogChecksum(int(size), int(crc, 16))
     except (AttributeError, ValueError) as error:
         raise CorruptTableError(f"'{LOG_CHECKSUM_NOTE}' in the extra metadata holds no checksums of log files: {error}") from error
-    return found
+    return checksums

@@ -93,7 +93,7 @@ def resolve(options: Mapping[str, object]) -> Options:
     _check_mapping(options)
     stated: dict[str, tuple[str, str]] = {}
     prefix = str(options.get(_NOTES_PREFIX, "_"))
-    strings = _texts(options)
+    strings = _strings(options)
     is_strict = _is_strict(strings)
     for name, value in sorted(strings.items(), key=lambda option: not option[0].startswith(_SPARK_PREFIX)):
         own_name = name.removeprefix(_SPARK_PREFIX)
@@ -154,7 +154,7 @@ def _identity(name: str) -> str:
     return name if key is None or key.is_family else key.name
 
 
-def _texts(options: Mapping[str, object]) -> dict[str, str]:
+def _strings(options: Mapping[str, object]) -> dict[str, str]:
     """Return values as texts: callers may give booleans and numbers, and None for an option that is not given."""
     strings = {}
     for name, value in options.items():
@@ -166,8 +166,8 @@ def _texts(options: Mapping[str, object]) -> dict[str, str]:
     return strings
 
 
-def _is_strict(texts: Mapping[str, str]) -> bool:
-    return any(name.removeprefix(_SPARK_PREFIX).lower() == _UNSERVED and text.strip().lower() == _REFUSE for name, text in texts.items())
+def _is_strict(strings: Mapping[str, str]) -> bool:
+    return any(name.removeprefix(_SPARK_PREFIX).lower() == _UNSERVED and text.strip().lower() == _REFUSE for name, text in strings.items())
 
 
 def _known(name: str) -> ConfigKey | None:

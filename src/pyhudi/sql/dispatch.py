@@ -32,7 +32,7 @@ from pyhudi.sql.statements import insert_statement as insert
 from pyhudi.sql.statements import merge_statement as merge
 from pyhudi.sql.statements import partition_statements as partitions
 from pyhudi.sql.statements import update_statement as update
-from pyhudi.sql.text import error_position as places
+from pyhudi.sql.text import error_position as indices
 from pyhudi.sql.write.explain_write import explained_statement
 
 #: By the class of the statement's plan in Spark. A handler answers None when the statement's table is not a Hudi table.
@@ -102,10 +102,10 @@ def _run(session: SparkSession, plain: PlainSql, text: str, args: Arguments) -> 
         with one_statement(session):
             return _handled(session, plain, text, args)
     except HudiError as error:
-        places.mark(error, text)
+        indices.mark(error, text)
         raise
     except PySparkException as error:
-        places.move(error, text)
+        indices.move(error, text)
         raise
 
 
@@ -129,7 +129,7 @@ def _handled(session: SparkSession, plain: PlainSql, text: str, args: Arguments)
 def _answer(handler: Callable[[Statement], DataFrame | None], asked: Statement) -> DataFrame | None:
     """Return what the handler answers; None leaves the statement to Spark."""
     named = asked.with_names()
-    if asked.kind not in _WITH_A_QUERY or not query.has_places(named):
+    if asked.kind not in _WITH_A_QUERY or not query.has_table_references(named):
         return handler(named)
     with query.replaced(named) as (replaced, paths):
         made = statement.read(asked.session, asked.plain, replaced, named.args, paths).explaining(asked.explain)

@@ -85,10 +85,10 @@ class LockDescriptor:
     def is_at(self, path: str) -> bool:
         """Tell whether the file is the one of a path; on NFS a deleted file keeps a name, so that the count of names tells nothing."""
         try:
-            found = Path(path).lstat()
+            status = Path(path).lstat()
         except (FileNotFoundError, NotADirectoryError):
             return False
-        return os.path.samestat(found, os.fstat(self._descriptor))
+        return os.path.samestat(status, os.fstat(self._descriptor))
 
     def close(self) -> None:
         """End the lock and close the file; in a forked child, which has no part in the lock, nothing happens."""

@@ -41,7 +41,7 @@ def check_lock_inside(storage: Storage) -> None:
         )
 
 
-def check_lock_elsewhere(storage: Storage, identity: str, path: str) -> None:
+def check_external_lock(storage: Storage, identity: str, path: str) -> None:
     """Refuse a lock file outside a table that is written under another one; record it where none is. The caller holds it.
 
     Raises:

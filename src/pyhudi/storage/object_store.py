@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, cast
 from pyhudi.errors import AlreadyExistsError, CorruptTableError, HudiError, OptionError, StorageError, UnsupportedError
 from pyhudi.storage.file_systems import open_file_system
 from pyhudi.storage.local_storage import LocalStorage
-from pyhudi.storage.lock_record import LOCK_FILE_OPTION, check_lock_elsewhere
+from pyhudi.storage.lock_record import LOCK_FILE_OPTION, check_external_lock
 from pyhudi.storage.storage_paths import split_file_path, split_path
 from pyhudi.storage.storage_protocol import FileStatus, HeldLock, names_of_files
 
@@ -173,7 +173,7 @@ class ObjectStorage:
         file = f"{Path(path).name}{'.' if name else ''}{name}"
         with LocalStorage(str(Path(path).parent)).lock_file(file, timeout_s, self.uri) as lock:
             if not name:
-                check_lock_elsewhere(self, lock.identity(), path)
+                check_external_lock(self, lock.identity(), path)
             yield lock
 
     def _split(self) -> tuple[Any, str]:

@@ -31,7 +31,7 @@ def open_storage(path: str | os.PathLike[str], storage_options: Mapping[str, str
         '/data/trips'
     """
     text = _path_text(path)
-    if storage_options is not None and not _are_texts(storage_options):
+    if storage_options is not None and not _are_strings(storage_options):
         raise OptionError("storage_options must be a mapping whose keys are texts, such as {'anon': True}")
     match = _SCHEME.fullmatch(text)
     if match and match[2] is not None and not (match[2] + match[3]).strip("/") and match[1].lower() not in ("file", "memory"):
@@ -61,5 +61,5 @@ def _path_text(path: object) -> str:
     return text
 
 
-def _are_texts(options: object) -> bool:
+def _are_strings(options: object) -> bool:
     return isinstance(options, Mapping) and all(isinstance(name, str) for name in options)

@@ -31,7 +31,7 @@ class FolderStorage:
 
     def list(self, path: str) -> list[FileStatus]:
         """Return the direct children of a folder; see the protocol."""
-        return [self._own(status) for status in self.inner.list(self._full(path))]
+        return [self._relative_status(status) for status in self.inner.list(self._full(path))]
 
     def file_names(self, path: str) -> tuple[str, ...]:
         """Return the names of the files in a folder; see the protocol."""
@@ -40,7 +40,7 @@ class FolderStorage:
     def stat(self, path: str) -> FileStatus | None:
         """Return the status of a file or folder, or None when there is none."""
         status = self.inner.stat(self._full(path))
-        return None if status is None else self._own(status)
+        return None if status is None else self._relative_status(status)
 
     def read(self, path: str, *, max_bytes: int | None = None) -> bytes:
         """Return a whole file; see the protocol."""
@@ -85,6 +85,6 @@ class FolderStorage:
     def _full(self, path: str) -> str:
         return f"{self.folder}/{path}" if path else self.folder
 
-    def _own(self, status: FileStatus) -> FileStatus:
+    def _relative_status(self, status: FileStatus) -> FileStatus:
         # Not `replace`, which takes three times as long: a timeline has thousands of files.
         return FileStatus(status.path[len(self.folder) + 1 :], status.size, status.modified_ms, status.is_dir)

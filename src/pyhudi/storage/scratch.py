@@ -25,7 +25,7 @@ class ScratchFolder:
     def stat(self, path: str) -> FileStatus | None:
         """Return the status of a file, or None when there is none."""
         try:
-            status = self._place(path).stat()
+            status = self._path_of(path).stat()
         except FileNotFoundError:
             return None
         return FileStatus(path, status.st_size, status.st_mtime_ns // 1_000_000)
@@ -33,7 +33,7 @@ class ScratchFolder:
     @contextmanager
     def open_output(self, path: str) -> Iterator[BinaryIO]:
         """Open a file for writing in place of whatever has that name."""
-        index = self._place(path)
+        index = self._path_of(path)
         index.parent.mkdir(parents=True, exist_ok=True)
         with index.open("wb") as sink:
             yield sink
@@ -41,10 +41,10 @@ class ScratchFolder:
     def delete(self, path: str) -> bool:
         """Delete one file; False when it was not there."""
         try:
-            self._place(path).unlink()
+            self._path_of(path).unlink()
         except FileNotFoundError:
             return False
         return True
 
-    def _place(self, path: str) -> Path:
+    def _path_of(self, path: str) -> Path:
         return Path(self.root) / path

@@ -19,7 +19,7 @@ from pyhudi.storage.storage_protocol import Storage
 from pyhudi.table.open_table import OpenTable
 from pyhudi.table.write_table import commit, state_before
 from pyhudi.txn.transaction import Committed, begin
-from pyhudi.write.input.alter_columns import SCHEMA_ON_READ, Change, DropColumn, RenameColumn, RetypeColumn, altered
+from pyhudi.write.input.alter_columns import SCHEMA_ON_READ, Change, DropColumn, RenameColumn, RetypeColumn, apply_changes
 from pyhudi.write.input.prepare_rows import TableSchema
 from pyhudi.write.plan.write_plan import WritePlan
 
@@ -56,7 +56,7 @@ def alter_schema(table: OpenTable, changes: Sequence[Change], options: Mapping[s
     ) as txn:
         stored, _ = state_before(txn.table)
         _check_indexes(table.storage, txn.table.config, changes)
-        schema = altered(stored, changes, txn.table.config, schema_on_read=resolved.flag(SCHEMA_ON_READ))
+        schema = apply_changes(stored, changes, txn.table.config, schema_on_read=resolved.flag(SCHEMA_ON_READ))
         if schema is stored:
             return None
         _forget_statistics(txn.table.storage, txn.table.config, stored, schema)

@@ -87,7 +87,7 @@ def cancel_clustering(storage: Storage, clock: Clock, ids: Ids, instant: str, *,
         UnsupportedError: it does not resize hash rings, or writers of Apache Hudi have written on top of it.
     """
     runner = runner_of(ClusteringRunner, storage, clock, ids, resolve({}), None, None)
-    with runner.alone(), runner.locked() as table:
+    with runner.exclusive(), runner.locked() as table:
         clustering = find_clustering(table, instant)
         groups = bucket_groups(table, clustering)
         paths = written_files(table, clustering, groups)

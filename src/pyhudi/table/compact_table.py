@@ -88,7 +88,7 @@ def cancel_compaction(storage: Storage, clock: Clock, ids: Ids, instant: str, *,
         UnsupportedError: log files stand on top of it whose names hold its time (table version 6).
     """
     runner = runner_of(CompactionRunner, storage, clock, ids, resolve({}), None, None)
-    with runner.alone(), runner.locked() as table:
+    with runner.exclusive(), runner.locked() as table:
         pending = find_pending(table.timeline, instant, storage.uri)
         paths = written_files(table, pending, read_plan(table.storage, table.config, pending))
         if not dry_run:

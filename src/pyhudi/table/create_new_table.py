@@ -20,7 +20,7 @@ from pyhudi.merge.choose_merger import merge_rule
 from pyhudi.read.snapshot.read_schema import comes_back_from_paths
 from pyhudi.schema.avro_arrow import arrow_to_avro
 from pyhudi.schema.evolve import evolve
-from pyhudi.spec.arguments import check_text, check_texts
+from pyhudi.spec.arguments import check_strings, check_text
 from pyhudi.spec.config.config_keys import concerns_table
 from pyhudi.spec.key_settings import key_lines
 from pyhudi.spec.options import Options, resolve
@@ -46,7 +46,7 @@ ARGUMENTS: Final = (
     "hoodie.datasource.write.partitionpath.field",
     "hoodie.table.ordering.fields",
 )
-#: Stands for the instants of writes to come, where settings are tried out.
+#: MarkLive for the instants of writes to come, where settings are tried out.
 _ANY_INSTANT = "20260101000000000"
 _FOLDERS = (
     ".hoodie/.aux/.bootstrap/.fileids",
@@ -83,7 +83,7 @@ def create_table(
     """
     check_text(name, "name")
     roles = {"keys": keys, "partition_by": partition_by, "order_by": order_by}
-    fields = {role: check_texts(names, role, "column names") for role, names in roles.items()}
+    fields = {role: check_strings(names, role, "column names") for role, names in roles.items()}
     if not isinstance(schema, pa.Schema):
         raise SchemaError(f"schema is of type {type(schema).__name__}; give a pyarrow.Schema, such as pa.schema({{'id': pa.int64()}}).")
     resolved = resolve(options)

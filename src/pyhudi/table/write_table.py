@@ -21,7 +21,7 @@ from pyhudi.read.snapshot.read_schema import table_schema
 from pyhudi.schema.internal.schema_history import history_of
 from pyhudi.service.rollback import roll_back_failed_writes
 from pyhudi.spec.actions.commit import CommitMetadata, Operation
-from pyhudi.spec.arguments import check_texts
+from pyhudi.spec.arguments import check_strings
 from pyhudi.spec.options import resolve
 from pyhudi.spec.visibility import Visibility
 from pyhudi.storage.storage_protocol import Storage
@@ -106,7 +106,7 @@ def write(
         UnknownOutcomeError: the storage failed in the last step without saying whether the commit is visible.
     """
     if partitions is not None:
-        partitions = check_texts(partitions, "partitions", "paths")
+        partitions = check_strings(partitions, "partitions", "paths")
     if operation is Operation.DELETE_PARTITION and partitions is not None:
         data = None  # the paths say it all
     for takes, writer in _writers:

@@ -65,7 +65,7 @@ class FaultStorage(InterceptedStorage):
         self._at = at
         self._fault = fault
         self._count = 0
-        self._dead = False
+        self._crashed = False
 
     @property
     def struck(self) -> bool:
@@ -73,7 +73,7 @@ class FaultStorage(InterceptedStorage):
         return self._count > self._at
 
     def _pass(self, call: Call, effect: Callable[[], T], torn: Callable[[], object] | None = None) -> T:
-        if self._dead:
+        if self._crashed:
             raise Crashed(f"{call} of a dead process")
         number, self._count = self._count, self._count + 1
         return effect() if number != self._at else self._strike(call, effect, torn)
@@ -87,9 +87,9 @@ class FaultStorage(InterceptedStorage):
             raise StorageError(f"{call} failed on purpose: {self._fault.value}")
         if self._fault is Fault.INTERRUPT:
             raise KeyboardInterrupt
-        self._dead = True
+        self._crashed = True
         raise Crashed(f"{call}: {self._fault.value}")
 
     def _clean_up(self, path: str) -> None:
-        if not self._dead:
+        if not self._crashed:
             super()._clean_up(path)

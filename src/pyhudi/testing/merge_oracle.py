@@ -41,7 +41,7 @@ class Oracle:
                 later.put(rows)
             case Operation.DELETE:
                 for row in rows:
-                    later.stored.pop(self._place(row), None)
+                    later.stored.pop(self._identity(row), None)
             case Operation.INSERT_OVERWRITE | Operation.DELETE_PARTITION:
                 touched = {row[self.partition] for row in rows}
                 later.stored = {index: row for index, row in later.stored.items() if index[0] not in touched}
@@ -65,11 +65,11 @@ class Oracle:
     def put(self, rows: Iterable[Row]) -> None:
         """Add rows, each in place of the one of its key unless it comes late."""
         for row in rows:
-            before = self.stored.get(self._place(row))
+            before = self.stored.get(self._identity(row))
             if before is None or self.ordering is None or row[self.ordering] >= before[self.ordering]:
-                self.stored[self._place(row)] = dict(row)
+                self.stored[self._identity(row)] = dict(row)
 
-    def _place(self, row: Row) -> tuple[Any, Any]:
+    def _identity(self, row: Row) -> tuple[Any, Any]:
         return row[self.partition], row[self.key]
 
 

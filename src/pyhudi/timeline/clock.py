@@ -128,9 +128,9 @@ def zone_of(name: str) -> tzinfo | None:
     raise OptionError(f"hoodie.table.timeline.timezone is '{name}'; it must be UTC or LOCAL")
 
 
-def format_instant(moment: datetime, zone: tzinfo | None) -> str:
+def format_instant(time: datetime, zone: tzinfo | None) -> str:
     """Return the instant text of an aware datetime; None is the zone of this process."""
-    return _text(moment.astimezone(zone))
+    return _text(time.astimezone(zone))
 
 
 def instant_millis(instant: str, zone: str) -> int:
@@ -182,8 +182,8 @@ def _of_datetime(time: datetime, zone: str) -> str:
         raise OptionError(f"'{time}' is not a time that an instant can have: {error}") from None
 
 
-def _text(moment: datetime) -> str:
-    return moment.strftime(_FORMAT)[:17].rjust(17, "0")
+def _text(time: datetime) -> str:
+    return time.strftime(_FORMAT)[:17].rjust(17, "0")
 
 
 def _naive(instant: str) -> datetime:

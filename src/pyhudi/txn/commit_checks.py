@@ -67,14 +67,14 @@ def check_lock_held(table: LockedTable, instant: Instant) -> None:
         )
 
 
-def check_timeline_unchanged(table: LockedTable, own: str) -> None:
+def check_timeline_unchanged(table: LockedTable, mdt: str) -> None:
     """Refuse to commit when others changed the timeline since it was loaded: somebody writes without the lock.
 
     Raises:
         ConflictError: names a file that appeared or vanished.
     """
     now = table.storage.file_names(table.config.timeline_path)
-    changed = [name for name in table.timeline_files.symmetric_difference(now) if not name.startswith((own, "."))]
+    changed = [name for name in table.timeline_files.symmetric_difference(now) if not name.startswith((mdt, "."))]
     if changed:
         raise ConflictError(
             f"'{min(changed)}' on the timeline of table {table.storage.uri} was changed by a writer that does not hold the table's lock. "

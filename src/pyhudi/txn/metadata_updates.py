@@ -14,7 +14,7 @@ import pyarrow as pa
 from pyhudi.errors import CorruptTableError, HudiError
 from pyhudi.metadata_table.format.metadata_settings import AS_IT_IS, MetadataSettings
 from pyhudi.metadata_table.lifecycle.metadata_sync import MetadataSync
-from pyhudi.metadata_table.lifecycle.open_for_write import Found, find
+from pyhudi.metadata_table.lifecycle.open_for_write import MetadataTableState, find_state
 from pyhudi.metadata_table.lifecycle.prepare_metadata import drop_metadata_table, prepare, rebuilt
 from pyhudi.metadata_table.read.writer_table import TimeAndIds, open_writer_table
 from pyhudi.metadata_table.services.metadata_rollback import roll_back_with
@@ -27,16 +27,16 @@ from pyhudi.txn.locked_table import LockedTable
 _log = logging.getLogger(__name__)
 
 
-def find_metadata_table(table: LockedTable) -> Found:
+def find_metadata_table(table: LockedTable) -> MetadataTableState:
     """Open the metadata table, and roll back what dead writers left in it; failed writes are rolled back already."""
-    return find(table.storage, table.config, table.timeline, sources_of(table))
+    return find_state(table.storage, table.config, table.timeline, sources_of(table))
 
 
 def prepare_metadata_table(
     table: LockedTable,
     schema_json: str | None,
     settings: MetadataSettings = AS_IT_IS,
-    found: Found | None = None,
+    state: MetadataTableState | None = None,
     *,
     history: SchemaHistory | None = None,
 ) -> tuple[LockedTable, MetadataSync | None]:
@@ -46,14 +46,14 @@ def prepare_metadata_table(
         table: the table.
         schema_json: its Avro schema with the action that begins, without meta fields; None while it is unknown.
         settings: what the action's options want.
-        found: what `find_metadata_table` returned.
+        state: what `find_metadata_table` returned.
         history: that of the schema, if the table keeps one: older files may call columns otherwise.
 
     Raises:
         StorageError: the storage failed; the action must not begin.
     """
     schema = _columns(schema_json, history)
-    config, in_step = prepare(table.storage, table.config, table.timeline, schema, sources_of(table), settings, found)
+    config, in_step = prepare(table.storage, table.config, table.timeline, schema, sources_of(table), settings, state)
     return replace(table, config=config), in_step
 
 
@@ -84,9 +84,9 @@ def rollback_pending(table: LockedTable, done: RollbackMetadata) -> None:
         return
     sources = sources_of(table)
     try:
-        own = open_writer_table(table.storage, sources)
-        if own is not None:
-            roll_back_with(own, table.storage, done)
+        mdt = open_writer_table(table.storage, sources)
+        if mdt is not None:
+            roll_back_with(mdt, table.storage, done)
     except CorruptTableError as error:
         _log.warning("the metadata table of %s is deleted, the next write builds it anew: %s", table.storage.uri, error)
         drop_metadata_table(table.storage, table.config, sources)
@@ -100,7 +100,7 @@ def maintain(in_step: MetadataSync | None) -> None:
         in_step.maintain()
     except CorruptTableError as error:
         _log.warning("the metadata table of %s is deleted, the next write builds it anew: %s", in_step.storage.uri, error)
-        drop_metadata_table(in_step.storage, in_step.config, in_step.own.sources)
+        drop_metadata_table(in_step.storage, in_step.config, in_step.mdt.sources)
     except (HudiError, OSError) as error:
         _log.warning("the metadata table of %s was not compacted, the next write tries again: %s", in_step.storage.uri, error)
 

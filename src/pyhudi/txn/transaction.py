@@ -53,8 +53,8 @@ class Transaction:
         self.begun = False
         self._settings = settings
         self._notes = notes
-        self._found = find_metadata_table(table)
-        self.view = self._found.view
+        self._metadata_state = find_metadata_table(table)
+        self.view = self._metadata_state.view
         self._in_step: MetadataSync | None = None
         self._inflight: Instant | None = None
 
@@ -71,7 +71,7 @@ class Transaction:
             AlreadyExistsError: another writer took the same time.
         """
         self.begun = True
-        self.table, self._in_step = prepare_metadata_table(self.table, schema_json, self._settings, self._found, history=history)
+        self.table, self._in_step = prepare_metadata_table(self.table, schema_json, self._settings, self._metadata_state, history=history)
         requested = self.table.writer.request(self._action, self.instant, self._request())
         content = b"" if profile is None else _content(self.table, profile)
         self._inflight = self.table.writer.start(requested, content)

@@ -29,7 +29,7 @@ from pyhudi.txn.locked_table import LockedTable
 from pyhudi.write.input.data_columns import added_columns
 from pyhudi.write.input.prepare_rows import (
     TableSchema,
-    evolved,
+    evolve_schema,
     keyed_deletes,
     keyed_rows,
     record_context,
@@ -48,8 +48,8 @@ from pyhudi.write.plan.write_plan import Sizing, WritePlan, plan_write
 from pyhudi.write.tagging import prepped as located_rows
 from pyhudi.write.tagging.change_facts import holds_changes, tag_changes, user_columns
 from pyhudi.write.tagging.keyless import named_rows, names_records, tag_named_updates
-from pyhudi.write.tagging.prepped import Places
-from pyhudi.write.tagging.tag import TagOptions, dedupe_keys, placed, tag_rows, without_void_inserts
+from pyhudi.write.tagging.prepped import SliceIndex
+from pyhudi.write.tagging.tag import TagOptions, assign_buckets, dedupe_keys, drop_no_op_inserts, tag_rows
 from pyhudi.write.tagging.virtual_key_lookup import holds_old_names, with_location
 
 IN_THIS_PROCESS = "the rows were in this process already"
@@ -125,7 +125,7 @@ def plan_local(
     elif request.data is not None:
         columns = user_columns if request.located else without_meta_columns
         missing = None if request.located or not request.data.num_columns else write_config.missing_columns
-        schema = evolved(stored, columns(request.data.schema), stage.table.config, missing)
+        schema = evolve_schema(stored, columns(request.data.schema), stage.table.config, missing)
     check_named(write_config.metadata_table.asked_columns, schema.columns, stage.table.config)
     context = record_context(schema, stage.table.config)
     positions = stage.table.config.is_merge_on_read and write_config.writer.log.positions
@@ -190,7 +190,7 @@ def _tagged(
     if data.num_rows == 0:
         return [], tagging
     if request.located:
-        return placed(_tagged_located(stage, request, data, tagging, lookup), tagging, lookup), tagging
+        return assign_buckets(_tagged_located(stage, request, data, tagging, lookup), tagging, lookup), tagging
     if names_records(request.operation, stage.table.config):
         return _tagged_by_names(stage, request, data, write_config, lookup)
     keyed = dedupe_keys(_keyed(stage, request, data, tagging, context), tagging, context)
@@ -217,14 +217,14 @@ def _tagged_by_names(
 
 def _tagged_located(stage: PlanningContext, request: WriteRequest, data: pa.Table, tagging: TagOptions, lookup: Lookup) -> list[TaggedRows]:
     """Return rows that bring their places by where they go."""
-    indices = Places(stage.view, request.seen)
+    indices = SliceIndex(stage.view, request.seen)
     if request.operation is Operation.DELETE_PREPPED:
         return located_rows.tag_deletes(data, indices)
     if holds_old_names(data.schema):
         data = with_location(data, lookup, stage.instant)
     if holds_changes(data.schema):
         return tag_changes(data, functools.partial(_rekeyed, stage, context=lookup.context), tagging, lookup, indices, stage.instant)
-    return without_void_inserts(located_rows.tag_updates(_rekeyed(stage, data, lookup.context), data, indices), lookup.context)
+    return drop_no_op_inserts(located_rows.tag_updates(_rekeyed(stage, data, lookup.context), data, indices), lookup.context)
 
 
 def _keyed(stage: PlanningContext, request: WriteRequest, data: pa.Table, tagging: TagOptions, context: RecordContext) -> pa.Table:

@@ -12,7 +12,7 @@ from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.errors import UnknownOutcomeError, UnsupportedError
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.index.consistent_hashing import load_ring
-from pyhudi.kernels.arrays.bucket_hash import ring_hashes, ring_places
+from pyhudi.kernels.arrays.bucket_hash import ring_hashes, ring_indices
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.storage.storage_protocol import Storage
@@ -102,7 +102,7 @@ def check_places(storage: MemoryStorage) -> None:
     for path in set(found["city"].to_pylist()):
         ring, present = load_ring(view, path), found.filter(pa.compute.field("city") == path)
         assert ring is not None
-        indices = ring_places(ring.values, ring_hashes(present["_hoodie_record_key"].combine_chunks(), ["id"])).tolist()
+        indices = ring_indices(ring.values, ring_hashes(present["_hoodie_record_key"].combine_chunks(), ["id"])).tolist()
         assert [name.partition("_")[0] for name in present["_hoodie_file_name"].to_pylist()] == [ring.file_ids[index] for index in indices]
 
 

@@ -42,8 +42,8 @@ def buckets(table) -> dict[tuple[str, int | None], set[str]]:
 
 @settings(max_examples=25)
 @given(st.lists(st.text(st.characters(codec="utf-8")), min_size=1, max_size=20))
-def test_text_hash_is_java_s(texts) -> None:
-    assert string_hashes(pa.array(texts)).tolist() == [java_hash(text) for text in texts]
+def test_text_hash_is_java_s(strings) -> None:
+    assert string_hashes(pa.array(strings)).tolist() == [java_hash(text) for text in strings]
 
 
 def test_list_hash_is_the_jvm_s() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pyhudi.errors import CorruptTableError
 from pyhudi.index.bucket_resizing import Node, Tag, merge, parse_nodes, render_nodes, resized, split
 from pyhudi.index.consistent_hashing import GREATEST, Ring, first_ring
-from pyhudi.kernels.arrays.bucket_hash import ring_places
+from pyhudi.kernels.arrays.bucket_hash import ring_indices
 
 HASHES = st.lists(st.integers(0, GREATEST), min_size=1, max_size=20)
 #: Splits and merges, by where on the ring, how many buckets, as shares of what there is.
@@ -54,7 +54,7 @@ def test_a_key_s_bucket_changes_only_with_those_that_are_resized(
             assert now in new if before in old else now == before
         ring = after
     values = np.array(hashes)
-    assert [ring.prefixes[index] for index in ring_places(ring.values, values).tolist()] == [walked(ring, hash_) for hash_ in hashes]
+    assert [ring.prefixes[index] for index in ring_indices(ring.values, values).tolist()] == [walked(ring, hash_) for hash_ in hashes]
 
 
 @given(st.integers(1, 6), st.floats(0, 1, exclude_max=True), HASHES)

@@ -105,7 +105,7 @@ def test_stored_rows_become_what_the_rule_makes_of_them(stored: list[dict[str, A
 
     incoming = IncomingRows(pa.Table.from_pylist(rows, schema=ROWS), context)
     batch = incoming.merge(pa.Table.from_pylist(stored, schema=ROWS).drop_columns([DELETE]))
-    assert [shown(entry) for entry in batch.kept.to_pylist()] == retained
+    assert [shown(entry) for entry in batch.retained.to_pylist()] == retained
     assert [shown(entry) for entry in batch.replacements.to_pylist()] == replaced
     assert batch.deleted == deleted
     met = {entry[KEY] for entry in stored}

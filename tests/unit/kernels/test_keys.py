@@ -58,10 +58,10 @@ def test_text_of_a_column_is_that_of_its_values(column: pa.Array) -> None:
     assert column_text(pa.chunked_array([column]), "c").to_pylist() == expected
 
 
-texts = st.one_of(st.none(), st.sampled_from(["", "a", "b/c", "Zürich", "x=y"]))
+strings = st.one_of(st.none(), st.sampled_from(["", "a", "b/c", "Zürich", "x=y"]))
 
 
-@given(st.lists(st.tuples(texts, st.sampled_from([None, 1, 2]), texts, st.booleans()), max_size=8))
+@given(st.lists(st.tuples(strings, st.sampled_from([None, 1, 2]), strings, st.booleans()), max_size=8))
 def test_keys_and_paths_of_a_table_are_those_of_its_rows(rows: list[tuple[Any, ...]]) -> None:
     named = [dict(zip("abpq", row, strict=True)) for row in rows if row[0] or row[1]]
     table = pa.Table.from_pylist(named, pa.schema({"a": pa.string(), "b": pa.int64(), "p": pa.string(), "q": pa.bool_()}))

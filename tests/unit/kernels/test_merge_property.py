@@ -81,7 +81,7 @@ def test_merging_into_a_file_does_what_the_rule_does(stored: list[dict[str, Any]
 
     rows = IncomingRows(table_of(incoming), context)
     batch = rows.merge(table_of(old).drop_columns("_pyhudi_delete"))
-    assert batch.kept.column("n").to_pylist() == retained
+    assert batch.retained.column("n").to_pylist() == retained
     assert batch.replacements.column("n").to_pylist() == replaced
     assert (batch.deleted, rows.ignored) == (deleted, ignored)
     assert rows.inserts().column("n").to_pylist() == inserted

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.javacompat.float_text import float_text
-from pyhudi.kernels.arrays.float_columns import as_doubles, float_texts
+from pyhudi.kernels.arrays.float_columns import as_doubles, float_strings
 from pyhudi.kernels.base_file.promoted_rows import promoted, promoted_type
 from tests.unit.kernels.test_read_base import read, stored
 
@@ -97,12 +97,12 @@ def bits(width: str, letter: str) -> st.SearchStrategy[float]:
 
 @given(st.lists(bits(">Q", ">d") | st.decimals(-1000, 10**8, places=3).map(float)))
 def test_doubles_have_the_text_of_java(values) -> None:
-    assert float_texts(pa.array(values, pa.float64())).to_pylist() == [float_text(value) for value in values]
+    assert float_strings(pa.array(values, pa.float64())).to_pylist() == [float_text(value) for value in values]
 
 
 @given(st.lists(bits(">I", ">f")))
 def test_floats_have_the_text_of_java_and_become_the_double_of_that_text(values) -> None:
     column = pa.array(values, pa.float32())
     strings = [float_text(value, single_precision=True) for value in column.to_pylist()]
-    assert float_texts(column).to_pylist() == strings
+    assert float_strings(column).to_pylist() == strings
     assert repr(as_doubles(column).to_pylist()) == repr([float(text) for text in strings])

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.merge.merge_slice import count_merged, iter_merged
-from pyhudi.merge.apply_rule import NOT_BROUGHT, RecordVersion, applied
+from pyhudi.merge.apply_rule import ABSENT, RecordVersion, applied
 from pyhudi.merge.partial_update import Gaps, Record
 from pyhudi.schema.avro_arrow import arrow_to_avro, with_meta_fields
 from pyhudi.spec.files.delete_record import COMMIT_TIME_DELETE
@@ -55,8 +55,8 @@ class Block:
 
 keys = st.sampled_from(KEYS)
 values = {"ts": st.sampled_from([None, 1, 2, 3]), "tie": st.sampled_from([None, "", "a"]), "n": st.sampled_from([None, 0, 3, 4])}
-texts = st.sampled_from([None, "", "x", "absent"])
-row = st.fixed_dictionaries({KEY: keys, **values, "s": texts, "_hoodie_is_deleted": st.sampled_from([None, False, False, True])})
+strings = st.sampled_from([None, "", "x", "absent"])
+row = st.fixed_dictionaries({KEY: keys, **values, "s": strings, "_hoodie_is_deleted": st.sampled_from([None, False, False, True])})
 unmarked = row.map(lambda entry: entry | {"_hoodie_is_deleted": None})
 kinds = st.sampled_from([BlockType.AVRO, BlockType.PARQUET, BlockType.HFILE])
 subsets = st.sampled_from([None, None, ("ts", "tie", "n"), ("ts", "tie", "s"), ("n",), ("ts", "tie", "n", "s")])
@@ -106,7 +106,7 @@ def versions_of(block: Block, mode: MergeMode) -> list[tuple[str, RecordVersion]
     for entry in block.rows:
         given_row = whole(entry, block.columns)
         dies = bool(given_row["_hoodie_is_deleted"])
-        ordering = tuple(given_row[name] if present is None or name in present else NOT_BROUGHT for name in compared)
+        ordering = tuple(given_row[name] if present is None or name in present else ABSENT for name in compared)
         result.append((entry[KEY], RecordVersion(given_row, ordering, dies, dies and mode is COMMIT, present)))
     return result
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pyhudi.merge.apply_rule import NOT_BROUGHT, RecordVersion, applied
+from pyhudi.merge.apply_rule import ABSENT, RecordVersion, applied
 from pyhudi.merge.partial_update import Gaps, Record
 from pyhudi.spec.table.merge_mode import MergeMode
 from pyhudi.spec.table.payload_class import PartialMode
@@ -44,7 +44,7 @@ def test_a_partial_record_keeps_what_it_does_not_bring_and_its_nulls_count() -> 
 
 
 def test_a_partial_record_without_ordering_value_takes_effect() -> None:
-    partial = RecordVersion({"ts": None, "n": 2}, (NOT_BROUGHT,), held=frozenset({"n"}))
+    partial = RecordVersion({"ts": None, "n": 2}, (ABSENT,), held=frozenset({"n"}))
     assert applied(version(5, n=1), partial, EVENT) == RecordVersion({"ts": 5, "n": 2}, (5,))
 
 

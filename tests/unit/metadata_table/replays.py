@@ -47,11 +47,11 @@ def record(storage: Storage, instant: Instant, max_delta_commits: int = 10, log_
     config = TableConfig(load_properties(storage))
     timeline = timeline_of(storage)
     before = max((one.requested for one in timeline.instants if one.requested < instant.requested), default="")
-    own = open_writer_table(storage, sources())
-    assert own is not None
+    mdt = open_writer_table(storage, sources())
+    assert mdt is not None
     view = FileSystemView(storage, config, timeline.requested_by(before))
     settings = MetadataSettings(max_delta_commits=max_delta_commits, log_compaction_blocks=log_compaction_blocks)
-    in_step = MetadataSync(storage, config, view, own, settings)
+    in_step = MetadataSync(storage, config, view, mdt, settings)
     if instant.action is Action.CLEAN:
         metadata = decode(instant.action, instant.state, read_bytes(storage, config, instant))
         assert isinstance(metadata, CleanMetadata)

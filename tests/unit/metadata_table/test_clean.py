@@ -22,9 +22,9 @@ LIMIT = "hoodie.metadata.compact.max.delta.commits"
 
 
 def opened(storage: MemoryStorage) -> MetadataWriterTable:
-    own = open_writer_table(storage, sources())
-    assert own is not None
-    return own
+    mdt = open_writer_table(storage, sources())
+    assert mdt is not None
+    return mdt
 
 
 def table_under_compaction() -> MemoryStorage:
@@ -33,15 +33,15 @@ def table_under_compaction() -> MemoryStorage:
     table = make_table(storage, partition_by=["city"], options={"hoodie.write.table.version": "6"})
     table.upsert([ride(0)], {LIMIT: "3"})
     written = [table.upsert([ride(number)], {LIMIT: "30"}).instant for number in range(AFTER_COMPACTION)]
-    own = opened(storage)
-    assert sum(instant.action is Action.COMMIT for instant in own.timeline.completed()) == 1
-    (slice_,) = own.slices("files")
+    mdt = opened(storage)
+    assert sum(instant.action is Action.COMMIT for instant in mdt.timeline.completed()) == 1
+    (slice_,) = mdt.slices("files")
     plan = CompactionPlan((operation_of(slice_, 0),), extra={}, preserve_meta_columns=False, missing_partitions=())
     planned = str(int(str(written[-1])) - 1)
-    own.writer.request(Action.COMPACTION, planned, encode_compaction_plan(plan, sync=b"0" * 16))
+    mdt.writer.request(Action.COMPACTION, planned, encode_compaction_plan(plan, sync=b"0" * 16))
     newest = slice_.logs[-1].path
-    with own.storage.open_input(newest) as source:  # as writers of version 6 name it that know the plan
-        own.storage.create(newest.replace(slice_.base_instant, planned), source.read())
+    with mdt.storage.open_input(newest) as source:  # as writers of version 6 name it that know the plan
+        mdt.storage.create(newest.replace(slice_.base_instant, planned), source.read())
     return storage
 
 

@@ -61,10 +61,10 @@ def last_of(stored: Storage) -> Instant:
 
 def in_step(storage: Storage) -> MetadataSync:
     recover_properties(storage)
-    own = open_writer_table(storage, sources(StoppedClock()))
-    assert own is not None
+    mdt = open_writer_table(storage, sources(StoppedClock()))
+    assert mdt is not None
     config = TableConfig(load_properties(storage))
-    return MetadataSync(storage, config, FileSystemView(storage, config, timeline_of(storage)), own)
+    return MetadataSync(storage, config, FileSystemView(storage, config, timeline_of(storage)), mdt)
 
 
 def record_last(stored: Storage, storage: Storage) -> None:
@@ -112,7 +112,7 @@ def test_record_that_was_cut_is_not_seen_and_is_taken_back(stored, before_last, 
     assert before != after
     for run in cuts(lambda storage: record_last(stored, storage), before_last):
         check_unseen(run, before)
-        roll_back(in_step(run.storage).own, last.requested, ROLLBACK_TIME)
+        roll_back(in_step(run.storage).mdt, last.requested, ROLLBACK_TIME)
         assert contents(run.storage) == before, run.point
         record_last(stored, run.storage)
         complete_last(stored, run.storage)
@@ -125,19 +125,19 @@ def test_record_of_a_write_without_rollback_is_thrown_away_by_the_next_writer(st
     for run in cuts(lambda storage: record_last(stored, storage), before_last):
         for state in (State.INFLIGHT, State.REQUESTED):
             run.storage.delete(completed_file(stored, replace(last, state=state, completed=None)))
-        pending = [one for one in in_step(run.storage).own.timeline.pending() if one.action is InstantAction.DELTA_COMMIT]
+        pending = [one for one in in_step(run.storage).mdt.timeline.pending() if one.action is InstantAction.DELTA_COMMIT]
         if pending:
             prepared(run.storage, timeline_of(run.storage))
             assert contents(run.storage) == before, run.point
-            assert in_step(run.storage).own.timeline.pending() == (), run.point
+            assert in_step(run.storage).mdt.timeline.pending() == (), run.point
 
 
 def test_rollback_that_was_cut_is_done_by_the_next_writer(stored, before_last, recorded) -> None:
     before, last = contents(before_last), last_of(stored)
-    for run in cuts(lambda storage: roll_back(in_step(storage).own, last.requested, ROLLBACK_TIME), recorded):
-        roll_back(in_step(run.storage).own, last.requested, ROLLBACK_TIME)
+    for run in cuts(lambda storage: roll_back(in_step(storage).mdt, last.requested, ROLLBACK_TIME), recorded):
+        roll_back(in_step(run.storage).mdt, last.requested, ROLLBACK_TIME)
         assert contents(run.storage) == before, run.point
-        timeline = in_step(run.storage).own.timeline
+        timeline = in_step(run.storage).mdt.timeline
         assert timeline.pending() == (), run.point
         assert timeline.find(last.requested) == (), run.point
 
@@ -155,7 +155,7 @@ def test_compaction_that_was_cut_loses_nothing_and_is_done_again(stored, recorde
         assert contents(run.storage) == records, run.point
         compact(run.storage)
         assert contents(run.storage) == records, run.point
-        assert in_step(run.storage).own.timeline.pending() == (), run.point
+        assert in_step(run.storage).mdt.timeline.pending() == (), run.point
 
 
 def test_log_compaction_that_was_cut_loses_nothing_and_is_done_again(stored, recorded) -> None:
@@ -171,8 +171,8 @@ def test_log_compaction_that_was_cut_loses_nothing_and_is_done_again(stored, rec
         assert contents(run.storage) == records, run.point
         join(run.storage)
         assert contents(run.storage) == records, run.point
-        timeline = in_step(run.storage).own.timeline
+        timeline = in_step(run.storage).mdt.timeline
         assert timeline.pending() == (), run.point
         assert len([one for one in timeline.completed() if one.requested in timeline.log_compactions]) == 1, run.point
-        files = {log.name for slice_ in in_step(run.storage).own.slices("files") for log in slice_.logs}
+        files = {log.name for slice_ in in_step(run.storage).mdt.slices("files") for log in slice_.logs}
         assert len(files) == 3, run.point  # that of the build, that of the commit, and the one that joins them

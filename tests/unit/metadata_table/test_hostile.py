@@ -38,9 +38,9 @@ def storage() -> MemoryStorage:
 
 def forge(storage: MemoryStorage, **records: FileList | RecordLocation) -> None:
     """Put records of our own into the partition `files`, under an instant that is long complete."""
-    own = open_writer_table(storage, sources())
-    assert own is not None
-    write_changes(own, own.next_time(), {"files": Changes(records)})
+    mdt = open_writer_table(storage, sources())
+    assert mdt is not None
+    write_changes(mdt, mdt.next_time(), {"files": Changes(records)})
 
 
 @pytest.mark.parametrize("name", ["../x.parquet", "a/b.parquet", "..", ".", "", "c:\\x.parquet"])
@@ -93,9 +93,9 @@ def test_definitions_that_are_gone_or_damaged_are_refused(storage) -> None:
 
 
 def test_metadata_table_of_another_version_is_refused(storage) -> None:
-    own = open_writer_table(storage, sources())
-    assert own is not None
-    store_properties(own.storage, {"hoodie.table.version": "8"}, sources().clock.now())
+    mdt = open_writer_table(storage, sources())
+    assert mdt is not None
+    store_properties(mdt.storage, {"hoodie.table.version": "8"}, sources().clock.now())
     with pytest.raises(CorruptTableError, match="version 8"):
         metadata_table(storage)
 
@@ -176,9 +176,9 @@ def test_damaged_block_of_a_committed_log_file_is_refused(storage) -> None:
 def test_file_replaced_by_another_of_its_name_and_size_is_read_anew(storage) -> None:
     other = storage.copy()
     for table, name in ((storage, "a.parquet"), (other, "b.parquet")):
-        own = open_writer_table(table, sources(StoppedClock()))
-        assert own is not None
-        write_changes(own, own.next_time(), {"files": Changes({"oslo": FileList(RecordType.FILES, {name: FileEntry(7)})})})
+        mdt = open_writer_table(table, sources(StoppedClock()))
+        assert mdt is not None
+        write_changes(mdt, mdt.next_time(), {"files": Changes({"oslo": FileList(RecordType.FILES, {name: FileEntry(7)})})})
     logs = [max(status.path for status in table.list(f"{FOLDER}/files") if ".log." in status.path) for table in (storage, other)]
     before, after = storage.read(logs[0]), other.read(logs[1])
     assert logs[0] == logs[1]

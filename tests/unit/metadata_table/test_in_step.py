@@ -105,9 +105,9 @@ def test_compaction_changes_no_record(tmp_path) -> None:
     storage = table_of("cow/v9_txns_simple_nometa", tmp_path)
     replay(storage)
     before = contents(storage)
-    own = open_writer_table(storage, sources())
-    assert own is not None
-    after = compact_if_due(own, max_delta_commits=1)
+    mdt = open_writer_table(storage, sources())
+    assert mdt is not None
+    after = compact_if_due(mdt, max_delta_commits=1)
     assert after.timeline.completed()[-1].action is Action.COMMIT
     assert all(not slice_.logs for name in before for slice_ in after.slices(name))
     assert contents(storage) == before
@@ -116,9 +116,9 @@ def test_compaction_changes_no_record(tmp_path) -> None:
 def test_compaction_waits_for_enough_delta_commits(tmp_path) -> None:
     storage = table_of("cow/v9_txns_simple_nometa", tmp_path)
     prepared(storage, timeline_of(storage))
-    own = open_writer_table(storage, sources())
-    assert own is not None
-    assert compact_if_due(own, max_delta_commits=4) is own  # three partitions were built by a delta commit each
+    mdt = open_writer_table(storage, sources())
+    assert mdt is not None
+    assert compact_if_due(mdt, max_delta_commits=4) is mdt  # three partitions were built by a delta commit each
 
 
 def test_rolled_back_commit_leaves_no_trace(tmp_path) -> None:
@@ -128,14 +128,14 @@ def test_rolled_back_commit_leaves_no_trace(tmp_path) -> None:
     before = contents(storage)
     record_commit(in_step, last.requested, read_commit(storage, in_step.config, last))
     assert contents(storage) != before
-    own = open_writer_table(storage, sources())
-    assert own is not None
-    time = own.next_time()
+    mdt = open_writer_table(storage, sources())
+    assert mdt is not None
+    time = mdt.next_time()
     for _ in range(2):  # a rollback that is repeated finds nothing to do
-        roll_back(own.reloaded(), last.requested, time)
+        roll_back(mdt.reloaded(), last.requested, time)
     assert contents(storage) == before
     assert not any(last.requested in file.name for file in storage.list(f"{FOLDER}/files"))
-    assert [one.action for one in own.reloaded().timeline.completed()][-1] is Action.ROLLBACK
+    assert [one.action for one in mdt.reloaded().timeline.completed()][-1] is Action.ROLLBACK
 
 
 def test_commit_that_the_table_has_not_completed_is_not_seen(tmp_path) -> None:

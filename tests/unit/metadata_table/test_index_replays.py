@@ -65,8 +65,8 @@ def test_compaction_of_an_index_with_many_blocks_keeps_each_record(tmp_path, mon
     prepared(storage, timeline.requested_by(before.requested))
     record(storage, last)
     expected = indexes(storage)
-    own = open_writer_table(storage, sources())
-    assert own is not None
-    assert any(slice_.logs and slice_.base for slice_ in own.slices(RECORD_INDEX))
-    compact_if_due(own, max_delta_commits=1)
+    mdt = open_writer_table(storage, sources())
+    assert mdt is not None
+    assert any(slice_.logs and slice_.base for slice_ in mdt.slices(RECORD_INDEX))
+    compact_if_due(mdt, max_delta_commits=1)
     assert indexes(storage) == expected

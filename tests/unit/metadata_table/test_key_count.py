@@ -21,7 +21,7 @@ SCHEMA = pa.schema({"id": pa.string(), "v": pa.int64()})
 
 
 class Keys:
-    """Stands for an HFile: its keys."""
+    """MarkLive for an HFile: its keys."""
 
     def __init__(self, rows: list[bytes]) -> None:
         self.rows = rows

@@ -59,16 +59,16 @@ def change(table: HudiTable, options: dict[str, str]) -> None:
 
 
 def own_of(table: HudiTable) -> MetadataWriterTable:
-    own = open_writer_table(table.storage, sources())
-    assert own is not None
-    return own
+    mdt = open_writer_table(table.storage, sources())
+    assert mdt is not None
+    return mdt
 
 
-def joined_parts(own: MetadataWriterTable) -> dict[FileGroupId, set[str]]:
+def joined_parts(mdt: MetadataWriterTable) -> dict[FileGroupId, set[str]]:
     """The instants whose blocks a log compaction stands for, by file group: readers pass over them."""
     result = {}
-    for slice_ in (slice_ for partition, _ in walk_partitions(own.storage) for slice_ in own.slices(partition)):
-        blocks = SliceReader(own.storage, slice_, own.timeline).blocks()
+    for slice_ in (slice_ for partition, _ in walk_partitions(mdt.storage) for slice_ in mdt.slices(partition)):
+        blocks = SliceReader(mdt.storage, slice_, mdt.timeline).blocks()
         if parts := {instant for block in blocks for instant in block.header.replaces}:
             assert parts.isdisjoint(block.header.instant for block in blocks)
             result[slice_.group] = parts
@@ -83,9 +83,9 @@ def log_compacted(table: HudiTable) -> MetadataWriterTable:
 def test_joined_file_says_what_its_parts_said(version, table_type) -> None:
     table = written(version, table_type)
     before = contents(table.storage)
-    own = log_compacted(table)
+    mdt = log_compacted(table)
     assert contents(table.storage) == before
-    parts = joined_parts(own)
+    parts = joined_parts(mdt)
     of_files = {"column_stats"} if table_type == "COPY_ON_WRITE" else set()  # those of log files are few
     assert {group.partition_path for group in parts} >= {"files", "record_index"} | of_files
     change(table, SEVERAL)
@@ -118,32 +118,32 @@ def test_instant_and_plan_are_those_of_apache_hudi(version) -> None:
     table = written(version)
     newest = max(log.name.instant for slice_ in own_of(table).slices("files") for log in slice_.logs)
     last = max(one.requested for one in own_of(table).timeline.completed() if one.action is Action.DELTA_COMMIT)
-    own = log_compacted(table)
-    (requested,) = own.timeline.log_compactions
+    mdt = log_compacted(table)
+    (requested,) = mdt.timeline.log_compactions
     assert requested == (f"{last}005" if version == "6" else following(newest))
-    plan = read_action(own.storage, own.config, Instant(requested, Action.LOG_COMPACTION, State.REQUESTED))
+    plan = read_action(mdt.storage, mdt.config, Instant(requested, Action.LOG_COMPACTION, State.REQUESTED))
     assert isinstance(plan, CompactionPlan)
     assert plan.strategy == LOG_COMPACTION_STRATEGY
     assert plan.operations is not None
     assert {operation.partition_path for operation in plan.operations} >= {"files", "record_index", "column_stats"}
-    done = read_action(own.storage, own.config, own.timeline.find(requested)[0])
+    done = read_action(mdt.storage, mdt.config, mdt.timeline.find(requested)[0])
     assert (done.operation, done.compacted) == ("LOG_COMPACT", True)
 
 
 def test_nothing_is_joined_twice_or_too_early() -> None:
     table = written("9")
-    own = log_compacted(table)
-    assert log_compacted(table).timeline == own.timeline
+    mdt = log_compacted(table)
+    assert log_compacted(table).timeline == mdt.timeline
     table.upsert([ride(20)], SEVERAL)
-    assert log_compacted(table).timeline.log_compactions == own.timeline.log_compactions
+    assert log_compacted(table).timeline.log_compactions == mdt.timeline.log_compactions
     table.upsert([ride(21)], SEVERAL)
     assert len(log_compacted(table).timeline.log_compactions) == 2
 
 
 def test_partitions_that_are_being_built_are_left_alone() -> None:
     table = written("9")
-    own = log_compact_if_due(own_of(table), timeline_of(table.storage), 2, ("record_index", "files"))
-    joined = {group.partition_path for group in joined_parts(own)}
+    mdt = log_compact_if_due(own_of(table), timeline_of(table.storage), 2, ("record_index", "files"))
+    joined = {group.partition_path for group in joined_parts(mdt)}
     assert joined == {"column_stats", "partition_stats", "bloom_filters", "secondary_index_by_value", "expr_index_by_at"}
 
 
@@ -154,13 +154,13 @@ def test_action_that_was_pending_applies_after_what_came_before_it_and_before_wh
     change(table, SEVERAL)
     (planned,) = table.services.compact(mode="schedule", options={"hoodie.compact.inline.max.delta.commits": "1"})
     change(table, SEVERAL)
-    own = log_compacted(table)
+    mdt = log_compacted(table)
     if version == "6":
-        assert not own.timeline.log_compactions
+        assert not mdt.timeline.log_compactions
         return
-    parts = set().union(*joined_parts(own).values())
+    parts = set().union(*joined_parts(mdt).values())
     assert len(parts) > 3
-    assert max(own.timeline.log_compactions) < str(planned.instant)
+    assert max(mdt.timeline.log_compactions) < str(planned.instant)
     assert max(parts) < str(planned.instant)
     table.services.compact(mode="execute")
     after = contents(table.storage)
@@ -177,9 +177,9 @@ def test_commit_whose_records_were_joined_is_not_rolled_back_there_but_all_is_bu
     rows = rows_of(table)
     table.upsert([ride(30, "rome")], SEVERAL)
     last = timeline_of(table.storage).data_instants()[-1]
-    own = log_compacted(table)
+    mdt = log_compacted(table)
     with pytest.raises(CorruptTableError, match=f"{last.requested} cannot be rolled back"):
-        roll_back(own, last.requested, "20991231000000000")
+        roll_back(mdt, last.requested, "20991231000000000")
     table.storage.delete(instant_path(TableConfig(load_properties(table.storage)), last))
     assert rows_of(table) == rows
     table.upsert([ride(31, "rome")], SEVERAL)
@@ -196,7 +196,7 @@ def test_table_that_apache_hudi_log_compacted_is_read_and_gone_on_with(tmp_path)
         assert table.inspect.health().to_pylist() == []
         metadata = metadata_table(storage)
         assert not metadata.is_ahead
-        found = metadata.record_places([key for key, _ in metadata.partition("record_index").scan()])
+        found = metadata.record_locations([key for key, _ in metadata.partition("record_index").scan()])
         assert {(key, index.partition_path, index.file_id) for key, indices in found.items() for index in indices} == placed(table)
         table.delete(where="amount = 8", options=JOINED)
         table.upsert([{"id": "trip-3", "city": "oslo", "amount": 99, "price": 1.0}], JOINED)

@@ -57,9 +57,9 @@ def written(version: str) -> MemoryStorage:
 
 def newest_stated(storage: MemoryStorage, partition: str) -> str:
     """The last file that a commit of the metadata table wrote to a partition."""
-    own = FolderStorage(storage, FOLDER)
-    config = TableConfig(load_properties(own))
-    files = stated_files(own, config, load_full_timeline(own, config))[partition]
+    mdt = FolderStorage(storage, FOLDER)
+    config = TableConfig(load_properties(mdt))
+    files = stated_files(mdt, config, load_full_timeline(mdt, config))[partition]
     return f"{FOLDER}/{partition}/{max((one for some in files.values() for one in some), key=lambda one: one.commit).name}"
 
 

@@ -30,9 +30,9 @@ def table(tmp_path: Path) -> HudiTable:
 
 
 def forge(storage: Storage, partition: str, records: dict[str, MetadataRecord]) -> None:
-    own = open_writer_table(storage, sources())
-    assert own is not None
-    write_changes(own, own.next_time(), {partition: Changes(records)})
+    mdt = open_writer_table(storage, sources())
+    assert mdt is not None
+    write_changes(mdt, mdt.next_time(), {partition: Changes(records)})
 
 
 def checks(table: HudiTable) -> list[str]:
@@ -79,8 +79,8 @@ def test_listed_file_that_is_gone_is_found(table) -> None:
     [("column_stats", "column statistics are those of the file"), ("partition_stats", "partition statistics hold all rows")],
 )
 def test_statistics_that_would_hide_rows_are_found(table, partition, check) -> None:
-    own = metadata_table(table.storage)
-    matches = {key: record for key, record in own.partition(partition).scan() if isinstance(record, ColumnStats)}
+    mdt = metadata_table(table.storage)
+    matches = {key: record for key, record in mdt.partition(partition).scan() if isinstance(record, ColumnStats)}
     key, stats = next((key, one) for key, one in matches.items() if one.column == "value" and one.maximum == 40)
     forge(table.storage, partition, {key: replace(stats, maximum=39, is_tight_bound=True)})
     assert checks(table) == [check]

@@ -54,7 +54,7 @@ def test_bloom_filters_are_those_of_the_footers(fixture_table: Fixture, name: st
 def test_record_index_holds_each_row_where_it_is(fixture_table: Fixture, name: str) -> None:
     path = fixture_table(name)
     metadata, rows = opened(path)[3], placed(HudiTable.open(path))
-    found = metadata.record_places([key for key, _ in metadata.partition("record_index").scan()])
+    found = metadata.record_locations([key for key, _ in metadata.partition("record_index").scan()])
     assert {(key, index.partition_path, index.file_id) for key, indices in found.items() for index in indices} == rows
 
 

@@ -49,7 +49,7 @@ def second(table: HudiTable) -> None:
     table.delete(where="id in ('k010', 'k040')", options=FAST)
 
 
-def beside(monkeypatch: pytest.MonkeyPatch, before: Change, after: Change, table: HudiTable) -> None:
+def concurrent_instants(monkeypatch: pytest.MonkeyPatch, before: Change, after: Change, table: HudiTable) -> None:
     """Has writers commit while builds run: after the start, and once all is written."""
     write = run._write
 
@@ -90,7 +90,7 @@ def indexed(tmp_path: Path, kind: str) -> HudiTable:
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_writers_commit_while_an_index_is_built_is_in_it(tmp_path, monkeypatch, kind) -> None:
     table = indexed(tmp_path, kind)
-    beside(monkeypatch, first, second, table)
+    concurrent_instants(monkeypatch, first, second, table)
     assert table.services.index("by_name", "name").built == ("record_index", NAME)
     check(table)
     monkeypatch.undo()
@@ -112,7 +112,9 @@ def test_partition_statistics_are_built_by_name_beside_writers(tmp_path, monkeyp
     needed = (*(("column_stats",) if dropped == "column_stats" else ()), "partition_stats")
     assert table.services.index("partition_stats", dry_run=True).built == needed
     left = {"hoodie.metadata.index.async": "true", **FAST}
-    beside(monkeypatch, lambda table: table.upsert(rows(0, 6, ts=50), left), lambda table: table.delete(where="id > 'k015'"), table)
+    concurrent_instants(
+        monkeypatch, lambda table: table.upsert(rows(0, 6, ts=50), left), lambda table: table.delete(where="id > 'k015'"), table
+    )
     done = table.services.index("partition_stats")
     monkeypatch.undo()
     assert done.built == needed
@@ -149,7 +151,7 @@ def test_partition_statistics_that_cannot_be_are_refused_by_name(kind, version, 
 @pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
 def test_record_index_by_partition_is_built_beside_writers(tmp_path, monkeypatch, kind) -> None:
     table = indexed(tmp_path, kind)
-    beside(monkeypatch, first, second, table)
+    concurrent_instants(monkeypatch, first, second, table)
     table.services.index("record_index", "id", options={"isPartitioned": "true"})
     check(table)
 
@@ -158,7 +160,7 @@ def test_column_statistics_are_built_beside_writers(tmp_path, monkeypatch) -> No
     table = new_table(tmp_path, "COPY_ON_WRITE")
     without = FAST | {"hoodie.metadata.index.column.stats.enable": "false"}
     table.insert(rows(0, 20), without)
-    beside(
+    concurrent_instants(
         monkeypatch, lambda one: one.upsert(rows(0, 6, ts=50), without), lambda one: one.insert(rows(30, 32, city="new"), without), table
     )
     assert table.services.index("column_stats").built == ("column_stats",)
@@ -270,7 +272,9 @@ def test_two_builds_at_once_are_refused(tmp_path) -> None:
 
 def test_build_whose_metadata_table_was_dropped_meanwhile_is_not_completed(tmp_path, monkeypatch) -> None:
     table = indexed(tmp_path, "COPY_ON_WRITE")
-    beside(monkeypatch, lambda one: one.upsert(rows(0, 2), {"hoodie.metadata.enable": "false"}), lambda one: one.upsert(rows(0, 3)), table)
+    concurrent_instants(
+        monkeypatch, lambda one: one.upsert(rows(0, 2), {"hoodie.metadata.enable": "false"}), lambda one: one.upsert(rows(0, 3)), table
+    )
     with pytest.raises(ConflictError, match="built anew"):
         table.services.index("by_name", "name")
     assert problems(table) == []
@@ -286,7 +290,7 @@ def test_files_of_a_build_whose_partition_somebody_else_built_meanwhile_go(tmp_p
         with locked_table(one.storage, 1, SystemClock(), SystemIds()) as found:
             prepare_metadata_table(found, table_schema(one.storage, found.config, found.timeline).avro_json, prepared)
 
-    beside(monkeypatch, built_by_another, lambda _: None, table)
+    concurrent_instants(monkeypatch, built_by_another, lambda _: None, table)
     with pytest.raises(ConflictError):
         table.services.index("record_index")
     times = {file.name.rpartition("_")[2] for file in table.storage.list(".hoodie/metadata/record_index") if file.name.endswith(".hfile")}

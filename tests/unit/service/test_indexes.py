@@ -60,7 +60,7 @@ def file_id(name: str) -> str:
 def check(table: HudiTable) -> None:
     """The indexes say what the rows say."""
     metadata = opened(table)
-    indices = metadata.record_places([key for key, *_ in placed(table)] + ["k004", "no such key"])
+    indices = metadata.record_locations([key for key, *_ in placed(table)] + ["k004", "no such key"])
     assert {(key, index.partition_path, index.file_id) for key, found in indices.items() for index in found} == placed(table)
     if "secondary_index_by_name" in metadata.partitions:
         pairs = {split_secondary_key(key) for key, _ in metadata.partition("secondary_index_by_name").scan()}
@@ -103,7 +103,7 @@ def test_record_index_by_partition_follows_every_change(tmp_path, kind) -> None:
     check(table)
     change(table)
     table.insert(rows(0, 2, city="c2"))
-    assert {index.partition_path for index in opened(table).record_places(["k000"])["k000"]} >= {"c2"}
+    assert {index.partition_path for index in opened(table).record_locations(["k000"])["k000"]} >= {"c2"}
     with pytest.raises(UnsupportedError, match="say in which"):
         opened(table).lookup_record_keys(["k000"])
 
@@ -253,7 +253,7 @@ def test_deleting_one_of_two_records_of_a_key_leaves_the_others_place(tmp_path, 
     table.insert(rows(0, 4))
     table.insert(rows(0, 2, city="c2"))
     table.delete(where="city <> 'c2' AND id = 'k000'")
-    assert {key: {index.partition_path for index in found} for key, found in opened(table).record_places(["k000", "k001"]).items()} == {
+    assert {key: {index.partition_path for index in found} for key, found in opened(table).record_locations(["k000", "k001"]).items()} == {
         "k000": {"c2"},
         "k001": {"c2"},
     }

@@ -10,16 +10,16 @@ from pyhudi.errors import UsageError
 from pyhudi.sql.text.tokens import find_word, name_at, name_part, quote, slice_text, split, tokenize
 
 
-def texts(sql: str) -> list[str]:
+def strings(sql: str) -> list[str]:
     return [token.text for token in tokenize(sql)]
 
 
 def test_comments_and_white_space_are_left_out():
-    assert texts("SELECT -- one\n a /* two /* nested */ still */ , b") == ["SELECT", "a", ",", "b"]
+    assert strings("SELECT -- one\n a /* two /* nested */ still */ , b") == ["SELECT", "a", ",", "b"]
 
 
 def test_a_hint_is_part_of_the_statement():
-    assert texts("SELECT /*+ BROADCAST(t) */ 1")[1:4] == ["/", "*", "+"]
+    assert strings("SELECT /*+ BROADCAST(t) */ 1")[1:4] == ["/", "*", "+"]
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def test_a_hint_is_part_of_the_statement():
     ["'it''s'", r"'it\'s'", '"WHERE"', "'-- no comment'", "'/* none */'", "r'C:\\'", "`a``b`", "'line\nbreak'"],
 )
 def test_a_quoted_text_is_one_token(literal):
-    assert texts(f"a = {literal}, b") == ["a", "=", literal, ",", "b"]
+    assert strings(f"a = {literal}, b") == ["a", "=", literal, ",", "b"]
 
 
 @pytest.mark.parametrize("text", ["SELECT 'open", "SELECT `open", "SELECT /* open"])
@@ -37,7 +37,7 @@ def test_an_open_quote_or_comment_is_a_usage_error(text):
 
 
 def test_a_trailing_semicolon_is_not_part_of_the_statement():
-    assert texts("SELECT 1 ; ;") == ["SELECT", "1"]
+    assert strings("SELECT 1 ; ;") == ["SELECT", "1"]
 
 
 def test_a_word_inside_brackets_or_quotes_is_not_found():

@@ -16,7 +16,7 @@ from pyhudi.table.hudi_table import HudiTable
 from pyhudi.timeline.clock import SystemClock
 from pyhudi.timeline.instant_details import read_commit
 from pyhudi.timeline.load_timeline import load_timeline
-from pyhudi.write.input.alter_columns import AddColumn, altered
+from pyhudi.write.input.alter_columns import AddColumn, apply_changes
 from pyhudi.write.input.prepare_rows import TableSchema
 from tests.unit.table.tables import make_table, ride, rows_of
 
@@ -103,7 +103,7 @@ def test_a_column_that_paths_would_turn_into_text_is_refused(kind: pa.DataType) 
 def test_alter_is_refused_and_a_write_adds_the_column() -> None:
     table = make_table(partition_by=["city"], options=DROP)
     with pytest.raises(UnsupportedError, match="A write that brings a new column adds it"):
-        altered(TableSchema(table.schema, ""), [AddColumn(("more",), pa.int64())], table.config, schema_on_read=False)
+        apply_changes(TableSchema(table.schema, ""), [AddColumn(("more",), pa.int64())], table.config, schema_on_read=False)
 
 
 def nowhere(number: int) -> dict[str, Any]:

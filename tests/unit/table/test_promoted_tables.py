@@ -20,7 +20,7 @@ WITH_LOGS = [name for name in NAMES if name.startswith("merge_on_read")]
 FixtureTable = Callable[[str], Path]
 
 
-def texts(rows: pa.Table, *without: str) -> list[str]:
+def strings(rows: pa.Table, *without: str) -> list[str]:
     """Rows in the order of their keys, as texts: NaN is NaN, and the sign of zero counts."""
     ordered = rows.sort_by("id").drop_columns([name for name in rows.column_names if name in without])
     return list(map(repr, ordered.to_pylist()))
@@ -34,13 +34,13 @@ def of_apache_hudi(path: Path, kind: str) -> pa.Table:
 def test_rows_are_those_of_apache_hudi(name: str, fixture_table: FixtureTable) -> None:
     path = fixture_table(f"promoted/{name}")
     expected = of_apache_hudi(path, "snapshot" if name in WITH_LOGS else "expected")
-    assert texts(HudiTable.open(path).to_arrow(meta_columns=True)) == texts(expected)
+    assert strings(HudiTable.open(path).to_arrow(meta_columns=True)) == strings(expected)
 
 
 @pytest.mark.parametrize("name", WITH_LOGS)
 def test_rows_of_base_files_are_those_of_apache_hudi(name: str, fixture_table: FixtureTable) -> None:
     path = fixture_table(f"promoted/{name}")
-    assert texts(HudiTable.open(path).to_arrow(mode="read_optimized", meta_columns=True)) == texts(of_apache_hudi(path, "expected"))
+    assert strings(HudiTable.open(path).to_arrow(mode="read_optimized", meta_columns=True)) == strings(of_apache_hudi(path, "expected"))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -82,4 +82,4 @@ def test_rewritten_rows_keep_their_values(name: str, fixture_table: FixtureTable
     else:
         table.upsert(before.slice(0, 1), options)
     assert len({row["_hoodie_file_name"] for row in table.to_arrow(meta_columns=True).to_pylist()}) <= 2
-    assert texts(HudiTable.open(path).to_arrow()) == texts(before)
+    assert strings(HudiTable.open(path).to_arrow()) == strings(before)

@@ -19,7 +19,7 @@ from pyhudi.spec.table.merge_mode import MergeMode
 from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.write.input.prepare_rows import TableSchema, keyed_rows, record_context
 from pyhudi.write.input.split_by_partition import split_by_partition
-from pyhudi.write.tagging.global_index_routing import HITS, LATE, SLICE, STANDS, WINS, evaluate_hits, routed
+from pyhudi.write.tagging.global_index_routing import HITS, IS_LIVE, LATE, SLICE, WINS, evaluate_hits, route_rows
 from tests.unit.table.tables import make_table, ride
 
 LEFT = {"hoodie.compact.inline": "false", "hoodie.parquet.small.file.limit": "0"}
@@ -50,7 +50,7 @@ def test_every_row_goes_where_the_index_sends_it(lookup: Lookup, move: bool, ord
     keyed = keyed_rows(data, lookup.context.schema, lookup.view.config, "20260101000000000")
     parts = split_by_partition(keyed)
     expected, late = flat(index.tag(parts, lookup))
-    found = routed(index, with_hits(index, parts, lookup), pieces_of(lookup), positions=positions).to_pylist()
+    found = route_rows(index, with_hits(index, parts, lookup), pieces_of(lookup), positions=positions).to_pylist()
     routes = {(one[RECORD_KEY], one[PARTITION_PATH], one[FILE_ID_COLUMN], one[DELETE_COLUMN], one[POSITION_COLUMN]) for one in found}
     assert {route for route in routes if route[0] is not None} == expected
     assert sum(one[LATE] for one in found) == late
@@ -71,7 +71,7 @@ def with_hits(index: GlobalIndex, parts: list[PartitionRows], lookup: Lookup) ->
     by_key: dict[str, list[dict[str, object]]] = {}
     for answer in pa.concat_tables(answers).to_pylist():
         by_key.setdefault(answer.pop(RECORD_KEY), []).append(answer)
-    kind = pa.list_(pa.struct([(SLICE, pa.int32()), (POSITION_COLUMN, pa.int64()), (STANDS, pa.bool_()), (WINS, pa.bool_())]))
+    kind = pa.list_(pa.struct([(SLICE, pa.int32()), (POSITION_COLUMN, pa.int64()), (IS_LIVE, pa.bool_()), (WINS, pa.bool_())]))
     tables = [
         pa.table(
             {

@@ -38,7 +38,7 @@ def decode_compaction_plan(data: bytes) -> CompactionPlan:
         version=record["version"],
         strategy=_strategy(record["strategy"], "compactorClassName"),
         preserve_meta_columns=record["preserveHoodieMetadata"],
-        missing_partitions=_texts(record["missingSchedulePartitions"]),
+        missing_partitions=_strings(record["missingSchedulePartitions"]),
     )
 
 
@@ -48,7 +48,7 @@ def _operation(record: Record) -> CompactionOperation:
         file_id=record["fileId"],
         partition_path=record["partitionPath"],
         data_file=record["dataFilePath"],
-        delta_files=_texts(record["deltaFilePaths"]),
+        delta_files=_strings(record["deltaFilePaths"]),
         metrics=record["metrics"],
         bootstrap_file=record["bootstrapFilePath"],
     )
@@ -147,7 +147,7 @@ def _plan(record: Record) -> ClusteringPlan:
         extra=record["extraMetadata"],
         version=record["version"],
         preserve_meta_columns=record["preserveHoodieMetadata"],
-        missing_partitions=_texts(record["missingSchedulePartitions"]),
+        missing_partitions=_strings(record["missingSchedulePartitions"]),
     )
 
 
@@ -167,7 +167,7 @@ def _slice(record: Record) -> ClusteringSlice:
         file_id=record["fileId"],
         partition_path=record["partitionPath"],
         data_file=record["dataFilePath"],
-        delta_files=_texts(record["deltaFilePaths"]),
+        delta_files=_strings(record["deltaFilePaths"]),
         bootstrap_file=record["bootstrapFilePath"],
         version=record["version"],
     )
@@ -207,5 +207,5 @@ def _strategy(record: Record | None, class_field: str) -> Strategy | None:
     return Strategy(record[class_field], record["strategyParams"], record["version"])
 
 
-def _texts(values: Sequence[str] | None) -> tuple[str, ...] | None:
+def _strings(values: Sequence[str] | None) -> tuple[str, ...] | None:
     return None if values is None else tuple(values)

@@ -13,7 +13,7 @@ from pyhudi.codec.avro.avro_record import Record
 from pyhudi.errors import CorruptTableError
 from pyhudi.spec.actions.commit import WriteStat
 
-_TEXTS = {
+_STRINGS = {
     "fileId": "file_id",
     "path": "path",
     "prevCommit": "prev_commit",
@@ -68,7 +68,7 @@ def stat_from(record: object) -> WriteStat:
     """
     if not isinstance(record, dict):
         raise CorruptTableError(f"a write stat is a {type(record).__name__}, expected is an object")
-    fields: dict[str, Any] = {to: _optional(record, name, str) for name, to in _TEXTS.items()}
+    fields: dict[str, Any] = {to: _optional(record, name, str) for name, to in _STRINGS.items()}
     fields |= {to: _optional(record, name, int) or 0 for name, to in _COUNTS.items()}
     fields |= {to: _optional(record, name, int) for name, to in _OPTIONAL_COUNTS.items()}
     logs, cdc = _optional(record, "logFiles", list), _optional(record, "cdcStats", dict)
@@ -84,7 +84,7 @@ def stat_from(record: object) -> WriteStat:
 
 def stat_to_avro(stat: WriteStat) -> Record:
     """Return the record of `HoodieWriteStat`."""
-    record = {name: getattr(stat, of) for name, of in (_TEXTS | _COUNTS | _OPTIONAL_COUNTS).items()}
+    record = {name: getattr(stat, of) for name, of in (_STRINGS | _COUNTS | _OPTIONAL_COUNTS).items()}
     return record | {
         "totalLogFiles": None,
         "logFiles": None if stat.log_files is None else list(stat.log_files),

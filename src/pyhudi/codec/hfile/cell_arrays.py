@@ -74,9 +74,9 @@ class CellArrays(Cells):
         starts: list[int] = self._cell_starts.tolist()
         return starts
 
-    def values(self, places: range) -> tuple[list[int], list[int]]:
+    def values(self, indices: range) -> tuple[list[int], list[int]]:
         """Return the offsets at which the values of a range of cells begin and end."""
-        part = slice(places.start, places.stop)
+        part = slice(indices.start, indices.stop)
         return self._value_starts[part].tolist(), self._value_ends[part].tolist()
 
     def find(self, rows: Sequence[bytes]) -> Iterator[tuple[bytes, bytes]]:
@@ -167,9 +167,9 @@ def _row_sizes(payload: bytes, tails: Numbers, suffix: int) -> Numbers | None:
     return None
 
 
-def _numbers_at(payload: bytes, kind: str, places: Numbers) -> Numbers:
+def _numbers_at(payload: bytes, kind: str, indices: Numbers) -> Numbers:
     """Return the numbers that begin at some bytes of a block."""
     size = np.dtype(kind).itemsize
     every = np.ndarray((len(payload) - size + 1,), kind, payload, 0, (1,))
-    numbers: Numbers = every[places].astype(np.int64)
+    numbers: Numbers = every[indices].astype(np.int64)
     return numbers

@@ -44,7 +44,7 @@ class Cells(ABC):
         """Where each cell begins."""
 
     @abstractmethod
-    def values(self, places: range) -> tuple[list[int], list[int]]:
+    def values(self, indices: range) -> tuple[list[int], list[int]]:
         """Return where the values at some places begin, and where they end."""
 
     def between(self, start: bytes, end: bytes | None) -> range:
@@ -102,9 +102,9 @@ class ListedCells(Cells):
         """The offset of each cell in the payload."""
         return self._starts
 
-    def values(self, places: range) -> tuple[list[int], list[int]]:
+    def values(self, indices: range) -> tuple[list[int], list[int]]:
         """Return the offsets at which the values of a range of cells begin and end."""
-        return self._value_starts[places.start : places.stop], self._value_ends[places.start : places.stop]
+        return self._value_starts[indices.start : indices.stop], self._value_ends[indices.start : indices.stop]
 
 
 def _visited(payload: bytes, suffix: int, what: str) -> tuple[list[bytes], list[int], list[int], list[int]]:

@@ -46,26 +46,26 @@ class CellPart:
         for row, start, end in zip(self.rows, self.value_starts, self.value_ends, strict=True):
             yield row, self.payload[start:end]
 
-    def take(self, places: Sequence[int]) -> CellPart:
+    def take(self, indices: Sequence[int]) -> CellPart:
         """Return the cells at some places."""
         return CellPart(
             self.payload,
-            [self.rows[index] for index in places],
-            [self.value_starts[index] for index in places],
-            [self.value_ends[index] for index in places],
+            [self.rows[index] for index in indices],
+            [self.value_starts[index] for index in indices],
+            [self.value_ends[index] for index in indices],
         )
 
 
 class DataBlock:
     """The cells of one block, found when they are first asked for. `suffix` is the number of bytes behind each value."""
 
-    __slots__ = ("_found", "_payload", "_suffix", "_what")
+    __slots__ = ("_loaded_cells", "_payload", "_suffix", "_what")
 
     def __init__(self, payload: bytes, suffix: int, what: str) -> None:
         self._payload = payload
         self._suffix = suffix
         self._what = what
-        self._found: Cells | None = None
+        self._loaded_cells: Cells | None = None
 
     def __len__(self) -> int:
         """Return the number of cells."""
@@ -116,9 +116,11 @@ class DataBlock:
 
     @property
     def _cells(self) -> Cells:
-        if self._found is None:
-            self._found = cell_arrays(self._payload, self._suffix, self._what) or ListedCells(self._payload, self._suffix, self._what)
-        return self._found
+        if self._loaded_cells is None:
+            self._loaded_cells = cell_arrays(self._payload, self._suffix, self._what) or ListedCells(
+                self._payload, self._suffix, self._what
+            )
+        return self._loaded_cells
 
 
 def row_at(payload: bytes, start: int) -> bytes:

@@ -20,7 +20,7 @@ class DataBlocks:
         self._source = source
         self._codec = codec
         self._suffix = suffix
-        self._kept: LruCache[int, DataBlock] = LruCache(room, lambda block: block.size)
+        self._blocks: LruCache[int, DataBlock] = LruCache(room, lambda block: block.size)
 
     def load(self, entries: Iterable[IndexEntry]) -> Iterator[DataBlock]:
         """Yield the blocks in the order of the entries.
@@ -42,12 +42,12 @@ class DataBlocks:
 
     def _start(self, entry: IndexEntry, *, ahead: bool = True) -> Callable[[], DataBlock]:
         """Begin to get a block, on a thread if it is wanted ahead; what is returned waits for it."""
-        if (retained := self._kept.get(entry.offset)) is not None:
+        if (retained := self._blocks.get(entry.offset)) is not None:
             return lambda: retained
         packed = self._source.packed(entry.offset, entry.size, Magic.DATA, self._codec)
         unpack = workers().begin(packed.unpack) if ahead else packed.unpack
         return lambda: self._keep(entry.offset, DataBlock(unpack(), self._suffix, packed.what))
 
     def _keep(self, offset: int, block: DataBlock) -> DataBlock:
-        self._kept.put(offset, block)
+        self._blocks.put(offset, block)
         return block

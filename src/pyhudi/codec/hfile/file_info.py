@@ -24,10 +24,10 @@ MAX_MVCC = "MAX_MEMSTORE_TS_KEY"
 _MAX_TAGS_SIZE = "hfile.MAX_TAGS_LEN"
 _MAGIC = b"PBUF"
 #: Of so many files the last info is kept: each commit opens the same log blocks of the metadata table until they are compacted.
-_KEPT = 64
+_CACHED_PATTERNS = 64
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED_PATTERNS)
 def parse_file_info(payload: bytes, what: str) -> Mapping[str, bytes]:
     """Return the values by their names.
 

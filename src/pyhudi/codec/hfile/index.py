@@ -15,10 +15,10 @@ from itertools import pairwise
 from pyhudi.codec.cursor import Cursor
 from pyhudi.errors import CorruptTableError
 
-_PLACE = struct.Struct(">qi")
+_OFFSET_AND_SIZE = struct.Struct(">qi")
 _ROW_LENGTH = struct.Struct(">H")
 #: Roots are kept by their bytes: every look-up opens the same few files of a metadata table again.
-_KEPT_ROOTS = 32
+_CACHED_ROOTS = 32
 _MIDDLE_KEY_SIZE = 16  # HBase notes behind the root of several levels where the middle of the file is
 
 
@@ -49,7 +49,7 @@ class Index:
             raise CorruptTableError(f"{what} is not in order")
 
 
-@functools.lru_cache(maxsize=_KEPT_ROOTS)
+@functools.lru_cache(maxsize=_CACHED_ROOTS)
 def parse_root(payload: bytes, count: int, what: str, *, of_rows: bool = True) -> Index:
     """Read a root index of `count` entries; the meta index has names for keys (`of_rows` False).
 
@@ -59,7 +59,7 @@ def parse_root(payload: bytes, count: int, what: str, *, of_rows: bool = True) -
     cursor = Cursor(payload, what)
     entries = []
     for _ in range(count):
-        offset, size = _PLACE.unpack(cursor.take(_PLACE.size))
+        offset, size = _OFFSET_AND_SIZE.unpack(cursor.take(_OFFSET_AND_SIZE.size))
         key = _take_row_key(cursor) if of_rows else cursor.take(_read_hadoop_int(cursor))
         entries.append(IndexEntry(key, offset, size))
     if cursor.left not in (0, _MIDDLE_KEY_SIZE):
@@ -80,15 +80,15 @@ def parse_node(payload: bytes, what: str) -> Index:
     offsets = struct.unpack(f">{count + 1}i", cursor.take(4 * (count + 1)))
     entries = []
     for start, end in pairwise(offsets):
-        offset, size = _PLACE.unpack(cursor.take(_PLACE.size))
-        key = cursor.take(end - start - _PLACE.size)
+        offset, size = _OFFSET_AND_SIZE.unpack(cursor.take(_OFFSET_AND_SIZE.size))
+        key = cursor.take(end - start - _OFFSET_AND_SIZE.size)
         entries.append(IndexEntry(_row_of(key, what), offset, size))
     return Index(entries, what)
 
 
 def render_root(entries: list[tuple[bytes, int, int]]) -> bytes:
     """Return the payload of a root index; entries are (key as stored, offset, size)."""
-    return b"".join(_PLACE.pack(offset, size) + write_hadoop_int(len(key)) + key for key, offset, size in entries)
+    return b"".join(_OFFSET_AND_SIZE.pack(offset, size) + write_hadoop_int(len(key)) + key for key, offset, size in entries)
 
 
 def write_hadoop_int(value: int) -> bytes:

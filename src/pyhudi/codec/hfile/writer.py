@@ -108,7 +108,7 @@ class HFileWriter:
         self._write(Magic.ROOT_INDEX, render_root(self._index))
         self._write(Magic.ROOT_INDEX, render_root(meta_index), index_start)
         info_start = self._offset
-        self._write(Magic.FILE_INFO, render_file_info({**(info or {}), **self._own_info()}))
+        self._write(Magic.FILE_INFO, render_file_info({**(info or {}), **self._file_info()}))
         trailer = Trailer(
             file_info_offset=info_start,
             load_on_open_offset=index_start,
@@ -166,7 +166,7 @@ class HFileWriter:
             entries.append((name.encode(), start, self._offset - start))
         return entries
 
-    def _own_info(self) -> dict[str, bytes]:
+    def _file_info(self) -> dict[str, bytes]:
         totals = self._totals
         return {
             LAST_KEY: b"" if self._last_row is None else encode_key(self._last_row),

@@ -120,15 +120,15 @@ def _read_decimal(data: bytes, at: int) -> tuple[object, int]:
     return decimal_of(raw, _DECIMAL_SCALE), at
 
 
-def _read_moment(branch: int) -> _Reader:
+def _read_time(branch: int) -> _Reader:
     def read(data: bytes, at: int) -> tuple[object, int]:
         number, at = read_varint(data, at)
-        return _moment(number, branch), at
+        return _to_time(number, branch), at
 
     return read
 
 
-def _moment(number: int, branch: int) -> dt.date | dt.time | dt.datetime:
+def _to_time(number: int, branch: int) -> dt.date | dt.time | dt.datetime:
     try:
         if branch == OrderingType.DATE:
             return dt.date.fromordinal(_FIRST_DAY + number)
@@ -147,8 +147,8 @@ _READERS: dict[int, _Reader] = {
     OrderingType.DOUBLE: _read_real(_DOUBLE),
     OrderingType.BYTES: read_bytes,
     OrderingType.STRING: _read_text,
-    OrderingType.DATE: _read_moment(OrderingType.DATE),
+    OrderingType.DATE: _read_time(OrderingType.DATE),
     OrderingType.DECIMAL: _read_decimal,
-    OrderingType.TIME: _read_moment(OrderingType.TIME),
-    OrderingType.TIMESTAMP: _read_moment(OrderingType.TIMESTAMP),
+    OrderingType.TIME: _read_time(OrderingType.TIME),
+    OrderingType.TIMESTAMP: _read_time(OrderingType.TIMESTAMP),
 }

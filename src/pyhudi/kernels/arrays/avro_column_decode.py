@@ -23,12 +23,12 @@ from pyhudi.schema.avro_arrow import avro_to_arrow
 
 Json: TypeAlias = Any
 Bytes: TypeAlias = npt.NDArray[np.uint8]
-Places: TypeAlias = npt.NDArray[np.int64]
+Indices: TypeAlias = npt.NDArray[np.int64]
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
 _NUMBERS: dict[str, np.dtype[Any]] = {"int": np.dtype("<i4"), "long": np.dtype("<i8")}
 _REALS: dict[str, np.dtype[Any]] = {"float": np.dtype("<f4"), "double": np.dtype("<f8")}
-_TEXTS = frozenset({"string", "bytes"})
+_STRINGS = frozenset({"string", "bytes"})
 #: Bytes that may be read behind the last one of a content: a number has at most so many.
 _SLACK = 16
 _MOST_DECIMAL_BYTES = 16
@@ -72,7 +72,7 @@ def _field(avro: Json, field: pa.Field) -> PlannedField | None:
     if kind == "fixed" and isinstance(avro, dict):
         size = int(avro["size"])
         return PlannedField(field, kind, null_branch, size) if 0 < size <= _MOST_DECIMAL_BYTES or not pt.is_decimal(field.type) else None
-    served = kind in _NUMBERS or kind in _REALS or kind in _TEXTS or kind == "boolean"
+    served = kind in _NUMBERS or kind in _REALS or kind in _STRINGS or kind == "boolean"
     return PlannedField(field, kind, null_branch) if served else None
 
 
@@ -86,7 +86,7 @@ class ColumnDecoder:
         ends: where each record ends.
     """
 
-    def __init__(self, plan: ColumnPlan, content: bytes, starts: Places, ends: Places) -> None:
+    def __init__(self, plan: ColumnPlan, content: bytes, starts: Indices, ends: Indices) -> None:
         self._plan = plan
         self._data = np.frombuffer(content + bytes(_SLACK), np.uint8)
         self._text_buffer = pa.py_buffer(content)
@@ -111,7 +111,7 @@ class ColumnDecoder:
         return pa.Table.from_arrays([column for _, column in decoded], schema=pa.schema([one for one, _ in decoded]))
 
     def _column(self, field: PlannedField, *, wanted: bool) -> pa.Array | None:
-        indices: Places | slice = slice(None)
+        indices: Indices | slice = slice(None)
         nulls: Mask | None = None
         if field.null_branch is not None:
             branches = self._varints(slice(None))
@@ -122,48 +122,48 @@ class ColumnDecoder:
                 nulls = None
             else:
                 indices = np.flatnonzero(~nulls)
-        if field.kind in _TEXTS or field.kind == "fixed":
-            return self._texts(field, indices, nulls, wanted=wanted)
+        if field.kind in _STRINGS or field.kind == "fixed":
+            return self._decode_strings(field, indices, nulls, wanted=wanted)
         values = self._scalars(field, indices)
         return _scattered(values, nulls, field) if wanted else None
 
-    def _scalars(self, field: PlannedField, places: Places | slice) -> npt.NDArray[Any]:
+    def _scalars(self, field: PlannedField, indices: Indices | slice) -> npt.NDArray[Any]:
         if field.kind in _NUMBERS:
-            wide = self._varints(places)
+            wide = self._varints(indices)
             numbers: npt.NDArray[Any] = wide.astype(_NUMBERS[field.kind])
             if field.kind == "int" and (numbers != wide).any():
                 raise CorruptTableError(f"field '{field.field.name}' of an Avro record is no number of 32 bits")
             return numbers
         if field.kind == "boolean":
-            flags = self._data[self._clipped(places)]
+            flags = self._data[self._clipped(indices)]
             if (flags > 1).any():
                 raise CorruptTableError(f"field '{field.field.name}' of an Avro record is neither true nor false")
-            self._at[places] += 1
+            self._at[indices] += 1
             return flags.astype(bool)
         kind = _REALS[field.kind]
-        raw = self._data[self._clipped(places)[:, None] + np.arange(kind.itemsize)]
-        self._at[places] += kind.itemsize
+        raw = self._data[self._clipped(indices)[:, None] + np.arange(kind.itemsize)]
+        self._at[indices] += kind.itemsize
         reals: npt.NDArray[Any] = np.ascontiguousarray(raw).view(kind)[:, 0]
         return reals
 
-    def _clipped(self, places: Places | slice) -> Places:
+    def _clipped(self, indices: Indices | slice) -> Indices:
         """Return the cursors, those that ran away held at the end, where `decode` finds them."""
-        return np.minimum(self._at[places], len(self._data) - _SLACK)
+        return np.minimum(self._at[indices], len(self._data) - _SLACK)
 
-    def _varints(self, places: Places | slice) -> Places:
+    def _varints(self, indices: Indices | slice) -> Indices:
         try:
-            decoded, lengths = read_varints(self._data, self._clipped(places))
+            decoded, lengths = read_varints(self._data, self._clipped(indices))
         except ValueError:
             raise CorruptTableError("an overlong number in an Avro record") from None
-        self._at[places] += lengths
+        self._at[indices] += lengths
         return decoded
 
-    def _texts(self, field: PlannedField, places: Places | slice, nulls: Mask | None, *, wanted: bool) -> pa.Array | None:
-        lengths = np.full(len(self._at[places]), field.size) if field.kind == "fixed" else self._varints(places)
-        begins = self._at[places].copy()
-        if ((lengths < 0) | (lengths > self._ends[places] - begins)).any():
+    def _decode_strings(self, field: PlannedField, indices: Indices | slice, nulls: Mask | None, *, wanted: bool) -> pa.Array | None:
+        lengths = np.full(len(self._at[indices]), field.size) if field.kind == "fixed" else self._varints(indices)
+        begins = self._at[indices].copy()
+        if ((lengths < 0) | (lengths > self._ends[indices] - begins)).any():
             raise CorruptTableError(f"field '{field.field.name}' of an Avro record is longer than the record")
-        self._at[places] += lengths
+        self._at[indices] += lengths
         if not wanted:
             return None
         if pt.is_decimal(field.field.type):
@@ -172,10 +172,10 @@ class ColumnDecoder:
         full_lengths, full_begins = lengths, begins
         if nulls is not None:
             full_lengths, full_begins = np.zeros(count, np.int64), np.zeros(count, np.int64)
-            full_lengths[places], full_begins[places] = lengths, begins
+            full_lengths[indices], full_begins[indices] = lengths, begins
         return self._viewed(full_begins, full_lengths, nulls, field)
 
-    def _viewed(self, begins: Places, lengths: Places, nulls: Mask | None, field: PlannedField) -> pa.Array:
+    def _viewed(self, begins: Indices, lengths: Indices, nulls: Mask | None, field: PlannedField) -> pa.Array:
         """Return texts as an Arrow array: views into the content, which Arrow then puts one behind the other.
 
         A view is the length, then twelve bytes of the text itself, or its first four, the buffer's number and the offset.
@@ -195,7 +195,7 @@ class ColumnDecoder:
         except pa.ArrowInvalid as error:
             raise CorruptTableError(f"field '{field.field.name}' of an Avro record is no text: {error}") from None
 
-    def _decimals(self, field: PlannedField, begins: Places, lengths: Places, nulls: Mask | None) -> pa.Array:
+    def _decimals(self, field: PlannedField, begins: Indices, lengths: Indices, nulls: Mask | None) -> pa.Array:
         """Return decimals: big-endian two's complement of any length, as Arrow's sixteen bytes, lowest first."""
         if (lengths > _MOST_DECIMAL_BYTES).any() or (lengths < 1).any():
             raise CorruptTableError(f"field '{field.field.name}' of an Avro record is no decimal of 38 digits")

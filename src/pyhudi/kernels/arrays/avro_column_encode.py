@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from pyhudi.errors import SchemaError
-from pyhudi.kernels.arrays.avro_column_decode import Bytes, ColumnPlan, Places, PlannedField
+from pyhudi.kernels.arrays.avro_column_decode import Bytes, ColumnPlan, Indices, PlannedField
 
 _ROWS_AT_ONCE = 1 << 15
 _DECIMAL_BYTES = 16
@@ -26,8 +26,8 @@ _DECIMAL_BYTES = 16
 class _Part:
     """Bytes of some rows, one row's behind the other's; `rows` None for all of them."""
 
-    rows: Places | None
-    lengths: Places
+    rows: Indices | None
+    lengths: Indices
     data: Bytes
 
 
@@ -72,7 +72,7 @@ def _parts(field: PlannedField, column: pa.Array, begin: int) -> Iterator[_Part]
         yield _Part(indices, lengths, data)
 
 
-def _values(field: PlannedField, values: pa.Array) -> Iterator[tuple[Places, Bytes]]:
+def _values(field: PlannedField, values: pa.Array) -> Iterator[tuple[Indices, Bytes]]:
     count = len(values)
     if field.kind in ("string", "bytes"):
         offsets, data = _text(values)
@@ -90,7 +90,7 @@ def _values(field: PlannedField, values: pa.Array) -> Iterator[tuple[Places, Byt
         yield np.full(count, values.type.bit_width // 8), raw
 
 
-def _text(values: pa.Array) -> tuple[Places, Bytes]:
+def _text(values: pa.Array) -> tuple[Indices, Bytes]:
     """Return where each text begins, and the bytes of all."""
     _, ends, data = values.buffers()
     if not len(values) or data is None:
@@ -112,7 +112,7 @@ def _fixed(field: PlannedField, values: pa.Array) -> Bytes:
     return digits
 
 
-def _varints(values: Places) -> tuple[Places, Bytes]:
+def _varints(values: Indices) -> tuple[Indices, Bytes]:
     """Return the lengths and bytes of numbers: seven bits a byte, the lowest first, the sign in the lowest bit."""
     rest = ((values << 1) ^ (values >> 63)).view(np.uint64)
     columns: list[Bytes] = []
@@ -148,7 +148,7 @@ def _joined(parts: list[_Part], count: int) -> Iterator[bytes]:
         begin = end
 
 
-def _put(out: Bytes, at: Places, part: _Part) -> None:
+def _put(out: Bytes, at: Indices, part: _Part) -> None:
     if not len(part.data):
         return
     length = int(part.lengths[0])

@@ -51,11 +51,11 @@ def ring_hashes(keys: pa.StringArray, fields: Collection[str]) -> npt.NDArray[np
     return (hashed & _NOT_NEGATIVE).astype(np.int64)
 
 
-def ring_places(ends: Sequence[int], hashes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def ring_indices(ends: Sequence[int], hashes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Return the number of the stretch that each hash belongs to: the first that ends at it or behind it, else the first of all.
 
     Example:
-        >>> ring_places([10, 20], np.array([10, 11, 21])).tolist()
+        >>> ring_indices([10, 20], np.array([10, 11, 21])).tolist()
         [0, 1, 0]
     """
     return np.searchsorted(np.array(ends), hashes) % len(ends)
@@ -89,11 +89,11 @@ def _named_values(key: str) -> Iterator[tuple[str, str]]:
         at = end + 1
 
 
-def string_hashes(texts: pa.StringArray) -> Words:
+def string_hashes(strings: pa.StringArray) -> Words:
     """Return Java's `String.hashCode` of each text: a polynomial of its UTF-16 units with factor 31, in 32 bits."""
-    hashed = np.zeros(len(texts), np.uint32)
-    is_ascii = pc.all(pc.string_is_ascii(texts), min_count=0).as_py()
-    for indices, block in equal_length_blocks(texts if is_ascii else _utf_16(texts)):
+    hashed = np.zeros(len(strings), np.uint32)
+    is_ascii = pc.all(pc.string_is_ascii(strings), min_count=0).as_py()
+    for indices, block in equal_length_blocks(strings if is_ascii else _utf_16(strings)):
         units = block if is_ascii else block.view("<u2")
         hashes = np.zeros(len(block), np.uint32)
         for unit in range(units.shape[1]):
@@ -103,8 +103,8 @@ def string_hashes(texts: pa.StringArray) -> Words:
     return hashed
 
 
-def _utf_16(texts: pa.StringArray) -> pa.BinaryArray:
-    return pa.array([text.encode("utf-16-le") for text in texts.to_pylist()], pa.binary())
+def _utf_16(strings: pa.StringArray) -> pa.BinaryArray:
+    return pa.array([text.encode("utf-16-le") for text in strings.to_pylist()], pa.binary())
 
 
 def _composite(keys: pa.StringArray) -> pa.BooleanArray:

@@ -1,6 +1,6 @@
 """Columns of dates as texts, read by a pattern: whole columns at once where every part has its full width and its place.
 
-The rule on one text: `pyhudi.javacompat.date_parse`. Texts that do not look so, or that could be read another way, are left to it.
+The rule on one text: `pyhudi.javacompat.date_parse`. Strings that do not look so, or that could be read another way, are left to it.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _LIMITS: Final = {"M": (1, 12), "d": (1, 28), "H": (0, 23), "m": (0, 59), "s": (
 _UNITS: Final = {"H": 3_600_000, "m": 60_000, "s": 1000}
 
 
-def read_dates(texts: pa.StringArray, pattern: Sequence[Token], zone: Zone | None) -> tuple[Millis, npt.NDArray[np.bool_]] | None:
+def read_dates(strings: pa.StringArray, pattern: Sequence[Token], zone: Zone | None) -> tuple[Millis, npt.NDArray[np.bool_]] | None:
     """Return the moments that texts name, in milliseconds since the epoch, and which of them could be read; None for a pattern that needs
     to be read text by text.
 
     Args:
-        texts: what to read, without nulls.
+        strings: what to read, without nulls.
         pattern: the only pattern, or the first of several.
         zone: where clocks show that time unless the texts have offsets; one of a fixed offset.
     """
@@ -41,15 +41,15 @@ def read_dates(texts: pa.StringArray, pattern: Sequence[Token], zone: Zone | Non
         return None
     if not has_offset and (zone is None or zone.fixed is None):
         return None
-    groups = pc.extract_regex(texts, "^" + "".join(_expression(token) for token in pattern) + "$")
+    groups = pc.extract_regex(strings, "^" + "".join(_expression(token) for token in pattern) + "$")
     read = pc.is_valid(groups).to_numpy(zero_copy_only=False).copy()
     parts = {name: pc.struct_field(groups, [name]) for name in names}
-    millis = np.zeros(len(texts), np.int64)
+    millis = np.zeros(len(strings), np.int64)
     numbers = {name: _numbers(part) for name, part in parts.items() if name not in ("S", "Z")}
     for name, (lowest, highest) in _LIMITS.items():
         if name in numbers:
             read &= (numbers[name] >= lowest) & ((numbers[name] <= highest) | (name == "d"))
-    year, month, day = (numbers.get(name, np.ones(len(texts), np.int64)) for name in "yMd")
+    year, month, day = (numbers.get(name, np.ones(len(strings), np.int64)) for name in "yMd")
     read &= day <= _first_days(year + month // 12, month % 12 + 1) - _first_days(year, month)
     millis += (_first_days(year, month) + day - 1) * DAY_MS
     for name, unit in _UNITS.items():
@@ -67,15 +67,15 @@ def _expression(token: Token) -> str:
     return f"(?P<{token.letter}>{digits})"
 
 
-def _numbers(texts: pa.StringArray) -> Millis:
-    numbers: Millis = pc.fill_null(texts, "1").cast(pa.int64()).to_numpy(zero_copy_only=False)
+def _numbers(strings: pa.StringArray) -> Millis:
+    numbers: Millis = pc.fill_null(strings, "1").cast(pa.int64()).to_numpy(zero_copy_only=False)
     return numbers
 
 
-def _offsets(texts: pa.StringArray) -> Millis:
-    encoded = pc.fill_null(texts, "Z").dictionary_encode()
+def _offsets(strings: pa.StringArray) -> Millis:
+    encoded = pc.fill_null(strings, "Z").dictionary_encode()
     known = [_offset(text) for text in encoded.dictionary.to_pylist()]
-    offsets: Millis = np.array(known, np.int64)[encoded.indices.to_numpy()] if known else np.zeros(len(texts), np.int64)
+    offsets: Millis = np.array(known, np.int64)[encoded.indices.to_numpy()] if known else np.zeros(len(strings), np.int64)
     return offsets
 
 

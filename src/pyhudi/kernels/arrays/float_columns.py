@@ -14,11 +14,11 @@ import pyarrow.types as pt
 from pyhudi.javacompat.float_text import float_text
 
 
-def float_texts(column: pa.Array) -> pa.StringArray:
+def float_strings(column: pa.Array) -> pa.StringArray:
     """Return floats or doubles as text.
 
     Example:
-        >>> float_texts(pa.array([2.0, 1e7, None, float("-inf")])).to_pylist()
+        >>> float_strings(pa.array([2.0, 1e7, None, float("-inf")])).to_pylist()
         ['2.0', '1.0E7', None, '-Infinity']
     """
     shortest = column.cast(pa.string())
@@ -28,15 +28,15 @@ def float_texts(column: pa.Array) -> pa.StringArray:
     if pc.all(is_plain, min_count=0).as_py():
         return strings
     others = column.filter(pc.invert(is_plain))
-    return pc.replace_with_mask(strings, pc.invert(is_plain), _exact_texts(others))
+    return pc.replace_with_mask(strings, pc.invert(is_plain), _format_exactly(others))
 
 
 def as_doubles(column: pa.FloatArray) -> pa.DoubleArray:
     """Return floats as the doubles that have their text: a float of 0.1 is a double of 0.1."""
-    return float_texts(column).cast(pa.float64())
+    return float_strings(column).cast(pa.float64())
 
 
-def _exact_texts(column: pa.Array) -> pa.StringArray:
+def _format_exactly(column: pa.Array) -> pa.StringArray:
     single = pt.is_float32(column.type)
     # By their bits: zeros of both signs are different numbers.
     bits = column.to_numpy(zero_copy_only=False).view(np.int32 if single else np.int64)

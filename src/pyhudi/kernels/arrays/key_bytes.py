@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 Matrix: TypeAlias = npt.NDArray[np.uint8]
-Places: TypeAlias = npt.NDArray[np.int64]
+Indices: TypeAlias = npt.NDArray[np.int64]
 
 #: Keys of one matrix: what is computed of them stays in the processor's cache.
 _BLOCK = 16384
@@ -18,7 +18,7 @@ _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _HALF = np.uint64(32)
 
 
-def equal_length_blocks(keys: pa.StringArray) -> Iterator[tuple[Places | slice, Matrix]]:
+def equal_length_blocks(keys: pa.StringArray) -> Iterator[tuple[Indices | slice, Matrix]]:
     """Yield which keys, and their UTF-8 bytes as a matrix of one key a row; the keys of a matrix have one length."""
     if not len(keys):
         return
@@ -39,7 +39,7 @@ def equal_length_blocks(keys: pa.StringArray) -> Iterator[tuple[Places | slice, 
             yield indices, data[offsets[indices][:, None] + np.arange(length)]
 
 
-def sharing_a_hash(keys: pa.StringArray) -> Places:
+def sharing_a_hash(keys: pa.StringArray) -> Indices:
     """Return the places, in order, of all keys that are there more than once, and maybe of a few others.
 
     A hash of 64 bits tells keys apart a tenth as expensively as a table of all keys; equal keys have equal hashes.
@@ -50,7 +50,7 @@ def sharing_a_hash(keys: pa.StringArray) -> Places:
     return np.flatnonzero(np.isin(hashes, doubled)) if len(doubled) else np.empty(0, np.int64)
 
 
-def parts_of(keys: pa.StringArray, count: int) -> Places:
+def parts_of(keys: pa.StringArray, count: int) -> Indices:
     """Return for each key the number of its part, of `count` parts alike in size."""
     return (_hashes(keys) % np.uint64(count)).astype(np.int64)
 

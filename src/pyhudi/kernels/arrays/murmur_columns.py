@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from pyhudi.kernels.arrays.key_bytes import Places, equal_length_blocks
+from pyhudi.kernels.arrays.key_bytes import Indices, equal_length_blocks
 
 Words = npt.NDArray[np.uint32]
 
@@ -33,7 +33,7 @@ def bit_positions(keys: pa.Array, bits: int, hashes: int) -> Iterator[Words]:
         yield from positions
 
 
-def positions_by_key(keys: pa.Array, bits: int, hashes: int) -> Iterator[tuple[Places | slice, Iterator[Words]]]:
+def positions_by_key(keys: pa.Array, bits: int, hashes: int) -> Iterator[tuple[Indices | slice, Iterator[Words]]]:
     """Yield which keys, and for each hash in turn the bit positions of these keys, valid until the next are taken."""
     for indices, block in equal_length_blocks(keys):
         yield indices, _positions(block, np.uint32(bits), hashes)

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 from pyhudi.errors import UsageError
 
 
-def passing(rows: pa.Table, filter_: pc.Expression | None) -> pa.Table:
+def apply_filter(rows: pa.Table, filter_: pc.Expression | None) -> pa.Table:
     """Return the rows for which a filter holds; all when there is none.
 
     Raises:

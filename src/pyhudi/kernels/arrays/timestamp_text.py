@@ -1,4 +1,4 @@
-"""Texts of moments, for whole columns: those in partition paths of the kind TIMESTAMP, and timestamps in keys as a clock shows them.
+"""Strings of moments, for whole columns: those in partition paths of the kind TIMESTAMP, and timestamps in keys as a clock shows them.
 
 The rules on one value: `pyhudi.keygen.timestamp_partition`, `pyhudi.keygen.value_text`. Moments that a pattern writes alike are written
 once: columns
@@ -59,7 +59,7 @@ def timestamp_strings(column: pa.Array, settings: TimestampText, field: str, fir
     encoded = column.dictionary_encode(null_encoding="encode")
     codes = encoded.indices.to_numpy().astype(np.int64)
     values = encoded.dictionary.to_pylist()
-    rows = first_places(codes, len(values))
+    rows = first_rows(codes, len(values))
     strings = [settings.text(value, field=field, row=first_row + row) for value, row in zip(values, rows, strict=True)]
     return codes, list(strings)
 
@@ -83,7 +83,7 @@ def local_time_strings(column: pa.TimestampArray) -> pa.StringArray:
     return pa.array([clock_text(millis, LOCAL_ZONE) for millis in encoded.dictionary.to_pylist()], pa.string()).take(encoded.indices)
 
 
-def first_places(codes: Codes, count: int) -> list[int]:
+def first_rows(codes: Codes, count: int) -> list[int]:
     """Return the first row of each code; every code below `count` is used."""
     firsts = np.empty(count, np.int64)
     firsts[codes[::-1]] = np.arange(len(codes))[::-1]
@@ -144,8 +144,8 @@ def _numbers(column: pa.Array) -> Codes:
         present: Codes = np.where(most, _LONG.max, np.where(least, _LONG.min, numbers))
         return present
     plain: Any = column.cast(pa.int32()) if pt.is_date(column.type) else column
-    found: Codes = pc.fill_null(plain.cast(pa.int64()), 0).to_numpy(zero_copy_only=False).astype(np.int64)
-    return found
+    epoch_units: Codes = pc.fill_null(plain.cast(pa.int64()), 0).to_numpy(zero_copy_only=False).astype(np.int64)
+    return epoch_units
 
 
 def _in_millis(numbers: Codes, unit: int) -> Codes:

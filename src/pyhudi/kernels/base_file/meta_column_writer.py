@@ -70,7 +70,7 @@ def constant(text: str, count: int) -> pa.DictionaryArray:
 def numbered(prefix: str, start: int, count: int) -> pa.StringArray:
     """Return `prefix` followed by the decimal numbers from `start` on.
 
-    Texts of one length are laid out as a matrix of bytes: five times as fast as joining strings.
+    Strings of one length are laid out as a matrix of bytes: five times as fast as joining strings.
 
     Example:
         >>> numbered("a_", 9, 2).to_pylist()

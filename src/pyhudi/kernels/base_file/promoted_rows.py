@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from pyhudi.errors import SchemaError
-from pyhudi.kernels.arrays.float_columns import as_doubles, float_texts
+from pyhudi.kernels.arrays.float_columns import as_doubles, float_strings
 
 
 def promoted_type(stored: pa.DataType, table: pa.DataType) -> pa.DataType:
@@ -91,14 +91,14 @@ def converted(column: pa.Array, table: pa.DataType) -> pa.Array:
     """
     old = column.type
     if pt.is_floating(old) and pt.is_string(table):
-        return float_texts(column)
+        return float_strings(column)
     if pt.is_float32(old) and pt.is_float64(table):
         return as_doubles(column)
     if pt.is_decimal(old) and pt.is_string(table):
         return _each(column, lambda value: format(value, "f"), table)
     if pt.is_decimal(table) and (pt.is_floating(old) or pt.is_string(old)):
         unit = Decimal(1).scaleb(-table.scale)
-        strings = float_texts(column) if pt.is_floating(old) else column
+        strings = float_strings(column) if pt.is_floating(old) else column
         return _each(strings, lambda value: Decimal(value).quantize(unit, rounding=ROUND_HALF_UP), table)
     if pt.is_integer(old) and pt.is_decimal(table):
         return column.cast(pa.decimal128(38, 0)).cast(table)

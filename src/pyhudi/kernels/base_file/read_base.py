@@ -21,8 +21,8 @@ import pyarrow.parquet as pq
 import pyarrow.types as pt
 
 from pyhudi.errors import CorruptTableError, SchemaError
-from pyhudi.kernels.arrays.record_versions import Places
-from pyhudi.kernels.arrays.row_filter import passing
+from pyhudi.kernels.arrays.record_versions import Indices
+from pyhudi.kernels.arrays.row_filter import apply_filter
 from pyhudi.kernels.base_file.parquet_input import corrupt_as_error, open_parquet
 from pyhudi.kernels.base_file.promoted_rows import promoted_rows, promoted_type
 from pyhudi.kernels.base_file.schema_projection import Alignment, alignment
@@ -80,7 +80,7 @@ def iter_base_file(
     *,
     meta_columns: bool = False,
     dictionaries: Sequence[str] = (),
-    without: Places | None = None,
+    without: Indices | None = None,
     constants: Constants = NO_CONSTANTS,
     verify: bool = True,
 ) -> Iterator[pa.RecordBatch]:
@@ -115,7 +115,7 @@ def iter_base_file(
         in_file = [name for name in needed.names if name not in constants]
         asked = in_file if other is None else [other.stored_name(name) for name in in_file]
         stored = [name for name in asked if name in parquet.schema_arrow.names]
-        left_out = None if without is None else _within_groups(parquet, groups, without)
+        left_out = None if without is None else _indices_in_groups(parquet, groups, without)
         begin = 0
         for batch in parquet.iter_batches(_batch_rows(parquet), row_groups=groups, columns=stored):
             retained = batch if left_out is None else _without(batch, begin, left_out)
@@ -203,24 +203,24 @@ def _is_promoted(stored: pa.DataType, table: pa.DataType) -> bool:
     return not promoted_type(stored, table).equals(stored)
 
 
-def _within_groups(parquet: pq.ParquetFile, groups: Sequence[int], places: Places) -> Places:
+def _indices_in_groups(parquet: pq.ParquetFile, groups: Sequence[int], row_indices: Indices) -> Indices:
     """Return places in the file as places among the rows of some of its row groups."""
     starts = np.cumsum([0, *(parquet.metadata.row_group(number).num_rows for number in range(parquet.num_row_groups))])
     within, begin = [np.empty(0, np.int64)], 0
     for number in groups:
-        first, last = np.searchsorted(places, [starts[number], starts[number + 1]])
-        within.append(places[first:last] - starts[number] + begin)
+        first, last = np.searchsorted(row_indices, [starts[number], starts[number + 1]])
+        within.append(row_indices[first:last] - starts[number] + begin)
         begin += int(starts[number + 1] - starts[number])
     return np.concatenate(within)
 
 
-def _without(batch: pa.RecordBatch, begin: int, places: Places) -> pa.RecordBatch:
+def _without(batch: pa.RecordBatch, begin: int, row_indices: Indices) -> pa.RecordBatch:
     """Return the batch, whose first row has the place `begin`, without the rows at these places."""
-    first, last = np.searchsorted(places, [begin, begin + batch.num_rows])
+    first, last = np.searchsorted(row_indices, [begin, begin + batch.num_rows])
     if first == last:
         return batch
     keep = np.ones(batch.num_rows, bool)
-    keep[places[first:last] - begin] = False
+    keep[row_indices[first:last] - begin] = False
     if not batch.num_columns:
         return batch.slice(0, int(keep.sum()))
     # Column by column: a batch is filtered by gathering its rows one by one, a column by copying the stretches that stay.
@@ -256,7 +256,7 @@ def _typed(
     ]
     table = pa.Table.from_arrays(columns, schema=needed)
     if filter_ is not None:
-        table = passing(table, filter_).select(wanted.names)
+        table = apply_filter(table, filter_).select(wanted.names)
     yield from table.combine_chunks().to_batches()
 
 

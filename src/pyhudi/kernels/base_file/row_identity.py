@@ -20,12 +20,12 @@ def rows_without(rows: pa.Table, others: pa.Table) -> pa.Table:
     return rows.filter(pc.invert(is_among(rows, others)))
 
 
-def is_among(rows: pa.Table, others: pa.Table, texts: pa.Array | None = None, other_texts: pa.Array | None = None) -> pa.BooleanArray:
+def is_among(rows: pa.Table, others: pa.Table, strings: pa.Array | None = None, other_strings: pa.Array | None = None) -> pa.BooleanArray:
     """Say which rows are among others; where texts are given, only those whose texts are the same, too."""
-    return pc.is_in(_identity(rows, texts), value_set=_identity(others, other_texts))
+    return pc.is_in(_identity(rows, strings), value_set=_identity(others, other_strings))
 
 
-def _identity(rows: pa.Table, texts: pa.Array | None) -> pa.Array:
+def _identity(rows: pa.Table, strings: pa.Array | None) -> pa.Array:
     columns = [rows.column(name).cast(pa.string()).combine_chunks() for name in IDENTITY_COLUMNS]
-    more = [] if texts is None else [texts]
+    more = [] if strings is None else [strings]
     return pc.binary_join_element_wise(*columns, *more, "\0", null_handling="replace", null_replacement="")

@@ -16,8 +16,8 @@ from pyhudi.schema.meta_columns import without_meta_columns
 _SAMPLE_ROWS = 20_000
 _SAMPLE_SHARE = 2
 _LEAST_ROWS = 2_000
-_SAMPLE_PLACES = 4
-#: Texts as long as those that a real file holds in its meta columns.
+_SAMPLE_RUNS = 4
+#: Strings as long as those that a real file holds in its meta columns.
 _INSTANT = "2" * 17
 _FILE_NAME = "f" * 70
 
@@ -45,7 +45,7 @@ def _sample(rows: pa.Table) -> pa.Table:
     wanted = min(_SAMPLE_ROWS, max(_LEAST_ROWS, rows.num_rows // _SAMPLE_SHARE))
     if rows.num_rows <= wanted:
         return rows
-    count = wanted // _SAMPLE_PLACES
+    count = wanted // _SAMPLE_RUNS
     last = rows.num_rows - count
-    starts = [last * index // (_SAMPLE_PLACES - 1) for index in range(_SAMPLE_PLACES)]
+    starts = [last * index // (_SAMPLE_RUNS - 1) for index in range(_SAMPLE_RUNS)]
     return pa.concat_tables([rows.slice(start, count) for start in starts])

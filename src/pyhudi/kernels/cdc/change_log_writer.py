@@ -100,11 +100,11 @@ class ChangeLog:
         """Take rows that are no more."""
         self._add(DELETED, before.column(RECORD_KEY), self._images(before), None)
 
-    def replaced(self, gone: pa.Table, come: pa.Table) -> None:
+    def replaced(self, removed: pa.Table, come: pa.Table) -> None:
         """Take rows that went and the rows that came for some of them, one for each of its key, in the same order."""
-        stays = pc.is_in(gone.column(RECORD_KEY), value_set=come.column(RECORD_KEY).combine_chunks())
-        self.updated(gone.filter(stays), come)
-        self.deleted(gone.filter(pc.invert(stays)))
+        stays = pc.is_in(removed.column(RECORD_KEY), value_set=come.column(RECORD_KEY).combine_chunks())
+        self.updated(removed.filter(stays), come)
+        self.deleted(removed.filter(pc.invert(stays)))
 
     def __enter__(self) -> Self:
         return self

@@ -75,9 +75,9 @@ def _logged(storage: Storage, context: RecordContext, task: ChangeTask) -> Itera
         for entries in read_change_log(storage, log):
             try:
                 # As Apache Hudi gives it: an image that the log could have held and has not is the JSON text of nothing.
-                before = _texts(*images(entries, "before", context.schema, log.name.instant))
+                before = _strings(*images(entries, "before", context.schema, log.name.instant))
                 if task.after is None:
-                    after = _texts(*images(entries, "after", context.schema, log.name.instant))
+                    after = _strings(*images(entries, "after", context.schema, log.name.instant))
                 else:
                     after = _looked_up(storage, context, task.after, entries)
             except (CorruptTableError, KeyError) as error:
@@ -86,7 +86,7 @@ def _logged(storage: Storage, context: RecordContext, task: ChangeTask) -> Itera
             yield _batch(task, operations.cast(pa.string()), before, after)
 
 
-def _texts(rows: pa.Table, there: pa.BooleanArray) -> pa.StringArray:
+def _strings(rows: pa.Table, there: pa.BooleanArray) -> pa.StringArray:
     """Return the rows as texts at the places that have one, `null` at the others."""
     return pc.replace_with_mask(pa.repeat(pa.scalar("null"), len(there)), there, json_rows(rows))
 
@@ -120,24 +120,26 @@ def _compared(storage: Storage, context: RecordContext, task: ChangeTask) -> Ite
     if keys is not None and not len(keys):
         return
     was, now = (_whole(storage, context, one, keys, None) for one in (task.before, task.after))
-    strings = _Texts(json_rows(was), json_rows(now))
+    strings = _Strings(json_rows(was), json_rows(now))
     recorded = (strings.before, strings.after) if mixes else (None, None)
     removed = pc.invert(is_among(was, now, *recorded))
     come = pc.invert(is_among(now, was, *reversed(recorded)))
-    keys_gone, keys_come = (rows.column(RECORD_KEY).filter(mask).to_pylist() for rows, mask in ((was, removed), (now, come)))
-    yield from _paired(task, keys_gone, strings.before.filter(removed).to_pylist(), keys_come, strings.after.filter(come).to_pylist())
+    removed_keys, keys_come = (rows.column(RECORD_KEY).filter(mask).to_pylist() for rows, mask in ((was, removed), (now, come)))
+    yield from _paired(task, removed_keys, strings.before.filter(removed).to_pylist(), keys_come, strings.after.filter(come).to_pylist())
 
 
 @dataclass(frozen=True, slots=True)
-class _Texts:
+class _Strings:
     before: pa.StringArray
     after: pa.StringArray
 
 
-def _paired(task: ChangeTask, keys_gone: list[str], gone: list[str], keys_come: list[str], come: list[str]) -> Iterator[pa.RecordBatch]:
+def _paired(
+    task: ChangeTask, removed_keys: list[str], removed: list[str], keys_come: list[str], come: list[str]
+) -> Iterator[pa.RecordBatch]:
     """Yield updates and inserts in the order of the rows that came, then deletes."""
     waiting: dict[str, deque[str]] = defaultdict(deque)
-    for key, text in zip(keys_gone, gone, strict=True):
+    for key, text in zip(removed_keys, removed, strict=True):
         waiting[key].append(text)
     before = [waiting[key].popleft() if waiting.get(key) else None for key in keys_come]
     left = [text for strings in waiting.values() for text in strings]

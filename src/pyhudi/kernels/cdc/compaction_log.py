@@ -45,8 +45,8 @@ def log_compaction(
     return log
 
 
-def _in_order_of_keys(come: pa.Table, gone: pa.Table) -> tuple[pa.Table, pa.Table]:
+def _in_order_of_keys(come: pa.Table, removed: pa.Table) -> tuple[pa.Table, pa.Table]:
     """Return the rows whose key is new, and in the order of their keys those that stand for rows that went."""
-    known = pc.is_in(come.column(RECORD_KEY), value_set=gone.column(RECORD_KEY).combine_chunks())
+    known = pc.is_in(come.column(RECORD_KEY), value_set=removed.column(RECORD_KEY).combine_chunks())
     stays = come.filter(known)
     return come.filter(pc.invert(known)), stays.take(pc.sort_indices(stays, [(RECORD_KEY, "ascending")]))

@@ -34,11 +34,11 @@ def json_rows(rows: pa.Table | pa.RecordBatch) -> pa.StringArray:
     if not names:
         return pa.array(["{}"] * rows.num_rows, pa.string())
     pattern = "{" + ",".join(_quoted(name).replace("%", "%%") + ":%s" for name in names) + "}"
-    columns = [_texts(rows.column(name)) for name in names]
+    columns = [_strings(rows.column(name)) for name in names]
     return pa.array([pattern % row for row in zip(*columns, strict=True)], pa.string())
 
 
-def _texts(column: pa.ChunkedArray | pa.Array) -> Sequence[str]:
+def _strings(column: pa.ChunkedArray | pa.Array) -> Sequence[str]:
     kind = column.type.value_type if pt.is_dictionary(column.type) else column.type
     plain = column.cast(plain_type(kind)) if plain_type(kind) != column.type else column
     to_text = _writer(kind)

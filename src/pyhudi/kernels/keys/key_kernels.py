@@ -13,7 +13,7 @@ import pyarrow.types as pt
 
 from pyhudi.errors import KeyFieldError
 from pyhudi.javacompat.float_text import float_text
-from pyhudi.kernels.arrays.timestamp_text import Codes, first_places, local_time_strings, timestamp_strings
+from pyhudi.kernels.arrays.timestamp_text import Codes, first_rows, local_time_strings, timestamp_strings
 from pyhudi.kernels.base_file.meta_column_writer import numbered
 from pyhudi.keygen.auto import AutoKeys
 from pyhudi.keygen.choose_generator import KeyGenerator
@@ -74,9 +74,9 @@ def column_text(column: pa.ChunkedArray, field: str, *, timestamps_as_text: bool
             return local_time_strings(plain)
         return pc.cast(pc.cast(plain, pa.int64()), pa.string())
     if pt.is_binary(kind):
-        return _texts_of_distinct(plain, bytes.hex)
+        return _format_distinct(plain, bytes.hex)
     if pt.is_floating(kind):
-        return _float_texts(plain)
+        return _format_floats(plain)
     if pt.is_boolean(kind) or pt.is_integer(kind) or pt.is_decimal(kind) or pt.is_date(kind) or pt.is_null(kind):
         return pc.cast(plain, pa.string())
     raise KeyFieldError(f"Field '{field}' has type {kind}, which cannot be part of a record key or partition path.")
@@ -149,7 +149,7 @@ def partition_paths(rows: pa.Table, layout: PartitionLayout, first_row: int = 0)
         combined, count = _dense(combined * len(strings) + codes, count * len(strings))
     combined, count = _dense(combined, count)
     paths = [
-        _checked_path(layout, [strings[codes[row]] for codes, strings in encoded], first_row + row) for row in first_places(combined, count)
+        _checked_path(layout, [strings[codes[row]] for codes, strings in encoded], first_row + row) for row in first_rows(combined, count)
     ]
     return pa.DictionaryArray.from_arrays(pa.array(combined.astype(np.int32)), pa.array(paths, pa.string()))
 
@@ -184,22 +184,22 @@ def _dense(codes: Codes, limit: int) -> tuple[Codes, int]:
     return (np.cumsum(used) - 1)[codes], int(used.sum())
 
 
-def _is_blank(texts: pa.StringArray) -> npt.NDArray[np.bool_]:
-    empty = pc.equal(pc.binary_length(texts), 0)
+def _is_blank(strings: pa.StringArray) -> npt.NDArray[np.bool_]:
+    empty = pc.equal(pc.binary_length(strings), 0)
     blank: npt.NDArray[np.bool_] = pc.fill_null(empty, True).to_numpy(zero_copy_only=False)
     return blank
 
 
-def _without_blanks(texts: pa.StringArray) -> pa.StringArray:
-    named = pc.if_else(pc.equal(pc.binary_length(texts), 0), EMPTY_PART, texts)
+def _without_blanks(strings: pa.StringArray) -> pa.StringArray:
+    named = pc.if_else(pc.equal(pc.binary_length(strings), 0), EMPTY_PART, strings)
     return pc.fill_null(named, NULL_PART)
 
 
-def _float_texts(values: pa.Array) -> pa.StringArray:
+def _format_floats(values: pa.Array) -> pa.StringArray:
     single = pt.is_float32(values.type)
-    return _texts_of_distinct(values, lambda value: float_text(value, single_precision=single))
+    return _format_distinct(values, lambda value: float_text(value, single_precision=single))
 
 
-def _texts_of_distinct(values: pa.Array, text: Callable[[Any], str]) -> pa.StringArray:
+def _format_distinct(values: pa.Array, text: Callable[[Any], str]) -> pa.StringArray:
     encoded = values.dictionary_encode()
     return pa.array([text(value) for value in encoded.dictionary.to_pylist()], pa.string()).take(encoded.indices)

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from pyhudi.errors import CorruptTableError
-from pyhudi.kernels.arrays.record_versions import Places
+from pyhudi.kernels.arrays.record_versions import Indices
 from pyhudi.kernels.base_file.base_file import FOOTER_MAX_KEY, FOOTER_MIN_KEY
 from pyhudi.kernels.base_file.bloom_probe import may_hold_keys
 from pyhudi.kernels.base_file.parquet_input import footer_entries, open_fragment
@@ -68,7 +68,7 @@ def find_keys(
 
 def rows_of_keys(
     storage: Storage, file: BaseFile, wanted: pa.StringArray, virtual_key: KeyFields | None = None, precheck: Precheck = RANGES
-) -> tuple[Places, Places]:
+) -> tuple[Indices, Indices]:
     """Return every row of the base file that holds one of the wanted keys, ascending, and for each the number of its key.
 
     Args:
@@ -118,7 +118,7 @@ def _stored_keys(
         yield pa.chunked_array(waiting)
 
 
-def _possible(footer: dict[str, str], wanted: pa.StringArray, rows: int, precheck: Precheck) -> Places:
+def _possible(footer: dict[str, str], wanted: pa.StringArray, rows: int, precheck: Precheck) -> Indices:
     """Return the numbers of the wanted keys that can be in a file of so many rows with this footer; the fewer, the faster is the search."""
     asked = np.arange(len(wanted))
     lower, upper = footer.get(FOOTER_MIN_KEY), footer.get(FOOTER_MAX_KEY)

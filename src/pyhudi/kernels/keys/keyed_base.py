@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pyhudi.kernels.arrays.record_versions import Places
-from pyhudi.kernels.arrays.row_filter import passing
+from pyhudi.kernels.arrays.record_versions import Indices
+from pyhudi.kernels.arrays.row_filter import apply_filter
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.read_base import (
     NO_CONSTANTS,
@@ -35,7 +35,7 @@ def iter_keyed_base(
     columns: Sequence[str],
     filter: pc.Expression | None = None,  # noqa: A002 - pyarrow's own name for it
     *,
-    without: Places | None = None,
+    without: Indices | None = None,
     constants: Constants = NO_CONSTANTS,
     verify: bool = True,
 ) -> Iterator[pa.RecordBatch]:
@@ -53,4 +53,4 @@ def iter_keyed_base(
         storage, file, context.schema, list(dict.fromkeys([*needed.names, *heads])), without=without, verify=verify
     ):
         rows = with_constants(with_computed_keys(pa.Table.from_batches([batch]), key), constants)
-        yield from passing(rows, filter).select(wanted.names).to_batches()
+        yield from apply_filter(rows, filter).select(wanted.names).to_batches()

@@ -40,7 +40,7 @@ class AppendTask:
         return self.name.write_token or ""
 
     @property
-    def has_own_name(self) -> bool:
+    def is_named_by_instant(self) -> bool:
         """True when the log file is named by this write's instant (version 8 and later), not by its slice's."""
         return self.name.instant == self.instant
 

@@ -7,7 +7,7 @@ import numpy as np
 from pyhudi.codec.log.roaring_positions import NOT_IN_ORDER, iter_containers
 from pyhudi.codec.log.roaring_positions import last_position as greatest
 from pyhudi.errors import CorruptTableError
-from pyhudi.kernels.arrays.record_versions import Places
+from pyhudi.kernels.arrays.record_versions import Indices
 from pyhudi.spec.files.log_block import LogBlock
 
 
@@ -16,7 +16,7 @@ def has_positions_in(block: LogBlock, base_instant: str | None) -> bool:
     return block.header.positions is not None and base_instant is not None and block.header.positions_of == base_instant
 
 
-def positions_of(block: LogBlock) -> Places:
+def positions_of(block: LogBlock) -> Indices:
     """Return the positions, ascending, that the header of a block tells.
 
     Raises:

@@ -55,7 +55,7 @@ def _typed(values: list[Any], kind: pa.DataType) -> tuple[pa.Array, Mask]:
 
 def _array(values: list[Any], kind: pa.DataType) -> pa.Array:
     if pt.is_timestamp(kind):
-        timestamps = [_moment(value) for value in values]
+        timestamps = [_to_timestamp(value) for value in values]
         return pa.array(timestamps, pa.timestamp("us", kind.tz)).cast(kind)
     if pt.is_date(kind):
         days = pa.array([None if value == _LEAST_DAY else value for value in values])
@@ -73,7 +73,7 @@ def _array(values: list[Any], kind: pa.DataType) -> pa.Array:
     return inferred.cast(kind)
 
 
-def _moment(value: Any) -> dt.datetime | int | None:
+def _to_timestamp(value: Any) -> dt.datetime | int | None:
     """Return a time as Arrow takes it for columns with and without a zone; a number counts microseconds."""
     if isinstance(value, dt.datetime):
         return value

@@ -19,7 +19,7 @@ from pyhudi.codec.log.log_content import iter_deletes
 from pyhudi.codec.log.log_file import read_content, scan_blocks
 from pyhudi.errors import CorruptTableError, KeyFieldError, SchemaError, UnsupportedError
 from pyhudi.kernels.arrays.key_bytes import parts_of
-from pyhudi.kernels.arrays.record_versions import Mask, Places
+from pyhudi.kernels.arrays.record_versions import Indices, Mask
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.parquet_input import corrupt_as_error
 from pyhudi.kernels.base_file.promoted_rows import promoted_rows
@@ -30,7 +30,7 @@ from pyhudi.kernels.log_file.base_positions import has_positions_in, positions_o
 from pyhudi.kernels.log_file.block_rows import data_rows
 from pyhudi.kernels.log_file.delete_ordering import delete_ordering
 from pyhudi.kernels.log_file.log_checksum import check_log_bytes
-from pyhudi.kernels.log_file.visible_blocks import OWN_LOG_FILES
+from pyhudi.kernels.log_file.visible_blocks import LOGS_NAMED_BY_INSTANT
 from pyhudi.schema.avro_arrow import avro_to_arrow
 from pyhudi.schema.evolve import conform
 from pyhudi.schema.meta_columns import IS_DELETED, META_FIELDS, OPERATION, RECORD_KEY
@@ -57,8 +57,8 @@ class LogRows:
     rows: pa.Table
     deletes: Mask
     commit_time_deletes: Mask
-    positions: Places
-    block: Places
+    positions: Indices
+    block: Indices
     held: tuple[frozenset[str] | None, ...]
 
     @property
@@ -72,7 +72,7 @@ class _BlockPart:
     rows: pa.Table
     deletes: Mask
     commit_time_deletes: Mask
-    positions: Places
+    positions: Indices
 
 
 def slice_blocks(storage: Storage, block_part: FileSlice, layout: int) -> list[LogBlock]:
@@ -90,13 +90,13 @@ def slice_blocks(storage: Storage, block_part: FileSlice, layout: int) -> list[L
                     check_log_bytes(source, log.path, storage.uri, log.checksum)
                 scanned = list(scan_blocks(source, log.path, log.size))
             # Logs named by their slice's instant were there before an upgrade from version 6, and hold blocks of several instants.
-            if layout >= OWN_LOG_FILES and not log.is_shared and log.name.instant != block_part.base_instant:
-                check_own_blocks(storage, log, scanned, _READ_OPTIMIZED)
+            if layout >= LOGS_NAMED_BY_INSTANT and not log.is_shared and log.name.instant != block_part.base_instant:
+                check_blocks_of_instant(storage, log, scanned, _READ_OPTIMIZED)
             blocks += scanned
     return blocks
 
 
-def check_own_blocks(storage: Storage, log: LogFile, blocks: Sequence[LogBlock], advice: str) -> None:
+def check_blocks_of_instant(storage: Storage, log: LogFile, blocks: Sequence[LogBlock], advice: str) -> None:
     """Refuse a committed file that is not as its writer left it; `advice` says what a reader can do meanwhile.
 
     Apache Hudi passes over damaged blocks, since before version 8 a failed writer could leave one behind in a file that others went on
@@ -146,7 +146,7 @@ def read_log_rows(
     """
     wanted = _wanted(context, columns, keyed=keyed)
     block_parts: list[_BlockPart] = []
-    numbers: list[Places] = []
+    numbers: list[Indices] = []
     for number, (block, content) in enumerate(_contents(storage, blocks)):
         try:
             parts = [_of_part(block_part, part) for block_part in _block_parts(block, content, context, wanted, base_instant)]
@@ -199,7 +199,7 @@ def _block_parts(
         raise CorruptTableError(f"{begin} records have {len(positions)} positions")
 
 
-def _live(rows: pa.Table, context: RecordContext, wanted: pa.Schema, positions: Places) -> _BlockPart:
+def _live(rows: pa.Table, context: RecordContext, wanted: pa.Schema, positions: Indices) -> _BlockPart:
     """Return rows of a data block, some of which may be marked as deletes."""
     typed = conform(rows, wanted)
     if RECORD_KEY in wanted.names:
@@ -212,7 +212,7 @@ def _live(rows: pa.Table, context: RecordContext, wanted: pa.Schema, positions: 
     return _BlockPart(typed, deletes, hard, positions)
 
 
-def _deletes(deleted: DeletedKeys, context: RecordContext, wanted: pa.Schema, positions: Places) -> _BlockPart:
+def _deletes(deleted: DeletedKeys, context: RecordContext, wanted: pa.Schema, positions: Indices) -> _BlockPart:
     count = len(deleted.keys)
     values, hard = delete_ordering(deleted.ordering, context)
     values[RECORD_KEY] = pa.array(deleted.keys, pa.string())
@@ -220,12 +220,12 @@ def _deletes(deleted: DeletedKeys, context: RecordContext, wanted: pa.Schema, po
     return _BlockPart(pa.Table.from_arrays(columns, schema=wanted), np.ones(count, bool), hard, positions)
 
 
-def _positions(block: LogBlock, base_instant: str | None) -> Places | None:
+def _positions(block: LogBlock, base_instant: str | None) -> Indices | None:
     """Return where a block's records stand in the slice's base file; None when it does not tell."""
     return positions_of(block) if has_positions_in(block, base_instant) else None
 
 
-def _between(positions: Places | None, begin: int, end: int) -> Places:
+def _between(positions: Indices | None, begin: int, end: int) -> Indices:
     if positions is None:
         return np.full(end - begin, -1)
     if end > len(positions):
@@ -258,7 +258,7 @@ def _of_part(block_part: _BlockPart, part: tuple[int, int]) -> _BlockPart:
 
 
 def _joined(
-    block_parts: Sequence[_BlockPart], numbers: Sequence[Places], held: tuple[frozenset[str] | None, ...], wanted: pa.Schema
+    block_parts: Sequence[_BlockPart], numbers: Sequence[Indices], held: tuple[frozenset[str] | None, ...], wanted: pa.Schema
 ) -> LogRows:
     if not block_parts:
         nothing, nobody = np.zeros(0, bool), np.zeros(0, np.int64)

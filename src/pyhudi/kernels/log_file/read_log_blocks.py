@@ -29,7 +29,7 @@ from pyhudi.schema.meta_columns import META_COLUMNS, RECORD_KEY
 from pyhudi.spec.files.delete_record import COMMIT_TIME_DELETE, DeletedKeys
 from pyhudi.spec.files.log_block import BlockHeader, BlockType
 
-Places = npt.NDArray[np.int64]
+Indices = npt.NDArray[np.int64]
 
 
 def data_blocks(rows: pa.Table, context: RecordContext, settings: WriterSettings, task: AppendTask) -> Iterator[bytes]:
@@ -80,13 +80,13 @@ def _header(task: AppendTask, avro_json: str, positions: str | None, *, is_parti
 def _by_position(rows: pa.Table, settings: WriterSettings, task: AppendTask) -> tuple[pa.Table, str | None]:
     """Return the rows in the order of their places with the header's text, or as they are when a place is not known."""
     # Version 6, whose logs are named by their slice, has no positions.
-    known = task.has_own_name and task.slice.base is not None
+    known = task.is_named_by_instant and task.slice.base is not None
     if not settings.log.positions or not known or POSITION_COLUMN not in rows.schema.names:
         return rows, None
     column = rows.column(POSITION_COLUMN)
     if column.null_count or not len(column):
         return rows, None
-    positions: Places = column.to_numpy()
+    positions: Indices = column.to_numpy()
     order = np.argsort(positions)
     in_order = positions[order]
     if in_order[0] < 0 or (np.diff(in_order) == 0).any():

@@ -23,7 +23,7 @@ from pyhudi.spec.visibility import Visibility
 _log = logging.getLogger(__name__)
 
 #: From this timeline layout on (table version 8) a log file belongs to one instant.
-OWN_LOG_FILES = 2
+LOGS_NAMED_BY_INSTANT = 2
 
 
 def choose_blocks(blocks: Iterable[LogBlock], visibility: Visibility, layout: int) -> list[LogBlock]:
@@ -55,7 +55,9 @@ def choose_blocks(blocks: Iterable[LogBlock], visibility: Visibility, layout: in
 
 def _shows(block: LogBlock, visibility: Visibility, layout: int) -> bool:
     instant = block.header.instant
-    return instant is not None and ((layout >= OWN_LOG_FILES and instant == _instant_of_name(block.path)) or visibility.shows(instant))
+    return instant is not None and (
+        (layout >= LOGS_NAMED_BY_INSTANT and instant == _instant_of_name(block.path)) or visibility.shows(instant)
+    )
 
 
 @lru_cache(maxsize=1 << 10)

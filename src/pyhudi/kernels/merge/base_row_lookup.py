@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from pyhudi.errors import CorruptTableError
-from pyhudi.kernels.arrays.record_versions import Places
+from pyhudi.kernels.arrays.record_versions import Indices
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.read_base import iter_base_file, projected, row_count
 from pyhudi.kernels.keys.key_probe import rows_of_keys
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 class BaseMatch:
     """Rows of the base file (ascending), and for each the number of its key. Both are empty without a base file."""
 
-    rows: Places
-    groups: Places
+    rows: Indices
+    groups: Indices
 
 
-def match_base(storage: Storage, context: RecordContext, base: BaseFile | None, log: LogRows, groups: Places) -> BaseMatch:
+def match_base(storage: Storage, context: RecordContext, base: BaseFile | None, log: LogRows, groups: Indices) -> BaseMatch:
     """Find the base rows of the keys in the logs.
 
     Args:
@@ -63,7 +63,7 @@ def match_base(storage: Storage, context: RecordContext, base: BaseFile | None, 
     return BaseMatch(distinct, matched_groups[indices])
 
 
-def match_positions(storage: Storage, base: BaseFile, positions: Places) -> tuple[BaseMatch, Places]:
+def match_positions(storage: Storage, base: BaseFile, positions: Indices) -> tuple[BaseMatch, Indices]:
     """Return the base rows of versions that all have a position, and for each version the number of its record.
 
     A record is a row of the base file here: the keys are not looked at.
@@ -88,14 +88,14 @@ def _check_end(storage: Storage, base: BaseFile, last: int, count: int) -> None:
         raise CorruptTableError(f"A log of base file '{base.path}' of the table at {storage.uri} speaks of row {last}; it has {count}.")
 
 
-def rows_at(storage: Storage, base: BaseFile, schema: pa.Schema, columns: Sequence[str], places: Places) -> pa.Table:
+def rows_at(storage: Storage, base: BaseFile, schema: pa.Schema, columns: Sequence[str], row_indices: Indices) -> pa.Table:
     """Return some columns of the rows of a base file at some places, which are ascending."""
     wanted = projected(schema, columns)
     batches: list[pa.RecordBatch] = []
     begin = 0
     for batch in iter_base_file(storage, base, schema, columns):
-        first, last = np.searchsorted(places, [begin, begin + batch.num_rows])
+        first, last = np.searchsorted(row_indices, [begin, begin + batch.num_rows])
         if first < last:
-            batches.append(batch.take(pa.array(places[first:last] - begin)))
+            batches.append(batch.take(pa.array(row_indices[first:last] - begin)))
         begin += batch.num_rows
     return pa.Table.from_batches(batches, schema=wanted)

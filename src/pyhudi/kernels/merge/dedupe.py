@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from pyhudi.kernels.arrays.key_bytes import sharing_a_hash
 from pyhudi.kernels.arrays.ordering_columns import check_orderable
-from pyhudi.kernels.arrays.record_versions import Places, codes, winners
+from pyhudi.kernels.arrays.record_versions import Indices, codes, winners
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.write_columns import commit_time_deletes
 from pyhudi.kernels.merge.partial_merge_incoming import combine_rows
@@ -86,7 +86,7 @@ def _whole(rows: pa.Table, context: RecordContext) -> pa.Table:
     return pa.Table.from_arrays([*concurrent.columns, *data.columns], schema=pa.schema([*concurrent.schema, *data.schema]))
 
 
-def _groups(rows: pa.Table, *, within_partition: bool) -> Places:
+def _groups(rows: pa.Table, *, within_partition: bool) -> Indices:
     """Numbers without gaps, alike for rows of one key."""
     groups = codes(rows.column(RECORD_KEY))
     if within_partition and PARTITION_PATH in rows.schema.names:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pyhudi.kernels.arrays.ordering_columns import at_least, check_orderable
-from pyhudi.kernels.arrays.record_versions import Mask, Places
+from pyhudi.kernels.arrays.record_versions import Indices, Mask
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.write_columns import commit_time_deletes, marked_deletes
 from pyhudi.kernels.merge.partial_merge_incoming import merge_pairs
@@ -20,7 +20,7 @@ from pyhudi.schema.meta_columns import RECORD_KEY
 class MergedBatch:
     """What becomes of one batch of the old file."""
 
-    kept: pa.Table
+    retained: pa.Table
     replacements: pa.Table
     deleted: int
 
@@ -47,7 +47,7 @@ class IncomingRows:
         new_rows = indices.drop_null().to_numpy().astype(np.int64)
         self._met[new_rows] = True
         if self._context.mixes_versions:
-            return self._folded(batch, old_rows, new_rows)
+            return self._merge_versions(batch, old_rows, new_rows)
         wins = self._wins(batch, old_rows, new_rows)
         old_rows, new_rows = old_rows[wins], new_rows[wins]
         self._effective[new_rows] = True
@@ -67,7 +67,7 @@ class IncomingRows:
         """How many incoming rows came too late to have an effect."""
         return int((self._met & ~self._effective).sum())
 
-    def _folded(self, batch: pa.Table, old_rows: Places, new_rows: Places) -> MergedBatch:
+    def _merge_versions(self, batch: pa.Table, old_rows: Indices, new_rows: Indices) -> MergedBatch:
         """Merge where rows take values from both sides."""
         incoming, stored = self._rows.take(pa.array(new_rows)), batch.take(pa.array(old_rows))
         merged = merge_pairs(self._context, incoming, stored)
@@ -76,12 +76,12 @@ class IncomingRows:
         keep[old_rows[merged.changed]] = False
         return MergedBatch(batch.filter(pa.array(keep)), merged.rows, merged.deleted)
 
-    def _wins(self, batch: pa.Table, old_rows: Places, new_rows: Places) -> Mask:
+    def _wins(self, batch: pa.Table, old_rows: Indices, new_rows: Indices) -> Mask:
         if not self._context.compared_fields:
             return np.ones(len(old_rows), bool)
-        old_places, new_places = pa.array(old_rows), pa.array(new_rows)
-        incoming = [_one_chunk(self._rows.column(name)).take(new_places) for name in self._context.compared_fields]
-        stored = [_one_chunk(batch.column(name).take(old_places)) for name in self._context.compared_fields]
+        old_indices, new_indices = pa.array(old_rows), pa.array(new_rows)
+        incoming = [_one_chunk(self._rows.column(name)).take(new_indices) for name in self._context.compared_fields]
+        stored = [_one_chunk(batch.column(name).take(old_indices)) for name in self._context.compared_fields]
         later: Mask = at_least(incoming, stored).to_numpy(zero_copy_only=False)
         return later | self._hard_deletes[new_rows]
 

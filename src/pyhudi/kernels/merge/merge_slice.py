@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pyhudi.kernels.arrays.row_filter import passing
+from pyhudi.kernels.arrays.row_filter import apply_filter
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.read_base import (
     NO_CONSTANTS,
@@ -76,7 +76,7 @@ def iter_merged(
         masked.append(delta.masked)
         if counts is not None:
             _add(counts, delta)
-        rows = passing(with_constants(delta.rows, constants), filter)
+        rows = apply_filter(with_constants(delta.rows, constants), filter)
         yield from rows.select(wanted.names).to_batches()
     if task.slice.base is not None:
         without = np.sort(pa.concat_arrays(masked).to_numpy())

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from pyhudi.kernels.arrays.record_versions import Mask, Places, ranks
+from pyhudi.kernels.arrays.record_versions import Indices, Mask, ranks
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.log_file.log_rows import LogRows
 from pyhudi.kernels.merge.base_row_lookup import BaseMatch
@@ -34,9 +34,9 @@ class Targets:
     rows as versions or -1.
     """
 
-    groups: Places
-    start: Places
-    rounds: tuple[tuple[Places, Places], ...]
+    groups: Indices
+    start: Indices
+    rounds: tuple[tuple[Indices, Indices], ...]
 
     @property
     def has_base(self) -> Mask:
@@ -49,21 +49,21 @@ class MergeOutcome:
     """What became of the targets: which have changed, which are deleted, and which came back after a delete by commit time."""
 
     changed: Mask
-    dead: Mask
-    reborn: Mask
+    deleted: Mask
+    reinserted: Mask
 
-    def standing(self, targets: Targets) -> Places:
+    def live_targets(self, targets: Targets) -> Indices:
         """Return the targets whose rows stand in the delta.
 
         Rows that replace base rows stand once for each of them; a record that was deleted before is new, and stands once.
         """
-        is_live = self.changed & ~self.dead
-        again = np.flatnonzero(is_live & self.reborn)
+        is_live = self.changed & ~self.deleted
+        again = np.flatnonzero(is_live & self.reinserted)
         first = again[np.unique(targets.groups[again], return_index=True)[1]]
-        return np.sort(np.concatenate([np.flatnonzero(is_live & ~self.reborn), first]))
+        return np.sort(np.concatenate([np.flatnonzero(is_live & ~self.reinserted), first]))
 
 
-def targets_of(groups: Places, match: BaseMatch) -> Targets:
+def targets_of(groups: Indices, match: BaseMatch) -> Targets:
     """Return the targets of the versions in the logs, whose keys have the numbers `groups`."""
     count = int(groups.max()) + 1 if len(groups) else 0
     new = np.setdiff1d(np.arange(count), match.groups)
@@ -72,7 +72,7 @@ def targets_of(groups: Places, match: BaseMatch) -> Targets:
     return Targets(of_targets, start, tuple(_rounds(groups, of_targets, count)))
 
 
-def _rounds(groups: Places, of_targets: Places, count: int) -> Iterator[tuple[Places, Places]]:
+def _rounds(groups: Indices, of_targets: Indices, count: int) -> Iterator[tuple[Indices, Indices]]:
     """Yield for each n the targets that have an n-th version, and its number."""
     in_order = np.argsort(groups, kind="stable")
     lengths = np.bincount(groups, minlength=count)
@@ -83,7 +83,7 @@ def _rounds(groups: Places, of_targets: Places, count: int) -> Iterator[tuple[Pl
         yield targets, in_order[begins[of_targets[targets]] + turn]
 
 
-def merge_versions(context: RecordContext, log: LogRows, versions: pa.Table, targets: Targets) -> tuple[MergeOutcome, dict[str, Places]]:
+def merge_versions(context: RecordContext, log: LogRows, versions: pa.Table, targets: Targets) -> tuple[MergeOutcome, dict[str, Indices]]:
     """Apply the versions of the logs to their targets; returns for each column, too, from which version a target's value comes.
 
     Args:
@@ -92,85 +92,87 @@ def merge_versions(context: RecordContext, log: LogRows, versions: pa.Table, tar
         versions: the rows of the logs, then the base rows.
         targets: what they are applied to.
     """
-    state = _Fold(context, log, versions, targets)
+    state = _MergeState(context, log, versions, targets)
     for indices, numbers in targets.rounds:
         state.apply(indices, numbers)
-    return MergeOutcome(state.changed, state.dead | state.empty, state.reborn), state.sources
+    return MergeOutcome(state.changed, state.deleted | state.empty, state.reinserted), state.sources
 
 
-class _Fold:
+class _MergeState:
     """The state of all targets while versions are applied to them."""
 
     def __init__(self, context: RecordContext, log: LogRows, versions: pa.Table, targets: Targets) -> None:
         count = len(targets.start)
         more = versions.num_rows - len(log.deletes)
         self._targets = targets
-        self._dead_versions = np.concatenate([log.deletes, np.zeros(more, bool)])
-        self._hard_versions = np.concatenate([log.commit_time_deletes, np.zeros(more, bool)])
-        self._brings = _Brought(log, versions.num_rows)
+        self._delete_versions = np.concatenate([log.deletes, np.zeros(more, bool)])
+        self._commit_time_delete_versions = np.concatenate([log.commit_time_deletes, np.zeros(more, bool)])
+        self._has_column = _ColumnPresence(log, versions.num_rows)
         self._ranks = {name: ranks(versions.column(name)) for name in context.compared_fields}
         self._gaps = {} if context.gaps is None else _gaps(versions, context)
         self._ordered_by = {name: targets.start.copy() for name in context.compared_fields}
         self.sources = {name: targets.start.copy() for name in versions.schema.names}
         self.empty = ~targets.has_base
-        self.dead, self._hard, self._gone, self.changed, self.reborn = (np.zeros(count, bool) for _ in range(5))
+        self.deleted, self._deleted_by_commit_time, self._was_deleted, self.changed, self.reinserted = (
+            np.zeros(count, bool) for _ in range(5)
+        )
 
-    def apply(self, places: Places, versions: Places) -> None:
+    def apply(self, targets: Indices, versions: Indices) -> None:
         """Apply a version to each of some targets."""
-        dies, is_hard = self._dead_versions[versions], self._hard_versions[versions]
-        free = self.empty[places] | self._hard[places] | is_hard
-        wins = free | self._at_least(places, versions)
-        mixes = ~(self.empty[places] | self.dead[places] | dies)
-        filled = self._move_values(places, versions, wins, mixes)
+        dies, is_hard = self._delete_versions[versions], self._commit_time_delete_versions[versions]
+        free = self.empty[targets] | self._deleted_by_commit_time[targets] | is_hard
+        wins = free | self._at_least(targets, versions)
+        mixes = ~(self.empty[targets] | self.deleted[targets] | dies)
+        filled = self._move_values(targets, versions, wins, mixes)
         for name, source in self._ordered_by.items():
-            takes = wins & (self._brings(name, versions) | self.empty[places])
-            source[places[takes]] = versions[takes]
-        self.reborn[places] |= wins & self._gone[places] & ~dies
-        self.dead[places] = np.where(wins, dies, self.dead[places])
-        self._hard[places] = np.where(wins, is_hard, self._hard[places])
-        self._gone[places] |= is_hard
-        self.empty[places] = False
-        self.changed[places] |= wins | filled
+            takes = wins & (self._has_column(name, versions) | self.empty[targets])
+            source[targets[takes]] = versions[takes]
+        self.reinserted[targets] |= wins & self._was_deleted[targets] & ~dies
+        self.deleted[targets] = np.where(wins, dies, self.deleted[targets])
+        self._deleted_by_commit_time[targets] = np.where(wins, is_hard, self._deleted_by_commit_time[targets])
+        self._was_deleted[targets] |= is_hard
+        self.empty[targets] = False
+        self.changed[targets] |= wins | filled
 
-    def _at_least(self, places: Places, versions: Places) -> Mask:
+    def _at_least(self, targets: Indices, versions: Indices) -> Mask:
         """Say which versions have ordering values not smaller than those of their targets."""
-        result = np.ones(len(places), bool)
+        result = np.ones(len(targets), bool)
         for name, rank in reversed(self._ranks.items()):
-            there = rank[self._ordered_by[name][places]]
-            new = np.where(self._brings(name, versions), rank[versions], there)
+            there = rank[self._ordered_by[name][targets]]
+            new = np.where(self._has_column(name, versions), rank[versions], there)
             result = (new > there) | ((new == there) & result)
         return result
 
-    def _move_values(self, places: Places, versions: Places, wins: Mask, mixes: Mask) -> Mask:
+    def _move_values(self, targets: Indices, versions: Indices, wins: Mask, mixes: Mask) -> Mask:
         """Note where the values of the targets come from now; returns which late versions have filled a gap."""
-        filled = np.zeros(len(places), bool)
+        filled = np.zeros(len(targets), bool)
         for name, source in self.sources.items():
-            there, brings = source[places], self._brings(name, versions)
+            there, brings = source[targets], self._has_column(name, versions)
             gap = self._gaps.get(name)
             if gap is None:
-                source[places] = np.where(wins, np.where(brings, versions, np.where(mixes, there, _NOBODY)), there)
+                source[targets] = np.where(wins, np.where(brings, versions, np.where(mixes, there, _NOBODY)), there)
                 continue
             on_top = np.where(mixes, np.where(brings & ~gap[versions], versions, there), np.where(brings, versions, _NOBODY))
-            fills = ~wins & mixes & self._brings.everything(versions) & gap[there] & ~gap[versions]
-            source[places] = np.where(wins, on_top, np.where(fills, versions, there))
+            fills = ~wins & mixes & self._has_column.everything(versions) & gap[there] & ~gap[versions]
+            source[targets] = np.where(wins, on_top, np.where(fills, versions, there))
             filled |= fills
         return filled
 
 
-class _Brought:
+class _ColumnPresence:
     """Which versions bring which columns: those of partial blocks bring some."""
 
     def __init__(self, log: LogRows, versions: int) -> None:
         self._held = log.held
         self._block = np.concatenate([log.block, np.full(versions - len(log.block), len(log.held))])
 
-    def __call__(self, name: str, versions: Places) -> Mask:
+    def __call__(self, name: str, versions: Indices) -> Mask:
         """Say for each version whether it brings the column."""
         by_block = np.array([present is None or name in present for present in (*self._held, None)])
         result: Mask = by_block[self._block[versions]]
         return result
 
-    def everything(self, versions: Places) -> Mask:
+    def everything(self, versions: Indices) -> Mask:
         """Say for each version whether it brings all columns."""
         by_block = np.array([present is None for present in (*self._held, None)])
         result: Mask = by_block[self._block[versions]]
@@ -204,10 +206,10 @@ def _mask(column: pa.ChunkedArray) -> Mask:
     return mask
 
 
-def values_of(versions: pa.Table, sources: Mapping[str, Places], places: Places, names: Sequence[str]) -> list[pa.ChunkedArray]:
+def values_of(versions: pa.Table, sources: Mapping[str, Indices], targets: Indices, names: Sequence[str]) -> list[pa.ChunkedArray]:
     """Return columns of some targets, each value from the version that it comes from."""
     columns = []
     for name in names:
-        chosen = sources[name][places]
+        chosen = sources[name][targets]
         columns.append(versions.column(name).take(pa.array(chosen, mask=chosen == _NOBODY)))
     return columns

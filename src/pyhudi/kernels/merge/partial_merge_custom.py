@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.log_file.log_rows import LogRows
 from pyhudi.kernels.merge.partial_merge import MergeOutcome, Targets
-from pyhudi.merge.apply_rule import NOT_BROUGHT, RecordVersion, applied
+from pyhudi.merge.apply_rule import ABSENT, RecordVersion, applied
 from pyhudi.schema.meta_columns import COMMIT_SEQNO
 from pyhudi.spec.files.log_block import LogBlock
 
@@ -54,7 +54,7 @@ def _version(context: RecordContext, log: LogRows, record: dict[str, Any], numbe
 
 
 def _ordering(context: RecordContext, record: dict[str, Any], held: frozenset[str] | None) -> tuple[Any, ...]:
-    return tuple(record[name] if held is None or name in held else NOT_BROUGHT for name in context.compared_fields)
+    return tuple(record[name] if held is None or name in held else ABSENT for name in context.compared_fields)
 
 
 def _repeats(log: LogRows, blocks: Sequence[LogBlock], records: list[dict[str, Any]], before: int | None, number: int) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from pyhudi.kernels.arrays.record_versions import Mask, Places
+from pyhudi.kernels.arrays.record_versions import Indices, Mask
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN, commit_time_deletes, marked_deletes
 from pyhudi.kernels.log_file.log_rows import LogRows
@@ -53,17 +53,17 @@ def merge_pairs(context: RecordContext, incoming: pa.Table, stored: pa.Table) ->
     names = [RECORD_KEY, *context.schema.names]
     if context.merger is None:
         folded, sources = merge_versions(context, log, versions, targets)
-        alive = np.flatnonzero(folded.changed & ~folded.dead)
+        alive = np.flatnonzero(folded.changed & ~folded.deleted)
         rows = pa.Table.from_arrays(values_of(versions, sources, alive, names), names=names)
     else:
         folded, records = fold_records(context, log, (), versions, targets)
-        alive = np.flatnonzero(folded.changed & ~folded.dead)
+        alive = np.flatnonzero(folded.changed & ~folded.deleted)
         rows = pa.Table.from_pylist([records[index] for index in alive.tolist()], schema=versions.schema)
     key = pa.field(RECORD_KEY, pa.string())
-    return MergedPairs(folded.changed, int((folded.changed & folded.dead).sum()), conform(rows, pa.schema([key, *context.schema])))
+    return MergedPairs(folded.changed, int((folded.changed & folded.deleted).sum()), conform(rows, pa.schema([key, *context.schema])))
 
 
-def combine_rows(context: RecordContext, rows: pa.Table, groups: Places) -> tuple[pa.Table, Places]:
+def combine_rows(context: RecordContext, rows: pa.Table, groups: Indices) -> tuple[pa.Table, Indices]:
     """Return one row for each key, and the place of the row that it stands for: the one that brought the last effect.
 
     Args:
@@ -81,17 +81,17 @@ def combine_rows(context: RecordContext, rows: pa.Table, groups: Places) -> tupl
     folded, records = fold_records(context, log, (), _typed(context, rows), targets)
     last = np.empty(len(targets.start), np.int64)
     last[groups] = np.arange(len(groups))
-    return _with_records(context, rows.take(pa.array(last)), records, folded.dead), last
+    return _with_records(context, rows.take(pa.array(last)), records, folded.deleted), last
 
 
-def _with_records(context: RecordContext, rows: pa.Table, records: list[dict[str, object]], dead: Mask) -> pa.Table:
+def _with_records(context: RecordContext, rows: pa.Table, records: list[dict[str, object]], deleted: Mask) -> pa.Table:
     """Return rows with the values of some records; a record that the merger deleted becomes a delete by commit time."""
     values = pa.Table.from_pylist(records, schema=_nullable(context))
     for name in rows.schema.names:
         if name in values.schema.names and name != RECORD_KEY:
             index = rows.schema.get_field_index(name)
             rows = rows.set_column(index, rows.schema.field(index), values.column(name).cast(rows.schema.field(index).type))
-    unmarked = dead & ~marked_deletes(rows, context)
+    unmarked = deleted & ~marked_deletes(rows, context)
     if not unmarked.any():
         return rows
     if DELETE_COLUMN in rows.schema.names:

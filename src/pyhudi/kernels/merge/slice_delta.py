@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from pyhudi.kernels.arrays.ordering_columns import at_least, check_orderable
-from pyhudi.kernels.arrays.record_versions import Mask, Places, codes, winners
+from pyhudi.kernels.arrays.record_versions import Indices, Mask, codes, winners
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.read_base import projected
 from pyhudi.kernels.log_file.base_positions import has_positions_in
@@ -111,7 +111,7 @@ def chosen_blocks(storage: Storage, task: SliceTask) -> list[LogBlock]:
 
 
 def _merged(
-    storage: Storage, context: RecordContext, base: BaseFile | None, log: LogRows, groups: Places, match: BaseMatch, wanted: pa.Schema
+    storage: Storage, context: RecordContext, base: BaseFile | None, log: LogRows, groups: Indices, match: BaseMatch, wanted: pa.Schema
 ) -> Delta:
     """Merge by the winner among the versions of each key."""
     winner = winners(groups, [log.rows.column(name) for name in context.compared_fields], log.commit_time_deletes)
@@ -134,18 +134,18 @@ def _merged(
     )
 
 
-def _taken(rows: pa.Table, places: Places, times: Places) -> pa.Table:
+def _taken(rows: pa.Table, row_indices: Indices, times: Indices) -> pa.Table:
     """Return the rows at some places, each so many times."""
     if int(times.max(initial=0)) > 1:
-        return rows.take(pa.array(np.repeat(places, times)))
+        return rows.take(pa.array(np.repeat(row_indices, times)))
     # A filter copies what it keeps, and nothing else.
     keep = np.zeros(rows.num_rows, bool)
-    keep[places[times == 1]] = True
+    keep[row_indices[times == 1]] = True
     return rows if keep.all() else rows.filter(pa.array(keep))
 
 
 def _wins(
-    storage: Storage, context: RecordContext, base: BaseFile | None, log: LogRows, winner: Places, cut: Mask, match: BaseMatch
+    storage: Storage, context: RecordContext, base: BaseFile | None, log: LogRows, winner: Indices, cut: Mask, match: BaseMatch
 ) -> Mask:
     """Say for each matched base row whether the winner of its key takes its place."""
     wins = np.ones(len(match.rows), bool)
@@ -174,11 +174,11 @@ def _folded(
         versions = pa.concat_tables([versions, stored.cast(versions.schema)]).combine_chunks()
     if context.merger is None:
         folded, sources = merge_versions(context, log, versions, targets)
-        indices = folded.standing(targets)
+        indices = folded.live_targets(targets)
         rows = pa.Table.from_arrays(values_of(versions, sources, indices, wanted.names), schema=wanted)
     else:
         folded, records = fold_records(context, log, blocks, versions, targets)
-        indices = folded.standing(targets)
+        indices = folded.live_targets(targets)
         rows = pa.Table.from_pylist([records[index] for index in indices.tolist()], schema=wanted)
     return Delta(
         masked=pa.array(match.rows[folded.changed[: len(match.rows)]]),

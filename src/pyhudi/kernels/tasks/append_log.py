@@ -83,7 +83,7 @@ def _write_files(
     name, block = task.name, next(blocks, None)
     while block is not None:
         path, size, crc = task.path(name), 0, 0
-        marker = MarkerType.CREATE if task.has_own_name else MarkerType.APPEND
+        marker = MarkerType.CREATE if task.is_named_by_instant else MarkerType.APPEND
         storage.create(marker_path(task.instant, path, marker), b"")
         with storage.open_output(path) as output:
             while block is not None and (size == 0 or size < settings.log.file_bytes):
@@ -123,7 +123,7 @@ def _slice_files(task: AppendTask) -> tuple[str, tuple[str, ...]]:
 
 def _files_before(task: AppendTask) -> tuple[str, tuple[str, ...]]:
     """Return the names of the base file and the log files of the slice that the log is named by; none where it has its own name."""
-    if task.has_own_name:
+    if task.is_named_by_instant:
         return "", ()
     base, instant = task.slice.base, task.name.instant
     logs = tuple(str(log.name) for log in task.slice.logs if log.name.instant == instant)

@@ -19,7 +19,7 @@ import pyarrow as pa
 from pyhudi.codec.log.log_content import encode_deletes
 from pyhudi.codec.log.log_writer import encode_block
 from pyhudi.kernels.arrays.byte_size import rows_of_bytes
-from pyhudi.kernels.arrays.record_versions import Mask, Places, codes, winners
+from pyhudi.kernels.arrays.record_versions import Indices, Mask, codes, winners
 from pyhudi.kernels.base_file.base_file import RecordContext, WriterSettings
 from pyhudi.kernels.log_file.log_rows import LogRows, read_log_rows, slice_blocks
 from pyhudi.kernels.log_file.ordering_types import ordering_types
@@ -60,7 +60,7 @@ class LogCompactTask:
         return self.name.write_token or ""
 
     @property
-    def has_own_name(self) -> bool:
+    def is_named_by_instant(self) -> bool:
         """True when the log file is named by this action's instant (version 8 and later), not by its slice's."""
         return self.name.instant == self.instant
 
@@ -98,7 +98,7 @@ def run_log_compact_task(storage: Storage, context: RecordContext, settings: Wri
     if context.mixes_versions or any(columns is not None for columns in log_rows.held):
         return []
     joined = join_rows(log_rows, context, task.slice.group.partition_path)
-    task = reserved(storage, task, MarkerType.CREATE if task.has_own_name else MarkerType.APPEND)
+    task = reserved(storage, task, MarkerType.CREATE if task.is_named_by_instant else MarkerType.APPEND)
     size = crc = 0
     with storage.open_output(task.path) as output:
         for block in _blocks(joined, context, settings, task, blocks):
@@ -134,18 +134,18 @@ def join_rows(log_rows: LogRows, context: RecordContext, partition_path: str) ->
     )
 
 
-def _wiped_before(groups: Places, commit_time_deletes: Mask, places: Places) -> Places:
+def _wiped_before(groups: Indices, commit_time_deletes: Mask, row_indices: Indices) -> Indices:
     """Return the winners that stand after a delete by commit time of their key: it takes the base file's row, whatever that is worth."""
     if not commit_time_deletes.any():
-        return places[:0]
+        return row_indices[:0]
     wiped = np.zeros(int(groups.max()) + 1, bool)
     wiped[groups[commit_time_deletes]] = True
-    result: Places = places[wiped[groups[places]] & ~commit_time_deletes[places]]
+    result: Indices = row_indices[wiped[groups[row_indices]] & ~commit_time_deletes[row_indices]]
     return result
 
 
-def _ordering(values: Sequence[pa.ChunkedArray], place: int) -> object:
-    ordering = tuple(column[place].as_py() for column in values)
+def _ordering(values: Sequence[pa.ChunkedArray], index: int) -> object:
+    ordering = tuple(column[index].as_py() for column in values)
     return ordering[0] if len(ordering) == 1 else ordering
 
 
@@ -166,7 +166,7 @@ def _blocks(
 
 def _stat(task: LogCompactTask, joined: JoinedRows, blocks: Sequence[LogBlock], records: int, size: int, spent_ms: int) -> WriteStat:
     base = task.slice.base
-    before = () if task.has_own_name else tuple(str(log.name) for log in reversed(task.slice.logs))
+    before = () if task.is_named_by_instant else tuple(str(log.name) for log in reversed(task.slice.logs))
     return WriteStat(
         file_id=task.slice.group.file_id,
         path=task.path,
@@ -179,7 +179,7 @@ def _stat(task: LogCompactTask, joined: JoinedRows, blocks: Sequence[LogBlock], 
         file_size_in_bytes=size,
         log_version=task.name.version,
         log_offset=0,
-        base_file="" if task.has_own_name or base is None else str(base.name),
+        base_file="" if task.is_named_by_instant or base is None else str(base.name),
         log_files=(*before, str(task.name)),
         total_upsert_ms=spent_ms,
         total_log_records=records,

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from pyhudi.errors import OptionError
-from pyhudi.kernels.arrays.bucket_hash import ring_hashes, ring_places
+from pyhudi.kernels.arrays.bucket_hash import ring_hashes, ring_indices
 from pyhudi.kernels.base_file.base_file import RecordContext, WriterSettings
 from pyhudi.kernels.base_file.base_file_writer import BaseFileWriter
 from pyhudi.kernels.base_file.bloom_columns import KeyFilter
@@ -65,19 +65,19 @@ def run_resize_task(storage: Storage, context: RecordContext, settings: WriterSe
     ensure_partition(storage, task.partition_path, task.instant)
     files: dict[int, _BucketFile] = {}
     with contextlib.ExitStack() as open_files:
-        for index, rows in _routed(storage, context, task):
+        for index, rows in _route_rows(storage, context, task):
             if index not in files:
                 files[index] = _BucketFile(storage, context, settings, task, index, open_files)
             files[index].append(rows)
     return [file.result() for file in files.values()]
 
 
-def _routed(storage: Storage, context: RecordContext, task: ResizeTask) -> Iterator[tuple[int, pa.Table]]:
+def _route_rows(storage: Storage, context: RecordContext, task: ResizeTask) -> Iterator[tuple[int, pa.Table]]:
     """Yield the rows of the slices with the numbers of their buckets."""
     for merge in task.merges:
         for batch in iter_merged(storage, context, merge, limit_bytes=task.limit_bytes):
             rows = pa.Table.from_batches([batch])
-            indices = ring_places(task.ends, ring_hashes(batch.column(RECORD_KEY), task.hash_fields))
+            indices = ring_indices(task.ends, ring_hashes(batch.column(RECORD_KEY), task.hash_fields))
             for index in np.unique(indices).tolist():
                 if index not in task.buckets:
                     key = rows.column(RECORD_KEY)[int(np.flatnonzero(indices == index)[0])]
@@ -92,11 +92,11 @@ class _BucketFile:
     """The base file of a bucket, from its marker to its footer."""
 
     def __init__(
-        self, storage: Storage, context: RecordContext, settings: WriterSettings, task: ResizeTask, place: int, files: contextlib.ExitStack
+        self, storage: Storage, context: RecordContext, settings: WriterSettings, task: ResizeTask, bucket: int, files: contextlib.ExitStack
     ) -> None:
         """Open the file until `files` closes."""
         self._started = time.perf_counter()
-        new = WriteTask(task.instant, task.partition_path, task.buckets[place], task.write_token)
+        new = WriteTask(task.instant, task.partition_path, task.buckets[bucket], task.write_token)
         self._task = reserved(storage, new, MarkerType.CREATE)
         self._context = context
         self._stamp = MetaColumnWriter(

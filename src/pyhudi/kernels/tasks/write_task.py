@@ -167,10 +167,10 @@ def _merge(
     incoming = IncomingRows(rows, context)
     for batch in old:
         merged = incoming.merge(batch)
-        writer.append(stamp.carried_over(merged.kept, context.file_schema), known_keys=True)
+        writer.append(stamp.carried_over(merged.retained, context.file_schema), known_keys=True)
         writer.append(stamp.new(merged.replacements, context.file_schema), known_keys=True)
-        if log is not None and merged.kept.num_rows < batch.num_rows:
-            log.replaced(rows_without(batch, merged.kept), merged.replacements)
+        if log is not None and merged.retained.num_rows < batch.num_rows:
+            log.replaced(rows_without(batch, merged.retained), merged.replacements)
         counts.updates += merged.replacements.num_rows
         counts.deletes += merged.deleted
     inserts = incoming.inserts()

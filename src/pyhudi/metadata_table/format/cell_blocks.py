@@ -18,7 +18,7 @@ from pyhudi.codec.hfile import CellBlock
 from pyhudi.codec.hfile.cells import CELL_END, KEY_TAIL
 from pyhudi.codec.hfile.data_block import MAX_ROW_BYTES
 from pyhudi.errors import UsageError
-from pyhudi.metadata_table.format.shards import Places
+from pyhudi.metadata_table.format.shards import Indices
 
 #: Bytes of a block: a look-up of one key unpacks one. Apache Hudi's own blocks have 1 MiB.
 BLOCK_BYTES = 1 << 17
@@ -33,7 +33,7 @@ class CellColumns:
 
     rows: pa.StringArray
     values: Sequence[bytes]
-    which: Places
+    which: Indices
 
     def blocks(self) -> Iterator[CellBlock]:
         """Yield the cells as blocks.
@@ -48,7 +48,7 @@ class CellColumns:
             yield from _blocks(part.cast(pa.binary()), sizes[numbers], tails.take(pa.array(numbers)))
 
 
-def cell_columns(rows: pa.StringArray, values: Sequence[bytes], which: Places) -> CellColumns:
+def cell_columns(rows: pa.StringArray, values: Sequence[bytes], which: Indices) -> CellColumns:
     """Return cells in the order of their rows; of equal rows the one with the greatest number of a value stays."""
     if len(which) and (np.diff(which) < 0).any():
         by_value = np.argsort(which, kind="stable")
@@ -63,7 +63,7 @@ def cell_columns(rows: pa.StringArray, values: Sequence[bytes], which: Places) -
     return CellColumns(rows, values, which)
 
 
-def _blocks(rows: pa.BinaryArray, value_sizes: Places, tails: pa.BinaryArray) -> Iterator[CellBlock]:
+def _blocks(rows: pa.BinaryArray, value_sizes: Indices, tails: pa.BinaryArray) -> Iterator[CellBlock]:
     row_sizes = pc.binary_length(rows).to_numpy().astype(np.int64)
     if len(row_sizes) and int(row_sizes.max()) > MAX_ROW_BYTES:
         raise UsageError(f"a key of {row_sizes.max()} bytes does not fit into an HFile, {MAX_ROW_BYTES} are allowed")
@@ -82,7 +82,7 @@ def _blocks(rows: pa.BinaryArray, value_sizes: Places, tails: pa.BinaryArray) ->
         )
 
 
-def _borders(ends: Places) -> list[int]:
+def _borders(ends: Indices) -> list[int]:
     """Return where blocks begin and end, so that each takes as much as it can hold, one cell at least."""
     result, count = [0], len(ends) - 1
     while result[-1] < count:

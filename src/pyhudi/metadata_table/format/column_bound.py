@@ -66,13 +66,13 @@ def decode_bound(wrapped: Any, kind: ValueType | None, info: str | None) -> tupl
     if wrapped is None:
         return None, None
     name, fields = wrapped
-    own = _BY_WRAPPER.get(str(name).rpartition(".")[2])
-    if own is None:
+    kind_of_wrapper = _BY_WRAPPER.get(str(name).rpartition(".")[2])
+    if kind_of_wrapper is None:
         return None, None  # several values in one (ArrayWrapper): no single bound
     value = fields["value"]
     if kind is ValueType.DECIMAL:
         value = _decimal(value, info)
-    return kind or own, value
+    return kind or kind_of_wrapper, value
 
 
 def encode_bound(value: object, kind: ValueType | None, info: str | None, *, with_type: bool) -> tuple[str, dict[str, object]] | None:

@@ -19,7 +19,7 @@ from pyhudi.codec.xxhash import xxh64
 ALL_PARTITIONS = "__all_partitions__"
 #: What a table without partitions calls its one partition; its path is empty.
 NO_PARTITION = "."
-#: Stands in keys of an expression index before the partition whose statistics the record holds.
+#: MarkLive in keys of an expression index before the partition whose statistics the record holds.
 _PARTITION_STATS_MARK = "__partition_stat__"
 _SEED = 0xFFFFFFFFDABADABA
 _NULL = "\0"

@@ -40,7 +40,7 @@ def file_id(partition: str, number: int, within: str = "") -> str:
     return f"{prefix}{escape_value(within)}-{number:04d}-0" if within else f"{prefix}{number:04d}-0"
 
 
-def own_slices(partition: str, slices: Iterable[FileSlice]) -> tuple[FileSlice, ...]:
+def slices_of_partition(partition: str, slices: Iterable[FileSlice]) -> tuple[FileSlice, ...]:
     """Return the file slices of a partition that are its own, by file id.
 
     A clean of Apache Hudi 1.2.0 puts what it deletes from expression indexes of bounds into log files in the folder of `column_stats`,

@@ -34,7 +34,7 @@ _LONG = 1 << 64
 #: Indexes of records have few values for many keys: so many are kept once they are decoded.
 _MOST_KNOWN = 4096
 #: Of so many files what they hold is kept for the next time, of those with so few records.
-_KEPT_DECODERS, _FEW_RECORDS = 128, 256
+_CACHED_DECODERS, _FEW_RECORDS = 128, 256
 #: Records of so many bytes are kept for the next time, so many of them.
 _LONG_LIST, _LONG_LISTS = 4096, 32
 
@@ -45,7 +45,7 @@ def decoder_of(schema: str, what: str, count: int) -> RecordDecoder:
     Raises:
         CorruptTableError: the schema is damaged.
     """
-    return _kept_decoder(schema, what) if count <= _FEW_RECORDS else RecordDecoder(schema, what)
+    return _cached_decoder(schema, what) if count <= _FEW_RECORDS else RecordDecoder(schema, what)
 
 
 class RecordDecoder:
@@ -79,8 +79,8 @@ class RecordDecoder:
         return record
 
 
-@lru_cache(maxsize=_KEPT_DECODERS)
-def _kept_decoder(schema: str, what: str) -> RecordDecoder:
+@lru_cache(maxsize=_CACHED_DECODERS)
+def _cached_decoder(schema: str, what: str) -> RecordDecoder:
     return RecordDecoder(schema, what, keep=True)
 
 

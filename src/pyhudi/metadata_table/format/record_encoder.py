@@ -108,11 +108,11 @@ def _bloom_filter(record: BloomFilterRecord) -> dict[str, Any]:
     return {"type": record.kind, "timestamp": record.instant, "bloomFilter": record.text, "isDeleted": record.is_deleted}
 
 
-def _location(place: RecordLocation) -> dict[str, Any]:
-    fields = {"partitionName": place.partition_path, "instantTime": place.instant_ms, "position": place.position}
-    match = _UUID_ID.fullmatch(place.file_id)
+def _location(location: RecordLocation) -> dict[str, Any]:
+    fields = {"partitionName": location.partition_path, "instantTime": location.instant_ms, "position": location.position}
+    match = _UUID_ID.fullmatch(location.file_id)
     if match is None:
-        return fields | {"fileIdHighBits": -1, "fileIdLowBits": -1, "fileIndex": -1, "fileId": place.file_id, "fileIdEncoding": 1}
+        return fields | {"fileIdHighBits": -1, "fileIdLowBits": -1, "fileIndex": -1, "fileId": location.file_id, "fileIdEncoding": 1}
     number = uuid.UUID(match[1]).int
     index = -1 if match[2] is None else int(match[2])
     bits = {"fileIdHighBits": _signed(number >> 64), "fileIdLowBits": _signed(number & _LOW), "fileIndex": index}

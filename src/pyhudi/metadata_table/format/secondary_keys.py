@@ -31,26 +31,26 @@ def is_servable(kind: pa.DataType) -> bool:
     return bool(pt.is_string(kind) or pt.is_integer(kind) or pt.is_floating(kind) or pt.is_date(kind) or pt.is_timestamp(kind))
 
 
-def same_texts(old: pa.DataType, new: pa.DataType) -> bool:
+def same_strings(old: pa.DataType, new: pa.DataType) -> bool:
     """Tell whether values of a column have the same texts once it has another type."""
     return bool(old == new or (pt.is_integer(old) and (pt.is_integer(new) or pt.is_string(new))))
 
 
 def secondary_keys(rows: pa.Table, field: str) -> SecondaryKeys:
     """Return the keys for rows that have their record key and a column, whose name may go into structs with dots."""
-    values = value_texts(field_column(rows, field), field)
+    values = value_strings(field_column(rows, field), field)
     prefixes = pc.binary_join_element_wise(pc.fill_null(_escaped(values), _NULL), _SEPARATOR, "")
     records = _escaped(rows.column(RECORD_KEY).combine_chunks())
     return SecondaryKeys(pc.binary_join_element_wise(prefixes, records, ""), prefixes)
 
 
-def value_texts(column: pa.ChunkedArray, field: str) -> pa.StringArray:
+def value_strings(column: pa.ChunkedArray, field: str) -> pa.StringArray:
     """Return the values of a column as texts, as the index holds them; null stays null."""
     return column_text(column.cast(pa.int32()) if pt.is_date32(column.type) else column, field)
 
 
-def _escaped(texts: pa.StringArray) -> pa.StringArray:
+def _escaped(strings: pa.StringArray) -> pa.StringArray:
     for character in (_ESCAPE, _SEPARATOR, _NULL):
-        if pc.any(pc.match_substring(texts, character)).as_py():
-            texts = pc.replace_substring(texts, character, _ESCAPE + character)
-    return texts
+        if pc.any(pc.match_substring(strings, character)).as_py():
+            strings = pc.replace_substring(strings, character, _ESCAPE + character)
+    return strings

@@ -10,12 +10,12 @@ import pyarrow.compute as pc
 from pyhudi.kernels.arrays.key_bytes import equal_length_blocks
 from pyhudi.metadata_table.format.metadata_keys import shard
 
-Places = npt.NDArray[np.int64]
+Indices = npt.NDArray[np.int64]
 
 _FACTOR = np.uint32(31)
 
 
-def shards(hashed: pa.StringArray, count: int) -> Places:
+def shards(hashed: pa.StringArray, count: int) -> Indices:
     """Return the number of the file group, of `count` sorted by file id, for each of the texts, none of which is null."""
     if count == 1:
         return np.zeros(len(hashed), np.int64)
@@ -29,7 +29,7 @@ def shards(hashed: pa.StringArray, count: int) -> Places:
     return _of_ascii(hashed, count)
 
 
-def _of_ascii(keys: pa.StringArray, count: int) -> Places:
+def _of_ascii(keys: pa.StringArray, count: int) -> Indices:
     """Java's hash of texts whose UTF-16 units are their bytes, in 32 bits, and its remainder as Java takes it."""
     numbers = np.empty(len(keys), np.int64)
     for indices, block in equal_length_blocks(keys):

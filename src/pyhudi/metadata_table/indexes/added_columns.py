@@ -37,7 +37,7 @@ def record_added_columns(table: DataTable, known: IndexDefinition, wanted: Index
     """
     added = tuple(name for name in wanted.source_fields if name not in known.source_fields)
     if table.schema is None or not added:
-        return table.own
+        return table.mdt
     types = bound_types(table.schema, added, wanted.version)
     files: dict[str, ColumnStats] = {}
     of_partitions: dict[str, MetadataRecord] = {}
@@ -55,9 +55,9 @@ def record_added_columns(table: DataTable, known: IndexDefinition, wanted: Index
     if partitions.PARTITION_STATS in table.view.config.metadata_partitions:
         changes[partitions.PARTITION_STATS] = Changes(_unrecorded(table, partitions.PARTITION_STATS, of_partitions))
     if not any(change.records for change in changes.values()):
-        return table.own
-    write_changes(table.own, build_time(table.own, table.view.timeline), changes)
-    return table.own.reloaded()
+        return table.mdt
+    write_changes(table.mdt, build_time(table.mdt, table.view.timeline), changes)
+    return table.mdt.reloaded()
 
 
 def _unrecorded(table: DataTable, partition: str, records: Mapping[str, MetadataRecord]) -> dict[str, MetadataRecord]:

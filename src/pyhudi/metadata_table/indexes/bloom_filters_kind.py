@@ -43,7 +43,7 @@ class BloomFiltersKind:
     def initial(self, table: DataTable, partition: str) -> Iterable[InitialGroup]:
         """Return the filters of all base files that a snapshot reads."""
         files = [file.path for path in table.view.partition_paths() for file in table.view.latest_base_files(path)]
-        return spread(partition, dict(_filters(table.view.storage, files)), table.settings.bloom_filters_groups, table.own.encoder)
+        return spread(partition, dict(_filters(table.view.storage, files)), table.settings.bloom_filters_groups, table.mdt.encoder)
 
     def of_commit(self, table: DataTable, partition: str, instant: str, metadata: CommitMetadata) -> Changes:  # noqa: ARG002
         """Return the filters of the base files that were written."""

@@ -31,7 +31,7 @@ from pyhudi.spec.files.file_group import FileSlice
 _ENTRY_BYTES = 48
 #: Keys that are held in memory at once.
 _KEYS_AT_ONCE = 8_000_000
-NO_TEXTS = pa.array([], pa.string())
+NO_STRINGS = pa.array([], pa.string())
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ def without(keys: pa.StringArray, others: pa.StringArray) -> pa.StringArray:
 
 def joined(parts: Iterable[pa.StringArray]) -> pa.StringArray:
     """Return all texts in one array."""
-    return pa.concat_arrays([NO_TEXTS, *parts])
+    return pa.concat_arrays([NO_STRINGS, *parts])
 
 
 class _Lot:

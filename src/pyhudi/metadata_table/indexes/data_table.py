@@ -44,22 +44,22 @@ class DataTable:
 
     Args:
         view: shows it; `view.storage` and `view.config` are the table's.
-        own: its metadata table as it is before the action.
+        mdt: its metadata table as it is before the action.
         schema: its data columns with the action, without meta columns; None when the action does not say.
         settings: what options say about the metadata table.
     """
 
-    def __init__(self, view: FileSystemView, own: MetadataWriterTable, schema: pa.Schema | None, settings: MetadataSettings) -> None:
+    def __init__(self, view: FileSystemView, mdt: MetadataWriterTable, schema: pa.Schema | None, settings: MetadataSettings) -> None:
         self.view = view
-        self.own = own
+        self.mdt = mdt
         self.schema = schema
         self.settings = settings
         self._stats: dict[str, Mapping[str, ColumnStats] | None] = {}
         self._row_counts: dict[str, int] = {}
 
-    def reopened(self, view: FileSystemView, own: MetadataWriterTable) -> DataTable:
+    def reopened(self, view: FileSystemView, mdt: MetadataWriterTable) -> DataTable:
         """Return the same table with another view of it and another state of its metadata table; footers stay known."""
-        table = DataTable(view, own, self.schema, self.settings)
+        table = DataTable(view, mdt, self.schema, self.settings)
         table._stats = self._stats
         table._row_counts = self._row_counts
         return table
@@ -107,12 +107,12 @@ class DataTable:
         """
         if name not in self.view.config.metadata_partitions:
             return None
-        slices = self._record_index_slices.get(within) if within else self.own.slices(name)
-        return MetadataPartition(self.own.storage, name, slices, self.own.timeline, within=within) if slices else None
+        slices = self._record_index_slices.get(within) if within else self.mdt.slices(name)
+        return MetadataPartition(self.mdt.storage, name, slices, self.mdt.timeline, within=within) if slices else None
 
     @cached_property
     def _record_index_slices(self) -> Mapping[str, Sequence[FileSlice]]:
-        return slices_by_data_partition(partitions.RECORD_INDEX, self.own.slices(partitions.RECORD_INDEX))
+        return slices_by_data_partition(partitions.RECORD_INDEX, self.mdt.slices(partitions.RECORD_INDEX))
 
     def stats_of(self, path: str) -> Mapping[str, ColumnStats] | None:
         """Return the statistics of a base file by column, from its footer; None when it has no rows."""

@@ -50,7 +50,7 @@ class ExpressionIndexKind:
         """Return the records of all base files that a snapshot reads."""
         index = _Index(table, partition)
         records = index.of_files(file for path in table.view.partition_paths() for file in table.view.latest_base_files(path))
-        return spread(partition, records, _GROUPS, table.own.encoder)
+        return spread(partition, records, _GROUPS, table.mdt.encoder)
 
     def of_commit(self, table: DataTable, partition: str, instant: str, metadata: CommitMetadata) -> Changes:  # noqa: ARG002
         """Return the records of the base files that were written, and the bounds of partitions to roll back."""
@@ -61,7 +61,7 @@ class ExpressionIndexKind:
         """Return tombstones of the base files that are gone."""
         index = _Index(table, partition)
         names = ((path, file.rpartition("/")[2]) for path, done in metadata.partitions.items() for file in done.deleted)
-        return Changes(dict(index.gone(path, name, instant) for path, name in names if parse_base_file_name(name)))
+        return Changes(dict(index.deletion(path, name, instant) for path, name in names if parse_base_file_name(name)))
 
 
 class _Index:
@@ -92,7 +92,7 @@ class _Index:
         index = self._table.partition(self._partition)
         return () if index is None else tuple(key for key, _ in index.get_many(wanted))
 
-    def gone(self, path: str, name: str, instant: str) -> tuple[str, MetadataRecord]:
+    def deletion(self, path: str, name: str, instant: str) -> tuple[str, MetadataRecord]:
         """Return key and tombstone of a base file."""
         if self._is_bloom:
             return self._key(path, name), BloomFilterRecord("", instant, b"", is_deleted=True)

@@ -139,15 +139,15 @@ def _united(name: str, parts: Sequence[ColumnStats]) -> ColumnStats:
     )
 
 
-def _column_stats(file: pq.ParquetFile, place: int, file_name: str, column: str, kind: BoundType) -> ColumnStats:
+def _column_stats(file: pq.ParquetFile, index: int, file_name: str, column: str, kind: BoundType) -> ColumnStats:
     """Return the statistics over all row groups."""
     footer = file.metadata
-    chunks = [footer.row_group(group).column(place) for group in range(footer.num_row_groups)]
+    chunks = [footer.row_group(group).column(index) for group in range(footer.num_row_groups)]
     values = sum(chunk.num_values for chunk in chunks)
     nulls = _nulls(chunks)
-    bounds = None if nulls is None else _footer_bounds(chunks, kind, footer.schema.column(place))
-    if nulls is None or (bounds is None and footer.schema.column(place).physical_type in _REALS):
-        stored = _stored(file, footer.schema.column(place).path)  # the file may call it otherwise
+    bounds = None if nulls is None else _footer_bounds(chunks, kind, footer.schema.column(index))
+    if nulls is None or (bounds is None and footer.schema.column(index).physical_type in _REALS):
+        stored = _stored(file, footer.schema.column(index).path)  # the file may call it otherwise
         nulls, bounds = stored.null_count, _bounds_of_reals(stored, kind[0])
     if bounds is None:
         bounds = widest_bounds(kind.kind, kind.info)

@@ -50,7 +50,7 @@ class FilesKind:
         records: dict[str, MetadataRecord] = {keys.ALL_PARTITIONS: FileList(RecordType.ALL_PARTITIONS, names)}
         for path, sizes in paths.items():
             records[keys.partition_name(path)] = FileList(RecordType.FILES, {name: FileEntry(size) for name, size in sizes.items()})
-        return spread(partition, records, 1, table.own.encoder)
+        return spread(partition, records, 1, table.mdt.encoder)
 
     def of_commit(self, table: DataTable, partition: str, instant: str, metadata: CommitMetadata) -> Changes:  # noqa: ARG002
         """Return the files that were written, and the partitions that were touched."""

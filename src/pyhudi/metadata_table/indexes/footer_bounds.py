@@ -43,7 +43,7 @@ def footer_bound(raw: Any, kind: BoundType, column: pq.ColumnSchema) -> object:
     """Return a footer's bound as the table's type has it; None when the file has the column in an incomparable type."""
     value_type, info = kind.kind, kind.info
     if value_type in _TIME_UNITS:
-        return _moment(raw, _TIME_UNITS[value_type], column)
+        return _to_time_number(raw, _TIME_UNITS[value_type], column)
     if column.physical_type not in _PHYSICAL[value_type]:
         return None
     match value_type:
@@ -56,7 +56,7 @@ def footer_bound(raw: Any, kind: BoundType, column: pq.ColumnSchema) -> object:
     return raw
 
 
-def _moment(raw: Any, unit: str, column: pq.ColumnSchema) -> int | None:
+def _to_time_number(raw: Any, unit: str, column: pq.ColumnSchema) -> int | None:
     match = json.loads(column.logical_type.to_json()).get("timeUnit")
     if match not in _UNITS or not isinstance(raw, int) or _UNITS[match] > _UNITS[unit]:
         return None

@@ -22,7 +22,7 @@ from pyhudi.metadata_table.format import metadata_partitions as partitions
 from pyhudi.metadata_table.format.index_definitions import IndexDefinition
 from pyhudi.metadata_table.format.record import RecordLocation
 from pyhudi.metadata_table.indexes.bulk_index_build import (
-    NO_TEXTS,
+    NO_STRINGS,
     KeyedRows,
     group_file_ids,
     initial_groups,
@@ -114,14 +114,14 @@ class RecordIndexKind:
 
 
 @dataclass(frozen=True, slots=True)
-class _Moved:
+class _MovedKeys:
     """The keys that came into a file group with a commit, and those that left it."""
 
     added: pa.StringArray
     removed: pa.StringArray
 
 
-_NOBODY = _Moved(NO_TEXTS, NO_TEXTS)
+_NOBODY = _MovedKeys(NO_STRINGS, NO_STRINGS)
 
 
 def _by_path(file_slices: Sequence[_FileSliceOrChange]) -> dict[str, list[_FileSliceOrChange]]:
@@ -154,7 +154,7 @@ class _Entries:
         self._is_being_built = partition in table.view.config.metadata_partitions_inflight
         self._rows = table.rows
 
-    def standing(self, change: SliceChange, keys: pa.StringArray) -> pa.StringArray:
+    def existing_keys(self, change: SliceChange, keys: pa.StringArray) -> pa.StringArray:
         """Return those of the keys that stood in a file group before a change."""
         return self._rows.keys(change.before, keys) if self._is_being_built else _located(self._index, keys, change.group)
 
@@ -172,9 +172,9 @@ def _changes(table: DataTable, index: _Entries, changes: Sequence[SliceChange], 
     A key that left one and came into another is moved. One that left, and that the index has elsewhere, stands there, too: so it stays.
     """
     if not changes:
-        return ColumnChanges(NO_TEXTS, [], np.empty(0, np.int64), NO_TEXTS)
+        return ColumnChanges(NO_STRINGS, [], np.empty(0, np.int64), NO_STRINGS)
     rows = table.rows
-    moves = LocalEngine().run(lambda change: _moved(rows, index, change), changes)
+    moves = LocalEngine().run(lambda change: _diff_keys(rows, index, change), changes)
     added = joined(moved.added for moved in moves)
     which = np.repeat(np.arange(len(moves)), [len(moved.added) for moved in moves])
     removed = joined(index.to_delete(change, without(moved.removed, added)) for change, moved in zip(changes, moves, strict=True))
@@ -183,35 +183,35 @@ def _changes(table: DataTable, index: _Entries, changes: Sequence[SliceChange], 
 
 def _location(table: DataTable, group: FileGroupId, instant: str) -> bytes:
     millis = instant_millis(instant, table.view.config.timeline_zone)
-    return table.own.encoder.encode(RecordLocation(group.partition_path, group.file_id, millis))
+    return table.mdt.encoder.encode(RecordLocation(group.partition_path, group.file_id, millis))
 
 
-def _moved(rows: SliceRows, index: _Entries, change: SliceChange) -> _Moved:
+def _diff_keys(rows: SliceRows, index: _Entries, change: SliceChange) -> _MovedKeys:
     if change.keeps_keys:
         return _NOBODY
     if change.appended:
-        return _moved_by_logs(rows, index, change)
+        return _diff_logged_keys(rows, index, change)
     before, after = rows.keys(change.before), rows.keys(change.after)
-    return _Moved(without(after, before), without(before, after))
+    return _MovedKeys(without(after, before), without(before, after))
 
 
-def _moved_by_logs(rows: SliceRows, index: _Entries, change: SliceChange) -> _Moved:
+def _diff_logged_keys(rows: SliceRows, index: _Entries, change: SliceChange) -> _MovedKeys:
     """Look at the keys that the new logs speak of: those that the index has here were here before."""
     counted = any(stat.num_inserts or stat.num_deletes for stat in change.stats)
     if not (counted or rows.marks_deletes or rows.may_hold_deletes(change.before)):
         return _NOBODY
     keys, has_deletes = rows.logged(change)
-    here = index.standing(change, keys)
+    here = index.existing_keys(change, keys)
     if not has_deletes and len(here) == len(keys):
         return _NOBODY
     after = rows.keys(change.after, keys)
-    return _Moved(without(after, here), without(here, after))
+    return _MovedKeys(without(after, here), without(here, after))
 
 
 def _located(index: MetadataPartition | None, keys: pa.StringArray, group: FileGroupId) -> pa.StringArray:
     """Return those of the keys that the index has in a file group."""
     if index is None or not len(keys):
-        return NO_TEXTS
+        return NO_STRINGS
     here = (group.partition_path, group.file_id)
     matches = ((key, position) for key, position in index.get_many(keys.to_pylist()) if isinstance(position, RecordLocation))
     return pa.array([key for key, position in matches if (position.partition_path, position.file_id) == here], pa.string())

@@ -19,9 +19,9 @@ from pyhudi.metadata_table.format import metadata_partitions as partitions
 from pyhudi.metadata_table.format.column_types import type_at
 from pyhudi.metadata_table.format.index_definitions import IndexDefinition
 from pyhudi.metadata_table.format.record import SecondaryEntry
-from pyhudi.metadata_table.format.secondary_keys import SecondaryKeys, same_texts, secondary_keys
+from pyhudi.metadata_table.format.secondary_keys import SecondaryKeys, same_strings, secondary_keys
 from pyhudi.metadata_table.indexes.bulk_index_build import (
-    NO_TEXTS,
+    NO_STRINGS,
     KeyedRows,
     group_file_ids,
     initial_groups,
@@ -40,7 +40,7 @@ from pyhudi.timeline.instant_details import read_commit
 
 #: From this version on the value alone decides on the file group.
 _BY_VALUE = 2
-_NOTHING = SecondaryKeys(NO_TEXTS, NO_TEXTS)
+_NOTHING = SecondaryKeys(NO_STRINGS, NO_STRINGS)
 
 
 class SecondaryIndexKind:
@@ -75,7 +75,7 @@ class SecondaryIndexKind:
             UnsupportedError: the commit changes the column's type, and with it the texts of values that are not written.
         """
         index = _Index(table, partition)
-        index.refuse_other_texts()
+        index.refuse_other_strings()
         moves = LocalEngine().run(index.changes, slice_changes(table.view, metadata))
         added, removed = _joined(new for new, _ in moves), _joined(old for _, old in moves)
         removed_ones = _without(removed, added)
@@ -103,7 +103,7 @@ class _Index:
         self.field = definition.source_fields[0]
         self.column = self.field.split(".")[0]
         self.by_value = definition.version >= _BY_VALUE
-        self.value = table.own.encoder.encode(SecondaryEntry())
+        self.value = table.mdt.encoder.encode(SecondaryEntry())
         self._table = table
         self._partition = partition
         if self.column not in table.context.schema.names:
@@ -111,14 +111,14 @@ class _Index:
                 f"table {table.view.storage.uri} has no column '{self.column}' any more, of which its index {partition} is; drop the index"
             )
 
-    def refuse_other_texts(self) -> None:
+    def refuse_other_strings(self) -> None:
         """Refuse a commit that gives the column a type in which its values have other texts."""
         view = self._table.view
         last = view.timeline.last_completed()
         recorded = None if last is None else read_commit(view.storage, view.config, last).schema_json
         old = type_at(avro_to_arrow(recorded), self.field) if recorded else None
         new = type_at(self._table.context.schema, self.field)
-        if old is not None and new is not None and not same_texts(old, new):
+        if old is not None and new is not None and not same_strings(old, new):
             raise UnsupportedError(
                 f"column '{self.field}' of table {view.storage.uri} would become {new}, it is {old}, and the index {self._partition} holds"
                 " its values as texts; drop the index first"

@@ -18,7 +18,7 @@ from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.read_base import iter_base_file
 from pyhudi.kernels.log_file.log_rows import read_log_rows, slice_blocks
-from pyhudi.kernels.log_file.visible_blocks import OWN_LOG_FILES
+from pyhudi.kernels.log_file.visible_blocks import LOGS_NAMED_BY_INSTANT
 from pyhudi.kernels.merge.merge_slice import iter_merged
 from pyhudi.kernels.merge.slice_delta import SliceTask
 from pyhudi.schema.meta_columns import IS_DELETED, META_FIELDS, RECORD_KEY
@@ -105,7 +105,7 @@ class SliceRows:
         self._storage = view.storage
         self._context = context
         self._layout = view.config.layout
-        self._visibility = view.timeline.visibility if self._layout >= OWN_LOG_FILES else _EVERYTHING
+        self._visibility = view.timeline.visibility if self._layout >= LOGS_NAMED_BY_INSTANT else _EVERYTHING
 
     def keys(self, slice_: FileSlice | None, among: pa.Array | None = None) -> pa.StringArray:
         """Return the record keys of a slice's rows, or those of them that are `among` some."""

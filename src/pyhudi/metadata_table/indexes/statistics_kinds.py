@@ -53,7 +53,7 @@ class ColumnStatsKind:
             if table.view.latest_slices(path):
                 for file in table.after(path, _NOTHING).base:
                     records.update(_keyed(table, path, file))
-        return spread(partition, records, table.settings.column_stats_groups, table.own.encoder)
+        return spread(partition, records, table.settings.column_stats_groups, table.mdt.encoder)
 
     def of_commit(self, table: DataTable, partition: str, instant: str, metadata: CommitMetadata) -> Changes:  # noqa: ARG002
         """Return the statistics of the base files that were written."""
@@ -99,7 +99,7 @@ class PartitionStatsKind:
             for key, stats in _of_partition(table, path, _NOTHING)
             if not stats.is_deleted
         }
-        return spread(partition, records, table.settings.partition_stats_groups, table.own.encoder)
+        return spread(partition, records, table.settings.partition_stats_groups, table.mdt.encoder)
 
     def of_commit(self, table: DataTable, partition: str, instant: str, metadata: CommitMetadata) -> Changes:  # noqa: ARG002
         """Return the statistics of the partitions that were touched, as they are now."""

@@ -39,7 +39,7 @@ class MetadataSync:
     storage: Storage
     config: TableConfig
     view: FileSystemView
-    own: MetadataWriterTable
+    mdt: MetadataWriterTable
     settings: MetadataSettings = DEFAULTS
 
     def record_commit(self, instant: str, metadata: CommitMetadata, schema: pa.Schema | None) -> None:
@@ -54,16 +54,16 @@ class MetadataSync:
             CorruptTableError: the metadata table is damaged, or a written file has no whole footer.
             StorageError: the storage failed; the action must not complete.
         """
-        table = DataTable(self.view, self.own, schema, self.settings)
+        table = DataTable(self.view, self.mdt, schema, self.settings)
         changes = {name: kind.of_commit(table, name, instant, metadata) for name, kind in self._kinds.items()}
-        write_changes(self.own, instant, changes, self.config.metadata_partitions_inflight)
+        write_changes(self.mdt, instant, changes, self.config.metadata_partitions_inflight)
 
     def record_clean(self, instant: str, metadata: CleanMetadata, schema: pa.Schema) -> None:
         """Record a clean that has deleted its files and is about to complete; errors as of `record_commit`."""
-        table = DataTable(self.view, self.own, schema, self.settings)
+        table = DataTable(self.view, self.mdt, schema, self.settings)
         changes = {name: kind.of_clean(table, name, instant, metadata) for name, kind in self._kinds.items()}
         recorded = {name: change for name, change in changes.items() if change is not None}
-        write_changes(self.own, instant, recorded, self.config.metadata_partitions_inflight)
+        write_changes(self.mdt, instant, recorded, self.config.metadata_partitions_inflight)
 
     def maintain(self) -> None:
         """Compact, clean and log compact the metadata table if that is due; after the action completed, while the lock is still held.
@@ -71,17 +71,17 @@ class MetadataSync:
         Raises:
             StorageError: the storage failed; the metadata table is as good as before.
         """
-        waiting = any(instant.action is not Action.DELTA_COMMIT for instant in self.own.timeline.pending())
-        now = delta_commits(self.own) + 1  # that of the action; read again is the timeline only for something to do
+        waiting = any(instant.action is not Action.DELTA_COMMIT for instant in self.mdt.timeline.pending())
+        now = delta_commits(self.mdt) + 1  # that of the action; read again is the timeline only for something to do
         blocks = self.settings.log_compaction_blocks
-        joins = blocks is not None and unjoined_delta_commits(self.own) + 1 >= blocks
+        joins = blocks is not None and unjoined_delta_commits(self.mdt) + 1 >= blocks
         if waiting or joins or now == AFTER_COMPACTION or now >= self.settings.max_delta_commits:
-            own, inflight, data = self.own.reloaded(), self.config.metadata_partitions_inflight, self.view.timeline
-            if may_compact(own, data):
-                own = compact_if_due(own, self.settings.max_delta_commits, inflight)
-            own = clean_if_due(own, inflight)
+            mdt, inflight, data = self.mdt.reloaded(), self.config.metadata_partitions_inflight, self.view.timeline
+            if may_compact(mdt, data):
+                mdt = compact_if_due(mdt, self.settings.max_delta_commits, inflight)
+            mdt = clean_if_due(mdt, inflight)
             if blocks is not None:
-                log_compact_if_due(own, data, blocks, inflight)
+                log_compact_if_due(mdt, data, blocks, inflight)
 
     @property
     def _kinds(self) -> Mapping[str, PartitionKind]:

@@ -16,7 +16,7 @@ from pyhudi.metadata_table.read.metadata_table import MetadataTable
 from pyhudi.metadata_table.read.metadata_view import MetadataView
 from pyhudi.metadata_table.read.valid_instants import missing_instants, visible_timeline
 from pyhudi.metadata_table.read.writer_table import MetadataWriterTable, TimeAndIds, open_writer_table
-from pyhudi.metadata_table.services.metadata_compaction import without_cut_compactions
+from pyhudi.metadata_table.services.metadata_compaction import roll_back_compactions
 from pyhudi.metadata_table.services.metadata_rollback import roll_back
 from pyhudi.metadata_table.write.inflight import is_under_way
 from pyhudi.spec.instant import Action, Instant
@@ -26,13 +26,13 @@ from pyhudi.timeline.timeline import Timeline
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A table and its metadata table; `own` is None when it cannot be continued, and `reason` says why.
+class MetadataTableState:
+    """A table and its metadata table; `mdt` is None when it cannot be continued, and `reason` says why.
 
     `view` shows the table by its metadata table, else by listing.
     """
 
-    own: MetadataWriterTable | None
+    mdt: MetadataWriterTable | None
     reason: str
     view: FileSystemView
 
@@ -43,7 +43,7 @@ class Found:
         return self.reason or distrusted
 
 
-def find(storage: Storage, config: TableConfig, timeline: Timeline, sources: TimeAndIds) -> Found:
+def find_state(storage: Storage, config: TableConfig, timeline: Timeline, sources: TimeAndIds) -> MetadataTableState:
     """Open the metadata table for writing, and roll back what an action left in it that did not come to its end.
 
     Nobody else is between the record of an action and its completion, since both are made under the lock: what is recorded
@@ -52,20 +52,20 @@ def find(storage: Storage, config: TableConfig, timeline: Timeline, sources: Tim
     Raises:
         StorageError: the storage failed.
     """
-    own, reason = _usable(storage, config, timeline, sources)
-    if own is None:
-        return Found(None, reason, CheckedView(storage, config, timeline))
+    mdt, reason = _usable(storage, config, timeline, sources)
+    if mdt is None:
+        return MetadataTableState(None, reason, CheckedView(storage, config, timeline))
     try:
         if config.layout == 1:
             # A log file written now would have to name the slice that a planned compaction makes.
-            own = without_cut_compactions(own)
-        for failed in _dead(own, timeline):
-            own = roll_back(own, failed.requested)
-        own.check_files(config.metadata_partitions)
+            mdt = roll_back_compactions(mdt)
+        for failed in _failed_instants(mdt, timeline):
+            mdt = roll_back(mdt, failed.requested)
+        mdt.check_files(config.metadata_partitions)
     except CorruptTableError as error:
-        return Found(None, str(error), CheckedView(storage, config, timeline))
-    table = MetadataTable(storage, config, timeline, own.view, own.timeline)
-    return Found(own, "", MetadataView(storage, config, timeline, table))
+        return MetadataTableState(None, str(error), CheckedView(storage, config, timeline))
+    table = MetadataTable(storage, config, timeline, mdt.view, mdt.timeline)
+    return MetadataTableState(mdt, "", MetadataView(storage, config, timeline, table))
 
 
 def _usable(storage: Storage, config: TableConfig, timeline: Timeline, sources: TimeAndIds) -> tuple[MetadataWriterTable | None, str]:
@@ -73,23 +73,23 @@ def _usable(storage: Storage, config: TableConfig, timeline: Timeline, sources: 
     if FILES not in config.metadata_partitions:
         return None, "it was not there"
     try:
-        own = open_writer_table(storage, sources)
+        mdt = open_writer_table(storage, sources)
     except CorruptTableError as error:
         return None, str(error)
-    if own is None:
+    if mdt is None:
         return None, "its files are gone"
-    if own.config.version != config.version:
-        return None, f"it has version {own.config.version}, the table {config.version}"
-    if missing := missing_instants(own.timeline, timeline):
+    if mdt.config.version != config.version:
+        return None, f"it has version {mdt.config.version}, the table {config.version}"
+    if missing := missing_instants(mdt.timeline, timeline):
         return None, f"another writer made {missing[0]} without it"
-    return own, ""
+    return mdt, ""
 
 
-def _dead(own: MetadataWriterTable, timeline: Timeline) -> Iterator[Instant]:
+def _failed_instants(mdt: MetadataWriterTable, timeline: Timeline) -> Iterator[Instant]:
     """Yield the delta commits of actions that are not complete: pending here, or pending in the data table.
 
     Those of partitions that are built beside writers stay.
     """
-    shown = visible_timeline(own.timeline, timeline)
+    shown = visible_timeline(mdt.timeline, timeline)
     pending = (instant for instant in shown.pending() if instant.action is Action.DELTA_COMMIT)
     yield from (instant for instant in pending if not is_under_way(instant, timeline))

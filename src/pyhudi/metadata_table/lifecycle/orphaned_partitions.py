@@ -25,7 +25,7 @@ def delete_forgotten(table: DataTable) -> None:
     Raises:
         StorageError: the storage failed.
     """
-    config, storage = table.view.config, table.own.storage
+    config, storage = table.view.config, table.mdt.storage
     named = {*config.metadata_partitions, *config.metadata_partitions_inflight}
     if table.definitions.keys() <= named:
         return

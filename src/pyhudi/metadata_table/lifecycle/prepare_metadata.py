@@ -24,9 +24,9 @@ from pyhudi.metadata_table.indexes.index_kind import PartitionKind
 from pyhudi.metadata_table.indexes.index_kinds import kind_of, with_kinds
 from pyhudi.metadata_table.lifecycle.metadata_sync import MetadataSync
 from pyhudi.metadata_table.lifecycle.missing_definitions import without_lost_definitions
-from pyhudi.metadata_table.lifecycle.open_for_write import Found, find
+from pyhudi.metadata_table.lifecycle.open_for_write import MetadataTableState, find_state
 from pyhudi.metadata_table.lifecycle.orphaned_partitions import delete_forgotten
-from pyhudi.metadata_table.read.writer_table import FOLDER, MetadataWriterTable, TimeAndIds, create_own
+from pyhudi.metadata_table.read.writer_table import FOLDER, MetadataWriterTable, TimeAndIds, create_metadata_table
 from pyhudi.metadata_table.write.inflight import check_laid_out, pending_builds
 from pyhudi.metadata_table.write.initialise import build_partition
 from pyhudi.spec.table.table_config import TableConfig
@@ -46,7 +46,7 @@ def prepare(
     schema: pa.Schema | None,
     sources: TimeAndIds,
     settings: MetadataSettings = DEFAULTS,
-    state: Found | None = None,
+    state: MetadataTableState | None = None,
 ) -> tuple[TableConfig, MetadataSync | None]:
     """Return the table's properties, and the table with a metadata table that knows all completed actions; None when it shall have none.
 
@@ -59,7 +59,7 @@ def prepare(
         schema: its data columns, None while they are unknown.
         sources: of time and chance.
         settings: what options want; by default Apache Hudi's defaults.
-        state: what `find` found of it before, if that was called.
+        state: what `find_state` found of it before, if that was called.
 
     Raises:
         UnsupportedError: it has indexes that this release does not write, or one that somebody else has begun to build just now.
@@ -69,21 +69,21 @@ def prepare(
     config = _without_stale(storage, config, timeline, sources)
     if not _shall_be(config, settings):
         return (drop_metadata_table(storage, config, sources) if config.metadata_partitions else config), None
-    state = state or find(storage, config, timeline, sources)
-    own = None if state.trouble else state.own
-    if own is None and (pending := _must_complete_first(config, timeline)):
+    state = state or find_state(storage, config, timeline, sources)
+    mdt = None if state.trouble else state.mdt
+    if mdt is None and (pending := _must_complete_first(config, timeline)):
         _log.warning("the metadata table of %s is built when %s is complete: %s", storage.uri, pending, state.trouble)
         return (drop_metadata_table(storage, config, sources) if config.metadata_partitions else config), None
-    if own is None:
-        in_step = _built_anew(state, config, schema, sources, settings)
+    if mdt is None:
+        in_step = _rebuild(state, config, schema, sources, settings)
         return in_step.config, in_step
     config = _without_unwanted(storage, config, sources, settings)
-    table = DataTable(state.view.with_config(config), own, schema, settings)
+    table = DataTable(state.view.with_config(config), mdt, schema, settings)
     delete_forgotten(table)
     try:
         in_step = _complete(table, settings.wanted(config), settings, sources)
     except StaleStatisticsError as error:
-        in_step = _built_anew(replace(state, reason=str(error)), config, schema, sources, settings)
+        in_step = _rebuild(replace(state, reason=str(error)), config, schema, sources, settings)
     return in_step.config, in_step
 
 
@@ -94,7 +94,7 @@ def rebuilt(in_step: MetadataSync, reason: str, schema: pa.Schema | None) -> Met
         StorageError: the storage failed.
     """
     view = FileSystemView(in_step.storage, in_step.config, in_step.view.timeline)
-    return _built_anew(Found(None, reason, view), in_step.config, schema, in_step.own.sources, in_step.settings)
+    return _rebuild(MetadataTableState(None, reason, view), in_step.config, schema, in_step.mdt.sources, in_step.settings)
 
 
 def _without_stale(storage: Storage, config: TableConfig, timeline: Timeline, sources: TimeAndIds) -> TableConfig:
@@ -146,8 +146,8 @@ def _must_complete_first(config: TableConfig, timeline: Timeline) -> str:
     return next((instant.requested for instant in pending if instant.comparable_action.writes_data), "")
 
 
-def _built_anew(
-    state: Found, config: TableConfig, schema: pa.Schema | None, sources: TimeAndIds, settings: MetadataSettings
+def _rebuild(
+    state: MetadataTableState, config: TableConfig, schema: pa.Schema | None, sources: TimeAndIds, settings: MetadataSettings
 ) -> MetadataSync:
     storage = state.view.storage
     config = without_lost_definitions(storage, config, sources)
@@ -155,14 +155,14 @@ def _built_anew(
     if config.metadata_partitions:
         _log.warning("the metadata table of %s is built anew: %s", storage.uri, state.trouble)
         config = with_partitions(storage, config, (), sources)
-    own = create_own(storage, config, sources)
+    mdt = create_metadata_table(storage, config, sources)
     view = FileSystemView(storage, config, state.view.timeline)
-    return _complete(DataTable(view, own, schema, settings), wanted, settings, sources)
+    return _complete(DataTable(view, mdt, schema, settings), wanted, settings, sources)
 
 
 def _complete(table: DataTable, wanted: Collection[str], settings: MetadataSettings, sources: TimeAndIds) -> MetadataSync:
     """Build the partitions that are missing, and define again what options or the schema have changed."""
-    view, own = table.view, table.own
+    view, mdt = table.view, table.mdt
     storage, config, timeline = view.storage, view.config, view.timeline
     built: list[str] = []
     for name, kind in with_kinds(wanted).items():
@@ -170,25 +170,25 @@ def _complete(table: DataTable, wanted: Collection[str], settings: MetadataSetti
             continue
         is_there = name in config.metadata_partitions
         if is_there and settings.enabled is not None:
-            own = _with_added_columns(table if own is table.own else table.reopened(table.view, own), name, kind)
+            mdt = _with_added_columns(table if mdt is table.mdt else table.reopened(table.view, mdt), name, kind)
         changed = _define(table, name, kind, sources, again=settings.enabled is not None)
         if changed is not config or not is_there:
             config = changed
-            table = table.reopened(FileSystemView(storage, config, timeline) if changed is not table.view.config else table.view, own)
+            table = table.reopened(FileSystemView(storage, config, timeline) if changed is not table.view.config else table.view, mdt)
         if not is_there:
-            own = build_partition(own, name, kind.initial(table, name), data=timeline)
+            mdt = build_partition(mdt, name, kind.initial(table, name), data=timeline)
             built.append(name)
     if built:
         names, inflight = (*config.metadata_partitions, *built), config.metadata_partitions_inflight
         config = with_partitions(storage, config, names, sources, inflight)
-    return MetadataSync(storage, config, view.with_config(config), own, settings)
+    return MetadataSync(storage, config, view.with_config(config), mdt, settings)
 
 
 def _with_added_columns(table: DataTable, partition: str, kind: PartitionKind) -> MetadataWriterTable:
     """Return the metadata table with statistics of columns that are about to come into the index."""
     known = table.definitions.get(partition)
     wanted = kind.definition(table, partition) if partition == COLUMN_STATS and known is not None else None
-    return table.own if known is None or wanted is None else record_added_columns(table, known, wanted)
+    return table.mdt if known is None or wanted is None else record_added_columns(table, known, wanted)
 
 
 def _define(table: DataTable, partition: str, kind: PartitionKind, sources: TimeAndIds, *, again: bool) -> TableConfig:
@@ -230,10 +230,10 @@ def _without_unwanted(storage: Storage, config: TableConfig, sources: TimeAndIds
     return config
 
 
-def _refuse_to_drop_what_is_needed(storage: Storage, dropped: Collection[str], kept: Collection[str]) -> None:
-    needy = [name for name in kept if name.startswith(SECONDARY_PREFIX)]
-    if RECORD_INDEX in dropped and needy:
-        raise UsageError(f"the record index of table {storage.uri} cannot be dropped: {needy[0]} needs it; drop that first")
+def _refuse_to_drop_what_is_needed(storage: Storage, dropped: Collection[str], retained: Collection[str]) -> None:
+    dependents = [name for name in retained if name.startswith(SECONDARY_PREFIX)]
+    if RECORD_INDEX in dropped and dependents:
+        raise UsageError(f"the record index of table {storage.uri} cannot be dropped: {dependents[0]} needs it; drop that first")
 
 
 def with_partitions(

@@ -31,7 +31,7 @@ class Service(enum.StrEnum):
     ROLLBACK = "006"
 
 
-def is_own(requested: str) -> bool:
+def is_metadata_only(requested: str) -> bool:
     """Tell whether an instant is one of the metadata table alone, which its data table does not have."""
     return requested.startswith(_BUILT) or len(requested) > _INSTANT_DIGITS
 
@@ -41,39 +41,39 @@ def is_built(requested: str) -> bool:
     return requested.startswith(_BUILT)
 
 
-def build_time(own: MetadataWriterTable, data: Timeline) -> str:
+def build_time(mdt: MetadataWriterTable, data: Timeline) -> str:
     """Return the first time that no build has taken; one that was cut off keeps its own. `data` is the data table's timeline."""
-    if own.config.layout > 1:
-        return _unused(own, (str(number).zfill(_INSTANT_DIGITS) for number in count()))
+    if mdt.config.layout > 1:
+        return _unused(mdt, (str(number).zfill(_INSTANT_DIGITS) for number in count()))
     last = max((instant.requested for instant in data.completed()), default=_BUILT)
-    return _unused(own, (f"{last}{number:03d}" for number in count(_FIRST_BUILD)))
+    return _unused(mdt, (f"{last}{number:03d}" for number in count(_FIRST_BUILD)))
 
 
-def service_time(own: MetadataWriterTable, service: Service) -> str:
+def service_time(mdt: MetadataWriterTable, service: Service) -> str:
     """Return the time of a compaction or clean that begins now."""
-    return own.next_time() if own.config.layout > 1 else _unused(own, _longer(last_delta_commit(own), service))
+    return mdt.next_time() if mdt.config.layout > 1 else _unused(mdt, _longer(last_delta_commit(mdt), service))
 
 
-def delta_commits_since(own: MetadataWriterTable, time: str) -> int:
+def delta_commits_since(mdt: MetadataWriterTable, time: str) -> int:
     """Return how many delta commits were completed after a time: log compactions, which tell nothing new, are none."""
-    done = (instant for instant in own.timeline.completed() if instant.action is Action.DELTA_COMMIT)
-    return sum((one.completed or one.requested) > time and one.requested not in own.timeline.log_compactions for one in done)
+    done = (instant for instant in mdt.timeline.completed() if instant.action is Action.DELTA_COMMIT)
+    return sum((one.completed or one.requested) > time and one.requested not in mdt.timeline.log_compactions for one in done)
 
 
-def rollback_time(own: MetadataWriterTable, failed: str, reason: str = "") -> str:
+def rollback_time(mdt: MetadataWriterTable, failed: str, reason: str = "") -> str:
     """Return the time of the rollback of a delta commit: that of the data table's rollback, `reason`, if there is one.
 
     In version 6 it is one behind that, or behind the failed time; the one that is under way comes first.
     """
-    if own.config.layout > 1:
-        return reason or own.next_time()
-    done = {instant.requested for instant in own.timeline.completed()}
+    if mdt.config.layout > 1:
+        return reason or mdt.next_time()
+    done = {instant.requested for instant in mdt.timeline.completed()}
     return next(time for time in _longer(reason or failed, Service.ROLLBACK) if time not in done)
 
 
-def last_delta_commit(own: MetadataWriterTable) -> str:
+def last_delta_commit(mdt: MetadataWriterTable) -> str:
     """Return the greatest requested time of its completed delta commits, `""` when there is none."""
-    return max((instant.requested for instant in own.timeline.completed() if instant.action is Action.DELTA_COMMIT), default="")
+    return max((instant.requested for instant in mdt.timeline.completed() if instant.action is Action.DELTA_COMMIT), default="")
 
 
 def _longer(time: str, service: Service) -> Iterator[str]:
@@ -82,7 +82,7 @@ def _longer(time: str, service: Service) -> Iterator[str]:
         yield time
 
 
-def _unused(own: MetadataWriterTable, times: Iterable[str]) -> str:
+def _unused(mdt: MetadataWriterTable, times: Iterable[str]) -> str:
     # An archived build keeps its time: its log files stand until they are cleaned.
-    taken = {instant.requested for instant in own.timeline.with_archived().instants}
+    taken = {instant.requested for instant in mdt.timeline.with_archived().instants}
     return next(time for time in times if time not in taken)

@@ -29,10 +29,10 @@ def count_keys(storage: Storage, slices: Sequence[FileSlice], timeline: Timeline
     for slice_ in slices:
         with ExitStack() as files:
             parts = list(parts_of(storage, slice_, timeline, files))
-            largest = max(range(len(parts)), key=lambda place: _entries(parts[place]), default=None)
+            largest = max(range(len(parts)), key=lambda index: _entries(parts[index]), default=None)
             if largest is None:
                 continue
-            room -= sum(part.size for place, part in enumerate(parts) if place != largest)
+            room -= sum(part.size for index, part in enumerate(parts) if index != largest)
             if room < 0:
                 return None
             total += _count(parts, largest)

@@ -22,7 +22,7 @@ from pyhudi.metadata_table.format.record import BloomFilterRecord, ColumnStats, 
 from pyhudi.metadata_table.read.key_count import count_keys
 from pyhudi.metadata_table.read.partition_reader import MetadataPartition, slices_by_data_partition
 from pyhudi.metadata_table.read.record_groups import RecordIndexGroups
-from pyhudi.metadata_table.read.valid_instants import is_built_anew, missing_instants, unknown_instants, visible_timeline
+from pyhudi.metadata_table.read.valid_instants import is_rebuilt, missing_instants, unknown_instants, visible_timeline
 from pyhudi.metadata_table.read.writer_table import FOLDER
 from pyhudi.spec.files.file_group import FileSlice, join_path
 from pyhudi.spec.files.partition_path import check
@@ -50,13 +50,13 @@ class MetadataTable:
     """
 
     def __init__(
-        self, storage: Storage, config: TableConfig, data_timeline: Timeline, view: FileSystemView, own_timeline: Timeline
+        self, storage: Storage, config: TableConfig, data_timeline: Timeline, view: FileSystemView, full_timeline: Timeline
     ) -> None:
-        """Take the parts that `open` reads; `view` shows `own_timeline` as far as `data_timeline` lets it."""
+        """Take the parts that `open` reads; `view` shows `full_timeline` as far as `data_timeline` lets it."""
         self._data_storage = storage
         self._data_config = config
         self._data_timeline = data_timeline
-        self._own_timeline = own_timeline
+        self._full_timeline = full_timeline
         self._view = view
 
     @classmethod
@@ -74,16 +74,16 @@ class MetadataTable:
         """
         if partitions.FILES not in config.metadata_partitions:
             raise UnsupportedError(f"table {storage.uri} has no metadata table")
-        own = FolderStorage(storage, FOLDER)
+        folder = FolderStorage(storage, FOLDER)
         try:
-            own_config = TableConfig(load_properties(own))
+            metadata_config = TableConfig(load_properties(folder))
         except TableNotFound:
-            raise CorruptTableError(f"table {storage.uri} should have a metadata table, but {own.uri} is none") from None
-        if own_config.version != config.version:
-            raise CorruptTableError(f"{own.uri} has table version {own_config.version}, its table has {config.version}")
-        own_timeline = load_full_timeline(own, own_config)
-        view = CheckedView(own, own_config, visible_timeline(own_timeline, timeline))
-        return cls(storage, config, timeline, view, own_timeline)
+            raise CorruptTableError(f"table {storage.uri} should have a metadata table, but {folder.uri} is none") from None
+        if metadata_config.version != config.version:
+            raise CorruptTableError(f"{folder.uri} has table version {metadata_config.version}, its table has {config.version}")
+        full_timeline = load_full_timeline(folder, metadata_config)
+        view = CheckedView(folder, metadata_config, visible_timeline(full_timeline, timeline))
+        return cls(storage, config, timeline, view, full_timeline)
 
     @property
     def partitions(self) -> tuple[str, ...]:
@@ -93,14 +93,14 @@ class MetadataTable:
     @property
     def missing_instants(self) -> tuple[str, ...]:
         """Completed instants of the data table that it does not know of: while there are any, it must not be trusted."""
-        return missing_instants(self._own_timeline, self._data_timeline)
+        return missing_instants(self._full_timeline, self._data_timeline)
 
     @cached_property
     def is_ahead(self) -> bool:
         """True when it shows writes that the data table's timeline, read earlier or ended earlier, does not have."""
         if unknown_instants(self._view.timeline, self._data_timeline):
             return True
-        if not is_built_anew(self._view.timeline, self._data_timeline):
+        if not is_rebuilt(self._view.timeline, self._data_timeline):
             return False
         # Which writes a build found is not written down: none but those that are complete now.
         known = {instant.requested for instant in self._data_timeline.data_instants()}
@@ -186,7 +186,7 @@ class MetadataTable:
             {} if match is None else {key: self._of_kind(index, RecordLocation, match.name) for key, index in match.get_many(record_keys)}
         )
 
-    def record_places(self, record_keys: Collection[str]) -> dict[str, list[RecordLocation]]:
+    def record_locations(self, record_keys: Collection[str]) -> dict[str, list[RecordLocation]]:
         """Return all places where each of the record keys lives; in an index by partition these may be several."""
         indices: dict[str, list[RecordLocation]] = defaultdict(list)
         paths = sorted(self._record_indexes) if self.is_by_partition else [None]
@@ -218,7 +218,7 @@ class MetadataTable:
     def _slices(self, name: str) -> tuple[FileSlice, ...]:
         if name not in self.partitions:
             raise UnsupportedError(f"table {self._data_storage.uri} has no index {name}; it has {', '.join(self.partitions)}")
-        slices = partitions.own_slices(name, self._view.latest_slices(name))
+        slices = partitions.slices_of_partition(name, self._view.latest_slices(name))
         if not slices and not (name == partitions.RECORD_INDEX and self.is_by_partition):
             raise CorruptTableError(f"the partition {name} of the metadata table {self._view.storage.uri} has no files")
         return slices

@@ -97,8 +97,8 @@ def _cells(storage: Storage, slice_: FileSlice, timeline: Timeline, fetch: _Fetc
         yield StoredCells(CellPart.of(cells), schema)
 
 
-def _without(part: CellPart, places: Collection[int]) -> CellPart:
-    left_out = set(places)
+def _without(part: CellPart, indices: Collection[int]) -> CellPart:
+    left_out = set(indices)
     return part.take([index for index in range(len(part.rows)) if index not in left_out])
 
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.metadata_table.format.record import RecordLocation
-from pyhudi.metadata_table.format.shards import Places, shards
+from pyhudi.metadata_table.format.shards import Indices, shards
 from pyhudi.metadata_table.read.partition_reader import MetadataPartition
 
 
@@ -33,7 +33,7 @@ class RecordIndexGroups:
         """How many file groups there are."""
         return sum(len(part.slices) for part in self.parts.values())
 
-    def numbers(self, keys: pa.StringArray, partition_paths: pa.StringArray) -> Places:
+    def numbers(self, keys: pa.StringArray, partition_paths: pa.StringArray) -> Indices:
         """Return the number of the file group that may hold each key, -1 where none does; no key is null."""
         result, first = np.full(len(keys), -1, np.int64), 0
         paths = np.array(partition_paths.to_pylist(), object) if self.is_by_partition else None
@@ -44,7 +44,7 @@ class RecordIndexGroups:
             first += len(part.slices)
         return result
 
-    def places(self, number: int, keys: Iterable[str]) -> Iterator[tuple[str, RecordLocation]]:
+    def locations(self, number: int, keys: Iterable[str]) -> Iterator[tuple[str, RecordLocation]]:
         """Yield where those of the keys live that the file group of a number holds.
 
         Raises:

@@ -16,8 +16,8 @@ from pyhudi.codec.hfile import HFileReader
 from pyhudi.codec.log.log_content import iter_deletes
 from pyhudi.codec.log.log_file import read_content, scan_blocks
 from pyhudi.errors import CorruptTableError, UnsupportedError
-from pyhudi.kernels.log_file.log_rows import check_own_blocks
-from pyhudi.kernels.log_file.visible_blocks import OWN_LOG_FILES, choose_blocks
+from pyhudi.kernels.log_file.log_rows import check_blocks_of_instant
+from pyhudi.kernels.log_file.visible_blocks import LOGS_NAMED_BY_INSTANT, choose_blocks
 from pyhudi.spec.files.file_group import FileSlice, LogFile
 from pyhudi.spec.files.log_block import BlockType, LogBlock
 from pyhudi.storage.storage_protocol import Storage
@@ -25,7 +25,7 @@ from pyhudi.timeline.timeline import Timeline
 
 #: Each commit opens the same files of the partitions that it asks, until they are compacted. What files and blocks of up to so many bytes
 #: hold is kept by their bytes, so that nothing can be out of date; so many of them, and of each at most so many bytes unpacked.
-_SMALL_BYTES, _KEPT, _KEPT_BYTES = 64 << 10, 128, 1 << 20
+_SMALL_BYTES, _CACHED_FILES, _CACHED_BYTES = 64 << 10, 128, 1 << 20
 _ADVICE = "pyhudi lists instead, and its next write builds the metadata table anew."
 
 
@@ -71,7 +71,7 @@ class SliceFiles:
                 sources[log.path], blocks = source, tuple(scan_blocks(source, log.path, log.size))
             self._check(log, blocks)
             scanned += blocks
-        if self._timeline.layout < OWN_LOG_FILES:
+        if self._timeline.layout < LOGS_NAMED_BY_INSTANT:
             _check_no_damage(scanned)
         for block in choose_blocks(scanned, self._timeline.visibility, self._timeline.layout):
             if block.type not in (BlockType.HFILE, BlockType.DELETE):
@@ -81,8 +81,8 @@ class SliceFiles:
             yield sources[block.path], block
 
     def _check(self, log: LogFile, blocks: Sequence[LogBlock]) -> None:
-        if self._timeline.layout >= OWN_LOG_FILES and log.name.instant != self._slice.base_instant:
-            check_own_blocks(self._storage, log, blocks, _ADVICE)
+        if self._timeline.layout >= LOGS_NAMED_BY_INSTANT and log.name.instant != self._slice.base_instant:
+            check_blocks_of_instant(self._storage, log, blocks, _ADVICE)
 
     def _open(self, path: str) -> BinaryIO:
         try:
@@ -105,15 +105,15 @@ def deleted_keys(source: BinaryIO, block: LogBlock) -> Iterator[str]:
         yield from part.keys
 
 
-@lru_cache(_KEPT)
+@lru_cache(_CACHED_FILES)
 def _small_log(content: bytes, size: int, path: str) -> tuple[LogBlock, ...]:
     return tuple(scan_blocks(io.BytesIO(content), path, size))
 
 
-@lru_cache(_KEPT)
+@lru_cache(_CACHED_FILES)
 def _small_records(content: bytes, size: int, path: str, schema: str | None) -> tuple[HFileReader, str]:
     """Return the records of a file or block. Its bytes are all in memory, so that several threads may read them."""
-    file = HFileReader(io.BytesIO(content), size, path, cache_bytes=_KEPT_BYTES)
+    file = HFileReader(io.BytesIO(content), size, path, cache_bytes=_CACHED_BYTES)
     return file, _schema(file, schema, path)
 
 

@@ -157,7 +157,7 @@ class _Cursors:
         self._everyone = np.ones(len(at), dtype=bool)
 
     def number(self, mask: Mask | None = None) -> Numbers:
-        decoded, sizes = read_varints(self._data, self._places(mask))
+        decoded, sizes = read_varints(self._data, self._offsets(mask))
         self._move(mask, sizes)
         return decoded
 
@@ -171,7 +171,7 @@ class _Cursors:
     def text(self, mask: Mask | None = None) -> tuple[Numbers, Numbers]:
         """Return where texts begin and their sizes."""
         sizes = self.number(mask)
-        starts = self._places(mask).copy()
+        starts = self._offsets(mask).copy()
         if ((sizes < 0) | (sizes > self._limits(mask) - starts)).any():
             raise ValueError("it has a text that is longer than the record")
         self._move(mask, sizes)
@@ -193,7 +193,7 @@ class _Cursors:
         return numbers
 
     def flag(self) -> Mask:
-        flags = self._data[self._places(None)]
+        flags = self._data[self._offsets(None)]
         if (flags > 1).any():
             raise ValueError("it has a flag that is neither true nor false")
         self._move(None, np.ones(len(flags), np.int64))
@@ -238,14 +238,14 @@ class _Cursors:
         return present
 
     def _bits(self, mask: Mask, size: int) -> Numbers:
-        raw = self._data[self._places(mask)[:, None] + np.arange(size)]
+        raw = self._data[self._offsets(mask)[:, None] + np.arange(size)]
         self._move(mask, np.full(len(raw), size))
         wide = np.zeros((len(raw), 8), np.uint8)
         wide[:, :size] = raw
         bits: Numbers = wide.view("<i8")[:, 0].astype(np.int64)
         return bits
 
-    def _places(self, mask: Mask | None) -> Numbers:
+    def _offsets(self, mask: Mask | None) -> Numbers:
         """Return the cursors; one that ran away is held at the end, where `finish` finds it."""
         at = self._at if mask is None else self._at[mask]
         return np.minimum(at, len(self._data) - _SLACK)

@@ -30,7 +30,7 @@ from pyhudi.spec.table.table_version import TableVersion
 
 Mask = npt.NDArray[np.bool_]
 #: Tells from the rows of records and the names in them which entries of the result they are about; -1 is none of them.
-Placing = Callable[[Sequence[bytes], Sequence[bytes]], list[int]]
+FileIndexLookup = Callable[[Sequence[bytes], Sequence[bytes]], list[int]]
 
 _WHOLE: Final = frozenset({"IntWrapper", "LongWrapper", "DateWrapper", "LocalDateWrapper", "TimeMicrosWrapper", "TimestampMicrosWrapper"})
 _BY_WRAPPER: Final[Mapping[str, ValueType]] = {
@@ -75,12 +75,12 @@ class ColumnBounds:
     is_tight: Mask
 
 
-def read_bounds(cells: Iterable[StoredCells], place_of: Placing, count: int, arrow_type: pa.DataType, what: str) -> ColumnBounds:
+def read_bounds(cells: Iterable[StoredCells], index_of: FileIndexLookup, count: int, arrow_type: pa.DataType, what: str) -> ColumnBounds:
     """Return what records of column (or partition) statistics say, for `count` files.
 
     Args:
         cells: the records as they are stored, of one column.
-        place_of: which file a record is about.
+        index_of: which file a record is about.
         count: how many files there are.
         arrow_type: of the column, in the table.
         what: names the metadata table's partition in errors.
@@ -88,10 +88,10 @@ def read_bounds(cells: Iterable[StoredCells], place_of: Placing, count: int, arr
     Raises:
         CorruptTableError: a record is damaged.
     """
-    collected = _Found(count, arrow_type)
+    collected = _BoundsCollector(count, arrow_type)
     for stored in cells:
         for rows, stats in _decoded(stored, what):
-            collected.add(rows, stats, place_of)
+            collected.add(rows, stats, index_of)
     return collected.bounds()
 
 
@@ -119,7 +119,7 @@ def _one_by_one(stored: StoredCells, what: str) -> Iterable[tuple[list[bytes], S
             yield [row], decode_stats(CellPart.of([(row, encoder.encode(record))]), layout, what)
 
 
-class _Found:
+class _BoundsCollector:
     """Gathers records that may be of several kinds, each for the place of its file."""
 
     def __init__(self, count: int, arrow_type: pa.DataType) -> None:
@@ -131,8 +131,8 @@ class _Found:
         self._rows = np.full(count, -1)
         self._is_tight = np.zeros(count, dtype=bool)
 
-    def add(self, rows: Sequence[bytes], stats: StatsColumns, place_of: Placing) -> None:
-        placed = np.array(place_of(rows, stats.names()), np.int64)
+    def add(self, rows: Sequence[bytes], stats: StatsColumns, index_of: FileIndexLookup) -> None:
+        placed = np.array(index_of(rows, stats.names()), np.int64)
         entries = np.flatnonzero((placed >= 0) & ~stats.is_deleted)
         indices = placed[entries]
         values, nulls = stats.value_counts[entries], stats.null_counts[entries]
@@ -162,7 +162,7 @@ class _Found:
 
 
 def _typed(
-    stats: StatsColumns, raw: RawBounds, entries: Numbers, places: Numbers, arrow_type: pa.DataType
+    stats: StatsColumns, raw: RawBounds, entries: Numbers, indices: Numbers, arrow_type: pa.DataType
 ) -> Iterable[tuple[Numbers, pa.Array]]:
     """Yield the bounds that can be had in the type, with their places: those of one kind and wrapper together."""
     signs = raw.branch[entries] * 1_000 + stats.kinds[entries]
@@ -179,7 +179,7 @@ def _typed(
         else:
             array = None if kind is None else _array(stats, raw, chosen, kind, wrapper, arrow_type)
         if array is not None:
-            yield places[signs == sign], array
+            yield indices[signs == sign], array
 
 
 def _array(stats: StatsColumns, raw: RawBounds, chosen: Numbers, kind: ValueType, wrapper: str, arrow_type: pa.DataType) -> pa.Array | None:
@@ -191,7 +191,7 @@ def _array(stats: StatsColumns, raw: RawBounds, chosen: Numbers, kind: ValueType
         if wrapper in ("FloatWrapper", "DoubleWrapper") and pt.is_floating(arrow_type):
             return _of_reals(raw.numbers[chosen], wrapper, arrow_type)
         if wrapper == "StringWrapper" and kind is ValueType.STRING and pt.is_string(arrow_type):
-            return _of_texts(stats, raw, chosen)
+            return _string_bounds(stats, raw, chosen)
         if wrapper in ("BytesWrapper", "DecimalWrapper") and kind is ValueType.DECIMAL and pt.is_decimal(arrow_type):
             return _of_decimals(stats, raw, chosen, wrapper, arrow_type)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError, IndexError):
@@ -231,7 +231,7 @@ def _of_reals(bits: Numbers, wrapper: str, arrow_type: pa.DataType) -> pa.Array 
     return as_doubles(array) if wrapper == "FloatWrapper" and pt.is_float64(arrow_type) else array.cast(arrow_type)
 
 
-def _of_texts(stats: StatsColumns, raw: RawBounds, chosen: Numbers) -> pa.Array:
+def _string_bounds(stats: StatsColumns, raw: RawBounds, chosen: Numbers) -> pa.Array:
     strings: list[bytes | None] = [stats.data[start : start + size] for start, size in _spans(raw, chosen)]
     if _UNORDERED.search(b"".join(text for text in strings if text)):
         strings = [None if text is None or _UNORDERED.search(text) else text for text in strings]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pyhudi.metadata_table.read.instant_times import is_built, is_own
+from pyhudi.metadata_table.read.instant_times import is_built, is_metadata_only
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.timeline.timeline import Timeline
 
@@ -46,7 +46,7 @@ def missing_instants(metadata: Timeline, data: Timeline) -> tuple[str, ...]:
     )
 
 
-def is_built_anew(metadata: Timeline, data: Timeline) -> bool:
+def is_rebuilt(metadata: Timeline, data: Timeline) -> bool:
     """True when the metadata table was built after a write that the data table's timeline has: it does not say which ones it found."""
     known = {instant.requested for instant in metadata.completed()}
     return any(instant.requested not in known for instant in data.data_instants())
@@ -63,7 +63,7 @@ def unknown_instants(metadata: Timeline, data: Timeline) -> tuple[str, ...]:
         instant.requested
         for instant in metadata.completed()
         if instant.action is Action.DELTA_COMMIT
-        and not is_own(instant.requested)
+        and not is_metadata_only(instant.requested)
         and instant.requested >= start
         and instant.requested not in known
         and instant.requested not in metadata.log_compactions

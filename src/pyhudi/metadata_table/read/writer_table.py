@@ -11,7 +11,7 @@ from functools import cached_property
 
 from pyhudi.errors import TableNotFound
 from pyhudi.fsview.committed_sizes import CheckedView
-from pyhudi.metadata_table.format.metadata_partitions import own_slices
+from pyhudi.metadata_table.format.metadata_partitions import slices_of_partition
 from pyhudi.metadata_table.format.record_encoder import RecordEncoder
 from pyhudi.spec.files.file_group import FileSlice
 from pyhudi.spec.table.table_config import TableConfig
@@ -81,7 +81,7 @@ class MetadataWriterTable:
 
     def slices(self, partition: str) -> tuple[FileSlice, ...]:
         """Return the newest slice of each file group of a partition, by file id."""
-        return own_slices(partition, self.view.latest_slices(partition))
+        return slices_of_partition(partition, self.view.latest_slices(partition))
 
     def check_files(self, partitions: Iterable[str]) -> None:
         """See that the newest slices of these partitions are whole: whoever builds on less makes a loss permanent.
@@ -104,23 +104,23 @@ class MetadataWriterTable:
 
 def open_writer_table(storage: Storage, sources: TimeAndIds) -> MetadataWriterTable | None:
     """Open the metadata table of the table on `storage` for writing; None when there is none."""
-    own = FolderStorage(storage, FOLDER)
+    mdt = FolderStorage(storage, FOLDER)
     try:
-        config = TableConfig(load_properties(own))
+        config = TableConfig(load_properties(mdt))
     except TableNotFound:
         return None
-    return MetadataWriterTable(own, config, load_full_timeline(own, config), sources, RecordEncoder(config.version))
+    return MetadataWriterTable(mdt, config, load_full_timeline(mdt, config), sources, RecordEncoder(config.version))
 
 
-def create_own(storage: Storage, config: TableConfig, sources: TimeAndIds) -> MetadataWriterTable:
+def create_metadata_table(storage: Storage, config: TableConfig, sources: TimeAndIds) -> MetadataWriterTable:
     """Create an empty metadata table in place of whatever is there."""
     storage.delete_tree(FOLDER)
-    own = FolderStorage(storage, FOLDER)
+    mdt = FolderStorage(storage, FOLDER)
     properties = _properties(config)
     of_table = TableConfig(properties)
     for folder in (of_table.archive_path if of_table.layout == 1 else of_table.history_path, *_WORK_FOLDERS):
-        own.make_dir(folder)
-    create_properties(own, properties, sources.clock.now())
+        mdt.make_dir(folder)
+    create_properties(mdt, properties, sources.clock.now())
     created = open_writer_table(storage, sources)
     assert created is not None
     return created

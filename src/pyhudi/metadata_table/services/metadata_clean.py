@@ -28,46 +28,46 @@ AFTER_COMPACTION = 3
 _POLICY = "KEEP_LATEST_COMMITS"
 
 
-def clean_if_due(own: MetadataWriterTable, inflight: Collection[str] = (), retained: int = RETAINED) -> MetadataWriterTable:
+def clean_if_due(mdt: MetadataWriterTable, inflight: Collection[str] = (), retained: int = RETAINED) -> MetadataWriterTable:
     """Clean the metadata table once after each compaction, and return it as it is then; partitions that are being built stay as they are.
 
     Raises:
         CorruptTableError: a clean that was cut off has no plan.
         StorageError: the storage failed; the clean is finished by the next one.
     """
-    for instant in own.timeline.pending():
+    for instant in mdt.timeline.pending():
         if instant.action is Action.CLEAN:
-            _execute(own, instant, _read_plan(own, instant))
-            own = own.reloaded()
-    done = [instant for instant in own.timeline.completed() if instant.action in (Action.DELTA_COMMIT, Action.COMMIT)]
+            _execute(mdt, instant, _read_plan(mdt, instant))
+            mdt = mdt.reloaded()
+    done = [instant for instant in mdt.timeline.completed() if instant.action in (Action.DELTA_COMMIT, Action.COMMIT)]
     compacted = any(instant.action is Action.COMMIT for instant in done)
-    if not compacted or len(done) <= retained or delta_commits(own) != AFTER_COMPACTION:
-        return own
-    return _clean(own, inflight, done[-retained], done[-1])
+    if not compacted or len(done) <= retained or delta_commits(mdt) != AFTER_COMPACTION:
+        return mdt
+    return _clean(mdt, inflight, done[-retained], done[-1])
 
 
-def _clean(own: MetadataWriterTable, inflight: Collection[str], earliest: Instant, last: Instant) -> MetadataWriterTable:
-    files = {partition: paths for partition, paths in _unneeded(own, earliest.requested) if paths and partition not in inflight}
+def _clean(mdt: MetadataWriterTable, inflight: Collection[str], earliest: Instant, last: Instant) -> MetadataWriterTable:
+    files = {partition: paths for partition, paths in _unneeded(mdt, earliest.requested) if paths and partition not in inflight}
     if not files:
-        return own
+        return mdt
     plan = CleanPlan(
         _POLICY,
         retained_from=earliest.requested,
         retained_action=earliest.action.value,
         last_completed=last.requested,
-        files={partition: tuple(f"{own.storage.uri}/{path}" for path in paths) for partition, paths in files.items()},
+        files={partition: tuple(f"{mdt.storage.uri}/{path}" for path in paths) for partition, paths in files.items()},
         extra={},
     )
-    requested = own.writer.request(Action.CLEAN, service_time(own, Service.CLEAN), encode_clean_plan(plan, sync=own.sources.sync_marker()))
-    _execute(own, requested, plan)
-    return own.reloaded()
+    requested = mdt.writer.request(Action.CLEAN, service_time(mdt, Service.CLEAN), encode_clean_plan(plan, sync=mdt.sources.sync_marker()))
+    _execute(mdt, requested, plan)
+    return mdt.reloaded()
 
 
-def _unneeded(own: MetadataWriterTable, earliest: str) -> Iterator[tuple[str, list[str]]]:
+def _unneeded(mdt: MetadataWriterTable, earliest: str) -> Iterator[tuple[str, list[str]]]:
     """Yield the files of slices that are older than the one which was the newest at the earliest time that is kept."""
-    for partition, _ in walk_partitions(own.storage):
+    for partition, _ in walk_partitions(mdt.storage):
         paths = []
-        for group in own.view.groups(partition):
+        for group in mdt.view.groups(partition):
             older = [slice_ for slice_ in group.slices if slice_.base_instant < earliest]
             paths += [path for slice_ in older[1:] for path in _paths(slice_)]
         yield partition, sorted(paths)
@@ -77,14 +77,14 @@ def _paths(slice_: FileSlice) -> list[str]:
     return [log.path for log in slice_.logs] + ([] if slice_.base is None else [slice_.base.path])
 
 
-def _execute(own: MetadataWriterTable, instant: Instant, plan: CleanPlan) -> None:
+def _execute(mdt: MetadataWriterTable, instant: Instant, plan: CleanPlan) -> None:
     started = time.perf_counter()
     if instant.state is State.REQUESTED:
-        instant = own.writer.start(instant)
+        instant = mdt.writer.start(instant)
     names = {partition: tuple(path.rpartition("/")[2] for path in paths) for partition, paths in plan.files.items()}
     for partition, file_names in names.items():
         for name in file_names:
-            own.storage.delete(join_path(partition, name))
+            mdt.storage.delete(join_path(partition, name))
     metadata = CleanMetadata(
         start=instant.requested,
         time_taken_ms=int((time.perf_counter() - started) * 1000),
@@ -94,18 +94,18 @@ def _execute(own: MetadataWriterTable, instant: Instant, plan: CleanPlan) -> Non
         partitions=_done(names),
         extra={},
     )
-    own.writer.complete(instant, own.next_time(instant.requested), encode_clean_metadata(metadata, sync=own.sources.sync_marker()))
+    mdt.writer.complete(instant, mdt.next_time(instant.requested), encode_clean_metadata(metadata, sync=mdt.sources.sync_marker()))
 
 
 def _done(names: Mapping[str, tuple[str, ...]]) -> dict[str, CleanPartition]:
     return {partition: CleanPartition(partition, _POLICY, file_names, file_names) for partition, file_names in names.items()}
 
 
-def _read_plan(own: MetadataWriterTable, instant: Instant) -> CleanPlan:
+def _read_plan(mdt: MetadataWriterTable, instant: Instant) -> CleanPlan:
     try:
-        plan = read_action(own.storage, own.config, Instant(instant.requested, Action.CLEAN, State.REQUESTED))
+        plan = read_action(mdt.storage, mdt.config, Instant(instant.requested, Action.CLEAN, State.REQUESTED))
     except FileNotFoundError:
         plan = None
     if not isinstance(plan, CleanPlan):
-        raise CorruptTableError(f"clean {instant.requested} of the metadata table {own.storage.uri} has no readable plan")
+        raise CorruptTableError(f"clean {instant.requested} of the metadata table {mdt.storage.uri} has no readable plan")
     return plan

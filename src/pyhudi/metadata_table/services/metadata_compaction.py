@@ -37,7 +37,7 @@ LARGE_BYTES = 8 << 20
 
 
 def compact_if_due(
-    own: MetadataWriterTable, max_delta_commits: int = MAX_DELTA_COMMITS, inflight: Collection[str] = ()
+    mdt: MetadataWriterTable, max_delta_commits: int = MAX_DELTA_COMMITS, inflight: Collection[str] = ()
 ) -> MetadataWriterTable:
     """Compact the metadata table if so many delta commits were made since the last time, and return it as it is then.
 
@@ -45,79 +45,79 @@ def compact_if_due(
     built stay out: a base file of what writers told them would hide the one that is being written.
 
     Raises:
-        CorruptTableError: as of `without_cut_compactions`.
+        CorruptTableError: as of `roll_back_compactions`.
     """
-    own = without_cut_compactions(own)
-    return _compact(own, inflight) if delta_commits(own) >= max_delta_commits else own
+    mdt = roll_back_compactions(mdt)
+    return _compact(mdt, inflight) if delta_commits(mdt) >= max_delta_commits else mdt
 
 
-def without_cut_compactions(own: MetadataWriterTable) -> MetadataWriterTable:
+def roll_back_compactions(mdt: MetadataWriterTable) -> MetadataWriterTable:
     """Throw away compactions and log compactions that were cut off, and return the metadata table as it is then.
 
     Raises:
         CorruptTableError: log files of version 6 lie on top of one; only a metadata table rebuilt helps.
     """
-    for instant in own.timeline.pending():
+    for instant in mdt.timeline.pending():
         if instant.action in (Action.COMPACTION, Action.LOG_COMPACTION):
-            _throw_away(own, instant)
-            own = own.reloaded()
-    return own
+            _throw_away(mdt, instant)
+            mdt = mdt.reloaded()
+    return mdt
 
 
-def delta_commits(own: MetadataWriterTable) -> int:
+def delta_commits(mdt: MetadataWriterTable) -> int:
     """Return how many delta commits were completed since the last compaction began: the log files on top of its files."""
-    return delta_commits_since(own, last_compaction(own))
+    return delta_commits_since(mdt, last_compaction(mdt))
 
 
-def last_compaction(own: MetadataWriterTable) -> str:
+def last_compaction(mdt: MetadataWriterTable) -> str:
     """Return when the last completed compaction began, `""` when there is none."""
-    return max((instant.requested for instant in own.timeline.completed() if instant.action is Action.COMMIT), default="")
+    return max((instant.requested for instant in mdt.timeline.completed() if instant.action is Action.COMMIT), default="")
 
 
-def may_compact(own: MetadataWriterTable, data: Timeline) -> bool:
+def may_compact(mdt: MetadataWriterTable, data: Timeline) -> bool:
     """Tell whether the state of the data table lets the metadata table be compacted."""
-    return own.config.layout > 1 or not any(instant.requested <= last_delta_commit(own) for instant in data.pending())
+    return mdt.config.layout > 1 or not any(instant.requested <= last_delta_commit(mdt) for instant in data.pending())
 
 
-def _compact(own: MetadataWriterTable, inflight: Collection[str]) -> MetadataWriterTable:
-    partitions = (partition for partition, _ in walk_partitions(own.storage) if partition not in inflight)
-    slices = [slice_ for partition in partitions for slice_ in own.slices(partition) if slice_.logs]
+def _compact(mdt: MetadataWriterTable, inflight: Collection[str]) -> MetadataWriterTable:
+    partitions = (partition for partition, _ in walk_partitions(mdt.storage) if partition not in inflight)
+    slices = [slice_ for partition in partitions for slice_ in mdt.slices(partition) if slice_.logs]
     plan = CompactionPlan(
         tuple(operation_of(slice_, EXPECTED_BASE_BYTES) for slice_ in slices), extra={}, preserve_meta_columns=False, missing_partitions=()
     )
-    time = service_time(own, Service.COMPACTION)
-    requested = own.writer.request(Action.COMPACTION, time, encode_compaction_plan(plan, sync=own.sources.sync_marker()))
-    begun = own.writer.start(requested)
+    time = service_time(mdt, Service.COMPACTION)
+    requested = mdt.writer.request(Action.COMPACTION, time, encode_compaction_plan(plan, sync=mdt.sources.sync_marker()))
+    begun = mdt.writer.start(requested)
     is_large = sum(slice_.base.size for slice_ in slices if slice_.base is not None) > LARGE_BYTES
     engine = LocalEngine() if is_large else LocalEngine(threads=1)
-    written = engine.run(lambda one: _compact_slice(own, one[1], time, f"{one[0]}-0-0"), list(enumerate(slices)))
+    written = engine.run(lambda one: _compact_slice(mdt, one[1], time, f"{one[0]}-0-0"), list(enumerate(slices)))
     metadata = CommitMetadata(
-        stats=stats_by_partition(written), extra={"schema": own.encoder.schema}, operation=Operation.COMPACT, compacted=True
+        stats=stats_by_partition(written), extra={"schema": mdt.encoder.schema}, operation=Operation.COMPACT, compacted=True
     )
-    content = commit_content(metadata, own.config.layout, sync=own.sources.sync_marker())
-    own.writer.complete(begun, own.next_time(time), content)
-    return own.reloaded()
+    content = commit_content(metadata, mdt.config.layout, sync=mdt.sources.sync_marker())
+    mdt.writer.complete(begun, mdt.next_time(time), content)
+    return mdt.reloaded()
 
 
-def _compact_slice(own: MetadataWriterTable, slice_: FileSlice, instant: str, token: str) -> WriteStat:
-    cell_runs = SliceReader(own.storage, slice_, own.timeline).cell_runs(own.encoder)
-    return write_base(own, slice_.group.partition_path, slice_.group.file_id, instant, token, cell_runs)
+def _compact_slice(mdt: MetadataWriterTable, slice_: FileSlice, instant: str, token: str) -> WriteStat:
+    cell_runs = SliceReader(mdt.storage, slice_, mdt.timeline).cell_runs(mdt.encoder)
+    return write_base(mdt, slice_.group.partition_path, slice_.group.file_id, instant, token, cell_runs)
 
 
-def _throw_away(own: MetadataWriterTable, instant: Instant) -> None:
+def _throw_away(mdt: MetadataWriterTable, instant: Instant) -> None:
     """Delete what a compaction or log compaction wrote that is not complete, then its instant."""
-    for partition, listing in walk_partitions(own.storage):
+    for partition, listing in walk_partitions(mdt.storage):
         for status in listing:
-            if _wrote(own, instant, status):
-                own.storage.delete(join_path(partition, status.name))
-    own.writer.remove(instant)
+            if _wrote(mdt, instant, status):
+                mdt.storage.delete(join_path(partition, status.name))
+    mdt.writer.remove(instant)
 
 
-def _wrote(own: MetadataWriterTable, instant: Instant, status: FileStatus) -> bool:
+def _wrote(mdt: MetadataWriterTable, instant: Instant, status: FileStatus) -> bool:
     base, log = parse_base_file_name(status.name), parse_log_file_name(status.name)
-    if log is None or own.config.layout > 1:
+    if log is None or mdt.config.layout > 1:
         name = base or log
         return name is not None and name.instant == instant.requested
     if log.instant == instant.requested:
-        raise CorruptTableError(f"compaction {instant.requested} of {own.storage.uri} was cut off; '{status.path}' is on top of it")
-    return instant.action is Action.LOG_COMPACTION and instants_in(own.storage, status.path, status.size) == {instant.requested}
+        raise CorruptTableError(f"compaction {instant.requested} of {mdt.storage.uri} was cut off; '{status.path}' is on top of it")
+    return instant.action is Action.LOG_COMPACTION and instants_in(mdt.storage, status.path, status.size) == {instant.requested}

@@ -33,11 +33,11 @@ from pyhudi.timeline.timeline import Timeline
 _END_OF_TIME = "9" * 17
 
 
-def log_compact_if_due(own: MetadataWriterTable, data: Timeline, blocks: int, inflight: Collection[str] = ()) -> MetadataWriterTable:
+def log_compact_if_due(mdt: MetadataWriterTable, data: Timeline, blocks: int, inflight: Collection[str] = ()) -> MetadataWriterTable:
     """Join the log files of the slices that have many, and return the metadata table as it is then.
 
     Args:
-        own: the metadata table, with nothing pending.
+        mdt: the metadata table, with nothing pending.
         data: the data table's timeline.
         blocks: delta commits since the last compaction or log compaction from which on it is worth looking, and log files or blocks of a
             slice from which on they are joined.
@@ -47,59 +47,59 @@ def log_compact_if_due(own: MetadataWriterTable, data: Timeline, blocks: int, in
         CorruptTableError: a log file is damaged or gone.
         StorageError: the storage failed; the metadata table is as good as before.
     """
-    if unjoined_delta_commits(own) < blocks or not may_compact(own, data):
-        return own
-    bound = _first_pending(own, data)
-    slices = [slice_ for slice_ in _with_logs(own, bound, inflight) if _is_worth_it(own, slice_, blocks)]
-    time = _time(own, data, slices, bound)
-    return own if time is None else _log_compact(own, slices, time)
+    if unjoined_delta_commits(mdt) < blocks or not may_compact(mdt, data):
+        return mdt
+    bound = _first_pending(mdt, data)
+    slices = [slice_ for slice_ in _with_logs(mdt, bound, inflight) if _is_worth_it(mdt, slice_, blocks)]
+    time = _time(mdt, data, slices, bound)
+    return mdt if time is None else _log_compact(mdt, slices, time)
 
 
-def unjoined_delta_commits(own: MetadataWriterTable) -> int:
+def unjoined_delta_commits(mdt: MetadataWriterTable) -> int:
     """Return how many delta commits were completed since the last compaction began or log compaction was completed."""
-    done = (instant for instant in own.timeline.completed() if instant.requested in own.timeline.log_compactions)
-    return delta_commits_since(own, max((instant.completed or instant.requested for instant in done), default=last_compaction(own)))
+    done = (instant for instant in mdt.timeline.completed() if instant.requested in mdt.timeline.log_compactions)
+    return delta_commits_since(mdt, max((instant.completed or instant.requested for instant in done), default=last_compaction(mdt)))
 
 
-def _first_pending(own: MetadataWriterTable, data: Timeline) -> str:
+def _first_pending(mdt: MetadataWriterTable, data: Timeline) -> str:
     """Return the time of the first action of the data table that is still to be recorded here."""
-    recorded = {instant.requested for instant in own.timeline.completed()}
+    recorded = {instant.requested for instant in mdt.timeline.completed()}
     pending = (one.requested for one in data.pending() if one.action is not Action.INDEXING and one.requested not in recorded)
     return min(pending, default=_END_OF_TIME)
 
 
-def _with_logs(own: MetadataWriterTable, bound: str, inflight: Collection[str]) -> Iterator[FileSlice]:
+def _with_logs(mdt: MetadataWriterTable, bound: str, inflight: Collection[str]) -> Iterator[FileSlice]:
     """Yield the slices with those of their log files that may be joined."""
-    partitions = (partition for partition, _ in walk_partitions(own.storage) if partition not in inflight)
-    for slice_ in (slice_ for partition in partitions for slice_ in own.slices(partition)):
-        logs = tuple(log for log in slice_.logs if own.config.layout == 1 or _comes_before(own, log, bound))
+    partitions = (partition for partition, _ in walk_partitions(mdt.storage) if partition not in inflight)
+    for slice_ in (slice_ for partition in partitions for slice_ in mdt.slices(partition)):
+        logs = tuple(log for log in slice_.logs if mdt.config.layout == 1 or _comes_before(mdt, log, bound))
         if len(logs) > 1:
             yield replace(slice_, logs=logs)
 
 
-def _comes_before(own: MetadataWriterTable, log: LogFile, bound: str) -> bool:
+def _comes_before(mdt: MetadataWriterTable, log: LogFile, bound: str) -> bool:
     """Tell whether a log file comes before a pending action; one that was joined does, whatever its time: its parts did."""
-    return log.name.instant < bound or log.name.instant in own.timeline.log_compactions
+    return log.name.instant < bound or log.name.instant in mdt.timeline.log_compactions
 
 
-def _is_worth_it(own: MetadataWriterTable, slice_: FileSlice, blocks: int) -> bool:
-    blocks_of_slice = SliceReader(own.storage, slice_, own.timeline).blocks()
+def _is_worth_it(mdt: MetadataWriterTable, slice_: FileSlice, blocks: int) -> bool:
+    blocks_of_slice = SliceReader(mdt.storage, slice_, mdt.timeline).blocks()
     parts = {block.header.instant for block in blocks_of_slice}
     return len(parts) > 1 and (len(slice_.logs) >= blocks or len(blocks_of_slice) >= blocks)
 
 
-def _time(own: MetadataWriterTable, data: Timeline, slices: Collection[FileSlice], bound: str) -> str | None:
+def _time(mdt: MetadataWriterTable, data: Timeline, slices: Collection[FileSlice], bound: str) -> str | None:
     """Return the time of the log compaction; None when there is nothing to do, or no time for it now."""
-    if own.config.layout == 1:
-        return service_time(own, Service.LOG_COMPACTION) if slices else None
+    if mdt.config.layout == 1:
+        return service_time(mdt, Service.LOG_COMPACTION) if slices else None
     newest = max((log.name.instant for slice_ in slices for log in slice_.logs), default="")
     if not newest or is_built(newest):
         return None
     time = following(newest)
-    return time if time < bound and not own.timeline.find(time) and not data.find(time) else None
+    return time if time < bound and not mdt.timeline.find(time) and not data.find(time) else None
 
 
-def _log_compact(own: MetadataWriterTable, slices: Collection[FileSlice], time: str) -> MetadataWriterTable:
+def _log_compact(mdt: MetadataWriterTable, slices: Collection[FileSlice], time: str) -> MetadataWriterTable:
     plan = CompactionPlan(
         tuple(operation_of(slice_, EXPECTED_BASE_BYTES) for slice_ in slices),
         extra={},
@@ -107,18 +107,18 @@ def _log_compact(own: MetadataWriterTable, slices: Collection[FileSlice], time: 
         preserve_meta_columns=True,
         missing_partitions=(),
     )
-    requested = own.writer.request(Action.LOG_COMPACTION, time, encode_compaction_plan(plan, sync=own.sources.sync_marker()))
-    begun = own.writer.start(requested)
+    requested = mdt.writer.request(Action.LOG_COMPACTION, time, encode_compaction_plan(plan, sync=mdt.sources.sync_marker()))
+    begun = mdt.writer.start(requested)
     is_large = sum(log.size for slice_ in slices for log in slice_.logs) > LARGE_BYTES
     engine = LocalEngine() if is_large else LocalEngine(threads=1)
-    written = engine.run(lambda one: _join(own, one[1], time, f"{one[0]}-0-0"), list(enumerate(slices)))
+    written = engine.run(lambda one: _join(mdt, one[1], time, f"{one[0]}-0-0"), list(enumerate(slices)))
     metadata = CommitMetadata(
-        stats=stats_by_partition(written), extra={"schema": own.encoder.schema}, operation=Operation.LOG_COMPACT, compacted=True
+        stats=stats_by_partition(written), extra={"schema": mdt.encoder.schema}, operation=Operation.LOG_COMPACT, compacted=True
     )
-    own.writer.complete(begun, own.next_time(time), commit_content(metadata, own.config.layout, sync=own.sources.sync_marker()))
-    return own.reloaded()
+    mdt.writer.complete(begun, mdt.next_time(time), commit_content(metadata, mdt.config.layout, sync=mdt.sources.sync_marker()))
+    return mdt.reloaded()
 
 
-def _join(own: MetadataWriterTable, slice_: FileSlice, time: str, token: str) -> WriteStat:
-    blocks, joined = SliceReader(own.storage, slice_, own.timeline).joined()
-    return write_joined_log(own, slice_, time, token, blocks, joined)
+def _join(mdt: MetadataWriterTable, slice_: FileSlice, time: str, token: str) -> WriteStat:
+    blocks, joined = SliceReader(mdt.storage, slice_, mdt.timeline).joined()
+    return write_joined_log(mdt, slice_, time, token, blocks, joined)

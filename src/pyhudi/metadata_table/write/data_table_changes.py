@@ -18,7 +18,7 @@ from pyhudi.metadata_table.format.metadata_keys import shard
 from pyhudi.metadata_table.format.metadata_partitions import file_id, within_of
 from pyhudi.metadata_table.format.record import MetadataRecord
 from pyhudi.metadata_table.format.record_encoder import RecordEncoder
-from pyhudi.metadata_table.format.shards import Places, shards
+from pyhudi.metadata_table.format.shards import Indices, shards
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class ColumnChanges:
 
     rows: pa.StringArray
     values: Sequence[bytes]
-    which: Places
+    which: Indices
     deleted: pa.StringArray
     hashed: pa.StringArray | None = None
     deleted_hashed: pa.StringArray | None = None

@@ -33,22 +33,22 @@ _BLOOM_ENTRIES, _BLOOM_FPP, _BLOOM_MAX_ENTRIES = 10_000, 1e-9, 100_000
 _KEYS_A_TURN = 1 << 16
 
 
-def write_initial_log(own: MetadataWriterTable, partition: str, file_id: str, instant: str) -> None:
+def write_initial_log(mdt: MetadataWriterTable, partition: str, file_id: str, instant: str) -> None:
     """Begin a file group, with an empty delete block: from here on it exists, whether it gets records or not."""
     block = encode_block(BlockType.DELETE, BlockHeader(instant=instant), encode_deletes(DeletedKeys((), (), ())))
     path = join_path(partition, str(LogFileName(file_id, instant, 1, INITIAL_TOKEN)))
-    with own.storage.open_output(path) as sink:
+    with mdt.storage.open_output(path) as sink:
         sink.write(block)
 
 
-def write_base(own: MetadataWriterTable, partition: str, file_id: str, instant: str, token: str, cell_runs: Iterable[CellRun]) -> WriteStat:
+def write_base(mdt: MetadataWriterTable, partition: str, file_id: str, instant: str, token: str, cell_runs: Iterable[CellRun]) -> WriteStat:
     """Write the base file of a file group; `cell_runs` are cells and blocks in the order of rows."""
-    return _write_base(own, partition, BaseFileName(file_id, token, instant, "hfile"), lambda writer: _append_cell_runs(writer, cell_runs))
+    return _write_base(mdt, partition, BaseFileName(file_id, token, instant, "hfile"), lambda writer: _append_cell_runs(writer, cell_runs))
 
 
-def write_base_columns(own: MetadataWriterTable, partition: str, file_id: str, instant: str, token: str, columns: CellColumns) -> WriteStat:
+def write_base_columns(mdt: MetadataWriterTable, partition: str, file_id: str, instant: str, token: str, columns: CellColumns) -> WriteStat:
     """Write the base file of a file group from columns of cells, of which there is one at least."""
-    return _write_base(own, partition, BaseFileName(file_id, token, instant, "hfile"), lambda writer: _append_columns(writer, columns))
+    return _write_base(mdt, partition, BaseFileName(file_id, token, instant, "hfile"), lambda writer: _append_columns(writer, columns))
 
 
 def _append_cell_runs(writer: HFileWriter, cell_runs: Iterable[CellRun]) -> Iterator[pa.ChunkedArray]:
@@ -61,9 +61,9 @@ def _append_cell_runs(writer: HFileWriter, cell_runs: Iterable[CellRun]) -> Iter
             writer.append(*file_slice)
             waiting.append(file_slice[0])
         if len(waiting) >= _KEYS_A_TURN:
-            yield _texts(waiting)
+            yield _concat(waiting)
             waiting = []
-    yield _texts(waiting)
+    yield _concat(waiting)
 
 
 def _append_columns(writer: HFileWriter, columns: CellColumns) -> Iterator[pa.ChunkedArray]:
@@ -73,22 +73,22 @@ def _append_columns(writer: HFileWriter, columns: CellColumns) -> Iterator[pa.Ch
 
 
 def _write_base(
-    own: MetadataWriterTable, partition: str, name: BaseFileName, append: Callable[[HFileWriter], Iterator[pa.ChunkedArray]]
+    mdt: MetadataWriterTable, partition: str, name: BaseFileName, append: Callable[[HFileWriter], Iterator[pa.ChunkedArray]]
 ) -> WriteStat:
     """Write a base file; `append` adds all cells to it and yields their rows, by and by."""
     path = join_path(partition, str(name))
     bloom = KeyFilter(BloomFilter.empty(BloomType.DYNAMIC_V0, entries=_BLOOM_ENTRIES, fpp=_BLOOM_FPP, max_entries=_BLOOM_MAX_ENTRIES))
     count, first, last = 0, "", ""
-    with own.storage.open_output(path) as sink:
-        writer = HFileWriter(sink, created_ms=own.sources.now_ms())
+    with mdt.storage.open_output(path) as sink:
+        writer = HFileWriter(sink, created_ms=mdt.sources.now_ms())
         for rows in append(writer):
             bloom.add(rows)
             if len(rows):
                 first, last, count = first if count else rows[0].as_py(), rows[-1].as_py(), count + len(rows)
-        info = {"schema": own.encoder.file_schema.encode(), "minRecordKey": first.encode(), "maxRecordKey": last.encode()}
+        info = {"schema": mdt.encoder.file_schema.encode(), "minRecordKey": first.encode(), "maxRecordKey": last.encode()}
         info["bloomFilterTypeCode"] = bloom.type_code.encode()
         writer.finish(info=info, meta_blocks={_BLOOM_FILTER: bloom.encode().encode()})
-    status = own.storage.stat(path)
+    status = mdt.storage.stat(path)
     size = 0 if status is None else status.size
     return WriteStat(
         file_id=name.file_id,
@@ -101,12 +101,12 @@ def _write_base(
     )
 
 
-def write_log(own: MetadataWriterTable, file_slice: FileSlice, instant: str, token: str, change: GroupChanges) -> WriteStat:
+def write_log(mdt: MetadataWriterTable, file_slice: FileSlice, instant: str, token: str, change: GroupChanges) -> WriteStat:
     """Write the log file of a delta commit on top of a file slice: the records, then the deletes."""
-    log = _log_name(own, file_slice, instant, token)
+    log = _log_name(mdt, file_slice, instant, token)
     name, partition = str(log), file_slice.group.partition_path
-    content = b"".join(_blocks(own, partition, instant, change))
-    with own.storage.open_output(join_path(partition, name)) as sink:
+    content = b"".join(_blocks(mdt, partition, instant, change))
+    with mdt.storage.open_output(join_path(partition, name)) as sink:
         sink.write(content)
     records = len(change.records) if change.columns is None else len(change.columns.rows)
     return WriteStat(
@@ -127,22 +127,22 @@ def write_log(own: MetadataWriterTable, file_slice: FileSlice, instant: str, tok
 
 
 def write_joined_log(
-    own: MetadataWriterTable, file_slice: FileSlice, instant: str, token: str, blocks: Sequence[LogBlock], joined: Mapping[str, Joined]
+    mdt: MetadataWriterTable, file_slice: FileSlice, instant: str, token: str, blocks: Sequence[LogBlock], joined: Mapping[str, Joined]
 ) -> WriteStat:
     """Write the log file of a log compaction, which stands for `blocks`: the deletes, then the records, which may come after one.
 
     It is there whole or not at all.
     """
-    log = _log_name(own, file_slice, instant, token)
+    log = _log_name(mdt, file_slice, instant, token)
     name, partition = str(log), file_slice.group.partition_path
     records = {key: one.record for key, one in joined.items() if one.record is not None}
     deleted = [key for key, one in joined.items() if one.wipes]
     replaces = tuple(dict.fromkeys(block.header.instant or "" for block in blocks))
-    header = BlockHeader(instant=instant, schema_json=own.encoder.file_schema, replaces=replaces)
+    header = BlockHeader(instant=instant, schema_json=mdt.encoder.file_schema, replaces=replaces)
     change = GroupChanges(records, deleted)
-    content = b"".join((*_deletes(partition, header, change, always=not records), *_records(own, header, change)))
-    own.storage.create(join_path(partition, name), content)
-    is_own_file = own.config.layout > 1
+    content = b"".join((*_deletes(partition, header, change, always=not records), *_records(mdt, header, change)))
+    mdt.storage.create(join_path(partition, name), content)
+    is_whole_file = mdt.config.layout > 1
     return WriteStat(
         file_id=file_slice.group.file_id,
         path=join_path(partition, name),
@@ -155,8 +155,8 @@ def write_joined_log(
         file_size_in_bytes=len(content),
         log_version=log.version,
         log_offset=0,
-        base_file="" if is_own_file or file_slice.base is None else str(file_slice.base.name),
-        log_files=(*(() if is_own_file else (str(one.name) for one in file_slice.logs)), name),
+        base_file="" if is_whole_file or file_slice.base is None else str(file_slice.base.name),
+        log_files=(*(() if is_whole_file else (str(one.name) for one in file_slice.logs)), name),
         total_log_files_compacted=len(file_slice.logs),
         total_log_size_compacted=sum(block.content_size for block in blocks if block.type.holds_rows),
         total_log_blocks=len(blocks),
@@ -164,22 +164,22 @@ def write_joined_log(
     )
 
 
-def _log_name(own: MetadataWriterTable, file_slice: FileSlice, instant: str, token: str) -> LogFileName:
+def _log_name(mdt: MetadataWriterTable, file_slice: FileSlice, instant: str, token: str) -> LogFileName:
     """Return the name of a delta commit's log file: it holds the commit's own time, in version 6 the slice's."""
-    if own.config.layout > 1:
+    if mdt.config.layout > 1:
         return LogFileName(file_slice.group.file_id, instant, 1, token)
     return next_log_name(file_slice.group.file_id, file_slice.base_instant, (log.name for log in file_slice.logs), token)
 
 
-def _blocks(own: MetadataWriterTable, partition: str, instant: str, change: GroupChanges) -> Iterable[bytes]:
-    header = BlockHeader(instant=instant, schema_json=own.encoder.file_schema)
-    yield from _records(own, header, change)
+def _blocks(mdt: MetadataWriterTable, partition: str, instant: str, change: GroupChanges) -> Iterable[bytes]:
+    header = BlockHeader(instant=instant, schema_json=mdt.encoder.file_schema)
+    yield from _records(mdt, header, change)
     yield from _deletes(partition, header, change)
 
 
-def _records(own: MetadataWriterTable, header: BlockHeader, change: GroupChanges) -> Iterable[bytes]:
+def _records(mdt: MetadataWriterTable, header: BlockHeader, change: GroupChanges) -> Iterable[bytes]:
     if change.records or (change.columns is not None and len(change.columns.rows)):
-        yield encode_block(BlockType.HFILE, header, _hfile(own, change))
+        yield encode_block(BlockType.HFILE, header, _hfile(mdt, change))
 
 
 def _deletes(partition: str, header: BlockHeader, change: GroupChanges, *, always: bool = False) -> Iterable[bytes]:
@@ -189,16 +189,16 @@ def _deletes(partition: str, header: BlockHeader, change: GroupChanges, *, alway
         yield encode_block(BlockType.DELETE, header, encode_deletes(deletes))
 
 
-def _hfile(own: MetadataWriterTable, change: GroupChanges) -> bytes:
+def _hfile(mdt: MetadataWriterTable, change: GroupChanges) -> bytes:
     sink = io.BytesIO()
-    writer = HFileWriter(sink, created_ms=own.sources.now_ms())
+    writer = HFileWriter(sink, created_ms=mdt.sources.now_ms())
     for row, key in sorted((key.encode(), key) for key in change.records):
-        writer.append(row, own.encoder.encode(change.records[key]))
+        writer.append(row, mdt.encoder.encode(change.records[key]))
     for block in () if change.columns is None else change.columns.blocks():
         writer.append_block(block)
-    writer.finish(info={"schema": own.encoder.file_schema.encode()})
+    writer.finish(info={"schema": mdt.encoder.file_schema.encode()})
     return sink.getvalue()
 
 
-def _texts(rows: list[bytes]) -> pa.ChunkedArray:
+def _concat(rows: list[bytes]) -> pa.ChunkedArray:
     return pa.chunked_array([pa.array(rows, pa.binary()).cast(pa.string())])

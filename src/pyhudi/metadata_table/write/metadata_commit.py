@@ -19,43 +19,43 @@ from pyhudi.spec.files.file_group import FileGroupId, FileSlice
 from pyhudi.spec.instant import Action
 
 
-def write_changes(own: MetadataWriterTable, instant: str, changes: Mapping[str, PartitionChanges], inflight: Collection[str] = ()) -> None:
+def write_changes(mdt: MetadataWriterTable, instant: str, changes: Mapping[str, PartitionChanges], inflight: Collection[str] = ()) -> None:
     """Commit the changes of an action of the data table, by partition of the metadata table; `inflight` ones are being built.
 
     Raises:
         CorruptTableError: one of the partitions has no file groups.
         StorageError: the storage failed; nothing of the commit is visible.
     """
-    requested = own.writer.request(Action.DELTA_COMMIT, instant)
-    begun = own.writer.start(requested)
-    groups = {name: laid_out(own, name, instant) if name in inflight else _slices(own, name) for name in changes}
-    stats = {name: _write_partition(own, instant, name, groups[name], change) for name, change in changes.items()}
+    requested = mdt.writer.request(Action.DELTA_COMMIT, instant)
+    begun = mdt.writer.start(requested)
+    groups = {name: laid_out(mdt, name, instant) if name in inflight else _slices(mdt, name) for name in changes}
+    stats = {name: _write_partition(mdt, instant, name, groups[name], change) for name, change in changes.items()}
     metadata = CommitMetadata(
         stats={partition: written for partition, written in stats.items() if written},
-        extra={"schema": own.encoder.schema},
+        extra={"schema": mdt.encoder.schema},
         operation="UPSERT_PREPPED",
     )
-    content = commit_content(metadata, own.config.layout, sync=own.sources.sync_marker())
-    own.writer.complete(begun, own.next_time(instant), content)
+    content = commit_content(metadata, mdt.config.layout, sync=mdt.sources.sync_marker())
+    mdt.writer.complete(begun, mdt.next_time(instant), content)
 
 
-def _slices(own: MetadataWriterTable, partition: str) -> Mapping[str, FileSlice]:
-    return {slice_.group.file_id: slice_ for slice_ in own.slices(partition)}
+def _slices(mdt: MetadataWriterTable, partition: str) -> Mapping[str, FileSlice]:
+    return {slice_.group.file_id: slice_ for slice_ in mdt.slices(partition)}
 
 
 def _write_partition(
-    own: MetadataWriterTable, instant: str, partition: str, slices: Mapping[str, FileSlice], changes: PartitionChanges
+    mdt: MetadataWriterTable, instant: str, partition: str, slices: Mapping[str, FileSlice], changes: PartitionChanges
 ) -> tuple[WriteStat, ...]:
     if not slices and not isinstance(changes, ChangesByPartition):
-        raise CorruptTableError(f"the partition {partition} of the metadata table {own.storage.uri} has no files")
+        raise CorruptTableError(f"the partition {partition} of the metadata table {mdt.storage.uri} has no files")
     numbers = {file_id: number for number, file_id in enumerate(slices)}
     written = []
     for file_id, change in changes.by_group(tuple(slices)).items():
         slice_ = slices.get(file_id)
         stage = 0 if slice_ is not None else 1  # another name than that of the log file which begins a file group
         if slice_ is None:
-            write_initial_log(own, partition, file_id, instant)
+            write_initial_log(mdt, partition, file_id, instant)
             slice_ = FileSlice(FileGroupId(partition, file_id), instant, None)
         token = f"{numbers.setdefault(file_id, len(numbers))}-{stage}-0"
-        written.append(write_log(own, slice_, instant, token, change))
+        written.append(write_log(mdt, slice_, instant, token, change))
     return tuple(written)

@@ -92,10 +92,10 @@ def _made(condition: Condition, schema: pa.Schema, key: KeyFields, fields: Colle
         choices.append([value for value in values if value.is_valid])
     if prod(map(len, choices)) > MOST_KEYS:
         return None
-    return set(_texts(choices, types, key))
+    return set(_strings(choices, types, key))
 
 
-def _texts(choices: list[list[pa.Scalar]], types: list[pa.DataType], key: KeyFields) -> Iterable[str]:
+def _strings(choices: list[list[pa.Scalar]], types: list[pa.DataType], key: KeyFields) -> Iterable[str]:
     combined = list(itertools.product(*choices))
     fields = [pa.field(name, kind) for name, kind in zip(key.key_fields, types, strict=True)]
     # Of scalars: Arrow has dates that Python has not.

@@ -111,7 +111,7 @@ class _Parser:
             self._expect(")")
             return parsed
         token = self._peek()
-        if token.kind in ("number", "text") or token.is_word("NULL") or self._is_moment():
+        if token.kind in ("number", "text") or token.is_word("NULL") or self._is_time_literal():
             return self._literal_first()
         if token.is_word("TRUE", "FALSE"):
             self._at += 1
@@ -176,7 +176,7 @@ class _Parser:
     def _comparison_of(self, column: Operand) -> Filter:
         symbol = self._comparison()
         token = self._peek()
-        if token.kind == "quoted" or (token.kind == "word" and not token.is_word("NULL", "TRUE", "FALSE") and not self._is_moment()):
+        if token.kind == "quoted" or (token.kind == "word" and not token.is_word("NULL", "TRUE", "FALSE") and not self._is_time_literal()):
             if symbol == "<=>":
                 raise self._error("a value after <=>")
             return self._of_two(symbol, column, self._operand())
@@ -247,13 +247,13 @@ class _Parser:
         self._at += 1
         return str(token.value)
 
-    def _is_moment(self) -> bool:
+    def _is_time_literal(self) -> bool:
         """Tell whether DATE '...' or TIMESTAMP '...' follows; the words alone are columns."""
         return self._peek().is_word("DATE", "TIMESTAMP") and self._tokens[self._at + 1].kind == "text"
 
     def _literal(self) -> Literal:
         """Return the value of a literal; text for DATE and TIMESTAMP too, since the column gives the type."""
-        self._at += self._is_moment()
+        self._at += self._is_time_literal()
         token = self._peek()
         self._at += 1
         if token.kind == "number":

@@ -210,13 +210,13 @@ class Skipping:
         wanted = implied_keys(self.condition, self.snapshot.schema, key_fields_of(self.snapshot.config))
         return self._by_filters(table, partitions.BLOOM_FILTERS, slices, wanted)
 
-    def _by_filters(self, table: MetadataTable, index: str, slices: Sequence[FileSlice], texts: Collection[str] | None) -> Mask:
-        if texts is None or len(texts) > MOST_VALUES:
+    def _by_filters(self, table: MetadataTable, index: str, slices: Sequence[FileSlice], strings: Collection[str] | None) -> Mask:
+        if strings is None or len(strings) > MOST_VALUES:
             return np.ones(len(slices), dtype=bool)
         known = [
             file_slice for file_slice in slices if file_slice.base is not None and self._has_names_of_today(file_slice.base.name.instant)
         ]
-        out = {file_slice.group for file_slice in without_values(table, index, known, texts)}
+        out = {file_slice.group for file_slice in without_values(table, index, known, strings)}
         return np.array([file_slice.group not in out for file_slice in slices], dtype=bool)
 
     def _columns_may_match(self, count: int, asked: Sequence[Column], bounds: Mapping[str, Bounds]) -> Mask:

@@ -19,7 +19,7 @@ from pyhudi.metadata_table.format import metadata_keys as keys
 from pyhudi.metadata_table.format import metadata_partitions as partitions
 from pyhudi.metadata_table.read.metadata_table import MetadataTable
 from pyhudi.metadata_table.read.raw_cells import StoredCells
-from pyhudi.metadata_table.read.typed_bounds import ColumnBounds, Placing, read_bounds
+from pyhudi.metadata_table.read.typed_bounds import ColumnBounds, FileIndexLookup, read_bounds
 from pyhudi.read.skipping.bounds import Bounds, as_numbers
 from pyhudi.schema.meta_columns import RECORD_KEY
 from pyhudi.spec.files.file_group import FileSlice
@@ -48,11 +48,13 @@ def slice_bounds(
         files: those of the file slices.
         is_known: tells by a file's instant whether the names in it are those of today.
     """
-    indices = _places(files, is_known)
+    indices = _row_indices(files, is_known)
     if indices is None or not all(files.counts):
         return {}
     cells = _by_column(_cells(table, partition, types, files), types)
-    bounds_of_files = {name: read_bounds(cells[name], _placing(indices), len(files.names), kind, partition) for name, kind in types.items()}
+    bounds_of_files = {
+        name: read_bounds(cells[name], _index_lookup(indices), len(files.names), kind, partition) for name, kind in types.items()
+    }
     return {name: _of_slices(bounds, files.counts) for name, bounds in bounds_of_files.items()}
 
 
@@ -100,11 +102,11 @@ def base_rows(storage: Storage, table: MetadataTable, slices: Sequence[FileSlice
         return None
     files = [file_slice.base for file_slice in slices if file_slice.base is not None]
     columns = FileColumns.of([file] for file in files)
-    indices = _places(columns, lambda _: True)
+    indices = _row_indices(columns, lambda _: True)
     if indices is None:
         return None
     bounds = read_bounds(
-        _cells(table, partitions.COLUMN_STATS, [RECORD_KEY], columns), _placing(indices), len(files), pa.string(), RECORD_KEY
+        _cells(table, partitions.COLUMN_STATS, [RECORD_KEY], columns), _index_lookup(indices), len(files), pa.string(), RECORD_KEY
     )
     silent = [files[index] for index in np.flatnonzero(bounds.rows < 0)]
     if len(silent) > _MOST_FOOTERS:
@@ -112,7 +114,7 @@ def base_rows(storage: Storage, table: MetadataTable, slices: Sequence[FileSlice
     return int(bounds.rows[bounds.rows > 0].sum()) + sum(row_count(storage, file) for file in silent)
 
 
-def _places(files: FileColumns, is_known: Callable[[str], bool]) -> dict[bytes, int] | None:
+def _row_indices(files: FileColumns, is_known: Callable[[str], bool]) -> dict[bytes, int] | None:
     """Return the place of each file by the hash of its partition and its name, of those that are known; None when two are the same."""
     hashes = {path: _hash(path) for path in set(files.paths)}
     named = [hashes[path] + name.encode() for path, name in zip(files.paths, files.names, strict=True)]
@@ -128,12 +130,12 @@ def _hash(name: str) -> bytes:
     return keys.column_stats_prefix(keys.partition_name(name)).encode()
 
 
-def _placing(places: Mapping[bytes, int]) -> Placing:
-    def place_of(rows: Sequence[bytes], names: Sequence[bytes]) -> list[int]:
+def _index_lookup(row_indices: Mapping[bytes, int]) -> FileIndexLookup:
+    def index_of(rows: Sequence[bytes], names: Sequence[bytes]) -> list[int]:
         of_files = zip(rows, names, strict=True)
-        return [places.get(row[_HASH : 2 * _HASH] + name, -1) if len(row) == _FILE_KEY else -1 for row, name in of_files]
+        return [row_indices.get(row[_HASH : 2 * _HASH] + name, -1) if len(row) == _FILE_KEY else -1 for row, name in of_files]
 
-    return place_of
+    return index_of
 
 
 def _cells(table: MetadataTable, partition: str, columns: Collection[str], files: FileColumns) -> Iterable[StoredCells]:

@@ -43,7 +43,7 @@ def bounds_of_call(call: Call, column: Bounds) -> Bounds | None:
     """Return the bounds of a function that keeps order; None when it is not computed of such a column."""
     expression = Expression(call.function, {**dict(call.options), **({} if call.zone is None else {ZONE_OPTION: call.zone})})
     try:
-        sides = [expression.of_column(_moved(call, side, sign)) for side, sign in ((column.low, -1), (column.high, 1))]
+        sides = [expression.of_column(_shift_day(call, side, sign)) for side, sign in ((column.low, -1), (column.high, 1))]
     except pa.ArrowInvalid:  # a zone or a time that Arrow does not know
         return None
     if any(side is None or side.type != call.type for side in sides):
@@ -54,7 +54,7 @@ def bounds_of_call(call: Call, column: Bounds) -> Bounds | None:
     return Bounds(low, high, column.has_values, column.has_nulls)
 
 
-def _moved(call: Call, side: pa.Array, sign: int) -> pa.Array:
+def _shift_day(call: Call, side: pa.Array, sign: int) -> pa.Array:
     """Return a bound moved outwards by a day, where the zone's clock may have been set back."""
     if call.zone is None or _FIXED_ZONE.fullmatch(call.zone):
         return side

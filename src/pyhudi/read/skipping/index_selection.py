@@ -58,7 +58,7 @@ def _depends_on_zone(call: Call) -> bool:
     return call.zone is not None and not (pt.is_date(kind) or (pt.is_timestamp(kind) and kind.tz is None))
 
 
-def without_values(table: MetadataTable, index: str, slices: Sequence[FileSlice], texts: Collection[str]) -> list[FileSlice]:
+def without_values(table: MetadataTable, index: str, slices: Sequence[FileSlice], strings: Collection[str]) -> list[FileSlice]:
     """Return the file slices that hold none of these texts, by an index of bloom filters; those with log files are not considered.
 
     Raises:
@@ -69,19 +69,19 @@ def without_values(table: MetadataTable, index: str, slices: Sequence[FileSlice]
         for file_slice in slices
         if file_slice.base is not None and not file_slice.logs
     }
-    if "" in texts or not candidates:
+    if "" in strings or not candidates:
         return []  # the empty text is in no filter
     result: list[FileSlice] = []
     for key, record in table.partition(index).get_many(candidates):
         if not isinstance(record, BloomFilterRecord):
             raise CorruptTableError(f"the index {index} holds a {type(record).__name__} instead of a bloom filter")
-        if not record.is_deleted and not _may_hold(record, texts):
+        if not record.is_deleted and not _may_hold(record, strings):
             result.append(candidates[key])
     return result
 
 
-def _may_hold(record: BloomFilterRecord, texts: Collection[str]) -> bool:
+def _may_hold(record: BloomFilterRecord, strings: Collection[str]) -> bool:
     if record.kind not in BloomType.__members__:
         return True
     bloom = BloomFilter.decode(record.text.decode(errors="replace"), BloomType(record.kind))
-    return any(bloom.might_contain(text) for text in texts)
+    return any(bloom.might_contain(text) for text in strings)

@@ -22,7 +22,7 @@ from pyhudi.keygen.key_generator_protocol import KeyFields
 from pyhudi.metadata_table.format import metadata_keys as keys
 from pyhudi.metadata_table.format import metadata_partitions as partitions
 from pyhudi.metadata_table.format.index_definitions import IndexDefinition
-from pyhudi.metadata_table.format.secondary_keys import is_servable, value_texts
+from pyhudi.metadata_table.format.secondary_keys import is_servable, value_strings
 from pyhudi.metadata_table.read.metadata_table import MetadataTable
 from pyhudi.read.filter.condition import Condition
 from pyhudi.read.filter.point_predicates import column_named, implied_keys, implied_values
@@ -37,7 +37,7 @@ from pyhudi.timeline.instant_details import commit_at
 #: A value of a secondary index with more records than this says little: they are in nearly all file groups.
 _MOST_RECORDS: Final = 1_000
 #: Of so many tables is kept whether their keys are unique, each as of one commit.
-_KEPT: Final = 64
+_CACHED_TABLES: Final = 64
 
 
 def wanted_keys(
@@ -73,7 +73,7 @@ def locate(table: MetadataTable, wanted: Collection[str]) -> dict[str, set[str]]
         CorruptTableError, UnsupportedError: the index cannot be asked.
     """
     groups: dict[str, set[str]] = {}
-    for indices in table.record_places(list(wanted)).values():
+    for indices in table.record_locations(list(wanted)).values():
         for index in indices:
             groups.setdefault(index.partition_path, set()).add(index.file_id)
     return groups
@@ -100,7 +100,7 @@ def has_unique_keys(snapshot: Snapshot, table: MetadataTable, *, at_any_price: b
     return known[1]
 
 
-_UNIQUE: LruCache[str, tuple[Any, bool]] = LruCache(_KEPT)
+_UNIQUE: LruCache[str, tuple[Any, bool]] = LruCache(_CACHED_TABLES)
 
 
 def _is_proven(snapshot: Snapshot, table: MetadataTable, slices: Sequence[FileSlice]) -> bool:
@@ -150,7 +150,7 @@ def _secondary(table: MetadataTable, definition: IndexDefinition, condition: Con
         table.partition(definition.name).scan_group if definition.version >= 2 else table.partition(definition.name).scan
     )
     record_keys: set[str] = set()
-    for text in set(value_texts(pa.chunked_array([known]), name).to_pylist()):
+    for text in set(value_strings(pa.chunked_array([known]), name).to_pylist()):
         for key, _ in islice(scan(keys.secondary_prefix(text)), _MOST_RECORDS + 1):
             record_keys.add(keys.split_secondary_key(key)[1])
         if len(record_keys) > _MOST_RECORDS:

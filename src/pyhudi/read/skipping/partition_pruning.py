@@ -52,7 +52,7 @@ def path_columns(schema: pa.Schema, config: TableConfig) -> frozenset[str]:
     """Return the partition columns whose values paths tell, where they can be taken apart."""
     if config.key_generator.family not in _KEEPS_VALUES:
         return frozenset()
-    return frozenset(name for name in config.partition_fields if name in schema.names and _is_told(schema.field(name).type, config))
+    return frozenset(name for name in config.partition_fields if name in schema.names and _is_recoverable(schema.field(name).type, config))
 
 
 def path_values(path: str, schema: pa.Schema, config: TableConfig) -> dict[str, pa.Scalar]:
@@ -86,7 +86,7 @@ def left_out_values(path: str, schema: pa.Schema, config: TableConfig) -> dict[s
     return {name: pa.scalar(text, pa.string()).cast(schema.field(name).type) for name, text in named if name in schema.names}
 
 
-def _is_told(kind: pa.DataType, config: TableConfig) -> bool:
+def _is_recoverable(kind: pa.DataType, config: TableConfig) -> bool:
     if config.slash_dates:
         return bool(pt.is_date(kind))  # "a-b" and "a/b" have one path
     return bool(pt.is_string(kind) or pt.is_integer(kind) or pt.is_boolean(kind) or pt.is_date(kind))

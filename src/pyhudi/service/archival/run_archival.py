@@ -49,33 +49,33 @@ def archive(table: LockedTable, settings: ArchivalSettings, metadata: MetadataSe
         )
     if not dry_run and drop_archived(table.storage, table.config, table.timeline):
         table = table.reloaded()
-    own = _metadata_table(table)
-    bounds, hindrance = _bounds(table, own)
+    mdt = _metadata_table(table)
+    bounds, hindrance = _bounds(table, mdt)
     if hindrance:
         return ArchivalResult(kept_because=hindrance)
     instants, kept_because = choose(_facts(table.storage, table.config, table.timeline, bounds), settings)
     if instants and not dry_run:
         move_to_archive(table.storage, table.config, table.timeline, instants, settings.merge)
-    if own is None:
+    if mdt is None:
         return ArchivalResult(instants, (), kept_because)
     removed = frozenset(instants)
     left = replace(table.timeline, instants=tuple(one for one in table.timeline.instants if one not in removed))
     of_metadata = settings.of_metadata_table(metadata.max_delta_commits)
-    return ArchivalResult(instants, _archive_metadata_table(own, left, of_metadata, dry_run=dry_run), kept_because)
+    return ArchivalResult(instants, _archive_metadata_table(mdt, left, of_metadata, dry_run=dry_run), kept_because)
 
 
-def _archive_metadata_table(own: MetadataWriterTable, left: Timeline, settings: ArchivalSettings, *, dry_run: bool) -> tuple[Instant, ...]:
+def _archive_metadata_table(mdt: MetadataWriterTable, left: Timeline, settings: ArchivalSettings, *, dry_run: bool) -> tuple[Instant, ...]:
     """Archive the metadata table's timeline, given what is left of its table's."""
-    if not dry_run and drop_archived(own.storage, own.config, own.timeline):
-        own = own.reloaded()
+    if not dry_run and drop_archived(mdt.storage, mdt.config, mdt.timeline):
+        mdt = mdt.reloaded()
     saved = {one.requested for one in left.completed() if one.action is Action.SAVEPOINT} if settings.beyond_savepoints else set()
     times = [one.requested for one in left.data_instants() if one.requested not in saved] + [one.requested for one in left.pending()]
     if not times:
         return ()
     bound = Stay(min(times), "the table's own timeline begins there")
-    instants, _ = choose(_facts(own.storage, own.config, own.timeline, (bound,)), settings)
+    instants, _ = choose(_facts(mdt.storage, mdt.config, mdt.timeline, (bound,)), settings)
     if instants and not dry_run:
-        move_to_archive(own.storage, own.config, own.timeline, instants, settings.merge)
+        move_to_archive(mdt.storage, mdt.config, mdt.timeline, instants, settings.merge)
     return instants
 
 
@@ -85,21 +85,21 @@ def _metadata_table(table: LockedTable) -> MetadataWriterTable | None:
     return open_writer_table(table.storage, TimeAndIds(table.clock, table.config.timeline_zone, table.ids.sync_marker))
 
 
-def _bounds(table: LockedTable, own: MetadataWriterTable | None) -> tuple[tuple[Stay, ...], str]:
+def _bounds(table: LockedTable, mdt: MetadataWriterTable | None) -> tuple[tuple[Stay, ...], str]:
     """Return from where on the metadata table keeps commits of its table, or why it keeps all."""
     if not table.config.metadata_partitions:
         return (), ""
-    if own is None:
+    if mdt is None:
         return (), "the metadata table is gone, the next write builds it anew"
-    if missing := missing_instants(own.timeline, table.timeline):
+    if missing := missing_instants(mdt.timeline, table.timeline):
         # Nobody would find out any more that it does not know of that commit.
         return (), f"the metadata table does not know of {missing[0]}, the next write builds it anew"
     try:
-        own.check_files(table.config.metadata_partitions)
+        mdt.check_files(table.config.metadata_partitions)
     except CorruptTableError as error:
         # Nobody would find out any more which files there were: their commits name them.
         return (), f"the metadata table is damaged, the next write builds it anew: {error}"
-    compacted = [one.requested for one in own.timeline.completed() if one.action is Action.COMMIT]
+    compacted = [one.requested for one in mdt.timeline.completed() if one.action is Action.COMMIT]
     if not compacted:
         return (), "the metadata table was not compacted yet"
     timeline = table.timeline

@@ -13,7 +13,7 @@ from pyhudi.errors import UnsupportedError
 from pyhudi.index.consistent_hashing import ring_file
 from pyhudi.read.snapshot.identity_check import check_identity
 from pyhudi.service.clustering.pending_clustering_plans import BucketGroup
-from pyhudi.service.rollback.heartbeat import check_dead, heartbeat_path
+from pyhudi.service.rollback.heartbeat import check_writer_is_dead, heartbeat_path
 from pyhudi.spec.files.file_names import parse_base_file_name, parse_log_file_name
 from pyhudi.spec.instant import Instant, State
 from pyhudi.storage.temporary_files import remove_left_overs
@@ -34,7 +34,7 @@ def rollback_run(table: LockedTable, instant: Instant, groups: Sequence[BucketGr
     if instant.state is State.REQUESTED and marked_files(table.storage, instant.requested) is None:
         _delete_rings(table, instant, partitions)  # Apache Hudi leaves those of a run that it rolled back
         return requested
-    check_dead(table, instant)
+    check_writer_is_dead(table, instant)
     find_metadata_table(table)  # rolls back what the run told it, while the instant still says that it is pending
     for path in written_files(table, instant, groups):
         table.storage.delete(path)

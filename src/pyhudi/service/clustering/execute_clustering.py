@@ -33,7 +33,7 @@ class ClusteringRunner(ServiceRunner):
     """Runs clusterings of one table."""
 
     @contextlib.contextmanager
-    def alone(self) -> Iterator[None]:
+    def exclusive(self) -> Iterator[None]:
         """Hold the lock of clusterings.
 
         Raises:
@@ -44,7 +44,7 @@ class ClusteringRunner(ServiceRunner):
 
 
 def execute(runner: ClusteringRunner, requested: str, hash_fields: Sequence[str] | None, *, keep_plan: bool = True) -> ClusteringResult:
-    """Run the pending clustering of a requested time. The caller holds `runner.alone()`.
+    """Run the pending clustering of a requested time. The caller holds `runner.exclusive()`.
 
     Args:
         runner: where and how.

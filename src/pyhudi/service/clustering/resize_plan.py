@@ -40,23 +40,23 @@ def resizings(ring: Ring, slices: Sequence[FileSlice], settings: ClusteringSetti
         settings: sizes and numbers to keep to.
         new_prefix: gives file ids, without number, of new buckets.
     """
-    indices = {file_id: place for place, file_id in enumerate(ring.file_ids)}
-    by_place = {indices[file_slice.group.file_id]: file_slice for file_slice in slices}
-    sizes = {place: _size(file_slice) for place, file_slice in by_place.items()}
+    indices = {file_id: index for index, file_id in enumerate(ring.file_ids)}
+    by_index = {indices[file_slice.group.file_id]: file_slice for file_slice in slices}
+    sizes = {index: _size(file_slice) for index, file_slice in by_index.items()}
     count, began = len(ring.values), ring.first_count
     splits: dict[int, tuple[Node, ...]] = {}
     room = max(settings.most_buckets or 0, began) - count
-    for place in sorted(sizes, key=lambda place: (-sizes[place], place)):
-        if len(splits) >= room or sizes[place] <= settings.split_bytes:
+    for index in sorted(sizes, key=lambda index: (-sizes[index], index)):
+        if len(splits) >= room or sizes[index] <= settings.split_bytes:
             break
-        nodes = split(ring, place, (new_prefix(), new_prefix()))
+        nodes = split(ring, index, (new_prefix(), new_prefix()))
         if nodes is not None:
-            splits[place] = nodes
+            splits[index] = nodes
     spare = count + len(splits) - min(settings.least_buckets or began, began)
-    left = {place: size for place, size in sizes.items() if place not in splits}
-    found = [Resizing(ring, (by_place[place],), nodes) for place, nodes in splits.items()]
+    left = {index: size for index, size in sizes.items() if index not in splits}
+    halved = [Resizing(ring, (by_index[index],), nodes) for index, nodes in splits.items()]
     runs = _runs(count, left, settings.merge_bytes, spare)
-    return [*found, *(Resizing(ring, tuple(by_place[place] for place in run), merge(ring, run, new_prefix())) for run in runs)]
+    return [*halved, *(Resizing(ring, tuple(by_index[index] for index in run), merge(ring, run, new_prefix())) for run in runs)]
 
 
 def _size(file_slice: FileSlice) -> int:

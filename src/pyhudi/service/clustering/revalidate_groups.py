@@ -43,12 +43,12 @@ def planned_buckets(table: LockedTable, instant: Instant, groups: Sequence[Bucke
 
 def _ring(view: FileSystemView, instant: Instant, path: str, groups: Sequence[BucketGroup]) -> Ring:
     """Return the ring that a partition will have."""
-    own = [group for group in groups if group.partition_path == path]
-    ring, nodes = load_ring(view, path), [node for group in own for node in group.nodes]
+    mdt = [group for group in groups if group.partition_path == path]
+    ring, nodes = load_ring(view, path), [node for group in mdt for node in group.nodes]
     where = f"partition '{path}' of table {view.storage.uri}"
-    if ring is None or any(group.number != ring.number for group in own):
+    if ring is None or any(group.number != ring.number for group in mdt):
         raise _changed(view, instant, f"{where} has another hash ring than the plan was made for")
-    unknown = [group for one in own for group in one.files if group.file_id not in ring.file_ids]
+    unknown = [group for one in mdt for group in one.files if group.file_id not in ring.file_ids]
     if unknown:
         raise CorruptTableError(f"{instant.action} {instant.requested}: {unknown[0]} is no bucket of {where}")
     try:

@@ -11,7 +11,7 @@ from pyhudi.service.clustering.clustering_result import ClusteringResult, planne
 from pyhudi.service.clustering.clustering_settings import ClusteringSettings
 from pyhudi.service.clustering.execute_clustering import ClusteringRunner, execute
 from pyhudi.service.clustering.pending_clustering_plans import bucket_groups, find_clustering, groups_of, pending_clusterings
-from pyhudi.service.clustering.schedule_clustering import planned, schedule
+from pyhudi.service.clustering.schedule_clustering import build_plan, schedule
 from pyhudi.service.rollback import roll_back_failed_writes
 
 Results = tuple[ClusteringResult, ...]
@@ -32,13 +32,13 @@ def schedule_one(runner: ClusteringRunner, settings: ClusteringSettings) -> Resu
 
 def run_pending(runner: ClusteringRunner, hash_fields: Sequence[str] | None) -> Results:
     """Run the pending clusterings, the oldest first; errors as of `execute`."""
-    with runner.alone():
+    with runner.exclusive():
         return _run_pending(runner, hash_fields)
 
 
 def run_one(runner: ClusteringRunner, requested: str, hash_fields: Sequence[str] | None) -> Results:
     """Run the pending clustering of a requested time; errors as of `execute`."""
-    with runner.alone():
+    with runner.exclusive():
         return (execute(runner, requested, hash_fields),)
 
 
@@ -47,7 +47,7 @@ def schedule_and_run(runner: ClusteringRunner, settings: ClusteringSettings) -> 
 
     Errors as of `schedule_one` and `execute`.
     """
-    with runner.alone():
+    with runner.exclusive():
         earlier = _run_pending(runner, settings.hash_fields)
         new = [one.instant for one in schedule_one(runner, settings) if one.instant]
         return (*earlier, *(execute(runner, instant, settings.hash_fields, keep_plan=False) for instant in new))
@@ -56,7 +56,7 @@ def schedule_and_run(runner: ClusteringRunner, settings: ClusteringSettings) -> 
 def show_schedule(runner: ClusteringRunner, settings: ClusteringSettings) -> Results:
     """Return what would be planned now; nothing is written."""
     with runner.locked() as table:
-        planned_schedule = planned(table, settings)
+        planned_schedule = build_plan(table, settings)
     return (planned_result(groups_of(planned_schedule.plan), None),) if planned_schedule.resizings else ()
 
 

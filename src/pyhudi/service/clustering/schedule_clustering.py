@@ -30,7 +30,7 @@ class Schedule:
     plan: ClusteringPlan
 
 
-def planned(table: LockedTable, settings: ClusteringSettings) -> Schedule:
+def build_plan(table: LockedTable, settings: ClusteringSettings) -> Schedule:
     """Return what would be put on the timeline now; it may resize nothing.
 
     Raises:
@@ -52,8 +52,8 @@ def planned(table: LockedTable, settings: ClusteringSettings) -> Schedule:
 
 
 def schedule(table: LockedTable, settings: ClusteringSettings) -> Instant | None:
-    """Request a resizing and return its instant; None when there is nothing to do. Errors as in `planned`."""
-    plan = planned(table, settings)
+    """Request a resizing and return its instant; None when there is nothing to do. Errors as in `build_plan`."""
+    plan = build_plan(table, settings)
     if not plan.resizings:
         return None
     action = Action.REPLACE_COMMIT if table.config.layout == 1 else Action.CLUSTERING

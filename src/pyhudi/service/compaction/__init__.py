@@ -7,19 +7,19 @@ from pyhudi.service.compaction.compaction_rollback import cancel
 from pyhudi.service.compaction.compaction_settings import CompactionSettings, RunMode, compaction_settings
 from pyhudi.service.compaction.execute_compaction import CompactionRunner, execute
 from pyhudi.service.compaction.pending_compactions import find_pending, pending_compactions
-from pyhudi.service.compaction.schedule_compaction import planned, schedule
+from pyhudi.service.compaction.schedule_compaction import build_plan, schedule
 
 __all__ = [
     "CompactionResult",
     "CompactionRunner",
     "CompactionSettings",
     "RunMode",
+    "build_plan",
     "cancel",
     "compaction_settings",
     "execute",
     "find_pending",
     "pending_compactions",
-    "planned",
     "planned_result",
     "schedule",
 ]

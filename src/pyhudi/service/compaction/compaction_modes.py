@@ -10,7 +10,7 @@ from pyhudi.service.compaction.compaction_result import CompactionResult, planne
 from pyhudi.service.compaction.compaction_settings import CompactionSettings
 from pyhudi.service.compaction.execute_compaction import CompactionRunner, execute
 from pyhudi.service.compaction.pending_compactions import find_pending, pending_compactions
-from pyhudi.service.compaction.schedule_compaction import planned, schedule
+from pyhudi.service.compaction.schedule_compaction import build_plan, schedule
 from pyhudi.service.rollback import roll_back_failed_writes
 from pyhudi.spec.instant import Action
 
@@ -36,7 +36,7 @@ def run_pending(runner: CompactionRunner, action: Action) -> Results:
     Raises:
         ConflictError: another process is compacting the table.
     """
-    with runner.alone():
+    with runner.exclusive():
         return _run_pending(runner, action)
 
 
@@ -47,7 +47,7 @@ def run_one(runner: CompactionRunner, requested: str) -> Results:
         UsageError: no such compaction is pending.
         ConflictError: another process is compacting the table.
     """
-    with runner.alone():
+    with runner.exclusive():
         return (execute(runner, requested),)
 
 
@@ -60,7 +60,7 @@ def schedule_and_run(runner: CompactionRunner, action: Action, settings: Compact
         UsageError: the table is copy-on-write, or a strategy does not fit its partitions.
         ConflictError: another process is compacting the table.
     """
-    with runner.alone():
+    with runner.exclusive():
         earlier = _run_pending(runner, *((Action.LOG_COMPACTION, action) if action is Action.COMPACTION else (action,)))
         return (*earlier, *(execute(runner, one.instant) for one in schedule_one(runner, action, settings) if one.instant))
 
@@ -68,7 +68,7 @@ def schedule_and_run(runner: CompactionRunner, action: Action, settings: Compact
 def show_schedule(runner: CompactionRunner, action: Action, settings: CompactionSettings) -> Results:
     """Return what would be planned now; nothing is written."""
     with runner.locked() as table:
-        plan = planned(table, action, settings)
+        plan = build_plan(table, action, settings)
     return (planned_result(action, plan, None),) if plan.operations else ()
 
 

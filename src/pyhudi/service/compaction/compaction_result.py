@@ -69,9 +69,11 @@ def planned_result(action: Action, plan: CompactionPlan, instant: Instant | None
     )
 
 
-def completed_result(work: StartedCompaction, done: Instant, kept: Sequence[TaskResult], engine: str, seconds: float) -> CompactionResult:
-    """Return the result of a compaction that is visible; `kept` are the results that are in it."""
-    stats = [result.stat for result in kept]
+def completed_result(
+    work: StartedCompaction, done: Instant, retained: Sequence[TaskResult], engine: str, seconds: float
+) -> CompactionResult:
+    """Return the result of a compaction that is visible; `retained` are the results that are in it."""
+    stats = [result.stat for result in retained]
     return dataclasses.replace(
         planned_result(work.instant.action, work.plan, work.instant),
         completed=done.completed,

@@ -12,7 +12,7 @@ from pyhudi.errors import UnsupportedError
 from pyhudi.fsview.pending_plans import read_plan
 from pyhudi.kernels.log_file.rollback_blocks import instants_in
 from pyhudi.read.snapshot.identity_check import check_identity
-from pyhudi.service.rollback.heartbeat import check_dead, heartbeat_path
+from pyhudi.service.rollback.heartbeat import check_writer_is_dead, heartbeat_path
 from pyhudi.spec.actions.compaction import CompactionPlan
 from pyhudi.spec.files.file_names import LogFileName, parse_base_file_name, parse_log_file_name
 from pyhudi.spec.instant import Action, Instant, State
@@ -32,7 +32,7 @@ def rollback_run(table: LockedTable, instant: Instant, plan: CompactionPlan) -> 
     requested = Instant(instant.requested, instant.action, State.REQUESTED)
     if instant.state is State.REQUESTED and marked_files(table.storage, instant.requested) is None:
         return requested
-    check_dead(table, instant)
+    check_writer_is_dead(table, instant)
     find_metadata_table(table)  # rolls back what the run told it, while the instant still says that it is pending
     for path in written_files(table, instant, plan):
         table.storage.delete(path)

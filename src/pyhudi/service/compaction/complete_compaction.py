@@ -10,7 +10,7 @@ from pyhudi.kernels.tasks.write_task import TaskResult
 from pyhudi.read.snapshot.read_schema import StoredSchema, table_schema
 from pyhudi.schema.internal.schema_history import history_of
 from pyhudi.service.compaction.revalidate_slices import planned_slices
-from pyhudi.service.compaction.start_compaction import StartedCompaction, beside
+from pyhudi.service.compaction.start_compaction import StartedCompaction, concurrent_instants
 from pyhudi.spec.actions.commit import CommitMetadata, Operation, WriteStat, stats_by_partition
 from pyhudi.spec.files.file_group import FileGroupId
 from pyhudi.spec.instant import Action, Instant, State
@@ -42,7 +42,7 @@ def complete(table: LockedTable, work: StartedCompaction, results: Sequence[Task
             f"{instant.action} {instant.requested} of table {table.storage.uri} is not inflight any more: somebody else took it back or "
             "completed it. Nothing of this run is visible."
         )
-    is_alone = beside(table, instant) == work.beside
+    is_alone = concurrent_instants(table, instant) == work.concurrent_instants
     declined = work.declined if is_alone else planned_slices(table, instant, work.plan).declined
     for group in declined.keys() - work.declined.keys():
         _log.warning("%s %s leaves %s out: %s", instant.action, instant.requested, group, declined[group])

@@ -36,7 +36,7 @@ class CompactionRunner(ServiceRunner):
     """Runs compactions of one table."""
 
     @contextlib.contextmanager
-    def alone(self) -> Iterator[None]:
+    def exclusive(self) -> Iterator[None]:
         """Hold the lock of compactions.
 
         Raises:
@@ -47,7 +47,7 @@ class CompactionRunner(ServiceRunner):
 
 
 def execute(runner: CompactionRunner, requested: str) -> CompactionResult:
-    """Run the pending compaction or log compaction of a requested time. The caller holds `runner.alone()`.
+    """Run the pending compaction or log compaction of a requested time. The caller holds `runner.exclusive()`.
 
     Raises:
         UsageError: no such compaction is pending.

@@ -24,7 +24,7 @@ Planner = Callable[[FileSystemView, CompactionSettings, Collection[FileGroupId]]
 _PLANNERS: Final[Mapping[Action, Planner]] = {Action.COMPACTION: plan_compaction, Action.LOG_COMPACTION: plan_log_compaction}
 
 
-def planned(table: LockedTable, action: Action, settings: CompactionSettings) -> CompactionPlan:
+def build_plan(table: LockedTable, action: Action, settings: CompactionSettings) -> CompactionPlan:
     """Return the plan that would be put on the timeline now.
 
     Raises:
@@ -38,8 +38,8 @@ def planned(table: LockedTable, action: Action, settings: CompactionSettings) ->
 
 
 def schedule(table: LockedTable, action: Action, settings: CompactionSettings) -> Instant | None:
-    """Request a compaction or log compaction and return its instant; None when there is nothing to do. Errors as in `planned`."""
-    plan = planned(table, action, settings)
+    """Request a compaction or log compaction and return its instant; None when there is nothing to do. Errors as in `build_plan`."""
+    plan = build_plan(table, action, settings)
     if not plan.operations:
         return None
     return table.writer.request(action, table.times.next(), encode_compaction_plan(plan, sync=table.ids.sync_marker()))

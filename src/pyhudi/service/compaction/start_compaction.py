@@ -25,7 +25,7 @@ from pyhudi.write.input.prepare_rows import TableSchema, record_context
 _log = logging.getLogger(__name__)
 
 Task = CompactTask | LogCompactTask
-#: Stands in the write tokens of log compactions of version 6.
+#: MarkLive in the write tokens of log compactions of version 6.
 _STAGE = 999_999
 
 
@@ -39,10 +39,10 @@ class StartedCompaction:
     tasks: tuple[Task, ...]
     declined: Mapping[FileGroupId, str]
     #: What others had on the timeline then.
-    beside: frozenset[Instant]
+    concurrent_instants: frozenset[Instant]
 
 
-def beside(table: LockedTable, instant: Instant) -> frozenset[Instant]:
+def concurrent_instants(table: LockedTable, instant: Instant) -> frozenset[Instant]:
     """Return what others have on the timeline: while that is the same, so are the files of a plan."""
     return frozenset(one for one in table.timeline.instants if one.requested != instant.requested)
 
@@ -61,7 +61,7 @@ def start(table: LockedTable, instant: Instant, plan: CompactionPlan, merge_byte
     stored = table_schema(table.storage, table.config, table.timeline)
     context = record_context(TableSchema(stored.columns, stored.avro_json), table.config)
     tasks = tuple(_task(table, instant, file_slice, number, merge_bytes) for number, file_slice in enumerate(planned.slices))
-    return StartedCompaction(table.writer.start(requested), plan, context, tasks, planned.declined, beside(table, instant))
+    return StartedCompaction(table.writer.start(requested), plan, context, tasks, planned.declined, concurrent_instants(table, instant))
 
 
 def run_task(storage: Storage, context: RecordContext, settings: WriterSettings, task: Task) -> list[TaskResult]:

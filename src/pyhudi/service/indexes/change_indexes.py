@@ -20,7 +20,7 @@ from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.metadata_table.format import metadata_partitions as partitions
 from pyhudi.metadata_table.format.index_definitions import IndexDefinition, load_definitions
 from pyhudi.metadata_table.format.metadata_settings import MetadataSettings
-from pyhudi.metadata_table.lifecycle.open_for_write import Found
+from pyhudi.metadata_table.lifecycle.open_for_write import MetadataTableState
 from pyhudi.metadata_table.write.inflight import pending_builds, planned_partitions
 from pyhudi.read.snapshot.read_schema import StoredSchema, table_schema
 from pyhudi.schema.internal.schema_history import history_of
@@ -84,7 +84,7 @@ class Indexing:
         started = time.perf_counter()
         with contextlib.ExitStack() as present:
             if not (only_plan or dry_run):
-                present.enter_context(self._alone())
+                present.enter_context(self._lock_exclusively())
             with self._locked() as (table, stored):
                 definition = _defined(request, table, stored)
                 planned = _planned(table, request.partition, definition)
@@ -121,7 +121,7 @@ class Indexing:
         if dry_run:
             return tuple(IndexChange(planned=names, instant=requested) for requested, names in plans.items())
         done = []
-        with self._alone():
+        with self._lock_exclusively():
             for requested in plans:
                 started = time.perf_counter()
                 built = run(self._locked, requested, forget=False)
@@ -130,7 +130,7 @@ class Indexing:
 
     def cancel(self, instant: str, *, dry_run: bool = False) -> IndexChange:
         """Take a pending build off the timeline with all that it made; errors as of `run_pending`."""
-        with self._alone(), self._locked() as (table, _):
+        with self._lock_exclusively(), self._locked() as (table, _):
             build = find_pending(table.timeline, instant, self.storage.uri)
             names = planned_partitions(table.storage, table.config, build) if dry_run else cancel(table, build)
         return IndexChange(dropped=names, instant=instant)
@@ -173,10 +173,10 @@ class Indexing:
             built = settings.wanted(table.config)
             if not dry_run:
                 view = FileSystemView(self.storage, table.config, table.timeline)
-                _prepare(table, stored, settings, Found(None, "that was asked for", view))
+                _prepare(table, stored, settings, MetadataTableState(None, "that was asked for", view))
         return IndexChange(built=built, seconds=time.perf_counter() - started)
 
-    def _alone(self) -> contextlib.AbstractContextManager[None]:
+    def _lock_exclusively(self) -> contextlib.AbstractContextManager[None]:
         return exclusive_service(self.storage, LOCK, "building indexes of")
 
     @contextlib.contextmanager
@@ -187,7 +187,7 @@ class Indexing:
             yield table, table_schema(self.storage, table.config, table.timeline)
 
 
-def _prepare(table: LockedTable, stored: StoredSchema, settings: MetadataSettings, state: Found | None = None) -> None:
+def _prepare(table: LockedTable, stored: StoredSchema, settings: MetadataSettings, state: MetadataTableState | None = None) -> None:
     """Make the metadata table what is wanted.
 
     Raises:

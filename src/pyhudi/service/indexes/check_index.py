@@ -86,7 +86,7 @@ def check_bloom_options(name: str, options: Mapping[str, str]) -> None:
         raise OptionError(f"index '{name}': filters of {bits} bits are too large; give fewer numentries or a greater fpp")
 
 
-def refuse_strange(name: str, options: Collection[str], known: Collection[str]) -> None:
+def refuse_unknown_options(name: str, options: Collection[str], known: Collection[str]) -> None:
     """Refuse options that an index does not have.
 
     Raises:

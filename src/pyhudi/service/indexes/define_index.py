@@ -19,7 +19,7 @@ from pyhudi.metadata_table.format.column_types import index_version_of, type_at,
 from pyhudi.metadata_table.format.index_definitions import ZONE_OPTION, IndexDefinition
 from pyhudi.metadata_table.format.index_expressions import FUNCTIONS, IDENTITY, NUMBERS, Expression
 from pyhudi.metadata_table.format.secondary_keys import is_servable
-from pyhudi.service.indexes.check_index import BLOOM_OPTIONS, check_arguments, check_bloom_options, check_length, refuse_strange
+from pyhudi.service.indexes.check_index import BLOOM_OPTIONS, check_arguments, check_bloom_options, check_length, refuse_unknown_options
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.spec.table.table_version import TableVersion
 
@@ -179,7 +179,7 @@ def _record_index(request: IndexRequest, config: TableConfig) -> IndexDefinition
         raise UsageError("a table without partitions has no record index by partition")
     if by_partition == "true" and config.version < TableVersion.NINE:
         raise UsageError(f"tables of version {config.version} have no record index by partition")
-    refuse_strange(request.name, request.options, (_BY_PARTITION,))
+    refuse_unknown_options(request.name, request.options, (_BY_PARTITION,))
     return IndexDefinition(partitions.RECORD_INDEX, partitions.RECORD_INDEX, "", (), {_BY_PARTITION: by_partition}, 1)
 
 
@@ -196,7 +196,7 @@ def _secondary_index(request: IndexRequest, config: TableConfig, name: str, kind
         raise SchemaError(
             f"column '{name}' has type {kind}; secondary indexes are of texts, whole and floating point numbers, dates and timestamps"
         )
-    refuse_strange(request.name, request.options, ())
+    refuse_unknown_options(request.name, request.options, ())
     return IndexDefinition(request.partition, SECONDARY_INDEX, IDENTITY, (name,), {}, index_version_of(config.version))
 
 
@@ -208,7 +208,7 @@ def _expression_index(request: IndexRequest, config: TableConfig, name: str, kin
     is_bloom = request.type == partitions.BLOOM_FILTERS
     if function not in FUNCTIONS:
         raise UsageError(f"index '{request.name}': the function '{function}' is not served.{did_you_mean(function, FUNCTIONS)}")
-    refuse_strange(request.name, request.options, ("expr", "func", *_ARGUMENTS, *(BLOOM_OPTIONS if is_bloom else ())))
+    refuse_unknown_options(request.name, request.options, ("expr", "func", *_ARGUMENTS, *(BLOOM_OPTIONS if is_bloom else ())))
     if missing := [option for option in _NEEDED.get(function, ()) if option not in options]:
         raise UsageError(f"index '{request.name}': {function} needs the option '{missing[0]}'")
     check_arguments(request.name, options)

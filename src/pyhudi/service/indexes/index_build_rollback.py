@@ -25,15 +25,15 @@ from pyhudi.txn.metadata_updates import sources_of
 
 def rollback_run(table: LockedTable, build: Instant) -> LockedTable:
     """Delete what a dead run of a build wrote and return the table as it is then; a run that had written everything is left as it is."""
-    own = open_writer_table(table.storage, sources_of(table))
-    if is_built(own, build):
+    mdt = open_writer_table(table.storage, sources_of(table))
+    if is_built(mdt, build):
         return table
     planned = planned_partitions(table.storage, table.config, build)
     names = [name for name in planned if name not in table.config.metadata_partitions]
-    begun = _begun(own, build, names)
-    _delete_files(own, build, set(planned) - set(names))
+    begun = _begun(mdt, build, names)
+    _delete_files(mdt, build, set(planned) - set(names))
     table = _without(table, names, table.config.metadata_partitions)
-    _forget(own, begun)
+    _forget(mdt, begun)
     table.storage.delete(instant_path(table.config, Instant(build.requested, Action.INDEXING, State.INFLIGHT)))
     return table.reloaded()
 
@@ -58,41 +58,41 @@ def cancel(table: LockedTable, build: Instant) -> tuple[str, ...]:
     return tuple(names)
 
 
-def is_built(own: MetadataWriterTable | None, build: Instant) -> bool:
+def is_built(mdt: MetadataWriterTable | None, build: Instant) -> bool:
     """Tell whether a run has written all that it was to write, and was cut off before it said so."""
-    return own is not None and any(one.is_completed for one in own.timeline.find(build.requested))
+    return mdt is not None and any(one.is_completed for one in mdt.timeline.find(build.requested))
 
 
-def _without(table: LockedTable, names: Collection[str], kept: Collection[str]) -> LockedTable:
+def _without(table: LockedTable, names: Collection[str], retained: Collection[str]) -> LockedTable:
     inflight = [name for name in table.config.metadata_partitions_inflight if name not in names]
-    if (set(kept), set(inflight)) != (set(table.config.metadata_partitions), set(table.config.metadata_partitions_inflight)):
-        table = replace(table, config=with_partitions(table.storage, table.config, kept, sources_of(table), inflight))
+    if (set(retained), set(inflight)) != (set(table.config.metadata_partitions), set(table.config.metadata_partitions_inflight)):
+        table = replace(table, config=with_partitions(table.storage, table.config, retained, sources_of(table), inflight))
     for name in names:
         table.storage.delete_tree(join_path(FOLDER, name))
     return table
 
 
-def _delete_files(own: MetadataWriterTable | None, build: Instant, built_by_others: Collection[str]) -> None:
+def _delete_files(mdt: MetadataWriterTable | None, build: Instant, built_by_others: Collection[str]) -> None:
     """Delete what a run wrote into partitions that somebody else has built meanwhile: the instant goes that tells that nobody reads it."""
-    if own is None:
+    if mdt is None:
         return
     for name in built_by_others:
-        for status in own.storage.list(name):
+        for status in mdt.storage.list(name):
             parsed = parse_base_file_name(status.name)
             if parsed is not None and parsed.instant == build.requested:
-                own.storage.delete(join_path(name, status.name))
+                mdt.storage.delete(join_path(name, status.name))
 
 
-def _begun(own: MetadataWriterTable | None, build: Instant, names: Collection[str]) -> list[Instant]:
+def _begun(mdt: MetadataWriterTable | None, build: Instant, names: Collection[str]) -> list[Instant]:
     """Return the pending delta commits of a build: that of its time, and that by which its file groups were begun."""
-    if own is None:
+    if mdt is None:
         return []
-    logs = (parse_log_file_name(status.name) for name in names for status in own.storage.list(name))
+    logs = (parse_log_file_name(status.name) for name in names for status in mdt.storage.list(name))
     times = {build.requested} | {log.instant for log in logs if log is not None and is_built_time(log.instant)}
-    return [instant for instant in own.timeline.pending() if instant.requested in times]
+    return [instant for instant in mdt.timeline.pending() if instant.requested in times]
 
 
-def _forget(own: MetadataWriterTable | None, begun: Collection[Instant]) -> None:
-    if own is not None:
+def _forget(mdt: MetadataWriterTable | None, begun: Collection[Instant]) -> None:
+    if mdt is not None:
         for instant in begun:
-            own.writer.remove(instant)
+            mdt.writer.remove(instant)

@@ -84,27 +84,27 @@ def start(table: LockedTable, stored: StoredSchema, build: Instant) -> Started:
     table, in_step = prepare_metadata_table(table, stored.avro_json, AS_IT_IS, history=history_of(stored.columns))
     if in_step is None:
         raise UsageError(f"table {table.storage.uri} has no metadata table any more, in which indexing {build.requested} is to build")
-    data = DataTable(in_step.view, in_step.own, stored.columns, in_step.settings)
-    if is_built(in_step.own, build):
-        return Started(build, in_step.own.timeline.find(build.requested)[0], data, names)
+    data = DataTable(in_step.view, in_step.mdt, stored.columns, in_step.settings)
+    if is_built(in_step.mdt, build):
+        return Started(build, in_step.mdt.timeline.find(build.requested)[0], data, names)
     table, data = _defined(table, data, names)
     missing = {name: kind for name, kind in with_kinds(names).items() if name not in table.config.metadata_partitions}
     file_ids = {name: tuple(kind.file_ids(data, name)) for name, kind in missing.items()}
     for path in data.view.partition_paths():
         data.view.latest_slices(path)  # known from here on: the files that are listed later are those of writers
     inflight = table.writer.start(Instant(build.requested, Action.INDEXING, State.REQUESTED))
-    delta = begin_build(_laid_out(table, data.own, file_ids), build.requested)
+    delta = begin_build(_laid_out(table, data.mdt, file_ids), build.requested)
     config = table.config
     with_partitions(table.storage, config, config.metadata_partitions, sources_of(table), {*config.metadata_partitions_inflight, *missing})
     return Started(inflight, delta, data, names)
 
 
-def _laid_out(table: LockedTable, own: MetadataWriterTable, file_ids: Mapping[str, tuple[str, ...]]) -> MetadataWriterTable:
+def _laid_out(table: LockedTable, mdt: MetadataWriterTable, file_ids: Mapping[str, tuple[str, ...]]) -> MetadataWriterTable:
     """Begin all file groups by a delta commit of their own, which completes: Apache Hudi's writers want to see them."""
-    laid = begin_build(own, build_time(own, table.timeline))
+    laid = begin_build(mdt, build_time(mdt, table.timeline))
     for name, groups in file_ids.items():
-        lay_out(own, laid, name, groups)
-    return complete_build(own, laid, dict.fromkeys(file_ids, ()), table.timeline)
+        lay_out(mdt, laid, name, groups)
+    return complete_build(mdt, laid, dict.fromkeys(file_ids, ()), table.timeline)
 
 
 def _defined(table: LockedTable, data: DataTable, names: tuple[str, ...]) -> tuple[LockedTable, DataTable]:
@@ -115,7 +115,7 @@ def _defined(table: LockedTable, data: DataTable, names: tuple[str, ...]) -> tup
     if not new:
         return table, data
     table = with_definitions(table, known | new)
-    return table, data.reopened(data.view.with_config(table.config), data.own)
+    return table, data.reopened(data.view.with_config(table.config), data.mdt)
 
 
 def _write(work: Started) -> Mapping[str, tuple[WriteStat, ...]]:
@@ -124,7 +124,7 @@ def _write(work: Started) -> Mapping[str, tuple[WriteStat, ...]]:
         return {}
     missing = [name for name in work.names if name not in work.table.view.config.metadata_partitions]
     return {
-        name: fill(work.table.own, work.delta, name, kind.initial(work.table, name), is_laid_out=True)
+        name: fill(work.table.mdt, work.delta, name, kind.initial(work.table, name), is_laid_out=True)
         for name, kind in with_kinds(missing).items()
     }
 
@@ -132,10 +132,10 @@ def _write(work: Started) -> Mapping[str, tuple[WriteStat, ...]]:
 def complete(table: LockedTable, work: Started, stats: Mapping[str, tuple[WriteStat, ...]]) -> None:
     """Let readers have the partitions, and complete the build."""
     build = find_pending(table.timeline, work.build.requested, table.storage.uri)
-    own = open_writer_table(table.storage, sources_of(table))
-    if not is_built(own, build):
-        own = _unharmed(table, own, work, stats)
-        complete_build(own, work.delta, stats, table.timeline)
+    mdt = open_writer_table(table.storage, sources_of(table))
+    if not is_built(mdt, build):
+        mdt = _unharmed(table, mdt, work, stats)
+        complete_build(mdt, work.delta, stats, table.timeline)
     config, names = table.config, set(work.names)
     with_partitions(
         table.storage,
@@ -148,7 +148,7 @@ def complete(table: LockedTable, work: Started, stats: Mapping[str, tuple[WriteS
 
 
 def _unharmed(
-    table: LockedTable, own: MetadataWriterTable | None, work: Started, stats: Mapping[str, tuple[WriteStat, ...]]
+    table: LockedTable, mdt: MetadataWriterTable | None, work: Started, stats: Mapping[str, tuple[WriteStat, ...]]
 ) -> MetadataWriterTable:
     """Return the metadata table to complete the build in.
 
@@ -158,13 +158,13 @@ def _unharmed(
             of what writers told since the start, would hide what was written here.
     """
     requested = work.build.requested
-    if own is None or not own.timeline.find(requested) or not set(stats) <= set(table.config.metadata_partitions_inflight):
+    if mdt is None or not mdt.timeline.find(requested) or not set(stats) <= set(table.config.metadata_partitions_inflight):
         raise _conflict(table, requested, "the metadata table was built anew, or this build was taken back,")
     for name in stats:
-        bases = (parse_base_file_name(status.name) for status in own.storage.list(name))
+        bases = (parse_base_file_name(status.name) for status in mdt.storage.list(name))
         if any(base is not None and base.instant != requested for base in bases):
             raise _conflict(table, requested, f"somebody compacted {name}")
-    return own
+    return mdt
 
 
 def _conflict(table: LockedTable, requested: str, reason: str) -> ConflictError:

@@ -13,7 +13,7 @@ from pyhudi.codec.actions.rollback_codec import encode_rollback_plan
 from pyhudi.errors import CorruptTableError
 from pyhudi.read.snapshot.identity_check import check_identity
 from pyhudi.service.rollback.execute_rollback import execute_rollback
-from pyhudi.service.rollback.heartbeat import check_dead
+from pyhudi.service.rollback.heartbeat import check_writer_is_dead
 from pyhudi.service.rollback.rollback_plan import plan_rollback
 from pyhudi.spec.actions.rollback import RollbackPlan
 from pyhudi.spec.instant import Action, Instant, State
@@ -49,7 +49,7 @@ def roll_back_failed_writes(table: LockedTable, only: Collection[str] | None = N
         table = table.reloaded()
     failed = [write for write in failed_writes(table) if only is None or write.requested in only]
     for instant in failed:
-        check_dead(table, instant)
+        check_writer_is_dead(table, instant)
         plan = plan_rollback(table, instant)
         content = encode_rollback_plan(plan, sync=table.ids.sync_marker())
         rollback = table.writer.request(Action.ROLLBACK, table.times.next(), content)

@@ -20,7 +20,7 @@ from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class BucketLabels:
     """The buckets of the partitions of a write: `labels` are the file ids of their file groups by number, or how they begin, or None."""
 
     buckets: Mapping[str, Buckets]
@@ -36,27 +36,27 @@ class Places:
         return pa.array(labels, pa.string())
 
 
-def places_of(index: BucketIndex, view: FileSystemView, paths: Sequence[str], *, afresh: bool, only_known: bool) -> Places:
+def bucket_labels(index: BucketIndex, view: FileSystemView, paths: Sequence[str], *, new_groups: bool, only_known: bool) -> BucketLabels:
     """Return where the rows of partitions go.
 
     Args:
         index: the table's.
         view: the table's files.
         paths: the partitions of the rows.
-        afresh: all rows begin new file groups.
+        new_groups: all rows begin new file groups.
         only_known: rows of buckets without file group go nowhere.
     """
     buckets = {path: index.hashing.buckets(view, path) for path in paths}
     labels: dict[str, list[str | None]] = {}
     for path, buckets_of_path in buckets.items():
-        slices = {} if afresh else buckets_of_path.slices(view, path)
+        slices = {} if new_groups else buckets_of_path.slices(view, path)
         begun = [None if only_known else beginning for beginning in buckets_of_path.beginnings]
         labels[path] = [slices[number].group.file_id if number in slices else begun[number] for number in range(len(begun))]
-    return Places(buckets, labels)
+    return BucketLabels(buckets, labels)
 
 
-def place(keyed: DataFrame, places: Places) -> DataFrame:
+def assign_buckets(keyed: DataFrame, labels: BucketLabels) -> DataFrame:
     """Add the file id of the bucket of each row, or how it begins where the file group is yet to be made."""
     # pyspark exports this name in a way that type checkers cannot follow.
-    function = F.arrow_udf(places.of, "string")  # type: ignore[attr-defined]
+    function = F.arrow_udf(labels.of, "string")  # type: ignore[attr-defined]
     return keyed.withColumn(FILE_ID_COLUMN, function(RECORD_KEY, PARTITION_PATH))

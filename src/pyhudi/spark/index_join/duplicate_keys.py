@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
 
 from pyhudi.index.index_protocol import Hits, Lookup
-from pyhudi.index.live_records import of_live_records, standing
+from pyhudi.index.live_records import mark_live, of_live_records
 from pyhudi.kernels.base_file.write_columns import FILE_ID_COLUMN
 from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
 
@@ -34,26 +34,26 @@ def drop_deleted_duplicates(rows: DataFrame, lookup: Lookup) -> DataFrame:
     by_path: dict[str, dict[str, set[str]]] = defaultdict(dict)
     for path, key, files in duplicates:
         by_path[path][key] = set(files)
-    removed = [(path, key, file) for path, keys in by_path.items() for key, file in _gone(lookup, path, keys)]
+    removed = [(path, key, file) for path, keys in by_path.items() for key, file in _deleted_records(lookup, path, keys)]
     if not removed:
         return rows
     names = [PARTITION_PATH, RECORD_KEY, FILE_ID_COLUMN]
     return rows.join(F.broadcast(rows.sparkSession.createDataFrame(removed, names)), names, "left_anti")
 
 
-def _gone(lookup: Lookup, path: str, keys: Mapping[str, set[str]]) -> Iterator[tuple[str, str]]:
+def _deleted_records(lookup: Lookup, path: str, keys: Mapping[str, set[str]]) -> Iterator[tuple[str, str]]:
     """Yield key and file id of the records of a partition that are not to be changed."""
     strings = pa.array(sorted(keys), pa.string())
     file_slices = {file_slice.group.file_id: file_slice for file_slice in lookup.view.latest_slices(path)}
     named = sorted(set().union(*keys.values()))
-    found = [Hits(file_slices[file], _rows(strings, keys, file)) for file in named]
-    for before, after in zip(found, of_live_records(found, strings, functools.partial(standing, lookup)), strict=True):
+    hits_of_files = [Hits(file_slices[file], _rows(strings, keys, file)) for file in named]
+    for before, after in zip(hits_of_files, of_live_records(hits_of_files, strings, functools.partial(mark_live, lookup)), strict=True):
         for key, was, stays in zip(strings.to_pylist(), before.rows.to_pylist(), after.rows.to_pylist(), strict=True):
             if was is not None and stays is None:
                 yield key, before.file_slice.group.file_id
 
 
-def _rows(texts: pa.StringArray, keys: Mapping[str, set[str]], file: str) -> pa.Int64Array:
+def _rows(strings: pa.StringArray, keys: Mapping[str, set[str]], file: str) -> pa.Int64Array:
     """Return a row number for each key that the file holds; which one does not matter here."""
-    numbers: Sequence[int | None] = [0 if file in keys[key] else None for key in texts.to_pylist()]
+    numbers: Sequence[int | None] = [0 if file in keys[key] else None for key in strings.to_pylist()]
     return pa.array(numbers, pa.int64())

@@ -23,39 +23,39 @@ from pyhudi.spark.index_join.key_columns import PARTITION_PATH, RECORD_KEY
 from pyhudi.spec.files.file_group import BaseFile, FileSlice
 
 #: The partition that a stored record is in, which need not be that of the incoming row.
-PLACE_PATH: Final = "_pyhudi_place_path"
+STORED_PATH: Final = "_pyhudi_place_path"
 _FILE_NAME: Final = "_hoodie_file_name"
 _STORED = StructType([StructField(name, StringType()) for name in (RECORD_KEY, PARTITION_PATH, _FILE_NAME)])
 
 
-def join_places(keyed: DataFrame, places: DataFrame | None, *, positions: bool, in_any_partition: bool = False) -> DataFrame:
+def join_locations(keyed: DataFrame, locations: DataFrame | None, *, positions: bool, in_any_partition: bool = False) -> DataFrame:
     """Add the file id of the group that holds each key in the row's partition; null for a key that is new there.
 
     A row comes back once for each stored record of its key.
 
     Args:
         keyed: Rows with record key and partition path.
-        places: What `stored_places` or the record index says; None when the table has no records.
+        locations: What `stored_locations` or the record index says; None when the table has no records.
         positions: Whether to add the place of the record in its base file, too.
         in_any_partition: Find keys in all partitions, and add which one it is.
     """
-    if places is None:
+    if locations is None:
         nothing = {FILE_ID_COLUMN: F.lit(None).cast("string")} | ({POSITION_COLUMN: F.lit(None).cast("long")} if positions else {})
-        return keyed.withColumns(nothing | ({PLACE_PATH: F.lit(None).cast("string")} if in_any_partition else {}))
-    places = places if positions else places.drop(POSITION_COLUMN)
+        return keyed.withColumns(nothing | ({STORED_PATH: F.lit(None).cast("string")} if in_any_partition else {}))
+    locations = locations if positions else locations.drop(POSITION_COLUMN)
     if in_any_partition:
-        return keyed.join(places, RECORD_KEY, "left")
-    return keyed.join(places.withColumnRenamed(PLACE_PATH, PARTITION_PATH), [PARTITION_PATH, RECORD_KEY], "left")
+        return keyed.join(locations, RECORD_KEY, "left")
+    return keyed.join(locations.withColumnRenamed(STORED_PATH, PARTITION_PATH), [PARTITION_PATH, RECORD_KEY], "left")
 
 
-def stored_places(session: SparkSession, paths: Sequence[str], lookup: Lookup) -> DataFrame | None:
+def stored_locations(session: SparkSession, paths: Sequence[str], lookup: Lookup) -> DataFrame | None:
     """Return record key, partition, file id and place in its base file of all records in some partitions; None when there are none."""
     slices = [file_slice for path in paths for file_slice in lookup.view.latest_slices(path)]
     files = [file_slice.base for file_slice in slices if file_slice.base is not None]
     parts = [_stored_keys(session, lookup.storage.uri, files)] if files else []
     if (born := _born_in_logs(slices, lookup)) is not None:
         nowhere = F.lit(SEVERAL).cast("long").alias(POSITION_COLUMN)
-        parts.append(session.createDataFrame(born).select(RECORD_KEY, PLACE_PATH, FILE_ID_COLUMN, nowhere))
+        parts.append(session.createDataFrame(born).select(RECORD_KEY, STORED_PATH, FILE_ID_COLUMN, nowhere))
     return functools.reduce(DataFrame.unionByName, parts) if parts else None
 
 
@@ -63,7 +63,7 @@ def _stored_keys(session: SparkSession, base_uri: str, files: Sequence[BaseFile]
     paths = [f"{base_uri.rstrip('/')}/{file.path}" for file in files]
     scan = session.read.schema(_STORED).parquet(*paths)
     file_id = F.substring_index(_FILE_NAME, "_", 1).alias(FILE_ID_COLUMN)
-    path, row = F.col(PARTITION_PATH).alias(PLACE_PATH), F.col("_metadata.row_index").alias(POSITION_COLUMN)
+    path, row = F.col(PARTITION_PATH).alias(STORED_PATH), F.col("_metadata.row_index").alias(POSITION_COLUMN)
     return scan.select(RECORD_KEY, path, file_id, row)
 
 
@@ -71,16 +71,16 @@ def _born_in_logs(slices: Sequence[FileSlice], lookup: Lookup) -> pa.Table | Non
     """Return keys, partitions and file ids of the records that only logs hold; None when there are none."""
     origins = LogInsertDetector(lookup.view)
     file_slices = [file_slice for file_slice in slices if origins.may_begin_records(file_slice)]
-    found = lookup.engine.run(functools.partial(keys_only_in_logs, lookup.storage, lookup.context, lookup.view), file_slices)
+    keys_of_slices = lookup.engine.run(functools.partial(keys_only_in_logs, lookup.storage, lookup.context, lookup.view), file_slices)
     tables = [
         pa.table(
             {
                 RECORD_KEY: keys,
-                PLACE_PATH: pa.repeat(pa.scalar(file_slice.group.partition_path), len(keys)),
+                STORED_PATH: pa.repeat(pa.scalar(file_slice.group.partition_path), len(keys)),
                 FILE_ID_COLUMN: pa.repeat(pa.scalar(file_slice.group.file_id), len(keys)),
             }
         )
-        for file_slice, keys in zip(file_slices, found, strict=True)
+        for file_slice, keys in zip(file_slices, keys_of_slices, strict=True)
         if len(keys)
     ]
     return pa.concat_tables(tables) if tables else None

@@ -20,22 +20,22 @@ from pyhudi.index.metadata_lookup import usable_metadata_table
 from pyhudi.kernels.base_file.write_columns import FILE_ID_COLUMN
 from pyhudi.metadata_table.format.metadata_partitions import RECORD_INDEX
 from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
-from pyhudi.spark.index_join.bucket_join import place, places_of
+from pyhudi.spark.index_join.bucket_join import assign_buckets, bucket_labels
 from pyhudi.spark.index_join.key_columns import refuse_unmade
-from pyhudi.spark.index_join.key_join import PLACE_PATH, join_places, stored_places
-from pyhudi.spark.index_join.partition_updates import Located, moved
-from pyhudi.spark.index_join.record_index_join import record_index_places
+from pyhudi.spark.index_join.key_join import STORED_PATH, join_locations, stored_locations
+from pyhudi.spark.index_join.partition_updates import Located, route_partition_moves
+from pyhudi.spark.index_join.record_index_join import record_index_locations
 from pyhudi.spark.jvm.persistence import persisted_until
 from pyhudi.write.tagging.tag import TagOptions
 
 
 @dataclass(frozen=True, slots=True)
 class KeySearch:
-    """How a write finds the file groups of its rows; Spark keeps what it needs until `kept` is closed."""
+    """How a write finds the file groups of its rows; Spark keeps what it needs until `persisted` is closed."""
 
     tagging: TagOptions
     lookup: Lookup
-    kept: contextlib.ExitStack
+    persisted: contextlib.ExitStack
 
     def locate(self, keyed: DataFrame) -> Located:
         """Add the file id of the group that each row goes to, null for a new record; where a bucket begins, how its file id does.
@@ -57,29 +57,29 @@ class KeySearch:
             keyed = keyed.drop(FILE_ID_COLUMN)
         if tagging.layout is not None:
             only_known = tagging.operation.deletes_rows
-            labels = places_of(tagging.layout, self.lookup.view, paths, afresh=tagging.operation.replaces, only_known=only_known)
-            return Located(place(keyed, labels))
+            labels = bucket_labels(tagging.layout, self.lookup.view, paths, new_groups=tagging.operation.replaces, only_known=only_known)
+            return Located(assign_buckets(keyed, labels))
         return self._located(keyed, paths, positions=self.lookup.positions)
 
     def _located(self, keyed: DataFrame, paths: Sequence[str], *, positions: bool) -> Located:
         """Ask the index; a layout is asked as SIMPLE is."""
         index = self.tagging.index
         if asks_record_index(index):
-            keyed = persisted_until(self.kept, keyed)  # the keys that are asked for must be those that are written
+            keyed = persisted_until(self.persisted, keyed)  # the keys that are asked for must be those that are written
         if isinstance(index, GlobalIndex):
             every = list(self.lookup.view.partition_paths())
-            indices = self._places(keyed, every, in_any_partition=True)
-            joined = join_places(keyed, indices, positions=positions, in_any_partition=True)
-            return moved(joined, index, self.tagging, replace(self.lookup, positions=positions), self.kept)
-        indices = self._places(keyed, paths, in_any_partition=False)
-        return Located(join_places(keyed, indices, positions=positions), paths=frozenset(paths))
+            indices = self._stored_locations(keyed, every, in_any_partition=True)
+            joined = join_locations(keyed, indices, positions=positions, in_any_partition=True)
+            return route_partition_moves(joined, index, self.tagging, replace(self.lookup, positions=positions), self.persisted)
+        indices = self._stored_locations(keyed, paths, in_any_partition=False)
+        return Located(join_locations(keyed, indices, positions=positions), paths=frozenset(paths))
 
-    def _places(self, keyed: DataFrame, paths: Sequence[str], *, in_any_partition: bool) -> DataFrame | None:
+    def _stored_locations(self, keyed: DataFrame, paths: Sequence[str], *, in_any_partition: bool) -> DataFrame | None:
         if asks_record_index(self.tagging.index):
-            known = record_index_places(keyed, self.lookup, self.kept, in_any_partition=in_any_partition)
+            known = record_index_locations(keyed, self.lookup, self.persisted, in_any_partition=in_any_partition)
             if known is not None:
-                return known if in_any_partition or self._is_exact else self._with_elsewhere(known, keyed)
-        return stored_places(keyed.sparkSession, paths, self.lookup)
+                return known if in_any_partition or self._is_exact else self._add_missing_locations(known, keyed)
+        return stored_locations(keyed.sparkSession, paths, self.lookup)
 
     @property
     def _is_exact(self) -> bool:
@@ -87,18 +87,18 @@ class KeySearch:
         config = self.lookup.view.config
         return not config.partition_fields or usable_metadata_table(self.lookup, RECORD_INDEX).is_by_partition
 
-    def _with_elsewhere(self, known: DataFrame, keyed: DataFrame) -> DataFrame:
+    def _add_missing_locations(self, known: DataFrame, keyed: DataFrame) -> DataFrame:
         """Add the places of keys that the index does not know in the row's partition; see `RecordIndexLookup`."""
-        here = known.withColumnRenamed(PLACE_PATH, PARTITION_PATH)
+        here = known.withColumnRenamed(STORED_PATH, PARTITION_PATH)
         wanted = (
             keyed.select(PARTITION_PATH, RECORD_KEY)
             .join(here, [PARTITION_PATH, RECORD_KEY], "left_anti")
             .distinct()
-            .withColumnRenamed(PARTITION_PATH, PLACE_PATH)
+            .withColumnRenamed(PARTITION_PATH, STORED_PATH)
         )
-        others = persisted_until(self.kept, wanted)
-        paths = [row[0] for row in others.select(PLACE_PATH).distinct().collect()]
+        others = persisted_until(self.persisted, wanted)
+        paths = [row[0] for row in others.select(STORED_PATH).distinct().collect()]
         if not paths:
             return known
-        stored = stored_places(keyed.sparkSession, paths, self.lookup)
-        return known if stored is None else known.unionByName(stored.join(others, [PLACE_PATH, RECORD_KEY], "left_semi"))
+        stored = stored_locations(keyed.sparkSession, paths, self.lookup)
+        return known if stored is None else known.unionByName(stored.join(others, [STORED_PATH, RECORD_KEY], "left_semi"))

@@ -25,7 +25,7 @@ from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.write.tagging.keyless import NAMING_COLUMNS, refuse_moves, require_naming_columns, unknown_record, unnamed_rows
 
 _NEW_PATH: Final = "_pyhudi_new_path"
-_BROUGHT: Final = {RECORD_KEY: "_pyhudi_brought_key", PARTITION_PATH: "_pyhudi_brought_path"}
+_PRESENT: Final = {RECORD_KEY: "_pyhudi_brought_key", PARTITION_PATH: "_pyhudi_brought_path"}
 
 
 def named_frame(frame: DataFrame, columns: pa.Schema, operation: Operation, config: TableConfig) -> DataFrame:
@@ -52,14 +52,14 @@ def found_updates(named: DataFrame, search: KeySearch, instant: str) -> Located:
     config = search.lookup.view.config
     moves = False
     if config.partition_fields:
-        named = persisted_until(search.kept, _with_new_path(named, config, instant))
+        named = persisted_until(search.persisted, _with_new_path(named, config, instant))
         refuse_unmade(row[0] for row in named.select(_NEW_PATH).distinct().collect())
         moves = bool(named.filter(F.col(_NEW_PATH) != F.col(PARTITION_PATH)).take(1))
     if moves:
         refuse_moves(search.lookup.context)
         named = one_a_key(named, search.tagging, search.lookup)
     tagged = search.locate(named)
-    rows = persisted_until(search.kept, tagged.rows)
+    rows = persisted_until(search.persisted, tagged.rows)
     for key, path in rows.filter(F.col(FILE_ID_COLUMN).isNull()).select(RECORD_KEY, PARTITION_PATH).take(1):
         raise unknown_record(key, path, config)
     return replace(tagged, rows=_moved(rows) if moves else rows.drop(_NEW_PATH))
@@ -67,9 +67,9 @@ def found_updates(named: DataFrame, search: KeySearch, instant: str) -> Located:
 
 def _with_new_path(named: DataFrame, config: TableConfig, instant: str) -> DataFrame:
     """Add the partition path that the values of each row give now."""
-    keyed = with_keys(named.withColumnsRenamed(_BROUGHT), key_generator(config, instant=instant), instant)
-    brought = {name: F.col(renamed) for name, renamed in _BROUGHT.items()}
-    return keyed.withColumn(_NEW_PATH, F.col(PARTITION_PATH)).withColumns(brought).drop(*_BROUGHT.values())
+    keyed = with_keys(named.withColumnsRenamed(_PRESENT), key_generator(config, instant=instant), instant)
+    brought = {name: F.col(renamed) for name, renamed in _PRESENT.items()}
+    return keyed.withColumn(_NEW_PATH, F.col(PARTITION_PATH)).withColumns(brought).drop(*_PRESENT.values())
 
 
 def _moved(rows: DataFrame) -> DataFrame:

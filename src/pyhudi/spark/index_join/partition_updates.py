@@ -24,11 +24,11 @@ from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN, FILE_ID_COLUMN
 from pyhudi.kernels.merge.dedupe import last_of_each_key
 from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
 from pyhudi.spark.engine.task_identity import task_identity
-from pyhudi.spark.index_join.key_join import PLACE_PATH
+from pyhudi.spark.index_join.key_join import STORED_PATH
 from pyhudi.spark.jvm.persistence import persisted_until
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.files.file_group import FileSlice
-from pyhudi.write.tagging.global_index_routing import HIT_SCHEMA, HITS, LATE, ROUTED, SLICE, STANDS, WINS, evaluate_hits, routed
+from pyhudi.write.tagging.global_index_routing import HIT_SCHEMA, HITS, IS_LIVE, LATE, ROUTE_SCHEMA, SLICE, WINS, evaluate_hits, route_rows
 from pyhudi.write.tagging.tag import TagOptions, dedupe_keys
 
 #: Rows of keys that move become one a key so many at a time.
@@ -46,7 +46,9 @@ class Located:
     paths: frozenset[str] | None = None
 
 
-def moved(joined: DataFrame, index: GlobalIndex, tagging: TagOptions, lookup: Lookup, kept: contextlib.ExitStack) -> Located:
+def route_partition_moves(
+    joined: DataFrame, index: GlobalIndex, tagging: TagOptions, lookup: Lookup, persisted: contextlib.ExitStack
+) -> Located:
     """Return rows by where they go, from the places of their keys in all partitions.
 
     Args:
@@ -54,32 +56,32 @@ def moved(joined: DataFrame, index: GlobalIndex, tagging: TagOptions, lookup: Lo
         index: decides.
         tagging: how rows of one key become one.
         lookup: what the index may ask.
-        kept: Spark keeps rows until it is closed.
+        persisted: Spark keeps rows until it is closed.
 
     Raises:
         SchemaError: an ordering field is missing or has no order.
     """
     if not lookup.view.config.partition_fields:
-        return Located(joined.drop(PLACE_PATH))
-    joined = persisted_until(kept, joined)
-    keys = persisted_until(kept, _keys_elsewhere(joined))
+        return Located(joined.drop(STORED_PATH))
+    joined = persisted_until(persisted, joined)
+    keys = persisted_until(persisted, _keys_in_other_partitions(joined))
     if not keys.take(1):
-        return Located(joined.drop(PLACE_PATH))
-    located = [name for name in (FILE_ID_COLUMN, POSITION_COLUMN, PLACE_PATH) if name in joined.columns]
+        return Located(joined.drop(STORED_PATH))
+    located = [name for name in (FILE_ID_COLUMN, POSITION_COLUMN, STORED_PATH) if name in joined.columns]
     rows = joined.join(keys, RECORD_KEY, "left_semi")
-    single = persisted_until(kept, one_a_key(rows.drop(*located), tagging, lookup))
-    routes = persisted_until(kept, _routes(single, rows.select(RECORD_KEY, *located), index, tagging, lookup))
+    single = persisted_until(persisted, one_a_key(rows.drop(*located), tagging, lookup))
+    routes = persisted_until(persisted, _routes(single, rows.select(RECORD_KEY, *located), index, tagging, lookup))
     late = routes.agg(F.sum(LATE)).head()[0] or 0  # type: ignore[index] # an aggregate without groups has a row
     arrived = single.drop(PARTITION_PATH).join(routes.drop(LATE), RECORD_KEY)
-    others = joined.join(keys, RECORD_KEY, "left_anti").drop(PLACE_PATH).withColumn(DELETE_COLUMN, F.lit(False))
+    others = joined.join(keys, RECORD_KEY, "left_anti").drop(STORED_PATH).withColumn(DELETE_COLUMN, F.lit(False))
     return Located(others.unionByName(arrived.select(*(f"`{name}`" for name in others.columns))), int(late))
 
 
-def _keys_elsewhere(joined: DataFrame) -> DataFrame:
+def _keys_in_other_partitions(joined: DataFrame) -> DataFrame:
     """Return the keys that stand in another partition than their row's, and those that come with several partitions."""
     path = F.col(PARTITION_PATH)
     several = F.min(path) < F.max(path)
-    others = F.coalesce(F.bool_or(F.col(PLACE_PATH) != path), F.lit(False))
+    others = F.coalesce(F.bool_or(F.col(STORED_PATH) != path), F.lit(False))
     return joined.groupBy(RECORD_KEY).agg((several | others).alias(LATE)).filter(F.col(LATE) & F.col(RECORD_KEY).isNotNull()).drop(LATE)
 
 
@@ -111,10 +113,10 @@ def _runs_of_keys(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(waiting)
 
 
-def _routes(single: DataFrame, places: DataFrame, index: GlobalIndex, tagging: TagOptions, lookup: Lookup) -> DataFrame:
-    """Return where the rows of keys go: the columns of `ROUTED`."""
-    hits = places.filter(F.col(FILE_ID_COLUMN).isNotNull())
-    if POSITION_COLUMN not in places.columns:
+def _routes(single: DataFrame, locations: DataFrame, index: GlobalIndex, tagging: TagOptions, lookup: Lookup) -> DataFrame:
+    """Return where the rows of keys go: the columns of `ROUTE_SCHEMA`."""
+    hits = locations.filter(F.col(FILE_ID_COLUMN).isNotNull())
+    if POSITION_COLUMN not in locations.columns:
         hits = hits.withColumn(POSITION_COLUMN, F.lit(None).cast("long"))
     file_slices = _slices_of(hits, lookup)
     facts = index.facts(lookup) if tagging.operation is Operation.UPSERT else StoredFacts(lookup, ())
@@ -124,14 +126,14 @@ def _routes(single: DataFrame, places: DataFrame, index: GlobalIndex, tagging: T
 
     def send(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            yield from routed(index, pa.Table.from_batches([batch]), file_slices, positions=lookup.positions).to_batches()
+            yield from route_rows(index, pa.Table.from_batches([batch]), file_slices, positions=lookup.positions).to_batches()
 
-    return asked.mapInArrow(send, from_arrow_schema(ROUTED))
+    return asked.mapInArrow(send, from_arrow_schema(ROUTE_SCHEMA))
 
 
 def _slices_of(hits: DataFrame, lookup: Lookup) -> tuple[FileSlice, ...]:
     """Return the slices that hold some of the keys, in the order of the table."""
-    named = {(row[0], row[1]) for row in hits.select(PLACE_PATH, FILE_ID_COLUMN).distinct().collect()}
+    named = {(row[0], row[1]) for row in hits.select(STORED_PATH, FILE_ID_COLUMN).distinct().collect()}
     paths = sorted({path for path, _ in named})
     return tuple(
         file_slice for path in paths for file_slice in lookup.view.latest_slices(path) if (path, file_slice.group.file_id) in named
@@ -140,18 +142,18 @@ def _slices_of(hits: DataFrame, lookup: Lookup) -> tuple[FileSlice, ...]:
 
 def _numbered(hits: DataFrame, file_slices: Sequence[FileSlice]) -> DataFrame:
     columns = {
-        PLACE_PATH: pa.array([file_slice.group.partition_path for file_slice in file_slices], pa.string()),
+        STORED_PATH: pa.array([file_slice.group.partition_path for file_slice in file_slices], pa.string()),
         FILE_ID_COLUMN: pa.array([file_slice.group.file_id for file_slice in file_slices], pa.string()),
         SLICE: pa.array(range(len(file_slices)), pa.int32()),
     }
     numbers = hits.sparkSession.createDataFrame(pa.table(columns))
-    return hits.join(F.broadcast(numbers), [PLACE_PATH, FILE_ID_COLUMN]).select(RECORD_KEY, SLICE, POSITION_COLUMN)
+    return hits.join(F.broadcast(numbers), [STORED_PATH, FILE_ID_COLUMN]).select(RECORD_KEY, SLICE, POSITION_COLUMN)
 
 
 def _evaluated_hits(single: DataFrame, hits: DataFrame, file_slices: Sequence[FileSlice], facts: StoredFacts) -> DataFrame:
     """Return what the slices say of the keys that they hold: the columns of `HIT_SCHEMA`."""
     if not file_slices or not (facts.ordering_fields or any(file_slice.logs for file_slice in file_slices)):
-        return hits.withColumns({STANDS: F.lit(True), WINS: F.lit(True)})
+        return hits.withColumns({IS_LIVE: F.lit(True), WINS: F.lit(True)})
     rows = single.select(RECORD_KEY, *(f"`{name}`" for name in facts.ordering_fields)).join(hits, RECORD_KEY)
     evaluate = _hit_evaluator(file_slices, facts)
     return rows.repartitionById(len(file_slices), SLICE).mapInArrow(evaluate, from_arrow_schema(HIT_SCHEMA))

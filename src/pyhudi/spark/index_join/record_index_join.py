@@ -24,33 +24,35 @@ from pyhudi.metadata_table.format.metadata_partitions import RECORD_INDEX
 from pyhudi.metadata_table.read.record_groups import RecordIndexGroups
 from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
 from pyhudi.spark.engine.task_identity import task_identity
-from pyhudi.spark.index_join.key_join import PLACE_PATH
+from pyhudi.spark.index_join.key_join import STORED_PATH
 from pyhudi.spark.jvm.persistence import persisted_until
 
 _log = logging.getLogger("pyhudi.index")
 _GROUP: Final = "_pyhudi_index_group"
 #: Why a task could not answer; null where it could.
 _ERROR: Final = "_pyhudi_error"
-_ANSWER: Final = pa.schema([(name, pa.string()) for name in (RECORD_KEY, PLACE_PATH, FILE_ID_COLUMN, _ERROR)])
+_ANSWER: Final = pa.schema([(name, pa.string()) for name in (RECORD_KEY, STORED_PATH, FILE_ID_COLUMN, _ERROR)])
 _ANSWER_TYPES: Final = ", ".join(f"`{name}` string" for name in _ANSWER.names)
 #: Keys are asked so many at a time: a task holds no more of them as Python values.
 _KEYS_AT_ONCE: Final = 1 << 18
 
 
-def record_index_places(keyed: DataFrame, lookup: Lookup, kept: contextlib.ExitStack, *, in_any_partition: bool) -> DataFrame | None:
+def record_index_locations(
+    keyed: DataFrame, lookup: Lookup, persisted: contextlib.ExitStack, *, in_any_partition: bool
+) -> DataFrame | None:
     """Return record key, partition and file id of those of the keys that the index knows.
 
     Args:
         keyed: Rows with record key and partition path.
         lookup: What an index may ask.
-        kept: Spark keeps the answers until it is closed.
+        persisted: Spark keeps the answers until it is closed.
         in_any_partition: Ask for keys in all partitions, not in those of their rows.
 
     Returns:
         None, with a warning, when the index cannot be asked or names file groups that are gone.
     """
     try:
-        indices = persisted_until(kept, _asked(keyed, _groups(lookup, in_any_partition=in_any_partition)))
+        indices = persisted_until(persisted, _asked(keyed, _groups(lookup, in_any_partition=in_any_partition)))
         _check(indices, lookup)
     except (CorruptTableError, UnsupportedError) as error:
         _log.warning("the record index of %s is not asked, its files are instead: %s", lookup.storage.uri, error)
@@ -65,14 +67,14 @@ def _groups(lookup: Lookup, *, in_any_partition: bool) -> RecordIndexGroups:
     return groups
 
 
-def _check(places: DataFrame, lookup: Lookup) -> None:
+def _check(locations: DataFrame, lookup: Lookup) -> None:
     """Refuse answers of a damaged index.
 
     Raises:
         CorruptTableError: a task could not read it, or it names a file group that is not there.
     """
     known: dict[str, set[str]] = {}
-    for path, file_id, error in places.select(PLACE_PATH, FILE_ID_COLUMN, _ERROR).distinct().collect():
+    for path, file_id, error in locations.select(STORED_PATH, FILE_ID_COLUMN, _ERROR).distinct().collect():
         if error is not None:
             raise CorruptTableError(error)
         if path not in known:
@@ -112,7 +114,7 @@ def _key_lots(batches: Iterable[pa.RecordBatch]) -> Iterator[set[str]]:
 
 def _answers(groups: RecordIndexGroups, group: int, keys: set[str]) -> Iterator[pa.RecordBatch]:
     try:
-        locations = [(key, index.partition_path, index.file_id) for key, index in groups.places(group, keys)]
+        locations = [(key, location.partition_path, location.file_id) for key, location in groups.locations(group, keys)]
     except (CorruptTableError, UnsupportedError) as error:
         yield pa.RecordBatch.from_pylist([{_ERROR: str(error)}], schema=_ANSWER)
         return

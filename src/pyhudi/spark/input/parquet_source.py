@@ -67,10 +67,10 @@ def _files_of_bare_scan(frame: DataFrame) -> list[str] | None:
     location: JavaObject = relation.location()
     if relation.fileFormat().toString() != "Parquet" or location.getClass().getSimpleName() != "InMemoryFileIndex":
         return None
-    found = [str(uri) for uri in location.inputFiles()]
-    if not found or not all(uri.startswith(_LOCAL) and "%" not in uri for uri in found):
+    paths = [str(uri) for uri in location.inputFiles()]
+    if not paths or not all(uri.startswith(_LOCAL) and "%" not in uri for uri in paths):
         return None
-    return ["/" + uri.removeprefix(_LOCAL).lstrip("/") for uri in found]
+    return ["/" + uri.removeprefix(_LOCAL).lstrip("/") for uri in paths]
 
 
 def _reads_alike(metadata: pq.FileMetaData, wanted: pa.Schema) -> bool:

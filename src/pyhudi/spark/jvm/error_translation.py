@@ -30,13 +30,13 @@ from pyhudi.spark.jvm.read_failures import Cause, read_failure
 
 _NUMBER = re.compile(r"pyhudi failure #(\d+)")
 _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([^']+)'")
-_KEPT = 100  # a planner that swallows an error must not make this grow for ever
+_MOST_FAILURES = 100  # a planner that swallows an error must not make this grow for ever
 _MOST_CAUSES = 20
 _MOST_TABLES = 10_000
 _READ_FAILED = "FAILED_READ_FILE"
 _REFUSED = "hudi.DefaultSource$Refused"
 
-_failures: LruCache[int, HudiError] = LruCache(_KEPT)
+_failures: LruCache[int, HudiError] = LruCache(_MOST_FAILURES)
 _numbers = itertools.count(1)
 _tables: LruCache[str, None] = LruCache(_MOST_TABLES)
 

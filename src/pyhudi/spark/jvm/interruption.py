@@ -77,13 +77,13 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 def _thrown(error: BaseException) -> Iterator[JavaObject]:
     """Yield the exception of the JVM that an error stands for, and its causes."""
-    found: JavaObject = None
+    exception: JavaObject = None
     if isinstance(error, Py4JJavaError):
-        found = error.java_exception
+        exception = error.java_exception
     elif isinstance(error, CapturedException):
-        found = error._origin  # noqa: SLF001 - said nowhere else
+        exception = error._origin  # noqa: SLF001 - said nowhere else
     for _ in range(_MOST_CAUSES):
-        if found is None:
+        if exception is None:
             return
-        yield found
-        found = found.getCause()
+        yield exception
+        exception = exception.getCause()

@@ -17,6 +17,6 @@ _STORED_AS: Final = (
 def stored(schema: StructType) -> StructType:
     """Return the schema with the types that a Hudi table keeps."""
     text = schema.json()
-    for found, retained in _STORED_AS:
-        text = found.sub(retained, text)
+    for pattern, retained in _STORED_AS:
+        text = pattern.sub(retained, text)
     return StructType.fromJson(json.loads(text))

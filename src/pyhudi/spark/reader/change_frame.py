@@ -49,8 +49,8 @@ class _Read:
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for number in batch.column(_TASK).to_pylist():
-                for found in iter_changes(self.storage, self.context, self.tasks[number]):
-                    yield found.cast(CHANGE_SCHEMA)
+                for table in iter_changes(self.storage, self.context, self.tasks[number]):
+                    yield table.cast(CHANGE_SCHEMA)
 
 
 def _bytes(task: ChangeTask) -> int:

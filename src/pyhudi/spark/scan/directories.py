@@ -25,7 +25,7 @@ _FILE = StructType([StructField("path", StringType()), StructField("size", LongT
 #: Every status has a block size; splits follow `spark.sql.files.maxPartitionBytes` alone.
 _BLOCK_BYTES = 128 * 1024 * 1024
 
-Texts: TypeAlias = tuple[str | None, ...]
+Strings: TypeAlias = tuple[str | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Directory:
     The text of `MASK` is Base64.
     """
 
-    values: Texts
+    values: Strings
     files: tuple[tuple[str, int, int], ...]
 
 
@@ -56,14 +56,14 @@ class PartitionValues:
         self._session = session
         self._schema = schema
         self._make = Expressions(session)
-        self._texts = StructType([StructField(str(n), StringType()) for n in range(len(schema))])
+        self._strings = StructType([StructField(str(n), StringType()) for n in range(len(schema))])
 
     def directories(self, listed: Iterable[Directory]) -> JavaObject:
         """Return Spark's `Seq[PartitionDirectory]`."""
         data = [{"values": _numbered(one.values), "files": [_file(*file) for file in one.files]} for one in listed]
         return self._evaluated(self._directory, data)
 
-    def matching(self, partitions: Sequence[Texts], filters: JavaObject) -> list[int]:
+    def matching(self, partitions: Sequence[Strings], filters: JavaObject) -> list[int]:
         """Return the positions of the partitions that pass all of Spark's partition filters.
 
         Args:
@@ -93,7 +93,7 @@ class PartitionValues:
     def _directory(self) -> _Mapping:
         """From the values and files of a partition to Spark's `PartitionDirectory`."""
         make = self._make
-        element = StructType([StructField("values", self._texts), StructField("files", ArrayType(_FILE))])
+        element = StructType([StructField("values", self._strings), StructField("files", ArrayType(_FILE))])
         directory = make.variable("directory", element)
         made = make.new(
             f"{_DATASOURCES}.PartitionDirectory",
@@ -104,16 +104,16 @@ class PartitionValues:
     @cached_property
     def _numbered_row(self) -> _Mapping:
         """From the texts and the position of a partition to a row of its typed values and the position."""
-        element = StructType([*self._texts, StructField("position", IntegerType())])
+        element = StructType([*self._strings, StructField("position", IntegerType())])
         partition = self._make.variable("partition", element)
         return _Mapping(partition, self._typed(partition, len(self._schema)), self._make.array_of(element))
 
-    def _typed(self, texts: JavaObject, position: int | None = None) -> JavaObject:
+    def _typed(self, strings: JavaObject, position: int | None = None) -> JavaObject:
         """Return the row of typed values for a struct of texts; `position` is a field to add as it is."""
         make = self._make
-        fields = [(field.name, self._value(field, make.part(texts, n))) for n, field in enumerate(self._schema.fields)]
+        fields = [(field.name, self._value(field, make.part(strings, n))) for n, field in enumerate(self._schema.fields)]
         if position is not None:
-            fields.append(("position", make.part(texts, position)))
+            fields.append(("position", make.part(strings, position)))
         return make.struct(fields)
 
     def _value(self, field: StructField, text: JavaObject) -> JavaObject:
@@ -156,9 +156,9 @@ def partition_values(session: SparkSession, schema_json: str) -> PartitionValues
     return PartitionValues(session, StructType.fromJson(json.loads(schema_json)))
 
 
-def _numbered(texts: Texts) -> dict[str, str | int | None]:
+def _numbered(strings: Strings) -> dict[str, str | int | None]:
     """Return texts under their numbers: names of columns may be anything, also twice the same but for case."""
-    return {str(n): text for n, text in enumerate(texts)}
+    return {str(n): text for n, text in enumerate(strings)}
 
 
 def _file(path: str, size: int, modified_ms: int) -> dict[str, str | int]:

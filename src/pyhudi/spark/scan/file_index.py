@@ -29,7 +29,7 @@ from pyhudi.spark.jvm.error_translation import explain_reads_below, propagate_er
 from pyhudi.spark.jvm.jvm import JavaObject
 from pyhudi.spark.scan.catalyst_condition import condition_of
 from pyhudi.spark.scan.delta_files import delta_folder
-from pyhudi.spark.scan.directories import Directory, Texts, partition_values
+from pyhudi.spark.scan.directories import Directory, Strings, partition_values
 from pyhudi.spark.scan.partition_search import PartitionSearch
 from pyhudi.spark.scan.promoted_files import PromotedPart
 from pyhudi.spark.scan.row_mask import MASK
@@ -152,21 +152,21 @@ class SnapshotFileIndex:
         condition = condition_of(data_filters, with_meta_columns(self._snapshot.schema))
         return Skipping(self._snapshot, condition, nan_is_greatest=True) if any(operands(condition)) else None
 
-    def _chosen(self, partitions: list[tuple[str, Texts]], skipping: Skipping) -> JavaObject:
+    def _chosen(self, partitions: list[tuple[str, Strings]], skipping: Skipping) -> JavaObject:
         """Return the directories of what indexes leave."""
         by_path: dict[str, list[FileSlice]] = {}
         for one in skipping.choose([path for path, _ in partitions]).slices:
             by_path.setdefault(one.group.partition_path, []).append(one)
         return self._directories([(path, strings) for path, strings in partitions if path in by_path], by_path)
 
-    def _directories(self, partitions: list[tuple[str, Texts]], chosen: Mapping[str, Sequence[FileSlice]] | None = None) -> JavaObject:
+    def _directories(self, partitions: list[tuple[str, Strings]], chosen: Mapping[str, Sequence[FileSlice]] | None = None) -> JavaObject:
         """Return the directories of partitions, with all slices or those chosen of them."""
         if not merges(self._snapshot):
             return self._values.directories(Directory(strings, self._base_files(path, chosen)) for path, strings in partitions)
         slices = [(strings, self._snapshot.slices(path) if chosen is None else tuple(chosen[path])) for path, strings in partitions]
         return self._values.directories(self._merged_directories(slices))
 
-    def _merged_directories(self, partitions: list[tuple[Texts, tuple[FileSlice, ...]]]) -> Iterator[Directory]:
+    def _merged_directories(self, partitions: list[tuple[Strings, tuple[FileSlice, ...]]]) -> Iterator[Directory]:
         """Yield, for each partition, the files all of whose rows count, and each base file of which some do not."""
         merged = self._merged([one for _, slices in partitions for one in slices if one.logs])
         for strings, slices in partitions:

@@ -13,7 +13,7 @@ from pyspark.sql.types import BinaryType, DataType, DateType, StringType, Struct
 
 from pyhudi.spec.table.key_generator import KeyGeneratorType
 from pyhudi.spec.table.table_config import TableConfig
-from pyhudi.spec.table.timestamp_keys import takes_texts
+from pyhudi.spec.table.timestamp_keys import has_string_input
 
 #: The text that key generators write for these does not tell the value.
 _ONLY_IN_FILES = (TimestampType, TimestampNTZType, BinaryType)
@@ -44,7 +44,7 @@ def _shown_type(held: DataType | None, config: TableConfig, *, is_timestamp: boo
         return StringType() if config.drop_partition_columns else None
     if config.drop_partition_columns:
         return StringType() if is_timestamp else held
-    if is_timestamp and isinstance(held, StringType) and not takes_texts(config.properties):
+    if is_timestamp and isinstance(held, StringType) and not has_string_input(config.properties):
         return held  # numbers, of which an UPDATE or DELETE of Apache Hudi has left the path's text in the table's schema
     if is_timestamp or isinstance(held, _ONLY_IN_FILES) or (config.slash_dates and not isinstance(held, DateType)):
         return None

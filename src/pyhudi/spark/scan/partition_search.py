@@ -13,7 +13,7 @@ from pyhudi.errors import CorruptTableError, KeyFieldError
 from pyhudi.read.snapshot.snapshot import Snapshot
 from pyhudi.spark.jvm import jvm
 from pyhudi.spark.jvm.jvm import JavaObject
-from pyhudi.spark.scan.directories import PartitionValues, Texts
+from pyhudi.spark.scan.directories import PartitionValues, Strings
 from pyhudi.spark.scan.prefix_filters import PrefixTest, prefix_test
 
 _OLD_DEFAULT = "default"
@@ -36,40 +36,40 @@ class PartitionSearch:
         self._schema = schema
         self._values = values
 
-    def everything(self) -> list[tuple[str, Texts]]:
+    def everything(self) -> list[tuple[str, Strings]]:
         """Return all partitions with the texts of their values."""
         below = (path for folder in self._snapshot.partition_folders for path in self._snapshot.partitions_below(folder))
-        return [(path, self._texts(path)) for path in below]
+        return [(path, self._strings(path)) for path in below]
 
-    def matching(self, filters: JavaObject) -> list[tuple[str, Texts]]:
+    def matching(self, filters: JavaObject) -> list[tuple[str, Strings]]:
         """Return the partitions that pass the filters, a Scala Seq that is not empty."""
-        regular: dict[str, Texts] = {}
+        regular: dict[str, Strings] = {}
         deeper: list[str] = []
         for folder in self._snapshot.partition_folders:
             try:
-                regular[folder] = self._texts(folder)
+                regular[folder] = self._strings(folder)
             except CorruptTableError:  # part of a longer path
                 deeper.append(folder)
-        passed = self._passing(regular, filters)
+        passed = self._filter_partitions(regular, filters)
         deeper += self._with_room_below([folder for folder in regular if folder not in passed], regular, filters)
-        nested: dict[str, Texts] = {}
-        hits: list[tuple[str, Texts]] = []
+        nested: dict[str, Strings] = {}
+        hits: list[tuple[str, Strings]] = []
         for folder in (*passed, *deeper):
             for path in self._snapshot.partitions_below(folder):
                 if path != folder:
-                    nested[path] = self._texts(path)
+                    nested[path] = self._strings(path)
                 elif path in passed:
                     hits.append((path, regular[path]))
-        return hits + [(path, nested[path]) for path in self._passing(nested, filters)]
+        return hits + [(path, nested[path]) for path in self._filter_partitions(nested, filters)]
 
-    def _passing(self, partitions: dict[str, Texts], filters: JavaObject) -> dict[str, None]:
+    def _filter_partitions(self, partitions: dict[str, Strings], filters: JavaObject) -> dict[str, None]:
         """Return the paths that pass, in order."""
         if not partitions:
             return {}
         names = list(partitions)
         return {names[position]: None for position in self._values.matching(list(partitions.values()), filters)}
 
-    def _with_room_below(self, failed: list[str], texts: dict[str, Texts], filters: JavaObject) -> list[str]:
+    def _with_room_below(self, failed: list[str], strings: dict[str, Strings], filters: JavaObject) -> list[str]:
         """Return, of folders whose own values failed, those below which a value with slashes could pass."""
         config = self._snapshot.config
         if config.slash_dates:
@@ -85,7 +85,7 @@ class PartitionSearch:
         on_last, on_others = self._by_columns(filters, last)
         if on_others:
             others = jvm.java_class(self._session, "org.apache.spark.api.python.PythonUtils").toSeq(on_others)
-            failed = list(self._passing({folder: texts[folder] for folder in failed}, others))
+            failed = list(self._filter_partitions({folder: strings[folder] for folder in failed}, others))
         label = f"{last}=" if config.hive_style else ""
         return [folder for folder in failed if all(passes(f"{folder.rsplit('/', 1)[-1].removeprefix(label)}/") for passes in on_last)]
 
@@ -107,7 +107,7 @@ class PartitionSearch:
             return set()
         return {field.name for field in self._schema.fields if isinstance(field.dataType, StringType)}
 
-    def _texts(self, path: str) -> Texts:
+    def _strings(self, path: str) -> Strings:
         """Return the texts of the shown columns.
 
         Raises:

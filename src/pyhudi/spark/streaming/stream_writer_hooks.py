@@ -120,16 +120,16 @@ class _Start:
 def _starting_hooks(is_enabled: IsEnabled) -> dict[str, Hook]:
     """Return the hooks of the calls that start a stream, or say how it runs."""
 
-    def start(writer: DataStreamWriter, original: Hook, path: str | None = None, *said: Any, **named: Any) -> Any:
-        call = _Start.of(writer, *said, **named)
+    def start(writer: DataStreamWriter, original: Hook, path: str | None = None, *arguments: Any, **named: Any) -> Any:
+        call = _Start.of(writer, *arguments, **named)
         # Asked for streams of other formats too: the session of their batches is cloned from this one and inherits its settings.
         if not (is_enabled(writer._spark) and call.state.is_hudi):  # noqa: SLF001 - a writer says it nowhere else
             return call.pass_on(writer, original, path)
         stated = next((value for name, value in call.state.options.items() if name.lower() == "path"), None)
         return call.write(writer, path=path or stated)
 
-    def to_table(writer: DataStreamWriter, original: Hook, tableName: str, *said: Any, **named: Any) -> Any:  # noqa: N803
-        call = _Start.of(writer, *said, **named)
+    def to_table(writer: DataStreamWriter, original: Hook, tableName: str, *arguments: Any, **named: Any) -> Any:  # noqa: N803
+        call = _Start.of(writer, *arguments, **named)
         session, state = writer._spark, call.state  # noqa: SLF001
         if not (is_enabled(session) and (state.is_hudi or (state.source is None and catalog_table.find(session, tableName)))):
             return call.pass_on(writer, original, tableName)

@@ -42,7 +42,7 @@ from pyhudi.table.write_table import commit, create_layout_files, state_before
 from pyhudi.txn.transaction import Transaction, begin
 from pyhudi.write.bulk_insert_plan import BulkWrite
 from pyhudi.write.input.data_columns import MissingColumns, added_columns
-from pyhudi.write.input.prepare_rows import TableSchema, evolved, record_context, require_columns, with_path_columns
+from pyhudi.write.input.prepare_rows import TableSchema, evolve_schema, record_context, require_columns, with_path_columns
 from pyhudi.write.local_write import PlanningContext, layout_files, sizing_of
 from pyhudi.write.options.index_resolution import is_laid_out_by_keys, lookup_pays, settled
 from pyhudi.write.options.write_config import WriteConfig, choose
@@ -175,7 +175,7 @@ def _schema_after(stored: TableSchema, request: DistributedRequest, txn: Transac
         return with_path_columns(stored, data, config)
     require_columns(data, config.record_key_fields, "a record key field", config)
     require_columns(data, config.partition_fields, "a partition field", config)
-    return evolved(stored, data, config, missing)
+    return evolve_schema(stored, data, config, missing)
 
 
 def _write_bulk(

@@ -90,7 +90,7 @@ def joined_rows(snapshot: Snapshot, target: DataFrame, source: DataFrame, join: 
     stored = _touched(snapshot, target.columns, fields, keys, file_bytes)
     if stored is None or stored.num_rows > _ROWS_MAX:
         return None
-    indices = _places(zip(*(_comparable(stored.column(field.name)) for field in fields), strict=True))
+    indices = _row_indices_by_key(zip(*(_comparable(stored.column(field.name)) for field in fields), strict=True))
     pairs = ((at, index) for at, key in enumerate(keys) for index in indices.get(key, _NOWHERE))
     joined = ((at, index) for at, index in pairs if (join.unmatched if index is None else join.matched))
     wanted = [*itertools.islice(joined, _ROWS_MAX + 1)]
@@ -165,7 +165,7 @@ def _among(field: pa.Field, values: Iterable[Any]) -> pc.Expression:
     return pc.field(field.name).isin(pa.array(present, field.type))
 
 
-def _places(keys: Iterable[tuple[Any, ...]]) -> dict[tuple[Any, ...], list[int | None]]:
+def _row_indices_by_key(keys: Iterable[tuple[Any, ...]]) -> dict[tuple[Any, ...], list[int | None]]:
     """Return where each key stands; none holds a null, as no such row was asked for."""
     indices: dict[tuple[Any, ...], list[int | None]] = defaultdict(list)
     for at, key in enumerate(keys):

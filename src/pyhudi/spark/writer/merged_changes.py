@@ -39,7 +39,7 @@ def changed_rows(frame: DataFrame, config: TableConfig, instant: str, look_up: C
     Raises:
         KeyFieldError: an update gives its record another key.
     """
-    rows = _without_idle_rows(frame)
+    rows = _drop_no_op_rows(frame)
     located, is_delete = rows.filter(F.col(FILE_NAME).isNotNull()), F.coalesce(F.col(DELETE_COLUMN), F.lit(False))
     deletes = located.filter(is_delete).withColumnRenamed(FILE_NAME, FILE_ID_COLUMN).withColumn(DELETE_COLUMN, F.lit(True))
     new = rows.filter(F.col(FILE_NAME).isNull()).drop(*LOCATION_COLUMNS, DELETE_COLUMN)
@@ -52,7 +52,7 @@ def changed_rows(frame: DataFrame, config: TableConfig, instant: str, look_up: C
     return reduce(DataFrame.unionByName, (part.select(*(f"`{name}`" for name in columns)) for part in parts))
 
 
-def _without_idle_rows(frame: DataFrame) -> DataFrame:
+def _drop_no_op_rows(frame: DataFrame) -> DataFrame:
     """Leave out rows that leave their record as it is, unless another row changes the same record."""
     if UNCHANGED_COLUMN not in frame.columns:
         return frame

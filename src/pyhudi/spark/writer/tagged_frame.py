@@ -42,7 +42,7 @@ from pyhudi.write.plan.workload_profile import PartitionProfile, Profile
 from pyhudi.write.plan.write_plan import WritePlan
 from pyhudi.write.tagging.change_facts import one_change
 from pyhudi.write.tagging.keyless import names_records
-from pyhudi.write.tagging.prepped import Places
+from pyhudi.write.tagging.prepped import SliceIndex
 from pyhudi.write.tagging.tag import TagOptions, check_moves
 
 _SAMPLE_ROWS = 20_000
@@ -87,7 +87,7 @@ def group_rows(
         KeyFieldError: a record key is null or empty, or a partition value is not allowed.
         ConflictError: located rows were read from files that are not the newest any more.
     """
-    tagging, indices = write_config.tagging, Places(txn.view, seen)
+    tagging, indices = write_config.tagging, SliceIndex(txn.view, seen)
     check_moves(tagging, lookup)
     positions = txn.table.config.is_merge_on_read and write_config.writer.log.positions
     with contextlib.ExitStack() as retained:
@@ -127,7 +127,7 @@ def _merged(txn: Transaction, frame: DataFrame, search: KeySearch) -> tuple[Data
         late = located.late
         return drop_deleted_duplicates(located.rows, search.lookup)
 
-    source = persisted_until(search.kept, frame)  # what the statement's query gives
+    source = persisted_until(search.persisted, frame)  # what the statement's query gives
     return changed_rows(source, txn.table.config, txn.instant, locate), late
 
 
@@ -154,7 +154,7 @@ def _keyed(txn: Transaction, frame: DataFrame, tagging: TagOptions, columns: pa.
     return with_keys(typed, key_generator(config, instant=txn.instant), txn.instant)
 
 
-def _profile(rows: DataFrame, places: Places, *, begins: bool) -> Profile:
+def _profile(rows: DataFrame, slice_index: SliceIndex, *, begins: bool) -> Profile:
     """Return the counts of rows; `begins` when a file id that no file group has is how a new one begins."""
     counted = rows.groupBy(PARTITION_PATH, FILE_ID_COLUMN).agg(F.count("*"), F.count_if(F.col(RECORD_KEY).isNull())).collect()
     refuse_unmade(row[0] for row in counted)
@@ -162,17 +162,18 @@ def _profile(rows: DataFrame, places: Places, *, begins: bool) -> Profile:
         raise UsageError(_OTHER_ROWS)
     if bad := sum(row[3] for row in counted):
         raise KeyFieldError(
-            f"{bad} rows have no record key: every key field ({', '.join(places.view.config.record_key_fields)}) is null or empty there."
+            f"{bad} rows have no record key: every key field ({', '.join(slice_index.view.config.record_key_fields)}) is null or empty"
+            " there."
         )
     parts: dict[str, PartitionProfile] = {}
     for path, file_id, count, _ in sorted(counted, key=lambda row: (row[0], row[1] or "")):
         part = parts.get(path, PartitionProfile())
         if file_id is None:
             parts[path] = replace(part, inserts=count)
-        elif begins and not places.knows(path, file_id):
+        elif begins and not slice_index.knows(path, file_id):
             parts[path] = replace(part, opened={**part.opened, file_id: count})
         else:
-            file_slice = places.slice_of(path, file_id)
+            file_slice = slice_index.slice_of(path, file_id)
             parts[path] = replace(part, updates={**part.updates, file_slice: part.updates.get(file_slice, 0) + count})
     return Profile(parts)
 
@@ -199,8 +200,8 @@ def write_groups(
     def task(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return answers(lambda: _write(work, batches))
 
-    routed = route(grouped.rows, _routes(plan, grouped.profile))
-    return results_of([row.result for row in routed.mapInArrow(task, RESULT_SCHEMA).collect()])
+    route_rows = route(grouped.rows, _routes(plan, grouped.profile))
+    return results_of([row.result for row in route_rows.mapInArrow(task, RESULT_SCHEMA).collect()])
 
 
 def _routes(plan: WritePlan, profile: Profile) -> Routes:

@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 
 from pyhudi.errors import KeyFieldError
 
-#: Stands for a null or empty value.
+#: MarkLive for a null or empty value.
 DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
 _ESCAPED = frozenset(map(chr, range(0x20))) | frozenset("\x7f\"#%'*/:=?\\{[]^")
@@ -54,7 +54,7 @@ def build(fields: Sequence[str], values: Sequence[str | None], *, hive_style: bo
         check(path)
     except KeyFieldError as error:
         encoded = _joined(fields, values, slashed, hive_style=hive_style, url_encode=True)
-        cure = ", or create the table with hoodie.datasource.write.partitionpath.urlencode=true" if _is_place(encoded) else ""
+        cure = ", or create the table with hoodie.datasource.write.partitionpath.urlencode=true" if _is_path_inside(encoded) else ""
         raise KeyFieldError(f"{error}; change the value{cure}") from None
     return path
 
@@ -68,7 +68,7 @@ def _joined(fields: Sequence[str], values: Sequence[str | None], slashed: Collec
     return "/".join(segments)
 
 
-def _is_place(path: str) -> bool:
+def _is_path_inside(path: str) -> bool:
     try:
         check(path)
     except KeyFieldError:

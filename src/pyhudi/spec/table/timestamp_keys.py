@@ -28,7 +28,7 @@ def spellings(name: str) -> tuple[str, ...]:
     return tuple(prefix + name.removeprefix(PREFIX) for prefix in OLD_PREFIXES)
 
 
-def takes_texts(properties: Mapping[str, str]) -> bool:
+def has_string_input(properties: Mapping[str, str]) -> bool:
     """Tell whether the values of the partition field are texts; tables of older releases may not say their type."""
     return (setting(properties, TYPE) or "DATE_STRING") in ("DATE_STRING", "MIXED")
 

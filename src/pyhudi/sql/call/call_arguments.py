@@ -68,11 +68,11 @@ def _argument(text: str, tokens: Sequence[Token]) -> tuple[str | None, str]:
     return None, slice_text(text, tokens)
 
 
-def _at(procedure: Procedure, place: int) -> Parameter:
-    if place >= len(procedure.parameters):
+def _at(procedure: Procedure, position: int) -> Parameter:
+    if position >= len(procedure.parameters):
         problem = f"CALL {procedure.name} takes {len(procedure.parameters)} argument(s): {usage(procedure)}."
         raise with_subject(UsageError(problem), procedure.name)
-    return procedure.parameters[place]
+    return procedure.parameters[position]
 
 
 def _named(procedure: Procedure, name: str) -> Parameter:
@@ -84,17 +84,17 @@ def _named(procedure: Procedure, name: str) -> Parameter:
     return match
 
 
-def _evaluated(statement: Statement, procedure: Procedure, texts: dict[str, str]) -> dict[str, Any]:
+def _evaluated(statement: Statement, procedure: Procedure, expressions: dict[str, str]) -> dict[str, Any]:
     """Return the values of the expressions, all in one query that is none: Spark folds constants."""
-    if not texts:
+    if not expressions:
         return {}
     types = {one.name: one.type for one in procedure.parameters}
     try:
-        row = statement.ask("SELECT " + ", ".join(f"{text} AS `{name}`" for name, text in texts.items())).collect()[0]
+        row = statement.ask("SELECT " + ", ".join(f"{text} AS `{name}`" for name, text in expressions.items())).collect()[0]
     except (ValueError, OverflowError) as error:
         problem = f"CALL {procedure.name}: an argument is a date or time that Python cannot hold ({error}); state it as a text."
         raise UsageError(problem) from error
-    return {name: _typed(procedure, name, types[name], row[name]) for name in texts}
+    return {name: _typed(procedure, name, types[name], row[name]) for name in expressions}
 
 
 def _typed(procedure: Procedure, name: str, kind: str, value: object) -> object:

@@ -55,7 +55,7 @@ def _rows(call: Call, table: HudiTable) -> Iterator[Row]:
             yield instant.requested, len(groups), instant.state.name, ",".join(paths) if call.flag("show_involved_partition") else "*"
 
 
-_PLACE: Final = (Parameter("table"), Parameter("path"))
+_SOURCE: Final = (Parameter("table"), Parameter("path"))
 _INVOLVED: Final = Parameter("show_involved_partition", "boolean", default=False)
 _ANSWER: Final = (Column("timestamp"), Column("input_group_size", "int"), Column("state"), Column("involved_partitions"))
 
@@ -64,7 +64,7 @@ PROCEDURES: Final = (
         "run_clustering",
         "Plans the resizing of hash rings, runs what is planned, or both.",
         (
-            *_PLACE,
+            *_SOURCE,
             Parameter("predicate"),
             Parameter("order"),
             _INVOLVED,
@@ -79,5 +79,5 @@ PROCEDURES: Final = (
         _ANSWER,
         _run,
     ),
-    Procedure("show_clustering", "Clusterings planned and done.", (*_PLACE, Parameter("limit", "int", 20), _INVOLVED), _ANSWER, _show),
+    Procedure("show_clustering", "Clusterings planned and done.", (*_SOURCE, Parameter("limit", "int", 20), _INVOLVED), _ANSWER, _show),
 )

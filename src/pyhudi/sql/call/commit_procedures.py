@@ -27,8 +27,8 @@ _INSTANT: Final = Parameter("instant_time", default=REQUIRED)
 _SPAN: Final = (Parameter("start_ts"), Parameter("end_ts"))
 
 
-def _columns(texts: str, numbers: str = "", kind: str = "bigint") -> tuple[Column, ...]:
-    return (*(Column(name) for name in texts.split()), *(Column(name, kind) for name in numbers.split()))
+def _columns(strings: str, numbers: str = "", kind: str = "bigint") -> tuple[Column, ...]:
+    return (*(Column(name) for name in strings.split()), *(Column(name, kind) for name in numbers.split()))
 
 
 _TOTALS: Final = _columns(

@@ -61,7 +61,7 @@ def _size(table: HudiTable, instant: Instant) -> int | None:
     return None
 
 
-_PLACE: Final = (Parameter("table"), Parameter("path"))
+_SOURCE: Final = (Parameter("table"), Parameter("path"))
 _ANSWER: Final = (Column("timestamp"), Column("operation_size", "int"), Column("state"))
 
 PROCEDURES: Final = (
@@ -70,7 +70,7 @@ PROCEDURES: Final = (
         "Plans a compaction, runs what is planned, or both.",
         (
             Parameter("op", default=REQUIRED),
-            *_PLACE,
+            *_SOURCE,
             Parameter("timestamp", "bigint"),
             Parameter("options"),
             Parameter("instants"),
@@ -79,5 +79,5 @@ PROCEDURES: Final = (
         _ANSWER,
         _run,
     ),
-    Procedure("show_compaction", "Compactions planned and done.", (*_PLACE, Parameter("limit", "int", 20)), _ANSWER, _show),
+    Procedure("show_compaction", "Compactions planned and done.", (*_SOURCE, Parameter("limit", "int", 20)), _ANSWER, _show),
 )

@@ -105,21 +105,21 @@ def _records(call: Call) -> Iterator[Row]:
     return itertools.islice(rows, call.number("limit"))
 
 
-_PLACE: Final = (Parameter("table"), Parameter("path"), Parameter("log_file_path_pattern", default=REQUIRED))
+_SOURCE: Final = (Parameter("table"), Parameter("path"), Parameter("log_file_path_pattern", default=REQUIRED))
 _END: Final = (Parameter("limit", "int", 10), Parameter("filter"))
 
 PROCEDURES: Final = (
     Procedure(
         "show_logfile_metadata",
         "The blocks of log files.",
-        (*_PLACE, *_END),
+        (*_SOURCE, *_END),
         (Column("instant_time"), Column("record_count", "int"), Column("block_type"), Column("header_metadata"), Column("footer_metadata")),
         _metadata,
     ),
     Procedure(
         "show_logfile_records",
         "The records in log files.",
-        (*_PLACE, Parameter("merge", "boolean", default=False), *_END),
+        (*_SOURCE, Parameter("merge", "boolean", default=False), *_END),
         (Column("records"),),
         _records,
     ),

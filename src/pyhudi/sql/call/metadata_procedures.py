@@ -69,14 +69,16 @@ def _validate(call: Call) -> Iterator[Row]:
     view = FileSystemView(table.storage, table.config, load_timeline(table.storage, table.config))
     for path in sorted({*metadata.partition_paths(), *view.partition_paths()}):
         known = {status.name: status.size for status in metadata.files(path)}
-        stored = {status.name: status.size for status in table.storage.list(path) if not status.is_dir and not _is_own(status.name)}
+        stored = {
+            status.name: status.size for status in table.storage.list(path) if not status.is_dir and not _is_partition_metadata(status.name)
+        }
         for name in sorted({*known, *stored}):
             differs = known.get(name) != stored.get(name)
             if differs or call.flag("verbose"):
                 yield path, name, name in stored, name in known, stored.get(name, 0), known.get(name, 0)
 
 
-def _is_own(name: str) -> bool:
+def _is_partition_metadata(name: str) -> bool:
     return name.startswith(".hoodie_partition_metadata")
 
 
@@ -124,7 +126,7 @@ def _delete(call: Call) -> Iterator[Row]:
 
 
 _TABLE: Final = Parameter("table", default=REQUIRED)
-_PLACE: Final = (Parameter("table"), Parameter("path"))
+_SOURCE: Final = (Parameter("table"), Parameter("path"))
 _FILTER: Final = Parameter("filter")
 
 PROCEDURES: Final = (
@@ -137,18 +139,18 @@ PROCEDURES: Final = (
         _init,
     ),
     Procedure("delete_metadata_table", "Deletes the metadata table.", (_TABLE,), (Column("result"),), _delete),
-    Procedure("show_metadata_table_partitions", "The partitions it lists.", (*_PLACE, _FILTER), (Column("partition"),), _partitions),
+    Procedure("show_metadata_table_partitions", "The partitions it lists.", (*_SOURCE, _FILTER), (Column("partition"),), _partitions),
     Procedure(
         "show_metadata_table_files",
         "The files it lists.",
-        (*_PLACE, Parameter("partition"), Parameter("limit", "int", 100), _FILTER),
+        (*_SOURCE, Parameter("partition"), Parameter("limit", "int", 100), _FILTER),
         (Column("file_path"),),
         _files,
     ),
     Procedure(
         "show_metadata_table_stats",
         "Number and size of its own files.",
-        (*_PLACE, _FILTER),
+        (*_SOURCE, _FILTER),
         (Column("stat_key"), Column("stat_value")),
         _stats,
     ),
@@ -169,7 +171,7 @@ PROCEDURES: Final = (
     Procedure(
         "show_metadata_table_column_stats",
         "The column statistics it holds.",
-        (*_PLACE, Parameter("partition"), Parameter("targetColumns"), _FILTER),
+        (*_SOURCE, Parameter("partition"), Parameter("targetColumns"), _FILTER),
         (Column("file_name"), Column("column_name"), Column("min_value"), Column("max_value"), Column("null_number", "bigint")),
         _column_stats,
     ),

@@ -50,7 +50,7 @@ _STORES_ITS_TEXT = frozenset({"CreateView", "AlterViewAs"})
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _TableReference:
     """A Hudi relation that Spark cannot read as it is written, and where it stands in the text."""
 
     start: int
@@ -67,7 +67,7 @@ def run(statement: Statement) -> DataFrame:
     tables = refresh_all(statement.session, names)
     if (counted := _counted(statement, names, tables)) is not None:
         return counted
-    if has_places(statement):
+    if has_table_references(statement):
         named = statement.with_names()
         with replaced(named) as (text, _):
             return named.ask(text)
@@ -95,7 +95,7 @@ def _is_cached(session: SparkSession, table: CatalogTable) -> bool:
     return not cached.isEmpty() and bool(cached.lookupCachedData(session.table(table.quoted_name)._jdf).isDefined())  # noqa: SLF001 - no public name
 
 
-def has_places(statement: Statement) -> bool:
+def has_table_references(statement: Statement) -> bool:
     """Tell whether a statement names relations that Spark cannot read as they are written: time travel, paths, functions, options."""
     return _REPLACED.search(statement.shown) is not None or any(name[0].lower() == "hudi" for name in statement.names())
 
@@ -104,7 +104,7 @@ def has_places(statement: Statement) -> bool:
 def replaced(statement: Statement) -> Iterator[tuple[str, dict[str, str]]]:
     """Give the statement's text with names of temporary views in the places of time travel and paths, and of these views the paths."""
     # A subquery in a condition is met on more than one way through the plan.
-    by_span = {(index.start, index.end): index for index in _places(statement, statement.outer)}
+    by_span = {(index.start, index.end): index for index in _table_references(statement, statement.outer)}
     indices = [by_span[span] for span in sorted(by_span, reverse=True)]
     if indices and statement.kind in _STORES_ITS_TEXT:
         raise UnsupportedError(
@@ -130,7 +130,7 @@ def replaced(statement: Statement) -> Iterator[tuple[str, dict[str, str]]]:
             passing_views.drop(statement.session, view)
 
 
-def _places(statement: Statement, plan: JavaObject, *, aliased: bool = False) -> Iterator[_Place]:
+def _table_references(statement: Statement, plan: JavaObject, *, aliased: bool = False) -> Iterator[_TableReference]:
     kind = plan.nodeName()
     if kind == "RelationTimeTravel":
         yield from _time_travel(statement, plan, aliased)
@@ -140,15 +140,15 @@ def _places(statement: Statement, plan: JavaObject, *, aliased: bool = False) ->
         start, end = _span(plan)
         end = _call_end(statement.text, start, end)
         frame = functools.partial(functions.relation, statement, function, statement.text[start:end])
-        yield _Place(start, end, frame, function, aliased)
+        yield _TableReference(start, end, frame, function, aliased)
     elif kind == "ExplainCommand":
-        yield from _places(statement, plan.logicalPlan())
+        yield from _table_references(statement, plan.logicalPlan())
     for nested in (plan.children(), plan.innerChildren(), plan.subqueries()):
         for node in jvm.items_of(nested):
-            yield from _places(statement, node, aliased=kind == "SubqueryAlias")
+            yield from _table_references(statement, node, aliased=kind == "SubqueryAlias")
 
 
-def _by_path_or_options(statement: Statement, relation: JavaObject, aliased: bool) -> Iterator[_Place]:
+def _by_path_or_options(statement: Statement, relation: JavaObject, aliased: bool) -> Iterator[_TableReference]:
     """Yield ``hudi.`path` `` and `t WITH (key = value)`, whose options are those of `spark.read`."""
     parts = tuple(jvm.items_of(relation.multipartIdentifier()))
     options = relations.options_of(relation)
@@ -161,10 +161,10 @@ def _by_path_or_options(statement: Statement, relation: JavaObject, aliased: boo
     end = _options_end(statement.text, start) if options else end
     location, last = (parts[1], ()) if table is None else (table.location, table.partition_columns)
     frame = functools.partial(read_with, statement.session, location, ReadRequest(options=options), last)
-    yield _Place(start, end, frame, parts[-1] if table else "hudi", aliased, None if options else location)
+    yield _TableReference(start, end, frame, parts[-1] if table else "hudi", aliased, None if options else location)
 
 
-def _time_travel(statement: Statement, node: JavaObject, aliased: bool) -> Iterator[_Place]:
+def _time_travel(statement: Statement, node: JavaObject, aliased: bool) -> Iterator[_TableReference]:
     relation = node.relation()
     if relation.nodeName() != "UnresolvedRelation":
         return
@@ -175,7 +175,7 @@ def _time_travel(statement: Statement, node: JavaObject, aliased: bool) -> Itera
     start, (_, end) = _span(relation)[0], _span(node)
     location = parts[1] if table is None else table.location
     frame = functools.partial(_snapshot, statement, location, _instant(statement, node, parts))
-    yield _Place(start, end, frame, parts[-1] if table else "hudi", aliased)
+    yield _TableReference(start, end, frame, parts[-1] if table else "hudi", aliased)
 
 
 def _options_end(text: str, start: int) -> int:

@@ -54,7 +54,7 @@ def relation(statement: Statement, name: str, call: str) -> DataFrame:
         UsageError: an argument is missing, too many, or null.
         TableNotFound: there is no such table.
     """
-    session, arguments = statement.session, _texts(statement, name, call)
+    session, arguments = statement.session, _string_arguments(statement, name, call)
     if name in view_functions.NAMES:
         return session.createDataFrame(view_functions.rows_of(name, _location(session, arguments[0]), arguments[1:]))
     query = replace(_changes(arguments), schema_at_end=shows_schema_at_end(session)) if name == _CHANGES else _snapshot(arguments)
@@ -64,7 +64,7 @@ def relation(statement: Statement, name: str, call: str) -> DataFrame:
     return read_frame(session, open_storage(table.location), query, known=known_snapshot(session, table))
 
 
-def _texts(statement: Statement, name: str, call: str) -> list[str]:
+def _string_arguments(statement: Statement, name: str, call: str) -> list[str]:
     """Return the arguments; one that is no plain literal is Spark's to evaluate."""
     tokens = tokenize(call)
     inside = call[next(token for token in tokens if token.text == "(").end : tokens[-1].start]

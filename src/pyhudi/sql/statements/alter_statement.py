@@ -44,11 +44,11 @@ def alter_columns(statement: Statement) -> DataFrame | None:
     target = open_target(statement, entry)
     changes = list(_CHANGES[statement.kind](target, statement.plan))
     try:
-        altered = alter_schema(target.table, changes, target.options) if changes else None
+        apply_changes = alter_schema(target.table, changes, target.options) if changes else None
     except HudiError as error:
         named = (".".join(change.path) for change in changes)
         raise with_subject(error, next((path for path in named if path in str(error)), ".".join(changes[0].path))) from None
-    if altered is not None:
+    if apply_changes is not None:
         forget(statement.session, entry)
         refresh(statement.session, entry)
     return statement.empty()

@@ -63,7 +63,7 @@ def create_table(statement: Statement) -> DataFrame | None:
 @contextmanager
 def undone_on_error(statement: Statement, definition: Definition, location: str) -> Iterator[None]:
     """Remove a table that is being made, from catalog and storage, when the block fails after it began to stand."""
-    stood = _stands(location)
+    stood = _exists(location)
     try:
         yield
     except BaseException:
@@ -71,12 +71,12 @@ def undone_on_error(statement: Statement, definition: Definition, location: str)
         if entry is not None:
             forget(statement.session, entry)
             catalog_table.unregister(statement.session, entry)
-        if not stood and _stands(location):
+        if not stood and _exists(location):
             delete_table(open_storage(location))
         raise
 
 
-def _stands(location: str) -> bool:
+def _exists(location: str) -> bool:
     try:
         HudiTable.open(location)
     except TableNotFound:

@@ -16,7 +16,7 @@ from pyhudi.sql.text.tokens import find_word, tokenize
 
 def create(statement: Statement) -> DataFrame | None:
     """Make the view; None when Spark can make it."""
-    if not query.has_places(statement):
+    if not query.has_table_references(statement):
         return None
     with query.replaced(statement) as (text, _):
         tokens = tokenize(text)

@@ -19,8 +19,8 @@ from pyhudi.sql.text.tokens import Token, name_part, tokenize
 
 _QUOTED: Final = re.compile(r"'([^\W\d][^'\n]*)'|`([^`]+)`|\b(hoodie\.[\w.]+)")
 #: The place in a short message, with the plan that Spark's analysis appends; and the place under a long one.
-_SHORT_PLACE: Final = re.compile(r";? line \d+ pos \d+;?(?:\n'.*)?$", re.DOTALL)
-_LONG_PLACE: Final = re.compile(r"\n?== SQL \(line \d+, position \d+\) ==\n.*?\n *\^+\n?", re.DOTALL)
+_SHORT_POSITION: Final = re.compile(r";? line \d+ pos \d+;?(?:\n'.*)?$", re.DOTALL)
+_LONG_POSITION: Final = re.compile(r"\n?== SQL \(line \d+, position \d+\) ==\n.*?\n *\^+\n?", re.DOTALL)
 
 
 def mark(error: HudiError, text: str) -> None:
@@ -37,10 +37,10 @@ def move(error: PySparkException, text: str) -> None:
     if context is None or not isinstance(message, str):
         return
     made = jvm.value_of(context.sqlText())
-    index = None if made is None or made == text else _moved(made, context.startIndex(), context.stopIndex() + 1, text)
+    index = None if made is None or made == text else _relocate(made, context.startIndex(), context.stopIndex() + 1, text)
     if index is None:
         return
-    bare = _SHORT_PLACE.sub("", _LONG_PLACE.sub("", message)).rstrip()
+    bare = _SHORT_POSITION.sub("", _LONG_POSITION.sub("", message)).rstrip()
     error.__dict__["_desc"] = f"{bare}\n{shown(text, *index)}"
 
 
@@ -78,11 +78,11 @@ def _find(text: str, name: str, number: int) -> tuple[int, int] | None:
         tokens = tokenize(text)
     except UsageError:
         return None
-    matches = [span for i in range(len(tokens)) if (span := _stands(tokens, i, name)) is not None]
+    matches = [span for i in range(len(tokens)) if (span := _find_name(tokens, i, name)) is not None]
     return matches[min(number, len(matches) - 1)] if matches else None
 
 
-def _stands(tokens: list[Token], at: int, name: str) -> tuple[int, int] | None:
+def _find_name(tokens: list[Token], at: int, name: str) -> tuple[int, int] | None:
     """Return where a name stands if it begins at a token: a word, a quoted name, a literal, or several with dots between them."""
     token = tokens[at]
     if token.text[0] in "'\"":
@@ -100,13 +100,15 @@ def _context(error: PySparkException) -> JavaObject | None:
     return contexts[0] if contexts and contexts[0].contextType().name() == "SQL" else None
 
 
-def _moved(made: str, start: int, end: int, text: str) -> tuple[int, int] | None:
+def _relocate(made: str, start: int, end: int, text: str) -> tuple[int, int] | None:
     """Return where in the user's text the part of a made one stands: of several places the one with the most of its surroundings."""
     part = made[start:end]
-    indices = [found.start() for found in re.finditer(re.escape(part), text)] if part else []
+    indices = [match.start() for match in re.finditer(re.escape(part), text)] if part else []
     if not indices:
         return None
-    best = max(indices, key=lambda place: _alike(made[end:], text[place + len(part) :]) + _alike(made[:start][::-1], text[:place][::-1]))
+    best = max(
+        indices, key=lambda position: _alike(made[end:], text[position + len(part) :]) + _alike(made[:start][::-1], text[:position][::-1])
+    )
     return best, best + len(part)
 
 

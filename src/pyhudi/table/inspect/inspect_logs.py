@@ -193,10 +193,10 @@ def _schema_line(text: str) -> str:
     try:
         schema = json.loads(text)
         fields = [str(field["name"]) for field in schema["fields"]]
-        own = [name for name in fields if not name.startswith("_hoodie_")]
+        mdt = [name for name in fields if not name.startswith("_hoodie_")]
     except (ValueError, TypeError, KeyError, RecursionError):
         return f"{len(text)} characters"
-    return _short(f"{len(fields)} fields, of the table: {', '.join(own)}")
+    return _short(f"{len(fields)} fields, of the table: {', '.join(mdt)}")
 
 
 def _positions_line(header: BlockHeader) -> str:

@@ -86,7 +86,7 @@ class AllowNull(_OfColumn):
 Change: TypeAlias = AddColumn | DropColumn | RenameColumn | RetypeColumn | DescribeColumn | MoveColumn | AllowNull
 
 
-def altered(stored: TableSchema, changes: Sequence[Change], config: TableConfig, *, schema_on_read: bool) -> TableSchema:
+def apply_changes(stored: TableSchema, changes: Sequence[Change], config: TableConfig, *, schema_on_read: bool) -> TableSchema:
     """Return a table's schema after some changes, in their order.
 
     Args:
@@ -111,7 +111,7 @@ def altered(stored: TableSchema, changes: Sequence[Change], config: TableConfig,
         history = SchemaHistory((first,), first)
     for one in changes:
         _check(one, history.current, config, numbered=numbered)
-    schema = reduce(lambda found, one: _applied(found, one, config), changes, history.current)
+    schema = reduce(lambda current, one: _applied(current, one, config), changes, history.current)
     if schema == history.current:
         return stored
     columns = data_columns(schema)
@@ -193,7 +193,7 @@ def _check_fixed(one: DropColumn | RenameColumn | RetypeColumn, schema: Internal
         ("ordering", config.ordering_fields),
     ):
         if any(_within(field.split("."), one.path) for field in fields):
-            if isinstance(one, RetypeColumn) and (role == "ordering" or _same_texts(one, schema)):
+            if isinstance(one, RetypeColumn) and (role == "ordering" or _same_strings(one, schema)):
                 continue
             raise SchemaError(f"{'.'.join(one.path)} is a {role} field of table {config.name}: its name and type stay as they are.")
 
@@ -203,7 +203,7 @@ def _within(field: Iterable[str], path: Path) -> bool:
     return lowered[: len(path)] == tuple(part.lower() for part in path)
 
 
-def _same_texts(one: RetypeColumn, schema: InternalSchema) -> bool:
+def _same_strings(one: RetypeColumn, schema: InternalSchema) -> bool:
     """Tell whether the values of a key have the same texts as values of the new type: whole numbers do."""
     return bool(pa.types.is_integer(arrow_type(schema.find(one.path).type)) and pa.types.is_integer(one.type))
 

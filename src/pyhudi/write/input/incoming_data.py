@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 import pyarrow as pa
 
 from pyhudi.errors import SchemaError, UsageError
-from pyhudi.spec.arguments import check_texts
+from pyhudi.spec.arguments import check_strings
 from pyhudi.write.input.data_columns import refuse_incomplete_rows
 
 _ARROW_ERRORS = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError)
@@ -63,7 +63,7 @@ def _is_pandas(data: object) -> bool:
 
 def _from_rows(rows: Sequence[Mapping[str, object]], schema: pa.Schema | None, *, complete: bool) -> pa.Table:
     names = dict.fromkeys(name for row in rows for name in row)
-    check_texts(names.keys(), "a row", "dicts whose keys are column names")
+    check_strings(names.keys(), "a row", "dicts whose keys are column names")
     if complete and schema is not None:
         refuse_incomplete_rows(rows, names, schema)
     types = {} if schema is None else {field.name.lower(): field.type for field in schema}

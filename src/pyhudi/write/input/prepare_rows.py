@@ -35,7 +35,7 @@ class TableSchema:
     avro_json: str
 
 
-def evolved(table: TableSchema, data: pa.Schema, config: TableConfig, missing: MissingColumns | None = None) -> TableSchema:
+def evolve_schema(table: TableSchema, data: pa.Schema, config: TableConfig, missing: MissingColumns | None = None) -> TableSchema:
     """Return the table's schema after a write of data with this schema; the same value when nothing changes.
 
     Args:
@@ -56,7 +56,7 @@ def evolved(table: TableSchema, data: pa.Schema, config: TableConfig, missing: M
     if missing is not None:
         check_columns(table.columns, data, missing, config.name)
     if config.drop_partition_columns:
-        return _evolved_beside_paths(table, data, config)
+        return _evolve_except_path_columns(table, data, config)
     columns = evolve(table.columns, data, key_fields=(*config.record_key_fields, *config.partition_fields))
     if columns.equals(table.columns):
         return table
@@ -66,7 +66,7 @@ def evolved(table: TableSchema, data: pa.Schema, config: TableConfig, missing: M
     return TableSchema(columns, arrow_to_avro(columns, config.name))
 
 
-def _evolved_beside_paths(table: TableSchema, data: pa.Schema, config: TableConfig) -> TableSchema:
+def _evolve_except_path_columns(table: TableSchema, data: pa.Schema, config: TableConfig) -> TableSchema:
     """Return the schema after a write to a table whose files leave the partition columns out: of these the paths tell no type."""
     stored = _in_files(table.columns, config)
     if history_of(stored) is not None:

@@ -24,8 +24,8 @@ from pyhudi.spec.actions.commit import Operation
 from pyhudi.write.input.prepare_rows import keyed_rows
 from pyhudi.write.input.split_by_partition import split_by_partition
 from pyhudi.write.tagging import prepped as located
-from pyhudi.write.tagging.prepped import Places
-from pyhudi.write.tagging.tag import TagOptions, dedupe_keys, tag_rows, without_void_inserts
+from pyhudi.write.tagging.prepped import SliceIndex
+from pyhudi.write.tagging.tag import TagOptions, dedupe_keys, drop_no_op_inserts, tag_rows
 from pyhudi.write.tagging.virtual_key_lookup import OLD_PREFIX
 
 #: A boolean column beside the data: true marks a new version that equals the stored one.
@@ -48,7 +48,7 @@ def tag_changes(
     rekeyed: Callable[[pa.Table], pa.Table],
     tagging: TagOptions,
     lookup: Lookup,
-    places: Places,
+    slice_index: SliceIndex,
     instant: str,
 ) -> list[TaggedRows]:
     """Return changes by where they go.
@@ -59,7 +59,7 @@ def tag_changes(
         rekeyed: gives rows the key and partition path that their values give now.
         tagging: index and combining; what the operation upsert does.
         lookup: what the index may ask.
-        places: the table's files.
+        slice_index: the table's files.
         instant: the write's requested time.
 
     Raises:
@@ -67,23 +67,23 @@ def tag_changes(
         ConflictError: a located record was written since.
     """
     context = lookup.context
-    updates, deletes, new = split_changes(_without_idle_rows(data))
+    updates, deletes, new = split_changes(_drop_no_op_rows(data))
     parts = []
     if updates.num_rows:
         rows = updates.drop_columns([DELETE_COLUMN])
-        parts += located.tag_updates(rekeyed(rows), rows, places, keep_all=True)
+        parts += located.tag_updates(rekeyed(rows), rows, slice_index, keep_all=True)
     if deletes.num_rows:
-        parts += located.tag_deletes(deletes, places)
+        parts += located.tag_deletes(deletes, slice_index)
     if new.num_rows:
         keyed = keyed_rows(
-            new.drop_columns([*located.LOCATION_COLUMNS, DELETE_COLUMN]), context.incoming_schema, places.view.config, instant
+            new.drop_columns([*located.LOCATION_COLUMNS, DELETE_COLUMN]), context.incoming_schema, slice_index.view.config, instant
         )
         parts += _tag_new(keyed, tagging, lookup)
     joined = [_one_change_a_key(part, context) for part in _by_partition(parts)]
-    return without_void_inserts(joined, context)
+    return drop_no_op_inserts(joined, context)
 
 
-def _without_idle_rows(data: pa.Table) -> pa.Table:
+def _drop_no_op_rows(data: pa.Table) -> pa.Table:
     """Leave out rows that leave their record as it is, unless another row changes the same record."""
     if UNCHANGED_COLUMN not in data.schema.names:
         return data
@@ -104,10 +104,10 @@ def repeated_values(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def split_changes(data: pa.Table) -> tuple[pa.Table, pa.Table, pa.Table]:
     """Return updates and deletes of located records, and rows without location."""
-    without_place = pc.is_null(data.column(FILE_NAME))
-    is_delete = pc.and_(pc.fill_null(data.column(DELETE_COLUMN), False), pc.invert(without_place))
-    is_update = pc.invert(pc.or_(is_delete, without_place))
-    return data.filter(is_update), data.filter(is_delete), data.filter(without_place)
+    without_location = pc.is_null(data.column(FILE_NAME))
+    is_delete = pc.and_(pc.fill_null(data.column(DELETE_COLUMN), False), pc.invert(without_location))
+    is_update = pc.invert(pc.or_(is_delete, without_location))
+    return data.filter(is_update), data.filter(is_delete), data.filter(without_location)
 
 
 def _tag_new(keyed: pa.Table, tagging: TagOptions, lookup: Lookup) -> list[TaggedRows]:

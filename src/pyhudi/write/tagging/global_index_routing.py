@@ -1,7 +1,8 @@
 """The global indexes where an engine has looked for all keys at once: what slices say of records that were found, and routing by that.
 
 `GlobalIndex.tag` takes partition after partition and reads slices meanwhile. Here each slice is read once for all keys that were found in
-it (`evaluate_hits`), and rows are routed by the answers (`routed`); both are Arrow tables, which an engine brings to where they are needed.
+it (`evaluate_hits`), and rows are routed by the answers (`route_rows`); both are Arrow tables, which an engine brings to where they are
+needed.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from pyhudi.write.input.split_by_partition import split_by_partition
 #: The number of a slice among those that hold some of the keys.
 SLICE: Final = "_pyhudi_slice"
 #: Whether a record stands in the slice still, and whether the row is not late against it.
-STANDS: Final = "_pyhudi_stands"
+IS_LIVE: Final = "_pyhudi_stands"
 WINS: Final = "_pyhudi_wins"
 #: What is known of the slices that hold the key of a row, as a list of values.
 HITS: Final = "_pyhudi_hits"
@@ -34,9 +35,9 @@ HITS: Final = "_pyhudi_hits"
 LATE: Final = "_pyhudi_late"
 
 HIT_SCHEMA: Final = pa.schema(
-    [(RECORD_KEY, pa.string()), (SLICE, pa.int32()), (POSITION_COLUMN, pa.int64()), (STANDS, pa.bool_()), (WINS, pa.bool_())]
+    [(RECORD_KEY, pa.string()), (SLICE, pa.int32()), (POSITION_COLUMN, pa.int64()), (IS_LIVE, pa.bool_()), (WINS, pa.bool_())]
 )
-ROUTED: Final = pa.schema(
+ROUTE_SCHEMA: Final = pa.schema(
     [
         (RECORD_KEY, pa.string()),
         (PARTITION_PATH, pa.string()),
@@ -59,15 +60,15 @@ def evaluate_hits(rows: pa.Table, number: int, file_slice: FileSlice, facts: Fac
         facts: reads it.
     """
     keys = key_array(rows)
-    is_live = facts.standing(Hits(file_slice, pa.array(np.zeros(len(keys), np.int64))), keys)
+    is_live = facts.mark_live(Hits(file_slice, pa.array(np.zeros(len(keys), np.int64))), keys)
     live = rows.filter(is_live).drop_columns([POSITION_COLUMN])
-    winners = key_array(live).filter(facts.winning(live, file_slice))
+    winners = key_array(live).filter(facts.mark_winning(live, file_slice))
     columns = [keys, pa.repeat(pa.scalar(number, pa.int32()), len(keys)), rows.column(POSITION_COLUMN), is_live]
     return pa.table([*columns, pc.is_in(keys, value_set=winners)], schema=HIT_SCHEMA)
 
 
-def routed(index: GlobalIndex, rows: pa.Table, file_slices: Sequence[FileSlice], *, positions: bool) -> pa.Table:
-    """Return where rows go: the columns of `ROUTED`, for each key the slices that change, or none for a new record.
+def route_rows(index: GlobalIndex, rows: pa.Table, file_slices: Sequence[FileSlice], *, positions: bool) -> pa.Table:
+    """Return where rows go: the columns of `ROUTE_SCHEMA`, for each key the slices that change, or none for a new record.
 
     Args:
         index: decides.
@@ -80,31 +81,31 @@ def routed(index: GlobalIndex, rows: pa.Table, file_slices: Sequence[FileSlice],
     for part in split_by_partition(rows):
         hits = _hits_of(part.rows, file_slices, answers)
         hits_of_parts.append((PartitionRows(part.partition_path, part.rows.select([RECORD_KEY])), hits))
-    tagged = index.routed(hits_of_parts, _KnownFacts(answers), positions=positions) if hits_of_parts else []
-    return pa.concat_tables([ROUTED.empty_table(), *(_flat(part) for part in tagged)])
+    tagged = index.route_rows(hits_of_parts, _KnownRecordState(answers), positions=positions) if hits_of_parts else []
+    return pa.concat_tables([ROUTE_SCHEMA.empty_table(), *(_flat(part) for part in tagged)])
 
 
 @dataclass(slots=True)
 class _Answers:
-    """Keys whose records stand in a slice, and those whose rows are not late there; each key is in one partition's rows only."""
+    """Keys whose records are live in a slice, and those whose rows are not late there; each key is in one partition's rows only."""
 
-    standing: list[pa.StringArray]
-    winning: list[pa.StringArray]
+    live_keys: list[pa.StringArray]
+    winning_keys: list[pa.StringArray]
 
 
 @dataclass(frozen=True, slots=True)
-class _KnownFacts:
+class _KnownRecordState:
     """Answers what was evaluated before."""
 
     answers: Mapping[FileSlice, _Answers]
 
-    def standing(self, hits: Hits, keys: pa.StringArray) -> pa.BooleanArray:
+    def mark_live(self, hits: Hits, keys: pa.StringArray) -> pa.BooleanArray:
         """See `Facts`."""
-        return pc.and_(hits.rows.is_valid(), pc.is_in(keys, value_set=pa.concat_arrays(self.answers[hits.file_slice].standing)))
+        return pc.and_(hits.rows.is_valid(), pc.is_in(keys, value_set=pa.concat_arrays(self.answers[hits.file_slice].live_keys)))
 
-    def winning(self, rows: pa.Table, file_slice: FileSlice) -> pa.BooleanArray:
+    def mark_winning(self, rows: pa.Table, file_slice: FileSlice) -> pa.BooleanArray:
         """See `Facts`."""
-        return pc.is_in(key_array(rows), value_set=pa.concat_arrays(self.answers[file_slice].winning))
+        return pc.is_in(key_array(rows), value_set=pa.concat_arrays(self.answers[file_slice].winning_keys))
 
 
 def _hits_of(rows: pa.Table, file_slices: Sequence[FileSlice], answers: dict[FileSlice, _Answers]) -> list[Hits]:
@@ -122,15 +123,15 @@ def _hits_of(rows: pa.Table, file_slices: Sequence[FileSlice], answers: dict[Fil
         positions[np.bincount(owners, minlength=rows.num_rows) > 1] = SEVERAL
         file_slice, owned = file_slices[number], keys.take(pa.array(owners))
         stated = answers.setdefault(file_slice, _Answers([], []))
-        stated.standing.append(owned.filter(known.field(STANDS)))
-        stated.winning.append(owned.filter(known.field(WINS)))
+        stated.live_keys.append(owned.filter(known.field(IS_LIVE)))
+        stated.winning_keys.append(owned.filter(known.field(WINS)))
         result.append(Hits(file_slice, pa.array(positions, mask=positions == _ABSENT)))
     return result
 
 
 def _flat(part: TaggedRows) -> pa.Table:
     """Return tagged rows as one table."""
-    return pa.concat_tables([ROUTED.empty_table(), *_file_slices_of(part)])
+    return pa.concat_tables([ROUTE_SCHEMA.empty_table(), *_file_slices_of(part)])
 
 
 def _file_slices_of(part: TaggedRows) -> Iterator[pa.Table]:
@@ -138,7 +139,7 @@ def _file_slices_of(part: TaggedRows) -> Iterator[pa.Table]:
         yield _routes(rows, part.partition_path, file_slice.group.file_id)
     yield _routes(part.inserts, part.partition_path, None)
     if part.late:
-        yield pa.Table.from_pylist([{LATE: part.late}], schema=ROUTED)
+        yield pa.Table.from_pylist([{LATE: part.late}], schema=ROUTE_SCHEMA)
 
 
 def _routes(rows: pa.Table, path: str, file_id: str | None) -> pa.Table:
@@ -152,4 +153,4 @@ def _routes(rows: pa.Table, path: str, file_id: str | None) -> pa.Table:
         deletes,
         pa.repeat(pa.scalar(0, pa.int64()), count),
     ]
-    return pa.table(columns, schema=ROUTED)
+    return pa.table(columns, schema=ROUTE_SCHEMA)

@@ -23,18 +23,18 @@ from pyhudi.write.input.split_by_partition import split_by_partition, split_rows
 LOCATION_COLUMNS = (RECORD_KEY, PARTITION_PATH, FILE_NAME)
 
 
-def tag_deletes(data: pa.Table, places: Places) -> list[TaggedRows]:
+def tag_deletes(data: pa.Table, slice_index: SliceIndex) -> list[TaggedRows]:
     """Return deletes of the located records, by where they go."""
-    return _tagged(_by_slice(deletes_of(data.column(RECORD_KEY)), data, places))
+    return _tagged(_by_slice(deletes_of(data.column(RECORD_KEY)), data, slice_index))
 
 
-def tag_updates(keyed: pa.Table, data: pa.Table, places: Places, *, keep_all: bool = False) -> list[TaggedRows]:
+def tag_updates(keyed: pa.Table, data: pa.Table, slice_index: SliceIndex, *, keep_all: bool = False) -> list[TaggedRows]:
     """Return new versions of the located records, by where they go.
 
     Args:
         keyed: the rows with the record key and partition path that their new values give.
         data: the same rows, with the record key, partition path and file name they were read with.
-        places: the table's files.
+        slice_index: the table's files.
         keep_all: keep rows of one key apart, for a caller that looks at them.
 
     Raises:
@@ -47,23 +47,23 @@ def tag_updates(keyed: pa.Table, data: pa.Table, places: Places, *, keep_all: bo
     reduced = dict if keep_all else _last_of_each_key
     stays = pc.equal(keyed.column(PARTITION_PATH).cast(pa.string()), data.column(PARTITION_PATH).cast(pa.string()))
     if pc.all(stays).as_py():
-        return _tagged(reduced(_by_slice(keyed.drop_columns([PARTITION_PATH]), data, places)))
+        return _tagged(reduced(_by_slice(keyed.drop_columns([PARTITION_PATH]), data, slice_index)))
     moved, left = keyed.filter(pc.invert(stays)), data.filter(pc.invert(stays))
-    updates = reduced(_by_slice(keyed.filter(stays).drop_columns([PARTITION_PATH]), data.filter(stays), places))
-    for file_slice, deletes in _by_slice(deletes_of(left.column(RECORD_KEY)), left, places).items():
+    updates = reduced(_by_slice(keyed.filter(stays).drop_columns([PARTITION_PATH]), data.filter(stays), slice_index))
+    for file_slice, deletes in _by_slice(deletes_of(left.column(RECORD_KEY)), left, slice_index).items():
         updates[file_slice] = join_rows([updates[file_slice], deletes]) if file_slice in updates else deletes
     return _tagged(updates, {part.partition_path: part.rows for part in split_by_partition(moved)})
 
 
-def _by_slice(rows: pa.Table, data: pa.Table, places: Places) -> dict[FileSlice, pa.Table]:
+def _by_slice(rows: pa.Table, data: pa.Table, slice_index: SliceIndex) -> dict[FileSlice, pa.Table]:
     """Return the rows by the file slice that holds them; `data` holds partition path and file name of each."""
-    require_columns(data.schema, LOCATION_COLUMNS, "a meta column", places.view.config)
+    require_columns(data.schema, LOCATION_COLUMNS, "a meta column", slice_index.view.config)
     labels = pc.binary_join_element_wise(data.column(PARTITION_PATH).cast(pa.string()), data.column(FILE_NAME).cast(pa.string()), "/")
-    found: dict[FileSlice, list[pa.Table]] = {}
+    parts_by_slice: dict[FileSlice, list[pa.Table]] = {}
     for label, part in split_rows(rows, labels):
         partition_path, _, name = label.rpartition("/")
-        found.setdefault(places.slice_of(partition_path, name), []).append(part)
-    return {file_slice: join_rows(parts) for file_slice, parts in found.items()}
+        parts_by_slice.setdefault(slice_index.slice_of(partition_path, name), []).append(part)
+    return {file_slice: join_rows(parts) for file_slice, parts in parts_by_slice.items()}
 
 
 def _last_of_each_key(updates: dict[FileSlice, pa.Table]) -> dict[FileSlice, pa.Table]:
@@ -73,7 +73,7 @@ def _last_of_each_key(updates: dict[FileSlice, pa.Table]) -> dict[FileSlice, pa.
     return {file_slice: last_of_each_key(rows) for file_slice, rows in updates.items()}
 
 
-class Places:
+class SliceIndex:
     """The file slices of a table by what located rows say of themselves.
 
     Args:

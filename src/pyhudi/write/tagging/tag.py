@@ -74,13 +74,13 @@ def tag_rows(parts: Sequence[PartitionRows], tagging: TagOptions, context: Recor
     """
     check_moves(tagging, lookup)
     if not tagging.looks_up:
-        return placed([TaggedRows(part.partition_path, (), part.rows) for part in parts], tagging, lookup)
+        return assign_buckets([TaggedRows(part.partition_path, (), part.rows) for part in parts], tagging, lookup)
     tagged = tagging.index.tag(parts, lookup)
     if tagging.fail_known:
         _refuse_known(tagged)
     if tagging.drop_known and tagging.layout is None:
         return [replace(part, updates=()) for part in tagged if part.inserts.num_rows]
-    return without_void_inserts(tagged, context)
+    return drop_no_op_inserts(tagged, context)
 
 
 def _refuse_known(tagged: Sequence[TaggedRows]) -> None:
@@ -113,20 +113,20 @@ def check_moves(tagging: TagOptions, lookup: Lookup) -> None:
         )
 
 
-def placed(tagged: Sequence[TaggedRows], tagging: TagOptions, lookup: Lookup) -> list[TaggedRows]:
+def assign_buckets(tagged: Sequence[TaggedRows], tagging: TagOptions, lookup: Lookup) -> list[TaggedRows]:
     """Return the rows with new ones in the file groups that their keys say, for an index that says so."""
     if tagging.layout is None:
         return list(tagged)
-    return [_placed(part, tagging.layout, tagging, lookup) if part.inserts.num_rows else part for part in tagged]
+    return [_assign_buckets(part, tagging.layout, tagging, lookup) if part.inserts.num_rows else part for part in tagged]
 
 
-def _placed(part: TaggedRows, layout: BucketIndex, tagging: TagOptions, lookup: Lookup) -> TaggedRows:
+def _assign_buckets(part: TaggedRows, layout: BucketIndex, tagging: TagOptions, lookup: Lookup) -> TaggedRows:
     new = PartitionRows(part.partition_path, part.inserts)
-    (index,) = layout.place([new], lookup.view, afresh=tagging.operation.replaces)
+    (index,) = layout.assign_buckets([new], lookup.view, new_groups=tagging.operation.replaces)
     return join_tagged([replace(part, inserts=index.inserts), index])
 
 
-def without_void_inserts(tagged: Sequence[TaggedRows], context: RecordContext) -> list[TaggedRows]:
+def drop_no_op_inserts(tagged: Sequence[TaggedRows], context: RecordContext) -> list[TaggedRows]:
     """Leave out deletes of records that are not there, and partitions that get nothing."""
     retained = (replace(part, inserts=live_rows(part.inserts, context), opened=_live(part.opened, context)) for part in tagged)
     return [part for part in retained if part.updates or part.inserts.num_rows or part.opened or part.late]

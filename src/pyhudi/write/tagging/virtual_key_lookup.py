@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from pyhudi.errors import ConflictError
 from pyhudi.index.index_probe import KeyScan
 from pyhudi.index.index_protocol import Lookup, Wanted
-from pyhudi.index.live_records import of_live_records, standing
+from pyhudi.index.live_records import mark_live, of_live_records
 from pyhudi.index.rows import key_array
 from pyhudi.schema.meta_columns import FILE_NAME, PARTITION_PATH, RECORD_KEY
 from pyhudi.write.input.prepare_rows import keyed_deletes
@@ -49,7 +49,7 @@ def with_location(data: pa.Table, lookup: Lookup, instant: str) -> pa.Table:
     keys = (old.column(field.partition(".")[0]) for field in config.record_key_fields)
     stored = functools.reduce(pc.or_, [pc.is_valid(column) for column in keys])
     named = keyed_deletes(old.filter(stored), lookup.context.incoming_schema, config, instant)
-    located = _places(named.append_column(_ROW, pa.array(np.flatnonzero(stored))), lookup)
+    located = _find_locations(named.append_column(_ROW, pa.array(np.flatnonzero(stored))), lookup)
     location = located.select(LOCATION_COLUMNS)
     changing = rows.take(located.column(_ROW))
     for name in LOCATION_COLUMNS:
@@ -57,11 +57,11 @@ def with_location(data: pa.Table, lookup: Lookup, instant: str) -> pa.Table:
     return pa.concat_tables([changing, rows.filter(pc.invert(stored))], promote_options="default")
 
 
-def _places(named: pa.Table, lookup: Lookup) -> pa.Table:
+def _find_locations(named: pa.Table, lookup: Lookup) -> pa.Table:
     """Return record key, partition path, file id and row, one for each place where the record of a row stands."""
     parts = split_by_partition(named)
     wanted = [Wanted(key_array(part.rows), part.partition_path) for part in parts]
-    is_live = functools.partial(standing, lookup)
+    is_live = functools.partial(mark_live, lookup)
     schema = pa.schema([*((name, pa.string()) for name in LOCATION_COLUMNS), (_ROW, pa.int64())])
     tables = [schema.empty_table()]
     for part, one, hits in zip(parts, wanted, KeyScan().find(wanted, lookup), strict=True):

@@ -14,7 +14,7 @@ from pyhudi.errors import ConflictError, CorruptTableError, OptionError, Unsuppo
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.index.bucket_resizing import Node, Tag
 from pyhudi.index.consistent_hashing import Ring, load_ring, render_ring, ring_file
-from pyhudi.kernels.arrays.bucket_hash import ring_hashes, ring_places
+from pyhudi.kernels.arrays.bucket_hash import ring_hashes, ring_indices
 from pyhudi.service.clustering import clustering_settings
 from pyhudi.service.clustering import resize_plan as plan
 from pyhudi.service.clustering.resize_plan import Resizing, clustering_plan
@@ -84,7 +84,7 @@ def check_places(table: HudiTable) -> None:
     for path in set(found["_hoodie_partition_path"].to_pylist()):
         present = found.filter(pa.compute.field("_hoodie_partition_path") == path)
         now = ring(table, path)
-        indices = ring_places(now.values, ring_hashes(present["_hoodie_record_key"].combine_chunks(), ["id"])).tolist()
+        indices = ring_indices(now.values, ring_hashes(present["_hoodie_record_key"].combine_chunks(), ["id"])).tolist()
         groups = [name.partition("_")[0] for name in present["_hoodie_file_name"].to_pylist()]
         assert groups == [now.file_ids[index] for index in indices]
 
