@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pyhudi.service.archival.archival_result import ArchivalResult
     from pyhudi.service.clustering.clustering_result import ClusteringResult
     from pyhudi.service.compaction.compaction_result import CompactionResult
+    from pyhudi.service.indexes.change_indexes import IndexChange
+    from pyhudi.spec.actions.rollback import RollbackPlan
     from pyhudi.sql.enable import disable, enable
     from pyhudi.table.explain import UpsertExplanation
     from pyhudi.table.hudi_table import HudiTable
@@ -29,8 +31,10 @@ __all__ = [
     "ClusteringResult",
     "CompactionResult",
     "HudiTable",
+    "IndexChange",
     "RecordKeyGenerator",
     "RecordMerger",
+    "RollbackPlan",
     "UpsertExplanation",
     "WriteResult",
     "__version__",
@@ -46,8 +50,10 @@ _MODULES = {
     "ClusteringResult": "pyhudi.service.clustering.clustering_result",
     "CompactionResult": "pyhudi.service.compaction.compaction_result",
     "HudiTable": "pyhudi.table.hudi_table",
+    "IndexChange": "pyhudi.service.indexes.change_indexes",
     "RecordKeyGenerator": "pyhudi.keygen.user",
     "RecordMerger": "pyhudi.merge.custom",
+    "RollbackPlan": "pyhudi.spec.actions.rollback",
     "UpsertExplanation": "pyhudi.table.explain",
     "WriteResult": "pyhudi.write.write_result",
     "disable": "pyhudi.sql.enable",

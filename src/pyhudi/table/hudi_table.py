@@ -297,7 +297,7 @@ class HudiTable:
             schema_at_end: return the columns that the table had at `until`, not its latest ones, which are null in rows from before.
 
         Returns:
-            `latest_state`: the columns of `schema`. `cdc`: `op` (`i`, `u` or `d`), `ts_ms`, `before` and `after`, all strings.
+            With `latest_state` the columns of `schema`, with `cdc` the strings `op` (`i`, `u` or `d`), `ts_ms`, `before` and `after`.
 
         Raises:
             UnsupportedError: a feature of the table is not served.
