@@ -128,6 +128,32 @@ def workers() -> Workers:
     return _workers
 
 
+#: Threads that have ended stay until the next one begins, which releases them: on any other a Ctrl-C could be lost (see above).
+_background: set[threading.Thread] = set()
+
+
+def begin_background(work: Callable[[], object]) -> None:
+    """Do work, which must raise nothing, in a thread that the interpreter waits for; here where the system starts no more threads."""
+
+    def run() -> None:
+        _background.difference_update([thread for thread in tuple(_background) if not thread.is_alive()])
+        work()
+
+    thread = threading.Thread(target=run, name="pyhudi-background", daemon=False)
+    try:
+        thread.start()
+    except RuntimeError:
+        work()
+    else:
+        _background.add(thread)
+
+
+def wait_for_background() -> None:
+    """Wait until the work that this process has begun in the background is done; the interpreter does so at its end."""
+    for thread in tuple(_background):
+        thread.join()
+
+
 def _forget() -> None:
     global _workers  # noqa: PLW0603 - threads do not come along when a process is forked
     _workers = Workers()

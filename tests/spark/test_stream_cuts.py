@@ -20,7 +20,6 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
 from pyhudi import HudiTable
-from pyhudi.service.compaction.inline_compaction import wait_for_background
 from pyhudi.spark.streaming import stream_sink
 from pyhudi.spark.streaming.stream_sink import StreamSink
 from pyhudi.storage.local_storage import LocalStorage
@@ -29,6 +28,7 @@ from pyhudi.storage.storage_protocol import Storage
 from pyhudi.table import hudi_table as tables
 from pyhudi.testing.fault_injection import Crashed, Fault, FaultStorage
 from pyhudi.testing.intercepted_storage import CHANGING_CALLS, Call
+from pyhudi.workers import wait_for_background
 
 pytestmark = pytest.mark.spark
 

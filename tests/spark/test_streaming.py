@@ -16,8 +16,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyhudi import HudiTable
 from pyhudi.errors import OptionError, UnsupportedError, UsageError
 from pyhudi.schema.meta_columns import META_COLUMNS
-from pyhudi.service.compaction.inline_compaction import wait_for_background
 from pyhudi.spark.streaming.stream_sink import StreamSink
+from pyhudi.workers import wait_for_background
 
 pytestmark = pytest.mark.spark
 

@@ -18,8 +18,8 @@ from pyhudi.codec.hfile.reader import HFileReader
 from pyhudi.codec.hfile.writer import HFileWriter
 from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.read.snapshot.prefetch import side_by_side
-from pyhudi.service.compaction.inline_compaction import wait_for_background
 from pyhudi.table.hudi_table import HudiTable
+from pyhudi.workers import wait_for_background
 
 numbers = itertools.count()
 

@@ -13,7 +13,7 @@ import click
 
 from pyhudi.cli.engines import chosen_engine, show_progress
 from pyhudi.cli.pairs import pairs
-from pyhudi.table.compact_table import MODES
+from pyhudi.service.table_service import MODES
 from pyhudi.table.hudi_table import HudiTable
 
 

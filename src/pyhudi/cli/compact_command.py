@@ -13,8 +13,8 @@ import click
 
 from pyhudi.cli.engines import chosen_engine, show_progress
 from pyhudi.cli.pairs import pairs
-from pyhudi.service.compaction import CompactionResult
-from pyhudi.table.compact_table import MODES
+from pyhudi.service.compaction.compaction_result import CompactionResult
+from pyhudi.service.table_service import MODES
 from pyhudi.table.hudi_table import HudiTable
 
 

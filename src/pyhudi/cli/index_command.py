@@ -13,7 +13,7 @@ import click
 
 from pyhudi.cli.pairs import pairs
 from pyhudi.service.indexes import IndexChange
-from pyhudi.table.compact_table import MODES
+from pyhudi.service.table_service import MODES
 from pyhudi.table.hudi_table import HudiTable
 
 

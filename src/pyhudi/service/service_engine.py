@@ -1,4 +1,4 @@
-"""Where and how the long-running services of one table run: its lock, the engine of the tasks, and who is told how far it is."""
+"""Context of a table service: storage, lock, the engine of its tasks, and the callback that hears how far it is."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from pyhudi.engine.engine_protocol import Engine, Result, Task
 from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.kernels.base_file.base_file import WriterSettings
+from pyhudi.spec.options import Options
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.clock import Clock
 from pyhudi.txn.ids import Ids
 from pyhudi.txn.locked_table import LockedTable, locked_table
+from pyhudi.write.options.write_config import writer_settings
 
 #: Tasks between two reports of progress.
 _ROUND = 8
@@ -23,7 +25,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class ServiceRunner:
-    """Runs a service of one table. `wait_s` is how long to wait for the table's lock, `merge_bytes` how many bytes of a slice's logs a
+    """Runs services of one table. `wait_s` is how long to wait for the table's lock, `merge_bytes` how many bytes of a slice's logs a
     task holds at once.
     """
 
@@ -37,9 +39,9 @@ class ServiceRunner:
     progress: Progress | None = None
 
     @contextlib.contextmanager
-    def locked(self) -> Iterator[LockedTable]:
-        """Hold the table's lock; errors as in `locked_table`."""
-        with locked_table(self.storage, self.wait_s, self.clock, self.ids) as table:
+    def locked(self, wait_s: float | None = None) -> Iterator[LockedTable]:
+        """Hold the table's lock, for which to wait `wait_s` seconds if that is given; errors as in `locked_table`."""
+        with locked_table(self.storage, self.wait_s if wait_s is None else wait_s, self.clock, self.ids) as table:
             yield table
 
     def run(self, function: Callable[[Task], Result], tasks: Sequence[Task]) -> list[Result]:
@@ -56,3 +58,19 @@ class ServiceRunner:
     def _tell(self, done: int, count: int) -> None:
         if self.progress is not None:
             self.progress(done, count)
+
+
+def service_runner(
+    storage: Storage, clock: Clock, ids: Ids, options: Options, engine: Engine | None = None, progress: Progress | None = None
+) -> ServiceRunner:
+    """Return the context of a service by its options; `engine` None means threads of this process."""
+    return ServiceRunner(
+        storage,
+        clock,
+        ids,
+        engine or LocalEngine(),
+        writer_settings(options),
+        options.integer("hoodie.memory.compaction.max.size"),
+        options.integer("hoodie.write.lock.wait_time_ms") / 1000,
+        progress,
+    )

@@ -4,25 +4,34 @@ resizing of hash rings; the others say which release brings them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 from pyhudi.engine.engine_protocol import Engine
 from pyhudi.errors import UnsupportedError, UsageError
-from pyhudi.service.archival import ArchivalResult
-from pyhudi.service.clustering import ClusteringResult
-from pyhudi.service.compaction import CompactionResult
+from pyhudi.metadata_table.format.metadata_settings import metadata_settings
+from pyhudi.read.snapshot.identity_check import check_identity
+from pyhudi.service.archival import ArchivalResult, archival_settings, archive
+from pyhudi.service.clustering.clustering_result import ClusteringResult
+from pyhudi.service.clustering.clustering_service import Clustering
+from pyhudi.service.clustering.clustering_settings import clustering_settings
+from pyhudi.service.compaction.compaction_result import CompactionResult
+from pyhudi.service.compaction.compaction_service import Compaction
+from pyhudi.service.compaction.compaction_settings import compaction_settings
 from pyhudi.service.indexes import IndexChange, Indexing, IndexRequest, check_types, is_pending_build
 from pyhudi.service.rollback import failed_writes, plan_rollback, roll_back_failed_writes
-from pyhudi.service.service_engine import Progress
+from pyhudi.service.service_engine import Progress, service_runner
+from pyhudi.service.service_executor import Service, ServiceRequest, cancel, serve
+from pyhudi.service.table_service import MODES, Mode, Result
 from pyhudi.spec.actions.rollback import InstantInfo, RollbackPlan
 from pyhudi.spec.instant import Action
+from pyhudi.spec.options import Options, resolve
+from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
-from pyhudi.table.archive_table import archive_timelines
-from pyhudi.table.cluster_table import ClusteringRequest, cancel_clustering, cluster, is_pending_clustering
-from pyhudi.table.compact_table import MODES, CompactionRequest, Mode, cancel_compaction, compact, is_pending_compaction
+from pyhudi.storage.table_properties import load_properties
 from pyhudi.timeline.clock import Clock
+from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.txn.ids import Ids
 from pyhudi.txn.locked_table import locked_table
 
@@ -71,10 +80,9 @@ class Services:
         if instant is not None and is_pending_build(self.storage, instant):
             self._indexing.cancel(instant, dry_run=dry_run)
             return (RollbackPlan(InstantInfo(instant, Action.INDEXING.value), ()),)
-        if instant is not None and is_pending_compaction(self.storage, instant):
-            return (cancel_compaction(self.storage, self.clock, self.ids, instant, dry_run=dry_run),)
-        if instant is not None and is_pending_clustering(self.storage, instant):
-            return (cancel_clustering(self.storage, self.clock, self.ids, instant, dry_run=dry_run),)
+        if instant is not None and (service := self._service_of(instant)) is not None:
+            runner = service_runner(self.storage, self.clock, self.ids, resolve({}))
+            return (cancel(service, runner, instant, dry_run=dry_run),)
         with locked_table(self.storage, self.wait_s, self.clock, self.ids) as table:
             failed = failed_writes(table)
             if instant is not None and instant not in {one.requested for one in failed}:
@@ -122,8 +130,7 @@ class Services:
             >>> [(done.state, done.log_files, done.files_written) for done in table.services.compact(mode="execute")]
             [('completed', 1, 1)]
         """
-        arguments = CompactionRequest(Action.COMPACTION, instant, mode, dry_run, options or {}, engine, progress)
-        return compact(self.storage, self.clock, self.ids, arguments)
+        return self._serve(self._compaction, ServiceRequest(instant, mode, dry_run), options, engine, progress)
 
     def log_compact(
         self,
@@ -145,8 +152,7 @@ class Services:
             >>> table.services.log_compact(options={"hoodie.log.compaction.blocks.threshold": "2"})[0].log_files
             2
         """
-        arguments = CompactionRequest(Action.LOG_COMPACTION, instant, mode, dry_run, options or {}, engine, progress)
-        return compact(self.storage, self.clock, self.ids, arguments)
+        return self._serve(self._log_compaction, ServiceRequest(instant, mode, dry_run), options, engine, progress)
 
     def cluster(
         self,
@@ -187,8 +193,7 @@ class Services:
             >>> ring.services.cluster(options={"hoodie.bucket.index.max.num.buckets": "4"})
             ()
         """
-        arguments = ClusteringRequest(instant, mode, dry_run, options or {}, engine, progress)
-        return cluster(self.storage, self.clock, self.ids, arguments)
+        return self._serve(_clustering, ServiceRequest(instant, mode, dry_run), options, engine, progress)
 
     def clean(self, **_: Any) -> NoReturn:
         """Not served yet."""
@@ -216,7 +221,11 @@ class Services:
             >>> table.services.archive(options={"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3"}).instants
             ()
         """
-        return archive_timelines(self.storage, self.clock, self.ids, options or {}, dry_run=dry_run, wait_s=self.wait_s)
+        resolved = resolve(options or {})
+        settings = archival_settings(resolved)
+        with locked_table(self.storage, self.wait_s, self.clock, self.ids) as table:
+            check_identity(table.storage, table.config, table.timeline)
+            return archive(table, settings, metadata_settings(resolved), dry_run=dry_run)
 
     def savepoint(self, *_: Any, **__: Any) -> NoReturn:
         """Not served yet."""
@@ -296,6 +305,34 @@ class Services:
         request = IndexRequest(name, named, using, options or {})
         return indexing.create(request, if_not_exists=lenient, dry_run=dry_run, only_plan=mode == "schedule")
 
+    def _serve(
+        self,
+        make: Callable[[Options], Service[Result]],
+        request: ServiceRequest,
+        options: Mapping[str, str] | None,
+        engine: Engine | None,
+        progress: Progress | None,
+    ) -> tuple[Result, ...]:
+        resolved = resolve(options or {})
+        service = make(resolved)
+        return serve(service, service_runner(self.storage, self.clock, self.ids, resolved, engine, progress), request)
+
+    def _compaction(self, options: Options) -> Compaction:
+        return Compaction(compaction_settings(options, self.clock.now().date()))
+
+    def _log_compaction(self, options: Options) -> Compaction:
+        return replace(self._compaction(options), action=Action.LOG_COMPACTION)
+
+    def _service_of(self, requested: str) -> Service[Any] | None:
+        """Return the service whose pending plan has this requested time."""
+        config = TableConfig(load_properties(self.storage))
+        timeline = load_timeline(self.storage, config)
+        for make in (self._compaction, self._log_compaction, _clustering):
+            service: Service[Any] = make(resolve({}))
+            if any(one.requested == requested for one in service.pending(self.storage, config, timeline)):
+                return service
+        return None
+
     @property
     def _indexing(self) -> Indexing:
         return Indexing(self.storage, self.clock, self.ids, self.wait_s)
@@ -307,6 +344,10 @@ class Services:
     def downgrade(self, **_: Any) -> NoReturn:
         """Not served yet."""
         raise _later("downgrade", _VERSIONS)
+
+
+def _clustering(options: Options) -> Clustering:
+    return Clustering(clustering_settings(options))
 
 
 def _together(changes: Sequence[IndexChange]) -> IndexChange:

@@ -19,15 +19,13 @@ from pyhudi.index.log_inserts import NEW_IN_LOGS_NOTE, WRITER_NOTE
 from pyhudi.kernels.tasks.write_task import TaskResult
 from pyhudi.read.snapshot.read_schema import table_schema
 from pyhudi.schema.internal.schema_history import history_of
+from pyhudi.service.inline_services import InlineServices
 from pyhudi.service.rollback import roll_back_failed_writes
 from pyhudi.spec.actions.commit import CommitMetadata, Operation
 from pyhudi.spec.arguments import check_strings
 from pyhudi.spec.options import resolve
 from pyhudi.spec.visibility import Visibility
 from pyhudi.storage.storage_protocol import Storage
-from pyhudi.table.archive_table import archive_after
-from pyhudi.table.cluster_table import cluster_after, cluster_before
-from pyhudi.table.compact_table import compact_after
 from pyhudi.table.open_table import OpenTable
 from pyhudi.timeline.instant_details import read_commit
 from pyhudi.txn.locked_table import LockedTable
@@ -126,11 +124,10 @@ def write(
         seen=seen,
         columns=None if columns is None else tuple(columns),
     )
-    cluster_before(table.storage, table.config, table.clock, table.ids, resolved, engine)
+    services = InlineServices(table.storage, table.clock, table.ids, resolved, engine)
+    services.before_write(table.config)
     txn, work, results, committed = _commit_local(table, request, write_config, engine, reason)
-    archive_after(txn, committed, resolved)
-    compact_after(txn, committed, resolved, engine)
-    cluster_after(txn, committed, resolved, engine)
+    services.after_commit(txn.table, committed)
     counts = count_results(results, work.late)
     return write_result(committed, work.plan, counts, work.tagging, time.perf_counter() - started, work.new_columns)
 

@@ -13,10 +13,10 @@ import pytest
 
 from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.kernels.base_file.read_base import row_count
+from pyhudi.service.table_service import Mode
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.storage.storage_protocol import Storage
-from pyhudi.table.compact_table import Mode
 from pyhudi.table.create_new_table import create_table
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.table.write_table import write

@@ -31,7 +31,7 @@ from tests.unit.crash.test_cut_compaction import DELETE, DRIVER, LATER, NEXT, UP
 
 Scenario = Callable[[Path], None]
 #: The module; its package shows the function of that name.
-schedule_module = importlib.import_module("pyhudi.service.compaction.schedule_compaction")
+schedule_module = importlib.import_module("pyhudi.service.compaction.compaction_service")
 
 
 def retried_tasks_write_equal_blocks(_: Path) -> None:

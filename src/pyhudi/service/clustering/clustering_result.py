@@ -1,52 +1,31 @@
-"""What a clustering says when it is planned or done."""
+"""What a clustering reports when it is planned or done."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from pyhudi.kernels.tasks.write_task import TaskResult
 from pyhudi.service.clustering.pending_clustering_plans import BucketGroup
+from pyhudi.service.table_service import COMPLETED, PLANNED, REQUESTED, ServiceResult
 from pyhudi.spec.instant import Instant
-
-PLANNED = "planned"
-REQUESTED = "requested"
-COMPLETED = "completed"
 
 
 @dataclass(frozen=True, slots=True)
-class ClusteringResult:
-    """One clustering, which resizes hash rings.
+class ClusteringResult(ServiceResult):
+    """One clustering, which resizes hash rings; further fields as of `ServiceResult`.
 
-    `state` is `planned` (dry run, nothing on the timeline), `requested` or `completed`. `slices` file slices of `partitions` partitions are
-    rewritten: `splits` buckets become two, `merged` buckets become fewer. Rows count what stands in the new files, sizes are bytes.
+    `slices` file slices of `partitions` partitions are rewritten: `splits` buckets become two, `merged` buckets become fewer.
     """
 
-    instant: str | None
-    completed: str | None
-    state: str
     partitions: int
     slices: int
     splits: int
     merged: int
-    rows: int = 0
-    files_written: int = 0
-    bytes_written: int = 0
-    engine: str | None = None
-    seconds: float = 0.0
 
     def __str__(self) -> str:
-        head = f"clustering {self.instant or ''} {self.state}".replace("  ", " ")
-        plan = f"{self.splits} buckets split, {self.merged} merged, in {self.partitions} partitions"
-        if self.state != COMPLETED:
-            return f"{head}: {plan}"
-        return f"{head}: {plan}; {self.rows} rows in {self.files_written} files, {self.bytes_written} bytes, {self.seconds:.3f} s"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields as values that JSON knows."""
-        return dataclasses.asdict(self)
+        return self.describe("clustering", f"{self.splits} buckets split, {self.merged} merged, in {self.partitions} partitions")
 
 
 def planned_result(groups: Sequence[BucketGroup], instant: Instant | None) -> ClusteringResult:
@@ -62,9 +41,7 @@ def planned_result(groups: Sequence[BucketGroup], instant: Instant | None) -> Cl
     )
 
 
-def completed_result(
-    groups: Sequence[BucketGroup], done: Instant, results: Sequence[TaskResult], engine: str, seconds: float
-) -> ClusteringResult:
+def completed_result(groups: Sequence[BucketGroup], done: Instant, results: Sequence[TaskResult], engine: str) -> ClusteringResult:
     """Return the result of a clustering that is visible."""
     stats = [result.stat for result in results]
     return dataclasses.replace(
@@ -75,5 +52,4 @@ def completed_result(
         files_written=len(stats),
         bytes_written=sum(stat.total_write_bytes for stat in stats),
         engine=engine,
-        seconds=seconds,
     )

@@ -1,7 +1,7 @@
 """Rolls back what a resizing wrote that did not come to its end. The caller holds the lock of clusterings and that of the table.
 
 Rules: `BaseHoodieTableServiceClient.rollbackInflightClustering`. The plan stays requested, to be run again; `cancel` removes it as well.
-Every step may be repeated, the state files go last. The ring goes with the files: Apache Hudi takes a ring whose action is not known for
+The ring is deleted with the files: Apache Hudi takes a ring whose action is not known for
 one that holds as soon as one of its file groups is there.
 """
 
@@ -13,14 +13,11 @@ from pyhudi.errors import UnsupportedError
 from pyhudi.index.consistent_hashing import ring_file
 from pyhudi.read.snapshot.identity_check import check_identity
 from pyhudi.service.clustering.pending_clustering_plans import BucketGroup
-from pyhudi.service.rollback.heartbeat import check_writer_is_dead, heartbeat_path
+from pyhudi.service.rollback.rollback_service_run import delete_run, is_untouched
 from pyhudi.spec.files.file_names import parse_base_file_name, parse_log_file_name
 from pyhudi.spec.instant import Instant, State
-from pyhudi.storage.temporary_files import remove_left_overs
-from pyhudi.timeline.instant_details import instant_path
 from pyhudi.txn.locked_table import LockedTable
-from pyhudi.txn.markers import delete_markers, marked_files
-from pyhudi.txn.metadata_updates import find_metadata_table
+from pyhudi.txn.markers import marked_files
 
 
 def rollback_run(table: LockedTable, instant: Instant, groups: Sequence[BucketGroup]) -> Instant:
@@ -29,26 +26,13 @@ def rollback_run(table: LockedTable, instant: Instant, groups: Sequence[BucketGr
     Raises:
         ConflictError: the run is alive: it is one of Apache Hudi, whose heartbeat is fresh.
     """
-    requested = Instant(instant.requested, instant.action, State.REQUESTED)
     partitions = sorted({group.partition_path for group in groups})
-    if instant.state is State.REQUESTED and marked_files(table.storage, instant.requested) is None:
-        _delete_rings(table, instant, partitions)  # Apache Hudi leaves those of a run that it rolled back
-        return requested
-    check_writer_is_dead(table, instant)
-    find_metadata_table(table)  # rolls back what the run told it, while the instant still says that it is pending
-    for path in written_files(table, instant, groups):
-        table.storage.delete(path)
-    _delete_rings(table, instant, partitions)
-    remove_left_overs(table.storage, partitions)
-    delete_markers(table.storage, instant.requested)
-    table.storage.delete(heartbeat_path(instant.requested))
-    table.storage.delete(instant_path(table.config, Instant(instant.requested, instant.action, State.INFLIGHT)))
-    return requested
-
-
-def _delete_rings(table: LockedTable, instant: Instant, partitions: Sequence[str]) -> None:
-    for path in partitions:
-        table.storage.delete(ring_file(path, instant.requested))
+    rings = tuple(ring_file(path, instant.requested) for path in partitions)
+    if is_untouched(table, instant):
+        for ring in rings:  # Apache Hudi leaves those of a run that it rolled back
+            table.storage.delete(ring)
+        return Instant(instant.requested, instant.action, State.REQUESTED)
+    return delete_run(table, instant, partitions, (*written_files(table, instant, groups), *rings))
 
 
 def cancel(table: LockedTable, instant: Instant, groups: Sequence[BucketGroup]) -> None:
@@ -64,7 +48,7 @@ def cancel(table: LockedTable, instant: Instant, groups: Sequence[BucketGroup]) 
             log = parse_log_file_name(status.name)
             if log is not None and log.file_id in new and log.instant == instant.requested:
                 raise UnsupportedError(
-                    f"{instant.action} {instant.requested} of table {table.storage.uri} cannot be taken back: writers have put rows into"
+                    f"{instant.action} {instant.requested} of table {table.storage.uri} cannot be rolled back: writers have put rows into"
                     f" '{status.path}', for when it is done. Run it: table.services.cluster('{instant.requested}')."
                 )
     table.writer.remove(rollback_run(table, instant, groups))

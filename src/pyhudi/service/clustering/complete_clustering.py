@@ -1,6 +1,6 @@
 """Makes a resizing that has run visible: the last part of a run, under the table's lock, after the timeline was read again.
 
-The new rings stand before the action completes, and count from then on: a ring whose action is pending is nobody's. What completes it
+The new rings are written before the action completes, and count from then on: a ring whose action is pending is nobody's. What completes it
 replaces the old buckets in the same step. Rules: `HoodieSparkConsistentBucketIndex.updateLocation`, `ConsistentBucketIndexUtils`.
 """
 
@@ -10,23 +10,16 @@ import logging
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from pyhudi.errors import AlreadyExistsError, ConflictError, HudiError
+from pyhudi.errors import AlreadyExistsError, HudiError
 from pyhudi.index.consistent_hashing import mark_file, render_ring, ring_file
-from pyhudi.index.log_inserts import WRITER_NOTE
 from pyhudi.kernels.tasks.write_task import TaskResult
-from pyhudi.read.snapshot.read_schema import table_schema
-from pyhudi.schema.internal.schema_history import history_of
 from pyhudi.service.clustering.pending_clustering_plans import BucketGroup
 from pyhudi.service.clustering.revalidate_groups import planned_buckets
 from pyhudi.service.clustering.start_clustering import StartedResizing
-from pyhudi.spec.actions.commit import CommitMetadata, Operation, stats_by_partition
-from pyhudi.spec.instant import Instant, State
-from pyhudi.spec.table_identity import IDENTITY_NOTE, identity_note
-from pyhudi.txn.commit_sequence import complete_commit, reconcile_files
+from pyhudi.service.rewrite_commit import check_inflight, commit_rewrite
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.spec.instant import Instant
 from pyhudi.txn.locked_table import LockedTable
-from pyhudi.txn.metadata_updates import prepare_metadata_table
-from pyhudi.txn.release import VERSION
-from pyhudi.txn.schema_record import record_version
 
 _log = logging.getLogger(__name__)
 
@@ -40,51 +33,24 @@ def complete(table: LockedTable, work: StartedResizing, results: Sequence[TaskRe
         UnknownOutcomeError: the storage gave no answer to the last step.
     """
     instant, storage = work.instant, table.storage
-    if not any(one.action is instant.action and one.state is State.INFLIGHT for one in table.timeline.find(instant.requested)):
-        raise ConflictError(
-            f"{instant.action} {instant.requested} of table {storage.uri} is not inflight any more: somebody else took it back or"
-            " completed it. Nothing of this run is visible."
-        )
+    check_inflight(table, instant)
     rings = planned_buckets(table, instant, work.groups).rings
-    reconcile_files(storage, instant.requested, [result.stat for result in results])
-    metadata = _metadata(table, work, results, engine)
-    history = history_of(work.context.schema)
-    table, in_step = prepare_metadata_table(table, metadata.schema_json, history=history)
 
     def store_rings() -> None:
         for path, ring in rings.items():
             storage.create(ring_file(path, instant.requested), render_ring(ring, path))
 
-    return complete_commit(
+    return commit_rewrite(
         table,
         instant,
-        metadata,
-        in_step,
-        history=history,
+        results,
+        work.context,
+        engine,
+        operation=Operation.CLUSTER,
+        schema_json=work.schema_json,
+        replaced=_replaced(work.groups),
         before_completion=store_rings,
         after_completion=lambda: _mark(table, rings, instant.requested),
-    )
-
-
-def _metadata(table: LockedTable, work: StartedResizing, results: Sequence[TaskResult], engine: str) -> CommitMetadata:
-    stored = table_schema(table.storage, table.config, table.timeline)
-    before, now = history_of(work.context.schema), history_of(stored.columns)
-    if stored.avro_json != work.schema_json or (now is not None and (before is None or before.current != now.current)):
-        raise ConflictError(
-            f"the schema of table {table.storage.uri} was changed while {work.instant.action} {work.instant.requested} ran. Nothing of this"
-            " run is visible; run it again."
-        )
-    return CommitMetadata(
-        stats=stats_by_partition(result.stat for result in results),
-        extra={
-            WRITER_NOTE: VERSION,
-            "pyhudi.engine": engine,
-            "schema": stored.avro_json,
-            IDENTITY_NOTE: identity_note(table.config),
-            **record_version(table, work.instant.requested, stored.columns),
-        },
-        operation=Operation.CLUSTER,
-        replaced=_replaced(work.groups),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pyhudi.errors import CorruptTableError, UnsupportedError, UsageError
+from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.index.bucket_resizing import Node, parse_nodes
 from pyhudi.service.clustering.clustering_settings import RUNS, short_name
 from pyhudi.service.clustering.resize_plan import NODES, NUMBER, PARTITION
@@ -13,7 +13,10 @@ from pyhudi.spec.actions.clustering import ClusteringGroup, ClusteringPlan
 from pyhudi.spec.actions.compaction import CompactionOperation
 from pyhudi.spec.files.file_group import FileGroupId
 from pyhudi.spec.instant import Instant
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.pending_clustering import pending_clustering
+from pyhudi.timeline.timeline import Timeline
 from pyhudi.txn.locked_table import LockedTable
 
 
@@ -35,30 +38,24 @@ class BucketGroup:
         return frozenset(node.file_id for node in self.nodes if node.file_id is not None)
 
 
-def pending_clusterings(table: LockedTable) -> tuple[Instant, ...]:
+@dataclass(frozen=True, slots=True)
+class ResizePlan:
+    """A plan to resize hash rings: its groups, checked, and the content of the requested instant."""
+
+    groups: tuple[BucketGroup, ...]
+    content: ClusteringPlan
+
+
+def pending_clusterings(storage: Storage, config: TableConfig, timeline: Timeline) -> tuple[Instant, ...]:
     """Return the pending clusterings of any kind, the oldest first.
 
     Raises:
         CorruptTableError: a plan is missing or not readable.
     """
-    return tuple(one for one in table.timeline.pending() if pending_clustering(table.storage, table.config, one) is not None)
+    return tuple(one for one in timeline.pending() if pending_clustering(storage, config, one) is not None)
 
 
-def find_clustering(table: LockedTable, requested: str) -> Instant:
-    """Return the pending clustering of a requested time.
-
-    Raises:
-        UsageError: there is none, or it is completed.
-    """
-    for instant in table.timeline.find(requested):
-        if instant.is_completed:
-            raise UsageError(f"{instant.action} {requested} of table {table.storage.uri} is completed; there is no clustering to run.")
-        if pending_clustering(table.storage, table.config, instant) is not None:
-            return instant
-    raise UsageError(f"there is no pending clustering {requested} of table {table.storage.uri}; look at table.history().")
-
-
-def bucket_groups(table: LockedTable, instant: Instant) -> tuple[BucketGroup, ...]:
+def load_resize_plan(table: LockedTable, instant: Instant) -> ResizePlan:
     """Return what the plan of a pending clustering resizes.
 
     Raises:
@@ -70,7 +67,7 @@ def bucket_groups(table: LockedTable, instant: Instant) -> tuple[BucketGroup, ..
         raise CorruptTableError(f"{instant.action} {instant.requested} of table {table.storage.uri} has no plan.")
     _check_served(plan, instant, table.storage.uri)
     try:
-        return groups_of(plan)
+        return ResizePlan(groups_of(plan), plan)
     except (CorruptTableError, ValueError, KeyError) as error:
         raise CorruptTableError(f"the plan of {instant.action} {instant.requested} of table {table.storage.uri}: {error}") from None
 

@@ -1,37 +1,25 @@
-"""Puts a resizing on the timeline, as requested. The caller holds the table's lock and has rolled back what failed writers left.
+"""Plans a resizing of a table. The caller holds the table's lock and has rolled back what failed writers left.
 
 Rules: `ClusteringPlanActionExecutor`. One resizing a partition at a time; buckets that a pending compaction holds are left out.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from pyhudi.codec.actions.plan_codec import encode_clustering_plan
 from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.index.consistent_hashing import Ring, has_rings, load_ring
 from pyhudi.metadata_table.read.metadata_view import open_view
 from pyhudi.service.clustering.clustering_settings import ClusteringSettings
+from pyhudi.service.clustering.pending_clustering_plans import ResizePlan, groups_of
 from pyhudi.service.clustering.resize_plan import Resizing, clustering_plan, resizings
 from pyhudi.service.compaction.pending_compactions import busy_groups
-from pyhudi.spec.actions.clustering import ClusteringPlan
 from pyhudi.spec.files.file_group import FileGroupId
-from pyhudi.spec.instant import Action, Instant
 from pyhudi.timeline.pending_clustering import pending_clustering
 from pyhudi.txn.locked_table import LockedTable
 
 
-@dataclass(frozen=True, slots=True)
-class Schedule:
-    """What would be resized now, and the plan that says so."""
-
-    resizings: tuple[Resizing, ...]
-    plan: ClusteringPlan
-
-
-def build_plan(table: LockedTable, settings: ClusteringSettings) -> Schedule:
-    """Return what would be put on the timeline now; it may resize nothing.
+def plan_resizing(table: LockedTable, settings: ClusteringSettings) -> ResizePlan | None:
+    """Return what would be put on the timeline now; None when there is nothing to resize.
 
     Raises:
         UnsupportedError: the table has no hash rings.
@@ -48,16 +36,10 @@ def build_plan(table: LockedTable, settings: ClusteringSettings) -> Schedule:
             free = [file_slice for file_slice in slices if file_slice.group not in busy]
             candidates += resizings(_ring(view, path, [file_slice.group for file_slice in slices]), free, settings, table.ids.file_prefix)
     retained = tuple(candidates[: settings.most_groups])
-    return Schedule(retained, clustering_plan(retained, paths, settings, table.storage.uri))
-
-
-def schedule(table: LockedTable, settings: ClusteringSettings) -> Instant | None:
-    """Request a resizing and return its instant; None when there is nothing to do. Errors as in `build_plan`."""
-    plan = build_plan(table, settings)
-    if not plan.resizings:
+    if not retained:
         return None
-    action = Action.REPLACE_COMMIT if table.config.layout == 1 else Action.CLUSTERING
-    return table.writer.request(action, table.times.next(), encode_clustering_plan(plan.plan, sync=table.ids.sync_marker()))
+    content = clustering_plan(retained, paths, settings, table.storage.uri)
+    return ResizePlan(groups_of(content), content)
 
 
 def check_has_rings(view: FileSystemView) -> None:

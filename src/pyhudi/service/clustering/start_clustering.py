@@ -13,7 +13,7 @@ from pyhudi.kernels.merge.slice_delta import SliceTask
 from pyhudi.kernels.tasks.resize_task import ResizeTask
 from pyhudi.read.snapshot.read_schema import table_schema
 from pyhudi.service.clustering.clustering_rollback import rollback_run
-from pyhudi.service.clustering.pending_clustering_plans import BucketGroup, bucket_groups
+from pyhudi.service.clustering.pending_clustering_plans import BucketGroup
 from pyhudi.service.clustering.revalidate_groups import PlannedBuckets, planned_buckets
 from pyhudi.spec.files.file_group import FileSlice
 from pyhudi.spec.instant import Instant
@@ -33,23 +33,25 @@ class StartedResizing:
     tasks: tuple[ResizeTask, ...]
 
 
-def start(table: LockedTable, instant: Instant, hash_fields: Sequence[str] | None, merge_bytes: int) -> StartedResizing:
+def start(
+    table: LockedTable, instant: Instant, groups: tuple[BucketGroup, ...], hash_fields: Sequence[str] | None, merge_bytes: int
+) -> StartedResizing:
     """Roll back what an earlier run left, hold the plan against the table, and put the resizing inflight.
 
     Args:
         table: the table.
         instant: the pending clustering.
+        groups: those of its plan.
         hash_fields: the record key fields that are hashed; all when None.
         merge_bytes: how many bytes of a slice's logs a task holds at once.
 
     Raises:
-        UnsupportedError: the plan is no resizing, or the table has virtual keys.
+        UnsupportedError: the table has virtual keys.
         ConflictError: the earlier run is alive, or a bucket was changed since.
         OptionError: a hash field is no field of the record key.
         CorruptTableError: the plan is damaged, or does not fit the rings.
     """
     fields = _hashed(table.config, hash_fields)
-    groups = bucket_groups(table, instant)
     requested = rollback_run(table, instant, groups)
     planned = planned_buckets(table, instant, groups)
     stored = table_schema(table.storage, table.config, table.timeline)

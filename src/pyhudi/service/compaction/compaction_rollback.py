@@ -1,7 +1,6 @@
 """Rolls back what a compaction wrote that did not come to its end. The caller holds the lock of compactions and that of the table.
 
 Rules: `BaseHoodieTableServiceClient.rollbackInflightCompaction`. The plan stays requested, to be run again; `cancel` removes it as well.
-Every step may be repeated, the state files go last.
 """
 
 from __future__ import annotations
@@ -9,18 +8,14 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from pyhudi.errors import UnsupportedError
-from pyhudi.fsview.pending_plans import read_plan
 from pyhudi.kernels.log_file.rollback_blocks import instants_in
 from pyhudi.read.snapshot.identity_check import check_identity
-from pyhudi.service.rollback.heartbeat import check_writer_is_dead, heartbeat_path
+from pyhudi.service.rollback.rollback_service_run import delete_run, is_untouched
 from pyhudi.spec.actions.compaction import CompactionPlan
 from pyhudi.spec.files.file_names import LogFileName, parse_base_file_name, parse_log_file_name
 from pyhudi.spec.instant import Action, Instant, State
-from pyhudi.storage.temporary_files import remove_left_overs
-from pyhudi.timeline.instant_details import instant_path
 from pyhudi.txn.locked_table import LockedTable
-from pyhudi.txn.markers import delete_markers, marked_appends, marked_files
-from pyhudi.txn.metadata_updates import find_metadata_table
+from pyhudi.txn.markers import marked_appends, marked_files
 
 
 def rollback_run(table: LockedTable, instant: Instant, plan: CompactionPlan) -> Instant:
@@ -29,34 +24,22 @@ def rollback_run(table: LockedTable, instant: Instant, plan: CompactionPlan) -> 
     Raises:
         ConflictError: the run is alive: it is one of Apache Hudi, whose heartbeat is fresh.
     """
-    requested = Instant(instant.requested, instant.action, State.REQUESTED)
-    if instant.state is State.REQUESTED and marked_files(table.storage, instant.requested) is None:
-        return requested
-    check_writer_is_dead(table, instant)
-    find_metadata_table(table)  # rolls back what the run told it, while the instant still says that it is pending
-    for path in written_files(table, instant, plan):
-        table.storage.delete(path)
-    partitions = {operation.group.partition_path for operation in plan.operations or ()}
-    remove_left_overs(table.storage, sorted(partitions))
-    delete_markers(table.storage, instant.requested)
-    table.storage.delete(heartbeat_path(instant.requested))
-    table.storage.delete(instant_path(table.config, Instant(instant.requested, instant.action, State.INFLIGHT)))
-    return requested
+    if is_untouched(table, instant):
+        return Instant(instant.requested, instant.action, State.REQUESTED)
+    partitions = sorted({operation.group.partition_path for operation in plan.operations or ()})
+    return delete_run(table, instant, partitions, written_files(table, instant, plan))
 
 
-def cancel(table: LockedTable, instant: Instant) -> tuple[str, ...]:
-    """Take a pending compaction or log compaction off the timeline, and return the paths of the files that it had written.
+def cancel(table: LockedTable, instant: Instant, plan: CompactionPlan) -> None:
+    """Take a pending compaction or log compaction off the timeline with what its runs wrote.
 
     Raises:
         UnsupportedError: log files stand on top of it whose names hold its time (table version 6); run it instead.
     """
     check_identity(table.storage, table.config, table.timeline)
-    plan = read_plan(table.storage, table.config, instant)
     if table.config.layout == 1:
         _check_no_logs_on_top(table, instant, plan)
-    files = written_files(table, instant, plan)
     table.writer.remove(rollback_run(table, instant, plan))
-    return files
 
 
 def written_files(table: LockedTable, instant: Instant, plan: CompactionPlan) -> tuple[str, ...]:
@@ -105,6 +88,6 @@ def _check_no_logs_on_top(table: LockedTable, instant: Instant, plan: Compaction
             name = parse_log_file_name(status.name)
             if name is not None and name.file_id == group.file_id and name.instant == instant.requested:
                 raise UnsupportedError(
-                    f"{instant.action} {instant.requested} of table {table.storage.uri} cannot be taken back: '{status.path}' was written "
+                    f"{instant.action} {instant.requested} of table {table.storage.uri} cannot be rolled back: '{status.path}' was written "
                     "on top of it. Run it: table.services.compact(...)."
                 )

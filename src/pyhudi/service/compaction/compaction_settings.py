@@ -7,16 +7,8 @@ from dataclasses import dataclass
 from datetime import date
 
 from pyhudi.service.compaction.compaction_strategies import Strategy, StrategyLimits, strategies_of
+from pyhudi.service.run_mode import RunMode
 from pyhudi.spec.options import Options
-
-
-class RunMode(enum.Enum):
-    """What a write does about compaction once it is committed."""
-
-    OFF = "nothing"
-    SCHEDULE = "plan what is due"
-    INLINE = "plan what is due and run it"
-    BACKGROUND = "plan what is due and run it in a thread"
 
 
 class Trigger(enum.StrEnum):

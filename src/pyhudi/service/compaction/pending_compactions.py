@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pyhudi.errors import UsageError
 from pyhudi.fsview.pending_plans import read_plan
 from pyhudi.spec.actions.compaction import CompactionOperation
 from pyhudi.spec.files.file_group import FileGroupId
@@ -22,20 +21,6 @@ COMPACTIONS = (Action.COMPACTION, Action.LOG_COMPACTION)
 def pending_compactions(timeline: Timeline, *actions: Action) -> tuple[Instant, ...]:
     """Return the pending instants of these actions, compaction and log compaction by default, the oldest first."""
     return tuple(one for one in timeline.pending() if one.action in (actions or COMPACTIONS))
-
-
-def find_pending(timeline: Timeline, requested: str, uri: str) -> Instant:
-    """Return the pending compaction or log compaction of a requested time.
-
-    Raises:
-        UsageError: there is none, or it is completed.
-    """
-    for instant in timeline.find(requested):
-        if instant.action in COMPACTIONS:
-            return instant
-        if instant.is_completed and instant.action in (Action.COMMIT, Action.DELTA_COMMIT):
-            raise UsageError(f"{instant.action} {requested} of table {uri} is completed; there is no compaction to run.")
-    raise UsageError(f"there is no pending compaction {requested} of table {uri}; look at table.history().")
 
 
 def busy_groups(table: LockedTable) -> frozenset[FileGroupId]:

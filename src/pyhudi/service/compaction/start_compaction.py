@@ -61,7 +61,8 @@ def start(table: LockedTable, instant: Instant, plan: CompactionPlan, merge_byte
     stored = table_schema(table.storage, table.config, table.timeline)
     context = record_context(TableSchema(stored.columns, stored.avro_json), table.config)
     tasks = tuple(_task(table, instant, file_slice, number, merge_bytes) for number, file_slice in enumerate(planned.slices))
-    return StartedCompaction(table.writer.start(requested), plan, context, tasks, planned.declined, concurrent_instants(table, instant))
+    concurrent = concurrent_instants(table, instant)
+    return StartedCompaction(table.writer.start(requested), plan, context, tasks, planned.declined, concurrent)
 
 
 def run_task(storage: Storage, context: RecordContext, settings: WriterSettings, task: Task) -> list[TaskResult]:

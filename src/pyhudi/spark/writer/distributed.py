@@ -24,6 +24,7 @@ from pyhudi.keygen.choose_generator import key_generator
 from pyhudi.metadata_table.format.column_types import check_named
 from pyhudi.schema.internal.schema_history import history_of
 from pyhudi.schema.meta_columns import is_meta_column, without_meta_columns
+from pyhudi.service.inline_services import InlineServices
 from pyhudi.service.rollback import roll_back_failed_writes
 from pyhudi.spark.input.small_input import estimated_rows
 from pyhudi.spark.jvm.error_translation import translate_pickling_errors
@@ -34,9 +35,6 @@ from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.options import resolve
 from pyhudi.spec.table.key_generator import KeyGeneratorType
 from pyhudi.spec.visibility import Visibility
-from pyhudi.table.archive_table import archive_after
-from pyhudi.table.cluster_table import cluster_after, cluster_before
-from pyhudi.table.compact_table import compact_after
 from pyhudi.table.open_table import OpenTable
 from pyhudi.table.write_table import commit, create_layout_files, state_before
 from pyhudi.txn.transaction import Transaction, begin
@@ -114,7 +112,8 @@ def write_distributed(table: OpenTable, request: DistributedRequest, options: Ma
         raise UnsupportedError(f"this write cannot be done by Spark tasks: {unserved}; leave pyhudi.engine at auto.")
     resolved = resolve(options)
     write_config = choose(resolved, table.config, request.operation)
-    cluster_before(table.storage, table.config, table.clock, table.ids, resolved)
+    services = InlineServices(table.storage, table.clock, table.ids, resolved)
+    services.before_write(table.config)
     with begin(
         table.storage,
         request.operation,
@@ -144,9 +143,7 @@ def write_distributed(table: OpenTable, request: DistributedRequest, options: Ma
             plan, results, late = _write_grouped(txn, request, write_config, schema, lookup, latest, reason)
         nothing = plan.changes_nothing and not results
         committed = None if nothing else commit(txn, plan, results, schema, new_in_logs=layout is not None)
-    archive_after(txn, committed, resolved)
-    compact_after(txn, committed, resolved)
-    cluster_after(txn, committed, resolved)
+    services.after_commit(txn.table, committed)
     added = added_columns(stored.columns, schema.columns)
     return write_result(committed, plan, count_results(results, late), write_config.tagging, time.perf_counter() - started, added)
 

@@ -11,8 +11,8 @@ from typing import Final, cast
 
 from pyhudi.errors import UnsupportedError, UsageError
 from pyhudi.service.clustering.clustering_result import ClusteringResult
+from pyhudi.service.table_service import Mode
 from pyhudi.sql.call.procedure import Call, Column, Parameter, Procedure, Row
-from pyhudi.table.compact_table import Mode
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.timeline.pending_clustering import clustering_plan

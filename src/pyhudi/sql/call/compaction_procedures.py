@@ -11,10 +11,10 @@ from typing import Final, cast
 
 from pyhudi.errors import UsageError
 from pyhudi.service.compaction.compaction_result import CompactionResult
+from pyhudi.service.table_service import Mode
 from pyhudi.spec.actions.compaction import CompactionPlan
 from pyhudi.spec.instant import Action, Instant
 from pyhudi.sql.call.procedure import REQUIRED, Call, Column, Parameter, Procedure, Row
-from pyhudi.table.compact_table import Mode
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.timeline.instant_details import read_action, read_commit
 from pyhudi.timeline.load_timeline import load_timeline

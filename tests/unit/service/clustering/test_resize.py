@@ -15,8 +15,8 @@ from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.index.bucket_resizing import Node, Tag
 from pyhudi.index.consistent_hashing import Ring, load_ring, render_ring, ring_file
 from pyhudi.kernels.arrays.bucket_hash import ring_hashes, ring_indices
-from pyhudi.service.clustering import clustering_settings
 from pyhudi.service.clustering import resize_plan as plan
+from pyhudi.service.clustering.clustering_settings import clustering_settings
 from pyhudi.service.clustering.resize_plan import Resizing, clustering_plan
 from pyhudi.spec.actions.clustering import ClusteringPlan, ClusteringSlice, Strategy
 from pyhudi.spec.files.file_group import FileSlice
@@ -254,7 +254,7 @@ def test_a_plan_that_leads_elsewhere_is_damaged(changed: Mapping[str, object], m
         return dataclasses.replace(original(file_slice, uri), **changed)
 
     monkeypatch.setattr(plan, "_slice", forged)
-    monkeypatch.setattr("pyhudi.service.clustering.run_modes.bucket_groups", lambda *_: ())
+    monkeypatch.setattr("pyhudi.service.clustering.schedule_clustering.groups_of", lambda *_: ())
     table.services.cluster(options=SPLIT, mode="schedule")
     monkeypatch.undo()
     with pytest.raises(CorruptTableError):

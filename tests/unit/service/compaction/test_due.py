@@ -6,8 +6,9 @@ from datetime import date
 
 import pytest
 
-from pyhudi.service.compaction.compaction_settings import CompactionSettings, RunMode, compaction_settings
+from pyhudi.service.compaction.compaction_settings import CompactionSettings, compaction_settings
 from pyhudi.service.compaction.compaction_trigger import compaction_is_due
+from pyhudi.service.run_mode import RunMode
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.spec.options import resolve
 from pyhudi.timeline.timeline import Timeline

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
-from pyhudi.service.compaction.inline_compaction import wait_for_background
+from pyhudi.workers import wait_for_background
 
 SCHEMA = pa.schema({"id": pa.int64(), "value": pa.int64()})
 OFF = {"hoodie.compact.inline": "false"}

@@ -1,0 +1,22 @@
+"""Archival after a commit, when it is due. Rules: `BaseHoodieTableServiceClient.archive`."""
+
+from __future__ import annotations
+
+from pyhudi.metadata_table.format.metadata_settings import metadata_settings
+from pyhudi.service.archival.archival_result import ArchivalResult
+from pyhudi.service.archival.archival_settings import archival_settings
+from pyhudi.service.archival.run_archival import archive, is_due
+from pyhudi.service.inline_run import InlineRun, WrittenTable
+
+
+def archive_after_commit(table: WrittenTable) -> InlineRun | None:
+    """Return the archival that is due; where another writer holds the table's lock it is left to that one."""
+    settings, runner = archival_settings(table.options), table.runner
+    if not settings.automatic or not is_due(runner.storage, table.config, table.timeline, settings):
+        return None
+
+    def run() -> tuple[ArchivalResult]:
+        with runner.locked(0) as locked:
+            return (archive(locked, settings, metadata_settings(table.options)),)
+
+    return InlineRun(run)

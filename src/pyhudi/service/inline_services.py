@@ -1,0 +1,96 @@
+"""The table services that a write runs by itself, before it and after its commit: one list for all engines, streams and SQL.
+
+Rules: `BaseHoodieWriteClient.runTableServicesInline`, `.mayBeCleanAndArchive`; the order is theirs. To add a service, list its function
+that says what is due after a commit in `_AFTER_COMMIT`.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final, TypeVar
+
+from pyhudi.engine.engine_protocol import Engine
+from pyhudi.errors import ConflictError, HudiError
+from pyhudi.service.archival.inline_archival import archive_after_commit
+from pyhudi.service.clustering.inline_clustering import cluster_after_commit, cluster_before_write
+from pyhudi.service.compaction.inline_compaction import check_compaction_options, compact_after_commit
+from pyhudi.service.inline_run import InlineRun, WrittenTable
+from pyhudi.service.service_engine import service_runner
+from pyhudi.spec.options import Options
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.storage_protocol import Storage
+from pyhudi.timeline.clock import Clock
+from pyhudi.txn.ids import Ids
+from pyhudi.txn.locked_table import LockedTable
+from pyhudi.txn.transaction import Committed
+from pyhudi.workers import begin_background
+
+_log = logging.getLogger(__name__)
+_Answer = TypeVar("_Answer")
+
+#: What each service has to do after a commit, in this order, and how messages call it.
+_AFTER_COMMIT: Final[tuple[tuple[str, Callable[[WrittenTable], InlineRun | None]], ...]] = (
+    ("archiving", archive_after_commit),
+    ("the compaction after it", compact_after_commit),
+    ("the clustering after it", cluster_after_commit),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class InlineServices:
+    """The services of one write, by its options; `engine` None means threads of this process."""
+
+    storage: Storage
+    clock: Clock
+    ids: Ids
+    options: Options
+    engine: Engine | None = None
+
+    def before_write(self, config: TableConfig) -> None:
+        """Check the options of the services, and run what is planned and would hold up the write. The table's lock must be free.
+
+        Raises:
+            UsageError: options of a service are wrong.
+            HudiError: as of `Services.cluster`.
+        """
+        check_compaction_options(self.options, config, self.clock)
+        cluster_before_write(service_runner(self.storage, self.clock, self.ids, self.options, self.engine), self.options, config)
+
+    def after_commit(self, table: LockedTable, committed: Committed | None) -> None:
+        """Run what is due; nothing when nothing was committed. The table's lock must be free.
+
+        What goes wrong is logged, not raised: the write is committed, and a caller that heard of an error would repeat it.
+        """
+        if committed is None:
+            return
+        runner = service_runner(self.storage, self.clock, self.ids, self.options, self.engine)
+        timeline = replace(table.timeline, instants=(*table.timeline.instants, committed.instant))
+        written = WrittenTable(runner, table.config, timeline, self.options)
+        for noun, due_work in _AFTER_COMMIT:
+            self._run_due(noun, due_work, written)
+
+    def _run_due(self, noun: str, due_work: Callable[[WrittenTable], InlineRun | None], written: WrittenTable) -> None:
+        work = self._attempt(noun, lambda: due_work(written))
+        if work is None:
+            return
+        run = functools.partial(self._attempt, noun, functools.partial(self._run, work))
+        if work.in_background:
+            begin_background(run)
+        else:
+            run()
+
+    def _run(self, work: InlineRun) -> None:
+        for result in work.run():
+            _log.info("table %s: %s", self.storage.uri, result)
+
+    def _attempt(self, noun: str, action: Callable[[], _Answer]) -> _Answer | None:
+        try:
+            return action()
+        except ConflictError as error:
+            _log.info("the write to table %s is committed, %s is left to others, who are at work: %s", self.storage.uri, noun, error)
+        except (HudiError, OSError) as error:
+            _log.warning("the write to table %s is committed, %s failed and is left to the next one: %s", self.storage.uri, noun, error)
+        return None

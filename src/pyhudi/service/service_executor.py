@@ -1,0 +1,195 @@
+"""The executor of table services: schedule, run, resume, roll back, show. Inline, in a thread and in a process of its own are the same.
+
+The lock of the service is held from the first step of a run to the last, so that others see that this one is alive; the table's lock only
+to start and to complete: writers go on in between. A run that fails is rolled back at once, one that is killed by the next.
+Rules: `BaseHoodieTableServiceClient`, `HoodieCompactor`, `HoodieClusteringJob` (modes schedule, execute, scheduleAndExecute).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from pyhudi.errors import HudiError, UnknownOutcomeError, UsageError
+from pyhudi.service.rollback import roll_back_failed_writes
+from pyhudi.service.service_engine import ServiceRunner
+from pyhudi.service.table_service import MODES, Mode, Outcome, Plan, Result, TableService, Work
+from pyhudi.spec.actions.rollback import InstantInfo, RollbackPlan, RollbackRequest
+from pyhudi.txn.locked_table import exclusive_service
+
+#: A service whose plans and work only itself looks into.
+Service: TypeAlias = TableService[Any, Any, Any, Result]
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceRequest:
+    """What a caller asks of a service: everything, one pending instant, or only to see what would be done."""
+
+    instant: str | None = None
+    mode: Mode = "both"
+    dry_run: bool = False
+
+
+def serve(service: Service[Result], runner: ServiceRunner, request: ServiceRequest) -> tuple[Result, ...]:
+    """Do what a request asks for.
+
+    Raises:
+        UsageError: the mode is none, or an instant is named for a plan that is still to be made.
+        ConflictError: another process runs the service on the table.
+    """
+    instant, mode = request.instant, request.mode
+    if mode not in MODES:
+        raise UsageError(f"mode is '{mode}'; it can be {', '.join(MODES)}")
+    if instant is not None and mode == "schedule":
+        raise UsageError(f"a {service.name} that is planned now gets its own time: leave out instant={instant}, or execute it")
+    if request.dry_run:
+        if mode == "execute" or instant is not None:
+            return show_pending(service, runner, instant)
+        return (*(show_pending(service, runner) if mode == "both" else ()), *show_schedule(service, runner))
+    if instant is not None:
+        return run_one(service, runner, instant)
+    if mode == "schedule":
+        return schedule_one(service, runner)
+    return run_pending(service, runner) if mode == "execute" else schedule_and_run(service, runner)
+
+
+def schedule_one(service: Service[Result], runner: ServiceRunner) -> tuple[Result, ...]:
+    """Roll back what failed writers left, and put one plan on the timeline; no result when there is nothing to do.
+
+    Raises:
+        UsageError: the table is none that the service serves.
+        LockTimeoutError: a writer held the table for too long.
+    """
+    with runner.locked() as locked:
+        table = roll_back_failed_writes(locked)
+        plan = service.plan(table)
+        return () if plan is None else (service.planned_result(plan, service.request(table, plan)),)
+
+
+def run_pending(service: Service[Result], runner: ServiceRunner) -> tuple[Result, ...]:
+    """Run the pending plans of a service, the oldest first.
+
+    Raises:
+        ConflictError: another process runs the service on the table.
+    """
+    with exclusive(service, runner):
+        return _run_pending(runner, service)
+
+
+def run_one(service: Service[Result], runner: ServiceRunner, requested: str) -> tuple[Result, ...]:
+    """Run the pending plan of a requested time.
+
+    Raises:
+        UsageError: no such plan is pending.
+        ConflictError: another process runs the service on the table.
+    """
+    with exclusive(service, runner):
+        return (_run(service, runner, requested),)
+
+
+def schedule_and_run(service: Service[Result], runner: ServiceRunner) -> tuple[Result, ...]:
+    """Run what is pending, then plan what is left and run that; errors as of `schedule_one` and `run_pending`."""
+    with exclusive(service, runner):
+        earlier = _run_pending(runner, *service.earlier_services())
+        new = [one.instant for one in schedule_one(service, runner) if one.instant]
+        return (*earlier, *(_run(service, runner, instant, keep_plan=service.keeps_failed_plan) for instant in new))
+
+
+def show_schedule(service: Service[Result], runner: ServiceRunner) -> tuple[Result, ...]:
+    """Return what would be planned now; nothing is written."""
+    with runner.locked() as table:
+        plan = service.plan(table)
+        return () if plan is None else (service.planned_result(plan, None),)
+
+
+def show_pending(service: Service[Result], runner: ServiceRunner, requested: str | None = None) -> tuple[Result, ...]:
+    """Return the pending plans of a service, or the one of a requested time; nothing is written."""
+    with runner.locked() as table:
+        pending = service.pending(table.storage, table.config, table.timeline)
+        if requested is not None:
+            pending = (service.find(table, requested),)
+        return tuple(service.planned_result(service.load_plan(table, one), one) for one in pending)
+
+
+def cancel(service: Service[Result], runner: ServiceRunner, requested: str, *, dry_run: bool = False) -> RollbackPlan:
+    """Take a pending plan off the timeline with what its runs left, and return that in the form of a rollback plan.
+
+    Raises:
+        ConflictError: another process is running it.
+        UnsupportedError: others have written on top of it.
+    """
+    with exclusive(service, runner), runner.locked() as table:
+        instant = service.find(table, requested)
+        plan = service.load_plan(table, instant)
+        paths = service.written_files(table, instant, plan)
+        if not dry_run:
+            service.cancel(table, instant, plan)
+    requests = tuple(RollbackRequest(path.rpartition("/")[0], None, requested, (path,)) for path in paths)
+    return RollbackPlan(InstantInfo(requested, instant.action.value), requests)
+
+
+@contextlib.contextmanager
+def exclusive(service: Service[Any], runner: ServiceRunner) -> Iterator[None]:
+    """Hold the lock of a service, if it has one.
+
+    Raises:
+        ConflictError: another process or thread runs the service on the table.
+    """
+    if service.lock is None:
+        yield
+        return
+    with exclusive_service(runner.storage, service.lock.name, service.lock.doing):
+        yield
+
+
+def _run_pending(runner: ServiceRunner, *services: Service[Result]) -> tuple[Result, ...]:
+    with runner.locked() as table:
+        times = [(one.requested, service) for service in services for one in service.pending(table.storage, table.config, table.timeline)]
+    return tuple(_run(service, runner, requested) for requested, service in sorted(times, key=lambda pair: pair[0]))
+
+
+def _run(service: TableService[Plan, Work, Outcome, Result], runner: ServiceRunner, requested: str, *, keep_plan: bool = True) -> Result:
+    """Run the pending plan of a requested time. The caller holds the lock of the service.
+
+    Raises:
+        UsageError: no such plan is pending.
+        ConflictError: somebody else runs it, or changed what it was planned for; nothing of this run is visible.
+        CorruptTableError: a file of the plan is missing or damaged.
+        UnknownOutcomeError: the storage failed in the last step without saying whether the action is visible.
+    """
+    began = time.perf_counter()
+    is_started = False
+    try:
+        with runner.locked() as table:
+            instant = service.find(table, requested)
+            work = service.start(table, instant, service.load_plan(table, instant), runner)
+        is_started = True
+        outcome = service.run_tasks(runner, work)
+        with runner.locked() as table:
+            result = service.complete(table, work, outcome, runner.engine.name)
+    except UnknownOutcomeError:
+        raise
+    except BaseException as error:
+        if is_started or not keep_plan:
+            _rollback_after_failure(service, runner, requested, error, keep_plan=keep_plan)
+        raise
+    return dataclasses.replace(result, seconds=time.perf_counter() - began)
+
+
+def _rollback_after_failure(service: Service[Any], runner: ServiceRunner, requested: str, error: BaseException, *, keep_plan: bool) -> None:
+    """Roll back the failed run; when that fails too it stays inflight, unseen, until the next run comes."""
+    try:
+        with runner.locked() as table:
+            # What is completed by now, by this run or by somebody else, is not pending: its files stay.
+            instant = service.find(table, requested)
+            plan = service.load_plan(table, instant)
+            if keep_plan:
+                service.rollback_run(table, instant, plan)
+            else:
+                service.cancel(table, instant, plan)
+    except (HudiError, OSError) as failure:
+        error.add_note(f"What the {service.name} wrote is not visible; rolling it back failed and is left to its next run: {failure}")
