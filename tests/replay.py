@@ -20,7 +20,7 @@ from pyhudi.codec.log.log_file import scan_blocks
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.keys.keyed_base import iter_keyed_base
 from pyhudi.kernels.log_file.log_rows import read_log_rows
-from pyhudi.merge.apply_rule import ABSENT, RecordVersion, applied
+from pyhudi.merge.apply_rule import ABSENT, RecordVersion, apply_incoming
 from pyhudi.read.snapshot.query_type import SnapshotQuery
 from pyhudi.read.snapshot.snapshot import open_snapshot
 from pyhudi.schema.meta_columns import RECORD_KEY
@@ -90,7 +90,7 @@ class Group:
         for log in sorted(logs, key=lambda one: one.requested):
             for key, version in log.appended:
                 stored = result.get(key) or [None]
-                merged = [applied(one, version, self.context.merge_mode, self.context.gaps, self.context.merger) for one in stored]
+                merged = [apply_incoming(one, version, self.context.merge_mode, self.context.gaps, self.context.merger) for one in stored]
                 # A record that comes after its deletion is one new row.
                 result[key] = merged[:1] if all(one is None or one.deletes for one in stored) else merged
         return result

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import fastavro
 import pyarrow as pa
 
-from pyhudi.codec.avro.avro_record import parsed_schema
+from pyhudi.codec.avro.avro_record import parse_avro_schema
 from pyhudi.metadata_table.format.metadata_partitions import COLUMN_STATS, PARTITION_STATS
 from pyhudi.spec.files.file_names import parse_log_file_name
 from tests.interop.rows import every_type
@@ -64,7 +64,7 @@ def recorded_bounds(version: int) -> Bounds:
 def _stats(table: Any, name: str) -> list[dict[str, Any]]:
     return [
         fastavro.schemaless_reader(
-            io.BytesIO(value), parsed_schema(cells.schema), None, return_record_name=True, return_record_name_override=True
+            io.BytesIO(value), parse_avro_schema(cells.schema), None, return_record_name=True, return_record_name_override=True
         )["ColumnStatsMetadata"]
         for cells in table.partition(name).scan_cells([""])
         for _, value in cells.part.cells()

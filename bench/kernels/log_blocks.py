@@ -17,7 +17,7 @@ from collections.abc import Callable
 import fastavro
 import pyarrow as pa
 
-from pyhudi.codec.avro.avro_record import parsed_schema
+from pyhudi.codec.avro.avro_record import parse_avro_schema
 from pyhudi.codec.log.log_content import avro_records, encode_avro_content
 from pyhudi.kernels.arrays.avro_rows import decode, encode
 from pyhudi.schema.avro_arrow import arrow_to_avro, with_meta_fields
@@ -62,7 +62,7 @@ def rows(count: int) -> pa.Table:
 
 def one_by_one(content: bytes, avro: str) -> list[object]:
     """Decode the records as fastavro does."""
-    schema = parsed_schema(avro)
+    schema = parse_avro_schema(avro)
     return [fastavro.schemaless_reader(io.BytesIO(record), schema, None) for record in avro_records(content)]
 
 

@@ -56,8 +56,8 @@ def make(path: Path, files: int) -> Storage:
     schema = pa.schema({"id": pa.int64(), "part": pa.string(), "v": pa.int64()})
     table = HudiTable.create(path, schema, name="t", keys=["id"], partition_by=["part"])
     instant = table.insert([{"id": 0, "part": "p00", "v": -1}]).instant
-    own = open_writer_table(table.storage, TimeAndIds(SystemClock(), "UTC", SystemIds().sync_marker))
-    if own is None:
+    mdt = open_writer_table(table.storage, TimeAndIds(SystemClock(), "UTC", SystemIds().sync_marker))
+    if mdt is None:
         raise RuntimeError("the table has no metadata table")
     listed: dict[str, dict[str, FileEntry]] = {f"p{number:02}": {} for number in range(_PARTITIONS)}
     stats: dict[str, MetadataRecord] = {}
@@ -69,8 +69,8 @@ def make(path: Path, files: int) -> Storage:
         stats[keys.column_stats_key("v", partition, name)] = ColumnStats(RecordType.COLUMN_STATS, name, "v", *bounds, _ROWS, 0, 1, 1)
     lists: dict[str, MetadataRecord] = {name: FileList(RecordType.FILES, found) for name, found in listed.items()}
     lists[keys.ALL_PARTITIONS] = FileList(RecordType.ALL_PARTITIONS, {name: FileEntry(0) for name in listed})
-    write_changes(own, own.next_time(), {"files": Changes(lists), "column_stats": Changes(stats)})
-    compact_if_due(own.reloaded(), max_delta_commits=1)
+    write_changes(mdt, mdt.next_time(), {"files": Changes(lists), "column_stats": Changes(stats)})
+    compact_if_due(mdt.reload(), max_delta_commits=1)
     return table.storage
 
 

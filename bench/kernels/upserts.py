@@ -111,10 +111,10 @@ def _processor_seconds() -> float:
 
 def largest_python_process() -> int:
     """Return the most bytes that a worker of Spark, or without one this process (the table to load included), has held at once."""
-    own = _own_processes()
-    programs = {process: Path(f"/proc/{process}/cmdline").read_bytes().partition(b"\0")[0] for process in own[1:]}
+    mdt = _own_processes()
+    programs = {process: Path(f"/proc/{process}/cmdline").read_bytes().partition(b"\0")[0] for process in mdt[1:]}
     workers = [process for process, program in programs.items() if b"python" in program.rpartition(b"/")[2]]
-    return max(_most_bytes(process) for process in workers or own[:1])
+    return max(_most_bytes(process) for process in workers or mdt[:1])
 
 
 def _most_bytes(process: int) -> int:

@@ -56,7 +56,7 @@ class Workers:
                     self._threads.add(thread)
                     self._free += 1
         except RuntimeError:  # the limit of threads or of memory for them is reached
-            return times - sum(claim.claimed() for claim in claims)
+            return times - sum(claim.claim_worker() for claim in claims)
         return times
 
     def begin(self, function: Callable[[], Result]) -> Callable[[], Result]:
@@ -101,12 +101,12 @@ class _Claim:
         self._work = work
         self._unclaimed = threading.Lock()
 
-    def claimed(self) -> bool:
+    def claim_worker(self) -> bool:
         """Claim the work; False when somebody else has."""
         return self._unclaimed.acquire(blocking=False)
 
     def __call__(self) -> None:
-        if self.claimed():
+        if self.claim_worker():
             self._work()
 
 

@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from pyhudi import HudiTable
-from pyhudi.spark.scan.explain_hook import explained_scans
+from pyhudi.spark.scan.explain_hook import explain_scans
 
 pytestmark = pytest.mark.spark
 
@@ -82,23 +82,23 @@ CONDITIONS = [
 @pytest.mark.parametrize("condition", CONDITIONS)
 def test_a_filter_opens_fewer_files_and_finds_the_same_rows(spark: SparkSession, table: HudiTable, condition: str) -> None:
     frame = load(spark, table).where(condition)
-    assert "ruled out" in explained_scans(frame)[0]
+    assert "ruled out" in explain_scans(frame)[0]
     whole = load(spark, table, **{"hoodie.enable.data.skipping": "false"}).where(condition)
-    assert "ruled out" not in explained_scans(whole)[0]
+    assert "ruled out" not in explain_scans(whole)[0]
     assert sorted(frame.select("id", "fare").collect()) == sorted(whole.select("id", "fare").collect())
 
 
 @pytest.mark.parametrize("condition", ["spot.x IS NULL", "id % 2 = 0", "id = fare", "lower(name) = 'n001'", "fare = 'NaN'"])
 def test_what_statistics_do_not_tell_is_read(spark: SparkSession, table: HudiTable, condition: str) -> None:
     frame = load(spark, table).where(condition)
-    assert "ruled out" not in explained_scans(frame)[0]
+    assert "ruled out" not in explain_scans(frame)[0]
     expected = load(spark, table, **{"hoodie.enable.data.skipping": "false"}).where(condition)
     assert frame.count() == expected.count()
 
 
 def test_partition_filters_leave_fewer_slices_to_ask_about(spark: SparkSession, table: HudiTable) -> None:
     frame = load(spark, table).where("city = 'lima' AND id = 101")
-    assert "3 by partition path" in explained_scans(frame)[0]
+    assert "3 by partition path" in explain_scans(frame)[0]
     assert frame.count() == 1
 
 
@@ -112,9 +112,9 @@ def test_explain_shows_the_files(spark: SparkSession, table: HudiTable, capsys: 
 def test_a_session_setting_switches_skipping_off_for_tables_of_the_catalog(spark: SparkSession, table: HudiTable) -> None:
     spark.sql(f"CREATE TABLE skipped USING hudi LOCATION '{table.storage.uri}'")
     try:
-        assert "ruled out" in explained_scans(spark.sql("SELECT * FROM skipped WHERE id = 101"))[0]
+        assert "ruled out" in explain_scans(spark.sql("SELECT * FROM skipped WHERE id = 101"))[0]
         spark.sql("SET hoodie.enable.data.skipping = false")
-        assert "ruled out" not in explained_scans(spark.sql("SELECT * FROM skipped WHERE id = 101"))[0]
+        assert "ruled out" not in explain_scans(spark.sql("SELECT * FROM skipped WHERE id = 101"))[0]
     finally:
         spark.sql("RESET hoodie.enable.data.skipping")
         spark.sql("DROP TABLE skipped")
@@ -143,21 +143,21 @@ def indexed(tmp_path_factory: pytest.TempPathFactory) -> HudiTable:
 )
 def test_indexes_of_functions_serve_tests_of_them(spark: SparkSession, indexed: HudiTable, condition: str, index: str) -> None:
     frame = load(spark, indexed).where(condition)
-    assert f"by {index}" in explained_scans(frame)[0]
+    assert f"by {index}" in explain_scans(frame)[0]
     whole = load(spark, indexed, **{"hoodie.enable.data.skipping": "false"}).where(condition)
     assert sorted(frame.select("id").collect()) == sorted(whole.select("id").collect()) != []
 
 
 @pytest.mark.parametrize("condition", ["lower(name) = 'n101'", "date_format(at, 'yyyy-MM') = '2024-01'", "substring(name, 2, 3) = '101'"])
 def test_other_functions_and_arguments_are_not_served_by_an_index(spark: SparkSession, indexed: HudiTable, condition: str) -> None:
-    assert "ruled out" not in explained_scans(load(spark, indexed).where(condition))[0]
+    assert "ruled out" not in explain_scans(load(spark, indexed).where(condition))[0]
 
 
 def test_an_index_of_another_time_zone_is_not_asked(spark: SparkSession, indexed: HudiTable) -> None:
     condition = "date_format(at, 'yyyy-MM-dd') = '2024-01-03'"
     spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
     try:
-        assert "ruled out" not in explained_scans(load(spark, indexed).where(condition))[0]
+        assert "ruled out" not in explain_scans(load(spark, indexed).where(condition))[0]
     finally:
         spark.conf.set("spark.sql.session.timeZone", "UTC")
 
@@ -168,6 +168,6 @@ def test_buckets_of_other_keys_are_left_out_without_a_metadata_table(spark: Spar
     made.upsert(pa.concat_tables([rows(group) for group in range(GROUPS)]), options=options)
     found = load(spark, made).where("id IN (301, 501)")
     assert sorted(row.id for row in found.collect()) == [301, 501]
-    (line,) = explained_scans(found)
+    (line,) = explain_scans(found)
     assert "1 of 4 file slices" in line or "2 of 4 file slices" in line
     assert "by bucket index" in line

@@ -115,7 +115,7 @@ class BloomFilter:
             CorruptTableError: the text is no filter of this kind.
         """
         stored = _layout(text, kind, max_entries)
-        data = _decoded(text)
+        data = _decode(text)
         at, size = len(data) - stored.count * stored.row_size, stored.row_size
         rows = [bytearray(data[start + _HEADER.size : start + size]) for start in range(at, len(data), size)]
         return cls(stored.bits, stored.hashes, rows, stored.row_entries, max_entries, stored.last_row_entries)
@@ -211,10 +211,10 @@ def _layout(text: str, kind: BloomType, max_entries: int) -> StoredFilter:
 def _part(text: str, start: int, length: int) -> bytes:
     """Return some of the bytes that stand in base64."""
     first, last = start // 3, -(-(start + length) // 3)
-    return _decoded(text[4 * first : 4 * last])[start - 3 * first :][:length]
+    return _decode(text[4 * first : 4 * last])[start - 3 * first :][:length]
 
 
-def _decoded(text: str) -> bytes:
+def _decode(text: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError) as error:

@@ -122,10 +122,10 @@ def _read_csv(text: bytes) -> pa.Table:
         io.BytesIO(text),
         convert_options=csv.ConvertOptions(null_values=["", "NA"], strings_can_be_null=True),
     )
-    return flights.cast(pa.schema([_landed(field) for field in flights.schema]))
+    return flights.cast(pa.schema([_list_landed(field) for field in flights.schema]))
 
 
-def _landed(field: pa.Field) -> pa.Field:
+def _list_landed(field: pa.Field) -> pa.Field:
     """Say how a column lands: whole numbers as INT, times in UTC microseconds."""
     if pa.types.is_integer(field.type) or pa.types.is_floating(field.type):
         return field.with_type(pa.int32())

@@ -25,7 +25,7 @@ ADA = "person = 'ada'"
 
 def show(folder: Path) -> None:
     """Delete a person's rows, and tell where they still stand."""
-    table = made(folder / "orders")
+    table = make_folder(folder / "orders")
     table.bulk_insert([order(1, "ada", "oslo", 10), order(2, "bob", "oslo", 20), order(3, "ada", "lima", 30), order(4, "eve", "lima", 40)])
     before = table.history().column("completed")[-1].as_py()
     print(f"rows deleted: {table.delete(where=ADA).deleted}")
@@ -33,7 +33,7 @@ def show(folder: Path) -> None:
     print(f"rows of the person, read as of before the delete: {table.count(filter=ADA, as_of=before)}")
     print(f"files that hold the person: {len(files_with(folder / 'orders', 'ada'))}")
 
-    copy = made(folder / "orders_copy")
+    copy = make_folder(folder / "orders_copy")
     copy.bulk_insert(table)
     shutil.rmtree(folder / "orders")
     (folder / "orders_copy").rename(folder / "orders")
@@ -41,7 +41,7 @@ def show(folder: Path) -> None:
     print(f"a new table of the rows that are left: {table.count()} rows, {len(files_with(folder / 'orders', 'ada'))} files with the person")
 
 
-def made(path: Path) -> HudiTable:
+def make_folder(path: Path) -> HudiTable:
     """Return a new table of orders."""
     return HudiTable.create(path, COLUMNS, name="orders", keys=["id"], partition_by=["city"])
 

@@ -80,7 +80,7 @@ class FileSystemView:
     def groups(self, partition_path: str) -> tuple[FileGroup, ...]:
         """Return the file groups of a partition with their committed slices; empty when there is no such partition."""
         if partition_path not in self._groups:
-            files = self._committed(partition_path)
+            files = self._list_committed(partition_path)
             with collector_paused():
                 self._groups[partition_path] = build_groups(partition_path, files, self.timeline, self.replaced)
         return self._groups[partition_path]
@@ -149,7 +149,7 @@ class FileSystemView:
         """The file groups that are left out, with the requested time of the replacecommit."""
         return replaced_groups(self.storage, self.config, self.timeline)
 
-    def _committed(self, partition_path: str) -> PartitionFiles:
+    def _list_committed(self, partition_path: str) -> PartitionFiles:
         if partition_path not in self._by_id:
             listing = self._listings.pop(partition_path, None)
             if listing is None:
@@ -159,7 +159,7 @@ class FileSystemView:
 
     def _newest(self, partition_path: str) -> PartitionFiles:
         """Return committed files of a partition, among them all of the newest slices."""
-        return self._committed(partition_path)
+        return self._list_committed(partition_path)
 
     def _visible(self, partition_path: str, listing: Iterable[FileStatus]) -> PartitionFiles:
         with collector_paused():

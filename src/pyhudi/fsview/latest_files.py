@@ -55,11 +55,11 @@ class SortedNames:
         removed, come = self.sizes.keys() - sizes.keys(), sizes.keys() - self.sizes.keys()
         if not removed and not come:
             return SortedNames(sizes, self.groups)
-        touched = _parsed(removed).keys() | (added := _parsed(come)).keys()
+        touched = _parse_names(removed).keys() | (added := _parse_names(come)).keys()
         groups = dict(self.groups)
         for file_id in touched:
             known, new = groups.pop(file_id, _Group()), added.get(file_id, _Group())
-            group = _Group(_joined(known.base, new.base, removed), _joined(known.logs, new.logs, removed))
+            group = _Group(_merge_names(known.base, new.base, removed), _merge_names(known.logs, new.logs, removed))
             if group.base or group.logs:
                 groups[file_id] = group
         return SortedNames(sizes, groups)
@@ -96,7 +96,7 @@ def newest_files(
 _names_cache: LruCache[tuple[str, str], SortedNames] = LruCache(_MOST_NAMES, lambda one: len(one.sizes), _MOST_PARTITIONS)
 
 
-def _parsed(names: Iterable[str]) -> dict[str, _Group]:
+def _parse_names(names: Iterable[str]) -> dict[str, _Group]:
     base: dict[str, list[tuple[str, str]]] = {}
     logs: dict[str, list[tuple[str, str]]] = {}
     for name in names:
@@ -107,7 +107,7 @@ def _parsed(names: Iterable[str]) -> dict[str, _Group]:
     return {file_id: _Group(tuple(base.get(file_id, ())), tuple(logs.get(file_id, ()))) for file_id in base.keys() | logs.keys()}
 
 
-def _joined(known: tuple[tuple[str, str], ...], new: tuple[tuple[str, str], ...], removed: set[str]) -> tuple[tuple[str, str], ...]:
+def _merge_names(known: tuple[tuple[str, str], ...], new: tuple[tuple[str, str], ...], removed: set[str]) -> tuple[tuple[str, str], ...]:
     """Return the names of a group as they are now."""
     left = tuple(one for one in known if one[1] not in removed) if removed else known
     return tuple(sorted((*left, *new))) if new else left

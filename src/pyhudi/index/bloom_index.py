@@ -37,13 +37,13 @@ class FilterScan:
         ruled_out: set[tuple[int, BaseFile]] = set()
         if self.from_metadata:
             try:
-                ruled_out = _ruled_out(wanted, lookup)
+                ruled_out = _is_ruled_out(wanted, lookup)
             except (CorruptTableError, UnsupportedError) as error:
                 _log.warning("the bloom filters of the metadata table of %s are not asked, footers are: %s", lookup.storage.uri, error)
         return KeyScan(self.precheck).find(wanted, lookup, ruled_out)
 
 
-def _ruled_out(wanted: Sequence[Wanted], lookup: Lookup) -> set[tuple[int, BaseFile]]:
+def _is_ruled_out(wanted: Sequence[Wanted], lookup: Lookup) -> set[tuple[int, BaseFile]]:
     """Return which questions need not be put to which base files."""
     view = lookup.view
     table = usable_metadata_table(lookup, BLOOM_FILTERS)

@@ -71,7 +71,7 @@ def merge(ring: Ring, indices: Sequence[int], prefix: str) -> tuple[Node, ...]:
     return (*removed, Node(ring.values[indices[-1]], prefix, Tag.REPLACE))
 
 
-def resized(ring: Ring, nodes: Sequence[Node], instant: str) -> Ring:
+def resize_ring(ring: Ring, nodes: Sequence[Node], instant: str) -> Ring:
     """Return the ring that a resizing makes of another.
 
     Raises:

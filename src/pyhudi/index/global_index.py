@@ -137,7 +137,7 @@ class StoredFacts:
             return pa.array([True] * rows.num_rows, pa.bool_())
         incoming = rows.select([RECORD_KEY, *self.ordering_fields])
         stored = live_rows(self.lookup, file_slice, key_array(rows), self.ordering_fields).cast(incoming.schema)
-        both = pa.concat_tables([_marked(stored, incoming=False), _marked(incoming, incoming=True)])
+        both = pa.concat_tables([_mark_rows(stored, incoming=False), _mark_rows(incoming, incoming=True)])
         retained = greatest_of_each_key(both, self.ordering_fields)
         winning_keys = retained.filter(retained.column(_ORIGIN)).column(RECORD_KEY)
         return pc.is_in(key_array(rows), value_set=winning_keys.combine_chunks())
@@ -182,5 +182,5 @@ class _Routes:
         ]
 
 
-def _marked(rows: pa.Table, *, incoming: bool) -> pa.Table:
+def _mark_rows(rows: pa.Table, *, incoming: bool) -> pa.Table:
     return rows.append_column(pa.field(_ORIGIN, pa.bool_()), pa.repeat(pa.scalar(incoming), rows.num_rows))

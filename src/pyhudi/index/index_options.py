@@ -56,7 +56,7 @@ def index_options(options: Options) -> IndexOptions:
     """
     count, fields = options.get(BUCKET_COUNT), options.get(HASH_FIELDS)
     return IndexOptions(
-        name=_checked_name(options.get(TYPE)),
+        name=_check_name(options.get(TYPE)),
         move_simple=options.flag(_MOVE_SIMPLE),
         move_bloom=options.flag("hoodie.bloom.index.update.partition.path"),
         move_record=_moves_by_record_index(options),
@@ -80,7 +80,7 @@ def _moves_by_record_index(options: Options) -> bool | None:
     return options.flag(_MOVE_RECORD)
 
 
-def _checked_name(given: str | None) -> str | None:
+def _check_name(given: str | None) -> str | None:
     if given is None:
         return None
     name = given.strip().upper()

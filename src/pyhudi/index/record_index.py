@@ -93,10 +93,10 @@ def _hits_of(wanted: Wanted, locations: Mapping[str, Sequence[RecordLocation]], 
         for location in locations.get(key, ()):
             if wanted.partition_path in (None, location.partition_path):
                 rows.setdefault(FileGroupId(location.partition_path, location.file_id), []).append(row)
-    return [Hits(_slice_of(group, lookup), _marked(rows_of_hits, len(wanted.keys))) for group, rows_of_hits in rows.items()]
+    return [Hits(_slice_of(group, lookup), _mark_rows(rows_of_hits, len(wanted.keys))) for group, rows_of_hits in rows.items()]
 
 
-def _marked(rows: Sequence[int], count: int) -> pa.Int64Array:
+def _mark_rows(rows: Sequence[int], count: int) -> pa.Int64Array:
     """Return `SEVERAL`, which is no position, for these of the rows: the record index holds no positions."""
     known = np.zeros(count, bool)
     known[rows] = True

@@ -33,10 +33,10 @@ class PartitionIndex:
     def tag(self, parts: Sequence[PartitionRows], lookup: Lookup) -> list[TaggedRows]:
         """Return the rows by where they go; see the protocol."""
         match = self.finder.find([Wanted(key_array(part.rows), part.partition_path) for part in parts], lookup)
-        return [_tagged(part, hits, lookup) for part, hits in zip(parts, match, strict=True)]
+        return [_tag_rows(part, hits, lookup) for part, hits in zip(parts, match, strict=True)]
 
 
-def _tagged(part: PartitionRows, all_hits: Sequence[Hits], lookup: Lookup) -> TaggedRows:
+def _tag_rows(part: PartitionRows, all_hits: Sequence[Hits], lookup: Lookup) -> TaggedRows:
     keys = key_array(part.rows)
     is_live = functools.partial(mark_live, lookup)
     if lookup.live_only:

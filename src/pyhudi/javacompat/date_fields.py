@@ -44,7 +44,7 @@ class Part:
     value: int
 
 
-def put_together(parts: Sequence[Part]) -> int:
+def combine_fields(parts: Sequence[Part]) -> int:
     """Return the time that the parts make, in milliseconds since 1970-01-01T00:00 on the same clock.
 
     Raises:
@@ -55,20 +55,20 @@ def put_together(parts: Sequence[Part]) -> int:
         ordered.insert(0, Part("y", _YEAR_OF_LONE_DAYS))
     millis = 0
     for part in ordered:
-        millis = _FLOORS[part.letter](_put(part, millis))
+        millis = _FLOORS[part.letter](_put_field(part, millis))
     for part in ordered:  # again, since a coarse part may have changed what a finer one had set
-        millis = _put(part, millis)
+        millis = _put_field(part, millis)
     return _FLOORS[ordered[-1].letter](millis) if ordered else 0
 
 
-def _put(part: Part, millis: int) -> int:
+def _put_field(part: Part, millis: int) -> int:
     days, of_day = divmod(millis, DAY_MS)
     if part.letter in _DATE_SETTERS:
         return _DATE_SETTERS[part.letter](part.value, days) * DAY_MS + of_day
     return days * DAY_MS + _TIME_SETTERS[part.letter](part.value, of_day)
 
 
-def _checked(value: int, lowest: int, highest: int, what: str) -> int:
+def _check_range(value: int, lowest: int, highest: int, what: str) -> int:
     if not lowest <= value <= highest:
         raise DateError(f"{what} {value} is not between {lowest} and {highest}")
     return value
@@ -76,12 +76,12 @@ def _checked(value: int, lowest: int, highest: int, what: str) -> int:
 
 def _set_year(value: int, days: int) -> int:
     _, month, day = date_of(days)
-    year = _checked(value, -_GREATEST_YEAR, _GREATEST_YEAR, "year")
+    year = _check_range(value, -_GREATEST_YEAR, _GREATEST_YEAR, "year")
     return day_of(year, month, min(day, days_in_month(year, month)))
 
 
 def _set_year_of_era(value: int, days: int) -> int:
-    year = _checked(value, 1, _GREATEST_YEAR, "year of the era")
+    year = _check_range(value, 1, _GREATEST_YEAR, "year of the era")
     return _set_year(year if date_of(days)[0] > 0 else 1 - year, days)
 
 
@@ -93,46 +93,46 @@ def _set_era(value: int, days: int) -> int:
 def _set_century(value: int, days: int) -> int:
     year = date_of(days)[0]
     of_era = year if year > 0 else 1 - year
-    return _set_year_of_era(_checked(value, 0, _GREATEST_YEAR // 100, "century") * 100 + of_era % 100, days)
+    return _set_year_of_era(_check_range(value, 0, _GREATEST_YEAR // 100, "century") * 100 + of_era % 100, days)
 
 
 def _set_week_year(value: int, days: int) -> int:
-    year = _checked(value, -_GREATEST_YEAR, _GREATEST_YEAR, "week year")
+    year = _check_range(value, -_GREATEST_YEAR, _GREATEST_YEAR, "week year")
     week = min(week_of(days)[1], weeks_in_week_year(year))
     return first_day_of_week_year(year) + (week - 1) * 7 + weekday_of(days) - 1
 
 
 def _set_month(value: int, days: int) -> int:
     year, _, day = date_of(days)
-    month = _checked(value, 1, 12, "month")
+    month = _check_range(value, 1, 12, "month")
     return day_of(year, month, min(day, days_in_month(year, month)))
 
 
 def _set_week(value: int, days: int) -> int:
     year, week = week_of(days)
-    return days + 7 * (_checked(value, 1, weeks_in_week_year(year), "week") - week)
+    return days + 7 * (_check_range(value, 1, weeks_in_week_year(year), "week") - week)
 
 
 def _set_day_of_year(value: int, days: int) -> int:
     year = date_of(days)[0]
-    return day_of(year, 1, 1) + _checked(value, 1, days_in_year(year), "day of the year") - 1
+    return day_of(year, 1, 1) + _check_range(value, 1, days_in_year(year), "day of the year") - 1
 
 
 def _set_day(value: int, days: int) -> int:
     year, month, _ = date_of(days)
-    return day_of(year, month, _checked(value, 1, days_in_month(year, month), "day"))
+    return day_of(year, month, _check_range(value, 1, days_in_month(year, month), "day"))
 
 
 def _set_weekday(value: int, days: int) -> int:
-    return days + _checked(value, 1, 7, "day of the week") - weekday_of(days)
+    return days + _check_range(value, 1, 7, "day of the week") - weekday_of(days)
 
 
 def _set_hour_of_half(value: int, of_day: int) -> int:
-    return of_day + (_checked(value, 0, 11, "hour of half a day") - of_day // _HOUR_MS % 12) * _HOUR_MS
+    return of_day + (_check_range(value, 0, 11, "hour of half a day") - of_day // _HOUR_MS % 12) * _HOUR_MS
 
 
 def _set_unit(unit: int, count: int, what: str) -> Callable[[int, int], int]:
-    return lambda value, of_day: of_day + (_checked(value, 0, count - 1, what) - of_day // unit % count) * unit
+    return lambda value, of_day: of_day + (_check_range(value, 0, count - 1, what) - of_day // unit % count) * unit
 
 
 _set_hour = _set_unit(_HOUR_MS, 24, "hour")
@@ -144,9 +144,9 @@ _DATE_SETTERS: Final[Mapping[str, Callable[[int, int], int]]] = {
 _TIME_SETTERS: Final[Mapping[str, Callable[[int, int], int]]] = {
     "a": lambda value, of_day: of_day % _HALF_DAY_MS + value * _HALF_DAY_MS,
     "H": _set_hour,
-    "k": lambda value, of_day: _set_hour(_checked(value, 1, 24, "hour") % 24, of_day),
+    "k": lambda value, of_day: _set_hour(_check_range(value, 1, 24, "hour") % 24, of_day),
     "K": _set_hour_of_half,
-    "h": lambda value, of_day: _set_hour_of_half(_checked(value, 1, 12, "hour of half a day") % 12, of_day),
+    "h": lambda value, of_day: _set_hour_of_half(_check_range(value, 1, 12, "hour of half a day") % 12, of_day),
     "m": _set_unit(_MINUTE_MS, 60, "minute"),
     "s": _set_unit(1000, 60, "second"),
     "S": _set_unit(1, 1000, "millisecond"),

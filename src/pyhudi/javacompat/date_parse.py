@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from pyhudi.javacompat.date_fields import DateError, Part, put_together
+from pyhudi.javacompat.date_fields import DateError, Part, combine_fields
 from pyhudi.javacompat.date_pattern import ERAS, HALF_DAYS, MONTHS, WEEKDAYS, Letters, Literal, Token
 from pyhudi.javacompat.zones import LOCAL_ZONE, ZONES_BY_NAME, Zone, find_zone, offset_text
 
@@ -73,7 +73,7 @@ def read_date(patterns: Sequence[Sequence[Token]], text: str, zone: Zone | None,
             break
     else:
         raise DateError("it does not have the form of the input format")
-    local = put_together(state.parts)
+    local = combine_fields(state.parts)
     offset = (state.zone or zone or LOCAL_ZONE).offset_of_local(local)
     if offset is None:
         raise DateError("clocks skip that time when summer begins")

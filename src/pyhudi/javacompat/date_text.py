@@ -81,21 +81,21 @@ def fineness(tokens: Sequence[Token]) -> int | None:
 
 
 def _number(value: Callable[[Clock], int]) -> Callable[[Clock, int], str]:
-    return lambda clock, count: _padded(value(clock), count)
+    return lambda clock, count: _pad(value(clock), count)
 
 
 def _year(year: int, count: int) -> str:
-    return _padded(abs(year) % 100 if count == _TWO_DIGITS else year, count)
+    return _pad(abs(year) % 100 if count == _TWO_DIGITS else year, count)
 
 
-def _padded(value: int, count: int) -> str:
+def _pad(value: int, count: int) -> str:
     return f"{'-' if value < 0 else ''}{abs(value):0{count}}"
 
 
 def _month(clock: Clock, count: int) -> str:
     month = date_of(clock.days)[1]
     if count < _MILLIS_DIGITS:
-        return _padded(month, count)
+        return _pad(month, count)
     name = MONTHS[month - 1]
     return name if count >= _FULL_NAME else name[:3]
 

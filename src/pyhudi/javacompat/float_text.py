@@ -64,7 +64,7 @@ def float_text(value: float, *, single_precision: bool = False) -> str:
         return f"{sign}0.0"
     parts = _parts_of_single(abs(value)) if single_precision else _parts_of_double(abs(value))
     digits, point = _whole_digits(parts) or _digits(parts)
-    return sign + _printed(digits, point)
+    return sign + _print_digits(digits, point)
 
 
 def _parts_of_double(value: float) -> _Parts:
@@ -119,19 +119,19 @@ def _digits(parts: _Parts) -> tuple[str, int]:
     size = max(_size(width + twos_b, fives_b), _size(twos_s + 1, fives_s + 1))
     word = next((bits for bits in _WORDS if size < bits), None)
     b, s, m = (parts.bits >> parts.zeros) * 5**fives_b << twos_b, 5**fives_s << twos_s, 5**fives_b << twos_m
-    return _divided(b, s, m, ten, word)
+    return _divide(b, s, m, ten, word)
 
 
-def _divided(b: int, s: int, m: int, ten: int, word: int | None) -> tuple[str, int]:
+def _divide(b: int, s: int, m: int, ten: int, word: int | None) -> tuple[str, int]:
     """Divide b by s; `word` is how many bits the numbers have there, which sums may overflow, None when any number fits."""
 
     def step() -> tuple[int, bool, bool]:
         nonlocal b, m
         digit, rest = divmod(b, s)
-        b, m = rest * 10, _wrapped(m * 10, word)
+        b, m = rest * 10, _wrap(m * 10, word)
         if m <= 0:
             return digit, True, True
-        return digit, b < m, _wrapped(b + m, word) > 10 * s or (b + m == 10 * s and word is None)
+        return digit, b < m, _wrap(b + m, word) > 10 * s or (b + m == 10 * s and word is None)
 
     first, low, high = step()
     digits = [first]
@@ -142,13 +142,13 @@ def _divided(b: int, s: int, m: int, ten: int, word: int | None) -> tuple[str, i
     while not (low or high):
         digit, low, high = step()
         digits.append(digit)
-    behind = _wrapped(_wrapped(2 * b, word) - 10 * s, word)
+    behind = _wrap(_wrap(2 * b, word) - 10 * s, word)
     if high and (not low or behind > 0 or (behind == 0 and digits[-1] % 2)):
-        return _rounded_up(digits, ten + 1)
+        return _round_up(digits, ten + 1)
     return "".join(map(str, digits)), ten + 1
 
 
-def _rounded_up(digits: list[int], point: int) -> tuple[str, int]:
+def _round_up(digits: list[int], point: int) -> tuple[str, int]:
     text = str(int("".join(map(str, digits))) + 1)
     return (text[: len(digits)], point + 1) if len(text) > len(digits) else (text.zfill(len(digits)), point)
 
@@ -158,7 +158,7 @@ def _size(twos: int, fives: int) -> int:
     return twos + (_BITS_OF_FIVES[fives] if fives < len(_BITS_OF_FIVES) else 3 * fives)
 
 
-def _wrapped(number: int, word: int | None) -> int:
+def _wrap(number: int, word: int | None) -> int:
     """Return what is left of a number in a signed word of so many bits."""
     if word is None:
         return number
@@ -172,7 +172,7 @@ def _power_of_ten(parts: _Parts) -> int:
     return math.floor((fraction - 1.5) * 0.289529654 + 0.176091259 + parts.exponent * 0.301029995663981)
 
 
-def _printed(digits: str, point: int) -> str:
+def _print_digits(digits: str, point: int) -> str:
     if point in _PLAIN:
         whole, rest = digits[:point].ljust(point, "0"), digits[point:]
         return f"{whole}.{rest or '0'}"

@@ -55,14 +55,14 @@ class Zone:
         """Return what the zone is off UTC at a moment, all in milliseconds."""
         if self.fixed is not None:
             return self.fixed
-        timestamp = (_EPOCH + timedelta(seconds=_within(millis // 1000))).replace(tzinfo=UTC)
+        timestamp = (_EPOCH + timedelta(seconds=_clamp_seconds(millis // 1000))).replace(tzinfo=UTC)
         return _milliseconds(timestamp.astimezone(zoneinfo.ZoneInfo(self.name) if self.name else None))
 
     def offset_of_local(self, millis: int) -> int | None:
         """Return the same for a time on the zone's clocks, the earlier moment when there are two; None when clocks skip that time."""
         if self.fixed is not None:
             return self.fixed
-        clock = _EPOCH + timedelta(seconds=_within(millis // 1000))
+        clock = _EPOCH + timedelta(seconds=_clamp_seconds(millis // 1000))
         local = clock.replace(tzinfo=zoneinfo.ZoneInfo(self.name)) if self.name else clock.astimezone()
         offset = _milliseconds(local)
         return offset if self.offset(millis - offset) == offset else None
@@ -108,7 +108,7 @@ def offset_text(offset: int, separator: str) -> str:
     return f"{'-' if offset < 0 else '+'}{hours:02}{separator}{minutes:02}"
 
 
-def _within(seconds: int) -> int:
+def _clamp_seconds(seconds: int) -> int:
     if seconds > _LAST:
         return _LAST - _CYCLE + (seconds - _LAST) % _CYCLE
     return max(seconds, _FIRST)

@@ -46,7 +46,7 @@ class UserKeys:
         Raises:
             KeyFieldError: the generator failed, or gave no text, or an empty one, or one that no file can hold.
         """
-        key = self._made(self.generator.record_key, "record key", record, row)
+        key = self._make_generator(self.generator.record_key, "record key", record, row)
         if not isinstance(key, str) or not key:
             raise KeyFieldError(f"Key generator '{self.name}' made the record key {key!r} of row {row}; a key is a text that is not empty.")
         return key
@@ -57,7 +57,7 @@ class UserKeys:
         Raises:
             KeyFieldError: the generator failed, or gave no text, or one that is no place for a partition of this table.
         """
-        path = self._made(self.generator.partition_path, "partition path", record, row)
+        path = self._make_generator(self.generator.partition_path, "partition path", record, row)
         if not isinstance(path, str) or bool(path) != self.is_partitioned:
             wanted = (
                 "a path, since the table has partition fields" if self.is_partitioned else "'', since the table has no partition fields"
@@ -69,7 +69,7 @@ class UserKeys:
             raise KeyFieldError(f"Key generator '{self.name}' made the path of row {row}: {error}.") from None
         return path
 
-    def _made(self, make: Callable[[Record], object], what: str, record: Record, row: int) -> object:
+    def _make_generator(self, make: Callable[[Record], object], what: str, record: Record, row: int) -> object:
         try:
             made = make(record)
         except Exception as error:

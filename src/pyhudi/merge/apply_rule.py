@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from pyhudi.merge.custom import RecordMerger
 from pyhudi.merge.merge_rules import ordered_at_least
-from pyhudi.merge.partial_update import Gaps, Record, filled, overlaid
+from pyhudi.merge.partial_update import Gaps, Record, fill_missing, overlay_values
 from pyhudi.schema.meta_columns import META_COLUMNS
 from pyhudi.spec.table.merge_mode import MergeMode
 
@@ -41,7 +41,7 @@ class RecordVersion:
     held: frozenset[str] | None = None
 
 
-def applied(
+def apply_incoming(
     stored: RecordVersion | None,
     incoming: RecordVersion,
     mode: MergeMode,
@@ -75,19 +75,19 @@ def _fill_ordering(brought: tuple[Any, ...], stored: tuple[Any, ...] | None) -> 
 
 
 def _merge_newer(stored: RecordVersion, incoming: RecordVersion, gaps: Gaps | None) -> RecordVersion:
-    record = overlaid(incoming.record, incoming.held, stored.record)
+    record = overlay_values(incoming.record, incoming.held, stored.record)
     if gaps is not None:
-        record = {**filled(record, stored.record, gaps), **_meta(incoming.record)}
+        record = {**fill_missing(record, stored.record, gaps), **_meta(incoming.record)}
     return replace(incoming, record=record, held=None)
 
 
 def _merge_late(stored: RecordVersion, incoming: RecordVersion, gaps: Gaps) -> RecordVersion:
-    record = {**filled(stored.record, incoming.record, gaps), **_meta(stored.record)}
+    record = {**fill_missing(stored.record, incoming.record, gaps), **_meta(stored.record)}
     return stored if record == stored.record else replace(stored, record=record)
 
 
 def _by_merger(stored: RecordVersion, incoming: RecordVersion, merger: RecordMerger) -> RecordVersion:
-    merged = merger.merge(stored.record, overlaid(incoming.record, incoming.held, stored.record))
+    merged = merger.merge(stored.record, overlay_values(incoming.record, incoming.held, stored.record))
     if merged is stored.record:
         return stored
     if merged is None:

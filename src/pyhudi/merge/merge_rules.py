@@ -45,7 +45,7 @@ def ordered_at_least(incoming: Sequence[Any], stored: Sequence[Any]) -> bool:
     return [_rank(value) for value in incoming] >= [_rank(value) for value in stored]
 
 
-def combined(versions: Sequence[Version], mode: MergeMode) -> int:
+def combine_versions(versions: Sequence[Version], mode: MergeMode) -> int:
     """Return the place of the version that stays of several that came in one batch, in the order in which they came.
 
     Raises:
@@ -60,7 +60,7 @@ def combined(versions: Sequence[Version], mode: MergeMode) -> int:
     return best
 
 
-def merged(stored: Version, incoming: Version, mode: MergeMode) -> bool:
+def merge_version(stored: Version, incoming: Version, mode: MergeMode) -> bool:
     """True when the incoming version takes effect on a stored row."""
     return incoming.by_commit_time or newer_wins(stored.ordering, incoming.ordering, mode)
 

@@ -38,17 +38,17 @@ class Gaps:
         return bool(value == default)
 
 
-def filled(winner: Record, loser: Record, gaps: Gaps) -> dict[str, Any]:
+def fill_missing(winner: Record, loser: Record, gaps: Gaps) -> dict[str, Any]:
     """Return the winner with its gaps filled from the loser.
 
     Example:
-        >>> filled({"id": 1, "city": None}, {"id": 1, "city": "lima"}, Gaps(PartialMode.IGNORE_DEFAULTS))
+        >>> fill_missing({"id": 1, "city": None}, {"id": 1, "city": "lima"}, Gaps(PartialMode.IGNORE_DEFAULTS))
         {'id': 1, 'city': 'lima'}
     """
     return {name: loser.get(name) if gaps.is_gap(name, value) else value for name, value in winner.items()}
 
 
-def overlaid(winner: Record, held: frozenset[str] | None, loser: Record) -> dict[str, Any]:
+def overlay_values(winner: Record, held: frozenset[str] | None, loser: Record) -> dict[str, Any]:
     """Return the loser with the values of a winner that holds only some columns, `held`; None when it holds all.
 
     A null that the winner holds counts.

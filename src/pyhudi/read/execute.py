@@ -19,7 +19,7 @@ from pyhudi.read.filter.arrow_condition import condition_of
 from pyhudi.read.filter.condition import Condition, Unknown, operands
 from pyhudi.read.filter.predicate import parse_predicate
 from pyhudi.read.filter.row_predicate import Filter, check_condition
-from pyhudi.read.skipping.data_skipping import Skipping, explained
+from pyhudi.read.skipping.data_skipping import Skipping, explain_pruning
 from pyhudi.read.skipping.partition_pruning import left_out_values, path_values, prune_partitions
 from pyhudi.read.snapshot.prefetch import side_by_side
 from pyhudi.read.snapshot.slice_cache import count_slice, kept_delta
@@ -53,9 +53,9 @@ class Selection:
             return [file_slice for path in self.paths for file_slice in self.snapshot.slices(path)]
         return skipping.choose(self.paths).slices
 
-    def explained(self) -> list[tuple[FileSlice, str | None]]:
+    def explain_pruning(self) -> list[tuple[FileSlice, str | None]]:
         """Return all file slices of the snapshot, each with what rules it out, None for those that are read."""
-        return explained(self.snapshot, self.snapshot.partition_paths, self.paths, self._skipping)
+        return explain_pruning(self.snapshot, self.snapshot.partition_paths, self.paths, self._skipping)
 
     @property
     def paths(self) -> Sequence[str]:

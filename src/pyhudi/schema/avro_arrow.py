@@ -48,7 +48,7 @@ def arrow_to_avro(schema: pa.Schema, table_name: str) -> str:
         >>> arrow_to_avro(pa.schema({"id": pa.int64()}), "t")
         '{"type":"record","name":"t_record","namespace":"hoodie.t","fields":[{"name":"id","type":["null","long"],"default":null}]}'
     """
-    name = _masked(table_name)
+    name = _mask_nulls(table_name)
     fields = [field for field in schema if not is_meta_column(field.name)]
     return _dump(_record(fields, f"{name}_record", f"hoodie.{name}"))
 
@@ -137,7 +137,7 @@ def _decimal(arrow: pa.Decimal128Type, namespace: str) -> dict[str, Any]:
     }
 
 
-def _masked(table_name: str) -> str:
+def _mask_nulls(table_name: str) -> str:
     masked = re.sub(r"\W", "__", table_name)
     return re.sub(r"^\d", "__", masked)
 

@@ -18,7 +18,7 @@ from pyhudi.errors import SchemaError
 from pyhudi.schema.hidden_nulls import has_required_fields, optional_within, without_hidden_nulls
 from pyhudi.schema.meta_columns import check_name, without_meta_columns
 from pyhudi.schema.storable import storable_schema
-from pyhudi.schema.widen import new_field, widened
+from pyhudi.schema.widen import new_field, widen_type
 
 _ROWS_PER_CHUNK = 1 << 18
 
@@ -47,7 +47,7 @@ def evolve(table: pa.Schema | None, data: pa.Schema, *, key_fields: Iterable[str
         match = by_name.pop(field.name.lower(), None)
         if match is None and not field.nullable:
             raise SchemaError(f"Column '{field.name}' is missing in the data, and the table does not allow nulls in it.")
-        fields.append(field if match is None else field.with_type(widened(field.type, match.type, field.name)))
+        fields.append(field if match is None else field.with_type(widen_type(field.type, match.type, field.name)))
     fields.extend(_new_column(field).with_nullable(True) for field in by_name.values())
     _check_key_strings(table, pa.schema(fields), key_fields)
     return pa.schema(fields)
@@ -80,7 +80,7 @@ def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
         {'a': [None], 'b': [1]}
     """
     if table.schema.equals(schema):
-        return _checked(table)
+        return _check_cast(table)
     if any(_has_wide_offsets(field.type) for field in table.schema):
         table = pa.Table.from_batches(table.to_batches(max_chunksize=_ROWS_PER_CHUNK), schema=table.schema)
     indices = _indices(table.schema)
@@ -91,7 +91,7 @@ def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
             columns.append(pa.chunked_array([pa.nulls(table.num_rows, field.type)]))
         else:
             columns.append(conform_column(table.column(index), field.type, field.name))
-    return _checked(pa.Table.from_arrays(columns, schema=schema))
+    return _check_cast(pa.Table.from_arrays(columns, schema=schema))
 
 
 def conform_column(column: pa.ChunkedArray, target: pa.DataType, name: str) -> pa.ChunkedArray:
@@ -141,7 +141,7 @@ def _has_wide_offsets(arrow: pa.DataType) -> bool:
     )
 
 
-def _checked(table: pa.Table) -> pa.Table:
+def _check_cast(table: pa.Table) -> pa.Table:
     """Return the table once no column holds nulls that it must not; those that only null structs hide are taken out."""
     for field in table.schema:
         if not field.nullable and table.column(field.name).null_count:

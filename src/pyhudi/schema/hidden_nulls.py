@@ -26,7 +26,7 @@ def without_hidden_nulls(column: pa.ChunkedArray, target: pa.DataType, name: str
     """
     if not has_required_fields(target):
         return column
-    return pa.chunked_array([_filled(chunk, target, name) for chunk in column.chunks], target)
+    return pa.chunked_array([_fill_nulls(chunk, target, name) for chunk in column.chunks], target)
 
 
 def has_required_fields(arrow: pa.DataType) -> bool:
@@ -48,26 +48,26 @@ def optional_within(arrow: pa.DataType) -> pa.DataType:
     return arrow
 
 
-def _filled(values: pa.Array, target: pa.DataType, name: str) -> pa.Array:
+def _fill_nulls(values: pa.Array, target: pa.DataType, name: str) -> pa.Array:
     if not has_required_fields(target):
         return values
     if pt.is_struct(target):
-        return _filled_struct(values, target, name)
+        return _fill_struct_nulls(values, target, name)
     if values.offset:
         values = values.take(pa.array(np.arange(len(values))))
     if pt.is_map(target):
-        items = _filled(values.items, target.item_type, f"{name}.value")
+        items = _fill_nulls(values.items, target.item_type, f"{name}.value")
         child = pa.StructArray.from_arrays([values.keys, items], fields=[target.key_field, target.item_field])
     else:
-        child = _filled(values.values, target.value_type, f"{name}.element")
+        child = _fill_nulls(values.values, target.value_type, f"{name}.element")
     return pa.Array.from_buffers(target, len(values), values.buffers()[:2], values.null_count, children=[child])
 
 
-def _filled_struct(values: pa.StructArray, target: pa.StructType, name: str) -> pa.Array:
+def _fill_struct_nulls(values: pa.StructArray, target: pa.StructType, name: str) -> pa.Array:
     removed = values.is_null()
     parts = []
     for index, field in enumerate(target):
-        part = _filled(values.field(index), field.type, f"{name}.{field.name}")
+        part = _fill_nulls(values.field(index), field.type, f"{name}.{field.name}")
         if not field.nullable and part.null_count:
             if pc.any(pc.and_not(part.is_null(), removed)).as_py():
                 raise SchemaError(f"Column '{name}.{field.name}' holds a null, which its type does not allow.")

@@ -68,7 +68,7 @@ def storable_type(arrow: pa.DataType, column: str) -> pa.DataType:
         return pa.binary()
     if pt.is_decimal(arrow):
         return _decimal(arrow, column)
-    return _nested(arrow, column)
+    return _nested_fields(arrow, column)
 
 
 def is_all_null(arrow: pa.DataType) -> bool:
@@ -84,7 +84,7 @@ def _field(field: pa.Field, column: str) -> pa.Field:
     return pa.field(field.name, storable_type(field.type, column), nullable=field.nullable)
 
 
-def _nested(arrow: pa.DataType, column: str) -> pa.DataType:
+def _nested_fields(arrow: pa.DataType, column: str) -> pa.DataType:
     if pt.is_struct(arrow):
         if arrow.num_fields == 0:
             raise SchemaError(f"Column '{column}' is a struct without fields, which Parquet cannot store. Drop it.")

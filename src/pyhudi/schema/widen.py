@@ -33,16 +33,16 @@ _TAKES = frozenset(
 _INTEGER_DIGITS = {pa.int32(): 10, pa.int64(): 19}
 
 
-def widened(table: pa.DataType, data: pa.DataType, column: str) -> pa.DataType:
+def widen_type(table: pa.DataType, data: pa.DataType, column: str) -> pa.DataType:
     """Return the type of a table's column after data of type `data` comes; `column` is its dotted path, for messages.
 
     Raises:
         SchemaError: there is no such type; names the column and both types.
     """
-    return _GROWS.get((table, data)) or _taken(table, data, column)
+    return _GROWS.get((table, data)) or _widen_nested(table, data, column)
 
 
-def _taken(table: pa.DataType, data: pa.DataType, column: str) -> pa.DataType:
+def _widen_nested(table: pa.DataType, data: pa.DataType, column: str) -> pa.DataType:
     """The table's type, with fields added to its structs: below the top of a column no type may grow."""
     if table == data or pt.is_null(data) or (table, data) in _TAKES:
         return table
@@ -51,13 +51,13 @@ def _taken(table: pa.DataType, data: pa.DataType, column: str) -> pa.DataType:
     if pt.is_decimal128(table) and _fits_decimal(table, data):
         return table
     if pt.is_struct(table) and pt.is_struct(data):
-        return _taken_struct(table, data, column)
+        return _widen_struct(table, data, column)
     if pt.is_list(table) and pt.is_list(data):
         element = table.value_field
-        return pa.list_(element.with_type(_taken(element.type, data.value_type, f"{column}.element")))
+        return pa.list_(element.with_type(_widen_nested(element.type, data.value_type, f"{column}.element")))
     if pt.is_map(table) and pt.is_map(data):
         value = table.item_field
-        return pa.map_(table.key_type, value.with_type(_taken(value.type, data.item_type, f"{column}.value")))
+        return pa.map_(table.key_type, value.with_type(_widen_nested(value.type, data.item_type, f"{column}.value")))
     raise SchemaError(
         f"Column '{column}' has type {data} in the data and {table} in the table; files written before could not be "
         f"read under a type that holds both. Cast the data to {table}."
@@ -82,7 +82,7 @@ def _fits_decimal(table: pa.Decimal128Type, data: pa.DataType) -> bool:
     return data in _INTEGER_DIGITS and _INTEGER_DIGITS[data] <= whole_digits
 
 
-def _taken_struct(table: pa.StructType, data: pa.StructType, column: str) -> pa.DataType:
+def _widen_struct(table: pa.StructType, data: pa.StructType, column: str) -> pa.DataType:
     by_name = {field.name: field for field in data}
     fields = []
     for field in table:
@@ -90,7 +90,7 @@ def _taken_struct(table: pa.StructType, data: pa.StructType, column: str) -> pa.
         match = by_name.pop(field.name, None)
         if match is None and not field.nullable:
             raise SchemaError(f"Column '{path}' is missing in the data, and the table does not allow nulls in it.")
-        fields.append(field if match is None else field.with_type(_taken(field.type, match.type, path)))
+        fields.append(field if match is None else field.with_type(_widen_nested(field.type, match.type, path)))
     known = {field.name.lower(): field.name for field in table}
     for field in by_name.values():
         if field.name.lower() in known:

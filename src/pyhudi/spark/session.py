@@ -14,11 +14,10 @@ from pyspark.sql import DataFrame, SparkSession
 
 from pyhudi.errors import UnsupportedError, UsageError
 from pyhudi.spark.enabled_sessions import is_any_enabled, is_enabled, mark_disabled, mark_enabled
-from pyhudi.spark.jvm import error_translation as failures
+from pyhudi.spark.jvm import error_translation
 from pyhudi.spark.jvm.patches import Hook, replace_method, restore_all
-from pyhudi.spark.reader import frame_reader as reader
-from pyhudi.spark.scan import count_hook as counted
-from pyhudi.spark.scan import explain_hook as explained_files
+from pyhudi.spark.reader import frame_reader
+from pyhudi.spark.scan import count_hook, explain_hook
 from pyhudi.spark.streaming import stream_reader_hooks, stream_writer_hooks
 from pyhudi.spark.writer import frame_write, merge_into, writer_hooks, writer_v2
 
@@ -89,22 +88,22 @@ def disable(target: Target) -> Target:
         raise UsageError(f"pyhudi.disable takes a SparkSession or a SparkSession.builder, not {type(target).__name__}.")
     if not is_any_left:
         restore_all()
-        failures.uninstall()
+        error_translation.uninstall()
     return target
 
 
 def _install(sql: SqlRunner) -> None:
     """Replace the methods of Spark's classes; a second call does nothing."""
-    reader.install(is_enabled)
-    counted.install()
-    explained_files.install()
+    frame_reader.install(is_enabled)
+    count_hook.install()
+    explain_hook.install()
     writer_hooks.install(is_enabled)
     writer_v2.install(is_enabled)
     merge_into.install(is_enabled)
     stream_reader_hooks.install(is_enabled)
     stream_writer_hooks.install(is_enabled)
     frame_write.install()
-    failures.install()
+    error_translation.install()
     replace_method(SparkSession, "sql", _sql_hook(sql))
     replace_method(SparkSession, "newSession", _new_session)
     replace_method(SparkSession.Builder, "getOrCreate", _get_or_create)

@@ -16,24 +16,23 @@ from pyspark.sql.sql_formatter import SQLStringFormatter
 
 from pyhudi.errors import HudiError
 from pyhudi.spark.catalog.relation_cache import one_statement
-from pyhudi.sql import unsupported as refused
+from pyhudi.sql import unsupported
 from pyhudi.sql.call import run_call
 from pyhudi.sql.query import query
 from pyhudi.sql.statement import statement
 from pyhudi.sql.statement.statement import Arguments, PlainSql, Statement
 from pyhudi.sql.statements import alter_statement as alter
-from pyhudi.sql.statements import alter_table, create_as, like, session_settings, show, temporary_view
+from pyhudi.sql.statements import alter_table, create_as, drop_truncate, like, session_settings, show, temporary_view
 from pyhudi.sql.statements import compaction_statement as compaction
 from pyhudi.sql.statements import create_table as create
 from pyhudi.sql.statements import delete_statement as delete
-from pyhudi.sql.statements import drop_truncate as maintain
 from pyhudi.sql.statements import index_statements as indexes
 from pyhudi.sql.statements import insert_statement as insert
 from pyhudi.sql.statements import merge_statement as merge
 from pyhudi.sql.statements import partition_statements as partitions
 from pyhudi.sql.statements import update_statement as update
-from pyhudi.sql.text import error_position as indices
-from pyhudi.sql.write.explain_write import explained_statement
+from pyhudi.sql.text import error_position
+from pyhudi.sql.write.explain_write import explain_statement
 
 #: By the class of the statement's plan in Spark. A handler answers None when the statement's table is not a Hudi table.
 _HANDLERS: Final[dict[str, Callable[[Statement], DataFrame | None]]] = {
@@ -47,9 +46,9 @@ _HANDLERS: Final[dict[str, Callable[[Statement], DataFrame | None]]] = {
     "UpdateTable": update.update,
     "DeleteFromTable": delete.delete,
     "MergeIntoTable": merge.merge,
-    "DropTable": maintain.drop_table,
-    "TruncateTable": maintain.truncate_table,
-    "RefreshTable": maintain.refresh_table,
+    "DropTable": drop_truncate.drop_table,
+    "TruncateTable": drop_truncate.truncate_table,
+    "RefreshTable": drop_truncate.refresh_table,
     "CreateViewCommand": temporary_view.create,
     "CreateIndex": indexes.create,
     "DropIndex": indexes.drop,
@@ -65,8 +64,8 @@ _HANDLERS: Final[dict[str, Callable[[Statement], DataFrame | None]]] = {
     "DropPartitions": partitions.drop_partitions,
     "AddPartitions": partitions.add_partitions,
     "TruncatePartition": partitions.truncate_partition,
-    "RepairTable": maintain.refresh_table,
-    "RecoverPartitions": maintain.refresh_table,
+    "RepairTable": drop_truncate.refresh_table,
+    "RecoverPartitions": drop_truncate.refresh_table,
 }
 
 
@@ -102,10 +101,10 @@ def _run(session: SparkSession, plain: PlainSql, text: str, args: Arguments) -> 
         with one_statement(session):
             return _handled(session, plain, text, args)
     except HudiError as error:
-        indices.mark(error, text)
+        error_position.annotate(error, text)
         raise
     except PySparkException as error:
-        indices.move(error, text)
+        error_position.relocate(error, text)
         raise
 
 
@@ -119,8 +118,8 @@ def _handled(session: SparkSession, plain: PlainSql, text: str, args: Arguments)
         if (call := compaction.as_call(text)) is not None:
             return _handled(session, plain, call, None)
         return plain(text, args) if args else plain(text)  # Spark's own error, or a syntax that only its full road accepts
-    refused.check(parsed)
-    asked = explained_statement(parsed) or parsed
+    unsupported.check(parsed)
+    asked = explain_statement(parsed) or parsed
     handler = _HANDLERS.get(asked.kind)
     answer = None if handler is None else _answer(handler, asked)
     return query.run(parsed) if answer is None else answer
@@ -131,7 +130,7 @@ def _answer(handler: Callable[[Statement], DataFrame | None], asked: Statement) 
     named = asked.with_names()
     if asked.kind not in _WITH_A_QUERY or not query.has_table_references(named):
         return handler(named)
-    with query.replaced(named) as (replaced, paths):
-        made = statement.read(asked.session, asked.plain, replaced, named.args, paths).explaining(asked.explain)
+    with query.with_replaced_references(named) as (with_replaced_references, paths):
+        made = statement.read(asked.session, asked.plain, with_replaced_references, named.args, paths).explaining(asked.explain)
         answer = handler(made)
         return query.run(made) if answer is None and made.explain is None else answer

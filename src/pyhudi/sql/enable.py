@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from pyhudi.spark import session
 from pyhudi.spark.catalog import catalog_functions
 from pyhudi.spark.enabled_sessions import is_enabled
-from pyhudi.sql import dispatch as front_door
+from pyhudi.sql import dispatch
 
 Target = TypeVar("Target", SparkSession, SparkSession.Builder)
 
@@ -36,7 +36,7 @@ def enable(target: Target) -> Target:
         >>> _ = spark.sql("DROP TABLE t")
     """
     catalog_functions.install(is_enabled)
-    return session.enable(target, front_door.run)
+    return session.enable(target, dispatch.run)
 
 
 def disable(target: Target) -> Target:

@@ -8,7 +8,7 @@ from typing import Final
 from pyhudi.errors import UnsupportedError
 from pyhudi.spark.catalog import catalog_table
 from pyhudi.sql.query import table_functions as functions
-from pyhudi.sql.query import unresolved_targets as indirect
+from pyhudi.sql.query import unresolved_targets
 from pyhudi.sql.statement.statement import Statement
 
 #: Spark's plan class -> what the user wrote.
@@ -42,7 +42,7 @@ def check(statement: Statement) -> None:
             f" SELECT with TIMESTAMP AS OF, and"
             " pyhudi.HudiTable.open(path) with history(), inspect and to_arrow(as_of=...)."
         )
-    indirect.check(statement)
+    unresolved_targets.check(statement)
     if (script := _SCRIPTS.get(statement.kind)) is not None:
         for match in _WRITES.finditer(statement.shown):
             table = catalog_table.find(statement.session, tuple(match.group(1).split(", ")))

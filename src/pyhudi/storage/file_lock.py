@@ -52,7 +52,7 @@ class FileLock:
         # Who does not wait does not queue either.
         if (timeout_s > 0 and queue.tickets()) or not _try_lock(file, uri):
             if timeout_s <= 0:
-                raise _timed_out(timeout_s, uri)
+                raise _timeout_error(timeout_s, uri)
             _wait(file, queue, timeout_s, uri)
         if file.is_deleted():
             raise StorageError(f"the lock file '{name}' of table {uri} was deleted meanwhile, as removing a table does; try again")
@@ -95,7 +95,7 @@ def _wait(file: LockDescriptor, queue: LockQueue, timeout_s: float, uri: str) ->
                 return
             waited_s = time.monotonic() - start
             if waited_s >= timeout_s:
-                raise _timed_out(timeout_s, uri)
+                raise _timeout_error(timeout_s, uri)
             time.sleep(min(max(waited_s * _WAIT_SHARE, _SHORTEST_WAIT_S), _LONGEST_WAIT_S, timeout_s - waited_s))
 
 
@@ -128,5 +128,5 @@ def _try_lock(file: LockDescriptor, uri: str) -> bool:
         raise StorageError(f"the file system of table {uri} gives no writer lock: {error}") from error
 
 
-def _timed_out(timeout_s: float, uri: str) -> LockTimeoutError:
+def _timeout_error(timeout_s: float, uri: str) -> LockTimeoutError:
     return LockTimeoutError(f"another writer has held the lock of table {uri} for {timeout_s:g} s; wait for it or allow more time")

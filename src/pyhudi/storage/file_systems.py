@@ -45,16 +45,16 @@ def open_file_system(url: str, options: Mapping[str, object]) -> tuple[Any, str]
     try:
         core = importlib.import_module("fsspec.core")
     except ImportError as error:
-        raise _unopened(url, f"fsspec is not installed: {advice(scheme, fsspec_is_there=False)}") from error
+        raise _open_error(url, f"fsspec is not installed: {advice(scheme, fsspec_is_there=False)}") from error
     try:
         system, root = core.url_to_fs(f"{_FSSPEC_SCHEMES.get(scheme, scheme)}://{rest}", **options)
     except ImportError as error:
-        raise _unopened(url, f"a package is not installed ({error}): {advice(scheme)}") from error
+        raise _open_error(url, f"a package is not installed ({error}): {advice(scheme)}") from error
     except (TypeError, ValueError) as error:
         raise _not_taken(url, scheme, error) from error
     except Exception as error:  # each store's package has errors of its own; some ask for credentials or connect here
         hint = f"; {advice(scheme)}" if scheme in _HADOOP else ""
-        raise _unopened(url, f"{type(error).__name__}: {error}{hint}") from error
+        raise _open_error(url, f"{type(error).__name__}: {error}{hint}") from error
     return system, root
 
 
@@ -79,11 +79,11 @@ def _not_taken(url: str, scheme: str, error: Exception) -> HudiError:
     if "Protocol not known" not in str(error):
         return OptionError(f"'{url}' cannot be opened with these storage options: {error}")
     if scheme in _BY_SCHEME:
-        return _unopened(url, f"a package is not installed ({error}): {advice(scheme)}")
+        return _open_error(url, f"a package is not installed ({error}): {advice(scheme)}")
     other = _OTHERWISE.get(scheme)
     instead = f"name the same place by {other}://" if other else f"where fsspec has a package for it, {advice(scheme)}"
     return UnsupportedError(f"no storage serves '{scheme}:', of table {url}: {instead}")
 
 
-def _unopened(url: str, reason: str) -> StorageError:
+def _open_error(url: str, reason: str) -> StorageError:
     return StorageError(f"the storage of table {url} cannot be opened, which says nothing about the table in it: {reason}")

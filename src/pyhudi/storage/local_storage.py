@@ -25,7 +25,7 @@ from typing import BinaryIO
 from pyhudi.errors import AlreadyExistsError, CorruptTableError, HudiError, StorageError
 from pyhudi.storage.file_lock import FileLock
 from pyhudi.storage.lock_record import LOCK_FILE, check_lock_inside
-from pyhudi.storage.storage_paths import opened_folder, split_file_path, split_path
+from pyhudi.storage.storage_paths import open_folder, split_file_path, split_path
 from pyhudi.storage.storage_protocol import FileStatus, HeldLock
 
 _NAMED_LOCK_FILE = ".hoodie/.locks/pyhudi-{name}.lock"
@@ -59,9 +59,9 @@ class LocalStorage:
     def list(self, path: str) -> list[FileStatus]:
         """Return the direct children of a folder, sorted by path; see the protocol."""
         prefix = f"{path}/" if path else ""
-        with self._explained(path):
+        with self._translate_error(path):
             try:
-                with opened_folder(self.root, split_path(path)) as folder, os.scandir(folder) as entries:
+                with open_folder(self.root, split_path(path)) as folder, os.scandir(folder) as entries:
                     statuses = [_entry_status(self.uri, prefix, entry) for entry in entries]
             except (FileNotFoundError, NotADirectoryError):
                 return []
@@ -69,9 +69,9 @@ class LocalStorage:
 
     def file_names(self, path: str) -> tuple[str, ...]:
         """Return the names of the files in a folder; see the protocol. None of them is asked for its status."""
-        with self._explained(path):
+        with self._translate_error(path):
             try:
-                with opened_folder(self.root, split_path(path)) as folder, os.scandir(folder) as entries:
+                with open_folder(self.root, split_path(path)) as folder, os.scandir(folder) as entries:
                     return tuple(sorted(entry.name for entry in entries if _is_file(self.uri, path, entry)))
             except (FileNotFoundError, NotADirectoryError):
                 return ()
@@ -79,16 +79,16 @@ class LocalStorage:
     def stat(self, path: str) -> FileStatus | None:
         """Return the status of a file or folder, or None when there is none or it is a link."""
         segments = split_path(path)
-        with self._explained(path):
+        with self._translate_error(path):
             try:
-                with opened_folder(self.root, segments[:-1]) as folder:
+                with open_folder(self.root, segments[:-1]) as folder:
                     return _status(self.uri, path, os.stat(segments[-1] if segments else ".", dir_fd=folder, follow_symlinks=False))
             except (FileNotFoundError, NotADirectoryError):
                 return None
 
     def read(self, path: str, *, max_bytes: int | None = None) -> bytes:
         """Return a whole file; see the protocol."""
-        with self._explained(path), self.open_input(path) as source:
+        with self._translate_error(path), self.open_input(path) as source:
             if max_bytes is not None and os.fstat(source.fileno()).st_size > max_bytes:
                 raise CorruptTableError(f"file '{path}' of table {self.uri} is longer than {max_bytes} bytes")
             return source.read()
@@ -96,7 +96,7 @@ class LocalStorage:
     def open_input(self, path: str) -> BinaryIO:
         """Open a file for seekable reading; see the protocol."""
         folder_segments, name = split_file_path(path)
-        with self._explained(path), opened_folder(self.root, folder_segments) as folder:
+        with self._translate_error(path), open_folder(self.root, folder_segments) as folder:
             descriptor = os.open(name, _READ, dir_fd=folder)
             if not stat_bits.S_ISREG(mode := os.fstat(descriptor).st_mode):
                 os.close(descriptor)
@@ -107,7 +107,7 @@ class LocalStorage:
     def open_output(self, path: str) -> Iterator[BinaryIO]:
         """Open a new data file for writing; see the protocol."""
         folder_segments, name = split_file_path(path)
-        with self._explained(path), opened_folder(self.root, folder_segments, make=True) as folder:
+        with self._translate_error(path), open_folder(self.root, folder_segments, make=True) as folder:
             descriptor = self._open_new(path, name, folder)
             try:
                 with os.fdopen(descriptor, "wb") as sink:
@@ -122,7 +122,7 @@ class LocalStorage:
     def create(self, path: str, data: bytes) -> None:
         """Create a small file exclusively, whole and durably; see the protocol."""
         folder_segments, name = split_file_path(path)
-        with self._explained(path, writes=True), opened_folder(self.root, folder_segments, make=True) as folder:
+        with self._translate_error(path, writes=True), open_folder(self.root, folder_segments, make=True) as folder:
             if data:
                 self._link_new(path, name, data, folder)
             else:  # nothing that could be torn, and the folder's sync makes the name durable
@@ -132,7 +132,7 @@ class LocalStorage:
     def replace(self, path: str, data: bytes) -> None:
         """Put a small file, durably, in place of whatever has that name."""
         folder_segments, name = split_file_path(path)
-        with self._explained(path, writes=True), opened_folder(self.root, folder_segments, make=True) as folder:
+        with self._translate_error(path, writes=True), open_folder(self.root, folder_segments, make=True) as folder:
             temporary = _write_temporary(name, data, folder)
             try:
                 _unlink(_hadoop_checksum(name), folder)
@@ -145,9 +145,9 @@ class LocalStorage:
     def delete(self, path: str) -> bool:
         """Delete one file; False when it was not there. A link is deleted, not what it points to."""
         folder_segments, name = split_file_path(path)
-        with self._explained(path):
+        with self._translate_error(path):
             try:
-                with opened_folder(self.root, folder_segments) as folder:
+                with open_folder(self.root, folder_segments) as folder:
                     os.unlink(name, dir_fd=folder)
                     _unlink(_hadoop_checksum(name), folder)
             except (FileNotFoundError, NotADirectoryError):
@@ -158,15 +158,15 @@ class LocalStorage:
         """Delete a folder with all below it; links in it are deleted, not followed."""
         folder_segments, name = split_file_path(path)
         with (
-            self._explained(path),
+            self._translate_error(path),
             contextlib.suppress(FileNotFoundError),
-            opened_folder(self.root, folder_segments) as folder,
+            open_folder(self.root, folder_segments) as folder,
         ):
             shutil.rmtree(name, dir_fd=folder)
 
     def make_dir(self, path: str) -> None:
         """Make a folder and its parents."""
-        with self._explained(path, writes=True), opened_folder(self.root, split_path(path), make=True):
+        with self._translate_error(path, writes=True), open_folder(self.root, split_path(path), make=True):
             pass
 
     @contextlib.contextmanager
@@ -183,14 +183,14 @@ class LocalStorage:
         folder_segments, name = split_file_path(path)
         lock = FileLock(f"{self.root}/{path}")
         try:
-            with self._explained(path, writes=True), opened_folder(self.root, folder_segments, make=True) as folder:
+            with self._translate_error(path, writes=True), open_folder(self.root, folder_segments, make=True) as folder:
                 lock.acquire(folder, name, timeout_s, table_uri)
             yield lock
         finally:
             lock.release()
 
     @contextlib.contextmanager
-    def _explained(self, path: str, *, writes: bool = False) -> Iterator[None]:
+    def _translate_error(self, path: str, *, writes: bool = False) -> Iterator[None]:
         """Let absence through, unless what `writes` meets it, and turn other failures of the system into one that names the file."""
         try:
             yield

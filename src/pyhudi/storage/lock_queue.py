@@ -33,7 +33,7 @@ class LockQueue:
     def tickets(self) -> list[str]:
         """Return the tickets, the oldest first, of the living and the dead; none where the folder is not there or cannot be read."""
         try:
-            with self._opened() as folder:
+            with self._open_ticket() as folder:
                 return _tickets(folder)
         except OSError:
             return []
@@ -48,20 +48,20 @@ class LockQueue:
             yield taken.name if taken.is_valid else None
         finally:
             if taken.file is not None:
-                with contextlib.suppress(OSError), self._opened() as folder:
+                with contextlib.suppress(OSError), self._open_ticket() as folder:
                     os.unlink(taken.name, dir_fd=folder)
                 taken.file.close()
 
     def first_before(self, ticket: str) -> str | None:
         """Return the oldest ticket of a living process that is older than this one; those of the dead are deleted."""
         try:
-            with self._opened() as folder:
+            with self._open_ticket() as folder:
                 return next((name for name in _tickets(folder) if name < ticket and not _remove_if_dead(name, folder)), None)
         except OSError:
             return None
 
     @contextlib.contextmanager
-    def _opened(self) -> Iterator[int]:
+    def _open_ticket(self) -> Iterator[int]:
         folder = os.open(self._name, _FOLDER, dir_fd=self._parent)
         try:
             yield folder
@@ -71,7 +71,7 @@ class LockQueue:
     def _take(self, taken: _Ticket) -> None:
         with contextlib.suppress(FileExistsError):
             os.mkdir(self._name, dir_fd=self._parent)
-        with self._opened() as folder:
+        with self._open_ticket() as folder:
             for _ in range(_TRIES):
                 number = max((int(name.partition("-")[0]) for name in _tickets(folder)), default=0) + 1
                 taken.name = f"{number:020d}-{os.getpid()}-{time.monotonic_ns()}"

@@ -55,7 +55,7 @@ class ObjectStorage:
         """Return the direct children of a folder, sorted by path; see the protocol."""
         split_path(path)
         prefix = f"{path}/" if path else ""
-        with self._explained(path):
+        with self._translate_error(path):
             system, full = self._open_at(path)
             try:
                 entries = system.ls(full, detail=True)
@@ -73,7 +73,7 @@ class ObjectStorage:
     def stat(self, path: str) -> FileStatus | None:
         """Return the status of a file or folder, or None when there is none."""
         split_path(path)
-        with self._explained(path):
+        with self._translate_error(path):
             system, full = self._open_at(path)
             try:
                 return _status(path, system.info(full))
@@ -83,7 +83,7 @@ class ObjectStorage:
     def read(self, path: str, *, max_bytes: int | None = None) -> bytes:
         """Return a whole file; see the protocol."""
         split_file_path(path)
-        with self._explained(path):
+        with self._translate_error(path):
             system, full = self._open_at(path)
             data = cast(bytes, system.cat_file(full, end=None if max_bytes is None else max_bytes + 1))
         if max_bytes is not None and len(data) > max_bytes:
@@ -93,7 +93,7 @@ class ObjectStorage:
     def open_input(self, path: str) -> BinaryIO:
         """Open a file for seekable reading; see the protocol."""
         split_file_path(path)
-        with self._explained(path):
+        with self._translate_error(path):
             system, full = self._open_at(path)
             return cast(BinaryIO, system.open(full, "rb"))
 
@@ -102,7 +102,7 @@ class ObjectStorage:
         """Open a new data file for writing; see the protocol. It appears when the block ends."""
         split_file_path(path)
         self._check_absent(path)
-        with self._explained(path, writes=True):
+        with self._translate_error(path, writes=True):
             system, full = self._open_at(path)
             sink = system.open(full, "wb", autocommit=False)
         try:
@@ -112,7 +112,7 @@ class ObjectStorage:
             with contextlib.suppress(Exception):  # a store that shows files at their opening; the error to tell is the first
                 system.rm_file(full)
             raise
-        with self._explained(path, writes=True):
+        with self._translate_error(path, writes=True):
             sink.close()
             sink.commit()
 
@@ -120,7 +120,7 @@ class ObjectStorage:
         """Create a small file exclusively and whole; see the protocol."""
         split_file_path(path)
         self._check_can_create(path)
-        with self._explained(path, writes=True):
+        with self._translate_error(path, writes=True):
             system, full = self._open_at(path)
             try:
                 system.pipe_file(full, data, mode="create")
@@ -130,7 +130,7 @@ class ObjectStorage:
     def replace(self, path: str, data: bytes) -> None:
         """Put a small file in place of whatever has that name."""
         split_file_path(path)
-        with self._explained(path, writes=True):
+        with self._translate_error(path, writes=True):
             system, full = self._open_at(path)
             system.pipe_file(full, data)
 
@@ -139,7 +139,7 @@ class ObjectStorage:
         split_file_path(path)
         if self.stat(path) is None:
             return False
-        with self._explained(path):
+        with self._translate_error(path):
             system, full = self._open_at(path)
             system.rm_file(full)
         return True
@@ -147,7 +147,7 @@ class ObjectStorage:
     def delete_tree(self, path: str) -> None:
         """Delete everything whose name begins with a folder's path."""
         split_file_path(path)
-        with self._explained(path):
+        with self._translate_error(path):
             system, full = self._open_at(path)
             with contextlib.suppress(FileNotFoundError):
                 system.rm(full, recursive=True)
@@ -205,7 +205,7 @@ class ObjectStorage:
         return AlreadyExistsError(f"file '{path}' of table {self.uri} exists already")
 
     @contextlib.contextmanager
-    def _explained(self, path: str, *, writes: bool = False) -> Iterator[None]:
+    def _translate_error(self, path: str, *, writes: bool = False) -> Iterator[None]:
         """Let absence through as it is, unless what `writes` meets it, and turn other failures into one that names the file."""
         try:
             yield

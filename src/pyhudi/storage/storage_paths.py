@@ -36,12 +36,12 @@ def split_path(path: str) -> tuple[str, ...]:
             raise StorageError(f"path {path!r} is not inside the table: it is absolute or has an empty, '.' or '..' segment")
         if "\0" in segment:
             raise StorageError(f"path {path!r} holds a NUL character, which no file name can have")
-        if len(_encoded(segment, path)) > _MAX_NAME_BYTES:
+        if len(_encode_path(segment, path)) > _MAX_NAME_BYTES:
             raise StorageError(f"path {path!r} has a name of more than {_MAX_NAME_BYTES} bytes; shorten the value behind it")
     return segments
 
 
-def _encoded(segment: str, path: str) -> bytes:
+def _encode_path(segment: str, path: str) -> bytes:
     try:
         return segment.encode()
     except UnicodeEncodeError:
@@ -68,7 +68,7 @@ def parent_folders(path: str) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def opened_folder(root: str, segments: tuple[str, ...], *, make: bool = False) -> Iterator[int]:
+def open_folder(root: str, segments: tuple[str, ...], *, make: bool = False) -> Iterator[int]:
     """Open the folder `segments` below `root` and hand out its descriptor; links below the root are not followed.
 
     With `make` missing folders are created, each made durable by a sync of the one above it.

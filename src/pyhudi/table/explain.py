@@ -71,10 +71,10 @@ def explain_upsert(table: OpenTable, data: object, options: Mapping[str, str]) -
     write_config = choose(resolve(options), config, Operation.UPSERT)
     stored, latest = state_before(stage.table)
     request = WriteRequest(Operation.UPSERT, to_table(data, lambda: table.schema))
-    return _explained(plan_local(stage, request, write_config, stored, latest, LocalEngine()))
+    return _explain_plan(plan_local(stage, request, write_config, stored, latest, LocalEngine()))
 
 
-def _explained(work: LocalWrite) -> UpsertExplanation:
+def _explain_plan(work: LocalWrite) -> UpsertExplanation:
     buckets = work.plan.buckets
     new = sum(part.new for part in work.profile.partitions.values())
     return UpsertExplanation(

@@ -36,12 +36,12 @@ def overlooked_writes(view: FileSystemView) -> Iterator[Loss]:
     if view.config.is_merge_on_read:
         for instant in view.timeline.data_instants():
             if instant.action is Action.COMMIT:
-                yield from _left_out_by(view, instant)
+                yield from _versions_left_out_by(view, instant)
     else:
         yield from _skipped_versions(view)
 
 
-def _left_out_by(view: FileSystemView, compaction: Instant) -> Iterator[Loss]:
+def _versions_left_out_by(view: FileSystemView, compaction: Instant) -> Iterator[Loss]:
     """Yield the log files of earlier commits that a compaction did not merge, though they lie on the slices that it did."""
     try:
         plan = read_action(view.storage, view.config, Instant(compaction.requested, Action.COMPACTION, State.REQUESTED))

@@ -105,12 +105,12 @@ def crash_points(
         for fault in _faults_at(number, call):
             point = CrashPoint(number, call, fault)
             if fault in faults and part.has(point):
-                run = cut(action, make_storage(), point)
+                run = run_with_fault(action, make_storage(), point)
                 yield run
                 run.storage.drop()
 
 
-def cut(action: Action, storage: MemoryStorage, point: CrashPoint) -> CrashRun:
+def run_with_fault(action: Action, storage: MemoryStorage, point: CrashPoint) -> CrashRun:
     """Run an action on a storage and let the fault of `point` strike it.
 
     Raises:

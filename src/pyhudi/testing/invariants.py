@@ -94,10 +94,10 @@ def garbage(storage: Storage) -> list[str]:
     leftovers += [status.path for status in storage.list(".hoodie/.temp")]
     leftovers += [status.path for folder in (".hoodie", config.timeline_path) for status in _left_overs(storage, folder)]
     leftovers += [BACKUP] if storage.stat(BACKUP) is not None else []
-    return leftovers + list(_unnamed_data_files(storage, config))
+    return leftovers + list(_list_unnamed_data_files(storage, config))
 
 
-def _unnamed_data_files(storage: Storage, config: TableConfig) -> Iterator[str]:
+def _list_unnamed_data_files(storage: Storage, config: TableConfig) -> Iterator[str]:
     timeline = load_full_timeline(storage, config).with_archived()
     named = {
         stat.path

@@ -55,11 +55,11 @@ class Oracle:
 
     def agrees(self, rows: Iterable[Row]) -> bool:
         """Tell whether a table's rows, in any order, are these, each as often."""
-        return _counted(rows) == _counted(self.stored.values())
+        return _count_row(rows) == _count_row(self.stored.values())
 
     def difference(self, rows: Iterable[Row]) -> str:
         """Return in words which rows are missing and which are too many."""
-        actual, expected = _counted(rows), _counted(self.stored.values())
+        actual, expected = _count_row(rows), _count_row(self.stored.values())
         return f"missing: {sorted((expected - actual).elements())}; too many: {sorted((actual - expected).elements())}"
 
     def put(self, rows: Iterable[Row]) -> None:
@@ -73,5 +73,5 @@ class Oracle:
         return row[self.partition], row[self.key]
 
 
-def _counted(rows: Iterable[Row]) -> Counter[str]:
+def _count_row(rows: Iterable[Row]) -> Counter[str]:
     return Counter(json.dumps(dict(row), sort_keys=True, default=str) for row in rows)

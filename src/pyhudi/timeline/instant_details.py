@@ -42,7 +42,7 @@ def read_commit(storage: Storage, config: TableConfig, instant: Instant) -> Comm
         CorruptTableError: the bytes are no commit metadata, or the file of a completed instant is empty.
         FileNotFoundError: there is no such file.
     """
-    return _decoded(storage, config, instant, read_bytes(storage, config, instant), partial(_commit, instant))
+    return _decode_details(storage, config, instant, read_bytes(storage, config, instant), partial(_commit, instant))
 
 
 def read_details(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> bytes:
@@ -61,7 +61,7 @@ def read_details(storage: Storage, config: TableConfig, timeline: Timeline, inst
 
 def commit_of(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> CommitMetadata:
     """Return the metadata of a completed commit, deltacommit or replacecommit; errors as of `read_details` and `read_commit`."""
-    return _decoded(storage, config, instant, read_details(storage, config, timeline, instant), partial(_commit, instant))
+    return _decode_details(storage, config, instant, read_details(storage, config, timeline, instant), partial(_commit, instant))
 
 
 def commit_at(storage: Storage, config: TableConfig, timeline: Timeline, requested: str) -> CommitMetadata | None:
@@ -80,13 +80,13 @@ def read_action(storage: Storage, config: TableConfig, instant: Instant) -> obje
         CorruptTableError: the bytes are not what such a file holds.
         FileNotFoundError: there is no such file.
     """
-    return _decoded(storage, config, instant, read_bytes(storage, config, instant), partial(decode, instant.action, instant.state))
+    return _decode_details(storage, config, instant, read_bytes(storage, config, instant), partial(decode, instant.action, instant.state))
 
 
 def action_of(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> object:
     """Return the same of an instant of a timeline; errors as of `read_details` and `read_action`."""
     content = read_details(storage, config, timeline, instant)
-    return _decoded(storage, config, instant, content, partial(decode, instant.action, instant.state))
+    return _decode_details(storage, config, instant, content, partial(decode, instant.action, instant.state))
 
 
 def _commit(instant: Instant, data: bytes) -> CommitMetadata:
@@ -94,7 +94,7 @@ def _commit(instant: Instant, data: bytes) -> CommitMetadata:
     return decode_commit(data)
 
 
-def _decoded(storage: Storage, config: TableConfig, instant: Instant, data: bytes, how: Callable[[bytes], _Payload]) -> _Payload:
+def _decode_details(storage: Storage, config: TableConfig, instant: Instant, data: bytes, how: Callable[[bytes], _Payload]) -> _Payload:
     try:
         return how(data)
     except CorruptTableError as error:

@@ -46,7 +46,7 @@ class LockedTable:
         """Whether the lock still excludes other writers."""
         return self.lock is not None and self.lock.is_held()
 
-    def reloaded(self) -> LockedTable:
+    def reload(self) -> LockedTable:
         """Return the table with its timeline read again."""
         timeline, files = _load(self.storage, self.config)
         return replace(self, timeline=timeline, timeline_files=files)

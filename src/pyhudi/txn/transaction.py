@@ -179,7 +179,7 @@ def _rollback_pending(table: LockedTable, roll_back: RollBack, error: BaseExcept
     if not table.is_locked:
         return
     try:
-        roll_back(table.reloaded())
+        roll_back(table.reload())
     except (HudiError, OSError) as failure:
         error.add_note(f"What it wrote is not visible; rolling it back failed and is left to the next writer: {failure}")
 

@@ -56,14 +56,14 @@ def write_stream(
         SchemaError: a value does not fit its column.
         KeyFieldError: a record key is null, or a partition value is not allowed.
     """
-    keyed = _keyed(work, number, batches)
+    keyed = _add_keys(work, number, batches)
     file_slices = _by_partition(keyed) if work.config.partition_fields else _by_size(work, keyed)
     for path, rows in file_slices:
         task = WriteTask(work.instant, path, new_file_id(), write_token, append_only=True)
         yield run_write_task(work.storage, work.context, work.settings, task, rows)
 
 
-def _keyed(work: BulkWrite, number: int, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+def _add_keys(work: BulkWrite, number: int, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
     """Yield the rows with record key and partition path before the data."""
     first_row = 0
     generator = work.generator

@@ -45,7 +45,7 @@ from pyhudi.write.plan.small_files import insert_candidates
 from pyhudi.write.plan.task_route import LoadedTask, load_tasks
 from pyhudi.write.plan.workload_profile import Profile, profile_of
 from pyhudi.write.plan.write_plan import Sizing, WritePlan, plan_write
-from pyhudi.write.tagging import prepped as located_rows
+from pyhudi.write.tagging import prepped
 from pyhudi.write.tagging.change_facts import holds_changes, tag_changes, user_columns
 from pyhudi.write.tagging.keyless import named_rows, names_records, tag_named_updates
 from pyhudi.write.tagging.prepped import SliceIndex
@@ -219,12 +219,12 @@ def _tagged_located(stage: PlanningContext, request: WriteRequest, data: pa.Tabl
     """Return rows that bring their places by where they go."""
     indices = SliceIndex(stage.view, request.seen)
     if request.operation is Operation.DELETE_PREPPED:
-        return located_rows.tag_deletes(data, indices)
+        return prepped.tag_deletes(data, indices)
     if holds_old_names(data.schema):
         data = with_location(data, lookup, stage.instant)
     if holds_changes(data.schema):
         return tag_changes(data, functools.partial(_rekeyed, stage, context=lookup.context), tagging, lookup, indices, stage.instant)
-    return drop_no_op_inserts(located_rows.tag_updates(_rekeyed(stage, data, lookup.context), data, indices), lookup.context)
+    return drop_no_op_inserts(prepped.tag_updates(_rekeyed(stage, data, lookup.context), data, indices), lookup.context)
 
 
 def _keyed(stage: PlanningContext, request: WriteRequest, data: pa.Table, tagging: TagOptions, context: RecordContext) -> pa.Table:

@@ -56,7 +56,7 @@ class WriteResult:
         name = self.operation.value.lower()
         if self.instant is None:
             return f"{name}: nothing to do, nothing committed ({self.seconds:.3f} s)"
-        counts = [f"{count} {word}" for count, word in self._counted() if count] or ["no rows"]
+        counts = [f"{count} {word}" for count, word in self._sum_counts() if count] or ["no rows"]
         files = f"{self.files_written} file{'' if self.files_written == 1 else 's'}"
         added = f"; new columns: {', '.join(self.new_columns)}" if self.new_columns else ""
         written = f"{files}, {_size(self.bytes_written)}, {self.seconds:.3f} s ({self.engine})"
@@ -66,7 +66,7 @@ class WriteResult:
         """Return the fields as values that JSON knows."""
         return {**dataclasses.asdict(self), "operation": self.operation.value, "new_columns": list(self.new_columns)}
 
-    def _counted(self) -> list[tuple[int | None, str]]:
+    def _sum_counts(self) -> list[tuple[int | None, str]]:
         return [(self.inserted, "inserted"), (self.updated, "updated"), (self.deleted, "deleted"), (self.ignored, "ignored as late")]
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pyhudi.codec.actions.action_files import decode
 from pyhudi.codec.actions.commit_metadata import decode_commit, encode_commit, encode_commit_json
 from pyhudi.codec.avro.avro_container import Container, decode_container, encode_container
-from pyhudi.codec.avro.avro_record import encode_payload, parsed_schema
+from pyhudi.codec.avro.avro_record import encode_payload, parse_avro_schema
 from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.spec.actions.commit import CommitMetadata, WriteStat
 from pyhudi.spec.instant import Action, State
@@ -90,7 +90,7 @@ def test_a_forged_schema_is_refused(fields: list[dict[str, object]]) -> None:
 def test_a_schema_that_calls_itself_parsed_is_parsed() -> None:
     forged = {"__fastavro_parsed": True, "__named_schemas": {"Hidden": {"type": "record", "name": "Hidden", "fields": []}}}
     with pytest.raises(CorruptTableError, match="Hidden"):
-        parsed_schema(json.dumps({"type": "record", "name": "r", "fields": [{"name": "a", "type": "Hidden"}], **forged}))
+        parse_avro_schema(json.dumps({"type": "record", "name": "r", "fields": [{"name": "a", "type": "Hidden"}], **forged}))
 
 
 def test_a_schema_nested_without_end_is_refused() -> None:

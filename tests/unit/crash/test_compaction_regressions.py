@@ -22,7 +22,7 @@ from pyhudi.spec.actions.compaction import CompactionPlan
 from pyhudi.spec.visibility import Visibility
 from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.table.hudi_table import HudiTable
-from pyhudi.testing.crash_points import CrashPoint, calls_of, cut
+from pyhudi.testing.crash_points import CrashPoint, calls_of, run_with_fault
 from pyhudi.testing.fault_injection import Fault
 from pyhudi.testing.merge_oracle import Oracle
 from tests.tables import unpack
@@ -112,7 +112,7 @@ def killed_before_its_last_step(storage: MemoryStorage, write) -> MemoryStorage:
     calls = calls_of(lambda recorded: DRIVER.write(recorded, *write), storage.copy)
     last = max(number for number, call in enumerate(calls) if call.method == "create")
     point = CrashPoint(last, calls[last], Fault.BEFORE)
-    return cut(lambda failing: DRIVER.write(failing, *write), storage.copy(), point).storage
+    return run_with_fault(lambda failing: DRIVER.write(failing, *write), storage.copy(), point).storage
 
 
 def blocks_counted_as_repetitions(monkeypatch) -> None:

@@ -16,7 +16,7 @@ from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.storage.prefix_storage import FolderStorage
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
-from pyhudi.testing.crash_points import CrashPoint, CrashRun, calls_of, cut
+from pyhudi.testing.crash_points import CrashPoint, CrashRun, calls_of, run_with_fault
 from pyhudi.testing.fault_injection import Fault, faults_of
 from pyhudi.testing.intercepted_storage import CHANGING_CALLS
 from pyhudi.timeline.archived_timeline_lsm import archived_rows
@@ -55,7 +55,7 @@ def cuts(storage: MemoryStorage, *faults: Fault) -> Iterator[CrashRun]:
     for number, call in enumerate(calls_of(archive, storage.copy)):
         if call.method in CHANGING_CALLS:
             for fault in set(faults) & set(faults_of(call)):
-                run = cut(archive, storage.copy(), CrashPoint(number, call, fault))
+                run = run_with_fault(archive, storage.copy(), CrashPoint(number, call, fault))
                 yield run
                 run.storage.drop()
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-import pyhudi.metadata_table.lifecycle.open_for_write as found
 import pyhudi.service.rollback.execute_rollback as execute
 from pyhudi import HudiTable
+from pyhudi.metadata_table.lifecycle import open_for_write
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.storage.storage_protocol import Storage
-from pyhudi.testing.crash_points import CrashPoint, CrashRun, calls_of, cut
+from pyhudi.testing.crash_points import CrashPoint, CrashRun, calls_of, run_with_fault
 from pyhudi.testing.fault_injection import Fault
 from pyhudi.testing.intercepted_storage import CHANGING_CALLS, Call
 from pyhudi.testing.merge_oracle import Oracle, Row
@@ -33,7 +33,7 @@ def cuts(action: Action, storage: MemoryStorage, *faults: Fault) -> Iterator[Cra
     for number, call in enumerate(calls_of(action, storage.copy)):
         if call.method in CHANGING_CALLS and concerns(call):
             for fault in faults or (Fault.AFTER,):
-                run = cut(action, storage.copy(), CrashPoint(number, call, fault))
+                run = run_with_fault(action, storage.copy(), CrashPoint(number, call, fault))
                 yield run
                 run.storage.drop()
 
@@ -58,20 +58,20 @@ def check(run: CrashRun, driver: Driver, before: Oracle, after: Oracle) -> None:
 
 def test_building_it_before_a_write_cut_anywhere_loses_nothing() -> None:
     storage, before = stored_table()
-    for run in cuts(lambda cut: DRIVER.write(cut, *WRITE), storage):
+    for run in cuts(lambda run_with_fault: DRIVER.write(run_with_fault, *WRITE), storage):
         check(run, DRIVER, before, before.after(*WRITE))
 
 
 @pytest.mark.parametrize("driver", [DRIVER, MERGED, OLD_MERGED], ids=["copy on write", "merge on read", "version 6"])
 def test_write_cut_between_metadata_table_and_table_is_whole_or_not_at_all(driver: Driver) -> None:
     storage, before = stored_table(driver)
-    for run in cuts(lambda cut: driver.write(cut, *WRITE), storage, Fault.AFTER, Fault.ERROR_NOT_DONE):
+    for run in cuts(lambda run_with_fault: driver.write(run_with_fault, *WRITE), storage, Fault.AFTER, Fault.ERROR_NOT_DONE):
         check(run, driver, before, before.after(*WRITE))
 
 
 def test_dropping_it_cut_anywhere_loses_nothing() -> None:
     storage, before = stored_table(DRIVER)
-    for run in cuts(lambda cut: Driver().write(cut, *WRITE), storage):
+    for run in cuts(lambda run_with_fault: Driver().write(run_with_fault, *WRITE), storage):
         check(run, DRIVER, before, before.after(*WRITE))
 
 
@@ -82,7 +82,7 @@ def test_compaction_cut_anywhere_is_recorded_once(driver: Driver) -> None:
     before = Oracle("id", "city")
     for write in ((Operation.INSERT, STORED), (Operation.UPSERT, [ride(1, "oslo", 11)]), WRITE):
         before = before.after(*write)
-    for run in cuts(lambda cut: driver.compact(cut, "both"), storage):
+    for run in cuts(lambda run_with_fault: driver.compact(run_with_fault, "both"), storage):
         check_rows(run.storage, before, run.point)
         driver.compact(run.storage, "both")
         check(run, driver, before, before)
@@ -95,7 +95,7 @@ def was_told(run: CrashRun) -> bool:
 
 def died(storage: MemoryStorage, write: Write, driver: Driver = DRIVER) -> MemoryStorage:
     """What a writer left that died after it told the metadata table, before the write was complete."""
-    for run in cuts(lambda cut: driver.write(cut, *write), storage):
+    for run in cuts(lambda run_with_fault: driver.write(run_with_fault, *write), storage):
         if was_told(run):
             return run.storage.copy()
     raise AssertionError("the metadata table was not told")
@@ -105,7 +105,7 @@ def died(storage: MemoryStorage, write: Write, driver: Driver = DRIVER) -> Memor
 def test_recovery_cut_anywhere_converges(driver: Driver) -> None:
     storage, before = stored_table(driver)
     first = died(storage, WRITE, driver)
-    for run in cuts(lambda cut: driver.write(cut, *NEXT), first):
+    for run in cuts(lambda run_with_fault: driver.write(run_with_fault, *NEXT), first):
         check(run, driver, before, before.after(*NEXT))
 
 
@@ -119,14 +119,14 @@ def test_record_of_a_failed_write_is_taken_back_and_a_rollback_that_does_not_is_
     lower = died(storage, (Operation.UPSERT, [ride(4, "rome", 5)]))
     assert statistics_problems(lower.copy()) == []
     monkeypatch.setattr(execute, "rollback_pending", lambda *_: None)
-    monkeypatch.setattr(found, "_dead", lambda *_: ())
+    monkeypatch.setattr(open_for_write, "_failed_instants", lambda *_: ())
     assert set(statistics_problems(lower)) == {"files that the metadata table lists are there", "partition statistics hold all rows"}
 
 
 def test_compaction_that_is_cancelled_leaves_no_record() -> None:
     storage, oracle = stored_table(MERGED)
     MERGED.write(storage, *WRITE)
-    for run in cuts(lambda cut: MERGED.compact(cut, "both"), storage):
+    for run in cuts(lambda run_with_fault: MERGED.compact(run_with_fault, "both"), storage):
         if was_told(run):
             [instant] = [one for one in HudiTable(run.storage).history().to_pylist() if one["action"] == "compaction"]
             HudiTable(run.storage).services.rollback(instant["requested"])

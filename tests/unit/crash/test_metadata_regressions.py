@@ -12,13 +12,13 @@ from types import SimpleNamespace
 import pytest
 
 import pyhudi.metadata_table.indexes.files_kind as files_kind
-import pyhudi.metadata_table.lifecycle.open_for_write as found
 import pyhudi.metadata_table.write.initialise as initialise
 import pyhudi.service.indexes.run_index_build as index_run
 import pyhudi.service.rollback.execute_rollback as execute
 from pyhudi import HudiTable
 from pyhudi.errors import AlreadyExistsError
 from pyhudi.fsview.file_groups import committed_files
+from pyhudi.metadata_table.lifecycle import open_for_write
 from pyhudi.service.indexes import Indexing, IndexRequest
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.storage.memory_storage import MemoryStorage
@@ -85,7 +85,7 @@ def two_indexes_at_one_moment(driver: Driver) -> None:
 
 def nothing_is_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(execute, "rollback_pending", lambda *_: None)
-    monkeypatch.setattr(found, "_dead", lambda *_: ())
+    monkeypatch.setattr(open_for_write, "_failed_instants", lambda *_: ())
 
 
 def uncommitted_files_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:

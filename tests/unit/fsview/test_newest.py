@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyhudi.cache import LruCache
-from pyhudi.fsview import latest_files as newest
+from pyhudi.fsview import latest_files
 from pyhudi.fsview.file_groups import committed_files, latest_base_files, latest_slices
 from pyhudi.fsview.latest_files import newest_files
 from pyhudi.spec.instant import Action, Instant, State
@@ -89,7 +89,7 @@ def test_log_completed_after_the_newest_base_file_began_belongs_to_it(days, arch
 
 @pytest.mark.parametrize(("partitions", "names"), [(2, 100), (100, 3)])
 def test_little_is_kept(monkeypatch, partitions, names) -> None:
-    monkeypatch.setattr(newest, "_kept", retained := LruCache(names, lambda one: len(one.sizes), partitions))
+    monkeypatch.setattr(latest_files, "_names_cache", retained := LruCache(names, lambda one: len(one.sizes), partitions))
     uri, timeline = str(next(_tables)), Timeline(fold(instants({1: 1})), 2)
     for partition in ("p", "q", "r"):
         newest_files(uri, partition, {base("a", 1): 1, base("b", 1): 1}, timeline)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyhudi.errors import CorruptTableError
-from pyhudi.index.bucket_resizing import Node, Tag, merge, parse_nodes, render_nodes, resized, split
+from pyhudi.index.bucket_resizing import Node, Tag, merge, parse_nodes, render_nodes, resize_ring, split
 from pyhudi.index.consistent_hashing import GREATEST, Ring, first_ring
 from pyhudi.kernels.arrays.bucket_hash import ring_indices
 
@@ -47,7 +47,7 @@ def test_a_key_s_bucket_changes_only_with_those_that_are_resized(
             nodes = merge(ring, touched, prefix(2 * number))
         if nodes is None:
             continue
-        after = resized(ring, nodes, str(number))
+        after = resize_ring(ring, nodes, str(number))
         old, new = {ring.prefixes[one] for one in touched}, {node.prefix for node in nodes}
         for hash_ in hashes:
             before, now = walked(ring, hash_), walked(after, hash_)
@@ -63,7 +63,7 @@ def test_a_split_cuts_a_stretch_in_halves(count: int, where: float, hashes: list
     index = int(where * count)
     nodes = split(ring, index, (prefix(1), prefix(2)))
     assert nodes is not None
-    after, start = resized(ring, nodes, "1"), ring.values[index - 1]
+    after, start = resize_ring(ring, nodes, "1"), ring.values[index - 1]
     for hash_ in hashes:
         if walked(ring, hash_) == ring.prefixes[index]:
             assert walked(after, hash_) == prefix(1 if stretch_holds(start, nodes[0].value, hash_) else 2)
@@ -80,7 +80,7 @@ def test_a_stretch_of_one_hash_is_not_split() -> None:
 def test_the_ring_counts_its_resizings_and_says_what_it_began_with() -> None:
     nodes = split(first_ring("p", 3), 0, (prefix(1), prefix(2)))
     assert nodes is not None
-    ring = resized(first_ring("p", 3), nodes, "20260101000000000")
+    ring = resize_ring(first_ring("p", 3), nodes, "20260101000000000")
     assert (ring.number, ring.first_count, ring.instant, len(ring.values)) == (1, 3, "20260101000000000", 4)
 
 
@@ -90,9 +90,9 @@ def test_what_does_not_fit_is_refused() -> None:
         with pytest.raises(ValueError, match="do not follow each other"):
             merge(ring, indices, "d")
     with pytest.raises(ValueError, match="no bucket ends at 15"):
-        resized(ring, [Node(15, None, Tag.DELETE)], "1")
+        resize_ring(ring, [Node(15, None, Tag.DELETE)], "1")
     with pytest.raises(ValueError, match="no bucket is left"):
-        resized(ring, [Node(value, None, Tag.DELETE) for value in ring.values], "1")
+        resize_ring(ring, [Node(value, None, Tag.DELETE) for value in ring.values], "1")
 
 
 def test_nodes_are_written_as_apache_hudi_writes_them() -> None:

@@ -12,7 +12,7 @@ from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.write_columns import commit_time_deletes, marked_deletes
 from pyhudi.kernels.merge.dedupe import precombine
 from pyhudi.kernels.merge.merge_join import IncomingRows
-from pyhudi.merge.apply_rule import RecordVersion, applied
+from pyhudi.merge.apply_rule import RecordVersion, apply_incoming
 from pyhudi.merge.partial_update import Gaps
 from pyhudi.schema.avro_arrow import arrow_to_avro
 from pyhudi.schema.meta_columns import META_COLUMNS
@@ -63,7 +63,7 @@ def version(entry: dict[str, Any], context: RecordContext) -> RecordVersion:
 
 
 def after(state: RecordVersion | None, entry: dict[str, Any], context: RecordContext) -> RecordVersion:
-    return applied(state, version(entry, context), context.merge_mode, context.gaps, context.merger)
+    return apply_incoming(state, version(entry, context), context.merge_mode, context.gaps, context.merger)
 
 
 def shown(record: Any) -> list[Any]:

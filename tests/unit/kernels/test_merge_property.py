@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.merge.dedupe import precombine
 from pyhudi.kernels.merge.merge_join import IncomingRows
-from pyhudi.merge.merge_rules import Version, combined, merged
+from pyhudi.merge.merge_rules import Version, combine_versions, merge_version
 from pyhudi.schema.avro_arrow import arrow_to_avro
 from pyhudi.spec.table.merge_mode import MergeMode
 
@@ -54,7 +54,7 @@ def test_combining_a_batch_keeps_what_the_rule_keeps(rows: list[dict[str, Any]],
     for key in KEYS:
         indices = [index for index, entry in enumerate(rows) if entry["_hoodie_record_key"] == key]
         if indices:
-            expected.append(indices[combined([version(rows[index]) for index in indices], mode)])
+            expected.append(indices[combine_versions([version(rows[index]) for index in indices], mode)])
     context = RecordContext("t", SCHEMA, arrow_to_avro(SCHEMA, "t"), ORDERING, mode)
     assert precombine(table_of(rows), context).column("n").to_pylist() == sorted(expected)
 
@@ -70,7 +70,7 @@ def test_merging_into_a_file_does_what_the_rule_does(stored: list[dict[str, Any]
         index = by_key.pop(entry["_hoodie_record_key"], None)
         if index is None:
             retained.append(number)
-        elif not merged(version(entry), version(incoming[index]), mode):
+        elif not merge_version(version(entry), version(incoming[index]), mode):
             retained.append(number)
             ignored += 1
         elif version(incoming[index]).deletes:

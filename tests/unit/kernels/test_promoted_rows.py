@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from pyhudi.errors import CorruptTableError
 from pyhudi.javacompat.float_text import float_text
 from pyhudi.kernels.arrays.float_columns import as_doubles, float_strings
-from pyhudi.kernels.base_file.promoted_rows import promoted, promoted_type
+from pyhudi.kernels.base_file.promoted_rows import promote_column, promoted_type
 from tests.unit.kernels.test_read_base import read, stored
 
 CASES: list[tuple[pa.DataType, pa.DataType, list[Any], list[Any]]] = [
@@ -62,7 +62,7 @@ def test_fields_of_a_struct_meet_by_name() -> None:
 
 def test_part_of_an_array_is_promoted() -> None:
     lists = pa.array([[9.0], None, [0.1], [], [2.0, None]], pa.list_(pa.float32())).slice(1, 4)
-    assert promoted(lists, promoted_type(lists.type, pa.list_(pa.string())), "c").to_pylist() == [None, ["0.1"], [], ["2.0", None]]
+    assert promote_column(lists, promoted_type(lists.type, pa.list_(pa.string())), "c").to_pylist() == [None, ["0.1"], [], ["2.0", None]]
 
 
 @pytest.mark.parametrize(

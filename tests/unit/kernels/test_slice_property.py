@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.merge.merge_slice import count_merged, iter_merged
-from pyhudi.merge.apply_rule import ABSENT, RecordVersion, applied
+from pyhudi.merge.apply_rule import ABSENT, RecordVersion, apply_incoming
 from pyhudi.merge.partial_update import Gaps, Record
 from pyhudi.schema.avro_arrow import arrow_to_avro, with_meta_fields
 from pyhudi.spec.files.delete_record import COMMIT_TIME_DELETE
@@ -126,7 +126,7 @@ def expected(base: list[Row], blocks: list[Block], context: RecordContext) -> li
             state, removed, again = start, False, False
             for version in history.get(key, []):
                 removed |= state is not None and state.by_commit_time
-                state = applied(state, version, mode, context.gaps, context.merger)
+                state = apply_incoming(state, version, mode, context.gaps, context.merger)
                 again |= removed and not state.deletes
             if state is not None and not state.deletes:
                 (new if again else result).append(dict(state.record))

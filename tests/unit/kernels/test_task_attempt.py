@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from pyhudi.errors import AlreadyExistsError
-from pyhudi.kernels.tasks.task_attempt import reserved
+from pyhudi.kernels.tasks.task_attempt import reserve_name
 from pyhudi.spec.files.marker import MarkerType, marker_path
 from pyhudi.storage.memory_storage import MemoryStorage
 
@@ -30,19 +30,19 @@ TASK = Task("20260101000000000", "7-0-0")
 
 def test_first_attempt_has_its_own_name_and_marker() -> None:
     storage = MemoryStorage()
-    assert reserved(storage, TASK, MarkerType.MERGE) == TASK
+    assert reserve_name(storage, TASK, MarkerType.MERGE) == TASK
     assert storage.stat(marker_path(TASK.instant, TASK.path, MarkerType.MERGE)) is not None
 
 
 def test_each_further_attempt_takes_the_next_number() -> None:
     storage = MemoryStorage()
-    tokens = [reserved(storage, TASK, MarkerType.MERGE).write_token for _ in range(3)]
+    tokens = [reserve_name(storage, TASK, MarkerType.MERGE).write_token for _ in range(3)]
     assert tokens == ["7-0-0", "7-0-1", "7-0-2"]
 
 
 def test_task_that_is_begun_for_ever_is_given_up() -> None:
     storage = MemoryStorage()
     for _ in range(100):
-        reserved(storage, TASK, MarkerType.MERGE)
+        reserve_name(storage, TASK, MarkerType.MERGE)
     with pytest.raises(AlreadyExistsError, match="begun 100 times"):
-        reserved(storage, TASK, MarkerType.MERGE)
+        reserve_name(storage, TASK, MarkerType.MERGE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pyhudi.merge.apply_rule import ABSENT, RecordVersion, applied
+from pyhudi.merge.apply_rule import ABSENT, RecordVersion, apply_incoming
 from pyhudi.merge.partial_update import Gaps, Record
 from pyhudi.spec.table.merge_mode import MergeMode
 from pyhudi.spec.table.payload_class import PartialMode
@@ -21,31 +21,31 @@ def version(ts: Any, held: frozenset[str] | None = None, **record: Any) -> Recor
 
 def test_a_late_record_after_a_delete_by_commit_time_is_a_new_record() -> None:
     late = version(1, n="new")
-    assert applied(applied(version(5, n="old"), DELETE, EVENT), late, EVENT) == late
+    assert apply_incoming(apply_incoming(version(5, n="old"), DELETE, EVENT), late, EVENT) == late
 
 
 def test_a_record_after_a_delete_is_not_filled_from_what_was_deleted() -> None:
-    deleted = applied(version(1, n="old"), DELETE, COMMIT, DEFAULTS)
-    assert applied(deleted, version(2, n=None), COMMIT, DEFAULTS).record["n"] is None
+    deleted = apply_incoming(version(1, n="old"), DELETE, COMMIT, DEFAULTS)
+    assert apply_incoming(deleted, version(2, n=None), COMMIT, DEFAULTS).record["n"] is None
 
 
 def test_a_late_record_fills_the_gaps_of_the_newer_one() -> None:
-    assert applied(version(5, n=None), version(3, n=7), EVENT, DEFAULTS).record == {"ts": 5, "n": 7}
+    assert apply_incoming(version(5, n=None), version(3, n=7), EVENT, DEFAULTS).record == {"ts": 5, "n": 7}
 
 
 def test_a_late_partial_record_is_ignored() -> None:
     stored = version(5, n=1)
-    assert applied(stored, version(3, frozenset({"ts", "n"}), n=7), EVENT) is stored
+    assert apply_incoming(stored, version(3, frozenset({"ts", "n"}), n=7), EVENT) is stored
 
 
 def test_a_partial_record_keeps_what_it_does_not_bring_and_its_nulls_count() -> None:
-    found = applied(version(5, n=1, s="x"), version(6, frozenset({"ts", "n"}), n=None, s=None), EVENT)
+    found = apply_incoming(version(5, n=1, s="x"), version(6, frozenset({"ts", "n"}), n=None, s=None), EVENT)
     assert found.record == {"ts": 6, "n": None, "s": "x"}
 
 
 def test_a_partial_record_without_ordering_value_takes_effect() -> None:
     partial = RecordVersion({"ts": None, "n": 2}, (ABSENT,), held=frozenset({"n"}))
-    assert applied(version(5, n=1), partial, EVENT) == RecordVersion({"ts": 5, "n": 2}, (5,))
+    assert apply_incoming(version(5, n=1), partial, EVENT) == RecordVersion({"ts": 5, "n": 2}, (5,))
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,9 @@ class Longest:
 
 
 def test_a_merger_decides_between_two_records_whatever_their_ordering_values() -> None:
-    assert applied(version(5, s="a"), version(1, s="bb"), MergeMode.CUSTOM, merger=Longest()).record["s"] == "bb"
+    assert apply_incoming(version(5, s="a"), version(1, s="bb"), MergeMode.CUSTOM, merger=Longest()).record["s"] == "bb"
 
 
 def test_a_merger_that_keeps_the_older_record_changes_nothing() -> None:
     stored = version(1, s="bb")
-    assert applied(stored, version(5, s="a"), MergeMode.CUSTOM, merger=Longest()) is stored
+    assert apply_incoming(stored, version(5, s="a"), MergeMode.CUSTOM, merger=Longest()) is stored

@@ -132,10 +132,10 @@ def test_rolled_back_commit_leaves_no_trace(tmp_path) -> None:
     assert mdt is not None
     time = mdt.next_time()
     for _ in range(2):  # a rollback that is repeated finds nothing to do
-        roll_back(mdt.reloaded(), last.requested, time)
+        roll_back(mdt.reload(), last.requested, time)
     assert contents(storage) == before
     assert not any(last.requested in file.name for file in storage.list(f"{FOLDER}/files"))
-    assert [one.action for one in mdt.reloaded().timeline.completed()][-1] is Action.ROLLBACK
+    assert [one.action for one in mdt.reload().timeline.completed()][-1] is Action.ROLLBACK
 
 
 def test_commit_that_the_table_has_not_completed_is_not_seen(tmp_path) -> None:

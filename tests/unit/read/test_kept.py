@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pyhudi.read.snapshot import slice_cache as kept
+from pyhudi.read.snapshot import slice_cache
 from pyhudi.table.hudi_table import HudiTable
 from tests.unit.table.tables import make_table, ride, rows_of
 
@@ -20,13 +20,13 @@ def table_with_log() -> HudiTable:
 
 def test_a_slice_is_merged_once_for_all_reads_of_the_same_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     table, merged = table_with_log(), []
-    merge = kept.slice_delta
+    merge = slice_cache.slice_delta
 
     def noted(storage: Any, context: Any, task: Any) -> Any:
         merged.append(task.columns)
         return merge(storage, context, task)
 
-    monkeypatch.setattr(kept, "slice_delta", noted)
+    monkeypatch.setattr(slice_cache, "slice_delta", noted)
     for _ in range(2):
         table.to_arrow(columns=["id"])
         rows_of(table)

@@ -9,7 +9,7 @@ import pytest
 from pyhudi.errors import ConflictError
 from pyhudi.fsview import committed_sizes as stated
 from pyhudi.fsview.file_system_view import FileSystemView
-from pyhudi.read.snapshot import slice_cache as kept
+from pyhudi.read.snapshot import slice_cache
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.files.file_group import FileSlice
 from pyhudi.table.hudi_table import HudiTable
@@ -237,13 +237,13 @@ def test_logs_beyond_the_limit_of_a_read_are_merged_in_parts(monkeypatch: pytest
     table.insert([ride(n) for n in range(9)])
     table.upsert([ride(n, value=n) for n in range(6)])
     whole, parts = rows_of(table), []
-    counted = kept.slice_delta
+    counted = slice_cache.slice_delta
 
     def noted(storage: Any, context: Any, task: Any) -> Any:
         parts.append(task.part[1])
         return counted(storage, context, task)
 
-    monkeypatch.setattr(kept, "slice_delta", noted)
+    monkeypatch.setattr(slice_cache, "slice_delta", noted)
     found = table.to_arrow(options={"hoodie.memory.merge.max.size": "4000"}).to_pylist()
     assert by_id(found) == whole
     assert len(parts) == parts[0] > 1

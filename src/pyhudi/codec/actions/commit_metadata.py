@@ -49,7 +49,7 @@ def metadata_from(record: Mapping[str, Any]) -> CommitMetadata:
         extra={key: _text(value) for key, value in extra.items() if value is not None},
         operation=None if record.get("operationType") is None else _text(record["operationType"]),
         compacted=record.get("compacted") is True,
-        replaced=None if replaced is None else _replaced(_object(record, "partitionToReplaceFileIds")),
+        replaced=None if replaced is None else _decode_replaced_groups(_object(record, "partitionToReplaceFileIds")),
     )
 
 
@@ -86,7 +86,7 @@ def encode_commit_json(metadata: CommitMetadata) -> bytes:
     return render_json(record)
 
 
-def _replaced(by_path: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+def _decode_replaced_groups(by_path: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     return {path: tuple(_text(file_id) for file_id in _list(ids)) for path, ids in by_path.items()}
 
 

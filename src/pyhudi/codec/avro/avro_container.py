@@ -29,8 +29,8 @@ class Container:
 def encode_container(container: Container) -> bytes:
     """Return the bytes of a container file."""
     schema = container.schema.encode()
-    header = MAGIC + _varint(1) + _sized(_SCHEMA_KEY) + _sized(schema) + _varint(0) + container.sync
-    return header + _varint(1) + _sized(container.payload) + container.sync
+    header = MAGIC + _varint(1) + _prefix_length(_SCHEMA_KEY) + _prefix_length(schema) + _varint(0) + container.sync
+    return header + _varint(1) + _prefix_length(container.payload) + container.sync
 
 
 def decode_container(data: bytes) -> Container:
@@ -74,7 +74,7 @@ def _read_map(cursor: Cursor) -> dict[bytes, bytes]:
     return entries
 
 
-def _sized(data: bytes) -> bytes:
+def _prefix_length(data: bytes) -> bytes:
     return _varint(len(data)) + data
 
 

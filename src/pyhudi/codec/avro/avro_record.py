@@ -60,9 +60,9 @@ def decode_payload(payload: bytes, writer: str, reader: str | None = None) -> Re
         CorruptTableError: the schema is not acceptable, or the bytes do not follow it.
     """
     source = io.BytesIO(payload)
-    reader_schema = None if reader is None or reader == writer else parsed_schema(reader)
+    reader_schema = None if reader is None or reader == writer else parse_avro_schema(reader)
     try:
-        record = fastavro.schemaless_reader(source, parsed_schema(writer), reader_schema)
+        record = fastavro.schemaless_reader(source, parse_avro_schema(writer), reader_schema)
     except CorruptTableError:
         raise
     except (*_DECODING_ERRORS, fastavro.read.SchemaResolutionError) as error:
@@ -81,18 +81,18 @@ def encode_record(name: str, record: Record, *, sync: bytes) -> bytes:
 def encode_payload(record: Record, schema: str) -> bytes:
     """Return the bytes of one record."""
     sink = io.BytesIO()
-    fastavro.schemaless_writer(sink, parsed_schema(schema), record)
+    fastavro.schemaless_writer(sink, parse_avro_schema(schema), record)
     return sink.getvalue()
 
 
 def _record_name(schema: str) -> str:
-    parsed = parsed_schema(schema)
+    parsed = parse_avro_schema(schema)
     name = parsed.get("name") if isinstance(parsed, dict) else None
     return str(name).rsplit(".", 1)[-1]
 
 
 @functools.lru_cache(maxsize=256)
-def parsed_schema(text: str) -> Schema:
+def parse_avro_schema(text: str) -> Schema:
     """Parse and check a schema; the same few texts come again and again."""
     if len(text) > _MAX_SCHEMA_CHARS:
         raise CorruptTableError(f"an Avro schema of {len(text)} characters is refused: {_MAX_SCHEMA_CHARS} are allowed")

@@ -90,7 +90,7 @@ class ListedCells(Cells):
 
     def __init__(self, payload: bytes, suffix: int, what: str) -> None:
         super().__init__(payload, what)
-        self._rows, self._starts, self._value_starts, self._value_ends = _visited(payload, suffix, what)
+        self._rows, self._starts, self._value_starts, self._value_ends = _visit(payload, suffix, what)
 
     @property
     def rows(self) -> Sequence[bytes]:
@@ -107,7 +107,7 @@ class ListedCells(Cells):
         return self._value_starts[indices.start : indices.stop], self._value_ends[indices.start : indices.stop]
 
 
-def _visited(payload: bytes, suffix: int, what: str) -> tuple[list[bytes], list[int], list[int], list[int]]:
+def _visit(payload: bytes, suffix: int, what: str) -> tuple[list[bytes], list[int], list[int], list[int]]:
     """Return the rows, where each cell begins, and where its value begins and ends."""
     rows: list[bytes] = []
     starts: list[int] = []

@@ -12,7 +12,7 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from pyhudi.codec.cursor import Cursor
-from pyhudi.codec.hfile.protobuf import read_fields, read_varint, sized, write_field
+from pyhudi.codec.hfile.protobuf import prefix_length, read_fields, read_varint, write_field
 from pyhudi.errors import CorruptTableError, UnsupportedError
 
 LAST_KEY = "hfile.LASTKEY"
@@ -52,7 +52,7 @@ def parse_file_info(payload: bytes, what: str) -> Mapping[str, bytes]:
 def render_file_info(values: Mapping[str, bytes]) -> bytes:
     """Return the payload of a file info block."""
     entries = (write_field(1, name.encode()) + write_field(2, value) for name, value in values.items())
-    return _MAGIC + sized(b"".join(write_field(1, entry) for entry in entries))
+    return _MAGIC + prefix_length(b"".join(write_field(1, entry) for entry in entries))
 
 
 def cell_suffix_size(info: Mapping[str, bytes], what: str) -> int:

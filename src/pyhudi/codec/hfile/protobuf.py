@@ -59,9 +59,9 @@ def write_field(number: int, value: int | bytes) -> bytes:
     """Encode one field of a message."""
     if isinstance(value, int):
         return write_varint(number << 3 | _VARINT) + write_varint(value)
-    return write_varint(number << 3 | _BYTES) + sized(value)
+    return write_varint(number << 3 | _BYTES) + prefix_length(value)
 
 
-def sized(data: bytes) -> bytes:
+def prefix_length(data: bytes) -> bytes:
     """Return bytes after their length."""
     return write_varint(len(data)) + data

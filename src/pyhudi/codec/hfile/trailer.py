@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from pyhudi.codec.cursor import Cursor
 from pyhudi.codec.hfile.block import Codec, Magic
-from pyhudi.codec.hfile.protobuf import read_fields, read_varint, sized, write_field
+from pyhudi.codec.hfile.protobuf import prefix_length, read_fields, read_varint, write_field
 from pyhudi.errors import CorruptTableError, UnsupportedError
 
 TRAILER_SIZE = 4096
@@ -53,7 +53,7 @@ def parse_trailer(data: bytes, size: int, what: str) -> Trailer:
     fields = dict(read_fields(cursor.take(read_varint(cursor)), cursor.what))
     if fields.get(13):
         raise UnsupportedError(f"{what} is encrypted, which is not served")
-    numbers = {number: _signed(value) for number, value in fields.items() if isinstance(value, int)}
+    numbers = {number: _to_signed(value) for number, value in fields.items() if isinstance(value, int)}
     trailer = Trailer(
         file_info_offset=numbers.get(1, -1),
         load_on_open_offset=numbers.get(2, -1),
@@ -90,11 +90,11 @@ def render_trailer(trailer: Trailer) -> bytes:
         12: int(trailer.codec),
     }
     message = b"".join(write_field(number, value) for number, value in values.items())
-    head = Magic.TRAILER + sized(message)
+    head = Magic.TRAILER + prefix_length(message)
     return head.ljust(TRAILER_SIZE - 4, b"\0") + struct.pack(">I", _MAJOR_VERSION)
 
 
-def _signed(value: int) -> int:
+def _to_signed(value: int) -> int:
     return value - 2 * _MAX_UNSIGNED if value >= _MAX_UNSIGNED else value
 
 

@@ -51,7 +51,7 @@ class AvroRecords(Sequence[memoryview]):
         """Where in the content each record begins; the last one is where another would."""
         return self._starts
 
-    def framed(self, first: int, last: int) -> memoryview:
+    def frame_content(self, first: int, last: int) -> memoryview:
         """Return the bytes of the records from `first` up to `last`, each behind its length as on disk."""
         return self._content[self._starts[first] - _INT.size : self._starts[last] - _INT.size]
 

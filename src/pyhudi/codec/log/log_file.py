@@ -65,12 +65,12 @@ def scan_blocks(source: BinaryIO, path: str, size: int) -> Iterator[LogBlock]:
             at = file.find(MAGIC, at + len(MAGIC))
             continue
         if damaged_from is not None:
-            yield _damaged(path, damaged_from, at)
+            yield _damage_error(path, damaged_from, at)
             damaged_from = None
         yield _block(file, decoder, at, end)
         at = end
     if damaged_from is not None:
-        yield _damaged(path, damaged_from, size)
+        yield _damage_error(path, damaged_from, size)
 
 
 def read_content(source: BinaryIO, block: LogBlock) -> bytes:
@@ -176,5 +176,5 @@ def _check_complete(kind: BlockType, header: BlockHeader) -> None:
             raise CorruptTableError("no target instant in its header")
 
 
-def _damaged(path: str, begin: int, end: int) -> LogBlock:
+def _damage_error(path: str, begin: int, end: int) -> LogBlock:
     return LogBlock(path, BlockType.CORRUPT, _NO_HEADER, begin, end - begin, begin + len(MAGIC), end - begin - len(MAGIC))

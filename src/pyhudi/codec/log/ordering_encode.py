@@ -110,20 +110,20 @@ def _real_of(form: struct.Struct) -> Callable[[object], bytes]:
     return encode
 
 
-def _sized(raw: bytes) -> bytes:
+def _prefix_length(raw: bytes) -> bytes:
     return varint(len(raw)) + raw
 
 
 def _encode_bytes(value: object) -> bytes:
     if not isinstance(value, bytes):
         raise TypeError
-    return _sized(value)
+    return _prefix_length(value)
 
 
 def _encode_string(value: object) -> bytes:
     if not isinstance(value, str):
         raise TypeError
-    return _sized(value.encode())
+    return _prefix_length(value.encode())
 
 
 def _encode_date(value: object) -> bytes:
@@ -137,7 +137,7 @@ def _encode_decimal(value: object) -> bytes:
     unscaled = int(scaled)
     if unscaled != scaled:
         raise ValueError
-    return _sized(unscaled.to_bytes((unscaled + (unscaled < 0)).bit_length() // 8 + 1, "big", signed=True))
+    return _prefix_length(unscaled.to_bytes((unscaled + (unscaled < 0)).bit_length() // 8 + 1, "big", signed=True))
 
 
 def _encode_time(value: object) -> bytes:

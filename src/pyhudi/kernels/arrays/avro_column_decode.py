@@ -27,7 +27,7 @@ Indices: TypeAlias = npt.NDArray[np.int64]
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
 _NUMBERS: dict[str, np.dtype[Any]] = {"int": np.dtype("<i4"), "long": np.dtype("<i8")}
-_REALS: dict[str, np.dtype[Any]] = {"float": np.dtype("<f4"), "double": np.dtype("<f8")}
+_FLOATS: dict[str, np.dtype[Any]] = {"float": np.dtype("<f4"), "double": np.dtype("<f8")}
 _STRINGS = frozenset({"string", "bytes"})
 #: Bytes that may be read behind the last one of a content: a number has at most so many.
 _SLACK = 16
@@ -72,7 +72,7 @@ def _field(avro: Json, field: pa.Field) -> PlannedField | None:
     if kind == "fixed" and isinstance(avro, dict):
         size = int(avro["size"])
         return PlannedField(field, kind, null_branch, size) if 0 < size <= _MOST_DECIMAL_BYTES or not pt.is_decimal(field.type) else None
-    served = kind in _NUMBERS or kind in _REALS or kind in _STRINGS or kind == "boolean"
+    served = kind in _NUMBERS or kind in _FLOATS or kind in _STRINGS or kind == "boolean"
     return PlannedField(field, kind, null_branch) if served else None
 
 
@@ -125,7 +125,7 @@ class ColumnDecoder:
         if field.kind in _STRINGS or field.kind == "fixed":
             return self._decode_strings(field, indices, nulls, wanted=wanted)
         values = self._scalars(field, indices)
-        return _scattered(values, nulls, field) if wanted else None
+        return _scatter(values, nulls, field) if wanted else None
 
     def _scalars(self, field: PlannedField, indices: Indices | slice) -> npt.NDArray[Any]:
         if field.kind in _NUMBERS:
@@ -135,24 +135,24 @@ class ColumnDecoder:
                 raise CorruptTableError(f"field '{field.field.name}' of an Avro record is no number of 32 bits")
             return numbers
         if field.kind == "boolean":
-            flags = self._data[self._clipped(indices)]
+            flags = self._data[self._clip(indices)]
             if (flags > 1).any():
                 raise CorruptTableError(f"field '{field.field.name}' of an Avro record is neither true nor false")
             self._at[indices] += 1
             return flags.astype(bool)
-        kind = _REALS[field.kind]
-        raw = self._data[self._clipped(indices)[:, None] + np.arange(kind.itemsize)]
+        kind = _FLOATS[field.kind]
+        raw = self._data[self._clip(indices)[:, None] + np.arange(kind.itemsize)]
         self._at[indices] += kind.itemsize
-        reals: npt.NDArray[Any] = np.ascontiguousarray(raw).view(kind)[:, 0]
-        return reals
+        floats: npt.NDArray[Any] = np.ascontiguousarray(raw).view(kind)[:, 0]
+        return floats
 
-    def _clipped(self, indices: Indices | slice) -> Indices:
+    def _clip(self, indices: Indices | slice) -> Indices:
         """Return the cursors, those that ran away held at the end, where `decode` finds them."""
         return np.minimum(self._at[indices], len(self._data) - _SLACK)
 
     def _varints(self, indices: Indices | slice) -> Indices:
         try:
-            decoded, lengths = read_varints(self._data, self._clipped(indices))
+            decoded, lengths = read_varints(self._data, self._clip(indices))
         except ValueError:
             raise CorruptTableError("an overlong number in an Avro record") from None
         self._at[indices] += lengths
@@ -173,9 +173,9 @@ class ColumnDecoder:
         if nulls is not None:
             full_lengths, full_begins = np.zeros(count, np.int64), np.zeros(count, np.int64)
             full_lengths[indices], full_begins[indices] = lengths, begins
-        return self._viewed(full_begins, full_lengths, nulls, field)
+        return self._view_strings(full_begins, full_lengths, nulls, field)
 
-    def _viewed(self, begins: Indices, lengths: Indices, nulls: Mask | None, field: PlannedField) -> pa.Array:
+    def _view_strings(self, begins: Indices, lengths: Indices, nulls: Mask | None, field: PlannedField) -> pa.Array:
         """Return texts as an Arrow array: views into the content, which Arrow then puts one behind the other.
 
         A view is the length, then twelve bytes of the text itself, or its first four, the buffer's number and the offset.
@@ -217,7 +217,7 @@ class ColumnDecoder:
         return array
 
 
-def _scattered(values: npt.NDArray[Any], nulls: Mask | None, field: PlannedField) -> pa.Array:
+def _scatter(values: npt.NDArray[Any], nulls: Mask | None, field: PlannedField) -> pa.Array:
     """Return the values that are not null among the nulls, with the field's type."""
     full = values
     if nulls is not None:

@@ -38,7 +38,7 @@ def encode_columns(rows: pa.Table, plan: ColumnPlan) -> Iterator[bytes]:
         count = min(_ROWS_AT_ONCE, rows.num_rows - begin)
         file_slices = zip(plan.fields, columns, strict=True)
         parts = [part for field, column in file_slices for part in _parts(field, column.slice(begin, count), begin)]
-        yield from _joined(parts, count)
+        yield from _join_parts(parts, count)
 
 
 def _column(rows: pa.Table, field: PlannedField) -> pa.Array:
@@ -79,7 +79,7 @@ def _values(field: PlannedField, values: pa.Array) -> Iterator[tuple[Indices, By
         yield _varints(np.diff(offsets))
         yield np.diff(offsets), data
     elif field.kind == "fixed":
-        yield np.full(count, field.size), _fixed(field, values)
+        yield np.full(count, field.size), _encode_fixed(field, values)
     elif field.kind == "boolean":
         yield np.ones(count, np.int64), values.to_numpy(zero_copy_only=False).astype(np.uint8)
     elif field.kind in ("int", "long"):
@@ -99,7 +99,7 @@ def _text(values: pa.Array) -> tuple[Indices, Bytes]:
     return offsets - offsets[0], np.frombuffer(data, np.uint8)[offsets[0] : offsets[-1]]
 
 
-def _fixed(field: PlannedField, values: pa.Array) -> Bytes:
+def _encode_fixed(field: PlannedField, values: pa.Array) -> Bytes:
     """Return values of equal size: a decimal's digits from the highest byte on, or bytes as they are."""
     if not pt.is_decimal(values.type):
         offsets, data = _text(values)
@@ -129,7 +129,7 @@ def _varints(values: Indices) -> tuple[Indices, Bytes]:
     return lengths, matrix[np.arange(len(columns)) < lengths[:, None]]
 
 
-def _joined(parts: list[_Part], count: int) -> Iterator[bytes]:
+def _join_parts(parts: list[_Part], count: int) -> Iterator[bytes]:
     """Put the parts of the rows one behind the other, and yield each row's bytes."""
     totals = np.zeros(count, np.int64)
     for part in parts:
@@ -139,7 +139,7 @@ def _joined(parts: list[_Part], count: int) -> Iterator[bytes]:
     out = np.empty(int(ends[-1]), np.uint8)
     for part in parts:
         rows: Any = slice(None) if part.rows is None else part.rows
-        _put(out, at[rows], part)
+        _put_bytes(out, at[rows], part)
         at[rows] += part.lengths
     data = out.tobytes()
     begin = 0
@@ -148,7 +148,7 @@ def _joined(parts: list[_Part], count: int) -> Iterator[bytes]:
         begin = end
 
 
-def _put(out: Bytes, at: Indices, part: _Part) -> None:
+def _put_bytes(out: Bytes, at: Indices, part: _Part) -> None:
     if not len(part.data):
         return
     length = int(part.lengths[0])

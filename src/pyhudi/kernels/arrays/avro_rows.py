@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as pt
 
-from pyhudi.codec.avro.avro_record import parsed_schema
+from pyhudi.codec.avro.avro_record import parse_avro_schema
 from pyhudi.codec.log.log_content import avro_records
 from pyhudi.codec.log.ordering_decode import decimal_of
 from pyhudi.codec.log.ordering_encode import varint
@@ -44,7 +44,7 @@ _DECODING_ERRORS = (EOFError, ValueError, TypeError, KeyError, IndexError, Attri
 class _Plan:
     """How the rows of one schema are decoded: an array of records with their lengths, as which Arrow columns."""
 
-    framed: Json
+    frame_content: Json
     schema: pa.Schema
 
 
@@ -60,7 +60,7 @@ def decode(content: bytes, writer_schema: str, columns: Sequence[str]) -> Iterat
         CorruptTableError: content or schema are damaged.
         UnsupportedError: the schema holds a union of several types.
     """
-    parsed_schema(writer_schema)
+    parse_avro_schema(writer_schema)
     records = avro_records(content)
     by_column = column_plan(writer_schema)
     if by_column is not None:
@@ -73,7 +73,7 @@ def decode(content: bytes, writer_schema: str, columns: Sequence[str]) -> Iterat
     asked = [field for field in plan.schema if field.name in columns]
     for start in range(0, len(records), _RECORDS_AT_ONCE):
         end = min(start + _RECORDS_AT_ONCE, len(records))
-        rows = _rows(records.framed(start, end), [len(records[index]) for index in range(start, end)], plan.framed)
+        rows = _rows(records.frame_content(start, end), [len(records[index]) for index in range(start, end)], plan.frame_content)
         yield pa.Table.from_arrays([_column(rows, field) for field in asked], schema=pa.schema(asked)) if asked else _without_columns(rows)
 
 
@@ -87,7 +87,7 @@ def encode(rows: pa.Table, writer_schema: str) -> list[bytes]:
     Raises:
         SchemaError: a value does not fit its column.
     """
-    schema = parsed_schema(writer_schema)
+    schema = parse_avro_schema(writer_schema)
     by_column = column_plan(writer_schema)
     if by_column is not None and not any(pt.is_decimal(field.field.type) and field.kind == "bytes" for field in by_column.fields):
         return list(encode_columns(rows, by_column))
@@ -123,13 +123,13 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
 
 @functools.lru_cache(maxsize=64)
 def _plan(writer_schema: str) -> _Plan:
-    parsed_schema(writer_schema)
+    parse_avro_schema(writer_schema)
     schema = avro_to_arrow(writer_schema)
     record = json.loads(writer_schema)
     plain = {**record, "fields": [{**field, "type": _physical(field["type"])} for field in record["fields"]]}
     length = {"name": _FRAME, "type": {"type": "fixed", "name": f"{_FRAME}_t", "size": _LENGTH.size}}
-    framed = {"type": "record", "name": f"{_FRAME}_{_ROW}", "fields": [length, {"name": _ROW, "type": plain}]}
-    return _Plan(fastavro.parse_schema({"type": "array", "items": framed}, _write_hint=False), schema)
+    frame_content = {"type": "record", "name": f"{_FRAME}_{_ROW}", "fields": [length, {"name": _ROW, "type": plain}]}
+    return _Plan(fastavro.parse_schema({"type": "array", "items": frame_content}, _write_hint=False), schema)
 
 
 def _physical(avro: Json) -> Json:
@@ -141,8 +141,8 @@ def _physical(avro: Json) -> Json:
     return avro
 
 
-def _rows(framed: memoryview, lengths: Sequence[int], schema: Json) -> list[dict[str, Any]]:
-    source = io.BytesIO(b"".join((varint(len(lengths)), framed, b"\x00")))
+def _rows(frame_content: memoryview, lengths: Sequence[int], schema: Json) -> list[dict[str, Any]]:
+    source = io.BytesIO(b"".join((varint(len(lengths)), frame_content, b"\x00")))
     try:
         rows = fastavro.schemaless_reader(source, schema, None)
     except _DECODING_ERRORS as error:

@@ -119,19 +119,19 @@ def _xxh32(block: npt.NDArray[np.uint8]) -> Words:
     if stripes:
         lanes = [np.full(count, seed, np.uint32) for seed in _LANES]
         for index in range(stripes // 4):
-            lanes[index % 4] = _rotated(lanes[index % 4] + words[:, index] * _P2, 13) * _P1
-        state = sum((_rotated(lane, turn) for lane, turn in zip(lanes, (1, 7, 12, 18), strict=True)), np.zeros(count, np.uint32))
+            lanes[index % 4] = _rotate(lanes[index % 4] + words[:, index] * _P2, 13) * _P1
+        state = sum((_rotate(lane, turn) for lane, turn in zip(lanes, (1, 7, 12, 18), strict=True)), np.zeros(count, np.uint32))
     else:
         state = np.full(count, _P5, np.uint32)
     state = state + np.uint32(length)
     for index in range(stripes // 4, words.shape[1]):
-        state = _rotated(state + words[:, index] * _P3, 17) * _P4
+        state = _rotate(state + words[:, index] * _P3, 17) * _P4
     for index in range(length // 4 * 4, length):
-        state = _rotated(state + block[:, index].astype(np.uint32) * _P5, 11) * _P1
+        state = _rotate(state + block[:, index].astype(np.uint32) * _P5, 11) * _P1
     for shift, prime in ((15, _P2), (13, _P3)):
         state = (state ^ (state >> np.uint32(shift))) * prime
     return state ^ (state >> np.uint32(16))
 
 
-def _rotated(words: Words, bits: int) -> Words:
+def _rotate(words: Words, bits: int) -> Words:
     return (words << np.uint32(bits)) | (words >> np.uint32(32 - bits))

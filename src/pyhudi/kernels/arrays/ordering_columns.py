@@ -23,9 +23,9 @@ def at_least(incoming: Sequence[Column], stored: Sequence[Column]) -> Column:
     Columns of both sides stand in the order of the table's ordering fields; they have the same types and lengths.
     """
     *leading, last = zip(incoming, stored, strict=True)
-    result = pc.or_(*_compared(*last))
+    result = pc.or_(*_compare(*last))
     for new, old in reversed(leading):
-        greater, equal = _compared(new, old)
+        greater, equal = _compare(new, old)
         result = pc.or_(greater, pc.and_(equal, result))
     return result
 
@@ -46,7 +46,7 @@ def check_orderable(schema: pa.Schema, fields: Sequence[str]) -> None:
             raise SchemaError(f"The ordering field '{name}' has type {schema.field(name).type}, which has no order.")
 
 
-def _compared(new: Column, old: Column) -> tuple[Column, Column]:
+def _compare(new: Column, old: Column) -> tuple[Column, Column]:
     """Masks `new > old` and `new == old` without nulls: null is smaller than any value."""
     if pt.is_floating(new.type):
         new, old = in_java_order(new), in_java_order(old)

@@ -48,7 +48,7 @@ def timestamp_strings(column: pa.Array, settings: TimestampText, field: str, fir
     """
     kind = column.type
     if pt.is_timestamp(kind):
-        return _of_millis(_cut(_numbers(column), 1000), column, settings, field)
+        return _of_millis(_floor_divide(_numbers(column), 1000), column, settings, field)
     is_number = pt.is_integer(kind) or pt.is_floating(kind) or pt.is_date(kind)
     if is_number and settings.unit is not None:
         return _of_millis(_in_millis(_numbers(column), settings.unit), column, settings, field)
@@ -79,7 +79,7 @@ def _read_at_once(column: pa.StringArray, settings: TimestampText) -> Codes | No
 
 def local_time_strings(column: pa.TimestampArray) -> pa.StringArray:
     """Return timestamps as a clock on this machine shows them."""
-    encoded = pa.array(_cut(_numbers(column), 1000), mask=_nulls(column)).dictionary_encode()
+    encoded = pa.array(_floor_divide(_numbers(column), 1000), mask=_nulls(column)).dictionary_encode()
     return pa.array([clock_text(millis, LOCAL_ZONE) for millis in encoded.dictionary.to_pylist()], pa.string()).take(encoded.indices)
 
 
@@ -151,14 +151,14 @@ def _numbers(column: pa.Array) -> Codes:
 def _in_millis(numbers: Codes, unit: int) -> Codes:
     """Return numbers of a unit in nanoseconds as milliseconds, cut towards zero and held within 64 bits."""
     if unit < _NANOS_OF_MILLI:
-        return _cut(numbers, _NANOS_OF_MILLI // unit)
+        return _floor_divide(numbers, _NANOS_OF_MILLI // unit)
     factor = unit // _NANOS_OF_MILLI
     limit = _LONG.max // factor
     present = np.clip(numbers, -limit, limit) * factor
     return np.where(numbers > limit, _LONG.max, np.where(numbers < -limit, _LONG.min, present))
 
 
-def _cut(numbers: Codes, divisor: int) -> Codes:
+def _floor_divide(numbers: Codes, divisor: int) -> Codes:
     cut: Codes = (numbers + np.where(numbers < 0, divisor - 1, 0)) // divisor
     return cut
 

@@ -29,7 +29,7 @@ class MetaColumnWriter:
         count = rows.num_rows
         seqno = numbered(self._seqno_prefix, self._count, count)
         self._count += count
-        return self._stamped(rows, constant(self._instant, count), seqno, file_schema)
+        return self._stamp(rows, constant(self._instant, count), seqno, file_schema)
 
     def carried_over(self, rows: pa.Table, file_schema: pa.Schema) -> pa.Table:
         """Return rows of the file before, with the new file's name.
@@ -37,9 +37,9 @@ class MetaColumnWriter:
         `rows` holds commit time, sequence number, record key and data.
         """
         commit_time = rows.column(COMMIT_TIME).cast(CONSTANT_TYPE)
-        return self._stamped(rows, commit_time, rows.column(COMMIT_SEQNO), file_schema)
+        return self._stamp(rows, commit_time, rows.column(COMMIT_SEQNO), file_schema)
 
-    def _stamped(self, rows: pa.Table, commit_time: pa.Array, seqno: pa.Array, file_schema: pa.Schema) -> pa.Table:
+    def _stamp(self, rows: pa.Table, commit_time: pa.Array, seqno: pa.Array, file_schema: pa.Schema) -> pa.Table:
         count = rows.num_rows
         data = [rows.column(name) for name in file_schema.names[len(META_COLUMNS) :]]
         meta = [

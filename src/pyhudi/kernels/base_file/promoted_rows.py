@@ -54,12 +54,12 @@ def promoted_rows(rows: pa.Table, columns: pa.Schema) -> pa.Table:
             continue
         target = promoted_type(field.type, columns.field(index).type)
         if not target.equals(field.type):
-            chunks = [promoted(chunk, target, field.name) for chunk in rows.column(position).chunks]
+            chunks = [promote_column(chunk, target, field.name) for chunk in rows.column(position).chunks]
             rows = rows.set_column(position, field.with_type(target), pa.chunked_array(chunks, target))
     return rows
 
 
-def promoted(column: pa.Array, target: pa.DataType, name: str) -> pa.Array:
+def promote_column(column: pa.Array, target: pa.DataType, name: str) -> pa.Array:
     """Return values as those of a `promoted_type`; `name` is for messages.
 
     Raises:
@@ -68,22 +68,22 @@ def promoted(column: pa.Array, target: pa.DataType, name: str) -> pa.Array:
     if column.type.equals(target):
         return column
     if pt.is_struct(target):
-        parts = [promoted(part, field.type, f"{name}.{field.name}") for part, field in zip(column.flatten(), target, strict=True)]
+        parts = [promote_column(part, field.type, f"{name}.{field.name}") for part, field in zip(column.flatten(), target, strict=True)]
         optional = [field.with_nullable(True) for field in target]  # nulls of the struct are nulls of its fields
         return pa.StructArray.from_arrays(parts, fields=optional, mask=pc.is_null(column)).cast(target)
     if pt.is_list(target):
-        values = promoted(column.values, target.value_type, f"{name}.element")
+        values = promote_column(column.values, target.value_type, f"{name}.element")
         return pa.ListArray.from_arrays(own_offsets(column), values, type=target, mask=null_mask(column))
     if pt.is_map(target):
-        items = promoted(column.items, target.item_type, f"{name}.value")
+        items = promote_column(column.items, target.item_type, f"{name}.value")
         return pa.MapArray.from_arrays(own_offsets(column), column.keys, items, type=target, mask=null_mask(column))
     try:
-        return converted(column, target)
+        return convert_column(column, target)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ArithmeticError, ValueError) as error:
         raise SchemaError(f"Column '{name}' has a value of type {column.type} that cannot be read as {target}: {error}") from error
 
 
-def converted(column: pa.Array, table: pa.DataType) -> pa.Array:
+def convert_column(column: pa.Array, table: pa.DataType) -> pa.Array:
     """Return plain values as those of another plain type, as Apache Hudi converts them.
 
     Raises:

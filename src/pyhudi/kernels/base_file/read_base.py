@@ -29,7 +29,7 @@ from pyhudi.kernels.base_file.schema_projection import Alignment, alignment
 from pyhudi.schema.evolve import conform
 from pyhudi.schema.meta_columns import META_FIELDS, without_meta_columns
 from pyhudi.schema.storable import storable_type
-from pyhudi.schema.widen import widened
+from pyhudi.schema.widen import widen_type
 
 if TYPE_CHECKING:
     from pyhudi.spec.files.file_group import BaseFile
@@ -68,7 +68,7 @@ def read_base_file(
         CorruptTableError: the file is damaged, missing, or has a column of a type that does not fit the table's.
     """
     batches = list(iter_base_file(storage, file, schema, columns, filter, meta_columns=meta_columns))
-    return pa.Table.from_batches(batches, schema=projected(schema, columns, meta_columns=meta_columns))
+    return pa.Table.from_batches(batches, schema=project_columns(schema, columns, meta_columns=meta_columns))
 
 
 def iter_base_file(
@@ -90,7 +90,7 @@ def iter_base_file(
     places in the file, ascending, of rows that are left out. `constants` are values that all rows have, whatever the file says.
     `verify` holds the pages against the CRCs that they carry.
     """
-    wanted = projected(schema, columns, meta_columns=meta_columns)
+    wanted = project_columns(schema, columns, meta_columns=meta_columns)
     for name in dictionaries:
         wanted = wanted.set(wanted.get_field_index(name), pa.field(name, _DICTIONARY))
     needed = wanted if filter is None else with_filter_columns(wanted, all_fields(schema), filter)
@@ -120,7 +120,7 @@ def iter_base_file(
         for batch in parquet.iter_batches(_batch_rows(parquet), row_groups=groups, columns=stored):
             retained = batch if left_out is None else _without(batch, begin, left_out)
             begin += batch.num_rows
-            yield from _typed(storage, file, retained, needed, wanted, filter, other, constants)
+            yield from _cast_columns(storage, file, retained, needed, wanted, filter, other, constants)
 
 
 def with_constants(rows: pa.Table, constants: Constants) -> pa.Table:
@@ -128,11 +128,11 @@ def with_constants(rows: pa.Table, constants: Constants) -> pa.Table:
     for name in constants.keys() & set(rows.schema.names):
         index = rows.schema.get_field_index(name)
         field = rows.schema.field(index)
-        rows = rows.set_column(index, field, _repeated(constants[name], field.type, rows.num_rows))
+        rows = rows.set_column(index, field, _repeat_constants(constants[name], field.type, rows.num_rows))
     return rows
 
 
-def _repeated(value: pa.Scalar, kind: pa.DataType, count: int) -> pa.Array:
+def _repeat_constants(value: pa.Scalar, kind: pa.DataType, count: int) -> pa.Array:
     return pa.repeat(value, count).cast(kind) if value.is_valid else pa.nulls(count, kind)
 
 
@@ -153,7 +153,7 @@ def all_fields(schema: pa.Schema) -> pa.Schema:
     return pa.schema([*META_FIELDS, *without_meta_columns(schema)])
 
 
-def projected(schema: pa.Schema, columns: Sequence[str] | None, *, meta_columns: bool = False) -> pa.Schema:
+def project_columns(schema: pa.Schema, columns: Sequence[str] | None, *, meta_columns: bool = False) -> pa.Schema:
     """Return the columns that are asked for; see `read_base_file`."""
     fields = all_fields(schema)
     if columns is None:
@@ -228,7 +228,7 @@ def _without(batch: pa.RecordBatch, begin: int, row_indices: Indices) -> pa.Reco
     return pa.RecordBatch.from_arrays([column.filter(mask) for column in batch.columns], schema=batch.schema)
 
 
-def _typed(
+def _cast_columns(
     storage: Storage,
     file: BaseFile,
     batch: pa.RecordBatch,
@@ -251,7 +251,7 @@ def _typed(
     except SchemaError as error:
         raise CorruptTableError(f"Base file '{file.path}' of the table at {storage.uri} cannot be read: {error}") from error
     columns = [
-        _repeated(constants[field.name], field.type, batch.num_rows) if field.name in constants else rows.column(field.name)
+        _repeat_constants(constants[field.name], field.type, batch.num_rows) if field.name in constants else rows.column(field.name)
         for field in needed
     ]
     table = pa.Table.from_arrays(columns, schema=needed)
@@ -280,7 +280,7 @@ def _readable(table: pa.DataType, stored: pa.DataType, name: str) -> bool:
         other = stored if pt.is_string(table) else table
         return bool(pt.is_primitive(other) or pt.is_binary(other) or pt.is_decimal(other))
     try:
-        return bool(widened(table, promoted_type(storable_type(stored, name), table), name) == table)
+        return bool(widen_type(table, promoted_type(storable_type(stored, name), table), name) == table)
     except SchemaError:
         return False
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pyhudi.errors import SchemaError
-from pyhudi.kernels.base_file.promoted_rows import converted, null_mask, own_offsets
+from pyhudi.kernels.base_file.promoted_rows import convert_column, null_mask, own_offsets
 from pyhudi.schema.evolve import conform_column
 from pyhudi.schema.internal.as_arrow import arrow_field, arrow_type
 from pyhudi.schema.internal.internal_schema import FieldType, InternalSchema, ListType, MapType, RecordType, children
@@ -64,7 +64,7 @@ class Alignment:
             if file is None or table is None or _same(file.type, table.type):
                 columns.append(column)
             else:
-                chunks = [_reshaped(chunk, file.type, table.type, today) for chunk in column.chunks]
+                chunks = [_reshape(chunk, file.type, table.type, today) for chunk in column.chunks]
                 columns.append(pa.chunked_array(chunks, arrow_type(table.type)))
         return pa.table(columns, names=names) if names else stored.select([])
 
@@ -103,17 +103,17 @@ def _same(file: FieldType, table: FieldType) -> bool:
     return alike and all(one.id == other.id and one.name == other.name and _same(one.type, other.type) for one, other in pairs)
 
 
-def _reshaped(column: pa.Array, file: FieldType, table: FieldType, name: str) -> pa.Array:
+def _reshape(column: pa.Array, file: FieldType, table: FieldType, name: str) -> pa.Array:
     if isinstance(file, RecordType) and isinstance(table, RecordType):
         return _struct(column, file, table, name)
     if isinstance(file, ListType) and isinstance(table, ListType):
-        values = _reshaped(column.values, file.element.type, table.element.type, f"{name}.element")
+        values = _reshape(column.values, file.element.type, table.element.type, f"{name}.element")
         kind = arrow_type(table)
         return pa.ListArray.from_arrays(own_offsets(column), values, type=kind, mask=null_mask(column))
     if isinstance(file, MapType) and isinstance(table, MapType):
-        items = _reshaped(column.items, file.value.type, table.value.type, f"{name}.value")
+        items = _reshape(column.items, file.value.type, table.value.type, f"{name}.value")
         return pa.MapArray.from_arrays(own_offsets(column), column.keys, items, type=arrow_type(table), mask=null_mask(column))
-    return _retyped(column, arrow_type(file), arrow_type(table), name)
+    return _retype(column, arrow_type(file), arrow_type(table), name)
 
 
 def _struct(column: pa.Array, file: RecordType, table: RecordType, name: str) -> pa.Array:
@@ -124,19 +124,19 @@ def _struct(column: pa.Array, file: RecordType, table: RecordType, name: str) ->
         if stored is None or stored.name not in parts:
             children.append(pa.nulls(len(column), arrow_type(field.type)))
         else:
-            children.append(_reshaped(parts[stored.name], stored.type, field.type, f"{name}.{field.name}"))
+            children.append(_reshape(parts[stored.name], stored.type, field.type, f"{name}.{field.name}"))
     fields = [arrow_field(field).with_nullable(True) for field in table.fields]
     made = pa.StructArray.from_arrays(children, fields=fields, mask=pc.is_null(column))
     return made.cast(arrow_type(table))
 
 
-def _retyped(column: pa.Array, file: pa.DataType, table: pa.DataType, name: str) -> pa.Array:
+def _retype(column: pa.Array, file: pa.DataType, table: pa.DataType, name: str) -> pa.Array:
     if column.type == table:
         return column
     plain = conform_column(pa.chunked_array([column]), file, name).combine_chunks()
     if plain.type == table:
         return plain
     try:
-        return converted(plain, table)
+        return convert_column(plain, table)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ArithmeticError, ValueError) as error:
         raise SchemaError(f"Column '{name}' has a value of type {file} that cannot be read as {table}: {error}") from error

@@ -59,7 +59,7 @@ def iter_changes(storage: Storage, context: RecordContext, task: ChangeTask) -> 
         UnsupportedError: a log holds what is not served.
     """
     if task.logs:
-        yield from _logged(storage, context, task)
+        yield from _read_logged_changes(storage, context, task)
     elif task.after is None:
         for rows in _rows(storage, context, task.before):
             yield _batch(task, DELETED, json_rows(rows), None)
@@ -67,10 +67,10 @@ def iter_changes(storage: Storage, context: RecordContext, task: ChangeTask) -> 
         for rows in _rows(storage, context, task.after):
             yield _batch(task, INSERTED, None, json_rows(rows))
     else:
-        yield from _compared(storage, context, task)
+        yield from _compare_versions(storage, context, task)
 
 
-def _logged(storage: Storage, context: RecordContext, task: ChangeTask) -> Iterator[pa.RecordBatch]:
+def _read_logged_changes(storage: Storage, context: RecordContext, task: ChangeTask) -> Iterator[pa.RecordBatch]:
     for log in task.logs:
         for entries in read_change_log(storage, log):
             try:
@@ -79,7 +79,7 @@ def _logged(storage: Storage, context: RecordContext, task: ChangeTask) -> Itera
                 if task.after is None:
                     after = _strings(*images(entries, "after", context.schema, log.name.instant))
                 else:
-                    after = _looked_up(storage, context, task.after, entries)
+                    after = _look_up(storage, context, task.after, entries)
             except (CorruptTableError, KeyError) as error:
                 raise CorruptTableError(f"Log of changes '{log.path}' of the table at {storage.uri}: {error}") from error
             operations = entries.column("op").combine_chunks()
@@ -91,7 +91,7 @@ def _strings(rows: pa.Table, there: pa.BooleanArray) -> pa.StringArray:
     return pc.replace_with_mask(pa.repeat(pa.scalar("null"), len(there)), there, json_rows(rows))
 
 
-def _looked_up(storage: Storage, context: RecordContext, after: SliceTask, entries: pa.Table) -> pa.StringArray:
+def _look_up(storage: Storage, context: RecordContext, after: SliceTask, entries: pa.Table) -> pa.StringArray:
     """Return the images after the commit of entries that hold keys instead."""
     keys = entries.column("record_key").combine_chunks()
     rows = pa.Table.from_batches(_rows(storage, context, after, keys), schema=_schema(context, None))
@@ -105,7 +105,7 @@ def _looked_up(storage: Storage, context: RecordContext, after: SliceTask, entri
     return pc.if_else(deleted, pa.scalar(None, pa.string()), values)
 
 
-def _compared(storage: Storage, context: RecordContext, task: ChangeTask) -> Iterator[pa.RecordBatch]:
+def _compare_versions(storage: Storage, context: RecordContext, task: ChangeTask) -> Iterator[pa.RecordBatch]:
     """Yield the changes between two slices."""
     assert task.before is not None
     assert task.after is not None
@@ -125,7 +125,9 @@ def _compared(storage: Storage, context: RecordContext, task: ChangeTask) -> Ite
     removed = pc.invert(is_among(was, now, *recorded))
     come = pc.invert(is_among(now, was, *reversed(recorded)))
     removed_keys, keys_come = (rows.column(RECORD_KEY).filter(mask).to_pylist() for rows, mask in ((was, removed), (now, come)))
-    yield from _paired(task, removed_keys, strings.before.filter(removed).to_pylist(), keys_come, strings.after.filter(come).to_pylist())
+    yield from _pair_changes(
+        task, removed_keys, strings.before.filter(removed).to_pylist(), keys_come, strings.after.filter(come).to_pylist()
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +136,7 @@ class _Strings:
     after: pa.StringArray
 
 
-def _paired(
+def _pair_changes(
     task: ChangeTask, removed_keys: list[str], removed: list[str], keys_come: list[str], come: list[str]
 ) -> Iterator[pa.RecordBatch]:
     """Yield updates and inserts in the order of the rows that came, then deletes."""

@@ -149,12 +149,12 @@ def partition_paths(rows: pa.Table, layout: PartitionLayout, first_row: int = 0)
         combined, count = _dense(combined * len(strings) + codes, count * len(strings))
     combined, count = _dense(combined, count)
     paths = [
-        _checked_path(layout, [strings[codes[row]] for codes, strings in encoded], first_row + row) for row in first_rows(combined, count)
+        _check_path(layout, [strings[codes[row]] for codes, strings in encoded], first_row + row) for row in first_rows(combined, count)
     ]
     return pa.DictionaryArray.from_arrays(pa.array(combined.astype(np.int32)), pa.array(paths, pa.string()))
 
 
-def _checked_path(layout: PartitionLayout, values: Sequence[str | None], row: int) -> str:
+def _check_path(layout: PartitionLayout, values: Sequence[str | None], row: int) -> str:
     try:
         return layout.path(values)
     except KeyFieldError as error:

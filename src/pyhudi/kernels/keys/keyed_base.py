@@ -16,7 +16,7 @@ from pyhudi.kernels.base_file.read_base import (
     Constants,
     all_fields,
     iter_base_file,
-    projected,
+    project_columns,
     with_constants,
     with_filter_columns,
 )
@@ -43,7 +43,7 @@ def iter_keyed_base(
 
     Arguments and errors are those of `iter_base_file`.
     """
-    key, wanted = context.virtual_key, projected(context.schema, columns)
+    key, wanted = context.virtual_key, project_columns(context.schema, columns)
     needed = wanted if filter is None else with_filter_columns(wanted, all_fields(context.schema), filter)
     if key is None or RECORD_KEY not in needed.names:
         yield from iter_base_file(storage, file, context.schema, columns, filter, without=without, constants=constants, verify=verify)

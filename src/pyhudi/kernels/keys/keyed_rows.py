@@ -28,7 +28,7 @@ def keyed_batches(rows: pa.Table | Iterable[pa.RecordBatch], context: RecordCont
     some = False
     for file_slice in _batches(rows):
         some = True
-        yield _keyed(file_slice, context)
+        yield _add_keys(file_slice, context)
     if not some:
         key = pa.field(RECORD_KEY, pa.string())
         yield pa.schema([key, *context.schema]).empty_table()
@@ -53,7 +53,7 @@ def _batches(rows: pa.Table | Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
             yield pa.Table.from_batches([batch])
 
 
-def _keyed(rows: pa.Table, context: RecordContext) -> pa.Table:
+def _add_keys(rows: pa.Table, context: RecordContext) -> pa.Table:
     keys = conform_column(rows.column(RECORD_KEY), pa.string(), RECORD_KEY)
     if keys.null_count:
         raise KeyFieldError(f"A row for table '{context.name}' has no record key ('{RECORD_KEY}' is null).")

@@ -36,12 +36,12 @@ def delete_ordering(values: Sequence[object], context: RecordContext) -> tuple[d
     for number, name in enumerate(fields):
         kind = context.schema.field(name).type
         column = [None if late else row[number] for row, late in zip(rows, hard, strict=True)]
-        columns[name], misfits = _typed(column, kind)
+        columns[name], misfits = _cast_values(column, kind)
         hard |= misfits
     return columns, hard
 
 
-def _typed(values: list[Any], kind: pa.DataType) -> tuple[pa.Array, Mask]:
+def _cast_values(values: list[Any], kind: pa.DataType) -> tuple[pa.Array, Mask]:
     """Return values as a column, and which of them have no place in its type."""
     try:
         return _array(values, kind), np.zeros(len(values), bool)
@@ -49,7 +49,7 @@ def _typed(values: list[Any], kind: pa.DataType) -> tuple[pa.Array, Mask]:
         if len(values) == 1:
             return pa.nulls(1, kind), np.ones(1, bool)
     # Few blocks mix types; of those that do, each value is tried.
-    tried = [_typed([value], kind) for value in values]
+    tried = [_cast_values([value], kind) for value in values]
     return pa.concat_arrays([column for column, _ in tried]), np.concatenate([misfit for _, misfit in tried])
 
 

@@ -144,7 +144,7 @@ def read_log_rows(
         CorruptTableError: a block is damaged; names file and offset.
         UnsupportedError: a block or its schema is of a kind that is not served.
     """
-    wanted = _wanted(context, columns, keyed=keyed)
+    wanted = _wanted_columns(context, columns, keyed=keyed)
     block_parts: list[_BlockPart] = []
     numbers: list[Indices] = []
     for number, (block, content) in enumerate(_contents(storage, blocks)):
@@ -155,10 +155,10 @@ def read_log_rows(
             raise kind(f"Log file '{block.path}' of the table at {storage.uri}, block at byte {block.offset}: {error}") from error
         block_parts += parts
         numbers += [np.full(block_part.rows.num_rows, number) for block_part in parts]
-    return _joined(block_parts, numbers, tuple(_held(block, context) for block in blocks), wanted)
+    return _join_blocks(block_parts, numbers, tuple(_held_columns(block, context) for block in blocks), wanted)
 
 
-def _wanted(context: RecordContext, columns: Sequence[str], *, keyed: bool) -> pa.Schema:
+def _wanted_columns(context: RecordContext, columns: Sequence[str], *, keyed: bool) -> pa.Schema:
     """Return the columns to read, all nullable: a delete has no values."""
     deciding = {*context.compared_fields, IS_DELETED, context.delete_field}
     names = {*columns, *deciding}
@@ -233,7 +233,7 @@ def _between(positions: Indices | None, begin: int, end: int) -> Indices:
     return positions[begin:end]
 
 
-def _held(block: LogBlock, context: RecordContext) -> frozenset[str] | None:
+def _held_columns(block: LogBlock, context: RecordContext) -> frozenset[str] | None:
     if not block.header.is_partial:
         return None
     if block.header.schema_json is None:
@@ -257,7 +257,7 @@ def _of_part(block_part: _BlockPart, part: tuple[int, int]) -> _BlockPart:
     return _BlockPart(rows, block_part.deletes[mine], block_part.commit_time_deletes[mine], block_part.positions[mine])
 
 
-def _joined(
+def _join_blocks(
     block_parts: Sequence[_BlockPart], numbers: Sequence[Indices], held: tuple[frozenset[str] | None, ...], wanted: pa.Schema
 ) -> LogRows:
     if not block_parts:

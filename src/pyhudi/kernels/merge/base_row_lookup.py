@@ -16,7 +16,7 @@ import pyarrow as pa
 from pyhudi.errors import CorruptTableError
 from pyhudi.kernels.arrays.record_versions import Indices
 from pyhudi.kernels.base_file.base_file import RecordContext
-from pyhudi.kernels.base_file.read_base import iter_base_file, projected, row_count
+from pyhudi.kernels.base_file.read_base import iter_base_file, project_columns, row_count
 from pyhudi.kernels.keys.key_probe import rows_of_keys
 from pyhudi.kernels.log_file.log_rows import LogRows
 from pyhudi.spec.files.file_group import BaseFile
@@ -90,7 +90,7 @@ def _check_end(storage: Storage, base: BaseFile, last: int, count: int) -> None:
 
 def rows_at(storage: Storage, base: BaseFile, schema: pa.Schema, columns: Sequence[str], row_indices: Indices) -> pa.Table:
     """Return some columns of the rows of a base file at some places, which are ascending."""
-    wanted = projected(schema, columns)
+    wanted = project_columns(schema, columns)
     batches: list[pa.RecordBatch] = []
     begin = 0
     for batch in iter_base_file(storage, base, schema, columns):

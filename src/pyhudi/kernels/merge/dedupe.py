@@ -1,5 +1,5 @@
 """Several incoming rows with one key become one. The rule on one key: `pyhudi.merge.merge_rules.combined`,
-`pyhudi.merge.apply_rule.applied`.
+`pyhudi.merge.apply_rule.apply_incoming`.
 """
 
 from __future__ import annotations

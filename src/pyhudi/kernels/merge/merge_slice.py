@@ -20,7 +20,7 @@ from pyhudi.kernels.base_file.read_base import (
     NO_CONSTANTS,
     Constants,
     all_fields,
-    projected,
+    project_columns,
     row_count,
     with_constants,
     with_filter_columns,
@@ -69,7 +69,7 @@ def iter_merged(
         CorruptTableError: a file of the slice is damaged or missing.
         UnsupportedError: the logs hold what is not served.
     """
-    wanted = projected(context.schema, task.columns, meta_columns=True)
+    wanted = project_columns(context.schema, task.columns, meta_columns=True)
     needed = wanted if filter is None else with_filter_columns(wanted, all_fields(context.schema), filter)
     masked: list[pa.Array] = []
     for delta in deltas(storage, context, replace(task, columns=tuple(needed.names)), limit_bytes, merge):

@@ -1,8 +1,7 @@
 """Merging where a row can take values from several versions: partial updates, and mergers of the table's owner.
 
-The rule on two versions: `pyhudi.merge.apply_rule.applied`. Each base row that the logs speak of, and each key without one, is a target;
-the
-versions of its key are applied to it one after the other, the n-th versions of all targets at once. A row is kept as the numbers of
+The rule on two versions: `pyhudi.merge.apply_rule.apply_incoming`. Each base row that the logs name, and each key without one, is a target;
+the versions of its key are applied to it one after the other, the n-th versions of all targets at once. A row is held as the numbers of
 the versions that its values come from, so that values are moved once, at the end.
 """
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.log_file.log_rows import LogRows
 from pyhudi.kernels.merge.partial_merge import MergeOutcome, Targets
-from pyhudi.merge.apply_rule import ABSENT, RecordVersion, applied
+from pyhudi.merge.apply_rule import ABSENT, RecordVersion, apply_incoming
 from pyhudi.schema.meta_columns import COMMIT_SEQNO
 from pyhudi.spec.files.log_block import LogBlock
 
@@ -38,7 +38,9 @@ def fold_records(
                 continue
             before[index] = number
             stored = state[index]
-            merged = applied(stored, _version(context, log, records[number], number), context.merge_mode, context.gaps, context.merger)
+            merged = apply_incoming(
+                stored, _version(context, log, records[number], number), context.merge_mode, context.gaps, context.merger
+            )
             changed[index] |= merged is not stored
             removed[index] |= stored is not None and stored.by_commit_time
             reinserted[index] |= removed[index] and not merged.deletes

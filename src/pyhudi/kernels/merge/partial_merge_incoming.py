@@ -1,8 +1,8 @@
 """Merging incoming rows where a row can take values from several versions: partial updates, and mergers of the table's owner.
 
-The rule on two versions: `pyhudi.merge.apply_rule.applied`. Incoming rows of one key become one in the order in which they came, before
-they
-are written (`HoodieWriteHelper`); on copy-on-write tables that one meets the row of the base file (`FileGroupReaderBasedMergeHandle`).
+The rule on two versions: `pyhudi.merge.apply_rule.apply_incoming`. Incoming rows of one key become one in the order in which they came,
+before they are written (`HoodieWriteHelper`); on copy-on-write tables that one is merged with
+the row of the base file (`FileGroupReaderBasedMergeHandle`).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def merge_pairs(context: RecordContext, incoming: pa.Table, stored: pa.Table) ->
     """
     count = incoming.num_rows
     log = _as_log(context, incoming)
-    versions = pa.concat_tables([_typed(context, incoming), _typed(context, stored)]).combine_chunks()
+    versions = pa.concat_tables([_cast_records(context, incoming), _cast_records(context, stored)]).combine_chunks()
     numbers = np.arange(count)
     targets = Targets(numbers, count + numbers, ((numbers, numbers),))
     names = [RECORD_KEY, *context.schema.names]
@@ -78,7 +78,7 @@ def combine_rows(context: RecordContext, rows: pa.Table, groups: Indices) -> tup
         everyone = np.arange(len(targets.start))
         columns = values_of(rows, sources, everyone, rows.schema.names)
         return pa.Table.from_arrays(columns, schema=rows.schema), sources[RECORD_KEY]
-    folded, records = fold_records(context, log, (), _typed(context, rows), targets)
+    folded, records = fold_records(context, log, (), _cast_records(context, rows), targets)
     last = np.empty(len(targets.start), np.int64)
     last[groups] = np.arange(len(groups))
     return _with_records(context, rows.take(pa.array(last)), records, folded.deleted), last
@@ -108,7 +108,7 @@ def _as_log(context: RecordContext, rows: pa.Table) -> LogRows:
     return LogRows(rows, deletes, hard if context.compared_fields else deletes, np.full(count, -1), np.zeros(count, np.int64), held=(None,))
 
 
-def _typed(context: RecordContext, rows: pa.Table) -> pa.Table:
+def _cast_records(context: RecordContext, rows: pa.Table) -> pa.Table:
     return conform(rows, _nullable(context))
 
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 from pyhudi.kernels.arrays.ordering_columns import at_least, check_orderable
 from pyhudi.kernels.arrays.record_versions import Indices, Mask, codes, winners
 from pyhudi.kernels.base_file.base_file import RecordContext
-from pyhudi.kernels.base_file.read_base import projected
+from pyhudi.kernels.base_file.read_base import project_columns
 from pyhudi.kernels.log_file.base_positions import has_positions_in
 from pyhudi.kernels.log_file.log_rows import LogRows, read_log_rows, slice_blocks
 from pyhudi.kernels.log_file.visible_blocks import choose_blocks
@@ -79,23 +79,23 @@ def slice_delta(storage: Storage, context: RecordContext, task: SliceTask) -> De
 
 def _delta_of(storage: Storage, context: RecordContext, task: SliceTask, blocks: Sequence[LogBlock]) -> Delta:
     base = task.slice.base
-    wanted = projected(context.schema, task.columns, meta_columns=True)
+    wanted = project_columns(context.schema, task.columns, meta_columns=True)
     # A merger of the owner's may look at any column.
-    needed = wanted if context.merger is None else projected(context.schema, None, meta_columns=True)
+    needed = wanted if context.merger is None else project_columns(context.schema, None, meta_columns=True)
     instant = None if base is None else base.name.instant
-    if base is not None and _is_placed(context, task, blocks, instant):
+    if base is not None and _has_positions(context, task, blocks, instant):
         log = read_log_rows(storage, context, blocks, needed.names, base_instant=instant, keyed=False)
         match, groups = match_positions(storage, base, log.positions)
-        return _merged(storage, context, base, log, groups, match, wanted)
+        return _merge_by_key(storage, context, base, log, groups, match, wanted)
     log = read_log_rows(storage, context, blocks, needed.names, base_instant=instant, part=task.part)
     groups = codes(log.keys)
     match = match_base(storage, context, base, log, groups)
     if context.mixes_versions or any(present is not None for present in log.held):
-        return _folded(storage, context, base, log, blocks, targets_of(groups, match), match, wanted)
-    return _merged(storage, context, base, log, groups, match, wanted)
+        return _merge_partially(storage, context, base, log, blocks, targets_of(groups, match), match, wanted)
+    return _merge_by_key(storage, context, base, log, groups, match, wanted)
 
 
-def _is_placed(context: RecordContext, task: SliceTask, blocks: Sequence[LogBlock], instant: str | None) -> bool:
+def _has_positions(context: RecordContext, task: SliceTask, blocks: Sequence[LogBlock], instant: str | None) -> bool:
     """Tell whether positions say it all, so that the keys, the widest column as a rule, need not be read."""
     whole = all(has_positions_in(block, instant) and not block.header.is_partial for block in blocks)
     return whole and not context.mixes_versions and task.part == (0, 1)
@@ -110,7 +110,7 @@ def chosen_blocks(storage: Storage, task: SliceTask) -> list[LogBlock]:
     return choose_blocks(slice_blocks(storage, task.slice, task.layout), task.visibility, task.layout)
 
 
-def _merged(
+def _merge_by_key(
     storage: Storage, context: RecordContext, base: BaseFile | None, log: LogRows, groups: Indices, match: BaseMatch, wanted: pa.Schema
 ) -> Delta:
     """Merge by the winner among the versions of each key."""
@@ -127,14 +127,14 @@ def _merged(
     times[log.deletes[winner]] = 0
     return Delta(
         masked=pa.array(match.rows[wins]),
-        rows=_typed(_taken(log.rows, winner, times), wanted),
+        rows=_cast_rows(_take_rows(log.rows, winner, times), wanted),
         late=int(late.sum()),
         inserts=int(times[~met].sum()),
         log_records=log.rows.num_rows,
     )
 
 
-def _taken(rows: pa.Table, row_indices: Indices, times: Indices) -> pa.Table:
+def _take_rows(rows: pa.Table, row_indices: Indices, times: Indices) -> pa.Table:
     """Return the rows at some places, each so many times."""
     if int(times.max(initial=0)) > 1:
         return rows.take(pa.array(np.repeat(row_indices, times)))
@@ -157,7 +157,7 @@ def _wins(
     return wins
 
 
-def _folded(
+def _merge_partially(
     storage: Storage,
     context: RecordContext,
     base: BaseFile | None,
@@ -189,5 +189,5 @@ def _folded(
     )
 
 
-def _typed(rows: pa.Table, wanted: pa.Schema) -> pa.Table:
+def _cast_rows(rows: pa.Table, wanted: pa.Schema) -> pa.Table:
     return pa.Table.from_arrays([rows.column(name) for name in wanted.names], schema=wanted)

@@ -21,7 +21,7 @@ from pyhudi.kernels.cdc.compaction_log import log_compaction
 from pyhudi.kernels.merge.merge_counts import MergeCounts
 from pyhudi.kernels.merge.merge_slice import iter_merged
 from pyhudi.kernels.merge.slice_delta import SliceTask
-from pyhudi.kernels.tasks.task_attempt import reserved
+from pyhudi.kernels.tasks.task_attempt import reserve_name
 from pyhudi.kernels.tasks.write_task import TaskResult
 from pyhudi.spec.actions.commit import WriteStat
 from pyhudi.spec.files.file_group import FileSlice, join_path
@@ -74,7 +74,7 @@ def run_compact_task(storage: Storage, context: RecordContext, settings: WriterS
     started = time.perf_counter()
     group, base = task.slice.group, task.slice.base
     kind = MarkerType.CREATE if base is None else MarkerType.MERGE
-    task = reserved(storage, task, kind)
+    task = reserve_name(storage, task, kind)
     ensure_partition(storage, group.partition_path, task.instant)
     stamp = MetaColumnWriter(task.instant, task.write_token.split("-", 1)[0], group.partition_path, str(task.file_name))
     counts = MergeCounts()

@@ -26,7 +26,7 @@ from pyhudi.kernels.log_file.ordering_types import ordering_types
 from pyhudi.kernels.log_file.read_log_blocks import block_content
 from pyhudi.kernels.log_file.visible_blocks import choose_blocks
 from pyhudi.kernels.merge.slice_delta import SliceTask
-from pyhudi.kernels.tasks.task_attempt import reserved
+from pyhudi.kernels.tasks.task_attempt import reserve_name
 from pyhudi.kernels.tasks.write_task import TaskResult
 from pyhudi.schema.meta_columns import META_COLUMNS, RECORD_KEY
 from pyhudi.spec.actions.commit import WriteStat
@@ -98,7 +98,7 @@ def run_log_compact_task(storage: Storage, context: RecordContext, settings: Wri
     if context.mixes_versions or any(columns is not None for columns in log_rows.held):
         return []
     joined = join_rows(log_rows, context, task.slice.group.partition_path)
-    task = reserved(storage, task, MarkerType.CREATE if task.is_named_by_instant else MarkerType.APPEND)
+    task = reserve_name(storage, task, MarkerType.CREATE if task.is_named_by_instant else MarkerType.APPEND)
     size = crc = 0
     with storage.open_output(task.path) as output:
         for block in _blocks(joined, context, settings, task, blocks):

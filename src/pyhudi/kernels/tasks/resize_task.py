@@ -24,7 +24,7 @@ from pyhudi.kernels.base_file.meta_column_writer import MetaColumnWriter
 from pyhudi.kernels.base_file.partition_folder import ensure_partition
 from pyhudi.kernels.merge.merge_slice import iter_merged
 from pyhudi.kernels.merge.slice_delta import SliceTask
-from pyhudi.kernels.tasks.task_attempt import reserved
+from pyhudi.kernels.tasks.task_attempt import reserve_name
 from pyhudi.kernels.tasks.write_task import TaskResult, WriteTask
 from pyhudi.schema.meta_columns import RECORD_KEY
 from pyhudi.spec.actions.commit import WriteStat
@@ -97,7 +97,7 @@ class _BucketFile:
         """Open the file until `files` closes."""
         self._started = time.perf_counter()
         new = WriteTask(task.instant, task.partition_path, task.buckets[bucket], task.write_token)
-        self._task = reserved(storage, new, MarkerType.CREATE)
+        self._task = reserve_name(storage, new, MarkerType.CREATE)
         self._context = context
         self._stamp = MetaColumnWriter(
             task.instant, self._task.write_token.split("-", 1)[0], task.partition_path, str(self._task.file_name)

@@ -43,7 +43,7 @@ class FileTask(Protocol):
 Kind = TypeVar("Kind", bound=FileTask)
 
 
-def reserved(storage: Storage, task: Kind, kind: MarkerType) -> Kind:
+def reserve_name(storage: Storage, task: Kind, kind: MarkerType) -> Kind:
     """Create the marker of the task's file, and return the task with the token of the first attempt that nobody made.
 
     Raises:

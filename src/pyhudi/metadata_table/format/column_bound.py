@@ -83,7 +83,7 @@ def encode_bound(value: object, kind: ValueType | None, info: str | None, *, wit
         return _NAMESPACE + _V1_WRAPPERS[kind], {"value": value}
     if kind is ValueType.DECIMAL:
         assert isinstance(value, Decimal)
-        value = _unscaled(value, info)
+        value = _unscaled_value(value, info)
     wrapper = _WRAPPERS.get(kind) or ("IntWrapper" if kind in _INTEGERS else "LongWrapper")
     return _NAMESPACE + wrapper, {"value": value}
 
@@ -102,7 +102,7 @@ def _decimal(value: object, info: str | None) -> Decimal:
     return Decimal((int(number < 0), tuple(map(int, str(abs(number)))), -_scale(info)))
 
 
-def _unscaled(value: Decimal, info: str | None) -> bytes:
+def _unscaled_value(value: Decimal, info: str | None) -> bytes:
     sign, digits, exponent = value.as_tuple()
     assert isinstance(exponent, int)
     shift = exponent + _scale(info)

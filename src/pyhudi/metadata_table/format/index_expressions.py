@@ -83,7 +83,7 @@ def _text_function(of_ascii: Callable[[pa.Array], pa.Array], of_text: Callable[[
     return function
 
 
-def _trimmed(of_text: Callable[..., pa.Array]) -> _Function:
+def _trim(of_text: Callable[..., pa.Array]) -> _Function:
     def function(column: pa.Array, options: Mapping[str, str]) -> pa.Array | None:
         return of_text(column, characters=_SPACE) if pt.is_string(column.type) and "trimString" not in options else None
 
@@ -111,14 +111,14 @@ def _field(of_time: Callable[[pa.Array], pa.Array], *, of_dates: bool = True) ->
 
 def _date_format(column: pa.Array, options: Mapping[str, str]) -> pa.Array | None:
     local = _local(column, options)
-    return None if local is None else _formatted(local, options.get("format"))
+    return None if local is None else _format_date(local, options.get("format"))
 
 
 def _from_unixtime(column: pa.Array, options: Mapping[str, str]) -> pa.Array | None:
     if not pt.is_integer(column.type):
         return None
     local = _local(column.cast(pa.int64()).cast(pa.timestamp("s", "UTC")), options)
-    return None if local is None else _formatted(local, options.get("format", DEFAULT_PATTERN))
+    return None if local is None else _format_date(local, options.get("format", DEFAULT_PATTERN))
 
 
 def _days_later(sign: int) -> _Function:
@@ -159,7 +159,7 @@ def _near(column: pa.Array) -> pa.Array:
     return pc.if_else(is_near, column, pa.scalar(None, kind))
 
 
-def _formatted(local: pa.Array, pattern: str | None) -> pa.Array | None:
+def _format_date(local: pa.Array, pattern: str | None) -> pa.Array | None:
     if pattern is None or "".join(_PATTERN.findall(pattern)) != pattern:
         return None
     seconds = pc.floor_temporal(local.cast(pa.timestamp("us")), unit="second").cast(pa.timestamp("s"))
@@ -202,9 +202,9 @@ _FUNCTIONS: Mapping[str, _Function] = {
     IDENTITY: _identity,
     "lower": _text_function(pc.ascii_lower, str.lower),
     "upper": _text_function(pc.ascii_upper, str.upper),
-    "trim": _trimmed(pc.utf8_trim),
-    "ltrim": _trimmed(pc.utf8_ltrim),
-    "rtrim": _trimmed(pc.utf8_rtrim),
+    "trim": _trim(pc.utf8_trim),
+    "ltrim": _trim(pc.utf8_ltrim),
+    "rtrim": _trim(pc.utf8_rtrim),
     "length": _length,
     "substring": _substring,
     "year": _field(pc.year),

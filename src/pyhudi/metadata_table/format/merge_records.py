@@ -61,11 +61,11 @@ def join(changes: Iterable[MetadataRecord | None]) -> Joined:
             record = change
         else:
             wipes = wipes or _hides_older(record)
-            record = _joined(record, change)
+            record = _join_bounds(record, change)
     return Joined(record, record is None or (wipes and not _hides_older(record)))
 
 
-def _joined(older: MetadataRecord, newer: MetadataRecord) -> MetadataRecord:
+def _join_bounds(older: MetadataRecord, newer: MetadataRecord) -> MetadataRecord:
     merged = merge(older, newer)
     if isinstance(merged, FileList) and isinstance(newer, FileList):
         removed = {name: entry for name, entry in newer.entries.items() if entry.is_deleted}

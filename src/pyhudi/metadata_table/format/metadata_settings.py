@@ -74,7 +74,7 @@ class MetadataSettings:
 
     def wanted(self, config: TableConfig) -> tuple[str, ...]:
         """Return the partitions that there shall be; those that the table has and no option speaks of stay beside them."""
-        stated = {} if self.enabled is None else self._requested_partitions(bool(config.partition_fields))
+        stated = {} if self.enabled is None else self._read_flag(bool(config.partition_fields))
         if self.left_to_builds:
             known = (partitions.FILES, *config.metadata_partitions)
             stated = {name: is_wanted for name, is_wanted in stated.items() if name in known or not is_wanted}
@@ -86,7 +86,7 @@ class MetadataSettings:
         others = (name for name in config.metadata_partitions if name not in stated)
         return (*(name for name, is_wanted in stated.items() if is_wanted), *others)
 
-    def _requested_partitions(self, is_partitioned: bool) -> dict[str, bool]:
+    def _read_flag(self, is_partitioned: bool) -> dict[str, bool]:
         """Return what options say of partitions; indexes that they do not speak of are left out."""
         by_partition = self.column_stats and self.partition_stats and is_partitioned
         stated = {partitions.FILES: True, partitions.COLUMN_STATS: self.column_stats, partitions.PARTITION_STATS: by_partition}
@@ -120,14 +120,14 @@ def metadata_settings(options: Options) -> MetadataSettings:
         record_index=_record_index(options),
         record_index_by_partition=options.flag(f"{_BY_PARTITION}.enable"),
         record_index_groups=_limits(options, _BY_PARTITION if options.flag(f"{_BY_PARTITION}.enable") else _GLOBAL),
-        bloom_filters=_requested_partitions(options, f"{_BLOOM}.enable"),
+        bloom_filters=_read_flag(options, f"{_BLOOM}.enable"),
         bloom_filters_groups=options.integer(f"{_BLOOM}.file.group.count"),
         left_to_builds=options.flag("hoodie.metadata.index.async"),
     )
 
 
 def _record_index(options: Options) -> bool | None:
-    of_table, by_partition = _requested_partitions(options, f"{_GLOBAL}.enable"), _requested_partitions(options, f"{_BY_PARTITION}.enable")
+    of_table, by_partition = _read_flag(options, f"{_GLOBAL}.enable"), _read_flag(options, f"{_BY_PARTITION}.enable")
     if of_table and by_partition:
         raise OptionError(f"{_GLOBAL}.enable and {_BY_PARTITION}.enable are both true; a table has one record index")
     if of_table or by_partition:
@@ -135,7 +135,7 @@ def _record_index(options: Options) -> bool | None:
     return None if of_table is None and by_partition is None else False
 
 
-def _requested_partitions(options: Options, name: str) -> bool | None:
+def _read_flag(options: Options, name: str) -> bool | None:
     return None if options.get(name) is None else options.flag(name)
 
 

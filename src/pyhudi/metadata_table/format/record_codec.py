@@ -14,7 +14,7 @@ from typing import Any
 
 import fastavro
 
-from pyhudi.codec.avro.avro_record import parsed_schema
+from pyhudi.codec.avro.avro_record import parse_avro_schema
 from pyhudi.errors import CorruptTableError
 from pyhudi.metadata_table.format.column_bound import decode_bound, decode_type
 from pyhudi.metadata_table.format.record import (
@@ -58,7 +58,7 @@ class RecordDecoder:
     def __init__(self, schema: str, what: str, *, keep: bool = False) -> None:
         self.schema = schema
         self._keep = keep
-        self._schema = parsed_schema(schema)
+        self._schema = parse_avro_schema(schema)
         self._what = what
         self._known: dict[bytes, MetadataRecord] = {}
 
@@ -73,7 +73,7 @@ class RecordDecoder:
             return known
         if len(value) >= _LONG_LIST:
             return _long_list(self.schema, self._what, value)
-        record = _decoded(self._schema, self._what, value)
+        record = _decode_records(self._schema, self._what, value)
         if (self._keep or isinstance(record, RecordLocation | SecondaryEntry)) and len(self._known) < _MOST_KNOWN:
             self._known[value] = record
         return record
@@ -87,10 +87,10 @@ def _cached_decoder(schema: str, what: str) -> RecordDecoder:
 @lru_cache(maxsize=_LONG_LISTS)
 def _long_list(schema: str, what: str, value: bytes) -> MetadataRecord:
     """Return a long record, as lists of files are: each commit reads that of its partition again until it is compacted."""
-    return _decoded(parsed_schema(schema), what, value)
+    return _decode_records(parse_avro_schema(schema), what, value)
 
 
-def _decoded(schema: Any, what: str, value: bytes) -> MetadataRecord:
+def _decode_records(schema: Any, what: str, value: bytes) -> MetadataRecord:
     source = io.BytesIO(value)
     try:
         # Names of the records tell the wrappers of bounds apart; unions with one record give it bare.

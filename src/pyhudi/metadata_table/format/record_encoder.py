@@ -13,7 +13,7 @@ from typing import Any
 
 import fastavro
 
-from pyhudi.codec.avro.avro_record import parsed_schema, schema_text
+from pyhudi.codec.avro.avro_record import parse_avro_schema, schema_text
 from pyhudi.metadata_table.format.column_bound import encode_bound
 from pyhudi.metadata_table.format.record import (
     BloomFilterRecord,
@@ -46,21 +46,21 @@ class RecordEncoder:
         self._has_types = version >= TableVersion.NINE
         self.schema = schema_text(_SCHEMAS.get(TableVersion(version), "HoodieMetadataRecord"))
         self.file_schema = _file_schema(self.schema)
-        self._parsed = parsed_schema(self.file_schema)
+        self._parsed = parse_avro_schema(self.file_schema)
         self._known: dict[MetadataRecord, bytes] = {}
 
     def encode(self, record: MetadataRecord) -> bytes:
         """Return the bytes of a record."""
         if not isinstance(record, RecordLocation | SecondaryEntry):
-            return self._encoded(record)
+            return self._encode_record(record)
         known = self._known.get(record)
         if known is None:
-            known = self._encoded(record)
+            known = self._encode_record(record)
             if len(self._known) < _MOST_KNOWN:
                 self._known[record] = known
         return known
 
-    def _encoded(self, record: MetadataRecord) -> bytes:
+    def _encode_record(self, record: MetadataRecord) -> bytes:
         sink = io.BytesIO()
         fastavro.schemaless_writer(sink, self._parsed, {"key": "", **self._fields(record)})
         return sink.getvalue()
@@ -115,9 +115,9 @@ def _location(location: RecordLocation) -> dict[str, Any]:
         return fields | {"fileIdHighBits": -1, "fileIdLowBits": -1, "fileIndex": -1, "fileId": location.file_id, "fileIdEncoding": 1}
     number = uuid.UUID(match[1]).int
     index = -1 if match[2] is None else int(match[2])
-    bits = {"fileIdHighBits": _signed(number >> 64), "fileIdLowBits": _signed(number & _LOW), "fileIndex": index}
+    bits = {"fileIdHighBits": _to_signed(number >> 64), "fileIdLowBits": _to_signed(number & _LOW), "fileIndex": index}
     return fields | bits | {"fileId": "", "fileIdEncoding": 0}
 
 
-def _signed(bits: int) -> int:
+def _to_signed(bits: int) -> int:
     return bits - 2 * _SIGN if bits >= _SIGN else bits

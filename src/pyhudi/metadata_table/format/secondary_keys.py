@@ -39,8 +39,8 @@ def same_strings(old: pa.DataType, new: pa.DataType) -> bool:
 def secondary_keys(rows: pa.Table, field: str) -> SecondaryKeys:
     """Return the keys for rows that have their record key and a column, whose name may go into structs with dots."""
     values = value_strings(field_column(rows, field), field)
-    prefixes = pc.binary_join_element_wise(pc.fill_null(_escaped(values), _NULL), _SEPARATOR, "")
-    records = _escaped(rows.column(RECORD_KEY).combine_chunks())
+    prefixes = pc.binary_join_element_wise(pc.fill_null(_escape(values), _NULL), _SEPARATOR, "")
+    records = _escape(rows.column(RECORD_KEY).combine_chunks())
     return SecondaryKeys(pc.binary_join_element_wise(prefixes, records, ""), prefixes)
 
 
@@ -49,7 +49,7 @@ def value_strings(column: pa.ChunkedArray, field: str) -> pa.StringArray:
     return column_text(column.cast(pa.int32()) if pt.is_date32(column.type) else column, field)
 
 
-def _escaped(strings: pa.StringArray) -> pa.StringArray:
+def _escape(strings: pa.StringArray) -> pa.StringArray:
     for character in (_ESCAPE, _SEPARATOR, _NULL):
         if pc.any(pc.match_substring(strings, character)).as_py():
             strings = pc.replace_substring(strings, character, _ESCAPE + character)

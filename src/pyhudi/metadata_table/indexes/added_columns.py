@@ -51,16 +51,16 @@ def record_added_columns(table: DataTable, known: IndexDefinition, wanted: Index
             files[keys.column_stats_key(stats.column, path, stats.file_name)] = stats
         if recorded and not any(file_slice.logs for file_slice in table.view.latest_slices(path)):
             of_partitions |= {keys.partition_stats_key(stats.column, path): stats for stats in partition_stats(path, recorded, types)}
-    changes = {partitions.COLUMN_STATS: Changes(_unrecorded(table, partitions.COLUMN_STATS, files))}
+    changes = {partitions.COLUMN_STATS: Changes(_unrecorded_files(table, partitions.COLUMN_STATS, files))}
     if partitions.PARTITION_STATS in table.view.config.metadata_partitions:
-        changes[partitions.PARTITION_STATS] = Changes(_unrecorded(table, partitions.PARTITION_STATS, of_partitions))
+        changes[partitions.PARTITION_STATS] = Changes(_unrecorded_files(table, partitions.PARTITION_STATS, of_partitions))
     if not any(change.records for change in changes.values()):
         return table.mdt
     write_changes(table.mdt, build_time(table.mdt, table.view.timeline), changes)
-    return table.mdt.reloaded()
+    return table.mdt.reload()
 
 
-def _unrecorded(table: DataTable, partition: str, records: Mapping[str, MetadataRecord]) -> dict[str, MetadataRecord]:
+def _unrecorded_files(table: DataTable, partition: str, records: Mapping[str, MetadataRecord]) -> dict[str, MetadataRecord]:
     """Return the records that are not there yet.
 
     A run that was cut off, or an earlier definition, may have left some. They must be the same: what is written now counts as written

@@ -16,7 +16,7 @@ from pyhudi.metadata_table.format import metadata_partitions as partitions
 from pyhudi.metadata_table.format.index_definitions import IndexDefinition
 from pyhudi.metadata_table.format.record import BloomFilterRecord, MetadataRecord
 from pyhudi.metadata_table.indexes.data_table import DataTable
-from pyhudi.metadata_table.write.data_table_changes import Changes, InitialGroup, numbered_file_ids, spread
+from pyhudi.metadata_table.write.data_table_changes import Changes, InitialGroup, numbered_file_ids, spread_records
 from pyhudi.spec.actions.clean import CleanMetadata
 from pyhudi.spec.actions.commit import CommitMetadata
 from pyhudi.spec.files.file_names import BaseFileName, parse_base_file_name
@@ -43,7 +43,7 @@ class BloomFiltersKind:
     def initial(self, table: DataTable, partition: str) -> Iterable[InitialGroup]:
         """Return the filters of all base files that a snapshot reads."""
         files = [file.path for path in table.view.partition_paths() for file in table.view.latest_base_files(path)]
-        return spread(partition, dict(_filters(table.view.storage, files)), table.settings.bloom_filters_groups, table.mdt.encoder)
+        return spread_records(partition, dict(_filters(table.view.storage, files)), table.settings.bloom_filters_groups, table.mdt.encoder)
 
     def of_commit(self, table: DataTable, partition: str, instant: str, metadata: CommitMetadata) -> Changes:  # noqa: ARG002
         """Return the filters of the base files that were written."""

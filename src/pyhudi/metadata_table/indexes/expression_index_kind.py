@@ -21,7 +21,7 @@ from pyhudi.metadata_table.format.index_definitions import IndexDefinition
 from pyhudi.metadata_table.format.record import BloomFilterRecord, ColumnStats, MetadataRecord, RecordType
 from pyhudi.metadata_table.indexes.data_table import DataTable
 from pyhudi.metadata_table.indexes.expression_records import ExpressionRecords
-from pyhudi.metadata_table.write.data_table_changes import Changes, InitialGroup, numbered_file_ids, spread
+from pyhudi.metadata_table.write.data_table_changes import Changes, InitialGroup, numbered_file_ids, spread_records
 from pyhudi.spec.actions.clean import CleanMetadata
 from pyhudi.spec.actions.commit import CommitMetadata
 from pyhudi.spec.files.file_group import BaseFile
@@ -50,7 +50,7 @@ class ExpressionIndexKind:
         """Return the records of all base files that a snapshot reads."""
         index = _Index(table, partition)
         records = index.of_files(file for path in table.view.partition_paths() for file in table.view.latest_base_files(path))
-        return spread(partition, records, _GROUPS, table.mdt.encoder)
+        return spread_records(partition, records, _GROUPS, table.mdt.encoder)
 
     def of_commit(self, table: DataTable, partition: str, instant: str, metadata: CommitMetadata) -> Changes:  # noqa: ARG002
         """Return the records of the base files that were written, and the bounds of partitions to roll back."""

@@ -31,7 +31,7 @@ from pyhudi.storage.storage_protocol import Storage
 #: The type of each column's bounds.
 BoundTypes: TypeAlias = Mapping[str, BoundType]
 
-_REALS: Final = ("FLOAT", "DOUBLE")
+_FLOATS: Final = ("FLOAT", "DOUBLE")
 #: How bounds of a type become those of the wider one that the column has today.
 _WIDER: Final[Mapping[tuple[ValueType, ValueType], Callable[[Any], object]]] = {
     **{(kind, ValueType.LONG): int for kind in (ValueType.INT, ValueType.LONG)},
@@ -83,9 +83,9 @@ def partition_stats(partition_path: str, files: Sequence[Mapping[str, ColumnStat
         if not files:
             result.append(ColumnStats(RecordType.PARTITION_STATS, name, column, is_deleted=True))
         elif len(parts) < len(files):
-            result.append(_unknown(name, column, kind))
+            result.append(_unknown_stats(name, column, kind))
         else:
-            result.append(_united(name, parts))
+            result.append(_unite_stats(name, parts))
     return result
 
 
@@ -98,7 +98,7 @@ def _absent(name: str, column: str, kind: BoundType, rows: int, *, is_null: bool
     return _of(replace(nothing, minimum=least, maximum=greatest, value_count=max(rows, 2), null_count=1), kind)
 
 
-def _unknown(name: str, column: str, kind: BoundType) -> ColumnStats:
+def _unknown_stats(name: str, column: str, kind: BoundType) -> ColumnStats:
     """Return statistics that rule nothing out: some values may be null, some not."""
     bounds = widest_bounds(kind.kind, kind.info)
     unknown = ColumnStats(RecordType.PARTITION_STATS, name, column, None, *bounds, value_count=2, null_count=1, is_tight_bound=True)
@@ -123,7 +123,7 @@ def of_type(stats: ColumnStats | None, kind: BoundType) -> ColumnStats | None:
     return _of(stats, kind)
 
 
-def _united(name: str, parts: Sequence[ColumnStats]) -> ColumnStats:
+def _unite_stats(name: str, parts: Sequence[ColumnStats]) -> ColumnStats:
     typed = next((part for part in parts if part.value_type is not None), parts[0])
     return replace(
         typed,
@@ -146,9 +146,9 @@ def _column_stats(file: pq.ParquetFile, index: int, file_name: str, column: str,
     values = sum(chunk.num_values for chunk in chunks)
     nulls = _nulls(chunks)
     bounds = None if nulls is None else _footer_bounds(chunks, kind, footer.schema.column(index))
-    if nulls is None or (bounds is None and footer.schema.column(index).physical_type in _REALS):
-        stored = _stored(file, footer.schema.column(index).path)  # the file may call it otherwise
-        nulls, bounds = stored.null_count, _bounds_of_reals(stored, kind[0])
+    if nulls is None or (bounds is None and footer.schema.column(index).physical_type in _FLOATS):
+        stored = _stored_values(file, footer.schema.column(index).path)  # the file may call it otherwise
+        nulls, bounds = stored.null_count, _float_bounds(stored, kind[0])
     if bounds is None:
         bounds = widest_bounds(kind.kind, kind.info)
     # A column of nulls has its type as well: Apache Hudi does not unite statistics of a partition whose types differ.
@@ -185,11 +185,11 @@ def _footer_bounds(chunks: Sequence[pq.ColumnChunkMetaData], kind: BoundType, co
     return min(_present(bounds), default=None), max(_present(bounds), default=None)
 
 
-def _stored(file: pq.ParquetFile, column: str) -> pa.ChunkedArray:
+def _stored_values(file: pq.ParquetFile, column: str) -> pa.ChunkedArray:
     return field_column(file.read(columns=[column]), column)
 
 
-def _bounds_of_reals(column: pa.ChunkedArray, kind: ValueType) -> tuple[object, object] | None:
+def _float_bounds(column: pa.ChunkedArray, kind: ValueType) -> tuple[object, object] | None:
     """Return bounds between which all numbers are, with NaN on the side of infinity; None for values of other types."""
     if not pt.is_floating(column.type) or kind not in (ValueType.FLOAT, ValueType.DOUBLE):
         return None

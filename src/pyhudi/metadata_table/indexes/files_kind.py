@@ -16,7 +16,7 @@ from pyhudi.metadata_table.format import metadata_partitions as partitions
 from pyhudi.metadata_table.format.index_definitions import IndexDefinition
 from pyhudi.metadata_table.format.record import FileEntry, FileList, MetadataRecord, RecordType
 from pyhudi.metadata_table.indexes.data_table import DataTable
-from pyhudi.metadata_table.write.data_table_changes import Changes, InitialGroup, numbered_file_ids, spread
+from pyhudi.metadata_table.write.data_table_changes import Changes, InitialGroup, numbered_file_ids, spread_records
 from pyhudi.spec.actions.clean import CleanMetadata
 from pyhudi.spec.actions.commit import CommitMetadata
 from pyhudi.spec.actions.rollback import RollbackMetadata
@@ -50,7 +50,7 @@ class FilesKind:
         records: dict[str, MetadataRecord] = {keys.ALL_PARTITIONS: FileList(RecordType.ALL_PARTITIONS, names)}
         for path, sizes in paths.items():
             records[keys.partition_name(path)] = FileList(RecordType.FILES, {name: FileEntry(size) for name, size in sizes.items()})
-        return spread(partition, records, 1, table.mdt.encoder)
+        return spread_records(partition, records, 1, table.mdt.encoder)
 
     def of_commit(self, table: DataTable, partition: str, instant: str, metadata: CommitMetadata) -> Changes:  # noqa: ARG002
         """Return the files that were written, and the partitions that were touched."""

@@ -156,14 +156,14 @@ class _Entries:
 
     def existing_keys(self, change: SliceChange, keys: pa.StringArray) -> pa.StringArray:
         """Return those of the keys that stood in a file group before a change."""
-        return self._rows.keys(change.before, keys) if self._is_being_built else _located(self._index, keys, change.group)
+        return self._rows.keys(change.before, keys) if self._is_being_built else _find_indexed(self._index, keys, change.group)
 
     def to_delete(self, change: SliceChange, keys: pa.StringArray) -> pa.StringArray:
         """Return those of the keys that left a file group whose entries go.
 
         All of them while the index is being built: an entry too few is looked for among the rows, one too many would stand for a row.
         """
-        return keys if self._is_being_built else _located(self._index, keys, change.group)
+        return keys if self._is_being_built else _find_indexed(self._index, keys, change.group)
 
 
 def _changes(table: DataTable, index: _Entries, changes: Sequence[SliceChange], instant: str) -> ColumnChanges:
@@ -208,7 +208,7 @@ def _diff_logged_keys(rows: SliceRows, index: _Entries, change: SliceChange) -> 
     return _MovedKeys(without(after, here), without(here, after))
 
 
-def _located(index: MetadataPartition | None, keys: pa.StringArray, group: FileGroupId) -> pa.StringArray:
+def _find_indexed(index: MetadataPartition | None, keys: pa.StringArray, group: FileGroupId) -> pa.StringArray:
     """Return those of the keys that the index has in a file group."""
     if index is None or not len(keys):
         return NO_STRINGS

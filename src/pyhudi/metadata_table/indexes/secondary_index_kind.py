@@ -77,7 +77,7 @@ class SecondaryIndexKind:
         index = _Index(table, partition)
         index.refuse_other_strings()
         moves = LocalEngine().run(index.changes, slice_changes(table.view, metadata))
-        added, removed = _joined(new for new, _ in moves), _joined(old for _, old in moves)
+        added, removed = _join_entries(new for new, _ in moves), _join_entries(old for _, old in moves)
         removed_ones = _without(removed, added)
         return ColumnChanges(
             added.keys,
@@ -146,6 +146,6 @@ def _without(some: SecondaryKeys, others: SecondaryKeys) -> SecondaryKeys:
     return SecondaryKeys(some.keys.filter(retained), some.prefixes.filter(retained))
 
 
-def _joined(parts: Iterable[SecondaryKeys]) -> SecondaryKeys:
+def _join_entries(parts: Iterable[SecondaryKeys]) -> SecondaryKeys:
     all_parts = list(parts)
     return SecondaryKeys(joined(part.keys for part in all_parts), joined(part.prefixes for part in all_parts))

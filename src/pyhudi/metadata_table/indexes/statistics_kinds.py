@@ -15,7 +15,7 @@ from pyhudi.metadata_table.format.index_definitions import IndexDefinition
 from pyhudi.metadata_table.format.record import ColumnStats, MetadataRecord, RecordType
 from pyhudi.metadata_table.indexes.data_table import DataTable
 from pyhudi.metadata_table.indexes.file_stats import partition_stats
-from pyhudi.metadata_table.write.data_table_changes import Changes, InitialGroup, numbered_file_ids, spread
+from pyhudi.metadata_table.write.data_table_changes import Changes, InitialGroup, numbered_file_ids, spread_records
 from pyhudi.spec.actions.clean import CleanMetadata
 from pyhudi.spec.actions.commit import CommitMetadata
 from pyhudi.spec.files.file_names import parse_base_file_name
@@ -52,8 +52,8 @@ class ColumnStatsKind:
         for path in table.view.partition_paths():
             if table.view.latest_slices(path):
                 for file in table.after(path, _NOTHING).base:
-                    records.update(_keyed(table, path, file))
-        return spread(partition, records, table.settings.column_stats_groups, table.mdt.encoder)
+                    records.update(_key_records(table, path, file))
+        return spread_records(partition, records, table.settings.column_stats_groups, table.mdt.encoder)
 
     def of_commit(self, table: DataTable, partition: str, instant: str, metadata: CommitMetadata) -> Changes:  # noqa: ARG002
         """Return the statistics of the base files that were written."""
@@ -61,7 +61,7 @@ class ColumnStatsKind:
         for path, stats in metadata.stats.items():
             for stat in stats:
                 if stat.path is not None and parse_base_file_name(stat.path.rpartition("/")[2]):
-                    records.update(_keyed(table, path, stat.path))
+                    records.update(_key_records(table, path, stat.path))
         return Changes(records)
 
     def of_clean(self, table: DataTable, partition: str, instant: str, metadata: CleanMetadata) -> Changes:  # noqa: ARG002
@@ -99,7 +99,7 @@ class PartitionStatsKind:
             for key, stats in _of_partition(table, path, _NOTHING)
             if not stats.is_deleted
         }
-        return spread(partition, records, table.settings.partition_stats_groups, table.mdt.encoder)
+        return spread_records(partition, records, table.settings.partition_stats_groups, table.mdt.encoder)
 
     def of_commit(self, table: DataTable, partition: str, instant: str, metadata: CommitMetadata) -> Changes:  # noqa: ARG002
         """Return the statistics of the partitions that were touched, as they are now."""
@@ -111,7 +111,7 @@ class PartitionStatsKind:
         return
 
 
-def _keyed(table: DataTable, partition_path: str, file: str) -> Iterable[tuple[str, MetadataRecord]]:
+def _key_records(table: DataTable, partition_path: str, file: str) -> Iterable[tuple[str, MetadataRecord]]:
     for column, stats in (table.stats_of(file) or {}).items():
         yield keys.column_stats_key(column, partition_path, stats.file_name), stats
 

@@ -76,7 +76,7 @@ class MetadataSync:
         blocks = self.settings.log_compaction_blocks
         joins = blocks is not None and unjoined_delta_commits(self.mdt) + 1 >= blocks
         if waiting or joins or now == AFTER_COMPACTION or now >= self.settings.max_delta_commits:
-            mdt, inflight, data = self.mdt.reloaded(), self.config.metadata_partitions_inflight, self.view.timeline
+            mdt, inflight, data = self.mdt.reload(), self.config.metadata_partitions_inflight, self.view.timeline
             if may_compact(mdt, data):
                 mdt = compact_if_due(mdt, self.settings.max_delta_commits, inflight)
             mdt = clean_if_due(mdt, inflight)

@@ -44,14 +44,14 @@ def is_built(requested: str) -> bool:
 def build_time(mdt: MetadataWriterTable, data: Timeline) -> str:
     """Return the first time that no build has taken; one that was cut off keeps its own. `data` is the data table's timeline."""
     if mdt.config.layout > 1:
-        return _unused(mdt, (str(number).zfill(_INSTANT_DIGITS) for number in count()))
+        return _first_unused(mdt, (str(number).zfill(_INSTANT_DIGITS) for number in count()))
     last = max((instant.requested for instant in data.completed()), default=_BUILT)
-    return _unused(mdt, (f"{last}{number:03d}" for number in count(_FIRST_BUILD)))
+    return _first_unused(mdt, (f"{last}{number:03d}" for number in count(_FIRST_BUILD)))
 
 
 def service_time(mdt: MetadataWriterTable, service: Service) -> str:
     """Return the time of a compaction or clean that begins now."""
-    return mdt.next_time() if mdt.config.layout > 1 else _unused(mdt, _longer(last_delta_commit(mdt), service))
+    return mdt.next_time() if mdt.config.layout > 1 else _first_unused(mdt, _longer(last_delta_commit(mdt), service))
 
 
 def delta_commits_since(mdt: MetadataWriterTable, time: str) -> int:
@@ -82,7 +82,7 @@ def _longer(time: str, service: Service) -> Iterator[str]:
         yield time
 
 
-def _unused(mdt: MetadataWriterTable, times: Iterable[str]) -> str:
+def _first_unused(mdt: MetadataWriterTable, times: Iterable[str]) -> str:
     # An archived build keeps its time: its log files stand until they are cleaned.
     taken = {instant.requested for instant in mdt.timeline.with_archived().instants}
     return next(time for time in times if time not in taken)

@@ -149,7 +149,7 @@ class MetadataTable:
         """Return the paths of the data table's partitions, sorted; `("",)` when it is not partitioned and has files."""
         match = dict(self._get(partitions.FILES, [keys.ALL_PARTITIONS], FileList)).get(keys.ALL_PARTITIONS)
         names = [] if match is None else [name for name, entry in match.entries.items() if not entry.is_deleted]
-        return tuple(sorted(self._checked(keys.partition_path(name)) for name in names))
+        return tuple(sorted(self._check_records(keys.partition_path(name)) for name in names))
 
     def files(self, partition_path: str) -> list[FileStatus]:
         """Return the data files in a partition as a listing would, sorted; those of pending writes may be among them."""
@@ -275,7 +275,7 @@ class MetadataTable:
             raise CorruptTableError(f"the metadata table {self._view.storage.uri} lists the file {name!r} of {size} bytes")
         return live
 
-    def _checked(self, path: str) -> str:
+    def _check_records(self, path: str) -> str:
         """Refuse a path that leads out of the table."""
         try:
             if path:

@@ -91,7 +91,7 @@ def _cells(storage: Storage, slice_: FileSlice, timeline: Timeline, fetch: _Fetc
                 yield StoredCells(_without(part, changed) if changed else part, schema)
     merged: dict[str, list[tuple[bytes, bytes]]] = {}
     for row, parts in changes.items():
-        for value, schema in _merged(parts):
+        for value, schema in _merge_cells(parts):
             merged.setdefault(schema, []).append((row, value))
     for schema, cells in merged.items():
         yield StoredCells(CellPart.of(cells), schema)
@@ -110,7 +110,7 @@ def _block_cells(source: BinaryIO, block: LogBlock, fetch: _Fetch) -> Iterator[t
     yield from ((row, (value, schema, block.path)) for part in fetch(file) for row, value in part.cells())
 
 
-def _merged(parts: list[_Stored | None]) -> Iterator[tuple[bytes, str]]:
+def _merge_cells(parts: list[_Stored | None]) -> Iterator[tuple[bytes, str]]:
     """Yield what several files say of a key, oldest first, as one value with its schema; nothing when it was deleted."""
     while None in parts:
         parts = parts[parts.index(None) + 1 :]

@@ -54,12 +54,12 @@ class SliceReader:
         """Yield (key, record) for those of the keys that are here."""
         wanted = set(keys)
         rows = sorted(key.encode() for key in wanted)
-        return self._merged(lambda file: file.get_many(rows), wanted.__contains__)
+        return self._merge_records(lambda file: file.get_many(rows), wanted.__contains__)
 
     def scan(self, prefix: str = "") -> Iterator[tuple[str, MetadataRecord]]:
         """Yield (key, record) of the keys that begin with `prefix`, in no particular order."""
         row = prefix.encode()
-        return self._merged(lambda file: file.scan(row), lambda key: key.startswith(prefix))
+        return self._merge_records(lambda file: file.scan(row), lambda key: key.startswith(prefix))
 
     def cell_runs(self, encoder: RecordEncoder) -> Iterator[CellRun]:
         """Yield all cells in order of rows, as a new base file holds them: blocks that no log changes stay as they are."""
@@ -99,7 +99,7 @@ class SliceReader:
     def _files(self) -> SliceFiles:
         return SliceFiles(self._storage, self._slice, self._timeline)
 
-    def _merged(self, fetch: _Fetch, wants: _Wants) -> Iterator[tuple[str, MetadataRecord]]:
+    def _merge_records(self, fetch: _Fetch, wants: _Wants) -> Iterator[tuple[str, MetadataRecord]]:
         with self._files() as files:
             changes = _changes(files.blocks(), fetch, wants)
             if (base := files.base()) is not None:

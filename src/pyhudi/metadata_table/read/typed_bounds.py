@@ -90,12 +90,12 @@ def read_bounds(cells: Iterable[StoredCells], index_of: FileIndexLookup, count: 
     """
     collected = _BoundsCollector(count, arrow_type)
     for stored in cells:
-        for rows, stats in _decoded(stored, what):
+        for rows, stats in _decode_stats(stored, what):
             collected.add(rows, stats, index_of)
     return collected.bounds()
 
 
-def _decoded(stored: StoredCells, what: str) -> Iterable[tuple[Sequence[bytes], StatsColumns]]:
+def _decode_stats(stored: StoredCells, what: str) -> Iterable[tuple[Sequence[bytes], StatsColumns]]:
     layout = layout_of(stored.schema)
     if layout is not None:
         try:
@@ -142,13 +142,13 @@ class _BoundsCollector:
         self._rows[indices] = values
         self._is_tight[indices] = stats.is_tight[entries]
         for raw, into in ((stats.low, self._low), (stats.high, self._high)):
-            into.extend(_typed(stats, raw, entries, indices, self._type))
+            into.extend(_cast_bounds(stats, raw, entries, indices, self._type))
 
     def bounds(self) -> ColumnBounds:
-        low, high = (self._scattered(parts) for parts in (self._low, self._high))
+        low, high = (self._scatter(parts) for parts in (self._low, self._high))
         return ColumnBounds(low, high, self._has_values, self._has_nulls, self._rows, self._is_tight)
 
-    def _scattered(self, parts: list[tuple[Numbers, pa.Array]]) -> pa.Array:
+    def _scatter(self, parts: list[tuple[Numbers, pa.Array]]) -> pa.Array:
         """Return the parts, each value at its place, null elsewhere."""
         order = np.full(len(self._rows), -1)
         begin = 0
@@ -161,7 +161,7 @@ class _BoundsCollector:
         return joined.take(pa.array(order, mask=order < 0))
 
 
-def _typed(
+def _cast_bounds(
     stats: StatsColumns, raw: RawBounds, entries: Numbers, indices: Numbers, arrow_type: pa.DataType
 ) -> Iterable[tuple[Numbers, pa.Array]]:
     """Yield the bounds that can be had in the type, with their places: those of one kind and wrapper together."""
@@ -189,7 +189,7 @@ def _array(stats: StatsColumns, raw: RawBounds, chosen: Numbers, kind: ValueType
         if kind is ValueType.BOOLEAN and wrapper == "BooleanWrapper" and pt.is_boolean(arrow_type):
             return pa.array(raw.numbers[chosen] != 0)
         if wrapper in ("FloatWrapper", "DoubleWrapper") and pt.is_floating(arrow_type):
-            return _of_reals(raw.numbers[chosen], wrapper, arrow_type)
+            return _float_bounds(raw.numbers[chosen], wrapper, arrow_type)
         if wrapper == "StringWrapper" and kind is ValueType.STRING and pt.is_string(arrow_type):
             return _string_bounds(stats, raw, chosen)
         if wrapper in ("BytesWrapper", "DecimalWrapper") and kind is ValueType.DECIMAL and pt.is_decimal(arrow_type):
@@ -222,7 +222,7 @@ def _of_timestamps(numbers: Numbers, arrow_type: pa.DataType) -> pa.Array | None
     return pa.array(numbers, pa.int64(), mask=~are_micros(numbers)).cast(arrow_type)
 
 
-def _of_reals(bits: Numbers, wrapper: str, arrow_type: pa.DataType) -> pa.Array | None:
+def _float_bounds(bits: Numbers, wrapper: str, arrow_type: pa.DataType) -> pa.Array | None:
     if wrapper == "DoubleWrapper" and arrow_type.bit_width < 64:
         return None
     values = bits.view("<f8") if wrapper == "DoubleWrapper" else bits.astype("<i4").view("<f4")

@@ -97,7 +97,7 @@ class MetadataWriterTable:
         """Shows its files; each of its partitions is listed once, and held against what its commits say that they wrote."""
         return CheckedView(self.storage, self.config, self.timeline)
 
-    def reloaded(self) -> MetadataWriterTable:
+    def reload(self) -> MetadataWriterTable:
         """Return the table with its timeline read again."""
         return replace(self, timeline=load_full_timeline(self.storage, self.config))
 

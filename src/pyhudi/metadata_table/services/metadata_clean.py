@@ -38,7 +38,7 @@ def clean_if_due(mdt: MetadataWriterTable, inflight: Collection[str] = (), retai
     for instant in mdt.timeline.pending():
         if instant.action is Action.CLEAN:
             _execute(mdt, instant, _read_plan(mdt, instant))
-            mdt = mdt.reloaded()
+            mdt = mdt.reload()
     done = [instant for instant in mdt.timeline.completed() if instant.action in (Action.DELTA_COMMIT, Action.COMMIT)]
     compacted = any(instant.action is Action.COMMIT for instant in done)
     if not compacted or len(done) <= retained or delta_commits(mdt) != AFTER_COMPACTION:
@@ -47,7 +47,7 @@ def clean_if_due(mdt: MetadataWriterTable, inflight: Collection[str] = (), retai
 
 
 def _clean(mdt: MetadataWriterTable, inflight: Collection[str], earliest: Instant, last: Instant) -> MetadataWriterTable:
-    files = {partition: paths for partition, paths in _unneeded(mdt, earliest.requested) if paths and partition not in inflight}
+    files = {partition: paths for partition, paths in _list_unneeded(mdt, earliest.requested) if paths and partition not in inflight}
     if not files:
         return mdt
     plan = CleanPlan(
@@ -60,10 +60,10 @@ def _clean(mdt: MetadataWriterTable, inflight: Collection[str], earliest: Instan
     )
     requested = mdt.writer.request(Action.CLEAN, service_time(mdt, Service.CLEAN), encode_clean_plan(plan, sync=mdt.sources.sync_marker()))
     _execute(mdt, requested, plan)
-    return mdt.reloaded()
+    return mdt.reload()
 
 
-def _unneeded(mdt: MetadataWriterTable, earliest: str) -> Iterator[tuple[str, list[str]]]:
+def _list_unneeded(mdt: MetadataWriterTable, earliest: str) -> Iterator[tuple[str, list[str]]]:
     """Yield the files of slices that are older than the one which was the newest at the earliest time that is kept."""
     for partition, _ in walk_partitions(mdt.storage):
         paths = []
@@ -91,13 +91,13 @@ def _execute(mdt: MetadataWriterTable, instant: Instant, plan: CleanPlan) -> Non
         files_deleted=sum(map(len, names.values())),
         retained_from=plan.retained_from or "",
         last_completed=plan.last_completed,
-        partitions=_done(names),
+        partitions=_list_completed(names),
         extra={},
     )
     mdt.writer.complete(instant, mdt.next_time(instant.requested), encode_clean_metadata(metadata, sync=mdt.sources.sync_marker()))
 
 
-def _done(names: Mapping[str, tuple[str, ...]]) -> dict[str, CleanPartition]:
+def _list_completed(names: Mapping[str, tuple[str, ...]]) -> dict[str, CleanPartition]:
     return {partition: CleanPartition(partition, _POLICY, file_names, file_names) for partition, file_names in names.items()}
 
 

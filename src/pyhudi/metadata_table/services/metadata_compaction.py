@@ -60,7 +60,7 @@ def roll_back_compactions(mdt: MetadataWriterTable) -> MetadataWriterTable:
     for instant in mdt.timeline.pending():
         if instant.action in (Action.COMPACTION, Action.LOG_COMPACTION):
             _throw_away(mdt, instant)
-            mdt = mdt.reloaded()
+            mdt = mdt.reload()
     return mdt
 
 
@@ -96,7 +96,7 @@ def _compact(mdt: MetadataWriterTable, inflight: Collection[str]) -> MetadataWri
     )
     content = commit_content(metadata, mdt.config.layout, sync=mdt.sources.sync_marker())
     mdt.writer.complete(begun, mdt.next_time(time), content)
-    return mdt.reloaded()
+    return mdt.reload()
 
 
 def _compact_slice(mdt: MetadataWriterTable, slice_: FileSlice, instant: str, token: str) -> WriteStat:

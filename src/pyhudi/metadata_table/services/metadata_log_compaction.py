@@ -116,7 +116,7 @@ def _log_compact(mdt: MetadataWriterTable, slices: Collection[FileSlice], time: 
         stats=stats_by_partition(written), extra={"schema": mdt.encoder.schema}, operation=Operation.LOG_COMPACT, compacted=True
     )
     mdt.writer.complete(begun, mdt.next_time(time), commit_content(metadata, mdt.config.layout, sync=mdt.sources.sync_marker()))
-    return mdt.reloaded()
+    return mdt.reload()
 
 
 def _join(mdt: MetadataWriterTable, slice_: FileSlice, time: str, token: str) -> WriteStat:

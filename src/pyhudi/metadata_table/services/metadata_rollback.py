@@ -66,7 +66,7 @@ def roll_back(mdt: MetadataWriterTable, failed: str, reason: str = "") -> Metada
     partitions: dict[str, RollbackPartition] = {}
     for request in requests:
         known = partitions.get(request.partition_path, RollbackPartition(request.partition_path))
-        partitions[request.partition_path] = _carried_out(mdt, at, failed, request, known)
+        partitions[request.partition_path] = _execute_request(mdt, at, failed, request, known)
     for instant in ours:
         _forget(mdt, instant)
     metadata = RollbackMetadata(
@@ -78,7 +78,7 @@ def roll_back(mdt: MetadataWriterTable, failed: str, reason: str = "") -> Metada
         instants=(info,),
     )
     mdt.writer.complete(begun, mdt.next_time(at), encode_rollback_metadata(metadata, sync=mdt.sources.sync_marker()))
-    return mdt.reloaded()
+    return mdt.reload()
 
 
 def _list_logs(mdt: MetadataWriterTable, storage: Storage, done: RollbackMetadata) -> MetadataWriterTable:
@@ -90,7 +90,7 @@ def _list_logs(mdt: MetadataWriterTable, storage: Storage, done: RollbackMetadat
     if known:
         mdt = roll_back(mdt, done.start)
     write_changes(mdt, done.start, {FILES: changes})
-    return mdt.reloaded()
+    return mdt.reload()
 
 
 def _refuse_compacted(mdt: MetadataWriterTable, failed: str, *, completed: bool) -> None:
@@ -98,16 +98,16 @@ def _refuse_compacted(mdt: MetadataWriterTable, failed: str, *, completed: bool)
     done = None if not completed else failed if mdt.config.layout == 1 else mdt.timeline.completion_time(failed)
     for instant in mdt.timeline.completed():
         if done is not None and instant.action is Action.COMMIT and instant.requested >= done:
-            raise _already_compacted(mdt, failed, instant.requested)
+            raise _already_compacted_error(mdt, failed, instant.requested)
     for log in _joined_logs(mdt):
         with mdt.storage.open_input(log.path) as source:
             replaced = (block.header for block in scan_blocks(source, log.path, log.size))
             match = next((header.instant for header in replaced if failed in header.replaces), None)
         if match is not None:
-            raise _already_compacted(mdt, failed, match)
+            raise _already_compacted_error(mdt, failed, match)
 
 
-def _already_compacted(mdt: MetadataWriterTable, failed: str, compaction: str) -> CorruptTableError:
+def _already_compacted_error(mdt: MetadataWriterTable, failed: str, compaction: str) -> CorruptTableError:
     return CorruptTableError(
         f"{failed} cannot be rolled back: the metadata table {mdt.storage.uri} was compacted at {compaction} with its records. Delete the "
         "metadata table (drop its partitions from hoodie.properties); it is built anew"
@@ -142,7 +142,9 @@ def _of_blocks(mdt: MetadataWriterTable, failed: str) -> Iterator[RollbackReques
                 yield RollbackRequest(partition, slice_.group.file_id, latest_base_instant=slice_.base_instant, log_blocks_to_delete=sizes)
 
 
-def _carried_out(mdt: MetadataWriterTable, at: str, failed: str, request: RollbackRequest, known: RollbackPartition) -> RollbackPartition:
+def _execute_request(
+    mdt: MetadataWriterTable, at: str, failed: str, request: RollbackRequest, known: RollbackPartition
+) -> RollbackPartition:
     """Do what a request says, and return what was done in its partition by now."""
     partition, deleted = request.partition_path, request.files_to_delete
     for path in deleted:

@@ -62,23 +62,23 @@ def metadata_table_problems(view: FileSystemView, schema: pa.Schema) -> Iterator
     version = index_version_of(view.config.version, None if definition is None else definition.version)
     columns = indexed_columns(schema, version, len(schema)) if definition is None else definition.source_fields
     types = bound_types(schema, columns, version)
-    yield from _guarded(partitions.FILES, _file_problems(table, view))
+    yield from _catch_damage(partitions.FILES, _file_problems(table, view))
 
     def stats_of(file: BaseFile) -> Mapping[str, ColumnStats]:
         return file_stats(view.storage, file.path, types, stored_columns(types, schema, view.config, file.name.instant)) or {}
 
     for name, check in ((partitions.COLUMN_STATS, _column_problems), (partitions.PARTITION_STATS, _partition_problems)):
         if name in table.partitions:
-            yield from _guarded(name, check(table, view, types, stats_of))
+            yield from _catch_damage(name, check(table, view, types, stats_of))
     for name in table.partitions:
         if name not in (partitions.FILES, partitions.COLUMN_STATS, partitions.PARTITION_STATS):
-            yield from _guarded(name, _index_problems(table, view, name))
+            yield from _catch_damage(name, _index_problems(table, view, name))
 
 
 _StatsOf: TypeAlias = Callable[[BaseFile], Mapping[str, ColumnStats]]
 
 
-def _guarded(name: str, problems: Iterator[Problem]) -> Iterator[Problem]:
+def _catch_damage(name: str, problems: Iterator[Problem]) -> Iterator[Problem]:
     try:
         yield from problems
     except (CorruptTableError, UnsupportedError) as error:
@@ -131,7 +131,7 @@ def _file_problems(table: MetadataTable, view: FileSystemView) -> Iterator[Probl
     there = {path: list(view.storage.list(path)) for path in view.partition_paths()}
     for path in sorted(known | there.keys()):
         stated, stored = table.files(path), there.get(path, [])
-        in_metadata_table, on_storage = _committed(view, path, stated), _committed(view, path, stored)
+        in_metadata_table, on_storage = _list_committed_files(view, path, stated), _list_committed_files(view, path, stored)
         for name in sorted({file.name for file in stated} - {file.name for file in stored} - in_metadata_table.keys()):
             yield "files that the metadata table lists are there", f"{path}/{name}", "it is listed and missing, and of no completed write"
         if on_storage and path not in known:
@@ -156,7 +156,7 @@ def _counts(view: FileSystemView, path: str, size: int) -> bool:
     return any(instant and view.timeline.is_committed(instant) for instant in instants_in(view.storage, path, size))
 
 
-def _committed(view: FileSystemView, path: str, listing: list[FileStatus]) -> dict[str, int]:
+def _list_committed_files(view: FileSystemView, path: str, listing: list[FileStatus]) -> dict[str, int]:
     return committed_files(path, listing, view.timeline).sizes()
 
 
@@ -195,7 +195,7 @@ def _partition_problems(table: MetadataTable, view: FileSystemView, types: Bound
         for file in view.latest_base_files(path):
             for column, stats in stats_of(file).items():
                 known = recorded.get(column)
-                if known is not None and _are_of_one_type(known, stats) and not _within(stats, known):
+                if known is not None and _are_of_one_type(known, stats) and not _is_within(stats, known):
                     problem = f"{column} has values from {stats.minimum!r} to {stats.maximum!r} in {file.path}"
                     yield "partition statistics hold all rows", path, f"{problem}, recorded are {known.minimum!r} to {known.maximum!r}"
 
@@ -205,7 +205,7 @@ def _are_of_one_type(recorded: ColumnStats, actual: ColumnStats) -> bool:
     return (kind, recorded.type_info) == (actual.value_type, actual.type_info)
 
 
-def _within(stats: ColumnStats, wider: ColumnStats) -> bool:
+def _is_within(stats: ColumnStats, wider: ColumnStats) -> bool:
     if stats.minimum is None or stats.maximum is None:
         return True
     if wider.minimum is None or wider.maximum is None:

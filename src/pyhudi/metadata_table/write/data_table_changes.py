@@ -129,7 +129,7 @@ class InitialGroup:
     columns: Callable[[], CellColumns] | None = None
 
 
-def spread(
+def spread_records(
     partition: str, records: Mapping[str, MetadataRecord], count: int, encoder: RecordEncoder, hashed: Callable[[str], str] = str
 ) -> list[InitialGroup]:
     """Spread the first records of a partition over `count` file groups by the hash of their keys."""

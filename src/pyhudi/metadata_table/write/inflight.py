@@ -57,7 +57,7 @@ def file_ids(storage: Storage, partition: str) -> tuple[str, ...]:
     return tuple(sorted({name.file_id for name in parsed if name is not None}))
 
 
-def laid_out(mdt: MetadataWriterTable, partition: str, instant: str) -> dict[str, FileSlice]:
+def create_file_groups(mdt: MetadataWriterTable, partition: str, instant: str) -> dict[str, FileSlice]:
     """Return the file groups of a partition that is being built, for log files of an instant on top of whatever is in them by now."""
     return {file_id: FileSlice(FileGroupId(partition, file_id), instant, None) for file_id in file_ids(mdt.storage, partition)}
 

@@ -62,7 +62,7 @@ def complete_build(
     metadata = CommitMetadata(stats=stats, extra={"schema": mdt.encoder.schema}, operation="BULK_INSERT_PREPPED")
     content = commit_content(metadata, mdt.config.layout, sync=mdt.sources.sync_marker())
     mdt.writer.complete(build, mdt.next_time(data.greatest_time()), content)
-    return mdt.reloaded()
+    return mdt.reload()
 
 
 def _write_groups(

@@ -13,7 +13,7 @@ from pyhudi.errors import CorruptTableError
 from pyhudi.metadata_table.read.writer_table import MetadataWriterTable
 from pyhudi.metadata_table.write.data_table_changes import ChangesByPartition, PartitionChanges
 from pyhudi.metadata_table.write.file_group_writer import write_initial_log, write_log
-from pyhudi.metadata_table.write.inflight import laid_out
+from pyhudi.metadata_table.write.inflight import create_file_groups
 from pyhudi.spec.actions.commit import CommitMetadata, WriteStat
 from pyhudi.spec.files.file_group import FileGroupId, FileSlice
 from pyhudi.spec.instant import Action
@@ -28,7 +28,7 @@ def write_changes(mdt: MetadataWriterTable, instant: str, changes: Mapping[str, 
     """
     requested = mdt.writer.request(Action.DELTA_COMMIT, instant)
     begun = mdt.writer.start(requested)
-    groups = {name: laid_out(mdt, name, instant) if name in inflight else _slices(mdt, name) for name in changes}
+    groups = {name: create_file_groups(mdt, name, instant) if name in inflight else _slices(mdt, name) for name in changes}
     stats = {name: _write_partition(mdt, instant, name, groups[name], change) for name, change in changes.items()}
     metadata = CommitMetadata(
         stats={partition: written for partition, written in stats.items() if written},

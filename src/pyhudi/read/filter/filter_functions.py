@@ -67,7 +67,7 @@ def rows_of(operand: Operand) -> pc.Expression:
     if isinstance(operand, Column):
         return pc.field(*operand.path)
     names = tuple(name for name, _ in operand.options)
-    function = _registered(operand.function, names, operand.column.type, operand.type)
+    function = _register(operand.function, names, operand.column.type, operand.type)
     # Arrow's documentation calls functions of users so: there is no other way into an expression.
     return pc.Expression._call(function, [pc.field(*operand.column.path), *(pc.scalar(value) for _, value in operand.options)])  # noqa: SLF001
 
@@ -81,7 +81,7 @@ _known: set[str] = set()
 _lock = threading.Lock()
 
 
-def _registered(function: str, names: tuple[str, ...], kind: pa.DataType, result: pa.DataType) -> str:
+def _register(function: str, names: tuple[str, ...], kind: pa.DataType, result: pa.DataType) -> str:
     """Return the name by which Arrow knows a function of columns of a type, after telling it of the function."""
     own_name = f"pyhudi_{function}({', '.join((str(kind), *names))})"
     with _lock:

@@ -25,7 +25,7 @@ _UNEQUAL: Final = ("<>", "!=")
 _FAR: Final = 100
 
 
-def compared(symbol: str, value: Literal, kind: pa.DataType) -> tuple[str, pa.Scalar] | bool:
+def compare_literals(symbol: str, value: Literal, kind: pa.DataType) -> tuple[str, pa.Scalar] | bool:
     """Return the comparison with a value of the column's type that says the same; a truth where it says the same of all values.
 
     Args:
@@ -37,11 +37,11 @@ def compared(symbol: str, value: Literal, kind: pa.DataType) -> tuple[str, pa.Sc
         UsageError: the literal is no value that the column could be compared with.
 
     Example:
-        >>> compared("<", Decimal("1.5"), pa.int64()), compared("=", Decimal("1.5"), pa.int64())
+        >>> compare_literals("<", Decimal("1.5"), pa.int64()), compare_literals("=", Decimal("1.5"), pa.int64())
         (('<', <pyarrow.Int64Scalar: 2>), False)
     """
     if isinstance(value, int | Decimal) and not isinstance(value, bool) and (pt.is_integer(kind) or pt.is_decimal(kind)):
-        return _on_grid(symbol, Fraction(_tamed(value)), kind)
+        return _on_grid(symbol, Fraction(_limit_precision(value)), kind)
     scalar = scalar_of(value, kind)
     if pt.is_floating(kind) and scalar.is_valid and math.isnan(scalar.as_py()):
         return symbol in _UNEQUAL  # Arrow holds it for greater than nothing, and its statistics do not
@@ -49,8 +49,8 @@ def compared(symbol: str, value: Literal, kind: pa.DataType) -> tuple[str, pa.Sc
 
 
 def members(values: list[Literal], kind: pa.DataType) -> pa.Array:
-    """Return those of the literals of a list, NULLs left out, that a column can be equal to; errors as of `compared`."""
-    compared_with = (compared("=", value, kind) for value in values if value is not None)
+    """Return those of the literals of a list, NULLs left out, that a column can be equal to; errors as of `compare_literals`."""
+    compared_with = (compare_literals("=", value, kind) for value in values if value is not None)
     scalars = [same[1] for same in compared_with if isinstance(same, tuple)]
     if not pt.is_floating(kind):
         return pa.array(scalars, kind)  # of scalars: Arrow has dates that Python has not
@@ -61,7 +61,7 @@ def members(values: list[Literal], kind: pa.DataType) -> pa.Array:
 
 
 def scalar_of(value: Literal, kind: pa.DataType) -> pa.Scalar:
-    """Return a literal as a value of a type; errors as of `compared`."""
+    """Return a literal as a value of a type; errors as of `compare_literals`."""
     try:
         if value is None:
             return pa.scalar(None, kind)
@@ -100,7 +100,7 @@ def _unit(number: int, scale: int, kind: pa.DataType) -> pa.Scalar:
     return pa.scalar(Decimal((int(number < 0), tuple(map(int, str(abs(number)))), -scale)) if scale else number, kind)
 
 
-def _tamed(value: int | Decimal) -> int | Decimal:
+def _limit_precision(value: int | Decimal) -> int | Decimal:
     """Return a number that is greater or less than all of any type as one that is not so long."""
     if isinstance(value, int) or not value or -_FAR < value.adjusted() < _FAR:
         return value

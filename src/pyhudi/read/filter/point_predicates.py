@@ -63,7 +63,7 @@ def implied_keys(condition: Condition, schema: pa.Schema, key: KeyFields | None)
     stated = implied_values(condition, Column((RECORD_KEY,), pa.string()))
     if stated is not None:
         return {value.as_py() for value in stated if value.is_valid}
-    return None if key is None else _made(condition, schema, key)
+    return None if key is None else _make_path(condition, schema, key)
 
 
 def keys_by_fields(condition: Condition, schema: pa.Schema, key: KeyFields, fields: Collection[str]) -> set[str] | None:
@@ -72,10 +72,10 @@ def keys_by_fields(condition: Condition, schema: pa.Schema, key: KeyFields, fiel
     `fields` are key fields; what the keys have in the others does not matter.
     """
     whole = implied_keys(condition, schema, key)
-    return _made(condition, schema, key, fields) if whole is None else whole
+    return _make_path(condition, schema, key, fields) if whole is None else whole
 
 
-def _made(condition: Condition, schema: pa.Schema, key: KeyFields, fields: Collection[str] | None = None) -> set[str] | None:
+def _make_path(condition: Condition, schema: pa.Schema, key: KeyFields, fields: Collection[str] | None = None) -> set[str] | None:
     choices: list[list[pa.Scalar]] = []
     types: list[pa.DataType] = []
     for name in key.key_fields:

@@ -33,7 +33,7 @@ from pyhudi.read.filter.condition import (
     Unknown,
 )
 from pyhudi.read.filter.filter_functions import call_of, rows_of
-from pyhudi.read.filter.literals import Literal, compared, members, scalar_of
+from pyhudi.read.filter.literals import Literal, compare_literals, members, scalar_of
 from pyhudi.read.filter.predicate_tokens import Token, number_of, tokenize
 from pyhudi.read.filter.row_predicate import Filter, check_condition
 
@@ -191,7 +191,7 @@ class _Parser:
         rows = rows_of(column)
         if value is None and symbol == "<=>":
             return _is_null(column)
-        same = compared("=" if symbol == "<=>" else symbol, value, column.type)
+        same = compare_literals("=" if symbol == "<=>" else symbol, value, column.type)
         if symbol == "<=>":
             if isinstance(same, bool):
                 return Filter(pc.scalar(same), Constant(same))

@@ -62,7 +62,7 @@ def tokenize(text: str) -> list[Token]:
 def _value(kind: str, text: str) -> object:
     match kind:
         case "text":
-            return _ESCAPED.sub(_unescaped, text[1:-1])
+            return _ESCAPED.sub(_unescape, text[1:-1])
         case "quoted":
             return text[1:-1].replace(text[0] * 2, text[0])
     return text
@@ -80,7 +80,7 @@ def number_of(text: str) -> int | Decimal:
         raise UsageError(f"The filter has the number {text[:40]}, which is too long.") from None
 
 
-def _unescaped(match: re.Match[str]) -> str:
+def _unescape(match: re.Match[str]) -> str:
     if match[0] == "''":
         return "'"
     rest = match[1]

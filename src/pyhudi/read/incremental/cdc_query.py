@@ -77,13 +77,13 @@ class ChangeData:
         if metadata.operation in _MOVES:
             return
         before, after = self.instant_range.end.before(instant), self.instant_range.end.through(instant)
-        for group in _replaced(metadata):
+        for group in _replaced_groups(metadata):
             file_slice = self._slices.at(group, before)
             if file_slice is None and not self._slices.files(group):
                 raise self._cleaned(instant, f"of the replaced file group {group.file_id}")
             if file_slice is not None:
                 yield ChangeTask(instant.requested, self._task(file_slice, before), None)
-        for group, stats in _written(metadata).items():
+        for group, stats in _written_files(metadata).items():
             yield self._task_of(instant, group, stats, before, after)
 
     def _task_of(self, instant: Instant, group: FileGroupId, stats: Sequence[WriteStat], before: Timeline, after: Timeline) -> ChangeTask:
@@ -180,7 +180,7 @@ def open_change_data(storage: Storage, query: ChangesQuery) -> ChangeData:
     return ChangeData(instant_range, mode, snapshot)
 
 
-def _written(metadata: CommitMetadata) -> dict[FileGroupId, list[WriteStat]]:
+def _written_files(metadata: CommitMetadata) -> dict[FileGroupId, list[WriteStat]]:
     stats_of_group: dict[FileGroupId, list[WriteStat]] = defaultdict(list)
     for path, stats in metadata.stats.items():
         for stat in stats:
@@ -189,7 +189,7 @@ def _written(metadata: CommitMetadata) -> dict[FileGroupId, list[WriteStat]]:
     return stats_of_group
 
 
-def _replaced(metadata: CommitMetadata) -> Iterator[FileGroupId]:
+def _replaced_groups(metadata: CommitMetadata) -> Iterator[FileGroupId]:
     for path, file_ids in (metadata.replaced or {}).items():
         for file_id in file_ids:
             yield FileGroupId(path, file_id)

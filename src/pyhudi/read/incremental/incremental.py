@@ -151,7 +151,7 @@ def open_changes(storage: Storage, query: ChangesQuery) -> ChangedRows:
             f"table {storage.uri} has no meta columns (hoodie.populate.meta.fields=false): its rows do not tell their commit"
         )
     instant_range = instant_range_of(storage, config, query.since, query.until, by_requested=query.by_requested)
-    written = _written(instant_range, may_scan=query.may_scan)
+    written = _written_files(instant_range, may_scan=query.may_scan)
     return ChangedRows(
         storage,
         SnapshotQuery(query.mode, instant_range.until),
@@ -163,7 +163,7 @@ def open_changes(storage: Storage, query: ChangesQuery) -> ChangedRows:
     )
 
 
-def _written(instant_range: InstantRange, *, may_scan: bool) -> Written:
+def _written_files(instant_range: InstantRange, *, may_scan: bool) -> Written:
     if not instant_range.since:
         return Written(frozenset(), others=True)
     if (archived := instant_range.archived_before()) is not None:

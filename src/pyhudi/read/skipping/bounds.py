@@ -91,13 +91,15 @@ class _Evaluation:
             case Compare(_, symbol, value):
                 if not value.is_valid:
                     return _Verdict(self._none, self._none)
-                return _Verdict(self._compared(bounds, symbol, value), self._compared(bounds, OPPOSITE[symbol], value, negated=True))
+                return _Verdict(
+                    self._compare_bounds(bounds, symbol, value), self._compare_bounds(bounds, OPPOSITE[symbol], value, negated=True)
+                )
             case In(_, values, knows_all):
                 return _Verdict(self._among(bounds, values), self._not_among(bounds, values) if knows_all else self._none)
             case StartsWith(_, prefix):
                 return _Verdict(self._begins(bounds, prefix), self._begins_otherwise(bounds, prefix))
 
-    def _compared(self, bounds: Bounds, symbol: str, value: pa.Scalar, *, negated: bool = False) -> Mask:
+    def _compare_bounds(self, bounds: Bounds, symbol: str, value: pa.Scalar, *, negated: bool = False) -> Mask:
         """Return where the comparison may hold; `negated` asks where the opposite one may fail, which NaN makes another question."""
         if pt.is_floating(value.type) and np.isnan(value.as_py()):
             return bounds.has_values

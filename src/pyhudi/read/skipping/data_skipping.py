@@ -54,7 +54,7 @@ class Chosen:
     others_out: str | None = None
 
 
-def explained(
+def explain_pruning(
     snapshot: Snapshot, everything: Sequence[str], retained_paths: Sequence[str], skipping: Skipping | None
 ) -> list[tuple[FileSlice, str | None]]:
     """Return the file slices of all partitions, each with what rules it out, or None for those that are read.
@@ -118,7 +118,7 @@ class Skipping:
         if key is None or not self.snapshot.config.populate_meta_fields:
             return []
         try:
-            return Buckets(self.snapshot.storage, self.condition, self.snapshot.schema, key).ruled_out(slices)
+            return Buckets(self.snapshot.storage, self.condition, self.snapshot.schema, key).find_ruled_out(slices)
         except CorruptTableError as error:
             self._warn(BUCKET_INDEX, error)
             return []

@@ -161,13 +161,13 @@ def _of_slices(bounds: ColumnBounds, sizes: Sequence[int]) -> Bounds:
     lows, highs = low.to_pylist(), high.to_pylist()
     for index in several:
         files = slice(int(starts[index]), int(starts[index]) + sizes[int(index)])
-        lows[index] = _joined(min, as_numbers(bounds.low[files]), bounds.has_values[files])
-        highs[index] = _joined(max, as_numbers(bounds.high[files]), bounds.has_values[files])
+        lows[index] = _join_bounds(min, as_numbers(bounds.low[files]), bounds.has_values[files])
+        highs[index] = _join_bounds(max, as_numbers(bounds.high[files]), bounds.has_values[files])
         has_values[index], has_nulls[index] = bounds.has_values[files].any(), bounds.has_nulls[files].any()
     return Bounds(pa.array(lows, low.type).cast(kind), pa.array(highs, high.type).cast(kind), has_values, has_nulls)
 
 
-def _joined(choose: Callable[..., Any], bounds: pa.Array, has_values: Any) -> Any:
+def _join_bounds(choose: Callable[..., Any], bounds: pa.Array, has_values: Any) -> Any:
     """Return the outermost of the bounds of files with values; None when one of them is not known."""
     values = [value.as_py() for value, counts in zip(bounds, has_values, strict=True) if counts]
     return None if None in values else choose(values, default=None)

@@ -70,7 +70,7 @@ class _Lane(Generic[Item]):
         try:
             if not self._is_stopped:
                 for item in self._stream():
-                    if not self._put(item):
+                    if not self._put_item(item):
                         break
         except BaseException as error:  # noqa: BLE001 - it belongs to the thread that takes the items
             self._error = error
@@ -98,7 +98,7 @@ class _Lane(Generic[Item]):
             self._items.clear()
             self._changed.notify_all()
 
-    def _put(self, item: Item) -> bool:
+    def _put_item(self, item: Item) -> bool:
         with self._changed:
             self._changed.wait_for(lambda: self._is_stopped or self._ahead is None or len(self._items) < self._ahead)
             if not self._is_stopped:

@@ -43,14 +43,14 @@ _FIXED = re.compile(r"fixed\[\d+\]")
 def first_version(columns: pa.Schema, version: int = 0) -> InternalSchema:
     """Return the schema of a table whose columns had no numbers so far; `columns` are its data columns."""
     numbers = count()
-    record = RecordType(_numbered([*(_meta_field(field) for field in META_FIELDS), *columns], numbers))
+    record = RecordType(_number_fields([*(_meta_field(field) for field in META_FIELDS), *columns], numbers))
     return InternalSchema(version, next(numbers) - 1, record)
 
 
 def new_type(arrow: pa.DataType, numbers: count[int]) -> FieldType:
     """Return a type whose parts get new numbers."""
     if pt.is_struct(arrow):
-        return RecordType(_numbered(arrow, numbers))
+        return RecordType(_number_fields(arrow, numbers))
     if pt.is_list(arrow):
         element = arrow.value_field
         number = next(numbers)
@@ -108,7 +108,7 @@ def data_columns(schema: InternalSchema) -> pa.Schema:
     return pa.schema([arrow_field(field) for field in schema.record.fields if not is_meta_column(field.name)])
 
 
-def _numbered(fields: Iterable[pa.Field], numbers: count[int]) -> tuple[Field, ...]:
+def _number_fields(fields: Iterable[pa.Field], numbers: count[int]) -> tuple[Field, ...]:
     """Return fields with new numbers: first theirs, then those of their parts."""
     given = [(next(numbers), field) for field in fields]
     made = (Field(number, field.name, "", field.nullable, _doc(field)) for number, field in given)

@@ -46,7 +46,7 @@ def add_column(
     def added(record: RecordType) -> RecordType:
         if record.find(path[-1]) is not None:
             raise SchemaError(f"there is a column {'.'.join(path)} already.")
-        return _placed(RecordType((*record.fields, field)), path[-1], position)
+        return _move_field(RecordType((*record.fields, field)), path[-1], position)
 
     return replace(_at(schema, path[:-1], added), max_id=next(numbers) - 1)
 
@@ -92,7 +92,7 @@ def move_column(schema: InternalSchema, path: Path, position: str) -> InternalSc
         SchemaError: there is none, or the column that it shall stand behind does not exist.
     """
     moved = schema.find(path)
-    return _at(schema, path[:-1], lambda record: _placed(record, moved.name, position))
+    return _at(schema, path[:-1], lambda record: _move_field(record, moved.name, position))
 
 
 def retype_column(schema: InternalSchema, path: Path, arrow: pa.DataType) -> InternalSchema:
@@ -107,17 +107,17 @@ def retype_column(schema: InternalSchema, path: Path, arrow: pa.DataType) -> Int
     if children(field.type) or pt.is_nested(arrow) or not may_become(field.type, arrow):
         old = arrow_type(field.type)
         raise SchemaError(f"{'.'.join(path)} has type {old} and cannot become {arrow}: files written before could not be read so.")
-    return _changed(schema, path, lambda changed: replace(changed, type=type_name(arrow)))
+    return _change_field(schema, path, lambda changed: replace(changed, type=type_name(arrow)))
 
 
 def describe_column(schema: InternalSchema, path: Path, doc: str) -> InternalSchema:
     """Give a column a comment."""
-    return _changed(schema, path, lambda changed: replace(changed, doc=doc))
+    return _change_field(schema, path, lambda changed: replace(changed, doc=doc))
 
 
 def allow_null(schema: InternalSchema, path: Path) -> InternalSchema:
     """Let a column hold nulls."""
-    return _changed(schema, path, lambda changed: replace(changed, optional=True))
+    return _change_field(schema, path, lambda changed: replace(changed, optional=True))
 
 
 def may_become(kind: FieldType, arrow: pa.DataType) -> bool:
@@ -139,7 +139,7 @@ def may_become(kind: FieldType, arrow: pa.DataType) -> bool:
     return not pt.is_nested(arrow) and type_name(arrow) in _BECOMES.get(kind, set())
 
 
-def _changed(schema: InternalSchema, path: Path, change: Callable[[Field], Field]) -> InternalSchema:
+def _change_field(schema: InternalSchema, path: Path, change: Callable[[Field], Field]) -> InternalSchema:
     schema.find(path)  # says what is wrong with the path
     return replace(schema, record=_map(schema.record, path, change))
 
@@ -154,7 +154,7 @@ def _at(schema: InternalSchema, path: Path, change: Callable[[RecordType], Recor
             raise SchemaError(f"{'.'.join(path)} is no struct: it has no fields of its own.")
         return replace(field, type=change(field.type))
 
-    return _changed(schema, path, inside)
+    return _change_field(schema, path, inside)
 
 
 def _map(kind: FieldType, path: Sequence[str], change: Callable[[Field], Field]) -> RecordType:
@@ -180,7 +180,7 @@ def _descend(kind: FieldType, path: Sequence[str], change: Callable[[Field], Fie
     return kind
 
 
-def _placed(record: RecordType, name: str, position: Position) -> RecordType:
+def _move_field(record: RecordType, name: str, position: Position) -> RecordType:
     if position is None:
         return record
     moved = record.find(name)

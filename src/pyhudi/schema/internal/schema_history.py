@@ -70,11 +70,11 @@ def with_history(columns: pa.Schema, history: SchemaHistory | None) -> pa.Schema
 def history_of(columns: pa.Schema) -> SchemaHistory | None:
     """Return the history that columns carry; None for a table whose columns have no numbers."""
     match = (columns.metadata or {}).get(_ENTRY)
-    return None if match is None else _parsed(match)
+    return None if match is None else _parse_schema(match)
 
 
 @lru_cache(maxsize=32)
-def _parsed(text: bytes) -> SchemaHistory:
+def _parse_schema(text: bytes) -> SchemaHistory:
     entry = json.loads(text)
     versions = history_from_json(entry["history"])
     current = next(schema for schema in versions if schema.version == entry["current"])

@@ -48,7 +48,7 @@ def archive(table: LockedTable, settings: ArchivalSettings, metadata: MetadataSe
             f"table {table.storage.uri} has version {table.config.version}; timelines are archived from version 8 on, here by Apache Hudi"
         )
     if not dry_run and drop_archived(table.storage, table.config, table.timeline):
-        table = table.reloaded()
+        table = table.reload()
     mdt = _metadata_table(table)
     bounds, hindrance = _bounds(table, mdt)
     if hindrance:
@@ -67,7 +67,7 @@ def archive(table: LockedTable, settings: ArchivalSettings, metadata: MetadataSe
 def _archive_metadata_table(mdt: MetadataWriterTable, left: Timeline, settings: ArchivalSettings, *, dry_run: bool) -> tuple[Instant, ...]:
     """Archive the metadata table's timeline, given what is left of its table's."""
     if not dry_run and drop_archived(mdt.storage, mdt.config, mdt.timeline):
-        mdt = mdt.reloaded()
+        mdt = mdt.reload()
     saved = {one.requested for one in left.completed() if one.action is Action.SAVEPOINT} if settings.beyond_savepoints else set()
     times = [one.requested for one in left.data_instants() if one.requested not in saved] + [one.requested for one in left.pending()]
     if not times:

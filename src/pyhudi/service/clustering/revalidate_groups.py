@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from pyhudi.errors import ConflictError, CorruptTableError
 from pyhudi.fsview.file_system_view import FileSystemView
-from pyhudi.index.bucket_resizing import resized
+from pyhudi.index.bucket_resizing import resize_ring
 from pyhudi.index.consistent_hashing import Ring, load_ring
 from pyhudi.service.clustering.pending_clustering_plans import BucketGroup
 from pyhudi.spec.files.file_group import FileGroupId, FileSlice
@@ -47,12 +47,12 @@ def _ring(view: FileSystemView, instant: Instant, path: str, groups: Sequence[Bu
     ring, nodes = load_ring(view, path), [node for group in mdt for node in group.nodes]
     where = f"partition '{path}' of table {view.storage.uri}"
     if ring is None or any(group.number != ring.number for group in mdt):
-        raise _changed(view, instant, f"{where} has another hash ring than the plan was made for")
+        raise _plan_changed_error(view, instant, f"{where} has another hash ring than the plan was made for")
     unknown = [group for one in mdt for group in one.files if group.file_id not in ring.file_ids]
     if unknown:
         raise CorruptTableError(f"{instant.action} {instant.requested}: {unknown[0]} is no bucket of {where}")
     try:
-        return resized(ring, nodes, instant.requested)
+        return resize_ring(ring, nodes, instant.requested)
     except ValueError as error:
         raise CorruptTableError(f"{instant.action} {instant.requested} does not fit the hash ring of {where}: {error}") from None
 
@@ -64,7 +64,7 @@ def _slices(view: FileSystemView, instant: Instant, group: BucketGroup) -> tuple
         file_slice = latest.get(id_)
         names = frozenset() if file_slice is None else _names(file_slice)
         if file_slice is None or not planned <= names or (file_slice.base is not None and str(file_slice.base.name) not in planned):
-            raise _changed(view, instant, f"{id_} of table {view.storage.uri} is not what it was when it was planned")
+            raise _plan_changed_error(view, instant, f"{id_} of table {view.storage.uri} is not what it was when it was planned")
         if names != planned:
             _check_written_twice(view, instant, group, id_)
         slices.append(replace(file_slice, logs=tuple(log for log in file_slice.logs if str(log.name) in planned)))
@@ -86,14 +86,14 @@ def _check_written_twice(view: FileSystemView, instant: Instant, group: BucketGr
         if id_.file_id in ids:
             written.append(commit)
             if not ids & group.new_ids:
-                raise _changed(
+                raise _plan_changed_error(
                     view, instant, f"{commit.action} {commit.requested} wrote to {id_}, and not to the buckets that take its place"
                 )
     if not written:
-        raise _changed(view, instant, f"{id_} of table {view.storage.uri} holds more than was planned")
+        raise _plan_changed_error(view, instant, f"{id_} of table {view.storage.uri} holds more than was planned")
 
 
-def _changed(view: FileSystemView, instant: Instant, what: str) -> ConflictError:
+def _plan_changed_error(view: FileSystemView, instant: Instant, what: str) -> ConflictError:
     return ConflictError(
         f"{what}, and {instant.action} {instant.requested} cannot be run. Take it back:"
         f" HudiTable.open('{view.storage.uri}').services.rollback('{instant.requested}')."

@@ -35,7 +35,7 @@ def rollback_run(table: LockedTable, build: Instant) -> LockedTable:
     table = _without(table, names, table.config.metadata_partitions)
     _forget(mdt, begun)
     table.storage.delete(instant_path(table.config, Instant(build.requested, Action.INDEXING, State.INFLIGHT)))
-    return table.reloaded()
+    return table.reload()
 
 
 def cancel(table: LockedTable, build: Instant) -> tuple[str, ...]:

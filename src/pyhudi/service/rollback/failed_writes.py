@@ -46,7 +46,7 @@ def roll_back_failed_writes(table: LockedTable, only: Collection[str] | None = N
         check_identity(table.storage, table.config, table.timeline)
     resumed = _resume_rollbacks(table)
     if resumed:
-        table = table.reloaded()
+        table = table.reload()
     failed = [write for write in failed_writes(table) if only is None or write.requested in only]
     for instant in failed:
         check_writer_is_dead(table, instant)
@@ -56,7 +56,7 @@ def roll_back_failed_writes(table: LockedTable, only: Collection[str] | None = N
         metadata = execute_rollback(table, rollback, plan)
         _log.warning("rolled back failed %s %s: %s files deleted", instant.action, instant.requested, metadata.files_deleted)
     if failed:
-        table = table.reloaded()
+        table = table.reload()
     for instant_text in finished_marker_folders(table.storage, {instant.requested for instant in table.timeline.pending()}):
         delete_markers(table.storage, instant_text)
     remove_left_overs(table.storage, (".hoodie",))

@@ -21,7 +21,7 @@ from pyhudi.spark.catalog import cached_tables
 from pyhudi.spark.catalog.catalog_table import CatalogTable, show_columns
 from pyhudi.spark.jvm import java_code, jvm
 from pyhudi.spark.jvm.jvm import JavaObject
-from pyhudi.spark.jvm.spark_types import described
+from pyhudi.spark.jvm.spark_types import with_comments
 from pyhudi.spark.options.session_options import shows_whole, table_query
 from pyhudi.spark.scan.file_index import scans_of
 from pyhudi.spark.scan.scan import scan
@@ -105,7 +105,7 @@ def _shown(session: SparkSession, table: CatalogTable, opened: Snapshot | None) 
         return known, False
     frame = _in_catalog_order(scan(session, snapshot), snapshot)
     if known is None or known.snapshot.schema != snapshot.schema:
-        show_columns(session, table, described(frame.schema, snapshot.schema))
+        show_columns(session, table, with_comments(frame.schema, snapshot.schema))
     made = shown[name] = _Shown(table.location, snapshot, jvm.analyzed_plan(frame))
     return made, True
 

@@ -21,12 +21,12 @@ _DESCRIBED: WeakKeyDictionary[SparkSession, JavaObject] = WeakKeyDictionary()
 def put(session: SparkSession, name: str, frame: DataFrame) -> None:
     """Let a name mean the rows of a DataFrame, whatever it meant before."""
     catalog = jvm.session_catalog(session)
-    if (described := _DESCRIBED.get(session)) is None:
+    if (with_comments := _DESCRIBED.get(session)) is None:
         frame.createOrReplaceTempView(name)
         _DESCRIBED[session] = catalog.getRawTempView(name).get().tableMeta()
         return
     is_replacing = True
-    view = jvm.java_class(session, _VIEW)(described, jvm.some(session, jvm.analyzed_plan(frame)))
+    view = jvm.java_class(session, _VIEW)(with_comments, jvm.some(session, jvm.analyzed_plan(frame)))
     catalog.createTempView(name, view, is_replacing)
 
 

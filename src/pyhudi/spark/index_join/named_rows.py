@@ -62,7 +62,7 @@ def found_updates(named: DataFrame, search: KeySearch, instant: str) -> Located:
     rows = persisted_until(search.persisted, tagged.rows)
     for key, path in rows.filter(F.col(FILE_ID_COLUMN).isNull()).select(RECORD_KEY, PARTITION_PATH).take(1):
         raise unknown_record(key, path, config)
-    return replace(tagged, rows=_moved(rows) if moves else rows.drop(_NEW_PATH))
+    return replace(tagged, rows=_route_moves(rows) if moves else rows.drop(_NEW_PATH))
 
 
 def _with_new_path(named: DataFrame, config: TableConfig, instant: str) -> DataFrame:
@@ -72,7 +72,7 @@ def _with_new_path(named: DataFrame, config: TableConfig, instant: str) -> DataF
     return keyed.withColumn(_NEW_PATH, F.col(PARTITION_PATH)).withColumns(brought).drop(*_PRESENT.values())
 
 
-def _moved(rows: DataFrame) -> DataFrame:
+def _route_moves(rows: DataFrame) -> DataFrame:
     """Return the rows with a delete where those stand whose partition changes, and these as new ones in their own."""
     stays = F.col(_NEW_PATH) == F.col(PARTITION_PATH)
     here = rows.filter(stays).withColumn(DELETE_COLUMN, F.lit(False))

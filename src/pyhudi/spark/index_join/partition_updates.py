@@ -120,7 +120,7 @@ def _routes(single: DataFrame, locations: DataFrame, index: GlobalIndex, tagging
         hits = hits.withColumn(POSITION_COLUMN, F.lit(None).cast("long"))
     file_slices = _slices_of(hits, lookup)
     facts = index.facts(lookup) if tagging.operation is Operation.UPSERT else StoredFacts(lookup, ())
-    verdicts = _evaluated_hits(single, _numbered(hits.distinct(), file_slices), file_slices, facts)
+    verdicts = _evaluate_hits(single, _number_slices(hits.distinct(), file_slices), file_slices, facts)
     known = verdicts.groupBy(RECORD_KEY).agg(F.collect_list(F.struct(*verdicts.columns[1:])).alias(HITS))
     asked = single.select(RECORD_KEY, PARTITION_PATH).join(known, RECORD_KEY, "left")
 
@@ -140,7 +140,7 @@ def _slices_of(hits: DataFrame, lookup: Lookup) -> tuple[FileSlice, ...]:
     )
 
 
-def _numbered(hits: DataFrame, file_slices: Sequence[FileSlice]) -> DataFrame:
+def _number_slices(hits: DataFrame, file_slices: Sequence[FileSlice]) -> DataFrame:
     columns = {
         STORED_PATH: pa.array([file_slice.group.partition_path for file_slice in file_slices], pa.string()),
         FILE_ID_COLUMN: pa.array([file_slice.group.file_id for file_slice in file_slices], pa.string()),
@@ -150,7 +150,7 @@ def _numbered(hits: DataFrame, file_slices: Sequence[FileSlice]) -> DataFrame:
     return hits.join(F.broadcast(numbers), [STORED_PATH, FILE_ID_COLUMN]).select(RECORD_KEY, SLICE, POSITION_COLUMN)
 
 
-def _evaluated_hits(single: DataFrame, hits: DataFrame, file_slices: Sequence[FileSlice], facts: StoredFacts) -> DataFrame:
+def _evaluate_hits(single: DataFrame, hits: DataFrame, file_slices: Sequence[FileSlice], facts: StoredFacts) -> DataFrame:
     """Return what the slices say of the keys that they hold: the columns of `HIT_SCHEMA`."""
     if not file_slices or not (facts.ordering_fields or any(file_slice.logs for file_slice in file_slices)):
         return hits.withColumns({IS_LIVE: F.lit(True), WINS: F.lit(True)})

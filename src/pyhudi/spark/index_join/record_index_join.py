@@ -52,7 +52,7 @@ def record_index_locations(
         None, with a warning, when the index cannot be asked or names file groups that are gone.
     """
     try:
-        indices = persisted_until(persisted, _asked(keyed, _groups(lookup, in_any_partition=in_any_partition)))
+        indices = persisted_until(persisted, _ask_groups(keyed, _groups(lookup, in_any_partition=in_any_partition)))
         _check(indices, lookup)
     except (CorruptTableError, UnsupportedError) as error:
         _log.warning("the record index of %s is not asked, its files are instead: %s", lookup.storage.uri, error)
@@ -83,7 +83,7 @@ def _check(locations: DataFrame, lookup: Lookup) -> None:
             raise CorruptTableError(f"it names file group {file_id} in partition '{path}', which is not there")
 
 
-def _asked(keyed: DataFrame, groups: RecordIndexGroups) -> DataFrame:
+def _ask_groups(keyed: DataFrame, groups: RecordIndexGroups) -> DataFrame:
     def number(keys: pa.Array, paths: pa.Array) -> pa.Array:
         return pa.array(groups.numbers(keys.cast(pa.string()), paths.cast(pa.string())).astype(np.int32))
 

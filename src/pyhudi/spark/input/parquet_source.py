@@ -47,7 +47,7 @@ def split_source(frame: DataFrame, tasks: int) -> list[list[RowGroups]] | None:
             return None
         groups = (metadata.row_group(n) for n in range(metadata.num_row_groups))
         sized += [(group.total_byte_size, RowGroups(path, (n,))) for n, group in enumerate(groups)]
-    return _spread(sized, tasks)
+    return _split_rows(sized, tasks)
 
 
 def read_row_groups(parts: Sequence[RowGroups], columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
@@ -86,7 +86,7 @@ def _reads_alike(metadata: pq.FileMetaData, wanted: pa.Schema) -> bool:
     return all(stored.field(n).type == wanted.field(n).type for n in range(len(wanted)))
 
 
-def _spread(sized: list[tuple[int, RowGroups]], tasks: int) -> list[list[RowGroups]]:
+def _split_rows(sized: list[tuple[int, RowGroups]], tasks: int) -> list[list[RowGroups]]:
     """Deal row groups out, the largest first, each to the task that has least; neighbours in a task keep their order."""
     loads: list[tuple[int, list[RowGroups]]] = [(0, []) for _ in range(max(1, min(tasks, len(sized))))]
     for size, part in sorted(sized, key=lambda entry: -entry[0]):

@@ -47,7 +47,7 @@ def collect_small(frame: DataFrame, max_bytes: int) -> Collected:
     if not _may_be_small(plan.toString(), size):
         return Collected(None, f"the plan's estimate of {size:,} bytes is above {max_bytes:,}")
     most = max_bytes // _row_bytes(frame)
-    rows = fetched(frame.limit(most + 1))
+    rows = fetch_rows(frame.limit(most + 1))
     if rows.num_rows <= most:
         return Collected(rows, f"{rows.num_rows:,} rows, at most {most:,}")
     return Collected(None, f"more than {most:,} rows")
@@ -72,10 +72,10 @@ def _plan_and_size(frame: DataFrame) -> tuple[JavaObject, int]:
 
 def _rows(frame: DataFrame, plan: JavaObject) -> pa.Table:
     local = local_rows(frame, plan)
-    return fetched(frame) if local is None else local
+    return fetch_rows(frame) if local is None else local
 
 
-def fetched(frame: DataFrame) -> pa.Table:
+def fetch_rows(frame: DataFrame) -> pa.Table:
     """Return the rows; required fields of structs come as ones that may be null: Spark's `toArrow` fails on null structs in maps."""
     if any(_has_required_fields(field.dataType) for field in frame.schema.fields):
         frame = frame.to(nullable_schema(frame))

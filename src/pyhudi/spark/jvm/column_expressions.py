@@ -64,7 +64,7 @@ class Expressions:
         ansi = jvm.companion(self._session, "catalyst.expressions.EvalMode").ANSI()
         return self._new("Cast")(text, self.java_type(spark_type), self._utc, ansi)
 
-    def narrowed(self, number: JavaObject, spark_type: DataType) -> JavaObject:
+    def narrow_column(self, number: JavaObject, spark_type: DataType) -> JavaObject:
         """Return a number as one of another width, without the test for overflow that a cast makes for each row."""
         legacy = jvm.companion(self._session, "catalyst.expressions.EvalMode").LEGACY()
         return self._new("Cast")(number, self.java_type(spark_type), self._utc, legacy)
@@ -73,7 +73,7 @@ class Expressions:
         """Return a Spark string as a `java.lang.String`."""
         return self.invoke(text, "toString", [], self.object_type("java.lang.String"))
 
-    def decoded(self, text: JavaObject) -> JavaObject:
+    def decode_column(self, text: JavaObject) -> JavaObject:
         """Return the text of the bytes, any bytes, that a Base64 text stands for."""
         return self.cast(self.call("UnBase64", text), StringType())
 

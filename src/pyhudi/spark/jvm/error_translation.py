@@ -56,7 +56,7 @@ def propagate_errors(callback: Callable[P, T]) -> Callable[P, T]:
         try:
             return callback(*args, **kwargs)
         except HudiError as error:
-            raise _CarriedError(carried_text(error)) from error
+            raise _CarriedError(encode_error_text(error)) from error
         except Py4JJavaError as error:
             if is_interruption(error):
                 raise InterruptedCall from None
@@ -65,7 +65,7 @@ def propagate_errors(callback: Callable[P, T]) -> Callable[P, T]:
     return method
 
 
-def carried_text(error: HudiError) -> str:
+def encode_error_text(error: HudiError) -> str:
     """Return what a Java exception has to say so that Python raises this error in its place."""
     number = next(_numbers)
     _failures.put(number, error)
@@ -120,7 +120,7 @@ def _error_of(exception: JavaObject) -> HudiError | None:
         if "pyhudi" in message and cause.getClass().getName() == _REFUSED:
             return UnsupportedError(message)
         if message.startswith(f"[{_READ_FAILED}"):
-            return _explained(cause)
+            return _explain_error(cause)
         if (missing := _NO_MODULE.search(message)) and (name := merger_of_module(missing[1])):
             return UsageError(
                 f"Spark's Python workers cannot import module {missing[1]}, where the class registered as {name} stands. Put it where they"
@@ -138,7 +138,7 @@ def _causes(exception: JavaObject) -> Iterator[JavaObject]:
         exception = exception.getCause()
 
 
-def _explained(exception: JavaObject) -> HudiError | None:
+def _explain_error(exception: JavaObject) -> HudiError | None:
     """Return an error for a file of a Hudi table; None for files that are none of pyhudi's business."""
     path = unquote(str(exception.getMessageParameters().get("path") or ""))
     table = next((base for base in _tables if path.startswith(f"{base}/")), None)

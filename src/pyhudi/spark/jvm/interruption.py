@@ -55,7 +55,7 @@ def interruptions_shortened(session: SparkSession) -> Iterator[None]:
 
 def is_interruption(error: BaseException, job_group: str | None = None) -> bool:
     """Tell whether an error comes of an interruption of the JVM's thread, or, when it is named, of the cancelling of a group of jobs."""
-    return any(_interrupts(thrown, job_group) for cause in _causes(error) for thrown in _thrown(cause))
+    return any(_interrupts(thrown, job_group) for cause in _causes(error) for thrown in _java_exception(cause))
 
 
 def _interrupts(thrown: JavaObject, job_group: str | None) -> bool:
@@ -75,7 +75,7 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
         seen = seen.__cause__ or seen.__context__
 
 
-def _thrown(error: BaseException) -> Iterator[JavaObject]:
+def _java_exception(error: BaseException) -> Iterator[JavaObject]:
     """Yield the exception of the JVM that an error stands for, and its causes."""
     exception: JavaObject = None
     if isinstance(error, Py4JJavaError):

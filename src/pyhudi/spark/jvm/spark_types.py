@@ -61,7 +61,7 @@ def nullable_schema(frame: DataFrame) -> StructType:
     return StructType.fromJson(json.loads(frame._jdf.schema().asNullable().json()))  # noqa: SLF001 - no public name
 
 
-def described(schema: StructType, columns: pa.Schema) -> StructType:
+def with_comments(schema: StructType, columns: pa.Schema) -> StructType:
     """Return Spark's columns with the comments that a table's have."""
     comments = {field.name: field.metadata[COMMENT].decode() for field in columns if COMMENT in (field.metadata or {})}
     return StructType(

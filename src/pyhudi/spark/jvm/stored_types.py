@@ -14,7 +14,7 @@ _STORED_AS: Final = (
 )
 
 
-def stored(schema: StructType) -> StructType:
+def to_stored_type(schema: StructType) -> StructType:
     """Return the schema with the types that a Hudi table keeps."""
     text = schema.json()
     for pattern, retained in _STORED_AS:

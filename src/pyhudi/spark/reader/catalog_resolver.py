@@ -16,7 +16,7 @@ from pyhudi.errors import HudiError, TableNotFound
 from pyhudi.spark.catalog.catalog_table import SESSION_CATALOG, find
 from pyhudi.spark.catalog.relation_cache import current_plan
 from pyhudi.spark.jvm import java_code, jvm
-from pyhudi.spark.jvm.error_translation import carried_text, propagate_errors
+from pyhudi.spark.jvm.error_translation import encode_error_text, propagate_errors
 from pyhudi.spark.jvm.jvm import JavaObject
 from pyhudi.spark.options.read_request import ReadRequest
 from pyhudi.spark.reader.frame_reader import read_with
@@ -52,7 +52,7 @@ class TableResolver:
         try:
             return _plan(session, database, table, options)
         except HudiError as error:
-            return carried_text(error)
+            return encode_error_text(error)
 
 
 _RESOLVER = TableResolver()
@@ -97,12 +97,12 @@ def _plan(identity: str, database: str, name: str, options: str) -> JavaObject:
 def _session(identity: str) -> SparkSession:
     result = _OURS.get(identity) or _THEIRS.get(identity)
     if result is None:
-        result = _made(identity)
+        result = _make_relation(identity)
         _THEIRS.put(identity, result)
     return result
 
 
-def _made(identity: str) -> SparkSession:
+def _make_relation(identity: str) -> SparkSession:
     """Return a Python session for one that the JVM made."""
     context = SparkContext._active_spark_context  # noqa: SLF001 - no public name
     assert context is not None, "a session asks"

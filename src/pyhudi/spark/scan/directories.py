@@ -60,8 +60,8 @@ class PartitionValues:
 
     def directories(self, listed: Iterable[Directory]) -> JavaObject:
         """Return Spark's `Seq[PartitionDirectory]`."""
-        data = [{"values": _numbered(one.values), "files": [_file(*file) for file in one.files]} for one in listed]
-        return self._evaluated(self._directory, data)
+        data = [{"values": _number_values(one.values), "files": [_file(*file) for file in one.files]} for one in listed]
+        return self._evaluate(self._directory, data)
 
     def matching(self, partitions: Sequence[Strings], filters: JavaObject) -> list[int]:
         """Return the positions of the partitions that pass all of Spark's partition filters.
@@ -70,8 +70,8 @@ class PartitionValues:
             partitions: The texts of the partition values of each partition.
             filters: A Scala Seq of resolved Catalyst expressions over the partition columns, not empty.
         """
-        data = [_numbered(strings) | {"position": position} for position, strings in enumerate(partitions)]
-        rows = self._evaluated(self._numbered_row, data)
+        data = [_number_values(strings) | {"position": position} for position, strings in enumerate(partitions)]
+        rows = self._evaluate(self._numbered_row, data)
         condition = self._all_of(filters)
         columns = self._columns(condition)
         is_streaming, no_stream = False, jvm.some(self._session, None)
@@ -82,7 +82,7 @@ class PartitionValues:
         positions = evaluate(self._plan("Project")(self._make.seq(columns[-1:]), passed)).data()
         return [int(row.strip("[]")) for row in positions.mkString("\n").split("\n") if row]
 
-    def _evaluated(self, mapping: _Mapping, data: list[dict[str, Any]]) -> JavaObject:
+    def _evaluate(self, mapping: _Mapping, data: list[dict[str, Any]]) -> JavaObject:
         return self._make.each(mapping.variable, mapping.made, self._make.from_json(data, mapping.array)).eval(None)
 
     def _plan(self, name: str) -> JavaObject:
@@ -97,7 +97,7 @@ class PartitionValues:
         directory = make.variable("directory", element)
         made = make.new(
             f"{_DATASOURCES}.PartitionDirectory",
-            [self._typed(make.part(directory, 0)), make.each(*self._file_status(), make.part(directory, 1))],
+            [self._typed_row(make.part(directory, 0)), make.each(*self._file_status(), make.part(directory, 1))],
         )
         return _Mapping(directory, made, make.array_of(element))
 
@@ -106,9 +106,9 @@ class PartitionValues:
         """From the texts and the position of a partition to a row of its typed values and the position."""
         element = StructType([*self._strings, StructField("position", IntegerType())])
         partition = self._make.variable("partition", element)
-        return _Mapping(partition, self._typed(partition, len(self._schema)), self._make.array_of(element))
+        return _Mapping(partition, self._typed_row(partition, len(self._schema)), self._make.array_of(element))
 
-    def _typed(self, strings: JavaObject, position: int | None = None) -> JavaObject:
+    def _typed_row(self, strings: JavaObject, position: int | None = None) -> JavaObject:
         """Return the row of typed values for a struct of texts; `position` is a field to add as it is."""
         make = self._make
         fields = [(field.name, self._value(field, make.part(strings, n))) for n, field in enumerate(self._schema.fields)]
@@ -117,7 +117,7 @@ class PartitionValues:
         return make.struct(fields)
 
     def _value(self, field: StructField, text: JavaObject) -> JavaObject:
-        return self._make.decoded(text) if field == MASK else self._make.cast(text, field.dataType)
+        return self._make.decode_column(text) if field == MASK else self._make.cast(text, field.dataType)
 
     def _file_status(self) -> tuple[JavaObject, JavaObject]:
         """Return the variable of one file and the expression for its status in Spark's wrapping."""
@@ -156,7 +156,7 @@ def partition_values(session: SparkSession, schema_json: str) -> PartitionValues
     return PartitionValues(session, StructType.fromJson(json.loads(schema_json)))
 
 
-def _numbered(strings: Strings) -> dict[str, str | int | None]:
+def _number_values(strings: Strings) -> dict[str, str | int | None]:
     """Return texts under their numbers: names of columns may be anything, also twice the same but for case."""
     return {str(n): text for n, text in enumerate(strings)}
 

@@ -28,21 +28,21 @@ def install() -> None:
 
     def hook(frame: DataFrame, original: Hook, *args: Any, **kwargs: Any) -> None:
         original(frame, *args, **kwargs)
-        lines = explained_scans(frame)
+        lines = explain_scans(frame)
         if lines:
             print("== Hudi files ==", *lines, "", sep="\n")  # noqa: T201 - where Spark's own text goes
 
     replace_method(ClassicDataFrame, "explain", hook)
 
 
-def explained_scans(frame: DataFrame) -> list[str]:
+def explain_scans(frame: DataFrame) -> list[str]:
     """Return a line for each scan of a Hudi table in the plan of a DataFrame: what it reads, and what rules out the rest.
 
     Example:
         >>> schema = pa.schema({"id": pa.int64(), "city": pa.string()})
         >>> trips = HudiTable.create(f"{folder}/trips", schema, name="trips", keys=["id"], partition_by=["city"])
         >>> _ = trips.insert([{"id": 1, "city": "oslo"}, {"id": 2, "city": "rome"}])
-        >>> explained_scans(spark.read.format("hudi").load(f"{folder}/trips").where("city = 'rome'"))
+        >>> explain_scans(spark.read.format("hudi").load(f"{folder}/trips").where("city = 'rome'"))
         ['file:...trips: 1 of 2 file slices, ... bytes; ruled out: 1 by partition path']
     """
     if not _INDEXES or frame.isStreaming:  # a streaming query has no plan before it runs
@@ -60,7 +60,7 @@ def _line(scan: JavaObject) -> str | None:
     index = _INDEXES.get(str(scan.relation().location().toString()))
     if index is None:
         return None
-    slices = index.explained(scan.partitionFilters(), scan.dataFilters())
+    slices = index.explain_pruning(scan.partitionFilters(), scan.dataFilters())
     read = [file_slice for file_slice, reason in slices if reason is None]
     sizes = f"{sum(map(_bytes, read))} of {sum(_bytes(file_slice) for file_slice, _ in slices)} bytes"
     reasons = Counter(reason for _, reason in slices if reason is not None)

@@ -21,7 +21,7 @@ from pyspark.sql.types import StructType
 
 from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.read.filter.condition import operands
-from pyhudi.read.skipping.data_skipping import Skipping, explained
+from pyhudi.read.skipping.data_skipping import Skipping, explain_pruning
 from pyhudi.read.snapshot.snapshot import Snapshot
 from pyhudi.schema.meta_columns import with_meta_columns
 from pyhudi.spark.jvm import jvm
@@ -137,12 +137,12 @@ class SnapshotFileIndex:
         """Where the table is, as Hadoop names it."""
         return self._base
 
-    def explained(self, partition_filters: JavaObject, data_filters: JavaObject) -> list[tuple[FileSlice, str | None]]:
+    def explain_pruning(self, partition_filters: JavaObject, data_filters: JavaObject) -> list[tuple[FileSlice, str | None]]:
         """Return all file slices of the snapshot, each with what rules it out for these filters, or None."""
         with self._lock:
             everything = [path for path, _ in self._search.everything()]
             matching = everything if partition_filters.isEmpty() else [path for path, _ in self._search.matching(partition_filters)]
-            return explained(self._snapshot, everything, matching, self._skipping(data_filters))
+            return explain_pruning(self._snapshot, everything, matching, self._skipping(data_filters))
 
     def _skipping(self, data_filters: JavaObject) -> Skipping | None:
         """Return what can be asked for these filters; None when they rule nothing out."""

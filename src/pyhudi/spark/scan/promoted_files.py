@@ -82,13 +82,15 @@ def promoted_parts(snapshot: Snapshot) -> list[PromotedPart]:
     if not forms:
         return []
     parts = [_part(columns, types, frozenset(keys)) for types, keys in forms.items()]
-    names = tuple((name, quoted(name)) for name in columns.names)
+    names = tuple((name, quote_name(name)) for name in columns.names)
     return [*parts, PromotedPart(columns, names, frozenset().union(*forms.values()), is_today=True)]
 
 
 def _part(columns: pa.Schema, types: tuple[pa.DataType, ...], keys: frozenset[str]) -> PromotedPart:
     stored = pa.schema([field.with_type(kind).with_nullable(True) for field, kind in zip(columns, types, strict=True)])
-    values = tuple((field.name, _promoted(quoted(field.name), kind, field.type)) for field, kind in zip(columns, types, strict=True))
+    values = tuple(
+        (field.name, _promote_column(quote_name(field.name), kind, field.type)) for field, kind in zip(columns, types, strict=True)
+    )
     return PromotedPart(stored, values, keys)
 
 
@@ -178,24 +180,24 @@ def _field_read_as(stored: pa.StructType, field: pa.Field) -> pa.Field:
     return field if index < 0 else field.with_type(_read_as(stored.field(index).type, field.type))
 
 
-def _promoted(value: str, stored: pa.DataType, table: pa.DataType, depth: int = 0) -> str:
+def _promote_column(value: str, stored: pa.DataType, table: pa.DataType, depth: int = 0) -> str:
     """Return SQL that turns a value of a file's type into the table's."""
     if stored.equals(table):
         return value
     if pt.is_struct(table):
         pairs = ((field.name, stored.field(index).type, field.type) for index, field in enumerate(table))
-        parts = (f"{text(name)}, {_promoted(f'{value}.{quoted(name)}', old, new, depth)}" for name, old, new in pairs)
+        parts = (f"{text(name)}, {_promote_column(f'{value}.{quote_name(name)}', old, new, depth)}" for name, old, new in pairs)
         return f"IF({value} IS NULL, NULL, named_struct({', '.join(parts)}))"
     item = f"_x{depth}"
     if pt.is_list(table):
-        return f"transform({value}, {item} -> {_promoted(item, stored.value_type, table.value_type, depth + 1)})"
+        return f"transform({value}, {item} -> {_promote_column(item, stored.value_type, table.value_type, depth + 1)})"
     if pt.is_map(table):
-        return f"transform_values({value}, (_k{depth}, {item}) -> {_promoted(item, stored.item_type, table.item_type, depth + 1)})"
+        return f"transform_values({value}, (_k{depth}, {item}) -> {_promote_column(item, stored.item_type, table.item_type, depth + 1)})"
     exact = f"CAST({value} AS STRING)" if pt.is_float32(stored) else value  # so that 0.1 stays 0.1
     return exact if pt.is_float32(stored) and pt.is_string(table) else f"CAST({exact} AS {spark_type(table, '').simpleString()})"
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """Return a name as SQL has it."""
     return "`" + name.replace("`", "``") + "`"
 

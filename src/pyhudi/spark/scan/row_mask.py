@@ -77,9 +77,9 @@ def _counts(session: SparkSession) -> JavaObject:
     make = Expressions(session)
     column = jvm.companion(session, "catalyst.analysis.UnresolvedAttribute").quoted
     mask, row = column(MASK.name), column(_row_index_name(session))
-    index = make.narrowed(make.call("ShiftRight", row, make.literal(3)), _INTEGER)
+    index = make.narrow_column(make.call("ShiftRight", row, make.literal(3)), _INTEGER)
     is_beyond = make.call("GreaterThanOrEqual", index, make.invoke(mask, "numBytes", [], make.java_type(_INTEGER)))
-    in_byte = make.call("BitwiseAnd", make.narrowed(row, _INTEGER), make.literal(7))
-    byte = make.narrowed(make.invoke(mask, "getByte", [index], make.java_type(_BYTE)), _INTEGER)
+    in_byte = make.call("BitwiseAnd", make.narrow_column(row, _INTEGER), make.literal(7))
+    byte = make.narrow_column(make.invoke(mask, "getByte", [index], make.java_type(_BYTE)), _INTEGER)
     bit = make.call("BitwiseAnd", make.call("ShiftRight", byte, in_byte), make.literal(1))
     return make.call("Or", is_beyond, make.call("EqualTo", bit, make.literal(0)))

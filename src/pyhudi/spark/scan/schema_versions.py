@@ -61,7 +61,7 @@ def version_parts(columns: pa.Schema) -> list[VersionPart]:
         return []
     same = frozenset(schema.version for schema in history.versions if schema not in others)
     parts = [_part(history, versions, columns) for versions in forms.values()]
-    names = tuple((name, _quoted(name)) for name in columns.names)
+    names = tuple((name, _quote_name(name)) for name in columns.names)
     return [*parts, VersionPart(history, same, columns.remove_metadata(), names, is_today=True)]
 
 
@@ -82,14 +82,14 @@ def _as_stored(file: InternalSchema, today: InternalSchema) -> list[tuple[Field,
 def _value(file: Field | None, today: Field) -> str:
     if file is None:
         return _null(today)
-    return _converted(_quoted(file.name), file.type, today.type)
+    return _convert_column(_quote_name(file.name), file.type, today.type)
 
 
 def _null(field: Field) -> str:
     return f"CAST(NULL AS {_ddl(field.type)})"
 
 
-def _converted(value: str, file: FieldType, today: FieldType, depth: int = 0) -> str:
+def _convert_column(value: str, file: FieldType, today: FieldType, depth: int = 0) -> str:
     """Return SQL that turns a value of a file's type into today's."""
     if file == today:
         return value
@@ -97,14 +97,16 @@ def _converted(value: str, file: FieldType, today: FieldType, depth: int = 0) ->
         parts = []
         for field in today.fields:
             stored = file.by_id(field.id)
-            part = _null(field) if stored is None else _converted(f"{value}.{_quoted(stored.name)}", stored.type, field.type, depth)
+            part = (
+                _null(field) if stored is None else _convert_column(f"{value}.{_quote_name(stored.name)}", stored.type, field.type, depth)
+            )
             parts.append(f"'{field.name}', {part}")
         return f"IF({value} IS NULL, NULL, named_struct({', '.join(parts)}))"
     item = f"_x{depth}"
     if isinstance(file, ListType) and isinstance(today, ListType):
-        return f"transform({value}, {item} -> {_converted(item, file.element.type, today.element.type, depth + 1)})"
+        return f"transform({value}, {item} -> {_convert_column(item, file.element.type, today.element.type, depth + 1)})"
     if isinstance(file, MapType) and isinstance(today, MapType):
-        inner = _converted(item, file.value.type, today.value.type, depth + 1)
+        inner = _convert_column(item, file.value.type, today.value.type, depth + 1)
         return f"transform_values({value}, (_k{depth}, {item}) -> {inner})"
     text = f"CAST({value} AS STRING)" if file == "float" and today != "string" else value  # so that 0.1 stays 0.1
     return f"CAST({text} AS {_ddl(today)})"
@@ -114,5 +116,5 @@ def _ddl(kind: FieldType) -> str:
     return spark_type(arrow_type(kind), "").simpleString()
 
 
-def _quoted(name: str) -> str:
+def _quote_name(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"

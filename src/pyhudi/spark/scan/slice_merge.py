@@ -67,7 +67,7 @@ def merge_slices(session: SparkSession, snapshot: Snapshot, slices: Sequence[Fil
     identities = [(slice_identity(snapshot, one), folder) for one in slices]
     matches = {identity: merged for identity in identities if (merged := cache.get(identity)) is not None}
     missing = {identity: one for identity, one in zip(identities, slices, strict=True) if identity not in matches}
-    for identity, merged in zip(missing, _merged(session, snapshot, list(missing.values()), folder), strict=True):
+    for identity, merged in zip(missing, _merge_slice(session, snapshot, list(missing.values()), folder), strict=True):
         if snapshot.context.merger is None:
             cache.put(identity, merged)
         matches[identity] = merged
@@ -79,7 +79,7 @@ def slice_task(snapshot: Snapshot, one: FileSlice, part: tuple[int, int] = (0, 1
     return SliceTask(one, snapshot.timeline.visibility, snapshot.config.layout, part=part)
 
 
-def _merged(session: SparkSession, snapshot: Snapshot, slices: Sequence[FileSlice], folder: DeltaFolder) -> list[MergedSlice]:
+def _merge_slice(session: SparkSession, snapshot: Snapshot, slices: Sequence[FileSlice], folder: DeltaFolder) -> list[MergedSlice]:
     if not slices:
         return []
     tasks = [task for one in slices for task in _tasks(snapshot, one)]

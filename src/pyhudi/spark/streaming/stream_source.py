@@ -61,11 +61,11 @@ class HudiStream(DataSource):
 
     def schema(self) -> StructType:
         """Return the columns: those of change data, or the table's with its meta columns first."""
-        return spark_schema(_columns(*_opened(self.options)))
+        return spark_schema(_columns(*_open_source(self.options)))
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
         """Return what tells offsets and reads."""
-        return _Reader(*_opened(self.options), arrow_schema_of(schema))
+        return _Reader(*_open_source(self.options), arrow_schema_of(schema))
 
 
 class _Slice(InputPartition):
@@ -183,7 +183,7 @@ def check_limits(frame: DataFrame) -> None:
             )
 
 
-def _opened(given: Mapping[str, str]) -> tuple[Storage, Options]:
+def _open_source(given: Mapping[str, str]) -> tuple[Storage, Options]:
     path = given.get(_PATH)
     if not path:
         raise OptionError('readStream.format("hudi") needs the path of a table: load("/data/trips").')

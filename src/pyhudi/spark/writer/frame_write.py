@@ -14,7 +14,7 @@ from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 
-from pyhudi.spark.input.small_input import collect_small, fetched
+from pyhudi.spark.input.small_input import collect_small, fetch_rows
 from pyhudi.spark.writer.distributed import DistributedRequest, serves, write_distributed
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.options import resolve
@@ -54,7 +54,7 @@ def write_frame(
         write, table, operation, options=hudi, located=located, partitions=partitions, seen=seen, columns=columns
     )
     if choice.engine == "local":
-        return in_this_process(fetched(data), reason=f"{ENGINE} is local")
+        return in_this_process(fetch_rows(data), reason=f"{ENGINE} is local")
     if choice.engine == "spark":
         return write_distributed(table, request, hudi, f"{ENGINE} is spark")
     collected = collect_small(data, choice.max_bytes)
@@ -62,7 +62,7 @@ def write_frame(
         return in_this_process(collected.rows, reason=collected.reason)
     unserved = serves(table, request, hudi)
     if unserved is not None:
-        return in_this_process(fetched(data), reason=unserved)
+        return in_this_process(fetch_rows(data), reason=unserved)
     return write_distributed(table, request, hudi, collected.reason)
 
 

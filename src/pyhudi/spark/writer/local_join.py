@@ -87,7 +87,7 @@ def joined_rows(snapshot: Snapshot, target: DataFrame, source: DataFrame, join: 
         return None
     fields = [field for field, _ in columns if field is not None]
     keys = [*zip(*(_comparable(given.column(field.name)) for _, field in columns if field is not None), strict=True)]
-    stored = _touched(snapshot, target.columns, fields, keys, file_bytes)
+    stored = _touched_keys(snapshot, target.columns, fields, keys, file_bytes)
     if stored is None or stored.num_rows > _ROWS_MAX:
         return None
     indices = _row_indices_by_key(zip(*(_comparable(stored.column(field.name)) for field in fields), strict=True))
@@ -132,7 +132,7 @@ def _are_values(snapshot: Snapshot, target: DataFrame, source: DataFrame) -> boo
     return bool(ours.intersect(theirs).isEmpty())
 
 
-def _touched(
+def _touched_keys(
     snapshot: Snapshot, columns: Sequence[str], fields: Sequence[StructField], keys: Sequence[tuple[Any, ...]], max_bytes: int
 ) -> pa.Table | None:
     """Return the stored rows that may have one of the keys; None where too many files may hold some."""

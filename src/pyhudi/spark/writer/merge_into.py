@@ -55,10 +55,10 @@ def _merge_hooks(is_enabled: IsEnabled) -> dict[str, Hook]:
         if not stated.clauses:
             raise UsageError(f"mergeInto('{stated.table}') states no clause: whenMatched(), whenNotMatched() or whenNotMatchedBySource().")
         alias = _alias(stated.frame)
-        source = "{frame}" if alias is None else f"{{frame}} AS `{_braced(alias)}`"
-        condition = _braced(sql_of(session, stated.condition))
-        clauses = " ".join(map(_braced, stated.clauses))
-        text = f"MERGE INTO {_braced(stated.table)} USING {source} ON {condition} {clauses}"
+        source = "{frame}" if alias is None else f"{{frame}} AS `{_wrap_in_braces(alias)}`"
+        condition = _wrap_in_braces(sql_of(session, stated.condition))
+        clauses = " ".join(map(_wrap_in_braces, stated.clauses))
+        text = f"MERGE INTO {_wrap_in_braces(stated.table)} USING {source} ON {condition} {clauses}"
         session.sql(text, frame=stated.frame)
 
     def evolving(writer: MergeIntoWriter, original: Hook) -> Any:
@@ -121,6 +121,6 @@ def _name(name: str) -> str:
     return ".".join("`" + part.replace("`", "``") + "`" for part in name.split("."))
 
 
-def _braced(text: str) -> str:
+def _wrap_in_braces(text: str) -> str:
     """Return a text for `session.sql`'s formatter, which reads braces."""
     return text.replace("{", "{{").replace("}", "}}")

@@ -27,7 +27,7 @@ from pyhudi.spark.index_join.key_columns import named_records, refuse_unmade, wi
 from pyhudi.spark.index_join.key_search import KeySearch
 from pyhudi.spark.index_join.named_rows import found_updates, named_frame
 from pyhudi.spark.index_join.partition_updates import Located
-from pyhudi.spark.input.small_input import fetched
+from pyhudi.spark.input.small_input import fetch_rows
 from pyhudi.spark.jvm.persistence import persisted_until
 from pyhudi.spark.writer.engine_choice import Routes, route
 from pyhudi.spark.writer.merged_changes import changed_rows
@@ -66,7 +66,7 @@ class GroupedRows:
 
     def sample(self) -> list[TaggedRows]:
         """Return some rows without file id, to tell how large a record is."""
-        some = fetched(self.rows.drop(FILE_ID_COLUMN, PARTITION_PATH).limit(_SAMPLE_ROWS))
+        some = fetch_rows(self.rows.drop(FILE_ID_COLUMN, PARTITION_PATH).limit(_SAMPLE_ROWS))
         return [TaggedRows("", (), some)]
 
 
@@ -92,12 +92,12 @@ def group_rows(
     positions = txn.table.config.is_merge_on_read and write_config.writer.log.positions
     with contextlib.ExitStack() as retained:
         if DELETE_COLUMN in frame.columns:
-            rows, late = _merged(txn, frame, KeySearch(tagging, replace(lookup, positions=False), retained))
+            rows, late = _merge_changes(txn, frame, KeySearch(tagging, replace(lookup, positions=False), retained))
             rows = persisted_until(retained, rows)
             yield GroupedRows(rows, _profile(rows, indices, begins=False), late, merges=True)
             return
         search = KeySearch(tagging, replace(lookup, positions=positions), retained)
-        tagged = Located(_located(frame)) if located else _locate(txn, frame, search)
+        tagged = Located(_locate_rows(frame)) if located else _locate(txn, frame, search)
         rows = persisted_until(retained, _deletes(tagged.rows) if tagging.operation.deletes_rows else tagged.rows)
         profile = _profile(rows, indices, begins=tagging.layout is not None and not located)
         if tagged.paths is not None and not profile.partitions.keys() <= tagged.paths:
@@ -117,7 +117,7 @@ def _deletes(rows: DataFrame) -> DataFrame:
     return rows.select(*known, F.lit(True).alias(DELETE_COLUMN)).filter(F.col(FILE_ID_COLUMN).isNotNull())
 
 
-def _merged(txn: Transaction, frame: DataFrame, search: KeySearch) -> tuple[DataFrame, int]:
+def _merge_changes(txn: Transaction, frame: DataFrame, search: KeySearch) -> tuple[DataFrame, int]:
     """Return the rows of a MERGE with the file group each belongs to, and how many were late."""
     as_upsert, late = replace(search.tagging, operation=Operation.UPSERT), 0
 
@@ -137,15 +137,15 @@ def _locate(txn: Transaction, frame: DataFrame, search: KeySearch) -> Located:
     if names_records(tagging.operation, txn.table.config):
         named = named_frame(frame, columns, tagging.operation, txn.table.config)
         return search.locate(named) if tagging.operation is Operation.DELETE else found_updates(named, search, txn.instant)
-    return search.locate(_keyed(txn, frame, tagging, columns))
+    return search.locate(_add_keys(txn, frame, tagging, columns))
 
 
-def _located(frame: DataFrame) -> DataFrame:
+def _locate_rows(frame: DataFrame) -> DataFrame:
     """Rows that were just read bring key, partition and file; the file's name is checked before it is trusted."""
     return frame.withColumnRenamed(FILE_NAME, FILE_ID_COLUMN)
 
 
-def _keyed(txn: Transaction, frame: DataFrame, tagging: TagOptions, columns: pa.Schema) -> DataFrame:
+def _add_keys(txn: Transaction, frame: DataFrame, tagging: TagOptions, columns: pa.Schema) -> DataFrame:
     config = txn.table.config
     if tagging.operation is not Operation.DELETE:
         typed = with_table_types(frame, columns)

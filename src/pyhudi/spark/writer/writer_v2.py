@@ -90,7 +90,7 @@ def _noting_hooks() -> dict[str, Hook]:
 
 
 def _writing_hooks(is_enabled: IsEnabled) -> dict[str, Hook]:
-    def hooked(run: Callable[..., None]) -> Hook:
+    def make_hook(run: Callable[..., None]) -> Hook:
         def hook(writer: DataFrameWriterV2, original: Hook, *args: Any, **kwargs: Any) -> None:
             session, target = writer._spark, _target(writer)  # noqa: SLF001 - said nowhere else
             if not (is_enabled(session) and (target.state.is_hudi or _exists(writer))):
@@ -103,12 +103,12 @@ def _writing_hooks(is_enabled: IsEnabled) -> dict[str, Hook]:
         return hook
 
     return {
-        "create": hooked(_create),
-        "replace": hooked(_refuse_replace),
-        "createOrReplace": hooked(_create_or_replace),
-        "append": hooked(_write),
-        "overwrite": hooked(_overwrite),
-        "overwritePartitions": hooked(lambda writer: _write(writer, "insert_overwrite")),
+        "create": make_hook(_create),
+        "replace": make_hook(_refuse_replace),
+        "createOrReplace": make_hook(_create_or_replace),
+        "append": make_hook(_write),
+        "overwrite": make_hook(_overwrite),
+        "overwritePartitions": make_hook(lambda writer: _write(writer, "insert_overwrite")),
     }
 
 

@@ -68,8 +68,8 @@ def _current_names() -> dict[str, str]:
 
 def _parse(line: str) -> RecordedKey:
     name, kind, default, values, others, since, deprecated = (line.split("\t") + [""] * _COLUMNS)[:_COLUMNS]
-    return RecordedKey(name, kind, default, _listed(values), _listed(others), since, deprecated)
+    return RecordedKey(name, kind, default, _list_keys(values), _list_keys(others), since, deprecated)
 
 
-def _listed(cell: str) -> tuple[str, ...]:
+def _list_keys(cell: str) -> tuple[str, ...]:
     return tuple(cell.split(",")) if cell else ()

@@ -49,17 +49,19 @@ def build(fields: Sequence[str], values: Sequence[str | None], *, hive_style: bo
         >>> build(["city", "day"], ["Paris", None], hive_style=True, url_encode=False)
         'city=Paris/day=__HIVE_DEFAULT_PARTITION__'
     """
-    path = _joined(fields, values, slashed, hive_style=hive_style, url_encode=url_encode)
+    path = _join_segments(fields, values, slashed, hive_style=hive_style, url_encode=url_encode)
     try:
         check(path)
     except KeyFieldError as error:
-        encoded = _joined(fields, values, slashed, hive_style=hive_style, url_encode=True)
+        encoded = _join_segments(fields, values, slashed, hive_style=hive_style, url_encode=True)
         cure = ", or create the table with hoodie.datasource.write.partitionpath.urlencode=true" if _is_path_inside(encoded) else ""
         raise KeyFieldError(f"{error}; change the value{cure}") from None
     return path
 
 
-def _joined(fields: Sequence[str], values: Sequence[str | None], slashed: Collection[str], *, hive_style: bool, url_encode: bool) -> str:
+def _join_segments(
+    fields: Sequence[str], values: Sequence[str | None], slashed: Collection[str], *, hive_style: bool, url_encode: bool
+) -> str:
     segments = []
     for field, value in zip(fields, values, strict=True):
         text = DEFAULT_PARTITION if not value else escape_value(value) if url_encode else value

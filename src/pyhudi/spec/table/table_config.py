@@ -42,7 +42,7 @@ class TableConfig:
 
     def __post_init__(self) -> None:
         for name in (keys.NAME, keys.VERSION, keys.TYPE, keys.LAYOUT):
-            self._required(name)
+            self._require(name)
         if self.table_type not in _TABLE_TYPES:
             raise CorruptTableError(f"{keys.TYPE}={self.table_type} is neither of {' and '.join(_TABLE_TYPES)}")
         if self.version in SERVED and self.layout != TableVersion(self.version).layout:
@@ -55,7 +55,7 @@ class TableConfig:
     @property
     def name(self) -> str:
         """Name of the table."""
-        return self._required(keys.NAME)
+        return self._require(keys.NAME)
 
     @property
     def database(self) -> str:
@@ -80,7 +80,7 @@ class TableConfig:
     @property
     def table_type(self) -> str:
         """`COPY_ON_WRITE` or `MERGE_ON_READ`."""
-        return self._required(keys.TYPE).upper()
+        return self._require(keys.TYPE).upper()
 
     @property
     def is_merge_on_read(self) -> bool:
@@ -236,14 +236,14 @@ class TableConfig:
         """Folder of the archived timeline (layout 1), relative to the base path."""
         return f".hoodie/{self._folder(keys.ARCHIVE_FOLDER, 'archived')}"
 
-    def _required(self, name: str) -> str:
+    def _require(self, name: str) -> str:
         value = self.properties.get(name, "")
         if not value:
             raise CorruptTableError(f"hoodie.properties has no {name}: it is damaged, restore it from hoodie.properties.backup")
         return value
 
     def _number(self, name: str) -> int:
-        value = self._required(name)
+        value = self._require(name)
         if not (value.isascii() and value.isdecimal() and len(value) < 10):
             raise CorruptTableError(f"{name}={value} is not a number: hoodie.properties is damaged")
         return int(value)

@@ -41,14 +41,14 @@ def bind(statement: Statement, procedure: Procedure, stated: Stated) -> dict[str
     """
     strings: dict[str, str] = {}
     for index, (name, text) in enumerate(stated.arguments):
-        parameter = _at(procedure, index) if name is None else _named(procedure, name)
+        parameter = _at(procedure, index) if name is None else _bind_names(procedure, name)
         if parameter.name in strings:
             raise with_subject(UsageError(f"CALL {procedure.name} states {parameter.name} twice."), parameter.name, 1)
         strings[parameter.name] = text
     missing = [parameter.name for parameter in procedure.parameters if parameter.is_required and parameter.name not in strings]
     if missing:
         raise with_subject(UsageError(f"CALL {procedure.name} needs the argument {missing[0]}: {usage(procedure)}."), procedure.name)
-    values = _evaluated(statement, procedure, strings)
+    values = _evaluate(statement, procedure, strings)
     return {parameter.name: values.get(parameter.name, parameter.default) for parameter in procedure.parameters}
 
 
@@ -75,7 +75,7 @@ def _at(procedure: Procedure, position: int) -> Parameter:
     return procedure.parameters[position]
 
 
-def _named(procedure: Procedure, name: str) -> Parameter:
+def _bind_names(procedure: Procedure, name: str) -> Parameter:
     match = next((one for one in procedure.parameters if one.name.lower() == name.lower()), None)
     if match is None:
         hint = did_you_mean(name, [one.name for one in procedure.parameters])
@@ -84,7 +84,7 @@ def _named(procedure: Procedure, name: str) -> Parameter:
     return match
 
 
-def _evaluated(statement: Statement, procedure: Procedure, expressions: dict[str, str]) -> dict[str, Any]:
+def _evaluate(statement: Statement, procedure: Procedure, expressions: dict[str, str]) -> dict[str, Any]:
     """Return the values of the expressions, all in one query that is none: Spark folds constants."""
     if not expressions:
         return {}
@@ -94,10 +94,10 @@ def _evaluated(statement: Statement, procedure: Procedure, expressions: dict[str
     except (ValueError, OverflowError) as error:
         problem = f"CALL {procedure.name}: an argument is a date or time that Python cannot hold ({error}); state it as a text."
         raise UsageError(problem) from error
-    return {name: _typed(procedure, name, types[name], row[name]) for name in expressions}
+    return {name: _cast_argument(procedure, name, types[name], row[name]) for name in expressions}
 
 
-def _typed(procedure: Procedure, name: str, kind: str, value: object) -> object:
+def _cast_argument(procedure: Procedure, name: str, kind: str, value: object) -> object:
     if value is None:
         return None
     if kind == "boolean" and str(value).lower() in ("true", "false"):

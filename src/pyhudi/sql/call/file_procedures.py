@@ -173,12 +173,12 @@ def _is_readable(storage: Storage, path: str) -> bool:
 def _path_detail(call: Call) -> Iterator[Row]:
     storage = open_storage(str(call.text("path")))
     folders = [status.path for status in storage.list("") if status.is_dir] if call.flag("is_sub") else [""]
-    rows = [_measured(storage, folder) for folder in folders]
+    rows = [_measure_files(storage, folder) for folder in folders]
     ordered = sorted(rows, key=lambda row: row[2], reverse=True) if call.flag("sort") else sorted(rows, key=lambda row: row[4])
     return iter(ordered[: call.number("limit")])
 
 
-def _measured(storage: Storage, folder: str) -> tuple[int, int, int, str, str, int, int, int]:
+def _measure_files(storage: Storage, folder: str) -> tuple[int, int, int, str, str, int, int, int]:
     folders, files, size, waiting = 1, 0, 0, [folder]
     while waiting:
         for status in storage.list(waiting.pop()):

@@ -29,7 +29,7 @@ from pyhudi.txn.metadata_updates import prepare_metadata_table
 _WAIT_S: Final = 60.0
 
 
-def _opened(call: Call) -> tuple[HudiTable, MetadataTable]:
+def _open_tables(call: Call) -> tuple[HudiTable, MetadataTable]:
     """Open a table and its metadata table.
 
     Raises:
@@ -40,12 +40,12 @@ def _opened(call: Call) -> tuple[HudiTable, MetadataTable]:
 
 
 def _partitions(call: Call) -> Iterator[Row]:
-    _, metadata = _opened(call)
+    _, metadata = _open_tables(call)
     return ((path,) for path in metadata.partition_paths())
 
 
 def _files(call: Call) -> Iterator[Row]:
-    _, metadata = _opened(call)
+    _, metadata = _open_tables(call)
     wanted = call.text("partition")
     paths = metadata.partition_paths() if wanted is None else (wanted,)
     rows = ((status.name,) for path in paths for status in metadata.files(path))
@@ -53,7 +53,7 @@ def _files(call: Call) -> Iterator[Row]:
 
 
 def _stats(call: Call) -> Iterator[Row]:
-    _, metadata = _opened(call)
+    _, metadata = _open_tables(call)
     for name in sorted(metadata.partitions):
         slices = metadata.partition(name).slices
         bases = [file_slice.base.size for file_slice in slices if file_slice.base is not None]
@@ -65,7 +65,7 @@ def _stats(call: Call) -> Iterator[Row]:
 
 
 def _validate(call: Call) -> Iterator[Row]:
-    table, metadata = _opened(call)
+    table, metadata = _open_tables(call)
     view = FileSystemView(table.storage, table.config, load_timeline(table.storage, table.config))
     for path in sorted({*metadata.partition_paths(), *view.partition_paths()}):
         known = {status.name: status.size for status in metadata.files(path)}
@@ -83,7 +83,7 @@ def _is_partition_metadata(name: str) -> bool:
 
 
 def _column_stats(call: Call) -> Iterator[Row]:
-    table, metadata = _opened(call)
+    table, metadata = _open_tables(call)
     stated = call.text("targetColumns")
     columns = [name.strip() for name in stated.split(",")] if stated else list(table.schema.names)
     for stats in metadata.column_stats(columns, call.text("partition")):
@@ -113,14 +113,14 @@ def _create(call: Call) -> Iterator[Row]:
 
 
 def _init(call: Call) -> Iterator[Row]:
-    table, _ = _opened(call)
+    table, _ = _open_tables(call)
     if not call.flag("read_only"):
         table.services.index(rebuild=True)
     yield (f"Initialized Metadata Table in {table.storage.uri}/.hoodie/metadata",)
 
 
 def _delete(call: Call) -> Iterator[Row]:
-    table, _ = _opened(call)
+    table, _ = _open_tables(call)
     _settle(table, MetadataSettings(enabled=False))
     yield (f"Removed Metadata Table from {table.storage.uri}/.hoodie/metadata",)
 

@@ -26,11 +26,11 @@ from pyhudi.txn.markers import delete_marker_directory
 _WAIT_S: Final = 60.0
 
 
-def _shown_time(text: str | None) -> str | None:
+def _format_time(text: str | None) -> str | None:
     """Return an instant's time as month, day and time of day.
 
     Example:
-        >>> _shown_time("20261121173911202")
+        >>> _format_time("20261121173911202")
         '11-21 17:39:11'
     """
     if text is None or len(text) < 14 or not text.isdecimal():
@@ -38,7 +38,7 @@ def _shown_time(text: str | None) -> str | None:
     return f"{text[4:6]}-{text[6:8]} {text[8:10]}:{text[10:12]}:{text[12:14]}"
 
 
-def _rolled_back(table: HudiTable, timeline: Timeline) -> dict[str, str]:
+def _rolled_back_instants(table: HudiTable, timeline: Timeline) -> dict[str, str]:
     """Return, by requested time, what rolled an instant back and what a rollback rolled back."""
     result: dict[str, str] = {}
     for instant in timeline.completed():
@@ -56,9 +56,9 @@ def _timeline_row(instant: Instant, completed: str | None, kind: str, notes: dic
         instant.requested,
         instant.action.value,
         instant.state.name,
-        _shown_time(instant.requested),
-        None if instant.state is State.REQUESTED else _shown_time(instant.requested),
-        _shown_time(done) if instant.is_completed else "-",
+        _format_time(instant.requested),
+        None if instant.state is State.REQUESTED else _format_time(instant.requested),
+        _format_time(done) if instant.is_completed else "-",
         kind,
         notes.get(instant.requested),
     )
@@ -67,7 +67,7 @@ def _timeline_row(instant: Instant, completed: str | None, kind: str, notes: dic
 def _show_timeline(call: Call) -> Iterator[Row]:
     table = call.open()
     timeline = load_timeline(table.storage, table.config)
-    notes = _rolled_back(table, timeline)
+    notes = _rolled_back_instants(table, timeline)
     begin, end = call.text("startTime"), call.text("endTime")
     shown = [(instant, "ACTIVE") for instant in timeline.instants]
     if call.flag("showArchived"):

@@ -22,8 +22,7 @@ from pyspark.sql.types import TimestampType
 from pyhudi.errors import UnsupportedError, UsageError
 from pyhudi.read.snapshot.query_type import SnapshotQuery
 from pyhudi.read.snapshot.snapshot import open_snapshot
-from pyhudi.spark.catalog import catalog_table, relations
-from pyhudi.spark.catalog import temp_views as passing_views
+from pyhudi.spark.catalog import catalog_table, relations, temp_views
 from pyhudi.spark.catalog.catalog_table import CatalogTable
 from pyhudi.spark.catalog.relation_cache import catalog_snapshot
 from pyhudi.spark.catalog.relations import refresh_all
@@ -65,16 +64,16 @@ def run(statement: Statement) -> DataFrame:
     """Run a statement that Spark itself can run once the Hudi tables in it are prepared."""
     names = list(statement.names())
     tables = refresh_all(statement.session, names)
-    if (counted := _counted(statement, names, tables)) is not None:
+    if (counted := _try_count(statement, names, tables)) is not None:
         return counted
     if has_table_references(statement):
         named = statement.with_names()
-        with replaced(named) as (text, _):
+        with with_replaced_references(named) as (text, _):
             return named.ask(text)
     return statement.ask(statement.text)
 
 
-def _counted(statement: Statement, names: Sequence[tuple[str, ...]], tables: Sequence[CatalogTable]) -> DataFrame | None:
+def _try_count(statement: Statement, names: Sequence[tuple[str, ...]], tables: Sequence[CatalogTable]) -> DataFrame | None:
     """Return the answer to `SELECT count(*) FROM t`, where `DataFrame.count` would need no job either; None for all that asks for more.
 
     The plan says that nothing stands beside the count and the name: no filter, no other column, no alias or option of the table. A view
@@ -101,7 +100,7 @@ def has_table_references(statement: Statement) -> bool:
 
 
 @contextmanager
-def replaced(statement: Statement) -> Iterator[tuple[str, dict[str, str]]]:
+def with_replaced_references(statement: Statement) -> Iterator[tuple[str, dict[str, str]]]:
     """Give the statement's text with names of temporary views in the places of time travel and paths, and of these views the paths."""
     # A subquery in a condition is met on more than one way through the plan.
     by_span = {(index.start, index.end): index for index in _table_references(statement, statement.outer)}
@@ -118,7 +117,7 @@ def replaced(statement: Statement) -> Iterator[tuple[str, dict[str, str]]]:
     try:
         for index in indices:
             view = f"_pyhudi_{next(_NUMBERS)}"
-            passing_views.put(statement.session, view, index.frame())
+            temp_views.put(statement.session, view, index.frame())
             views.append(view)
             if index.path is not None:
                 paths[view] = index.path
@@ -127,7 +126,7 @@ def replaced(statement: Statement) -> Iterator[tuple[str, dict[str, str]]]:
         yield text, paths
     finally:
         for view in views:
-            passing_views.drop(statement.session, view)
+            temp_views.drop(statement.session, view)
 
 
 def _table_references(statement: Statement, plan: JavaObject, *, aliased: bool = False) -> Iterator[_TableReference]:

@@ -13,8 +13,7 @@ from typing import Any, TypeAlias
 from pyspark.sql import DataFrame, SparkSession
 
 from pyhudi.schema.meta_columns import META_COLUMNS
-from pyhudi.spark.catalog import catalog_table
-from pyhudi.spark.catalog import temp_views as passing_views
+from pyhudi.spark.catalog import catalog_table, temp_views
 from pyhudi.spark.catalog.catalog_table import CatalogTable
 from pyhudi.spark.catalog.relations import names_in
 from pyhudi.spark.jvm import jvm
@@ -89,7 +88,7 @@ class Statement:
     def show_target(self, name: tuple[str, ...], frame: Callable[[], DataFrame]) -> None:
         """Let a table that was named by its path be read, in this statement, as the rows of a DataFrame."""
         if len(name) == 1 and name[0] in self.paths:
-            passing_views.put(self.session, name[0], frame())
+            temp_views.put(self.session, name[0], frame())
 
     def with_names(self) -> Statement:
         """Return the statement with names for its positional parameters, so that parts of it can be asked in any order."""

@@ -18,7 +18,7 @@ from pyhudi.spark.catalog.relation_cache import forget, refresh
 from pyhudi.spark.jvm import jvm
 from pyhudi.spark.jvm.frame_schema import arrow_type
 from pyhudi.spark.jvm.jvm import JavaObject
-from pyhudi.spark.jvm.stored_types import stored
+from pyhudi.spark.jvm.stored_types import to_stored_type
 from pyhudi.sql.statement.statement import Statement
 from pyhudi.sql.write.write_target import WriteTarget, open_target
 from pyhudi.table.alter_table_schema import alter_schema
@@ -54,7 +54,7 @@ def alter_columns(statement: Statement) -> DataFrame | None:
     return statement.empty()
 
 
-def _added(target: WriteTarget, plan: JavaObject) -> Iterator[Change]:
+def _add_columns(target: WriteTarget, plan: JavaObject) -> Iterator[Change]:
     for column in jvm.items_of(plan.columnsToAdd()):
         path = _parts(column.name())
         if jvm.value_of(column.default()) is not None:
@@ -69,18 +69,18 @@ def _added(target: WriteTarget, plan: JavaObject) -> Iterator[Change]:
         )
 
 
-def _renamed(_: WriteTarget, plan: JavaObject) -> Iterator[Change]:
+def _rename_column(_: WriteTarget, plan: JavaObject) -> Iterator[Change]:
     yield RenameColumn(_parts(plan.column().name()), plan.newName())
 
 
-def _dropped(target: WriteTarget, plan: JavaObject) -> Iterator[Change]:
+def _drop_columns(target: WriteTarget, plan: JavaObject) -> Iterator[Change]:
     for column in jvm.items_of(plan.columnsToDrop()):
         path = _parts(column.name())
         if not (plan.ifExists() and path[0].lower() not in {name.lower() for name in target.columns}):
             yield DropColumn(path)
 
 
-def _changed(target: WriteTarget, plan: JavaObject) -> Iterator[Change]:
+def _change_column(target: WriteTarget, plan: JavaObject) -> Iterator[Change]:
     for spec in jvm.items_of(plan.specs()):
         path = _parts(spec.column().name())
         if spec.dropDefault() or jvm.value_of(spec.newDefaultExpression()) is not None:
@@ -100,18 +100,18 @@ def _changed(target: WriteTarget, plan: JavaObject) -> Iterator[Change]:
             yield MoveColumn(path, _position(position))
 
 
-def _replaced(target: WriteTarget, _: JavaObject) -> Iterable[Change]:
+def _refuse_replace_columns(target: WriteTarget, _: JavaObject) -> Iterable[Change]:
     raise UnsupportedError(
         f"ALTER TABLE {target.name} REPLACE COLUMNS is not served: DROP COLUMNS and ADD COLUMNS say which column is which."
     )
 
 
 _CHANGES: Final[dict[str, Callable[[WriteTarget, JavaObject], Iterable[Change]]]] = {
-    "AddColumns": _added,
-    "RenameColumn": _renamed,
-    "DropColumns": _dropped,
-    "AlterColumns": _changed,
-    "ReplaceColumns": _replaced,
+    "AddColumns": _add_columns,
+    "RenameColumn": _rename_column,
+    "DropColumns": _drop_columns,
+    "AlterColumns": _change_column,
+    "ReplaceColumns": _refuse_replace_columns,
 }
 KINDS: Final = frozenset(_CHANGES)
 
@@ -128,7 +128,7 @@ def _position(position: JavaObject) -> str:
 
 def _type(kind: JavaObject, path: tuple[str, ...]) -> pa.DataType:
     column = StructField("c", StructType.fromJson({"type": "struct", "fields": [_as_field(kind)]})["c"].dataType)
-    return arrow_type(stored(StructType([column]))["c"].dataType, ".".join(path))
+    return arrow_type(to_stored_type(StructType([column]))["c"].dataType, ".".join(path))
 
 
 def _as_field(kind: JavaObject) -> dict[str, object]:

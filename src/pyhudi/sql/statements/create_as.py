@@ -13,7 +13,7 @@ from pyhudi.sql.statements import create_table as create
 from pyhudi.sql.text.tokens import find_word, slice_text
 from pyhudi.sql.write import table_definition as definitions
 from pyhudi.sql.write.column_assignment import Target, conform
-from pyhudi.sql.write.explain_write import explained_rows
+from pyhudi.sql.write.explain_write import explain_rows
 from pyhudi.sql.write.write_target import WriteTarget
 from pyhudi.table.hudi_table import HudiTable
 
@@ -30,7 +30,7 @@ def create_table_as_select(statement: Statement) -> DataFrame | None:
     definition = definitions.read_definition(statement, schema=nullable_schema(source))
     if statement.explain is not None:
         made = f"{Operation.BULK_INSERT.value} into the new table {definition.qualified_name}"
-        return explained_rows(statement, [made], source)
+        return explain_rows(statement, [made], source)
     if not create.prepare(statement, definition):
         return statement.empty()
     location = create.location_of(statement, definition)

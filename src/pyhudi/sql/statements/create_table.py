@@ -22,7 +22,7 @@ from pyhudi.spark.catalog.relation_cache import catalog_order, forget, refresh
 from pyhudi.spark.jvm import jvm
 from pyhudi.spark.jvm.frame_schema import arrow_schema_of
 from pyhudi.spark.jvm.spark_types import spark_schema
-from pyhudi.spark.jvm.stored_types import stored
+from pyhudi.spark.jvm.stored_types import to_stored_type
 from pyhudi.spec import options as spec_options
 from pyhudi.spec.config.config_keys import concerns_table
 from pyhudi.spec.options import Options
@@ -125,7 +125,7 @@ def create_storage(definition: Definition, location: str) -> HudiTable:
         )
     return HudiTable.create(
         location,
-        arrow_schema_of(stored(schema)),
+        arrow_schema_of(to_stored_type(schema)),
         name=definition.name,
         keys=_column_names(definition, schema, options, _KEYS),
         partition_by=_partition_fields(definition, options),
@@ -166,7 +166,7 @@ def _remaining(options: Options) -> dict[str, str]:
 def _column_names(definition: Definition, schema: StructType, options: Options, key: str) -> tuple[str, ...]:
     """Return the columns that a list such as primaryKey names, spelled as the columns are."""
     stated = [name.strip() for name in options.text(key, default="").split(",") if name.strip()]
-    spelled_names = {name: _spelled(schema, name.split(".")) for name in stated}
+    spelled_names = {name: _spell_property(schema, name.split(".")) for name in stated}
     if missing := [name for name in stated if spelled_names[name] is None]:
         problem = (
             f"CREATE TABLE {definition.qualified_name}: {missing[0]} of {key} is no column; the columns are {', '.join(schema.names)}."
@@ -175,12 +175,12 @@ def _column_names(definition: Definition, schema: StructType, options: Options, 
     return tuple(spelled for spelled in spelled_names.values() if spelled is not None)
 
 
-def _spelled(schema: StructType, parts: Sequence[str]) -> str | None:
+def _spell_property(schema: StructType, parts: Sequence[str]) -> str | None:
     """Return a column's name, which a dotted one finds in structs, as the table spells it; None when there is none."""
     field = next((field for field in schema.fields if field.name.lower() == parts[0].lower()), None)
     if field is None or len(parts) == 1:
         return None if field is None else field.name
-    inner = _spelled(field.dataType, parts[1:]) if isinstance(field.dataType, StructType) else None
+    inner = _spell_property(field.dataType, parts[1:]) if isinstance(field.dataType, StructType) else None
     return None if inner is None else f"{field.name}.{inner}"
 
 

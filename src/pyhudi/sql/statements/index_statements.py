@@ -82,12 +82,12 @@ def show_or_refresh(session: SparkSession, plain: PlainSql, text: str) -> DataFr
             name = name_at(tokens, 0) if tokens else ()
             if not name or len(tokens) != 2 * len(name) - 1:
                 return None
-            known = list_indexes(*_opened(session, plain, name))
+            known = list_indexes(*_open_table(session, plain, name))
             return answer(plain, known, match)
     return None
 
 
-def _opened(session: SparkSession, plain: PlainSql, name: tuple[str, ...]) -> tuple[Storage, TableConfig]:
+def _open_table(session: SparkSession, plain: PlainSql, name: tuple[str, ...]) -> tuple[Storage, TableConfig]:
     entry = catalog_table.at_path(name[1]) if catalog_table.is_path(name) else catalog_table.find(session, name)
     if entry is None:
         quoted = ".".join(map(quote, name))

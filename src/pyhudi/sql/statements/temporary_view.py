@@ -18,7 +18,7 @@ def create(statement: Statement) -> DataFrame | None:
     """Make the view; None when Spark can make it."""
     if not query.has_table_references(statement):
         return None
-    with query.replaced(statement) as (text, _):
+    with query.with_replaced_references(statement) as (text, _):
         tokens = tokenize(text)
         begin = find_word(tokens, "AS")
         assert begin is not None, "the parser saw a query"

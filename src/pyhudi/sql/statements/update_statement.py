@@ -40,7 +40,7 @@ def update(statement: Statement) -> DataFrame | None:
         return None
     target, seen = opened
     clauses = _clauses(statement)
-    assigned = _assigned(target, clauses)
+    assigned = _assign_columns(target, clauses)
     location = () if target.has_virtual_keys else LOCATION_COLUMNS
     brought = None if target.has_virtual_keys else target.partial_columns(assigned)
     # Columns that may not be null are read, since rows without them are refused, though what is written may leave them out.
@@ -77,7 +77,7 @@ def _clauses(statement: Statement) -> _Clauses:
     )
 
 
-def _assigned(target: WriteTarget, clauses: _Clauses) -> dict[str, str]:
+def _assign_columns(target: WriteTarget, clauses: _Clauses) -> dict[str, str]:
     """Return the new value of each assigned column.
 
     Raises:

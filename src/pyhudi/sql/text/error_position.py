@@ -23,14 +23,14 @@ _SHORT_POSITION: Final = re.compile(r";? line \d+ pos \d+;?(?:\n'.*)?$", re.DOTA
 _LONG_POSITION: Final = re.compile(r"\n?== SQL \(line \d+, position \d+\) ==\n.*?\n *\^+\n?", re.DOTALL)
 
 
-def mark(error: HudiError, text: str) -> None:
+def annotate(error: HudiError, text: str) -> None:
     """Append the place in a statement's text that an error is about, when the text holds what it names."""
     index = next((index for name, number in _subjects(error) if (index := _find(text, name, number)) is not None), None)
     if index is not None and error.args and "== SQL (" not in str(error.args[0]):
-        error.args = (f"{error.args[0]}\n{shown(text, *index)}", *error.args[1:])
+        error.args = (f"{error.args[0]}\n{excerpt(text, *index)}", *error.args[1:])
 
 
-def move(error: PySparkException, text: str) -> None:
+def relocate(error: PySparkException, text: str) -> None:
     """Let an error of Spark name the place in the user's text instead of one in a text made from its parts."""
     context = _context(error)
     message = getattr(error, "_desc", None)
@@ -41,14 +41,14 @@ def move(error: PySparkException, text: str) -> None:
     if index is None:
         return
     bare = _SHORT_POSITION.sub("", _LONG_POSITION.sub("", message)).rstrip()
-    error.__dict__["_desc"] = f"{bare}\n{shown(text, *index)}"
+    error.__dict__["_desc"] = f"{bare}\n{excerpt(text, *index)}"
 
 
-def shown(text: str, start: int, end: int) -> str:
+def excerpt(text: str, start: int, end: int) -> str:
     """Return the lines of a text that a part stands in, with a mark under each.
 
     Example:
-        >>> print(shown("SELECT x FROM t", 7, 8))
+        >>> print(excerpt("SELECT x FROM t", 7, 8))
         == SQL (line 1, position 8) ==
         SELECT x FROM t
                ^

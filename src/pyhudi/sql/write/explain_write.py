@@ -27,7 +27,7 @@ _EXPLAINED: Final = frozenset({"InsertIntoStatement", "UpdateTable", "DeleteFrom
 _MODES: Final = ("EXTENDED", "CODEGEN", "COST", "FORMATTED", "LOGICAL")
 
 
-def explained_statement(statement: Statement) -> Statement | None:
+def explain_statement(statement: Statement) -> Statement | None:
     """Return the statement that an EXPLAIN is about, made to be explained; None when it is Spark's to explain.
 
     Raises:
@@ -46,7 +46,7 @@ def explained_statement(statement: Statement) -> Statement | None:
     return inner.explaining(mode) if inner.kind in _EXPLAINED else None
 
 
-def explained_write(
+def explain_write(
     statement: Statement,
     snapshot: Snapshot,
     operation: Operation,
@@ -62,12 +62,12 @@ def explained_write(
         f"{operation.value} into {config.name}, {config.table_type}, table version {config.version}, {snapshot.storage.uri}",
         _finds(statement, operation, config, options),
         _writes(operation, config, partitions, columns),
-        _stands(snapshot),
+        _describe_snapshot(snapshot),
     ]
-    return explained_rows(statement, lines, rows)
+    return explain_rows(statement, lines, rows)
 
 
-def explained_rows(statement: Statement, lines: Sequence[str], rows: DataFrame) -> DataFrame:
+def explain_rows(statement: Statement, lines: Sequence[str], rows: DataFrame) -> DataFrame:
     """Return as one row what would be written, and Spark's plan of the rows."""
     utils = jvm.java_class(statement.session, "org.apache.spark.sql.api.python.PythonSQLUtils")
     plan = utils.explainString(rows._jdf.queryExecution(), statement.explain)  # noqa: SLF001 - no public name
@@ -102,7 +102,7 @@ def _writes(operation: Operation, config: TableConfig, partitions: Sequence[str]
     return f"changes of stored rows are appended to log files{brought}"
 
 
-def _stands(snapshot: Snapshot) -> str:
+def _describe_snapshot(snapshot: Snapshot) -> str:
     slices = [file_slice for path in snapshot.partition_paths for file_slice in snapshot.slices(path)]
     files = [file_slice.base for file_slice in slices if file_slice.base is not None]
     logs = [log for file_slice in slices for log in file_slice.logs]

@@ -61,7 +61,7 @@ class MergeQuery:
             parts.append((self._by_source, f"{self._text.target} LEFT ANTI JOIN {self._text.source} ON {self._text.on}"))
         columns = ", ".join(map(quote, (*self._location, DELETE_COLUMN, UNCHANGED_COLUMN, *self._target.columns)))
         changes = [
-            f"SELECT {columns} FROM (SELECT {', '.join(self._listed(branches))} FROM {relation}) WHERE {_CLAUSE} IS NOT NULL"  # noqa: S608
+            f"SELECT {columns} FROM (SELECT {', '.join(self._list_columns(branches))} FROM {relation}) WHERE {_CLAUSE} IS NOT NULL"  # noqa: S608
             for branches, relation in parts
         ]
         return f"{self._text.with_clause} {' UNION ALL '.join(changes)}"
@@ -87,7 +87,7 @@ class MergeQuery:
         rows = joined_rows(self._target.snapshot, table, self._source_rows, join, max_bytes)
         if rows is None:
             return None
-        return rows.selectExpr(*self._listed(joined)).where(f"{_CLAUSE} IS NOT NULL").drop(_CLAUSE)
+        return rows.selectExpr(*self._list_columns(joined)).where(f"{_CLAUSE} IS NOT NULL").drop(_CLAUSE)
 
     def changed_columns(self) -> tuple[str, ...] | None:
         """Return the columns that the MERGE changes in records that stand; None when it may bring whole rows for them.
@@ -140,7 +140,7 @@ class MergeQuery:
             return f"{text.source} LEFT ANTI JOIN {text.target} ON {text.on}"
         return f"{text.target} RIGHT OUTER JOIN {text.source} ON {text.on}"
 
-    def _listed(self, branches: Sequence[_Branch]) -> list[str]:
+    def _list_columns(self, branches: Sequence[_Branch]) -> list[str]:
         inserts_only = all(branch.clause.action is ClauseAction.INSERT for branch in branches)
         located = [
             f"{f'CAST(NULL AS {kind})' if inserts_only else f'{self._text.target_name}.{quote(stored)}'} AS {quote(name)}"
@@ -186,14 +186,14 @@ class MergeQuery:
     def _branch(self, number: int, clause: Clause) -> _Branch:
         if clause.action is ClauseAction.DELETE:
             return _Branch(number, clause, {}, ())
-        assigned = dict(self._assigned(clause))
-        values = self._typed(assigned, clause)
+        assigned = dict(self._assign_columns(clause))
+        values = self._cast_to_column(assigned, clause)
         if clause.action is ClauseAction.UPDATE:
             retained = {name: f"{self._text.target_name}.{quote(name)}" for name in self._target.columns}
             return _Branch(number, clause, {**retained, **values}, tuple(values))
         return _Branch(number, clause, values, tuple(values))
 
-    def _assigned(self, clause: Clause) -> Iterator[tuple[str, str]]:
+    def _assign_columns(self, clause: Clause) -> Iterator[tuple[str, str]]:
         """Yield each assigned column of the target with its value's text."""
         stated = clause.assignments if clause.assignments is not None else self._by_name(clause)
         seen: set[str] = set()
@@ -227,7 +227,7 @@ class MergeQuery:
         source_name = self._text.source_name
         return [Assignment((name,), f"{source_name}.{quote(given[name.lower()].name)}") for name in self._target.columns]
 
-    def _typed(self, assigned: dict[str, str], clause: Clause) -> dict[str, str]:
+    def _cast_to_column(self, assigned: dict[str, str], clause: Clause) -> dict[str, str]:
         """Return the values cast to the types of their columns, after Spark has said that they can be stored there."""
         fields = [self._target.schema[name] for name in assigned]
         given = [self._source[name.lower()] for name in assigned] if clause.assignments is None else self._asked(assigned, clause)

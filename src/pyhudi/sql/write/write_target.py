@@ -27,7 +27,7 @@ from pyhudi.spec.visibility import Visibility
 from pyhudi.sql.statement import sql_settings as settings
 from pyhudi.sql.statement.statement import Statement
 from pyhudi.sql.text.tokens import quote, text_literal
-from pyhudi.sql.write.explain_write import explained_write
+from pyhudi.sql.write.explain_write import explain_write
 from pyhudi.sql.write.statement_result import result_row
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.table.write_table import write
@@ -128,7 +128,7 @@ class WriteTarget:
         """
         chosen = merge_options(self.options, options or {})
         if self.statement.explain is not None:
-            return explained_write(self.statement, self.snapshot, operation, rows, chosen, partitions=partitions, columns=columns)
+            return explain_write(self.statement, self.snapshot, operation, rows, chosen, partitions=partitions, columns=columns)
         result = write(self.table, operation, rows, options=chosen, located=located, partitions=partitions, seen=seen, columns=columns)
         return result_row(self.statement, self.name, result)
 

@@ -37,8 +37,8 @@ def problems(view: FileSystemView) -> Iterator[Problem]:
             view.latest_slices(path)
         except CorruptTableError as error:
             yield _problem("base file is there", path, str(error))
-    yield from (_unfinished(instant) for instant in view.timeline.pending())
-    yield from (_repeated(instant) for instant in view.timeline.repeated)
+    yield from (_list_unfinished(instant) for instant in view.timeline.pending())
+    yield from (_list_repeated(instant) for instant in view.timeline.repeated)
     if not pending_builds(view.timeline):
         for name in view.config.metadata_partitions_inflight:
             yield _problem("nothing pending", name, "left of a build that nobody runs any more; the next write removes it")
@@ -60,7 +60,7 @@ def _damage(view: FileSystemView, file_slice: FileSlice) -> Iterator[Problem]:
         yield from (_problem("file is whole", log.path, problem) for problem in log_problems(view.storage, log.path))
 
 
-def _unfinished(instant: Instant) -> Problem:
+def _list_unfinished(instant: Instant) -> Problem:
     if instant.action in _WAITING:
         reason = f"planned, and to be run by table.services.{_WAITING[instant.action]} or whoever planned it"
     else:
@@ -68,7 +68,7 @@ def _unfinished(instant: Instant) -> Problem:
     return _problem("nothing pending", instant.requested, f"{instant.action} is {instant.state.name.lower()}: {reason}")
 
 
-def _repeated(instant: Instant) -> Problem:
+def _list_repeated(instant: Instant) -> Problem:
     reason = "was completed before, with the same content, as Apache Hudi does when it drops expired partitions; the first time counts"
     return _problem("completed once", instant.requested, f"{instant.action} completed at {instant.completed} {reason}")
 

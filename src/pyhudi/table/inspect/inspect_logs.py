@@ -85,7 +85,7 @@ def log_anatomy(storage: Storage, path: str) -> str:
         raise UsageError(f"There is no file '{path}' in {storage.uri}.")
     with storage.open_input(path) as source:
         blocks = list(scan_blocks(source, path, status.size))
-        lines = [f"{path}: {status.size} bytes, {_counted(len(blocks), 'block')}"]
+        lines = [f"{path}: {status.size} bytes, {_count_rows(len(blocks), 'block')}"]
         for block in blocks:
             lines += ["", *_anatomy(storage, source, block)]
     return "\n".join(lines)
@@ -204,18 +204,18 @@ def _positions_line(header: BlockHeader) -> str:
         indices = decode_positions(header.positions or "")
     except HudiError as error:
         return str(error)
-    return _short(f"{_counted(len(indices), 'row')} of the base file of {header.positions_of}: {', '.join(map(str, indices[:20]))}")
+    return _short(f"{_count_rows(len(indices), 'row')} of the base file of {header.positions_of}: {', '.join(map(str, indices[:20]))}")
 
 
 def _content_line(count: _Count) -> str:
     if count.problem is not None:
         return count.problem
     if count.records is not None:
-        return _counted(count.records, "record")
-    return "nothing" if count.deletes is None else _counted(count.deletes, "delete")
+        return _count_rows(count.records, "record")
+    return "nothing" if count.deletes is None else _count_rows(count.deletes, "delete")
 
 
-def _counted(number: int, noun: str) -> str:
+def _count_rows(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 

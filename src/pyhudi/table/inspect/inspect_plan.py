@@ -26,7 +26,7 @@ _PLAN = pa.schema(
 
 def plan(storage: Storage, filter: str | pc.Expression | None, options: Mapping[str, str] | None = None) -> pa.Table:  # noqa: A002
     """Return one row a file of the current state; see `Inspect.plan`."""
-    slices = selection(storage, None, filter, None, "snapshot", meta_columns=False, options=options).explained()
+    slices = selection(storage, None, filter, None, "snapshot", meta_columns=False, options=options).explain_pruning()
     return pa.Table.from_pylist([row for file_slice, reason in slices for row in _rows(file_slice, reason)], schema=_PLAN)
 
 

@@ -23,7 +23,7 @@ from pyhudi.schema.internal.schema_change import Path, Position
 from pyhudi.schema.internal.schema_history import SchemaHistory, history_of, with_history
 from pyhudi.schema.meta_columns import IS_DELETED, check_name, is_meta_column
 from pyhudi.schema.storable import storable_type
-from pyhudi.schema.widen import widened
+from pyhudi.schema.widen import widen_type
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.spec.table.table_keys import DROP_PARTITION_COLUMNS
 from pyhudi.write.input.prepare_rows import TableSchema
@@ -111,7 +111,7 @@ def apply_changes(stored: TableSchema, changes: Sequence[Change], config: TableC
         history = SchemaHistory((first,), first)
     for one in changes:
         _check(one, history.current, config, numbered=numbered)
-    schema = reduce(lambda current, one: _applied(current, one, config), changes, history.current)
+    schema = reduce(lambda current, one: _apply_change(current, one, config), changes, history.current)
     if schema == history.current:
         return stored
     columns = data_columns(schema)
@@ -131,7 +131,7 @@ def _check_known(schema: InternalSchema, config: TableConfig) -> None:
             )
 
 
-def _applied(schema: InternalSchema, one: Change, config: TableConfig) -> InternalSchema:
+def _apply_change(schema: InternalSchema, one: Change, config: TableConfig) -> InternalSchema:
     match one:
         case AddColumn(path, arrow, doc, position):
             retained = position if position is not None or len(path) > 1 else _before_partition_columns(schema, config)
@@ -214,7 +214,7 @@ def _grows(one: RetypeColumn, schema: InternalSchema) -> bool:
     if old == new:
         return True
     try:
-        return len(one.path) == 1 and widened(old, new, one.path[0]) == new
+        return len(one.path) == 1 and widen_type(old, new, one.path[0]) == new
     except SchemaError:
         return False
 

@@ -92,13 +92,13 @@ def check_columns(table: pa.Schema, data: pa.Schema, policy: MissingColumns, nam
     if difference.missing and difference.new:
         _log.warning(
             "the data add %s to table %s and lack %s, which is null in all their rows%s",
-            _listed(difference.new),
+            _list_names(difference.new),
             name,
-            _listed(difference.missing),
+            _list_names(difference.missing),
             _suggestions(difference),
         )
     elif difference.new:
-        _log.info("the data add %s to table %s", _listed(difference.new), name)
+        _log.info("the data add %s to table %s", _list_names(difference.new), name)
     return difference
 
 
@@ -154,10 +154,10 @@ def _is_any_list(kind: pa.DataType) -> bool:
 
 
 def _refusal(difference: ColumnDifference, table: str, subject: str = "The data") -> SchemaError:
-    adds = f" and add {_listed(difference.new)}" if difference.new else ""
+    adds = f" and add {_list_names(difference.new)}" if difference.new else ""
     return SchemaError(
-        f"{subject} lack {_listed(difference.missing)} of {table}{adds}.{_suggestions(difference)} Missing columns would be set to null:"
-        f" bring them all, or permit that by {FILL_OPTION}=true. Nothing was written."
+        f"{subject} lack {_list_names(difference.missing)} of {table}{adds}.{_suggestions(difference)} Missing columns would be set to"
+        f" null: bring them all, or permit that by {FILL_OPTION}=true. Nothing was written."
     )
 
 
@@ -166,5 +166,5 @@ def _suggestions(difference: ColumnDifference) -> str:
     return "".join(dict.fromkeys(did_you_mean(name, difference.missing) for name in difference.new))
 
 
-def _listed(names: Sequence[str]) -> str:
+def _list_names(names: Sequence[str]) -> str:
     return f"the column{'' if len(names) == 1 else 's'} {', '.join(map(repr, names))}"

@@ -115,7 +115,7 @@ def plan_write(
                 task = WriteTask(instant, path, group.file_id, token, base, append_only=operation in _APPENDING)
             buckets.append(TaskAssignment(task, updates, group.count))
         for beginning, count in part.opened.items():
-            file_id = _completed(beginning, file_prefix)
+            file_id = _complete_buckets(beginning, file_prefix)
             task = WriteTask(instant, path, file_id, f"{next(numbers)}-0-0", append_only=operation in _APPENDING)
             buckets.append(TaskAssignment(task, count, 0, beginning))
     return WritePlan(operation, tuple(buckets), replaced, engine, reason, layout_files or {})
@@ -148,7 +148,7 @@ def log_name(file_slice: FileSlice, instant: str, write_token: str, sizing: Sizi
     return next_log_name(file_id, begun, (log.name for log in file_slice.logs), write_token)
 
 
-def _completed(beginning: str, file_prefix: Callable[[], str]) -> str:
+def _complete_buckets(beginning: str, file_prefix: Callable[[], str]) -> str:
     """Return a new file id that begins so."""
     whole = f"{file_prefix()}-0"
     return beginning + whole[len(beginning) :]

@@ -23,7 +23,7 @@ from pyhudi.schema.meta_columns import FILE_NAME, RECORD_KEY, without_meta_colum
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.write.input.prepare_rows import keyed_rows
 from pyhudi.write.input.split_by_partition import split_by_partition
-from pyhudi.write.tagging import prepped as located
+from pyhudi.write.tagging import prepped
 from pyhudi.write.tagging.prepped import SliceIndex
 from pyhudi.write.tagging.tag import TagOptions, dedupe_keys, drop_no_op_inserts, tag_rows
 from pyhudi.write.tagging.virtual_key_lookup import OLD_PREFIX
@@ -71,12 +71,12 @@ def tag_changes(
     parts = []
     if updates.num_rows:
         rows = updates.drop_columns([DELETE_COLUMN])
-        parts += located.tag_updates(rekeyed(rows), rows, slice_index, keep_all=True)
+        parts += prepped.tag_updates(rekeyed(rows), rows, slice_index, keep_all=True)
     if deletes.num_rows:
-        parts += located.tag_deletes(deletes, slice_index)
+        parts += prepped.tag_deletes(deletes, slice_index)
     if new.num_rows:
         keyed = keyed_rows(
-            new.drop_columns([*located.LOCATION_COLUMNS, DELETE_COLUMN]), context.incoming_schema, slice_index.view.config, instant
+            new.drop_columns([*prepped.LOCATION_COLUMNS, DELETE_COLUMN]), context.incoming_schema, slice_index.view.config, instant
         )
         parts += _tag_new(keyed, tagging, lookup)
     joined = [_one_change_a_key(part, context) for part in _by_partition(parts)]
@@ -91,7 +91,7 @@ def _drop_no_op_rows(data: pa.Table) -> pa.Table:
     data = data.drop_columns([UNCHANGED_COLUMN])
     if not pc.any(unchanged).as_py():
         return data
-    indices = pc.binary_join_element_wise(*(data.column(name).cast(pa.string()) for name in located.LOCATION_COLUMNS), "/")
+    indices = pc.binary_join_element_wise(*(data.column(name).cast(pa.string()) for name in prepped.LOCATION_COLUMNS), "/")
     return data.filter(pc.or_(pc.invert(unchanged), repeated_values(indices)))
 
 

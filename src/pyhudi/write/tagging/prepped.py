@@ -25,7 +25,7 @@ LOCATION_COLUMNS = (RECORD_KEY, PARTITION_PATH, FILE_NAME)
 
 def tag_deletes(data: pa.Table, slice_index: SliceIndex) -> list[TaggedRows]:
     """Return deletes of the located records, by where they go."""
-    return _tagged(_by_slice(deletes_of(data.column(RECORD_KEY)), data, slice_index))
+    return _tag_slices(_by_slice(deletes_of(data.column(RECORD_KEY)), data, slice_index))
 
 
 def tag_updates(keyed: pa.Table, data: pa.Table, slice_index: SliceIndex, *, keep_all: bool = False) -> list[TaggedRows]:
@@ -47,12 +47,12 @@ def tag_updates(keyed: pa.Table, data: pa.Table, slice_index: SliceIndex, *, kee
     reduced = dict if keep_all else _last_of_each_key
     stays = pc.equal(keyed.column(PARTITION_PATH).cast(pa.string()), data.column(PARTITION_PATH).cast(pa.string()))
     if pc.all(stays).as_py():
-        return _tagged(reduced(_by_slice(keyed.drop_columns([PARTITION_PATH]), data, slice_index)))
+        return _tag_slices(reduced(_by_slice(keyed.drop_columns([PARTITION_PATH]), data, slice_index)))
     moved, left = keyed.filter(pc.invert(stays)), data.filter(pc.invert(stays))
     updates = reduced(_by_slice(keyed.filter(stays).drop_columns([PARTITION_PATH]), data.filter(stays), slice_index))
     for file_slice, deletes in _by_slice(deletes_of(left.column(RECORD_KEY)), left, slice_index).items():
         updates[file_slice] = join_rows([updates[file_slice], deletes]) if file_slice in updates else deletes
-    return _tagged(updates, {part.partition_path: part.rows for part in split_by_partition(moved)})
+    return _tag_slices(updates, {part.partition_path: part.rows for part in split_by_partition(moved)})
 
 
 def _by_slice(rows: pa.Table, data: pa.Table, slice_index: SliceIndex) -> dict[FileSlice, pa.Table]:
@@ -127,7 +127,7 @@ def groups_written_since(view: FileSystemView, seen: Visibility) -> frozenset[Fi
     )
 
 
-def _tagged(updates: dict[FileSlice, pa.Table], inserts: dict[str, pa.Table] | None = None) -> list[TaggedRows]:
+def _tag_slices(updates: dict[FileSlice, pa.Table], inserts: dict[str, pa.Table] | None = None) -> list[TaggedRows]:
     inserts = inserts or {}
     paths = sorted({file_slice.group.partition_path for file_slice in updates} | set(inserts))
     empty = next(iter((*updates.values(), *inserts.values())), pa.table({})).slice(0, 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pyhudi.errors import HudiError, SchemaError, with_subject
-from pyhudi.sql.text.error_position import mark, shown
+from pyhudi.sql.text.error_position import annotate, excerpt
 
 
 @pytest.mark.parametrize(
@@ -24,9 +24,9 @@ from pyhudi.sql.text.error_position import mark, shown
 )
 def test_the_place_of_what_an_error_names_is_shown_below_its_message(text: str, error: HudiError, marked: str) -> None:
     message = str(error)
-    mark(error, text)
+    annotate(error, text)
     assert str(error) == f"{message}\n{marked}"
-    mark(error, text)
+    annotate(error, text)
     assert str(error) == f"{message}\n{marked}"
 
 
@@ -35,9 +35,9 @@ def test_the_place_of_what_an_error_names_is_shown_below_its_message(text: str, 
 )
 def test_an_error_about_nothing_in_the_text_stays_as_it_is(error: HudiError) -> None:
     message = str(error)
-    mark(error, "UPDATE t SET x = 1 WHERE 'open")
+    annotate(error, "UPDATE t SET x = 1 WHERE 'open")
     assert str(error) == message
 
 
 def test_a_place_of_several_lines_is_marked_on_each() -> None:
-    assert shown("ab\ncd\nef", 1, 4) == "== SQL (line 1, position 2) ==\nab\n ^\ncd\n^"
+    assert excerpt("ab\ncd\nef", 1, 4) == "== SQL (line 1, position 2) ==\nab\n ^\ncd\n^"
