@@ -5,19 +5,18 @@ Rules: `RunClusteringProcedure`, `ShowClusteringProcedure`.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
-from typing import Final, cast
+from collections.abc import Iterator, Mapping
+from typing import Final
 
-from pyhudi.errors import UnsupportedError, UsageError
-from pyhudi.service.clustering.clustering_result import ClusteringResult
+from pyhudi.errors import UnsupportedError
 from pyhudi.service.table_service import Mode
 from pyhudi.sql.call.procedure import Call, Column, Parameter, Procedure, Row
+from pyhudi.sql.call.service_call import limited, run_service
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.timeline.pending_clustering import clustering_plan
 
-_MODES: Final = {"schedule": "schedule", "execute": "execute", "scheduleandexecute": "both"}
+_MODES: Final[Mapping[str, Mode]] = {"schedule": "schedule", "execute": "execute", "scheduleAndExecute": "both"}
 #: Arguments that choose or sort rows.
 _LATER: Final = ("predicate", "order", "order_strategy", "selected_partitions", "partition_regex_pattern")
 
@@ -26,23 +25,14 @@ def _run(call: Call) -> Iterator[Row]:
     for name in _LATER:
         if call.text(name) is not None:
             raise UnsupportedError(f"CALL {call.procedure.name}: {name} comes with a later release; leave it out to resize hash rings.")
-    table, asked = call.open(), call.text("op") or "scheduleAndExecute"
-    mode = _MODES.get(asked.lower())
-    if mode is None:
-        raise UsageError(f"CALL {call.procedure.name}: op is '{asked}'; it can be schedule, execute or scheduleAndExecute.")
-    instants: list[str | None] = [part.strip() for part in (call.text("instants") or "").split(",") if part.strip()]
-    if instants and mode != "execute":
-        raise UsageError(f"CALL {call.procedure.name}: instants name what is planned, for op => 'execute'; {asked} plans anew.")
-    done: list[ClusteringResult] = []
-    for instant in instants or [None]:
-        done += table.services.cluster(instant, mode=cast(Mode, mode), options=call.options())
+    table = call.open()
+    done = run_service(call, table.services.cluster, call.text("op") or "scheduleAndExecute", _MODES, call.text("instants"))
     named = {one.instant for one in done}
-    limit = call.number("limit") if call.arguments["limit"] is not None else None
-    return itertools.islice((row for row in _rows(call, table) if row[0] in named), limit)
+    return limited(call, (row for row in _rows(call, table) if row[0] in named))
 
 
 def _show(call: Call) -> Iterator[Row]:
-    return itertools.islice(_rows(call, call.open()), call.number("limit"))
+    return limited(call, _rows(call, call.open()))
 
 
 def _rows(call: Call, table: HudiTable) -> Iterator[Row]:

@@ -5,37 +5,26 @@ Rules: `RunCompactionProcedure`, `ShowCompactionProcedure`.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
-from typing import Final, cast
+from collections.abc import Iterator, Mapping
+from typing import Final
 
 from pyhudi.errors import UsageError
-from pyhudi.service.compaction.compaction_result import CompactionResult
 from pyhudi.service.table_service import Mode
 from pyhudi.spec.actions.compaction import CompactionPlan
 from pyhudi.spec.instant import Action, Instant
 from pyhudi.sql.call.procedure import REQUIRED, Call, Column, Parameter, Procedure, Row
+from pyhudi.sql.call.service_call import limited, run_service
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.timeline.instant_details import read_action, read_commit
 from pyhudi.timeline.load_timeline import load_timeline
 
-_MODES: Final = {"schedule": "schedule", "run": "execute", "execute": "execute", "scheduleandexecute": "both"}
+_MODES: Final[Mapping[str, Mode]] = {"schedule": "schedule", "run": "execute", "execute": "execute", "scheduleAndExecute": "both"}
 
 
 def _run(call: Call) -> Iterator[Row]:
-    table, asked = call.open(), str(call.text("op"))
-    mode = _MODES.get(asked.lower())
-    if mode is None:
-        raise UsageError(f"CALL {call.procedure.name}: op is '{asked}'; it can be schedule, run, execute or scheduleAndExecute.")
-    stated = call.text("instants") or call.text("timestamp")
-    instants: list[str | None] = [part.strip() for part in (stated or "").split(",") if part.strip()]
-    if instants and mode != "execute":
-        raise UsageError(f"CALL {call.procedure.name}: instants name what is planned, for op => 'execute'; {asked} plans anew.")
-    done: list[CompactionResult] = []
-    for instant in instants or [None]:
-        done += table.services.compact(instant, mode=cast(Mode, mode), options=call.options())
-    limit = call.number("limit") if call.arguments["limit"] is not None else None
-    return itertools.islice(((one.instant, one.slices, one.state.upper()) for one in done), limit)
+    instants = call.text("instants") or call.text("timestamp")
+    done = run_service(call, call.open().services.compact, str(call.text("op")), _MODES, instants)
+    return limited(call, ((one.instant, one.slices, one.state.upper()) for one in done))
 
 
 def _show(call: Call) -> Iterator[Row]:
@@ -48,7 +37,7 @@ def _show(call: Call) -> Iterator[Row]:
         size = _size(table, instant)
         if size is not None:
             rows.append((instant.requested, size, instant.state.name))
-    return itertools.islice(iter(rows), call.number("limit"))
+    return limited(call, iter(rows))
 
 
 def _size(table: HudiTable, instant: Instant) -> int | None:
