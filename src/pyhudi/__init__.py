@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from pyhudi.service.clustering.clustering_result import ClusteringResult
     from pyhudi.service.compaction.compaction_result import CompactionResult
     from pyhudi.service.indexes.change_indexes import IndexChange
+    from pyhudi.service.restore.restore_result import RestoreResult
+    from pyhudi.service.savepoint.savepoint_listing import Savepoint
     from pyhudi.spec.actions.rollback import RollbackPlan
     from pyhudi.sql.enable import disable, enable
     from pyhudi.table.explain import UpsertExplanation
@@ -34,7 +36,9 @@ __all__ = [
     "IndexChange",
     "RecordKeyGenerator",
     "RecordMerger",
+    "RestoreResult",
     "RollbackPlan",
+    "Savepoint",
     "UpsertExplanation",
     "WriteResult",
     "__version__",
@@ -53,7 +57,9 @@ _MODULES = {
     "IndexChange": "pyhudi.service.indexes.change_indexes",
     "RecordKeyGenerator": "pyhudi.keygen.user",
     "RecordMerger": "pyhudi.merge.custom",
+    "RestoreResult": "pyhudi.service.restore.restore_result",
     "RollbackPlan": "pyhudi.spec.actions.rollback",
+    "Savepoint": "pyhudi.service.savepoint.savepoint_listing",
     "UpsertExplanation": "pyhudi.table.explain",
     "WriteResult": "pyhudi.write.write_result",
     "disable": "pyhudi.sql.enable",

@@ -20,7 +20,9 @@ from pyhudi.service.compaction.compaction_result import CompactionResult
 from pyhudi.service.compaction.compaction_service import Compaction
 from pyhudi.service.compaction.compaction_settings import compaction_settings
 from pyhudi.service.indexes import IndexChange, Indexing, IndexRequest, check_types, is_pending_build
+from pyhudi.service.restore import RestoreResult
 from pyhudi.service.rollback import failed_writes, plan_rollback, roll_back_failed_writes
+from pyhudi.service.savepoint import Savepoint
 from pyhudi.service.service_engine import Progress, service_runner
 from pyhudi.service.service_executor import Service, ServiceRequest, cancel, serve
 from pyhudi.service.table_service import MODES, Mode, Result
@@ -30,12 +32,14 @@ from pyhudi.spec.options import Options, resolve
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
+from pyhudi.table.restore_table import is_completed_commit, restore, roll_back_completed
+from pyhudi.table.savepoint_table import create_savepoint, delete_savepoint, list_savepoints
 from pyhudi.timeline.clock import Clock
 from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.txn.ids import Ids
 from pyhudi.txn.locked_table import locked_table
 
-_TABLE_SERVICES = "the release that serves cleaning, savepoints and restore"
+_TABLE_SERVICES = "the release that serves cleaning"
 _VERSIONS = "the release that moves tables between versions"
 
 
@@ -57,10 +61,10 @@ class Services:
         """Roll back what failed writes left, and return the plans that did; the next write does the same by itself.
 
         A pending compaction, log compaction, clustering or build of indexes is rolled back when its instant is given: its plan goes, and
-        what its runs left.
+        what its runs left. The latest completed commit is rolled back when its instant is given, see also `restore`.
 
         Args:
-            instant: the requested time of the failed write or pending service; None means all failed writes.
+            instant: the requested time of the failed write, pending service or latest commit; None means all failed writes.
             dry_run: only return the plans.
 
         Returns:
@@ -68,8 +72,9 @@ class Services:
             there is nothing to roll back.
 
         Raises:
-            UsageError: the instant is not on the timeline.
-            UnsupportedError: the instant is completed: rolling back commits is restore.
+            UsageError: the instant is not on the timeline, or it is a completed commit that is not the latest one, has a savepoint, or
+                follows on one whose files were cleaned.
+            UnsupportedError: the commit was written before the table was upgraded.
             ConflictError: another process is running the compaction, the clustering or the build.
 
         Example:
@@ -83,11 +88,11 @@ class Services:
         if instant is not None and (service := self._service_of(instant)) is not None:
             runner = service_runner(self.storage, self.clock, self.ids, resolve({}))
             return (cancel(service, runner, instant, dry_run=dry_run),)
+        if instant is not None and is_completed_commit(self.storage, instant):
+            return (roll_back_completed(self.storage, self.clock, self.ids, instant, dry_run=dry_run, wait_s=self.wait_s),)
         with locked_table(self.storage, self.wait_s, self.clock, self.ids) as table:
             failed = failed_writes(table)
             if instant is not None and instant not in {one.requested for one in failed}:
-                if any(one.is_completed for one in table.timeline.find(instant)):
-                    raise UnsupportedError(f"{instant} is completed; taking back commits comes with {_TABLE_SERVICES}.")
                 raise UsageError(f"{instant} is no failed write of table {self.storage.uri}; look at table.history().")
             if instant is not None:
                 failed = tuple(one for one in failed if one.requested == instant)
@@ -227,13 +232,78 @@ class Services:
             check_identity(table.storage, table.config, table.timeline)
             return archive(table, settings, metadata_settings(resolved), dry_run=dry_run)
 
-    def savepoint(self, *_: Any, **__: Any) -> NoReturn:
-        """Not served yet."""
-        raise _later("savepoint", _TABLE_SERVICES)
+    def savepoint(self, instant: str | None = None, *, user: str = "", comment: str = "", dry_run: bool = False) -> Savepoint:
+        """Keep the files of a commit from being cleaned, so that the table can be restored to it; readers and writers go on meanwhile.
 
-    def restore(self, *_: Any, **__: Any) -> NoReturn:
-        """Not served yet."""
-        raise _later("restore", _TABLE_SERVICES)
+        Args:
+            instant: the requested time of a completed commit of the active timeline; None is the latest one.
+            user: who makes it, for the record.
+            comment: why, for the record.
+            dry_run: only return what would be done.
+
+        Raises:
+            UsageError: there is no such commit, it has a savepoint already, or a clean has deleted files of it.
+            LockTimeoutError: another writer held the table for too long.
+
+        Example:
+            >>> table.services.savepoint(comment="before the migration").comment
+            'before the migration'
+        """
+        return create_savepoint(self.storage, self.clock, self.ids, instant, user, comment, dry_run=dry_run, wait_s=self.wait_s)
+
+    def savepoints(self) -> tuple[Savepoint, ...]:
+        """Return the savepoints of the table, the oldest first.
+
+        Raises:
+            CorruptTableError: the file of one is damaged.
+
+        Example:
+            >>> table.services.savepoints()
+            ()
+        """
+        return list_savepoints(self.storage)
+
+    def delete_savepoint(self, instant: str, *, dry_run: bool = False) -> None:
+        """Delete the savepoint of a commit; its files may be cleaned from then on.
+
+        Args:
+            instant: the requested time of the commit.
+            dry_run: only see whether it could be deleted.
+
+        Raises:
+            UsageError: there is no such savepoint.
+            LockTimeoutError: another writer held the table for too long.
+
+        Example:
+            >>> table.services.delete_savepoint(table.services.savepoint().instant)
+        """
+        delete_savepoint(self.storage, self.clock, self.ids, instant, dry_run=dry_run, wait_s=self.wait_s)
+
+    def restore(self, to: str | None = None, *, dry_run: bool = False) -> RestoreResult:
+        """Bring the table back to an earlier commit: all later commits go, with their files. Stop writers that are not of pyhudi first.
+
+        Readers of pyhudi see the table as it was at that commit from the moment the restore begins. One that was cut off blocks writers,
+        and is taken up again by calling this method once more.
+
+        Args:
+            to: the requested time of a commit of the active timeline, which need not have a savepoint; None continues with the restore that
+                was cut off.
+            dry_run: only return what would be rolled back and deleted.
+
+        Raises:
+            UsageError: there is no such commit, it is archived, a clean deleted files of it, or a later commit has a savepoint; the
+                message names the earliest time that can be restored.
+            UnsupportedError: a commit to roll back was written before the table was upgraded.
+            ConflictError: another restore is pending, indexes are being built, or the lock was lost.
+            LockTimeoutError: another writer held the table for too long.
+            StorageError: the storage failed; the restore stays pending.
+
+        Example:
+            >>> latest = table.services.savepoint(dry_run=True).instant
+            >>> table.services.restore(to=latest).state
+            'nothing to do'
+        """
+        return restore(self.storage, self.clock, self.ids, to, dry_run=dry_run, wait_s=self.wait_s)
 
     def index(
         self,

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
 from pyhudi.errors import CorruptTableError
-from pyhudi.spec.instant import Action, Instant, parse_instant
+from pyhudi.spec.actions.restore import RestorePlan
+from pyhudi.spec.instant import Action, Instant, State, parse_instant
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.archived_timeline import History
@@ -51,7 +52,7 @@ def load_timeline(
     instants = fold(instant for instant, _ in matches)
     first = min((instant.requested for instant in instants), default="")
     archive = None if rows is None or config.layout == 1 else History(storage, config, rows, times, first)
-    return Timeline(
+    timeline = Timeline(
         instants,
         config.layout,
         times if archive is None else archive,
@@ -61,6 +62,26 @@ def load_timeline(
         services=frozenset(instant.requested for instant, _ in matches if instant.action in (Action.COMPACTION, Action.CLUSTERING)),
         repeated=tuple(sorted(repeated)),
     )
+    restore = next((one for one in instants if one.action is Action.RESTORE and one.state is State.INFLIGHT), None)
+    return timeline if restore is None else timeline.without(times_to_restore(storage, config, restore))
+
+
+def times_to_restore(storage: Storage, config: TableConfig, restore: Instant) -> frozenset[str]:
+    """Return the requested times of the actions that a pending restore rolls back.
+
+    Raises:
+        CorruptTableError: it has no readable plan.
+    """
+    try:
+        plan = read_action(storage, config, Instant(restore.requested, Action.RESTORE, State.REQUESTED))
+    except FileNotFoundError:
+        plan = None
+    if not isinstance(plan, RestorePlan):
+        raise CorruptTableError(
+            f"restore {restore.requested} of table {storage.uri} is inflight and has no readable plan: nobody can tell which commits count."
+            f" Restore the file '{config.timeline_path}/{restore.requested}.restore.requested' from a copy."
+        )
+    return frozenset(one.time for one in plan.instants)
 
 
 def timeline_files(storage: Storage, config: TableConfig) -> dict[str, int | None]:

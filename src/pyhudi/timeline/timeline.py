@@ -5,7 +5,7 @@ Rules: Hudi technical specification, "Timeline" and "File slicing"; `BaseHoodieT
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -28,6 +28,8 @@ class Timeline:
     `services` are those of compactions and clusterings, which write no rows of their own.
     `repeated` are completions of actions that had been completed before, with the same content.
     `hidden` are the requested times of actions that a view of an earlier time leaves out: they do not count as archived.
+    `restoring` are the actions that a pending restore rolls back. They are none of `instants` any more: from the moment when it begins to
+    delete files, a restore shows the table as it will be.
     """
 
     instants: tuple[Instant, ...]
@@ -41,6 +43,7 @@ class Timeline:
     services: frozenset[str] = frozenset()
     hidden: frozenset[str] = frozenset()
     repeated: tuple[Instant, ...] = ()
+    restoring: tuple[Instant, ...] = ()
     visibility: Visibility = field(init=False, repr=False, compare=False)
     _by_time: Mapping[str, tuple[Instant, ...]] = field(init=False, repr=False, compare=False)
 
@@ -106,7 +109,8 @@ class Timeline:
 
     def greatest_time(self) -> str:
         """Return the greatest requested or completed time of all instants, `""` when there is none."""
-        return max((time for instant in self.instants for time in (instant.requested, instant.completed or "")), default="")
+        every = (*self.instants, *self.restoring)
+        return max((time for instant in every for time in (instant.requested, instant.completed or "")), default="")
 
     def as_of(self, time: str) -> Timeline:
         """Return the timeline as it stood at an instant time: the actions that were completed at or before it.
@@ -140,19 +144,25 @@ class Timeline:
 
         What was archived belongs to it.
         """
-        at = self._effect(instant)
-        retained = self._where(lambda one: one.is_completed and self._effect(one) < at)
+        at = self.effect(instant)
+        retained = self._where(lambda one: one.is_completed and self.effect(one) < at)
         return replace(retained, until=max((one.requested for one in retained.instants), default=self.origin or "0"))
 
     def through(self, instant: Instant) -> Timeline:
         """Return the timeline of the actions that were completed before a completed one, and that one."""
-        at = self._effect(instant)
-        retained = self._where(lambda one: one.is_completed and self._effect(one) <= at)
+        at = self.effect(instant)
+        retained = self._where(lambda one: one.is_completed and self.effect(one) <= at)
         return replace(retained, until=max(one.requested for one in retained.instants))
 
     def with_actions(self, *actions: Action) -> Timeline:
         """Return the timeline of these actions only; what counts as archived stays as it is."""
         return self._where(lambda instant: instant.action in actions)
+
+    def without(self, requested: Collection[str]) -> Timeline:
+        """Return the timeline as a pending restore shows it that rolls back the actions of these requested times."""
+        removed = tuple(one for one in self.instants if one.requested in requested and one.comparable_action.writes_data)
+        rest = self._where(lambda one: one not in removed)
+        return replace(rest, restoring=removed, hidden=rest.hidden | frozenset(requested))
 
     def known_at(self, time: str) -> Timeline:
         """Return this timeline, with the archived instants when some of them were completed after an instant time."""
@@ -170,8 +180,8 @@ class Timeline:
         instants = fold((*self.instants, *self.archive.instants()))
         return replace(self, instants=instants, origin="" if self.archive.is_whole else None)
 
-    def _effect(self, instant: Instant) -> tuple[str, str]:
-        """Return what the instants of this timeline took effect by."""
+    def effect(self, instant: Instant) -> tuple[str, str]:
+        """Return what completed writes are ordered by: the time at which one became visible, and its requested time."""
         if self.layout == 1:
             return instant.requested, instant.requested
         return self.completion_time(instant.requested) or instant.requested, instant.requested

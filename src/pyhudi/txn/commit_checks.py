@@ -11,8 +11,8 @@ from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.pending_clustering import pending_clustering
 from pyhudi.txn.locked_table import LockedTable
 
-#: Pending actions of other writers whose plans name files that a write would change below them.
-_PLANS_IN_THE_WAY = frozenset({Action.CLUSTERING, Action.RESTORE})
+#: Pending actions of other writers whose plans name files that a write would change below them; of restores see `locked_table`.
+_PLANS_IN_THE_WAY = frozenset({Action.CLUSTERING})
 
 
 def check_nothing_planned(table: LockedTable) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pyhudi.errors import ConflictError, LockTimeoutError
 from pyhudi.index.key_encoding import with_key_encoding
 from pyhudi.metadata_table.lifecycle.prepare_metadata import refuse_unserved
+from pyhudi.spec.instant import Action
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.spec.table_features import check_writable
 from pyhudi.storage.storage_protocol import HeldLock, Storage
@@ -53,11 +54,19 @@ class LockedTable:
 
 
 @contextlib.contextmanager
-def locked_table(storage: Storage, wait_s: float, clock: Clock, ids: Ids) -> Iterator[LockedTable]:
+def locked_table(storage: Storage, wait_s: float, clock: Clock, ids: Ids, *, restores: bool = False) -> Iterator[LockedTable]:
     """Hold the lock of a table that this release can write; properties and timeline are read under it.
+
+    Args:
+        storage: the table's.
+        wait_s: how long to wait for the lock, in seconds.
+        clock: tells the time.
+        ids: gives ids.
+        restores: whether the caller brings a pending restore to its end; nobody else may write beside one.
 
     Raises:
         LockTimeoutError: another writer held the lock for longer than `wait_s` seconds.
+        ConflictError: a restore is pending.
         UnsupportedError: the table has features whose writing is not served.
     """
     with storage.lock(wait_s) as lock:
@@ -66,6 +75,8 @@ def locked_table(storage: Storage, wait_s: float, clock: Clock, ids: Ids) -> Ite
         check_writable(config)
         refuse_unserved(storage, config)
         timeline, files = _load(storage, config)
+        if not restores:
+            _check_not_restored(storage, timeline)
         times = InstantClock(clock, config.timeline_zone, timeline.greatest_time(), storage.uri)
         yield LockedTable(storage, config, timeline, files, clock, times, ids, lock)
 
@@ -88,6 +99,16 @@ def exclusive_service(storage: Storage, name: str, doing: str) -> Iterator[None]
         except LockTimeoutError as error:
             raise ConflictError(f"another process or thread is {doing} table {storage.uri}; wait for it and try again.") from error
         yield
+
+
+def _check_not_restored(storage: Storage, timeline: Timeline) -> None:
+    pending = next((one for one in timeline.pending() if one.action is Action.RESTORE), None)
+    if pending is not None:
+        raise ConflictError(
+            f"restore {pending.requested} of table {storage.uri} is under way or was cut off: nothing can be written until it has come to"
+            " its end. If the process is dead that ran it, continue with table.services.restore() or 'python -m pyhudi restore', or let"
+            " Apache Hudi finish it."
+        )
 
 
 def _load(storage: Storage, config: TableConfig) -> tuple[Timeline, frozenset[str]]:

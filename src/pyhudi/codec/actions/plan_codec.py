@@ -15,6 +15,7 @@ from pyhudi.spec.actions.compaction import CompactionOperation, CompactionPlan
 from pyhudi.spec.actions.indexing import IndexedPartition, Indexing
 from pyhudi.spec.actions.savepoint import SavepointMetadata
 
+_SAVEPOINT = "HoodieSavepointMetadata"
 _COMPACTION_PLAN = "HoodieCompactionPlan"
 _REQUESTED_REPLACE = "HoodieRequestedReplaceMetadata"
 _INDEX_PLAN = "HoodieIndexPlan"
@@ -23,9 +24,21 @@ _INDEX_COMMIT = "HoodieIndexCommitMetadata"
 
 def decode_savepoint(data: bytes) -> SavepointMetadata:
     """Decode a completed savepoint."""
-    _, record = decode_record(data, "HoodieSavepointMetadata")
+    _, record = decode_record(data, _SAVEPOINT)
     files = {path: tuple(retained["savepointDataFile"]) for path, retained in record["partitionMetadata"].items()}
     return SavepointMetadata(record["savepointedBy"], record["savepointedAt"], record["comments"], files, record["version"])
+
+
+def encode_savepoint(savepoint: SavepointMetadata, *, sync: bytes) -> bytes:
+    """Encode a completed savepoint; `sync` are the container's 16 random bytes."""
+    record: Record = {
+        "savepointedBy": savepoint.user,
+        "savepointedAt": savepoint.at_ms,
+        "comments": savepoint.comments,
+        "partitionMetadata": {path: {"partitionPath": path, "savepointDataFile": list(names)} for path, names in savepoint.files.items()},
+        "version": savepoint.version,
+    }
+    return encode_record(_SAVEPOINT, record, sync=sync)
 
 
 def decode_compaction_plan(data: bytes) -> CompactionPlan:

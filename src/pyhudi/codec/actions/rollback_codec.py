@@ -13,6 +13,8 @@ from pyhudi.spec.actions.rollback import InstantInfo, RollbackMetadata, Rollback
 
 _PLAN = "HoodieRollbackPlan"
 _METADATA = "HoodieRollbackMetadata"
+_RESTORE_PLAN = "HoodieRestorePlan"
+_RESTORE_METADATA = "HoodieRestoreMetadata"
 
 
 def decode_rollback_plan(data: bytes) -> RollbackPlan:
@@ -43,7 +45,11 @@ def decode_rollback_metadata(data: bytes) -> RollbackMetadata:
 
 def encode_rollback_metadata(metadata: RollbackMetadata, *, sync: bytes) -> bytes:
     """Encode a completed rollback; `sync` are the container's 16 random bytes."""
-    record: Record = {
+    return encode_record(_METADATA, _metadata_record(metadata), sync=sync)
+
+
+def _metadata_record(metadata: RollbackMetadata) -> Record:
+    return {
         "startRollbackTime": metadata.start,
         "timeTakenInMillis": metadata.time_taken_ms,
         "totalFilesDeleted": metadata.files_deleted,
@@ -52,18 +58,27 @@ def encode_rollback_metadata(metadata: RollbackMetadata, *, sync: bytes) -> byte
         "version": metadata.version,
         "instantsRollback": [_instant_record(instant) for instant in metadata.instants],
     }
-    return encode_record(_METADATA, record, sync=sync)
 
 
 def decode_restore_plan(data: bytes) -> RestorePlan:
     """Decode a requested restore (CorruptTableError when the bytes are not one)."""
-    _, record = decode_record(data, "HoodieRestorePlan")
+    _, record = decode_record(data, _RESTORE_PLAN)
     return RestorePlan(_instants(record["instantsToRollback"]), record["savepointToRestoreTimestamp"], record["version"])
+
+
+def encode_restore_plan(plan: RestorePlan, *, sync: bytes) -> bytes:
+    """Encode a requested restore; `sync` are the container's 16 random bytes."""
+    record: Record = {
+        "instantsToRollback": [_instant_record(instant) for instant in plan.instants],
+        "version": plan.version,
+        "savepointToRestoreTimestamp": plan.savepoint,
+    }
+    return encode_record(_RESTORE_PLAN, record, sync=sync)
 
 
 def decode_restore_metadata(data: bytes) -> RestoreMetadata:
     """Decode a completed restore (CorruptTableError when the bytes are not one)."""
-    _, record = decode_record(data, "HoodieRestoreMetadata")
+    _, record = decode_record(data, _RESTORE_METADATA)
     rollbacks = {
         time: tuple(_metadata(rollback) for rollback in listed if rollback is not None)
         for time, listed in record["hoodieRestoreMetadata"].items()
@@ -76,6 +91,19 @@ def decode_restore_metadata(data: bytes) -> RestoreMetadata:
         instants=_instants(record["restoreInstantInfo"]),
         version=record["version"],
     )
+
+
+def encode_restore_metadata(metadata: RestoreMetadata, *, sync: bytes) -> bytes:
+    """Encode a completed restore; `sync` are the container's 16 random bytes."""
+    record: Record = {
+        "startRestoreTime": metadata.start,
+        "timeTakenInMillis": metadata.time_taken_ms,
+        "instantsToRollback": list(metadata.rolled_back),
+        "hoodieRestoreMetadata": {time: list(map(_metadata_record, done)) for time, done in metadata.rollbacks.items()},
+        "version": metadata.version,
+        "restoreInstantInfo": [_instant_record(instant) for instant in metadata.instants],
+    }
+    return encode_record(_RESTORE_METADATA, record, sync=sync)
 
 
 def _metadata(record: Record) -> RollbackMetadata:

@@ -31,13 +31,15 @@ _Answer = TypeVar("_Answer")
 def open_view(storage: Storage, config: TableConfig, timeline: Timeline, *, use_metadata_table: bool = True) -> FileSystemView:
     """Return the view of a table: by its metadata table when it has one that knows all of the timeline, else by listing.
 
+    While a restore is pending its metadata table may be ahead of it or behind.
+
     Example:
         >>> from pyhudi.timeline.load_timeline import load_timeline
         >>> view = open_view(table.storage, table.config, load_timeline(table.storage, table.config))
         >>> [file_slice.base_instant for file_slice in view.latest_slices("oslo")]
         ['20260102030405000']
     """
-    if not use_metadata_table or FILES not in config.metadata_partitions:
+    if not use_metadata_table or FILES not in config.metadata_partitions or timeline.restoring:
         return CheckedView(storage, config, timeline)
     try:
         table = MetadataTable.open(storage, config, timeline)

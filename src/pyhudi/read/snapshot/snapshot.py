@@ -201,7 +201,7 @@ def open_snapshot(storage: Storage, query: SnapshotQuery, config: TableConfig | 
 
 
 def check_not_cleaned(storage: Storage, config: TableConfig, timeline: Timeline, time: str) -> None:
-    """Refuse a time whose files a clean has deleted, unless a savepoint kept them.
+    """Refuse a time whose files a clean has deleted, unless a savepoint kept them or the table was restored to it.
 
     Raises:
         UsageError: names the earliest time that can be read.
@@ -215,7 +215,7 @@ def check_not_cleaned(storage: Storage, config: TableConfig, timeline: Timeline,
     seen = timeline.as_of(time).last_completed()
     saved = {instant.requested for instant in timeline.completed() if instant.action is Action.SAVEPOINT}
     reaches = timeline.effective_time(time) >= timeline.effective_time(cleaned.retained_from)
-    if not reaches and (seen is None or seen.requested not in saved):
+    if not reaches and seen != timeline.last_completed() and (seen is None or seen.requested not in saved):
         raise UsageError(
             f"table {storage.uri} cannot be read as of {time}: clean {cleans[-1].requested} deleted files of that time;"
             f" the earliest time is {cleaned.retained_from}"

@@ -23,8 +23,8 @@ from pyhudi.txn.markers import marked_appends
 def log_requests(table: LockedTable, failed: Instant) -> list[RollbackRequest]:
     """Return what to roll back in log files, one request for each slice that holds blocks of the failed write, whole or cut off.
 
-    File groups that the write's markers or its inflight file name are looked through, header by header, because a marker of Hudi 0.x does
-    not name the log file.
+    File groups that the write's markers, its inflight or its completed file name are looked through, header by header, because a marker of
+    Hudi 0.x does not name the log file.
     """
     marked = marked_appends(table.storage, failed.requested)
     by_partition: dict[str, set[str]] = defaultdict(set)
@@ -61,6 +61,6 @@ def _touched_groups(table: LockedTable, failed: Instant, marked: Collection[str]
         parsed = parse_log_file_name(name) or parse_base_file_name(name)
         assert parsed is not None, "markers were looked at when they were read"
         yield FileGroupId(partition, parsed.file_id)
-    if failed.state is State.INFLIGHT:
+    if failed.state is not State.REQUESTED:
         for partition, stats in read_commit(table.storage, table.config, failed).stats.items():
             yield from (FileGroupId(partition, stat.file_id) for stat in stats if stat.file_id)

@@ -1,8 +1,8 @@
 """Carrying a planned rollback out, from wherever it stands.
 
-Rules: `BaseRollbackActionExecutor`. inflight - files - the failed instant's own files - completed - markers. Every step
-may be repeated, and the rollback completes only after all before it succeeded: a killed rollback is taken up again by
-the next writer.
+Rules: `BaseRollbackActionExecutor`. inflight - a completed target becomes pending - files - the target's own files - completed - markers.
+Every step may be repeated, and the rollback completes only after all before it succeeded: a killed rollback is taken up again by
+the next writer, one of a restore by the restore.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ import time
 from dataclasses import replace
 
 from pyhudi.codec.actions.rollback_codec import encode_rollback_metadata
-from pyhudi.errors import CorruptTableError
+from pyhudi.errors import CorruptTableError, UsageError
 from pyhudi.service.rollback import append_rollback_block as log_blocks
+from pyhudi.service.rollback.completed_commits import check_last, delete_rings, pending_form, remove_emptied, revert
 from pyhudi.service.rollback.heartbeat import heartbeat_path
+from pyhudi.service.rollback.metadata_after_rollback import note_partitions, rebuild_partitions
 from pyhudi.service.rollback.rollback_plan import absolute, planned_files
-from pyhudi.spec.actions.rollback import RollbackMetadata, RollbackPartition, RollbackPlan
+from pyhudi.spec.actions.rollback import InstantInfo, RollbackMetadata, RollbackPartition, RollbackPlan
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.storage.temporary_files import remove_left_overs
 from pyhudi.timeline.instant_details import instant_path
@@ -26,19 +28,29 @@ from pyhudi.txn.metadata_updates import rollback_pending
 _PLANNED_AGAIN = frozenset({Action.COMPACTION, Action.LOG_COMPACTION})
 
 
-def execute_rollback(table: LockedTable, rollback: Instant, plan: RollbackPlan) -> RollbackMetadata:
+def execute_rollback(table: LockedTable, rollback: Instant, plan: RollbackPlan, *, restores: bool = False) -> RollbackMetadata:
     """Bring a requested or inflight rollback to its end and return what it did.
 
+    Args:
+        table: the table.
+        rollback: the pending rollback.
+        plan: its plan.
+        restores: whether it is a step of a restore, which leaves it pending until all are done, and the plan of no compaction.
+
     Raises:
-        CorruptTableError: the plan rolls back an instant that is completed, or files that are not that instant's.
+        CorruptTableError: the plan rolls back a completed commit that is not the latest one, or files that are not that instant's.
         StorageError: a file could not be deleted; the rollback stays pending.
     """
     started = time.perf_counter()
     files = planned_files(plan)
     assert plan.instant is not None, "planned_files has looked"
-    failed = _failed_instant(table, rollback, plan.instant.time, Action(plan.instant.action))
+    target = _target(table, rollback, plan.instant, restores=restores)
     if rollback.state is State.REQUESTED:
         rollback = table.writer.start(rollback)
+    was_committed = target.is_completed or restores
+    if target.is_completed:
+        table = table if restores else note_partitions(table, rollback, (target,))
+        target = revert(table, target)
     for paths in files.values():
         for path in paths:
             table.storage.delete(path)
@@ -48,7 +60,7 @@ def execute_rollback(table: LockedTable, rollback: Instant, plan: RollbackPlan) 
         start=rollback.requested,
         time_taken_ms=int((time.perf_counter() - started) * 1000),
         files_deleted=sum(map(len, files.values())),
-        commits=(failed.requested,),
+        commits=(target.requested,),
         partitions={
             partition: replace(
                 rolled_back.get(partition, RollbackPartition(partition)), deleted=tuple(absolute(table, path) for path in paths)
@@ -57,12 +69,16 @@ def execute_rollback(table: LockedTable, rollback: Instant, plan: RollbackPlan) 
         },
         instants=(plan.instant,),
     )
+    if was_committed:
+        delete_rings(table, files, target)
+        remove_emptied(table, files, target)
     rollback_pending(table, metadata)
-    _forget(table, failed)
-    content = encode_rollback_metadata(metadata, sync=table.ids.sync_marker())
-    table.writer.complete(rollback, table.times.next(), content)
-    delete_markers(table.storage, failed.requested)
-    table.storage.delete(heartbeat_path(failed.requested))
+    _forget(table, target, is_planned_again=not restores and Action(plan.instant.action) in _PLANNED_AGAIN)
+    if not restores:
+        rebuild_partitions(table, rollback)
+        table.writer.complete(rollback, table.times.next(), encode_rollback_metadata(metadata, sync=table.ids.sync_marker()))
+    delete_markers(table.storage, target.requested)
+    table.storage.delete(heartbeat_path(target.requested))
     return metadata
 
 
@@ -83,20 +99,29 @@ def _append_rollback_blocks(table: LockedTable, rollback: Instant, plan: Rollbac
     return done
 
 
-def _forget(table: LockedTable, failed: Instant) -> None:
-    """Take the failed instant off the timeline; a compaction goes back to requested, because its plan will be run again."""
-    if failed.action in _PLANNED_AGAIN:
-        table.storage.delete(instant_path(table.config, failed))
+def _forget(table: LockedTable, target: Instant, *, is_planned_again: bool) -> None:
+    """Take the target off the timeline; a pending compaction goes back to requested, because its plan will be run again."""
+    if is_planned_again:
+        table.storage.delete(instant_path(table.config, target))
     else:
-        table.writer.remove(failed)
+        table.writer.remove(target)
 
 
-def _failed_instant(table: LockedTable, rollback: Instant, requested: str, action: Action) -> Instant:
+def _target(table: LockedTable, rollback: Instant, info: InstantInfo, *, restores: bool) -> Instant:
     """Return the instant to roll back; its files may be gone already when the rollback was killed late."""
-    for instant in table.timeline.find(requested):
+    for instant in (*table.timeline.find(info.time), *(one for one in table.timeline.restoring if one.requested == info.time)):
         if instant.is_completed and instant.action.writes_data:
-            raise CorruptTableError(
-                f"rollback {rollback.requested} of table {table.storage.uri} is pending and takes back {instant.action} {requested}, which "
-                "is completed. This release takes back failed writes only; let Apache Hudi finish that rollback."
-            )
-    return Instant(requested, action, State.INFLIGHT)
+            if not restores:
+                _check_may_go(table, rollback, instant)
+            return instant
+    return pending_form(table.timeline, Instant(info.time, Action(info.action), State.INFLIGHT))
+
+
+def _check_may_go(table: LockedTable, rollback: Instant, commit: Instant) -> None:
+    try:
+        check_last(table, commit)
+    except UsageError as error:
+        raise CorruptTableError(
+            f"rollback {rollback.requested} of table {table.storage.uri} is pending, and what it is to roll back must stay: {error}. Look"
+            " at table.history() to see which of the two is right."
+        ) from error

@@ -35,7 +35,7 @@ def plan_rollback(table: LockedTable, failed: Instant) -> RollbackPlan:
     for partition in partitions:
         listing = (status.path for status in table.storage.list(partition) if not status.is_dir)
         files.update(path for path in listing if is_file_of(path, failed.requested))
-    requests = [_request(table, path, failed.requested) for path in sorted(files) if _may_be_deleted(path, table.config)]
+    requests = [request_of(table, path, failed.requested) for path in sorted(files) if _may_be_deleted(path, table.config)]
     if table.config.layout == 1:
         requests += log_requests(table, failed)
     return RollbackPlan(InstantInfo(failed.requested, failed.action.value), tuple(requests))
@@ -83,7 +83,8 @@ def _profiled_partitions(table: LockedTable, failed: Instant) -> set[str]:
     return partitions
 
 
-def _request(table: LockedTable, path: str, instant: str) -> RollbackRequest:
+def request_of(table: LockedTable, path: str, instant: str) -> RollbackRequest:
+    """Return the request to delete a data file of an instant that is rolled back."""
     partition, _, name = path.rpartition("/")
     parsed = parse_base_file_name(name) or parse_log_file_name(name)
     assert parsed is not None, "only names of data files are collected"

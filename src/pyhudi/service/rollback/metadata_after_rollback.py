@@ -1,0 +1,135 @@
+"""The metadata table when completed commits are rolled back: it is rolled back with them, or rebuilt with the partitions that it had.
+
+Rules: `HoodieBackedTableMetadataWriter.update(HoodieRestoreMetadata)`. What a commit told the metadata table can be rolled back as long as
+no compaction has put it into base files, and no index was built after it. Otherwise the metadata table goes before the first file does,
+and is rebuilt in the end. Apache Hudi leaves indexes out that it had; here a note beside the table names them until they are back.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Final
+
+from pyhudi.errors import CorruptTableError
+from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.metadata_table.format.index_definitions import load_definitions
+from pyhudi.metadata_table.format.metadata_partitions import EXPRESSION_PREFIX, SECONDARY_PREFIX
+from pyhudi.metadata_table.format.metadata_settings import AS_IT_IS
+from pyhudi.metadata_table.lifecycle.open_for_write import MetadataTableState
+from pyhudi.metadata_table.lifecycle.prepare_metadata import drop_metadata_table
+from pyhudi.metadata_table.read.instant_times import is_built
+from pyhudi.metadata_table.read.valid_instants import missing_instants
+from pyhudi.metadata_table.read.writer_table import MetadataWriterTable, open_writer_table
+from pyhudi.read.snapshot.read_schema import StoredSchema, table_schema
+from pyhudi.schema.internal.schema_history import history_of
+from pyhudi.spec.instant import Action, Instant
+from pyhudi.spec.table.table_keys import METADATA_PARTITIONS
+from pyhudi.storage.table_properties import load_properties
+from pyhudi.txn.locked_table import LockedTable
+from pyhudi.txn.metadata_updates import prepare_metadata_table, sources_of
+
+_log = logging.getLogger(__name__)
+_NOTE: Final = ".hoodie/.aux/pyhudi.rollback"
+#: Builds of version 6 have longer times.
+_INSTANT_DIGITS: Final = 17
+
+
+def note_partitions(table: LockedTable, action: Instant, targets: Collection[Instant]) -> LockedTable:
+    """Note which partitions the metadata table has before commits are rolled back, and drop it if it cannot be rolled back with them.
+
+    Args:
+        table: the table.
+        action: the pending rollback or restore.
+        targets: the instants that it rolls back, completed or not.
+
+    Returns:
+        The table with the properties that it has then.
+    """
+    names = (*_noted(table, action), *table.config.metadata_partitions)
+    if not names:
+        return table
+    table.storage.replace(_NOTE, "\n".join([action.requested, *sorted(set(names))]).encode())
+    if not table.config.metadata_partitions or (reason := _why_not(table, targets)) is None:
+        return table
+    _log.info("the metadata table of %s is rebuilt when %s %s is done: %s", table.storage.uri, action.action, action.requested, reason)
+    return replace(table, config=drop_metadata_table(table.storage, table.config, sources_of(table)))
+
+
+def rebuild_partitions(table: LockedTable, action: Instant) -> bool:
+    """Build again what the metadata table lacks of the partitions that it had, before the rollback or restore completes.
+
+    Returns:
+        Whether anything was built.
+    """
+    names = _noted(table, action)
+    if not names:
+        return False
+    table = replace(table.reload(), config=replace(table.config, properties=load_properties(table.storage)))
+    missing = [name for name in names if name not in table.config.metadata_partitions]
+    if missing and table.timeline.data_instants():
+        stored = table_schema(table.storage, table.config, table.timeline)
+        named = ",".join(_buildable(table, names, stored))
+        config = replace(table.config, properties={**table.config.properties, METADATA_PARTITIONS: named})
+        state = MetadataTableState(None, f"{action.action} {action.requested}", FileSystemView(table.storage, config, table.timeline))
+        renamed = replace(table, config=config)
+        _, in_step = prepare_metadata_table(renamed, stored.avro_json, AS_IT_IS, state, history=history_of(stored.columns))
+        if in_step is None:
+            _log.warning("the metadata table of %s is built when nothing is pending; make these again then: %s", table.storage.uri, missing)
+    table.storage.delete(_NOTE)
+    return bool(missing)
+
+
+def _noted(table: LockedTable, action: Instant) -> tuple[str, ...]:
+    """Return the partitions that an action noted before it was cut off."""
+    try:
+        first, *names = table.storage.read(_NOTE, max_bytes=1 << 20).decode().split("\n")
+    except FileNotFoundError:
+        return ()
+    return tuple(names) if first == action.requested else ()
+
+
+def _why_not(table: LockedTable, targets: Collection[Instant]) -> str | None:
+    """Return why the metadata table cannot be rolled back with these instants; None when it can."""
+    if table.config.layout == 1 and table.config.is_merge_on_read:
+        return "rollbacks leave log files of version 6, which later ones delete"
+    try:
+        own = open_writer_table(table.storage, sources_of(table))
+        if own is None:
+            return "its files are gone"
+        if missing := missing_instants(own.timeline, table.timeline):
+            return f"it does not know of {missing[0]}"
+        own.check_files(table.config.metadata_partitions)
+    except CorruptTableError as error:
+        return str(error)
+    builds = {one.requested for one in table.timeline.instants if one.action is Action.INDEXING}
+    return _built_or_compacted(own, targets, builds)
+
+
+def _built_or_compacted(own: MetadataWriterTable, targets: Collection[Instant], builds: Collection[str]) -> str | None:
+    requested = {one.requested for one in targets}
+    told = [one for one in own.timeline.completed() if one.requested in requested and one.action is Action.DELTA_COMMIT]
+    if not told:
+        return None
+    first = min(own.timeline.effect(one)[0] for one in told)
+    for one in own.timeline.completed():
+        is_service = one.action is Action.COMMIT or one.requested in own.timeline.log_compactions
+        is_build = one.requested in builds or is_built(one.requested) or len(one.requested) > _INSTANT_DIGITS
+        if (is_service and one.requested >= first) or (is_build and own.timeline.effect(one)[0] >= first):
+            return f"{one.action} {one.requested} of it came after what is rolled back"
+    return None
+
+
+def _buildable(table: LockedTable, names: Collection[str], stored: StoredSchema) -> list[str]:
+    """Return the partitions whose columns the table still has, and say which it has not."""
+    definitions = load_definitions(table.storage, table.config)
+    buildable = []
+    for name in names:
+        fields = definitions[name].source_fields if name in definitions else ()
+        lost = [field for field in fields if field.partition(".")[0] not in stored.columns.names]
+        if lost and name.startswith((SECONDARY_PREFIX, EXPRESSION_PREFIX)):
+            _log.warning("the index %s of table %s goes: the table has no column %s any more", name, table.storage.uri, lost[0])
+        else:
+            buildable.append(name)
+    return buildable
