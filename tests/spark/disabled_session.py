@@ -62,6 +62,7 @@ def main(folder: Path) -> None:
     builder = pyhudi.enable(SparkSession.builder.master("local[1]").config(map=SETTINGS))
     one = builder.config("spark.sql.warehouse.dir", str(folder / "warehouse")).getOrCreate()
     one.sparkContext.setLogLevel("OFF")
+    seen["workers"] = [one.sparkContext.pythonExec == sys.executable]
     one.sql("CREATE TABLE t (id INT) USING hudi TBLPROPERTIES (primaryKey = 'id')")
     one.sql("INSERT INTO t VALUES (1)")
     other = one.newSession()
@@ -71,6 +72,7 @@ def main(folder: Path) -> None:
     seen["twice"] = [pyhudi.disable(one) is one, answer(one), answer(other)]
     pyhudi.disable(other)
     seen["unpatched"] = changed(before)
+    seen["workers"].append(one.sparkContext.pythonExec)
     seen["none left"] = [answer(one), answer(other), one.sql("SELECT 1").first()[0]]
     pyhudi.enable(one).sql("INSERT INTO t VALUES (3)")
     seen["enabled again"] = [answer(one), answer(other)]

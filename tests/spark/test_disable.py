@@ -25,7 +25,7 @@ def test_every_patch_is_taken_off_with_the_last_session_and_others_go_on(tmp_pat
     done = subprocess.run(
         [sys.executable, "-m", "tests.spark.disabled_session", str(tmp_path)],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": paths},
+        env={**{name: value for name, value in os.environ.items() if name != "PYSPARK_PYTHON"}, "PYTHONPATH": paths},
         capture_output=True,
         text=True,
         timeout=300,
@@ -37,6 +37,7 @@ def test_every_patch_is_taken_off_with_the_last_session_and_others_go_on(tmp_pat
         "with another left": [True, REFUSED, "1"],
         "twice": [True, REFUSED, "2"],
         "unpatched": [],
+        "workers": [True, "python3"],
         "none left": [REFUSED, REFUSED, 1],
         "enabled again": ["3", REFUSED],
         "after stop": [True, []],

@@ -7,13 +7,13 @@ since a completed commit never changes.
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TypeAlias
 
+from pyhudi.cache import LruCache
 from pyhudi.errors import CorruptTableError
 from pyhudi.fsview.file_groups import PartitionFiles, ids_of
 from pyhudi.fsview.file_system_view import FileSystemView
@@ -166,17 +166,14 @@ def written_by(storage: Storage, config: TableConfig, timeline: Timeline, instan
     """
     table, times = storage.uri, timeline.completion
     keys = {one: (table, one.requested, one.completed or times.get(one.requested) or "") for one in instants}
-    with _guard:
-        matches = {instant: _known[key] for instant, key in keys.items() if key in _known}
-        for instant in matches:
-            _known.move_to_end(keys[instant])
+    matches = {instant: written for instant, key in keys.items() if (written := _known.get(key)) is not None}
     unknown = [instant for instant in keys if instant not in matches]
     first, rest = unknown[:1], () if workers().is_one else unknown[1:]
     begun = [workers().begin(partial(_read, storage, config, timeline, one)) for one in rest]
     read = [_read(storage, config, timeline, one) for one in (first if rest else unknown)] + [end() for end in begun]
     for instant, written in zip(unknown, read, strict=True):
         matches[instant] = written
-        _remember(keys[instant], written)
+        _known.put(keys[instant], written)
     return [matches[instant] for instant in keys]
 
 
@@ -201,14 +198,7 @@ def _read(storage: Storage, config: TableConfig, timeline: Timeline, instant: In
     return Written(tuple(written), checksums)
 
 
-#: What was read of commits, the latest last, by table, requested time, and the time of their completion.
+#: What was read of commits, by table, requested time, and the time of their completion.
+#: A commit of very many files has the cache for itself.
 _Key: TypeAlias = tuple[str, str, str]
-_known: OrderedDict[_Key, Written] = OrderedDict()
-_guard = threading.Lock()
-
-
-def _remember(key: _Key, written: Written) -> None:
-    with _guard:
-        _known[key] = written
-        while len(_known) > _MOST_COMMITS or (len(_known) > 1 and sum(len(written.files) for written in _known.values()) > _MOST_FILES):
-            _known.popitem(last=False)
+_known: LruCache[_Key, Written] = LruCache(_MOST_FILES, lambda written: min(len(written.files), _MOST_FILES), _MOST_COMMITS)

@@ -10,51 +10,68 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import threading
 from typing import Final
 from weakref import WeakKeyDictionary, WeakSet
 
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
+from pyhudi.cache import LruCache
 from pyhudi.spark.reader import catalog_resolver as resolver
 
 _ENABLED: Final = "spark.pyhudi.enabled"
 _TRUE: Final = "true"
+#: A session forgotten for younger ones is known by its setting all the same, but for `RESET`.
+_MOST_IDENTITIES: Final = 10_000
 
 
 class _Enabled:
-    """The enabled sessions of this process; one object of the JVM may have several in Python."""
+    """The enabled sessions of this process; one object of the JVM may have several in Python.
+
+    Threads may share it. Nothing that asks the JVM is done under the lock.
+    """
 
     def __init__(self) -> None:
+        self._lock = threading.RLock()
         #: By identity; among them are those that Spark made of enabled ones.
         self.sessions: WeakKeyDictionary[SparkSession, str] = WeakKeyDictionary()
         #: Those that somebody enabled, made of an enabled one, or restarted: as long as there is one, Spark's methods stay replaced.
         self.asked_for: WeakSet[SparkSession] = WeakSet()
-        self.identities: set[str] = set()
+        self.identities: LruCache[str, bool] = LruCache(_MOST_IDENTITIES)
         self.context: SparkContext | None = None
 
     def add(self, session: SparkSession) -> None:
         if session not in self.sessions:
             identity = _identity(session)
-            self.identities.add(identity)
-            self.context = session.sparkContext
-            self.sessions[session] = identity
+            with self._lock:
+                self.identities.put(identity, True)
+                self.context = session.sparkContext
+                self.sessions[session] = identity
 
     def remove(self, session: SparkSession) -> None:
         """Forget a session, whichever objects of Python stand for it."""
         identity = self.sessions[session] if session in self.sessions else _identity(session)
-        self.identities.discard(identity)
-        for one in [one for one, of_it in self.sessions.items() if of_it == identity]:
-            del self.sessions[one]
-            self.asked_for.discard(one)
+        self.identities.pop(identity)
+        with self._lock:
+            for one in [one for one, of_it in self.sessions.items() if of_it == identity]:
+                del self.sessions[one]
+                self.asked_for.discard(one)
         if not self.is_any_left():
             self.context = None
 
+    def ask(self, session: SparkSession) -> None:
+        """Note that somebody enabled the session."""
+        with self._lock:
+            self.asked_for.add(session)
+
     def is_any_left(self) -> bool:
-        return any(_is_running(session) for session in self.asked_for)
+        with self._lock:
+            sessions = tuple(self.asked_for)
+        return any(_is_running(session) for session in sessions)
 
     def holds(self, session: SparkSession) -> bool:
-        return session in self.sessions or _identity(session) in self.identities
+        return session in self.sessions or self.identities.get(_identity(session)) is not None
 
     def is_succeeded_by(self, session: SparkSession) -> bool:
         """Tell whether a session's application came after the one in which a session was last enabled: Spark runs one at a time."""
@@ -63,6 +80,8 @@ class _Enabled:
 
 
 _known: Final = _Enabled()
+#: What the Python of a context's workers was before.
+_PYTHONS: Final[WeakKeyDictionary[SparkContext, str]] = WeakKeyDictionary()
 
 
 def is_enabled(session: SparkSession) -> bool:
@@ -86,7 +105,7 @@ def is_enabled(session: SparkSession) -> bool:
 def mark_enabled(session: SparkSession) -> None:
     """Let a session speak Hudi until `mark_disabled`."""
     _state(session)
-    _known.asked_for.add(session)
+    _known.ask(session)
 
 
 def mark_disabled(session: SparkSession) -> bool:
@@ -100,7 +119,12 @@ def mark_disabled(session: SparkSession) -> bool:
         _known.remove(session)
     if _known.is_any_left():
         gc.collect()  # a session that only its own catalog refers to is nobody's any more
-    return _known.is_any_left()
+    is_any_left = _known.is_any_left()
+    if not is_any_left:
+        for context, python in tuple(_PYTHONS.items()):
+            context.pythonExec = python
+        _PYTHONS.clear()
+    return is_any_left
 
 
 def is_any_enabled() -> bool:
@@ -123,6 +147,7 @@ def run_workers_here(session: SparkSession) -> None:
     """Let the Python workers of a local session be this Python, which has pyhudi; Spark would take the `python3` of the PATH."""
     context = session.sparkContext
     if "PYSPARK_PYTHON" not in os.environ and (context.master or "").startswith("local"):
+        _PYTHONS.setdefault(context, context.pythonExec)
         context.pythonExec = sys.executable
 
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import lru_cache
+from typing import Final
 
 from pyhudi.errors import OptionError, UnsupportedError
 from pyhudi.spec.config.config_key import ConfigKey, Status
@@ -26,6 +27,8 @@ _SPARK_PREFIX = "spark."
 _HUDI_PREFIX = "hoodie."
 _OWN_PREFIXES = (_HUDI_PREFIX, "pyhudi.")
 _UNSERVED = "pyhudi.options.unserved"
+#: Names of options of which the log says something once; names are the user's, so there may be any number.
+_MOST_NOTED: Final = 1024
 _REFUSE = "refuse"
 _NOTES_PREFIX = "hoodie.datasource.write.commitmeta.key.prefix"
 _KEY_GENERATOR_CLASS = "hoodie.datasource.write.keygenerator.class"
@@ -180,7 +183,7 @@ def _known(name: str) -> ConfigKey | None:
     return key
 
 
-@cache
+@lru_cache(_MOST_NOTED)
 def _note_of_others(name: str) -> None:
     """Say in the log, once, that a name is none of Hudi's; what looks like a misspelt short name is warned of."""
     hint = suggestion(name)
@@ -206,7 +209,7 @@ def _asks_nothing(key: ConfigKey, value: str) -> bool:
     return value.strip().lower() in {accepted.lower() for accepted in key.harmless_values}
 
 
-@cache
+@lru_cache(_MOST_NOTED)
 def warn_unserved(name: str, reason: str) -> None:
     """Warn, once, that an option asks for a service that is not there; the rows are the same without it."""
     _LOG.warning(
@@ -214,13 +217,13 @@ def warn_unserved(name: str, reason: str) -> None:
     )
 
 
-@cache
+@lru_cache(_MOST_NOTED)
 def note_without_effect(name: str, reason: str) -> None:
     """Say in the log, once, that an option has no effect; `reason` goes on from "it"."""
     _LOG.info("option '%s' has no effect: it %s", name, reason)
 
 
-@cache
+@lru_cache(_MOST_NOTED)
 def _note_older_name(name: str, current: str) -> None:
     if name != current and name.lower().startswith(_HUDI_PREFIX) and is_older_name(name):
         _LOG.info("option '%s' is an older name of '%s'", name, current)

@@ -99,7 +99,7 @@ class RecordEncoder:
         return fields
 
 
-@functools.cache
+@functools.lru_cache(maxsize=8)
 def _file_schema(schema: str) -> str:
     return with_meta_fields(schema)
 

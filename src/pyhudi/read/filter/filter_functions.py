@@ -5,7 +5,7 @@ The functions are those of expression indexes, with Spark's meaning. Moments are
 
 from __future__ import annotations
 
-import threading
+import contextlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -77,25 +77,24 @@ def _shows_clock(function: str, kind: pa.DataType) -> bool:
     return function == "from_unixtime" or (pt.is_timestamp(kind) and kind.tz is not None)
 
 
-_known: set[str] = set()
-_lock = threading.Lock()
-
-
 def _register(function: str, names: tuple[str, ...], kind: pa.DataType, result: pa.DataType) -> str:
-    """Return the name by which Arrow knows a function of columns of a type, after telling it of the function."""
+    """Return the name by which Arrow knows a function of columns of a type, after telling it of the function.
+
+    Arrow's registry is the only state: it has a lock, and no way to take a function off again. There is one for each function of an
+    expression index and each type of columns that it was called for.
+    """
     own_name = f"pyhudi_{function}({', '.join((str(kind), *names))})"
-    with _lock:
-        if own_name not in _known:
+    with contextlib.suppress(KeyError):
+        pc.get_function(own_name)
+        return own_name
 
-            def compute(_: object, column: pa.Array, *values: Any) -> pa.Array:
-                # Constants come as scalars, or as arrays of one value when Arrow computes a partition's value beforehand.
-                stated = {
-                    name: (value if isinstance(value, pa.Scalar) else value[0]).as_py() for name, value in zip(names, values, strict=True)
-                }
-                return Expression(function, stated | {ZONE_OPTION: ZONE}).of_column(column)
+    def compute(_: object, column: pa.Array, *values: Any) -> pa.Array:
+        # Constants come as scalars, or as arrays of one value when Arrow computes a partition's value beforehand.
+        stated = {name: (value if isinstance(value, pa.Scalar) else value[0]).as_py() for name, value in zip(names, values, strict=True)}
+        return Expression(function, stated | {ZONE_OPTION: ZONE}).of_column(column)
 
-            types = {"column": kind, **{name: pa.string() for name in names}}
-            about = {"summary": f"{function} as in Spark", "description": "A function of expression indexes."}
-            pc.register_scalar_function(compute, own_name, about, types, result)
-            _known.add(own_name)
+    types = {"column": kind, **{name: pa.string() for name in names}}
+    about = {"summary": f"{function} as in Spark", "description": "A function of expression indexes."}
+    with contextlib.suppress(KeyError):  # another thread was faster
+        pc.register_scalar_function(compute, own_name, about, types, result)
     return own_name

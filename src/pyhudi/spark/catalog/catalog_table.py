@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructField, StructType
 
+from pyhudi.cache import LruCache
 from pyhudi.spark.jvm import jvm
 from pyhudi.spark.jvm.jvm import JavaObject
 
@@ -101,12 +102,13 @@ def is_hudi(entry: JavaObject) -> bool:
 
 
 #: The entry of each table as it was last seen: comparing two of Spark's values is one round trip, reading one twenty.
-_SEEN: WeakKeyDictionary[SparkSession, dict[str, tuple[JavaObject, CatalogTable]]] = WeakKeyDictionary()
+_SEEN: WeakKeyDictionary[SparkSession, LruCache[str, tuple[JavaObject, CatalogTable]]] = WeakKeyDictionary()
+_MOST_SEEN = 1000
 
 
 def read_entry(session: SparkSession, entry: JavaObject) -> CatalogTable | None:
     """Return the Hudi table that a catalog's own value describes, or None for another format or a view."""
-    seen = _SEEN.setdefault(session, {})
+    seen = _SEEN.setdefault(session, LruCache(_MOST_SEEN))
     name = entry.identifier().toString()
     known = seen.get(name)
     if known is not None and known[0].equals(entry):
@@ -114,7 +116,7 @@ def read_entry(session: SparkSession, entry: JavaObject) -> CatalogTable | None:
     if not is_hudi(entry):
         return None
     table = _read(entry)
-    seen[name] = (entry, table)
+    seen.put(name, (entry, table))
     return table
 
 

@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
+from pyhudi.cache import LruCache
 from pyhudi.read.snapshot.query_type import SnapshotQuery
 from pyhudi.read.snapshot.snapshot import Snapshot, open_snapshot
 from pyhudi.spark.catalog import cached_tables
@@ -44,7 +45,9 @@ class _Statement(threading.local):
     pinned: set[tuple[str, str]] | None = None
 
 
-_SHOWN: WeakKeyDictionary[SparkSession, dict[tuple[str, str], _Shown]] = WeakKeyDictionary()
+#: A table that is left out is planned again when it is named next.
+_MOST_SHOWN = 1000
+_SHOWN: WeakKeyDictionary[SparkSession, LruCache[tuple[str, str], _Shown]] = WeakKeyDictionary()
 _STATEMENT = _Statement()
 
 
@@ -96,7 +99,7 @@ def refresh(session: SparkSession, table: CatalogTable, opened: Snapshot | None 
 
 def _shown(session: SparkSession, table: CatalogTable, opened: Snapshot | None) -> tuple[_Shown, bool]:
     """Return what the table stands for, and whether it is another than before."""
-    shown = _SHOWN.setdefault(session, {})
+    shown = _plans(session)
     name = (table.database, table.name)
     query = table_query(session, whole=opened is not None)
     snapshot = opened if opened is not None and opened.query == query else open_snapshot(open_storage(table.location), query)
@@ -106,8 +109,13 @@ def _shown(session: SparkSession, table: CatalogTable, opened: Snapshot | None) 
     frame = _in_catalog_order(scan(session, snapshot), snapshot)
     if known is None or known.snapshot.schema != snapshot.schema:
         show_columns(session, table, with_comments(frame.schema, snapshot.schema))
-    made = shown[name] = _Shown(table.location, snapshot, jvm.analyzed_plan(frame))
+    made = _Shown(table.location, snapshot, jvm.analyzed_plan(frame))
+    shown.put(name, made)
     return made, True
+
+
+def _plans(session: SparkSession) -> LruCache[tuple[str, str], _Shown]:
+    return _SHOWN.setdefault(session, LruCache(_MOST_SHOWN))
 
 
 def _follow(session: SparkSession, shown: _Shown) -> None:
@@ -117,12 +125,12 @@ def _follow(session: SparkSession, shown: _Shown) -> None:
 
 def catalog_snapshot(session: SparkSession, table: CatalogTable) -> Snapshot:
     """Return the snapshot that the session's analyzer resolves a table to; it was refreshed before."""
-    return _SHOWN[session][table.database, table.name].snapshot
+    return known_snapshot(session, table) or _shown(session, table, None)[0].snapshot
 
 
 def known_snapshot(session: SparkSession, table: CatalogTable) -> Snapshot | None:
     """Return the snapshot to which the session's analyzer last resolved a table, None if it never did; it may be of the past."""
-    known = _SHOWN.get(session, {}).get((table.database, table.name))
+    known = _plans(session).get((table.database, table.name))
     return None if known is None else known.snapshot
 
 
@@ -132,14 +140,14 @@ def _state(snapshot: Snapshot) -> tuple[SnapshotQuery, Timeline, pa.Schema]:
 
 def forget(session: SparkSession, table: CatalogTable) -> None:
     """Forget the table's plan."""
-    _SHOWN.setdefault(session, {}).pop((table.database, table.name), None)
+    _plans(session).pop((table.database, table.name))
     if _STATEMENT.pinned is not None and (table.database, table.name) in _STATEMENT.pinned:
         java_code.source(session).pin(table.database, table.name, None)
 
 
 def forget_cached(session: SparkSession, table: CatalogTable) -> JavaObject | None:
     """Drop the table's plan, and the rows that are cached of it or by it; returns Spark's storage level of its own, None if it has none."""
-    known = _SHOWN.get(session, {}).get((table.database, table.name))
+    known = _plans(session).get((table.database, table.name))
     level = None
     if known is not None and cached_tables.any_cached(session):
         with one_statement(session):
