@@ -46,9 +46,11 @@ class FileWindow:
                 begin, data = self._keep(at, max(end, at + _AHEAD))
         return data[at - begin : end - begin]
 
-    def find(self, pattern: bytes, at: int) -> int:
-        """Return the next place, from `at` on, where `pattern` stands; the file's size when there is none."""
+    def find(self, pattern: bytes, at: int, limit: int) -> int:
+        """Return the next offset, from `at` on, of `pattern`; the file's size when there is none, `limit` when there is none before it."""
         while at + len(pattern) <= self.size:
+            if at >= limit:
+                return limit
             begin, data = self._recent
             if not begin <= at <= begin + len(data) - len(pattern):
                 begin, data = self._keep(at, at + _SEARCH)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pyhudi.errors import ConflictError, UsageError
-from pyhudi.read.snapshot.identity_check import check_identity
+from pyhudi.read.snapshot.commit_notes import check_notes
 from pyhudi.service.restore import RestoreResult, execute_restore, pending_restore, plan_restore, planned_result, roll_back_commit
 from pyhudi.service.restore.execute_restore import plans_of
 from pyhudi.spec.actions.rollback import RollbackPlan
@@ -20,7 +20,7 @@ from pyhudi.txn.locked_table import locked_table
 def restore(storage: Storage, clock: Clock, ids: Ids, target: str | None, *, dry_run: bool, wait_s: float) -> RestoreResult:
     """Restore a table, or continue with a restore that was cut off; see `Services.restore` for errors."""
     with locked_table(storage, wait_s, clock, ids, restores=True) as table:
-        check_identity(table.storage, table.config, table.timeline)
+        check_notes(table.storage, table.config, table.timeline)
         pending = pending_restore(table)
         if pending is not None:
             begun, plan = pending
@@ -50,7 +50,7 @@ def is_completed_commit(storage: Storage, instant: str) -> bool:
 def roll_back_completed(storage: Storage, clock: Clock, ids: Ids, instant: str, *, dry_run: bool, wait_s: float) -> RollbackPlan:
     """Roll back the latest completed commit; see `Services.rollback` for errors."""
     with locked_table(storage, wait_s, clock, ids) as table:
-        check_identity(table.storage, table.config, table.timeline)
+        check_notes(table.storage, table.config, table.timeline)
         commit = _completed(table.timeline.find(instant))
         if commit is None:
             raise UsageError(f"{instant} is no completed commit of table {storage.uri} any more; look at table.history()")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyhudi.read.snapshot.identity_check import check_identity
+from pyhudi.read.snapshot.commit_notes import check_notes
 from pyhudi.service import savepoint as service
 from pyhudi.service.savepoint import Savepoint
 from pyhudi.spec.table.table_config import TableConfig
@@ -19,14 +19,14 @@ def create_savepoint(
 ) -> Savepoint:
     """Make a savepoint; see `Services.savepoint` for errors."""
     with locked_table(storage, wait_s, clock, ids) as table:
-        check_identity(table.storage, table.config, table.timeline)
+        check_notes(table.storage, table.config, table.timeline)
         return service.create_savepoint(table, instant, user, comment, dry_run=dry_run)
 
 
 def delete_savepoint(storage: Storage, clock: Clock, ids: Ids, instant: str, *, dry_run: bool, wait_s: float) -> None:
     """Delete a savepoint; see `Services.delete_savepoint` for errors."""
     with locked_table(storage, wait_s, clock, ids) as table:
-        check_identity(table.storage, table.config, table.timeline)
+        check_notes(table.storage, table.config, table.timeline)
         service.delete_savepoint(table, instant, dry_run=dry_run)
 
 

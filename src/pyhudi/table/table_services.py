@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from pyhudi.engine.engine_protocol import Engine
 from pyhudi.errors import UnsupportedError, UsageError
 from pyhudi.metadata_table.format.metadata_settings import metadata_settings
-from pyhudi.read.snapshot.identity_check import check_identity
+from pyhudi.read.snapshot.commit_notes import check_notes
 from pyhudi.service.archival import ArchivalResult, archival_settings, archive
 from pyhudi.service.clustering.clustering_result import ClusteringResult
 from pyhudi.service.clustering.clustering_service import Clustering
@@ -229,7 +229,7 @@ class Services:
         resolved = resolve(options or {})
         settings = archival_settings(resolved)
         with locked_table(self.storage, self.wait_s, self.clock, self.ids) as table:
-            check_identity(table.storage, table.config, table.timeline)
+            check_notes(table.storage, table.config, table.timeline)
             return archive(table, settings, metadata_settings(resolved), dry_run=dry_run)
 
     def savepoint(self, instant: str | None = None, *, user: str = "", comment: str = "", dry_run: bool = False) -> Savepoint:

@@ -181,6 +181,8 @@ def _history_file(
         raise CorruptTableError(f"'{manifest}' of table {storage.uri} lists '{entry.name}', which is no file of an archive")
     path = f"{config.history_path}/{entry.name}"
     size, modified_ms = (known[path].size, known[path].modified_ms) if path in known else (entry.size, 0)
+    if path not in known and storage.stat(path) is None:
+        raise CorruptTableError(f"'{path}' of table {storage.uri}, which '{manifest}' lists, is missing; {_RESTORE}")
     if entry.size not in (0, size):
         raise CorruptTableError(f"'{path}' of table {storage.uri} has {size} bytes, '{manifest}' lists it with {entry.size}; {_RESTORE}")
     return HistoryFile(path, match[1], match[2], int(match[3]), size, modified_ms)

@@ -8,12 +8,14 @@ and the metadata table's own services run. Rules: `BaseHoodieWriteClient.commitS
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
 
 from pyhudi.codec.actions.commit_metadata import commit_content
 from pyhudi.kernels.tasks.write_task import TaskResult
 from pyhudi.metadata_table.lifecycle.metadata_sync import MetadataSync
 from pyhudi.schema.internal.schema_history import SchemaHistory
 from pyhudi.spec.actions.commit import CommitMetadata, WriteStat
+from pyhudi.spec.committed_instants import committed_note
 from pyhudi.spec.instant import Instant
 from pyhudi.spec.log_checksums import LogChecksum, log_checksum_note
 from pyhudi.storage.storage_protocol import Storage
@@ -75,6 +77,7 @@ def complete_commit(
     if sync is not None:
         sync = record_commit(sync, inflight.requested, metadata, history)
     before_completion()
+    metadata = replace(metadata, extra={**metadata.extra, **_completed_before(table, inflight)})
     content = commit_content(metadata, table.config.layout, sync=table.ids.sync_marker())
     check_lock_held(table, inflight)
     completed = table.writer.complete(inflight, table.times.next(), content)
@@ -82,3 +85,12 @@ def complete_commit(
     delete_marker_directory(table.storage, inflight.requested)
     maintain(sync)
     return completed
+
+
+def _completed_before(table: LockedTable, inflight: Instant) -> dict[str, str]:
+    """Return the note of the completed writes before an action, so that the loss of one of their files is noticed.
+
+    What was requested later is left out: a restore to this action's time would take it off the timeline.
+    """
+    earlier = (instant for instant in table.timeline.data_instants() if instant.requested < inflight.requested)
+    return committed_note([instant.file_name(table.config.layout) for instant in earlier])

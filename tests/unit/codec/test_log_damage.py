@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from pyhudi.codec.log import log_file
 from pyhudi.codec.log.log_file import read_content, scan_blocks
 from pyhudi.codec.log.log_writer import encode_block, rollback_block
 from pyhudi.errors import CorruptTableError, UnsupportedError
@@ -55,6 +56,38 @@ def test_block_that_was_begun_and_written_again_is_found_behind_the_damage() -> 
         ("CORRUPT", len(TWO), 50),
         ("AVRO", len(TWO) + 50, len(ONE)),
     ]
+
+
+def test_block_that_ends_where_a_commit_does_is_whole_whatever_follows() -> None:
+    data = ONE + TWO + bytes(100)
+    whole = [("AVRO", 0, len(ONE)), ("COMMAND", len(ONE), len(TWO)), ("CORRUPT", len(ONE + TWO), 100)]
+    blocks = scan_blocks(io.BytesIO(data), "f", len(data), len(ONE + TWO))
+    assert [(block.type.name, block.offset, block.size) for block in blocks] == whole
+    assert kinds(data)[1:] == [("CORRUPT", len(ONE), len(TWO) + 100)]
+
+
+class Zeros(io.BytesIO):
+    """Blocks, and zeros that take no memory; counts what is read."""
+
+    read_bytes = 0
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        assert size is not None
+        at = self.tell()
+        data = super().read(size)
+        self.seek(at + size)
+        self.read_bytes += size
+        return data + bytes(size - len(data))
+
+
+def test_search_for_a_block_ends_where_none_can_begin(monkeypatch) -> None:
+    monkeypatch.setattr(log_file, "MOST_BLOCK_BYTES", 3 * MIB)
+    source = Zeros(ONE)
+    with pytest.raises(CorruptTableError, match=r"f has 21474836480 bytes, but no block from byte 0 on"):
+        list(scan_blocks(source, "f", 20 << 30))
+    assert source.read_bytes < 5 * MIB
+    cut = len(ONE) + 2 * MIB
+    assert [block.type.name for block in scan_blocks(Zeros(ONE), "f", cut, len(ONE))] == ["AVRO", "CORRUPT"]
 
 
 def test_several_cut_blocks_in_a_row_are_one_stretch() -> None:

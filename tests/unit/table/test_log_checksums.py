@@ -106,3 +106,14 @@ def test_change_data_of_a_changed_log(kind: str) -> None:
     damaged = flipped(storage, path, storage.stat(path).size - 30)
     with pytest.raises(CorruptTableError, match=path):
         damaged.changes(format="cdc")
+
+
+def test_bytes_behind_what_a_commit_wrote_take_no_row_of_version_6() -> None:
+    storage, table = made("6")
+    expected = rows_of(table)
+    path = log_of(storage)
+    storage.replace(path, storage.read(path) + bytes(100))
+    options = {"hoodie.metadata.enable": "false"}
+    assert sorted(map(str, HudiTable(storage).to_arrow(options=options).to_pylist())) == sorted(map(str, table.to_arrow().to_pylist()))
+    HudiTable(storage).services.compact(options={"hoodie.compact.inline.max.delta.commits": "1", **options})
+    assert rows_of(HudiTable(storage)) == expected

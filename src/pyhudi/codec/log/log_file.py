@@ -5,7 +5,8 @@ from behind itself), format version (4), type (4), header map, content size (8),
 bytes the distance back to the magic, 6 more than the size.
 
 A block is taken for damaged when these two lengths disagree, the file ends before it, or something other than a magic
-follows; then the bytes up to the next magic count for nothing. No length is used before it is known to lie within the
+follows; then the bytes up to the next magic count for nothing. A writer that died leaves no more of them than one block has: whatever
+goes on for longer was not left by a writer, and the search for a magic ends there. No length is used before it is known to lie within the
 file, and no stretch of the file is read twice by a search, so that work and memory follow the file's size whatever it
 holds.
 """
@@ -34,10 +35,12 @@ _TAIL = len(_EMPTY_MAP) + _LONG.size
 #: A block with an empty header and no content.
 _LEAST_BLOCK = _SIZE_END + _VERSION_AND_TYPE.size + len(_EMPTY_MAP) + _LONG.size + _TAIL
 _LIKELY_HEADER = 8 << 10
+#: No block is longer: its content is one array of Java.
+MOST_BLOCK_BYTES = (1 << 31) + 2 * MOST_HEADER_BYTES
 _NO_HEADER = BlockHeader()
 
 
-def scan_blocks(source: BinaryIO, path: str, size: int) -> Iterator[LogBlock]:
+def scan_blocks(source: BinaryIO, path: str, size: int, committed_size: int = 0) -> Iterator[LogBlock]:
     """Yield the blocks of a log file in their order; damaged stretches as one block of type CORRUPT each.
 
     A rest of fewer bytes than a magic has is what a killed writer leaves, and passed over.
@@ -46,10 +49,12 @@ def scan_blocks(source: BinaryIO, path: str, size: int) -> Iterator[LogBlock]:
         source: the file, seekable.
         path: relative to the table's base path, for the blocks and for messages.
         size: how many bytes of the file count.
+        committed_size: how many bytes a commit is known to have left; a block that ends there is whole whatever follows it. 0 where none
+            is known to.
 
     Raises:
-        CorruptTableError: the file does not start as a log file does, or the frame of a block holds what no writer
-            puts there.
+        CorruptTableError: the file does not start as a log file does, the frame of a block holds what no writer
+            puts there, or no block follows for longer than one can be.
         UnsupportedError: a format version, block type, header entry or command that this release does not know.
     """
     file = FileWindow(source, path, size)
@@ -59,10 +64,10 @@ def scan_blocks(source: BinaryIO, path: str, size: int) -> Iterator[LogBlock]:
     while size - at >= len(MAGIC):
         if at == 0 and file.read(0, len(MAGIC)) != MAGIC:
             raise CorruptTableError(f"{path} is not a log file of Hudi: it does not start with {MAGIC.decode()}")
-        end = _end_of_block(file, at, probe_only=damaged_from is not None)
+        end = _end_of_block(file, at, committed_size, probe_only=damaged_from is not None)
         if end is None:
             damaged_from = at if damaged_from is None else damaged_from
-            at = file.find(MAGIC, at + len(MAGIC))
+            at = _next_magic(file, at)
             continue
         if damaged_from is not None:
             yield _damage_error(path, damaged_from, at)
@@ -89,7 +94,19 @@ def read_content(source: BinaryIO, block: LogBlock) -> bytes:
     return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-def _end_of_block(file: FileWindow, at: int, *, probe_only: bool) -> int | None:
+def _next_magic(file: FileWindow, at: int) -> int:
+    """Return where the next magic behind the one at a place stands; the file's size when there is none."""
+    limit = at + MOST_BLOCK_BYTES
+    match = file.find(MAGIC, at + len(MAGIC), limit)
+    if match >= limit:
+        raise CorruptTableError(
+            f"{file.path} has {file.size} bytes, but no block from byte {at} on: no writer leaves {MOST_BLOCK_BYTES} bytes and more"
+            " without one. Restore the file from a copy."
+        )
+    return match
+
+
+def _end_of_block(file: FileWindow, at: int, committed_size: int, *, probe_only: bool) -> int | None:
     """Return where the block ends, None when it is damaged."""
     raw = file.read(at + len(MAGIC), _LONG.size)
     if len(raw) < _LONG.size:
@@ -103,7 +120,7 @@ def _end_of_block(file: FileWindow, at: int, *, probe_only: bool) -> int | None:
     if _LONG.unpack_from(tail, len(_EMPTY_MAP))[0] != length + len(MAGIC):
         return None
     follower = tail[_TAIL:]
-    return end if follower == MAGIC or len(follower) < len(MAGIC) else None
+    return end if follower == MAGIC or len(follower) < len(MAGIC) or end == committed_size else None
 
 
 def _block(file: FileWindow, decoder: HeaderDecoder, at: int, end: int) -> LogBlock:

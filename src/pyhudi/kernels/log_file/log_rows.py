@@ -88,7 +88,7 @@ def slice_blocks(storage: Storage, block_part: FileSlice, layout: int) -> list[L
             with corrupt_as_error(storage, log.path), storage.open_input(log.path) as source:
                 if log.checksum is not None:
                     check_log_bytes(source, log.path, storage.uri, log.checksum)
-                scanned = list(scan_blocks(source, log.path, log.size))
+                scanned = list(scan_blocks(source, log.path, log.size, 0 if log.checksum is None else log.checksum.size))
             # Logs named by their slice's instant were there before an upgrade from version 6, and hold blocks of several instants.
             if layout >= LOGS_NAMED_BY_INSTANT and not log.is_shared and log.name.instant != block_part.base_instant:
                 check_blocks_of_instant(storage, log, scanned, _READ_OPTIMIZED)

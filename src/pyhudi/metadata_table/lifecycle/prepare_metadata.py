@@ -129,7 +129,8 @@ def refuse_unserved(storage: Storage, config: TableConfig) -> None:
     unknown = sorted(name for name in names if kind_of(name) is None)
     if unknown:
         raise UnsupportedError(
-            f"table {storage.uri} has the index {unknown[0]}, which this release does not keep in step; drop it, or write with Apache Hudi"
+            f"table {storage.uri} has the index {unknown[0]} in its hoodie.properties, which this release does not keep in step; drop it,"
+            " or write with Apache Hudi"
         )
 
 

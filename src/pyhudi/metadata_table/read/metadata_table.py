@@ -86,6 +86,11 @@ class MetadataTable:
         return cls(storage, config, timeline, view, full_timeline)
 
     @property
+    def timeline(self) -> Timeline:
+        """Its timeline, with writes that the data table has not completed."""
+        return self._full_timeline
+
+    @property
     def partitions(self) -> tuple[str, ...]:
         """Its own partitions that may be read, e.g. `files`, `column_stats`."""
         return self._data_config.metadata_partitions

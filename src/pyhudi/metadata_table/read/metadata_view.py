@@ -19,6 +19,7 @@ from pyhudi.fsview.gc_pause import collector_paused
 from pyhudi.fsview.latest_files import newest_files
 from pyhudi.fsview.slice_list import SliceList
 from pyhudi.metadata_table.format.metadata_partitions import FILES
+from pyhudi.metadata_table.read.lost_completion import check_no_completion_lost
 from pyhudi.metadata_table.read.metadata_table import MetadataTable, listing_of
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import FileStatus, Storage
@@ -33,6 +34,9 @@ def open_view(storage: Storage, config: TableConfig, timeline: Timeline, *, use_
 
     While a restore is pending its metadata table may be ahead of it or behind.
 
+    Raises:
+        CorruptTableError: the file of a completed write is missing on the timeline (`check_no_completion_lost`).
+
     Example:
         >>> from pyhudi.timeline.load_timeline import load_timeline
         >>> view = open_view(table.storage, table.config, load_timeline(table.storage, table.config))
@@ -46,6 +50,7 @@ def open_view(storage: Storage, config: TableConfig, timeline: Timeline, *, use_
     except (CorruptTableError, UnsupportedError) as error:
         _warn(storage, str(error))
         return CheckedView(storage, config, timeline)
+    check_no_completion_lost(storage, config, timeline, table.timeline)
     if missing := table.missing_instants:
         _warn(storage, f"it does not know of {len(missing)} writes, the first is {missing[0]}")
         return CheckedView(storage, config, timeline)

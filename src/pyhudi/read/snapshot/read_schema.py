@@ -16,7 +16,7 @@ import pyarrow.types as pt
 from pyhudi.errors import CorruptTableError
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.kernels.base_file.parquet_input import footer_entries, open_parquet
-from pyhudi.read.snapshot.identity_check import check_identity
+from pyhudi.read.snapshot.commit_notes import check_notes
 from pyhudi.schema.avro_arrow import arrow_to_avro, avro_to_arrow
 from pyhudi.schema.internal.as_json import from_json, history_from_json
 from pyhudi.schema.internal.internal_schema import InternalSchema
@@ -50,7 +50,7 @@ def table_schema(
 ) -> StoredSchema:
     """Return the schema of the table's rows as of a timeline; `latest` is what its last commit says, where that was read already.
 
-    The properties are held against the newest note of the commits (`check_identity`), since every read and write comes by here;
+    The properties are held against the newest note of the commits (`check_notes`), since every read and write comes by here;
     `is_past` says that the timeline ends before that of now.
 
     Raises:
@@ -81,7 +81,7 @@ def _stored_schema(
     storage: Storage, config: TableConfig, timeline: Timeline, latest: CommitMetadata | None, *, is_past: bool
 ) -> StoredSchema:
     recorded_schema = _recorded(storage, config, timeline, latest)
-    check_identity(storage, config, timeline, recorded_schema and recorded_schema[:2], is_past=is_past)
+    check_notes(storage, config, timeline, recorded_schema and recorded_schema[:2], is_past=is_past)
     if recorded_schema is not None:
         instant, commit, recorded = recorded_schema
         columns = without_meta_columns(avro_to_arrow(recorded))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from pyhudi.errors import UnsupportedError
 from pyhudi.index.consistent_hashing import ring_file
-from pyhudi.read.snapshot.identity_check import check_identity
+from pyhudi.read.snapshot.commit_notes import check_notes
 from pyhudi.service.clustering.pending_clustering_plans import BucketGroup
 from pyhudi.service.rollback.rollback_service_run import delete_run, is_untouched
 from pyhudi.spec.files.file_names import parse_base_file_name, parse_log_file_name
@@ -41,7 +41,7 @@ def cancel(table: LockedTable, instant: Instant, groups: Sequence[BucketGroup]) 
     Raises:
         UnsupportedError: writers of Apache Hudi have written to the new buckets, and their commits name these files; run it instead.
     """
-    check_identity(table.storage, table.config, table.timeline)
+    check_notes(table.storage, table.config, table.timeline)
     new = frozenset().union(*(group.new_ids for group in groups))
     for path in sorted({group.partition_path for group in groups}):
         for status in table.storage.list(path):

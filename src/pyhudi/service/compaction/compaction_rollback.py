@@ -9,7 +9,7 @@ from collections.abc import Collection
 
 from pyhudi.errors import UnsupportedError
 from pyhudi.kernels.log_file.rollback_blocks import instants_in
-from pyhudi.read.snapshot.identity_check import check_identity
+from pyhudi.read.snapshot.commit_notes import check_notes
 from pyhudi.service.rollback.rollback_service_run import delete_run, is_untouched
 from pyhudi.spec.actions.compaction import CompactionPlan
 from pyhudi.spec.files.file_names import LogFileName, parse_base_file_name, parse_log_file_name
@@ -36,7 +36,7 @@ def cancel(table: LockedTable, instant: Instant, plan: CompactionPlan) -> None:
     Raises:
         UnsupportedError: log files stand on top of it whose names hold its time (table version 6); run it instead.
     """
-    check_identity(table.storage, table.config, table.timeline)
+    check_notes(table.storage, table.config, table.timeline)
     if table.config.layout == 1:
         _check_no_logs_on_top(table, instant, plan)
     table.writer.remove(rollback_run(table, instant, plan))

@@ -11,7 +11,8 @@ from collections.abc import Collection
 
 from pyhudi.codec.actions.rollback_codec import encode_rollback_plan
 from pyhudi.errors import CorruptTableError
-from pyhudi.read.snapshot.identity_check import check_identity
+from pyhudi.metadata_table.read.lost_completion import check_before_rollback
+from pyhudi.read.snapshot.commit_notes import check_notes
 from pyhudi.service.rollback.execute_rollback import execute_rollback
 from pyhudi.service.rollback.heartbeat import check_writer_is_dead
 from pyhudi.service.rollback.rollback_plan import plan_rollback
@@ -41,13 +42,19 @@ def roll_back_failed_writes(table: LockedTable, only: Collection[str] | None = N
 
     `only` names the requested times of the writes to roll back; None means all. Markers of instants that are done go
     too: their writer died after its last step.
+
+    Raises:
+        CorruptTableError: the table is damaged, or a write that is pending by its files was completed; one that `only` names is rolled
+            back nevertheless.
     """
     if table.timeline.pending():  # nothing is deleted by properties that are not the table's
-        check_identity(table.storage, table.config, table.timeline)
+        check_notes(table.storage, table.config, table.timeline, given_up=frozenset(only or ()))
     resumed = _resume_rollbacks(table)
     if resumed:
         table = table.reload()
     failed = [write for write in failed_writes(table) if only is None or write.requested in only]
+    if failed and only is None:
+        check_before_rollback(table.storage, table.config, table.timeline)
     for instant in failed:
         check_writer_is_dead(table, instant)
         plan = plan_rollback(table, instant)

@@ -7,11 +7,12 @@ Rules: `HoodieTableConfig`, `HoodieTableMetaClient.PropertyBuilder`. What this r
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import TypeVar
 
-from pyhudi.errors import CorruptTableError, OptionError
+from pyhudi.errors import CorruptTableError, OptionError, UnsupportedError
 from pyhudi.spec.files.partition_path import parse
 from pyhudi.spec.table import table_keys as keys
 from pyhudi.spec.table.key_generator import KeyGeneratorType, infer_key_generator, key_generator_of_class, parse_key_generator
@@ -19,6 +20,7 @@ from pyhudi.spec.table.merge_mode import MergeMode, infer_merge_mode, parse_merg
 from pyhudi.spec.table.merge_properties import NewMerging, merge_properties
 from pyhudi.spec.table.table_version import SERVED, TableVersion, check_served
 
+_Value = TypeVar("_Value")
 _TABLE_TYPES = ("COPY_ON_WRITE", "MERGE_ON_READ")
 _SHORT_TYPES = {"COW": "COPY_ON_WRITE", "MOR": "MERGE_ON_READ"}
 
@@ -44,7 +46,8 @@ class TableConfig:
         for name in (keys.NAME, keys.VERSION, keys.TYPE, keys.LAYOUT):
             self._require(name)
         if self.table_type not in _TABLE_TYPES:
-            raise CorruptTableError(f"{keys.TYPE}={self.table_type} is neither of {' and '.join(_TABLE_TYPES)}")
+            types = " and ".join(_TABLE_TYPES)
+            raise CorruptTableError(f"{keys.TYPE}={self.table_type} is neither of {types}: hoodie.properties is damaged")
         if self.version in SERVED and self.layout != TableVersion(self.version).layout:
             raise CorruptTableError(
                 f"{keys.VERSION}={self.version} and {keys.LAYOUT}={self.layout} contradict each other: hoodie.properties is damaged"
@@ -123,7 +126,7 @@ class TableConfig:
         """How two records of one key are merged, inferred when not stored (UnsupportedError for an unknown mode)."""
         stored = self.properties.get(keys.MERGE_MODE)
         if stored:
-            return parse_merge_mode(stored)
+            return _stated(parse_merge_mode, stored)
         return infer_merge_mode(
             payload_class=self.properties.get(keys.PAYLOAD_CLASS) or self.properties.get(keys.LEGACY_PAYLOAD_CLASS),
             strategy_id=self.properties.get(keys.MERGE_STRATEGY_ID),
@@ -134,9 +137,9 @@ class TableConfig:
     def key_generator(self) -> KeyGeneratorType:
         """The key generator: by class, else by type, else inferred (UnsupportedError for an unknown type)."""
         if class_name := self.properties.get(keys.KEY_GENERATOR_CLASS):
-            return key_generator_of_class(class_name)
+            return _stated(key_generator_of_class, class_name)
         if type_name := self.properties.get(keys.KEY_GENERATOR_TYPE):
-            return parse_key_generator(type_name)
+            return _stated(parse_key_generator, type_name)
         return infer_key_generator(self.record_key_fields, self._stored_partition_fields)
 
     @property
@@ -259,6 +262,14 @@ class TableConfig:
         if set(value.split("/")) & {"", ".", ".."} or "\\" in value:
             raise CorruptTableError(f"{name}={value} is no folder inside the table: hoodie.properties is damaged")
         return value
+
+
+def _stated(parse: Callable[[str], _Value], text: str) -> _Value:
+    """Return what a property says, parsed; the error of one that is not known names the file."""
+    try:
+        return parse(text)
+    except UnsupportedError as error:
+        raise UnsupportedError(f"{error} (in hoodie.properties)") from None
 
 
 def checksum(properties: Mapping[str, str]) -> int:
