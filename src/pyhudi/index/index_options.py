@@ -15,6 +15,7 @@ EXPRESSIONS = "hoodie.bucket.index.partition.expressions"
 SIMPLE, GLOBAL_SIMPLE, BLOOM, GLOBAL_BLOOM, BUCKET, INMEMORY = "SIMPLE", "GLOBAL_SIMPLE", "BLOOM", "GLOBAL_BLOOM", "BUCKET", "INMEMORY"
 GLOBAL_RECORD_LEVEL, RECORD_LEVEL = "GLOBAL_RECORD_LEVEL_INDEX", "RECORD_LEVEL_INDEX"
 _SERVED = (SIMPLE, GLOBAL_SIMPLE, BLOOM, GLOBAL_BLOOM, BUCKET, INMEMORY, GLOBAL_RECORD_LEVEL, RECORD_LEVEL, "RECORD_INDEX")
+_GLOBAL = frozenset({GLOBAL_SIMPLE, GLOBAL_BLOOM, GLOBAL_RECORD_LEVEL})
 _MOVE_SIMPLE, _MOVE_RECORD = "hoodie.simple.index.update.partition.path", "hoodie.record.index.update.partition.path"
 #: What keeps its knowledge outside the table, by who can ask it.
 _EXTERNAL = {"HBASE": "an HBase cluster holds it", "FLINK_STATE": "the state of a Flink job holds it"}
@@ -40,6 +41,11 @@ class IndexOptions:
     default_count: int
     hash_fields: tuple[str, ...] | None
     expressions: str
+
+    @property
+    def is_global(self) -> bool:
+        """True when they name an index by which a key is unique in the table, not only in its partition."""
+        return self.name in _GLOBAL
 
     @property
     def bloom_precheck(self) -> Precheck:

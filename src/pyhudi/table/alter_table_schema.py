@@ -17,7 +17,7 @@ from pyhudi.spec.options import resolve
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.table.open_table import OpenTable
-from pyhudi.table.write_table import commit, state_before
+from pyhudi.table.write_pipeline import commit, state_before
 from pyhudi.txn.transaction import Committed, begin
 from pyhudi.write.input.alter_columns import SCHEMA_ON_READ, Change, DropColumn, RenameColumn, RetypeColumn, apply_changes
 from pyhudi.write.input.prepare_rows import TableSchema

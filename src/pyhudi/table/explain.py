@@ -7,23 +7,19 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from pyhudi.engine.local_engine import LocalEngine
-from pyhudi.index.key_encoding import with_key_encoding
 from pyhudi.kernels.tasks.write_task import WriteTask
 from pyhudi.metadata_table.read.metadata_view import open_view
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.options import resolve
-from pyhudi.spec.table.table_config import TableConfig
-from pyhudi.spec.table_features import check_writable
-from pyhudi.storage.table_properties import load_properties
 from pyhudi.table.open_table import OpenTable
-from pyhudi.table.write_table import state_before
-from pyhudi.timeline.clock import InstantClock
-from pyhudi.timeline_archive.full_timeline import load_full_timeline
-from pyhudi.txn.locked_table import LockedTable
+from pyhudi.table.write_pipeline import state_before
+from pyhudi.txn.locked_table import table_state
 from pyhudi.write.input.incoming_data import to_table
-from pyhudi.write.local_write import LocalWrite, PlanningContext, WriteRequest, plan_local
+from pyhudi.write.options.validate_options import check_agreement
 from pyhudi.write.options.write_config import choose
+from pyhudi.write.pipeline.local_tagger import LocalTagger
+from pyhudi.write.pipeline.plan_rows import PlannedWrite, plan_rows
+from pyhudi.write.pipeline.write_stage import PlanningContext, WriteRequest
 from pyhudi.write.plan.write_plan import TaskAssignment
 
 _FILES = pa.schema({"partition_path": pa.string(), "file_id": pa.string(), "kind": pa.string(), "found": pa.int64(), "new": pa.int64()})
@@ -58,43 +54,36 @@ def explain_upsert(table: OpenTable, data: object, options: Mapping[str, str]) -
     Raises:
         UsageError: the data or the options do not fit the table.
     """
-    storage = table.storage
-    config = with_key_encoding(storage, TableConfig(load_properties(storage)))
-    check_writable(config)
-    timeline = load_full_timeline(storage, config)
-    times = InstantClock(table.clock, config.timeline_zone, timeline.greatest_time(), storage.uri)
-    stage = PlanningContext(
-        LockedTable(storage, config, timeline, frozenset(), table.clock, times, table.ids),
-        open_view(storage, config, timeline),
-        times.next(),
-    )
-    write_config = choose(resolve(options), config, Operation.UPSERT)
-    stored, latest = state_before(stage.table)
-    request = WriteRequest(Operation.UPSERT, to_table(data, lambda: table.schema))
-    return _explain_plan(plan_local(stage, request, write_config, stored, latest, LocalEngine()))
+    config = choose(resolve(options), table.config, Operation.UPSERT)
+    state = table_state(table.storage, table.clock, table.ids)
+    check_agreement(config.options, state.config)
+    stored, latest = state_before(state)
+    context = PlanningContext(state, open_view(state.storage, state.config, state.timeline), state.times.next())
+    tagger = LocalTagger(to_table(data, lambda: table.schema))
+    with plan_rows(context, stored, latest, WriteRequest(Operation.UPSERT), config, tagger) as work:
+        return _explain_plan(work)
 
 
-def _explain_plan(work: LocalWrite) -> UpsertExplanation:
-    buckets = work.plan.buckets
-    new = sum(part.new for part in work.profile.partitions.values())
+def _explain_plan(work: PlannedWrite) -> UpsertExplanation:
+    new = sum(part.new for part in work.batch.profile.partitions.values())
     return UpsertExplanation(
-        index=work.tagging.index.name,
-        reason=work.tagging.reason,
-        found=work.profile.records - new,
+        index=work.batch.tagging.index.name,
+        reason=work.batch.tagging.resolved.reason,
+        found=work.batch.profile.records - new,
         new=new,
-        ignored=work.late,
-        files=pa.Table.from_pylist([_row(bucket) for bucket in buckets], schema=_FILES),
+        ignored=work.batch.late,
+        files=pa.Table.from_pylist([_row(assignment) for assignment in work.plan.assignments], schema=_FILES),
     )
 
 
-def _row(bucket: TaskAssignment) -> dict[str, object]:
-    task = bucket.task
+def _row(assignment: TaskAssignment) -> dict[str, object]:
+    task = assignment.task
     begins = isinstance(task, WriteTask) and task.base is None
-    updates = 0 if bucket.opened is not None else bucket.updates
+    updates = 0 if assignment.opened is not None else assignment.updates
     return {
         "partition_path": task.partition_path,
         "file_id": task.file_id,
         "kind": "new" if begins else "rewritten" if isinstance(task, WriteTask) else "appended",
         "found": updates,
-        "new": bucket.inserts + bucket.updates - updates,
+        "new": assignment.inserts + assignment.updates - updates,
     }

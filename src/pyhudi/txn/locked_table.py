@@ -1,4 +1,4 @@
-"""A table while its writer lock is held: what is true now, and where new times and ids come from."""
+"""The state of a table that a write is planned with: under its writer lock, or without it where nothing is written."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from pyhudi.txn.ids import Ids
 
 
 @dataclass(frozen=True, slots=True)
-class LockedTable:
-    """What an action works with. `times` gives instant times later than all on the timeline; `timeline_files` are the names of the files
-    that the timeline was loaded from. `lock` is None for a table that is only looked at.
+class TableState:
+    """A table as it is now, without its lock: what a write is planned with. `times` gives instant times later than all on the timeline;
+    `timeline_files` are the names of the files that the timeline was loaded from.
     """
 
     storage: Storage
@@ -35,7 +35,13 @@ class LockedTable:
     clock: Clock
     times: InstantClock
     ids: Ids
-    lock: HeldLock | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LockedTable(TableState):
+    """A table under its writer lock: what an action works with."""
+
+    lock: HeldLock
 
     @property
     def writer(self) -> TimelineWriter:
@@ -45,12 +51,24 @@ class LockedTable:
     @property
     def is_locked(self) -> bool:
         """Whether the lock still excludes other writers."""
-        return self.lock is not None and self.lock.is_held()
+        return self.lock.is_held()
 
     def reload(self) -> LockedTable:
         """Return the table with its timeline read again."""
         timeline, files = _load(self.storage, self.config)
         return replace(self, timeline=timeline, timeline_files=files)
+
+
+def table_state(storage: Storage, clock: Clock, ids: Ids) -> TableState:
+    """Return a table that this release can write, as it is now; nothing is locked.
+
+    Raises:
+        UnsupportedError: the table has features whose writing is not served.
+    """
+    config = _writable_config(storage)
+    timeline, files = _load(storage, config)
+    times = InstantClock(clock, config.timeline_zone, timeline.greatest_time(), storage.uri)
+    return TableState(storage, config, timeline, files, clock, times, ids)
 
 
 @contextlib.contextmanager
@@ -71,8 +89,7 @@ def locked_table(storage: Storage, wait_s: float, clock: Clock, ids: Ids, *, res
     """
     with storage.lock(wait_s) as lock:
         recover_properties(storage)
-        config = with_key_encoding(storage, TableConfig(load_properties(storage)))
-        check_writable(config)
+        config = _writable_config(storage)
         refuse_unserved(storage, config)
         timeline, files = _load(storage, config)
         if not restores:
@@ -109,6 +126,12 @@ def _check_not_restored(storage: Storage, timeline: Timeline) -> None:
             " its end. If the process is dead that ran it, continue with table.services.restore() or 'python -m pyhudi restore', or let"
             " Apache Hudi finish it."
         )
+
+
+def _writable_config(storage: Storage) -> TableConfig:
+    config = with_key_encoding(storage, TableConfig(load_properties(storage)))
+    check_writable(config)
+    return config
 
 
 def _load(storage: Storage, config: TableConfig) -> tuple[Timeline, frozenset[str]]:

@@ -97,7 +97,7 @@ def write_result(
         engine_reason=plan.reason,
         index=tagging.index.name if tagging.looks_up else None,
         seconds=seconds,
-        index_reason=tagging.reason if tagging.looks_up else "",
+        index_reason=tagging.resolved.reason if tagging.looks_up else "",
         new_columns=() if committed is None else tuple(new_columns),
         **dataclasses.asdict(counts),
     )

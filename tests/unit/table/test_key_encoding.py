@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pyhudi.errors import OptionError, UnsupportedError
+from pyhudi.metadata_table.read.metadata_view import open_view
 from pyhudi.spec.table import table_keys as keys
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.table_properties import load_properties, store_properties
@@ -79,3 +80,10 @@ def test_an_option_for_other_keys_than_the_stored_ones_is_refused(way: str, bare
     with pytest.raises(OptionError, match=f"{NEW_ENCODING}={bare} contradicts .* {way}"):
         table.upsert([ride(1, value=5)], options={NEW_ENCODING: bare})
     assert stored(table) == [(WAYS[way], 0), (WAYS[way].replace("1", "2"), 0)]
+
+
+def test_a_write_looks_for_the_encoding_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    table, views = written("VALUE_ONLY"), []
+    monkeypatch.setattr("pyhudi.index.key_encoding.open_view", lambda *args: views.append(args) or open_view(*args))
+    table.upsert([ride(1, value=5)])
+    assert len(views) == 1

@@ -77,9 +77,9 @@ def test_bulk_groups_are_as_few_as_allowed_and_of_equal_size(count, row_bytes) -
 def test_group_with_updates_takes_inserts_in_the_same_task() -> None:
     small = file("a", 500)
     write = plan(Profile({"p": PartitionProfile(inserts=60, updates={slice_of(small): 7})}), Operation.UPSERT, [small])
-    assert [(b.task.file_id, b.updates, b.inserts) for b in write.buckets] == [("a", 7, 50), ("u0-0", 0, 10)]
-    assert [b.task.base for b in write.buckets] == [small, None]
-    assert [b.task.write_token for b in write.buckets] == ["0-0-0", "1-0-0"]
+    assert [(b.task.file_id, b.updates, b.inserts) for b in write.assignments] == [("a", 7, 50), ("u0-0", 0, 10)]
+    assert [b.task.base for b in write.assignments] == [small, None]
+    assert [b.task.write_token for b in write.assignments] == ["0-0-0", "1-0-0"]
 
 
 @pytest.mark.parametrize(
@@ -93,13 +93,13 @@ def test_group_with_updates_takes_inserts_in_the_same_task() -> None:
 )
 def test_operation_decides_whether_small_files_are_filled_and_keys_may_repeat(operation, ids, appends) -> None:
     write = plan(Profile({"p": PartitionProfile(inserts=60)}), operation, [file("a", 500)])
-    assert [bucket.task.file_id for bucket in write.buckets] == ids
-    assert all(bucket.task.append_only is appends for bucket in write.buckets)
+    assert [bucket.task.file_id for bucket in write.assignments] == ids
+    assert all(bucket.task.append_only is appends for bucket in write.assignments)
 
 
 def test_bulk_file_ids_number_one_prefix() -> None:
     write = plan(Profile({"p": PartitionProfile(inserts=250)}), Operation.BULK_INSERT)
-    assert [bucket.task.file_id for bucket in write.buckets] == ["u0-0", "u0-1", "u0-2"]
+    assert [bucket.task.file_id for bucket in write.assignments] == ["u0-0", "u0-1", "u0-2"]
 
 
 def test_inflight_metadata_counts_inserts_first_then_each_group() -> None:

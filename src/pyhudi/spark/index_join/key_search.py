@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
 
-from pyhudi.index.choose_index import asks_record_index
 from pyhudi.index.global_index import GlobalIndex
 from pyhudi.index.index_protocol import Lookup
 from pyhudi.index.metadata_lookup import usable_metadata_table
+from pyhudi.index.resolve_index import asks_record_index
 from pyhudi.kernels.base_file.write_columns import FILE_ID_COLUMN
 from pyhudi.metadata_table.format.metadata_partitions import RECORD_INDEX
 from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY

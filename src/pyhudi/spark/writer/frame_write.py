@@ -7,20 +7,25 @@ choice. Which engine ran and why is in the result and in the commit's metadata.
 
 from __future__ import annotations
 
-import functools
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 
-from pyhudi.spark.input.small_input import collect_small, fetch_rows
-from pyhudi.spark.writer.distributed import DistributedRequest, serves, write_distributed
+from pyhudi.errors import UnsupportedError
+from pyhudi.spark.input.small_input import Collected, collect_small, fetch_rows
+from pyhudi.spark.jvm.error_translation import translate_pickling_errors
+from pyhudi.spark.writer.spark_tagger import SparkTagger, unserved_write
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.options import resolve
 from pyhudi.spec.visibility import Visibility
 from pyhudi.table.open_table import OpenTable
-from pyhudi.table.write_table import register_writer, write
+from pyhudi.table.write_pipeline import write_rows
+from pyhudi.table.write_table import register_writer, write_here, write_request
+from pyhudi.write.options.write_config import WriteConfig, choose
+from pyhudi.write.pipeline.write_stage import WriteRequest
 from pyhudi.write.write_result import WriteResult
 
 ENGINE: Final = "pyhudi.engine"
@@ -46,24 +51,39 @@ def write_frame(
 ) -> WriteResult:
     """Write a DataFrame's rows to a table; arguments and errors as in `pyhudi.table.write_table.write`."""
     assert isinstance(data, DataFrame), "registered for DataFrames"
+    started = time.perf_counter()
     choice = _engine_choice(data.sparkSession, options)
-    hudi = without_engine(options)
-    paths, names = (None if strings is None else tuple(strings) for strings in (partitions, columns))
-    request = DistributedRequest(operation, data, located, paths, seen, names)
-    in_this_process = functools.partial(
-        write, table, operation, options=hudi, located=located, partitions=partitions, seen=seen, columns=columns
-    )
+    config = choose(resolve(without_engine(options)), table.config, operation)
+    request = write_request(operation, located=located, partitions=partitions, seen=seen, columns=columns)
+    rows = _engine_rows(table, data, config, choice)
+    if isinstance(rows, SparkTagger):
+        return _write_by_tasks(table, request, config, rows, started)
+    return write_here(table, request, config, rows.rows, rows.reason, None, started=started)
+
+
+def _engine_rows(table: OpenTable, frame: DataFrame, config: WriteConfig, choice: _EngineChoice) -> SparkTagger | Collected:
+    """Return the rows where they are written: left in Spark, or brought to this process.
+
+    Raises:
+        UnsupportedError: Spark tasks are asked for and cannot do this write.
+    """
     if choice.engine == "local":
-        return in_this_process(fetch_rows(data), reason=f"{ENGINE} is local")
+        return Collected(fetch_rows(frame), f"{ENGINE} is local")
     if choice.engine == "spark":
-        return write_distributed(table, request, hudi, f"{ENGINE} is spark")
-    collected = collect_small(data, choice.max_bytes)
+        if (unserved := unserved_write(table, frame, config)) is not None:
+            raise UnsupportedError(f"this write cannot be done by Spark tasks: {unserved}; leave pyhudi.engine at auto.")
+        return SparkTagger(frame, f"{ENGINE} is spark")
+    collected = collect_small(frame, choice.max_bytes)
     if collected.rows is not None:
-        return in_this_process(collected.rows, reason=collected.reason)
-    unserved = serves(table, request, hudi)
-    if unserved is not None:
-        return in_this_process(fetch_rows(data), reason=unserved)
-    return write_distributed(table, request, hudi, collected.reason)
+        return collected
+    if (unserved := unserved_write(table, frame, config)) is not None:
+        return Collected(fetch_rows(frame), unserved)
+    return SparkTagger(frame, collected.reason)
+
+
+@translate_pickling_errors()
+def _write_by_tasks(table: OpenTable, request: WriteRequest, config: WriteConfig, rows: SparkTagger, started: float) -> WriteResult:
+    return write_rows(table, request, config, rows, started=started)
 
 
 def without_engine(options: Mapping[str, str]) -> dict[str, str]:

@@ -11,7 +11,6 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
 
 from pyhudi.errors import KeyFieldError, UsageError
-from pyhudi.index.index_protocol import Lookup
 from pyhudi.index.rows import TaggedRows, with_sure_positions
 from pyhudi.kernels.base_file.base_file import RecordContext, WriterSettings
 from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN, FILE_ID_COLUMN, POSITION_COLUMN
@@ -29,21 +28,19 @@ from pyhudi.spark.index_join.named_rows import found_updates, named_frame
 from pyhudi.spark.index_join.partition_updates import Located
 from pyhudi.spark.input.small_input import fetch_rows
 from pyhudi.spark.jvm.persistence import persisted_until
-from pyhudi.spark.writer.engine_choice import Routes, route
 from pyhudi.spark.writer.merged_changes import changed_rows
+from pyhudi.spark.writer.task_routes import Routes, route
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.files.file_group import FileGroupId
-from pyhudi.spec.visibility import Visibility
 from pyhudi.storage.storage_protocol import Storage
-from pyhudi.txn.transaction import Transaction
 from pyhudi.write.input.prepare_rows import require_unique
-from pyhudi.write.options.write_config import WriteConfig
+from pyhudi.write.pipeline.write_stage import WriteStage
 from pyhudi.write.plan.workload_profile import PartitionProfile, Profile
 from pyhudi.write.plan.write_plan import WritePlan
 from pyhudi.write.tagging.change_facts import one_change
 from pyhudi.write.tagging.keyless import names_records
 from pyhudi.write.tagging.prepped import SliceIndex
-from pyhudi.write.tagging.tag import TagOptions, check_moves
+from pyhudi.write.tagging.tag import KeyRules, TagOptions, check_moves
 
 _SAMPLE_ROWS = 20_000
 _OTHER_ROWS = (
@@ -53,16 +50,36 @@ _OTHER_ROWS = (
 
 
 @dataclass(frozen=True, slots=True)
-class GroupedRows:
-    """Rows with record key, partition path and file id (null for a new key), kept by Spark, and their counts.
+class SparkBatch:
+    """Rows with record key, partition path and file id (null for a new key), kept by Spark, and their counts; see `TaggedBatch`.
 
-    `late` rows were left out. `merges` says that they are the changes of a MERGE.
+    `merges` says that they are the changes of a MERGE.
     """
 
+    stage: WriteStage
+    tagging: TagOptions
     rows: DataFrame
     profile: Profile
     late: int = 0
     merges: bool = False
+    is_stream: bool = False
+
+    @property
+    def partitions(self) -> tuple[str, ...] | None:
+        """Those of the request."""
+        return self.stage.request.partitions
+
+    def run_tasks(self, plan: WritePlan) -> list[TaskResult]:
+        """Write the files of a plan, each by the Spark task that its rows are sent to."""
+        tasks = tuple(assignment.task for assignment in plan.assignments)
+        stage = self.stage
+        work = _Work(stage.lookup.storage, stage.records, stage.config.writer, self.tagging.rules, tasks, self.merges)
+
+        def task(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            return answers(lambda: _write(work, batches))
+
+        routed = route(self.rows, _routes(plan, self.profile))
+        return results_of([row.result for row in routed.mapInArrow(task, RESULT_SCHEMA).collect()])
 
     def sample(self) -> list[TaggedRows]:
         """Return some rows without file id, to tell how large a record is."""
@@ -71,35 +88,25 @@ class GroupedRows:
 
 
 @contextlib.contextmanager
-def group_rows(
-    txn: Transaction,
-    frame: DataFrame,
-    write_config: WriteConfig,
-    lookup: Lookup,
-    *,
-    located: bool,
-    seen: Visibility | None = None,
-) -> Iterator[GroupedRows]:
-    """Find the file group of every row and count; Spark keeps the rows until the block ends. `lookup` is what an index may ask, `seen` are
-    the commits that located rows were read with.
+def group_rows(stage: WriteStage, frame: DataFrame, tagging: TagOptions) -> Iterator[SparkBatch]:
+    """Find the file group of every row and count; Spark keeps the rows until the block ends.
 
     Raises:
         KeyFieldError: a record key is null or empty, or a partition value is not allowed.
         ConflictError: located rows were read from files that are not the newest any more.
     """
-    tagging, indices = write_config.tagging, SliceIndex(txn.view, seen)
+    located, lookup = stage.request.located, stage.lookup
+    files = SliceIndex(stage.context.view, stage.request.seen)
     check_moves(tagging, lookup)
-    positions = txn.table.config.is_merge_on_read and write_config.writer.log.positions
     with contextlib.ExitStack() as retained:
         if DELETE_COLUMN in frame.columns:
-            rows, late = _merge_changes(txn, frame, KeySearch(tagging, replace(lookup, positions=False), retained))
+            rows, late = _merge_changes(stage, frame, KeySearch(tagging, replace(lookup, positions=False), retained))
             rows = persisted_until(retained, rows)
-            yield GroupedRows(rows, _profile(rows, indices, begins=False), late, merges=True)
+            yield SparkBatch(stage, tagging, rows, _profile(rows, files, begins=False), late, merges=True)
             return
-        search = KeySearch(tagging, replace(lookup, positions=positions), retained)
-        tagged = Located(_locate_rows(frame)) if located else _locate(txn, frame, search)
+        tagged = Located(_locate_rows(frame)) if located else _locate(stage, frame, KeySearch(tagging, lookup, retained))
         rows = persisted_until(retained, _deletes(tagged.rows) if tagging.operation.deletes_rows else tagged.rows)
-        profile = _profile(rows, indices, begins=tagging.layout is not None and not located)
+        profile = _profile(rows, files, begins=tagging.layout is not None and not located)
         if tagged.paths is not None and not profile.partitions.keys() <= tagged.paths:
             raise UsageError(_OTHER_ROWS)
         live = rows
@@ -108,8 +115,8 @@ def group_rows(
             and tagging.layout is None
             and any(file_slice.logs for part in profile.partitions.values() for file_slice in part.updates)
         ):
-            live = drop_deleted_duplicates(rows, lookup)
-        yield GroupedRows(live, profile if live is rows else _profile(live, indices, begins=False), tagged.late)
+            live = drop_deleted_duplicates(rows, replace(lookup, positions=False))
+        yield SparkBatch(stage, tagging, live, profile if live is rows else _profile(live, files, begins=False), tagged.late)
 
 
 def _deletes(rows: DataFrame) -> DataFrame:
@@ -117,7 +124,7 @@ def _deletes(rows: DataFrame) -> DataFrame:
     return rows.select(*known, F.lit(True).alias(DELETE_COLUMN)).filter(F.col(FILE_ID_COLUMN).isNotNull())
 
 
-def _merge_changes(txn: Transaction, frame: DataFrame, search: KeySearch) -> tuple[DataFrame, int]:
+def _merge_changes(stage: WriteStage, frame: DataFrame, search: KeySearch) -> tuple[DataFrame, int]:
     """Return the rows of a MERGE with the file group each belongs to, and how many were late."""
     as_upsert, late = replace(search.tagging, operation=Operation.UPSERT), 0
 
@@ -128,16 +135,17 @@ def _merge_changes(txn: Transaction, frame: DataFrame, search: KeySearch) -> tup
         return drop_deleted_duplicates(located.rows, search.lookup)
 
     source = persisted_until(search.persisted, frame)  # what the statement's query gives
-    return changed_rows(source, txn.table.config, txn.instant, locate), late
+    return changed_rows(source, stage.table_config, stage.context.instant, locate), late
 
 
-def _locate(txn: Transaction, frame: DataFrame, search: KeySearch) -> Located:
+def _locate(stage: WriteStage, frame: DataFrame, search: KeySearch) -> Located:
     """Return the rows of an operation that looks keys up, or makes new records, with the file group each belongs to."""
     tagging, columns = search.tagging, search.lookup.context.incoming_schema
-    if names_records(tagging.operation, txn.table.config):
-        named = named_frame(frame, columns, tagging.operation, txn.table.config)
-        return search.locate(named) if tagging.operation is Operation.DELETE else found_updates(named, search, txn.instant)
-    return search.locate(_add_keys(txn, frame, tagging, columns))
+    config, instant = stage.table_config, stage.context.instant
+    if names_records(tagging.operation, config):
+        named = named_frame(frame, columns, tagging.operation, config)
+        return search.locate(named) if tagging.operation is Operation.DELETE else found_updates(named, search, instant)
+    return search.locate(_add_keys(stage, frame, tagging, columns))
 
 
 def _locate_rows(frame: DataFrame) -> DataFrame:
@@ -145,13 +153,13 @@ def _locate_rows(frame: DataFrame) -> DataFrame:
     return frame.withColumnRenamed(FILE_NAME, FILE_ID_COLUMN)
 
 
-def _add_keys(txn: Transaction, frame: DataFrame, tagging: TagOptions, columns: pa.Schema) -> DataFrame:
-    config = txn.table.config
+def _add_keys(stage: WriteStage, frame: DataFrame, tagging: TagOptions, columns: pa.Schema) -> DataFrame:
+    config, instant = stage.table_config, stage.context.instant
     if tagging.operation is not Operation.DELETE:
         typed = with_table_types(frame, columns)
     else:
         typed = named_records(frame, columns, config, anywhere=tagging.index.is_global)
-    return with_keys(typed, key_generator(config, instant=txn.instant), txn.instant)
+    return with_keys(typed, key_generator(config, instant=instant), instant)
 
 
 def _profile(rows: DataFrame, slice_index: SliceIndex, *, begins: bool) -> Profile:
@@ -185,23 +193,9 @@ class _Work:
     storage: Storage
     context: RecordContext
     settings: WriterSettings
-    tagging: TagOptions
+    rules: KeyRules
     tasks: tuple[GroupTask, ...]
     merges: bool
-
-
-def write_groups(
-    storage: Storage, context: RecordContext, write_config: WriteConfig, plan: WritePlan, grouped: GroupedRows
-) -> list[TaskResult]:
-    """Write the files of a plan, each by the Spark task that its rows are sent to."""
-    tasks = tuple(bucket.task for bucket in plan.buckets)
-    work = _Work(storage, context, write_config.writer, write_config.tagging, tasks, grouped.merges)
-
-    def task(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return answers(lambda: _write(work, batches))
-
-    route_rows = route(grouped.rows, _routes(plan, grouped.profile))
-    return results_of([row.result for row in route_rows.mapInArrow(task, RESULT_SCHEMA).collect()])
 
 
 def _routes(plan: WritePlan, profile: Profile) -> Routes:
@@ -213,17 +207,17 @@ def _routes(plan: WritePlan, profile: Profile) -> Routes:
         if file_slice.base
     }
     groups: dict[tuple[str, str], int] = {}
-    buckets: dict[str, list[tuple[int, float]]] = {}
-    for number, bucket in enumerate(plan.buckets):
-        if bucket.updates:
-            path, file_id = bucket.task.partition_path, bucket.opened or bucket.task.file_id
+    inserts: dict[str, list[tuple[int, float]]] = {}
+    for number, assignment in enumerate(plan.assignments):
+        if assignment.updates:
+            path, file_id = assignment.task.partition_path, assignment.opened or assignment.task.file_id
             groups[path, file_id] = number
             if (name := base_names.get(FileGroupId(path, file_id))) is not None:
                 groups[path, name] = number
-        if bucket.inserts:
-            buckets.setdefault(bucket.task.partition_path, []).append((number, float(bucket.inserts)))
-    shares = {path: [(number, count / sum(c for _, c in counts)) for number, count in counts] for path, counts in buckets.items()}
-    return Routes(groups, shares, len(plan.buckets))
+        if assignment.inserts:
+            inserts.setdefault(assignment.task.partition_path, []).append((number, float(assignment.inserts)))
+    shares = {path: [(number, count / sum(c for _, c in counts)) for number, count in counts] for path, counts in inserts.items()}
+    return Routes(groups, shares, len(plan.assignments))
 
 
 def _write(work: _Work, batches: Iterable[pa.RecordBatch]) -> Iterator[TaskResult]:
@@ -234,11 +228,11 @@ def _write(work: _Work, batches: Iterable[pa.RecordBatch]) -> Iterator[TaskResul
     rows = with_sure_positions(pa.Table.from_batches(parts))
     if work.merges:
         rows = one_change(rows, work.context)
-    elif work.tagging.operation.deletes_rows:
+    elif work.rules.operation.deletes_rows:
         rows = last_of_each_key(rows)  # a delete by key has no ordering value
-    elif work.tagging.precombine:
+    elif work.rules.precombine:
         rows = precombine(rows, work.context)
-    elif work.tagging.operation is Operation.UPSERT:
-        require_unique(rows, work.tagging.combine_option)
+    elif work.rules.operation is Operation.UPSERT:
+        require_unique(rows, work.rules.combine_option)
     task = work.tasks[number].with_token(token)
     yield from run_task(work.storage, work.context, work.settings, task, rows.drop_columns([PARTITION_PATH]))

@@ -12,6 +12,7 @@ from typing import Final
 from pyspark.sql import DataFrame
 
 from pyhudi.errors import UnsupportedError
+from pyhudi.index.resolve_index import expected_index
 from pyhudi.read.snapshot.snapshot import Snapshot
 from pyhudi.spark.jvm import jvm
 from pyhudi.spark.writer.frame_write import without_engine
@@ -76,12 +77,12 @@ def explain_rows(statement: Statement, lines: Sequence[str], rows: DataFrame) ->
 
 
 def _finds(statement: Statement, operation: Operation, config: TableConfig, options: Mapping[str, str]) -> str:
-    tagging = choose(resolve(without_engine(options)), config, operation).tagging
-    by_index = f"looked up by the index {tagging.index.name}, unless the number of rows and files suggests another"
+    write = choose(resolve(without_engine(options)), config, operation)
+    by_index = f"looked up by the index {expected_index(write.index, config)}, unless the number of rows and files suggests another"
     if operation in (Operation.UPSERT_PREPPED, Operation.DELETE_PREPPED):
         new = f"; new rows are {by_index}" if statement.kind == "MergeIntoTable" else ""
         return f"stored rows come with the file that they stand in, no index is asked{new}"
-    return f"keys are {by_index}" if tagging.looks_up else "keys are not looked up"
+    return f"keys are {by_index}" if write.rules.looks_up else "keys are not looked up"
 
 
 def _writes(operation: Operation, config: TableConfig, partitions: Sequence[str] | None, columns: Sequence[str] | None) -> str:

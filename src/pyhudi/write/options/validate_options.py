@@ -1,4 +1,4 @@
-"""Options of a write against the table: what a table was created with cannot be changed by a write.
+"""Options of a write against the table: what a table was created with cannot be changed by a write, nor how it is laid out.
 
 Rules: `HoodieWriterUtils.validateTableConfig`.
 """
@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pyhudi.errors import OptionError
+from pyhudi.errors import OptionError, UnsupportedError
+from pyhudi.index.resolve_index import ResolvedIndex
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.key_settings import BARE_VALUE, CLASS_OPTION, FLAG_LINES, encoding_of, stored_key_lines
-from pyhudi.spec.options import Options, resolve, same_key
+from pyhudi.spec.options import Options, resolve, same_key, warn_unserved
 from pyhudi.spec.table import table_keys as keys
 from pyhudi.spec.table import timestamp_keys
 from pyhudi.spec.table.cdc_mode import logging_mode
@@ -18,6 +19,7 @@ from pyhudi.spec.table.key_generator import parse_key_generator
 from pyhudi.spec.table.payload_class import MERGE_SETTINGS, PAYLOADS
 from pyhudi.spec.table.table_config import TableConfig
 
+_INLINE = "hoodie.clustering.inline"
 OPERATION = "hoodie.datasource.write.operation"
 #: Options by the line of hoodie.properties that they would have to agree with.
 _OPTIONS = {
@@ -86,6 +88,37 @@ def check_operation(options: Mapping[str, str], operation: Operation) -> None:
     asked = resolve({name: value for name, value in options.items() if same_key(name, OPERATION)}).get(OPERATION)
     if asked is not None and asked.strip().lower() != done:
         raise OptionError(f"{OPERATION}={asked} contradicts the method, which is {done}: call the method for it, and leave the option out.")
+
+
+def check_clustering(options: Options, resolved: ResolvedIndex, config: TableConfig) -> None:
+    """Warn that a table is not clustered after the write; refuse that when the options are to be so strict.
+
+    Raises:
+        UnsupportedError: the option is not served for this table, and unserved options are refused.
+    """
+    if not options.flag(_INLINE) or _has_ring(resolved):
+        return
+    reason = f"table {config.name} is not laid out by consistent hashing, and clustering of other tables comes with a later release"
+    if options.refuses_unserved:
+        raise UnsupportedError(f"{_INLINE}=true: {reason}; leave the option out")
+    warn_unserved(_INLINE, reason)
+
+
+def check_replacing(operation: Operation, resolved: ResolvedIndex, config: TableConfig) -> None:
+    """Refuse an operation that replaces file groups whose ids consistent hashing gives.
+
+    Raises:
+        UnsupportedError: names the operation.
+    """
+    if operation.replaces and _has_ring(resolved):
+        raise UnsupportedError(
+            f"{operation.value} of table {config.name} is not served: consistent hashing names file groups by"
+            " their buckets, so that rows written later would be taken for those that were replaced. Delete the rows and insert others."
+        )
+
+
+def _has_ring(resolved: ResolvedIndex) -> bool:
+    return resolved.layout is not None and resolved.layout.is_consistent
 
 
 def _stored(config: TableConfig) -> dict[str, str]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pyhudi.errors import OptionError
-from pyhudi.index.choose_index import provisional_index
+from pyhudi.index.index_factory import check_virtual_keys
 from pyhudi.index.index_options import GLOBAL_SIMPLE, IndexOptions, index_options
 from pyhudi.index.index_options import TYPE as _INDEX
 from pyhudi.kernels.base_file.base_file import LogSettings, WriterSettings
@@ -20,7 +20,7 @@ from pyhudi.spec.table.key_generator import KeyGeneratorType, parse_key_generato
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.write.input.data_columns import MissingColumns, missing_columns
 from pyhudi.write.options.validate_options import check_agreement
-from pyhudi.write.tagging.tag import TagOptions
+from pyhudi.write.tagging.tag import KeyRules
 
 _GENERATOR = "hoodie.datasource.write.keygenerator.type"
 _COMBINE = {Operation.UPSERT: "hoodie.combine.before.upsert", Operation.DELETE: "hoodie.combine.before.delete"}
@@ -33,13 +33,14 @@ _BLOCK_TYPES = {"avro": BlockType.AVRO, "parquet": BlockType.PARQUET}
 class WriteConfig:
     """How to write: files, keys, packing, waiting. `size_threshold` is the share of the small-file limit that a
     commit must have written for its record size to be believed; of a merge-on-read table `small_file_candidates` base
-    files of a partition take new records. `index` is what the options say of the index, which `pyhudi.write.options.index_resolution`
-    chooses.
-    `notes` go into the metadata of the commit.
+    files of a partition take new records. `rules` say what happens to rows of one key, `index` what the options say of the index, which
+    `pyhudi.index.resolve_index` resolves. `notes` go into the metadata of the commit. Table services of the write read their own options
+    from `options`.
     """
 
+    options: Options
     writer: WriterSettings
-    tagging: TagOptions
+    rules: KeyRules
     index: IndexOptions
     lock_wait_s: float
     size_threshold: float
@@ -47,9 +48,6 @@ class WriteConfig:
     metadata_table: MetadataSettings
     missing_columns: MissingColumns = MissingColumns.REFUSED
     notes: Mapping[str, str] = field(default_factory=dict)
-    #: Whether the table is clustered after the write.
-    clusters: bool = False
-    refuses_unserved: bool = False
 
 
 def choose(options: Options, config: TableConfig, operation: Operation) -> WriteConfig:
@@ -66,17 +64,18 @@ def choose(options: Options, config: TableConfig, operation: Operation) -> Write
     policy = _policy(options) if operation is Operation.INSERT else "none"
     drop_known, fail_known = policy == "drop", policy == "fail"
     asked = index_options(options)
-    tagging = TagOptions(
+    check_virtual_keys(asked, config)
+    rules = KeyRules(
         operation=operation,
-        index=provisional_index(asked, config),
         precombine=options.flag(combine_option) or drop_known,
         combine_option=combine_option,
         drop_known=drop_known or fail_known,
         fail_known=fail_known,
     )
     return WriteConfig(
+        options=options,
         writer=writer_settings(options),
-        tagging=tagging,
+        rules=rules,
         index=asked,
         lock_wait_s=options.integer("hoodie.write.lock.wait_time_ms") / 1000,
         size_threshold=options.number("hoodie.record.size.estimation.threshold"),
@@ -84,8 +83,6 @@ def choose(options: Options, config: TableConfig, operation: Operation) -> Write
         metadata_table=metadata_settings(options),
         missing_columns=missing_columns(options),
         notes=options.notes,
-        clusters=options.flag("hoodie.clustering.inline"),
-        refuses_unserved=options.refuses_unserved,
     )
 
 

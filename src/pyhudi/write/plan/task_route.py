@@ -32,21 +32,21 @@ class LoadedTask:
 def load_tasks(plan: WritePlan, tagged: Iterable[TaggedRows]) -> list[LoadedTask]:
     """Return the plan's tasks with their rows; `tagged` are the rows whose profile was planned."""
     by_partition: dict[str, list[TaskAssignment]] = defaultdict(list)
-    for bucket in plan.buckets:
-        by_partition[bucket.task.partition_path].append(bucket)
+    for assignment in plan.assignments:
+        by_partition[assignment.task.partition_path].append(assignment)
     return [loaded for part in tagged for loaded in _load(by_partition[part.partition_path], part)]
 
 
-def _load(buckets: list[TaskAssignment], part: TaggedRows) -> Iterator[LoadedTask]:
+def _load(assignments: list[TaskAssignment], part: TaggedRows) -> Iterator[LoadedTask]:
     updates = {file_slice.group.file_id: rows for file_slice, rows in part.updates}
     opened = dict(part.opened)
     assert (len(updates), len(opened)) == (len(part.updates), len(part.opened)), "each file group gets its rows at once"
     start = 0
-    for bucket in buckets:
-        rows = [part.inserts.slice(start, bucket.inserts)] if bucket.inserts else []
-        start += bucket.inserts
-        if bucket.opened is not None:
-            rows.insert(0, opened[bucket.opened])
-        elif bucket.updates:
-            rows.insert(0, updates[bucket.task.file_id])
-        yield LoadedTask(bucket.task, join_rows(rows))
+    for assignment in assignments:
+        rows = [part.inserts.slice(start, assignment.inserts)] if assignment.inserts else []
+        start += assignment.inserts
+        if assignment.opened is not None:
+            rows.insert(0, opened[assignment.opened])
+        elif assignment.updates:
+            rows.insert(0, updates[assignment.task.file_id])
+        yield LoadedTask(assignment.task, join_rows(rows))

@@ -41,23 +41,25 @@ class TaskAssignment:
 class WritePlan:
     """All tasks of a write.
 
-    Buckets of one partition stand together; new records of a partition go to its buckets in their order, `inserts` to
+    Assignments of one partition follow each other; new records of a partition go to its tasks in their order, `inserts` to
     each, which is also the weight by which an engine may spread them. `replaced` is set by operations that complete as
-    a replacecommit. `layout_files` are files of the table, by path, that must stand before the data do.
+    a replacecommit. `layout_files` are files of the table, by path, that must be written before the data are. A stream is written as it
+    comes, without assignments.
     """
 
     operation: Operation
-    buckets: tuple[TaskAssignment, ...]
+    assignments: tuple[TaskAssignment, ...]
     replaced: Mapping[str, tuple[str, ...]] | None
     engine: str
     reason: str
     layout_files: Mapping[str, bytes] = field(default_factory=dict)
+    is_stream: bool = False
 
     @property
     def changes_nothing(self) -> bool:
         """True when there is nothing to commit."""
         replaces = any((self.replaced or {}).values()) or self.operation is Operation.INSERT_OVERWRITE_TABLE
-        return not self.buckets and not replaces
+        return not self.assignments and not replaces and not self.is_stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,7 @@ def plan_write(
     """
     numbers = itertools.count()
     ids = _file_ids(file_prefix, one_prefix=operation not in _PACKING)
-    buckets = []
+    assignments = []
     for path, part in profile.partitions.items():
         for file_slice, updates, group in _groups(path, part, operation, sizing, ids.__next__):
             token = f"{next(numbers)}-0-0"
@@ -113,12 +115,12 @@ def plan_write(
             else:
                 base = group.base if file_slice is None else file_slice.base
                 task = WriteTask(instant, path, group.file_id, token, base, append_only=operation in _APPENDING)
-            buckets.append(TaskAssignment(task, updates, group.count))
+            assignments.append(TaskAssignment(task, updates, group.count))
         for beginning, count in part.opened.items():
             file_id = _complete_buckets(beginning, file_prefix)
             task = WriteTask(instant, path, file_id, f"{next(numbers)}-0-0", append_only=operation in _APPENDING)
-            buckets.append(TaskAssignment(task, count, 0, beginning))
-    return WritePlan(operation, tuple(buckets), replaced, engine, reason, layout_files or {})
+            assignments.append(TaskAssignment(task, count, 0, beginning))
+    return WritePlan(operation, tuple(assignments), replaced, engine, reason, layout_files or {})
 
 
 def _groups(

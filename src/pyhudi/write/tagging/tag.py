@@ -13,30 +13,29 @@ import pyarrow as pa
 from pyhudi.errors import KeyFieldError, UnsupportedError
 from pyhudi.index.bucket_index import BucketIndex
 from pyhudi.index.index_protocol import Index, Lookup
+from pyhudi.index.resolve_index import ResolvedIndex
 from pyhudi.index.rows import PartitionRows, TaggedRows, join_tagged
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.keys.keyed_rows import live_rows
 from pyhudi.kernels.merge.dedupe import last_of_each_key, precombine
 from pyhudi.schema.meta_columns import RECORD_KEY
 from pyhudi.spec.actions.commit import Operation
+from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.write.input.prepare_rows import require_unique
 
 
 @dataclass(frozen=True, slots=True)
-class TagOptions:
-    """How an operation treats its rows.
+class KeyRules:
+    """How an operation treats the keys of its rows, as its options say.
 
     `precombine` keeps one row of each key of the data, `drop_known` leaves out rows whose key the table holds already, and with
-    `fail_known`
-    such rows, or two rows of one key, are an error. `reason` says why it is this index.
+    `fail_known` such rows, or two rows of one key, are an error. `combine_option` is the option that says `precombine`.
     """
 
     operation: Operation
-    index: Index
     precombine: bool
     combine_option: str
     drop_known: bool = False
-    reason: str = ""
     fail_known: bool = False
 
     @property
@@ -44,10 +43,35 @@ class TagOptions:
         """True when the index is asked where the keys live."""
         return self.drop_known or self.operation in (Operation.UPSERT, Operation.DELETE)
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TagOptions(KeyRules):
+    """How the rows of a write find their file groups: the rules of its keys, and the index that it asks."""
+
+    resolved: ResolvedIndex
+
+    @property
+    def rules(self) -> KeyRules:
+        """The rules alone, which is all that a task needs."""
+        return KeyRules(self.operation, self.precombine, self.combine_option, self.drop_known, self.fail_known)
+
+    @property
+    def index(self) -> Index:
+        """The index that is asked."""
+        return self.resolved.index
+
     @property
     def layout(self) -> BucketIndex | None:
         """The index by which the key alone says the file group of a row, new ones too; None when there is none."""
-        return self.index if isinstance(self.index, BucketIndex) else None
+        return self.resolved.layout
+
+
+def tag_options(rules: KeyRules, resolved: ResolvedIndex, config: TableConfig) -> TagOptions:
+    """Return the rules of a write's keys together with its index."""
+    precombine = rules.precombine
+    if resolved.layout is not None and config.is_merge_on_read and rules.operation is not Operation.UPSERT:
+        precombine = True  # new rows of a bucket go to its log, which holds a key once
+    return TagOptions(rules.operation, precombine, rules.combine_option, rules.drop_known, rules.fail_known, resolved=resolved)
 
 
 def dedupe_keys(keyed: pa.Table, tagging: TagOptions, context: RecordContext) -> pa.Table:

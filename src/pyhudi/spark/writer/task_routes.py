@@ -1,4 +1,4 @@
-"""Sends each row to the Spark partition of its write task: updates to their file group, inserts spread over their partition's buckets.
+"""Sends each row to the Spark partition of its write task: updates to their file group, inserts spread over the tasks of their partition.
 
 `repartitionById` (Spark 4.1) puts the rows of task n into partition n, so a Spark task writes exactly one file group.
 """
@@ -27,12 +27,12 @@ _TASKS: Final = "_pyhudi_tasks"
 class Routes:
     """Which task takes what.
 
-    `groups` maps (partition path, file id) to the number of the task that rewrites it; `buckets` maps a partition path to the tasks that
+    `groups` maps (partition path, file id) to the number of the task that rewrites it; `inserts` maps a partition path to the tasks that
     take its inserts, with the share of the rows that each gets (shares sum to one).
     """
 
     groups: Mapping[tuple[str, str], int]
-    buckets: Mapping[str, Sequence[tuple[int, float]]]
+    inserts: Mapping[str, Sequence[tuple[int, float]]]
     tasks: int
 
 
@@ -45,17 +45,17 @@ def route(tagged: DataFrame, routes: Routes) -> DataFrame:
         rows = rows.join(F.broadcast(groups), [PARTITION_PATH, FILE_ID_COLUMN], "left")
     else:
         rows = rows.withColumn(_GROUP_TASK, F.lit(None).cast("int"))
-    if routes.buckets:
-        rows = rows.join(F.broadcast(session.createDataFrame(_buckets_table(routes))), PARTITION_PATH, "left")
-        task = F.coalesce(F.col(_GROUP_TASK), _bucket_task())
+    if routes.inserts:
+        rows = rows.join(F.broadcast(session.createDataFrame(_inserts_table(routes))), PARTITION_PATH, "left")
+        task = F.coalesce(F.col(_GROUP_TASK), _insert_task())
     else:
         task = F.col(_GROUP_TASK)
     numbered = rows.withColumn(TASK, task.cast("int")).drop(_GROUP_TASK, _LIMITS, _TASKS, FILE_ID_COLUMN)
     return numbered.repartitionById(routes.tasks, TASK).drop(TASK)
 
 
-def _bucket_task() -> Column:
-    """Return the task of an insert: the first bucket whose upper limit is above the key's place in the spread."""
+def _insert_task() -> Column:
+    """Return the task of an insert: the first whose upper limit is above the key's place in the spread."""
     index = F.pmod(F.xxhash64(RECORD_KEY), F.lit(_SPREAD))
     passed = F.size(F.filter(_LIMITS, lambda limit: limit <= index))
     return F.col(_TASKS)[passed]
@@ -72,18 +72,18 @@ def _groups_table(routes: Routes) -> pa.Table:
     )
 
 
-def _buckets_table(routes: Routes) -> pa.Table:
+def _inserts_table(routes: Routes) -> pa.Table:
     limits, tasks = [], []
-    for buckets in routes.buckets.values():
+    for shares in routes.inserts.values():
         total, row = 0.0, []
-        for _, share in buckets[:-1]:
+        for _, share in shares[:-1]:
             total += share
             row.append(round(total * _SPREAD))
         limits.append(row)
-        tasks.append([number for number, _ in buckets])
+        tasks.append([number for number, _ in shares])
     return pa.table(
         {
-            PARTITION_PATH: pa.array(list(routes.buckets), pa.string()),
+            PARTITION_PATH: pa.array(list(routes.inserts), pa.string()),
             _LIMITS: pa.array(limits, pa.list_(pa.int64())),
             _TASKS: pa.array(tasks, pa.list_(pa.int32())),
         }

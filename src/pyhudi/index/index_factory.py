@@ -1,14 +1,11 @@
-"""Which index a write asks: the one that its options name, else the one that the table was laid out for.
+"""Makes the index that a write asks from the options of the write, and refuses options that contradict how the table is laid out.
 
-Rules: `SparkHoodieIndexFactory`. Unlike Hudi, whose default is SIMPLE whatever the table looks like: a table that was written by buckets is
-written by buckets, and a record index that is there is asked. It is asked within partitions, whatever it spans: what a key means does
-not change because somebody made an index.
+Rules: `SparkHoodieIndexFactory`. Which index it is: `pyhudi.index.resolve_index`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pyhudi.errors import OptionError, UnsupportedError
 from pyhudi.index import index_options as names
@@ -28,64 +25,12 @@ from pyhudi.spec.files.file_group import FileGroupId
 from pyhudi.spec.table.table_config import TableConfig
 
 
-@dataclass(frozen=True, slots=True)
-class ChosenIndex:
-    """An index, and why that one."""
-
-    index: Index
-    reason: str
-
-
-def choose_index(asked: IndexOptions, lookup: Lookup, recent: Sequence[FileGroupId]) -> ChosenIndex:
-    """Return the index that the options name, else the one that suits the table.
-
-    Args:
-        asked: what the options say.
-        lookup: what an index may ask.
-        recent: file groups that the table's last writes wrote.
+def check_virtual_keys(asked: IndexOptions, config: TableConfig) -> None:
+    """Refuse indexes that need what tables with virtual keys do not store: keys in files, filters and ranges in footers, a record index.
 
     Raises:
-        OptionError: the options contradict how the table is laid out.
-        UnsupportedError: the table cannot be written by that index.
+        UnsupportedError: the options name such an index.
     """
-    view, config = lookup.view, lookup.view.config
-    _check_virtual(asked, config)
-    if asked.name == names.BUCKET:
-        return ChosenIndex(_bucket_index(asked, lookup, recent), f"{names.TYPE} names it")
-    if not config.record_key_fields:
-        return ChosenIndex(PartitionIndex(), "the table has no record key, so that nothing is looked up")
-    if names_buckets(recent) or has_rings(view):
-        if asked.name is None:
-            return ChosenIndex(_bucket_index(asked, lookup, recent), "the file groups of the table are buckets")
-        asker = ", which a delete by the key generator GLOBAL_DELETE asks for too," if asked.name == names.GLOBAL_SIMPLE else ""
-        raise OptionError(
-            f"{names.TYPE}={asked.name}{asker} contradicts table {config.name}, whose file groups are buckets: another index would add file"
-            f" groups that are none. Leave the option out, or set {names.TYPE}={names.BUCKET}."
-        )
-    if asked.name is not None:
-        return ChosenIndex(_named(asked.name, asked, config), f"{names.TYPE} names it")
-    if RECORD_INDEX in config.metadata_partitions:
-        return ChosenIndex(_named(names.RECORD_LEVEL, asked, config), "the metadata table has a record index")
-    return ChosenIndex(PartitionIndex(), "the table has no record index, and its file groups are no buckets")
-
-
-def provisional_index(asked: IndexOptions, config: TableConfig) -> Index:
-    """Return the index that the options name, or that the table's properties speak for, before the table is looked at."""
-    _check_virtual(asked, config)
-    if asked.name is not None and asked.name != names.BUCKET:
-        return _named(asked.name, asked, config)
-    if asked.name is None and RECORD_INDEX in config.metadata_partitions:
-        return _named(names.RECORD_LEVEL, asked, config)
-    return PartitionIndex()
-
-
-def asks_record_index(index: Index) -> bool:
-    """Tell whether an index finds keys by the record index of the metadata table."""
-    return isinstance(index, PartitionIndex | GlobalIndex) and isinstance(index.finder, RecordIndexLookup)
-
-
-def _check_virtual(asked: IndexOptions, config: TableConfig) -> None:
-    """Refuse indexes that need what tables with virtual keys do not store: keys in files, filters and ranges in footers, a record index."""
     if not config.populate_meta_fields and asked.name not in (None, names.SIMPLE, names.GLOBAL_SIMPLE):
         raise UnsupportedError(
             f"table {config.name} has virtual keys (hoodie.populate.meta.fields=false), which {names.TYPE}={asked.name} does not find;"
@@ -93,7 +38,8 @@ def _check_virtual(asked: IndexOptions, config: TableConfig) -> None:
         )
 
 
-def _named(name: str, asked: IndexOptions, config: TableConfig) -> Index:
+def named_index(name: str, asked: IndexOptions, config: TableConfig) -> Index:
+    """Return the index of a name, other than BUCKET."""
     finder: Finder = KeyScan()
     move = asked.move_simple
     if name in (names.BLOOM, names.GLOBAL_BLOOM):
@@ -106,7 +52,18 @@ def _named(name: str, asked: IndexOptions, config: TableConfig) -> Index:
     return PartitionIndex(name, finder)
 
 
-def _bucket_index(asked: IndexOptions, lookup: Lookup, recent: Sequence[FileGroupId]) -> BucketIndex:
+def bucket_index(asked: IndexOptions, lookup: Lookup, recent: Sequence[FileGroupId]) -> BucketIndex:
+    """Return the index BUCKET of a table.
+
+    Args:
+        asked: what the options say.
+        lookup: what an index may ask.
+        recent: file groups that the table's last writes wrote.
+
+    Raises:
+        OptionError: the options contradict how the table is laid out, or the table has no record key.
+        UnsupportedError: consistent hashing is asked for, and the table is copy-on-write.
+    """
     config = lookup.view.config
     fields = asked.hash_fields or tuple(config.record_key_fields)
     if unknown := [field for field in fields if field not in config.record_key_fields]:

@@ -1,0 +1,131 @@
+"""From a request to a plan, for every engine: schema, index, tagging, counts, plan. Nothing is written.
+
+What is wrong with options or data is found here, before the write is on the timeline.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.index.index_protocol import Lookup
+from pyhudi.metadata_table.format.column_types import check_named
+from pyhudi.schema.meta_columns import without_meta_columns
+from pyhudi.spec.actions.commit import CommitMetadata, Operation
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.write.input.data_columns import added_columns
+from pyhudi.write.input.prepare_rows import TableSchema, evolve_schema, record_context, with_path_columns
+from pyhudi.write.options.write_config import WriteConfig
+from pyhudi.write.pipeline.write_stage import PlanningContext, TaggedBatch, Tagger, WriteRequest, WriteStage
+from pyhudi.write.plan.record_size import record_bytes
+from pyhudi.write.plan.replace import replaced_groups
+from pyhudi.write.plan.small_files import insert_candidates
+from pyhudi.write.plan.workload_profile import Profile
+from pyhudi.write.plan.write_plan import Sizing, WritePlan, plan_write
+from pyhudi.write.tagging.change_facts import user_columns
+from pyhudi.write.tagging.tag import TagOptions
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedWrite:
+    """A write with everything decided: the schema that it leaves behind, its tagged rows and the plan of its tasks."""
+
+    schema: TableSchema
+    batch: TaggedBatch
+    plan: WritePlan
+    new_columns: tuple[str, ...]
+
+
+@contextlib.contextmanager
+def plan_rows(
+    context: PlanningContext,
+    stored: TableSchema,
+    latest: CommitMetadata | None,
+    request: WriteRequest,
+    config: WriteConfig,
+    tagger: Tagger,
+) -> Iterator[PlannedWrite]:
+    """Hand out the planned write; its rows are kept until the block ends.
+
+    Args:
+        context: the table, under its lock when the plan is to be carried out.
+        stored: the table's schema so far.
+        latest: the metadata of the commit before, None when there is none.
+        request: what to write.
+        config: what the options say.
+        tagger: the rows.
+
+    Raises:
+        UsageError: options or data do not fit the table.
+        ConflictError: located rows were read from files that are not the newest any more.
+    """
+    stage = _stage(context, stored, latest, request, config, tagger)
+    with tagger.tag(stage) as batch:
+        yield PlannedWrite(stage.schema, batch, _plan(stage, batch, tagger), added_columns(stored.columns, stage.schema.columns))
+
+
+def _stage(
+    context: PlanningContext,
+    stored: TableSchema,
+    latest: CommitMetadata | None,
+    request: WriteRequest,
+    config: WriteConfig,
+    tagger: Tagger,
+) -> WriteStage:
+    table = context.table
+    schema = _schema_after(stored, tagger.columns, request, config, table.config)
+    check_named(config.metadata_table.asked_columns, schema.columns, table.config)
+    positions = table.config.is_merge_on_read and config.writer.log.positions
+    records = record_context(schema, table.config)
+    lookup = Lookup(table.storage, context.view, tagger.engine, records, positions, config.rules.drop_known)
+    return WriteStage(context, request, config, stored, schema, latest, lookup)
+
+
+def _schema_after(
+    stored: TableSchema, columns: pa.Schema | None, request: WriteRequest, config: WriteConfig, table: TableConfig
+) -> TableSchema:
+    """Return the schema of the table after a write of rows with these columns."""
+    if columns is None or request.operation is Operation.DELETE_PARTITION:
+        return stored
+    if request.operation.deletes_rows:
+        return with_path_columns(stored, columns, table)
+    data = user_columns(columns) if request.located else without_meta_columns(columns)
+    return evolve_schema(stored, data, table, None if request.located or not columns.names else config.missing_columns)
+
+
+def _plan(stage: WriteStage, batch: TaggedBatch, tagger: Tagger) -> WritePlan:
+    context, operation, profile = stage.context, stage.request.operation, batch.profile
+    if batch.is_stream:
+        return WritePlan(operation, (), None, tagger.name, tagger.reason, is_stream=True)
+    row_bytes = record_bytes(stage.latest, batch.sample(), stage.config.writer, threshold=stage.config.size_threshold)
+    return plan_write(
+        profile,
+        operation,
+        context.instant,
+        _sizing(stage, profile, row_bytes),
+        context.table.ids.file_prefix,
+        replaced=replaced_groups(context.view, operation, profile.partitions, batch.partitions),
+        engine=tagger.name,
+        reason=tagger.reason,
+        layout_files=_layout_files(batch.tagging, profile, context.view),
+    )
+
+
+def _sizing(stage: WriteStage, profile: Profile, row_bytes: float) -> Sizing:
+    """Return what planning must know of the table's files."""
+    config, view, columns = stage.config, stage.context.view, stage.request.columns
+    files = insert_candidates(view, profile, row_bytes, config.writer, config.small_file_candidates, beside_updates=columns is None)
+    is_merge_on_read = stage.table_config.is_merge_on_read
+    pending = view.pending_compaction if is_merge_on_read and stage.table_config.layout == 1 else None
+    compacting = None if pending is None else {group: compaction.instant for group, compaction in pending.items()}
+    return Sizing(files, row_bytes, config.writer, is_merge_on_read, columns, compacting)
+
+
+def _layout_files(tagging: TagOptions, profile: Profile, view: FileSystemView) -> Mapping[str, bytes]:
+    """Return files of the table, by path, that must be written before the file groups that a write begins."""
+    paths = [path for path, part in profile.partitions.items() if part.opened]
+    return tagging.layout.files_before(paths, view) if tagging.layout is not None and paths else {}
