@@ -12,6 +12,8 @@ from pyhudi.cli.cluster_command import cluster
 from pyhudi.cli.compact_command import compact
 from pyhudi.cli.index_command import index
 from pyhudi.cli.log_command import log
+from pyhudi.cli.restore_command import restore
+from pyhudi.cli.savepoint_command import savepoint
 from pyhudi.errors import HudiError, UsageError
 
 _FAILED = 1
@@ -43,3 +45,5 @@ main.add_command(cluster)
 main.add_command(compact)
 main.add_command(index)
 main.add_command(log)
+main.add_command(restore)
+main.add_command(savepoint)

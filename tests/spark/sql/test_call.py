@@ -151,3 +151,29 @@ def test_archived_commits_and_comparisons_are_told_as_apache_hudi_tells_them(sql
     assert sql("CALL show_commit_extra_metadata(table => 't', metadata_key => 'nothing')") == []
     exported = sql(f"CALL export_instants(table => 't', local_folder => '{tmp_path}')")
     assert exported == [(f"Exported {({6: 4, 9: 5})[version]} Instants to {tmp_path}",)]
+
+
+def test_savepoints_and_restores(trips):
+    assert trips("CALL create_savepoint(table => 'trips', comments => 'before')") == [(True,)]
+    (saved,) = trips("CALL show_savepoints(table => 'trips')")
+    trips("INSERT INTO trips VALUES (7, 'zoe', 70, 'oslo')")
+    trips("INSERT INTO trips VALUES (8, 'zac', 80, 'oslo')")
+    assert trips("SELECT id FROM trips ORDER BY id") == [(1,), (7,), (8,)]
+    assert trips("CALL rollback_to_savepoint(table => 'trips')") == [(True,)]
+    assert trips("SELECT id FROM trips") == [(1,)]
+    assert {row["state"] for row in dicts(trips, "CALL show_restores(table => 'trips')")} == {"COMPLETED"}
+    with pytest.raises(UsageError, match="has a savepoint; delete that first"):
+        trips(f"CALL rollback_to_instant(table => 'trips', instant_time => '{saved[0]}')")
+    assert trips(f"CALL delete_savepoint(table => 'trips', instant_time => '{saved[0]}')") == [(True,)]
+    with pytest.raises(UsageError, match="the table has no savepoint"):
+        trips("CALL rollback_to_savepoint(table => 'trips')")
+    assert trips(f"CALL rollback_to_instant(table => 'trips', instant_time => '{saved[0]}')") == [(True,)]
+    assert trips("SELECT id FROM trips ORDER BY id") == [(1,), (2,)]
+    (first, *_) = reversed([row["commit_time"] for row in dicts(trips, "CALL show_commits(table => 'trips')")])
+    call = f"CALL restore_to_instant(table => 'trips', instant_time => '{first}', audit_post_restore => true)"
+    (restored,) = dicts(trips, call)
+    assert (restored["restore_result"], restored["instants_rolled_back"], restored["audit_result"]) == (True, 1, "PASSED")
+    (audited,) = dicts(
+        trips, f"CALL restore_to_instant(table => 'trips', audit_only => true, start_restore_time => '{restored['start_restore_time']}')"
+    )
+    assert audited["audit_result"] == "PASSED"
