@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 
+from pyhudi.codec.varint import read_unsigned, read_varint
 from pyhudi.errors import CorruptTableError
 
 _INT = struct.Struct(">i")
 _LONG = struct.Struct(">q")
-_MAX_VARINT_BYTES = 10
 
 
 class Cursor:
@@ -46,11 +47,18 @@ class Cursor:
         return int(_LONG.unpack(self.take(_LONG.size))[0])
 
     def read_varint(self) -> int:
-        """Return a number as Avro writes it: seven bits a byte, zig-zag."""
-        value = 0
-        for shift in range(0, 7 * _MAX_VARINT_BYTES, 7):
-            byte = self.take(1)[0]
-            value |= (byte & 0x7F) << shift
-            if byte < 0x80:
-                return (value >> 1) ^ -(value & 1)
-        raise CorruptTableError(f"{self.what} holds an overlong number before {self.at}")
+        """Return a number as Avro writes it."""
+        return self._number(read_varint)
+
+    def read_unsigned(self) -> int:
+        """Return a number as Protocol Buffers writes it; never negative."""
+        return self._number(read_unsigned)
+
+    def _number(self, read: Callable[[bytes, int], tuple[int, int]]) -> int:
+        try:
+            value, self.at = read(self.data, self.at)
+        except IndexError:
+            raise CorruptTableError(f"{self.what} ends within a number at {self.at}") from None
+        except ValueError as error:
+            raise CorruptTableError(f"{self.what} holds {error}") from None
+        return value

@@ -18,10 +18,11 @@ from pyhudi.errors import CorruptTableError
 from pyhudi.fsview.file_groups import PartitionFiles, ids_of
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.fsview.slice_list import SliceList
+from pyhudi.spec.extra_metadata import LOG_CHECKSUM_NOTE
 from pyhudi.spec.files.file_group import BaseFile, join_path
 from pyhudi.spec.files.file_names import file_and_instant, parse_log_file_name
 from pyhudi.spec.instant import Instant
-from pyhudi.spec.log_checksums import LOG_CHECKSUM_NOTE, LogChecksum, noted_log_checksums
+from pyhudi.spec.log_checksums import LogChecksum, noted_log_checksums
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.instant_details import commit_of, instant_path

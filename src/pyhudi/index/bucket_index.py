@@ -18,7 +18,7 @@ from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.index.index_protocol import Lookup
 from pyhudi.index.rows import PartitionRows, TaggedRows, key_array
 from pyhudi.index.simple_index import PartitionIndex
-from pyhudi.kernels.arrays.record_versions import Indices
+from pyhudi.kernels.arrays.array_types import Indices
 from pyhudi.spec.files.file_group import FileSlice
 
 

@@ -19,13 +19,12 @@ from pyhudi.kernels.merge.merge_slice import iter_merged
 from pyhudi.kernels.merge.slice_delta import SliceTask
 from pyhudi.schema.meta_columns import RECORD_KEY
 from pyhudi.spec.actions.commit import CommitMetadata, Operation
+from pyhudi.spec.extra_metadata import NEW_IN_LOGS_NOTE, WRITER_NOTE
 from pyhudi.spec.files.file_group import FileSlice
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.instant_details import commit_at
 
 #: Entries of pyhudi's commits: who wrote, and whether new records may have gone to logs.
-WRITER_NOTE = "pyhudi.version"
-NEW_IN_LOGS_NOTE = "pyhudi.new.records.in.logs"
 
 
 class LogInsertDetector:

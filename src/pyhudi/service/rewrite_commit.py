@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from pyhudi.errors import ConflictError
-from pyhudi.index.log_inserts import WRITER_NOTE
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.tasks.write_task import TaskResult
 from pyhudi.read.snapshot.read_schema import table_schema
 from pyhudi.schema.internal.schema_history import history_of
 from pyhudi.spec.actions.commit import CommitMetadata, Operation, stats_by_partition
+from pyhudi.spec.extra_metadata import ENGINE_NOTE, IDENTITY_NOTE, SCHEMA_NOTE, WRITER_NOTE
 from pyhudi.spec.instant import Instant, State
-from pyhudi.spec.table_identity import IDENTITY_NOTE, identity_note
+from pyhudi.spec.table_identity import identity_note
 from pyhudi.txn.commit_sequence import checksums_of_logs, complete_commit, reconcile_files
 from pyhudi.txn.locked_table import LockedTable
 from pyhudi.txn.metadata_updates import prepare_metadata_table
@@ -81,8 +81,8 @@ def commit_rewrite(
         # As of now: a writer may have added a column while the tasks ran, and readers take the schema of what completed last.
         extra={
             WRITER_NOTE: VERSION,
-            "pyhudi.engine": engine,
-            "schema": stored.avro_json,
+            ENGINE_NOTE: engine,
+            SCHEMA_NOTE: stored.avro_json,
             IDENTITY_NOTE: identity_note(table.config),
             **checksums_of_logs(results),
             **record_version(table, instant.requested, stored.columns),

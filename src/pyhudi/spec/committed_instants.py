@@ -10,8 +10,8 @@ import zlib
 from collections.abc import Sequence
 from typing import Final
 
-#: Name of the note in the extra metadata of a commit.
-COMMITTED_NOTE: Final = "pyhudi.timeline.completed"
+from pyhudi.spec.extra_metadata import COMMITTED_NOTE
+
 #: How many writes are noted, the newest ones: twice as many as Hudi leaves on an active timeline by default, three kilobytes.
 MOST_NOTED_INSTANTS: Final = 60
 

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from pyhudi.errors import CorruptTableError
+from pyhudi.spec.extra_metadata import LOG_CHECKSUM_NOTE
 
-#: Name of the note in the extra metadata of a commit.
-LOG_CHECKSUM_NOTE: Final = "pyhudi.log.crc32"
 #: A commit of more log files notes none: the note would be longer than a megabyte or two.
 MOST_NOTED_FILES: Final = 10_000
 

@@ -17,8 +17,6 @@ from pyhudi.spec.table import table_keys as keys
 from pyhudi.spec.table import timestamp_keys
 from pyhudi.spec.table.table_config import TableConfig
 
-#: Name of the note in the extra metadata of a commit.
-IDENTITY_NOTE: Final = "pyhudi.table.identity"
 #: What an upgrade or downgrade by Apache Hudi changes, which is followed by a commit of Apache Hudi.
 CHANGED_BY_UPGRADES: Final = frozenset(
     {

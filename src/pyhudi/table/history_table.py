@@ -7,6 +7,7 @@ from typing import Final
 import pyarrow as pa
 
 from pyhudi.spec.actions.commit import CommitMetadata
+from pyhudi.spec.extra_metadata import ENGINE_NOTE
 from pyhudi.spec.instant import Instant
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.spec.table.table_version import check_served
@@ -82,5 +83,5 @@ def _counts(commit: CommitMetadata) -> dict[str, object]:
         "files_written": len(stats),
         "bytes_written": sum(stat.total_write_bytes for stat in stats),
         "file_groups_replaced": sum(map(len, (commit.replaced or {}).values())),
-        "engine": commit.extra.get("pyhudi.engine"),
+        "engine": commit.extra.get(ENGINE_NOTE),
     }

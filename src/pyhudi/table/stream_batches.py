@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pyhudi.errors import CorruptTableError, UsageError
+from pyhudi.spec.extra_metadata import STREAM_CHECKPOINT_NOTE, STREAM_QUERY_NOTE
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
@@ -21,9 +22,6 @@ from pyhudi.timeline.instant_details import commit_of
 from pyhudi.timeline_archive.full_timeline import load_full_timeline, read_rows
 
 IDENTIFIER: Final = "hoodie.datasource.write.streaming.checkpoint.identifier"
-#: Entries of a commit's metadata.
-_CHECKPOINT: Final = "_hudi_streaming_sink_checkpoint"
-_QUERY: Final = "_pyhudi_streaming_query"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,10 @@ class StreamBatch:
     @property
     def notes(self) -> dict[str, str]:
         """What the commit of the batch says of it."""
-        return {_CHECKPOINT: json.dumps({self.identifier: str(self.number)}, separators=(",", ":")), _QUERY: self.query}
+        return {
+            STREAM_CHECKPOINT_NOTE: json.dumps({self.identifier: str(self.number)}, separators=(",", ":")),
+            STREAM_QUERY_NOTE: self.query,
+        }
 
 
 def is_written(storage: Storage, batch: StreamBatch) -> bool:
@@ -52,7 +53,7 @@ def is_written(storage: Storage, batch: StreamBatch) -> bool:
         number = _number(extra, batch.identifier)
         if number is None:
             continue
-        query = extra.get(_QUERY)
+        query = extra.get(STREAM_QUERY_NOTE)
         if query == batch.query or (query is None and number == batch.number):
             return number >= batch.number
         if query is None and number > batch.number:
@@ -76,11 +77,11 @@ def _newest_first(storage: Storage) -> Iterator[Mapping[str, str]]:
 
 
 def _number(extra: Mapping[str, str], identifier: str) -> int | None:
-    text = extra.get(_CHECKPOINT)
+    text = extra.get(STREAM_CHECKPOINT_NOTE)
     if text is None:
         return None
     try:
         match = json.loads(text).get(identifier)
         return None if match is None else int(match)
     except (ValueError, AttributeError) as error:
-        raise CorruptTableError(f"a commit's {_CHECKPOINT} is {text!r}, where a JSON object of numbers belongs") from error
+        raise CorruptTableError(f"a commit's {STREAM_CHECKPOINT_NOTE} is {text!r}, where a JSON object of numbers belongs") from error

@@ -11,13 +11,13 @@ import time
 from collections.abc import Sequence
 
 from pyhudi.errors import AlreadyExistsError
-from pyhudi.index.log_inserts import NEW_IN_LOGS_NOTE, WRITER_NOTE
 from pyhudi.kernels.tasks.write_task import TaskResult
 from pyhudi.read.snapshot.read_schema import table_schema
 from pyhudi.schema.internal.schema_history import history_of
 from pyhudi.service.inline_services import InlineServices
 from pyhudi.service.rollback import roll_back_failed_writes
 from pyhudi.spec.actions.commit import CommitMetadata, Operation
+from pyhudi.spec.extra_metadata import ENGINE_NOTE, ENGINE_REASON_NOTE, NEW_IN_LOGS_NOTE, WRITER_NOTE
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.table.open_table import OpenTable
 from pyhudi.timeline.instant_details import read_commit
@@ -110,7 +110,7 @@ def commit(
     txn: Transaction, plan: WritePlan, results: Sequence[TaskResult], schema: TableSchema, *, new_in_logs: bool = False
 ) -> Committed:
     """Make a planned write visible; its metadata say which engine ran, and why, and whether logs may begin records."""
-    notes = {WRITER_NOTE: VERSION, "pyhudi.engine": plan.engine, "pyhudi.engine.reason": plan.reason}
+    notes = {WRITER_NOTE: VERSION, ENGINE_NOTE: plan.engine, ENGINE_REASON_NOTE: plan.reason}
     if new_in_logs and txn.table.config.is_merge_on_read:
         notes[NEW_IN_LOGS_NOTE] = "true"
     notes |= record_version(txn.table, txn.instant, schema.columns)

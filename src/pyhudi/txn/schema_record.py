@@ -6,17 +6,13 @@ older commits are archived.
 
 from __future__ import annotations
 
-from typing import Final
-
 import pyarrow as pa
 
 from pyhudi.schema.internal.as_json import history_to_json, to_json
 from pyhudi.schema.internal.schema_history import history_of
+from pyhudi.spec.extra_metadata import LATEST_SCHEMA
 from pyhudi.timeline.schema_files import store_schema_file
 from pyhudi.txn.locked_table import LockedTable
-
-#: The entry of a commit with the version of the schema that it wrote.
-LATEST_SCHEMA: Final = "latest_schema"
 
 
 def record_version(table: LockedTable, instant: str, columns: pa.Schema) -> dict[str, str]:

@@ -20,8 +20,9 @@ from pyhudi.metadata_table.format.metadata_settings import AS_IT_IS, MetadataSet
 from pyhudi.metadata_table.lifecycle.metadata_sync import MetadataSync
 from pyhudi.schema.internal.schema_history import SchemaHistory
 from pyhudi.spec.actions.commit import CommitMetadata, Operation, stats_by_partition
+from pyhudi.spec.extra_metadata import IDENTITY_NOTE, SCHEMA_NOTE
 from pyhudi.spec.instant import Action, Instant
-from pyhudi.spec.table_identity import IDENTITY_NOTE, identity_note
+from pyhudi.spec.table_identity import identity_note
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.clock import Clock
 from pyhudi.txn.commit_checks import check_nothing_planned, check_timeline_unchanged
@@ -108,7 +109,7 @@ class Transaction:
             extra={
                 **self._notes,
                 **(extra or {}),
-                "schema": schema_json,
+                SCHEMA_NOTE: schema_json,
                 IDENTITY_NOTE: identity_note(table.config),
                 **checksums_of_logs(results),
             },

@@ -12,8 +12,9 @@ from pyhudi import HudiTable
 from pyhudi.errors import CorruptTableError, HudiError
 from pyhudi.javacompat.properties import parse_properties
 from pyhudi.read.snapshot.read_schema import table_schema
+from pyhudi.spec.extra_metadata import IDENTITY_NOTE
 from pyhudi.spec.table.table_config import TableConfig
-from pyhudi.spec.table_identity import IDENTITY_NOTE, identity_note, identity_of, noted_identity
+from pyhudi.spec.table_identity import identity_note, identity_of, noted_identity
 from pyhudi.storage.local_storage import LocalStorage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.table.rename_table import rename_table

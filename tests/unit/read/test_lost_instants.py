@@ -7,7 +7,8 @@ import pytest
 from pyhudi import HudiTable
 from pyhudi.errors import CorruptTableError
 from pyhudi.metadata_table.read import lost_completion
-from pyhudi.spec.committed_instants import COMMITTED_NOTE, MOST_NOTED_INSTANTS, committed_note, noted_instants
+from pyhudi.spec.committed_instants import MOST_NOTED_INSTANTS, committed_note, noted_instants
+from pyhudi.spec.extra_metadata import COMMITTED_NOTE
 from pyhudi.storage.memory_storage import MemoryStorage
 from tests.unit.table.tables import files_of, make_table, ride
 

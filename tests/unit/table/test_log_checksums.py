@@ -8,7 +8,8 @@ import pytest
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.spec import log_checksums
-from pyhudi.spec.log_checksums import LOG_CHECKSUM_NOTE, LogChecksum, noted_log_checksums
+from pyhudi.spec.extra_metadata import LOG_CHECKSUM_NOTE
+from pyhudi.spec.log_checksums import LogChecksum, noted_log_checksums
 from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.table.hudi_table import HudiTable
 from tests.unit.table.tables import files_of, make_table, ride, rows_of

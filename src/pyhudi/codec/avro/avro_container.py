@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pyhudi.codec.cursor import Cursor
+from pyhudi.codec.varint import prefix_length, write_varint
 from pyhudi.errors import CorruptTableError, UnsupportedError
 
 MAGIC = b"Obj\x01"
@@ -29,8 +30,8 @@ class Container:
 def encode_container(container: Container) -> bytes:
     """Return the bytes of a container file."""
     schema = container.schema.encode()
-    header = MAGIC + _varint(1) + _prefix_length(_SCHEMA_KEY) + _prefix_length(schema) + _varint(0) + container.sync
-    return header + _varint(1) + _prefix_length(container.payload) + container.sync
+    header = MAGIC + write_varint(1) + prefix_length(_SCHEMA_KEY) + prefix_length(schema) + write_varint(0) + container.sync
+    return header + write_varint(1) + prefix_length(container.payload) + container.sync
 
 
 def decode_container(data: bytes) -> Container:
@@ -72,18 +73,3 @@ def _read_map(cursor: Cursor) -> dict[bytes, bytes]:
             key = cursor.take(cursor.read_varint())
             entries[key] = cursor.take(cursor.read_varint())
     return entries
-
-
-def _prefix_length(data: bytes) -> bytes:
-    return _varint(len(data)) + data
-
-
-def _varint(value: int) -> bytes:
-    """Encode a number that is not negative."""
-    rest = value << 1
-    out = bytearray()
-    while rest >= 0x80:
-        out.append(rest & 0x7F | 0x80)
-        rest >>= 7
-    out.append(rest)
-    return bytes(out)

@@ -12,7 +12,7 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from pyhudi.codec.cursor import Cursor
-from pyhudi.codec.hfile.protobuf import prefix_length, read_fields, read_varint, write_field
+from pyhudi.codec.hfile.protobuf import prefix_length, read_fields, write_field
 from pyhudi.errors import CorruptTableError, UnsupportedError
 
 LAST_KEY = "hfile.LASTKEY"
@@ -38,7 +38,7 @@ def parse_file_info(payload: bytes, what: str) -> Mapping[str, bytes]:
     if cursor.take(len(_MAGIC)) != _MAGIC:
         raise CorruptTableError(f"{cursor.what} does not begin as one")
     values = {}
-    for number, entry in read_fields(cursor.take(read_varint(cursor)), cursor.what):
+    for number, entry in read_fields(cursor.take(cursor.read_unsigned()), cursor.what):
         if number != 1 or not isinstance(entry, bytes):
             continue
         parts = dict(read_fields(entry, cursor.what))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from pyhudi.codec.cursor import Cursor
 from pyhudi.codec.hfile.block import Codec, Magic
-from pyhudi.codec.hfile.protobuf import prefix_length, read_fields, read_varint, write_field
+from pyhudi.codec.hfile.protobuf import prefix_length, read_fields, write_field
 from pyhudi.errors import CorruptTableError, UnsupportedError
 
 TRAILER_SIZE = 4096
@@ -50,7 +50,7 @@ def parse_trailer(data: bytes, size: int, what: str) -> Trailer:
     if major != _MAJOR_VERSION:
         raise UnsupportedError(f"{what} is an HFile of version {major}; served is {_MAJOR_VERSION}")
     cursor = Cursor(data[:-4], f"the trailer of {what}", len(Magic.TRAILER))
-    fields = dict(read_fields(cursor.take(read_varint(cursor)), cursor.what))
+    fields = dict(read_fields(cursor.take(cursor.read_unsigned()), cursor.what))
     if fields.get(13):
         raise UnsupportedError(f"{what} is encrypted, which is not served")
     numbers = {number: _to_signed(value) for number, value in fields.items() if isinstance(value, int)}

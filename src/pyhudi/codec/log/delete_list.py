@@ -9,8 +9,9 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Sequence
 
-from pyhudi.codec.log.ordering_decode import read_bytes, read_ordering, read_varint
-from pyhudi.codec.log.ordering_encode import encode_ordering, varint
+from pyhudi.codec.log.ordering_decode import read_bytes, read_ordering
+from pyhudi.codec.log.ordering_encode import encode_ordering
+from pyhudi.codec.varint import prefix_length, read_varint, write_varint
 from pyhudi.errors import CorruptTableError
 from pyhudi.spec.files.delete_record import COMMIT_TIME_DELETE, DeletedKeys, OrderingType
 
@@ -47,8 +48,8 @@ def iter_delete_list(data: bytes, at: int, most: int) -> Iterator[DeletedKeys]:
                 yield deleted
     except (IndexError, struct.error):
         raise CorruptTableError(f"a delete block ends behind its first {done} deletes") from None
-    except (UnicodeError, ArithmeticError) as error:
-        raise CorruptTableError(f"a delete block holds a text or decimal that is none ({error})") from None
+    except (ValueError, ArithmeticError) as error:
+        raise CorruptTableError(f"a delete block holds a text or number that is none ({error})") from None
     if at != len(data):
         raise CorruptTableError(f"a delete block has {len(data) - at} bytes behind its {done} deletes")
 
@@ -87,12 +88,12 @@ def _read_deletes(data: bytes, at: int, count: int) -> tuple[DeletedKeys, int]:
 
 def encode_delete_list(deleted: DeletedKeys, types: Sequence[OrderingType]) -> bytes:
     """Return the list of some deletes, as one block of elements."""
-    parts = [varint(len(deleted.keys)) if deleted.keys else b""]
+    parts = [write_varint(len(deleted.keys)) if deleted.keys else b""]
     for key, path, ordering in zip(deleted.keys, deleted.partition_paths, deleted.ordering, strict=True):
-        parts += (_PRESENT, _text(key), _NULL if path is None else _PRESENT + _text(path), encode_ordering(ordering, types))
+        parts += (
+            _PRESENT,
+            prefix_length(key.encode()),
+            _NULL if path is None else _PRESENT + prefix_length(path.encode()),
+            encode_ordering(ordering, types),
+        )
     return b"".join((*parts, b"\x00"))
-
-
-def _text(value: str) -> bytes:
-    raw = value.encode()
-    return varint(len(raw)) + raw

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from decimal import Context, Decimal
 from typing import TypeAlias
 
+from pyhudi.codec.varint import read_varint
 from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.spec.files.delete_record import COMMIT_TIME_DELETE, OrderingType
 
@@ -25,26 +26,10 @@ _EXACT = Context(prec=80)
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _FIRST_DAY = dt.date(1970, 1, 1).toordinal()
 _MICROSECOND = dt.timedelta(microseconds=1)
-_MOST_SHIFT = 63
 #: In several values the branch after the last is one more way to write a day.
 _DATE_AMONG_SEVERAL = 12
 #: Several fields make a list of at most this many values; nobody orders by more.
 _MOST_FIELDS = 1024
-
-
-def read_varint(data: bytes, at: int) -> tuple[int, int]:
-    """Return a number as Avro writes it and the place behind it; IndexError when the bytes end within."""
-    byte = data[at]
-    at += 1
-    value, shift = byte & 0x7F, 7
-    while byte >= 0x80:
-        if shift > _MOST_SHIFT:
-            raise CorruptTableError(f"an overlong number before byte {at} of a delete block")
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        shift += 7
-    return (value >> 1) ^ -(value & 1), at
 
 
 def read_bytes(data: bytes, at: int) -> tuple[bytes, int]:

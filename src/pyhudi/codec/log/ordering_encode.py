@@ -10,6 +10,7 @@ import struct
 from collections.abc import Callable, Sequence
 from decimal import Context, Decimal
 
+from pyhudi.codec.varint import prefix_length, write_varint
 from pyhudi.errors import SchemaError
 from pyhudi.spec.files.delete_record import COMMIT_TIME_DELETE, OrderingType
 
@@ -20,17 +21,6 @@ _EXACT = Context(prec=80)
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _FIRST_DAY = dt.date(1970, 1, 1).toordinal()
 _MICROSECOND = dt.timedelta(microseconds=1)
-
-
-def varint(value: int) -> bytes:
-    """Return a number as Avro writes it."""
-    rest = value << 1 if value >= 0 else (-value << 1) - 1
-    out = bytearray()
-    while rest > 0x7F:
-        out.append(rest & 0x7F | 0x80)
-        rest >>= 7
-    out.append(rest)
-    return bytes(out)
 
 
 def encode_ordering(value: object, types: Sequence[OrderingType]) -> bytes:
@@ -49,7 +39,7 @@ def encode_ordering(value: object, types: Sequence[OrderingType]) -> bytes:
         SchemaError: the value is not of its type.
     """
     if value is COMMIT_TIME_DELETE or (value is None and not types):
-        return varint(OrderingType.INT) + b"\x00"
+        return write_varint(OrderingType.INT) + b"\x00"
     if not isinstance(value, tuple) and len(types) > 1:
         value = (None,) * len(types) if value is None else (value,)
     if not isinstance(value, tuple):
@@ -57,7 +47,7 @@ def encode_ordering(value: object, types: Sequence[OrderingType]) -> bytes:
     if len(value) != len(types):
         raise SchemaError(f"the ordering value {value!r} of a delete does not fit {len(types)} ordering fields")
     parts = [_encode_single(one, kind) for one, kind in zip(value, types, strict=True)]
-    return b"".join((varint(OrderingType.SEVERAL), varint(1), varint(len(parts)), *parts, b"\x00"))
+    return b"".join((write_varint(OrderingType.SEVERAL), write_varint(1), write_varint(len(parts)), *parts, b"\x00"))
 
 
 def _encode_single(value: object, kind: OrderingType | None) -> bytes:
@@ -65,7 +55,7 @@ def _encode_single(value: object, kind: OrderingType | None) -> bytes:
     if kind is None or encode is None:
         raise SchemaError(f"the ordering value {value!r} of a delete needs a type, not {kind}")
     try:
-        return varint(kind) + encode(_LEAST[kind] if value is None else value)
+        return write_varint(kind) + encode(_LEAST[kind] if value is None else value)
     except (TypeError, ValueError, AttributeError, ArithmeticError, struct.error):
         raise SchemaError(f"the ordering value {value!r} of a delete is not a {kind.name.lower()}") from None
 
@@ -87,7 +77,7 @@ def _encode_long(value: object) -> bytes:
 def _integer(value: object, bits: int) -> bytes:
     if not isinstance(value, int) or isinstance(value, bool) or not -(1 << bits - 1) <= value < 1 << bits - 1:
         raise TypeError
-    return varint(value)
+    return write_varint(value)
 
 
 def _days(value: object) -> int:
@@ -110,24 +100,20 @@ def _real_of(form: struct.Struct) -> Callable[[object], bytes]:
     return encode
 
 
-def _prefix_length(raw: bytes) -> bytes:
-    return varint(len(raw)) + raw
-
-
 def _encode_bytes(value: object) -> bytes:
     if not isinstance(value, bytes):
         raise TypeError
-    return _prefix_length(value)
+    return prefix_length(value)
 
 
 def _encode_string(value: object) -> bytes:
     if not isinstance(value, str):
         raise TypeError
-    return _prefix_length(value.encode())
+    return prefix_length(value.encode())
 
 
 def _encode_date(value: object) -> bytes:
-    return varint(_days(value))
+    return write_varint(_days(value))
 
 
 def _encode_decimal(value: object) -> bytes:
@@ -137,18 +123,18 @@ def _encode_decimal(value: object) -> bytes:
     unscaled = int(scaled)
     if unscaled != scaled:
         raise ValueError
-    return _prefix_length(unscaled.to_bytes((unscaled + (unscaled < 0)).bit_length() // 8 + 1, "big", signed=True))
+    return prefix_length(unscaled.to_bytes((unscaled + (unscaled < 0)).bit_length() // 8 + 1, "big", signed=True))
 
 
 def _encode_time(value: object) -> bytes:
     if not isinstance(value, dt.time):
         raise TypeError
     of_day = dt.timedelta(hours=value.hour, minutes=value.minute, seconds=value.second, microseconds=value.microsecond)
-    return varint(of_day // _MICROSECOND)
+    return write_varint(of_day // _MICROSECOND)
 
 
 def _encode_timestamp(value: object) -> bytes:
-    return varint(_micros(value))
+    return write_varint(_micros(value))
 
 
 _ENCODERS: dict[OrderingType, Callable[[object], bytes]] = {

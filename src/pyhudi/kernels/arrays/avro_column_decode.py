@@ -18,13 +18,11 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from pyhudi.errors import CorruptTableError
+from pyhudi.kernels.arrays.array_types import Indices, Mask
 from pyhudi.kernels.arrays.varint_columns import read_varints
 from pyhudi.schema.avro_arrow import avro_to_arrow
 
 Json: TypeAlias = Any
-Bytes: TypeAlias = npt.NDArray[np.uint8]
-Indices: TypeAlias = npt.NDArray[np.int64]
-Mask: TypeAlias = npt.NDArray[np.bool_]
 
 _NUMBERS: dict[str, np.dtype[Any]] = {"int": np.dtype("<i4"), "long": np.dtype("<i8")}
 _FLOATS: dict[str, np.dtype[Any]] = {"float": np.dtype("<f4"), "double": np.dtype("<f8")}

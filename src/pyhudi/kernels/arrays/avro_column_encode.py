@@ -16,7 +16,9 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from pyhudi.errors import SchemaError
-from pyhudi.kernels.arrays.avro_column_decode import Bytes, ColumnPlan, Indices, PlannedField
+from pyhudi.kernels.arrays.array_types import Bytes, Indices
+from pyhudi.kernels.arrays.avro_column_decode import ColumnPlan, PlannedField
+from pyhudi.kernels.arrays.varint_columns import write_varints
 
 _ROWS_AT_ONCE = 1 << 15
 _DECIMAL_BYTES = 16
@@ -76,7 +78,7 @@ def _values(field: PlannedField, values: pa.Array) -> Iterator[tuple[Indices, By
     count = len(values)
     if field.kind in ("string", "bytes"):
         offsets, data = _text(values)
-        yield _varints(np.diff(offsets))
+        yield write_varints(np.diff(offsets))
         yield np.diff(offsets), data
     elif field.kind == "fixed":
         yield np.full(count, field.size), _encode_fixed(field, values)
@@ -84,7 +86,7 @@ def _values(field: PlannedField, values: pa.Array) -> Iterator[tuple[Indices, By
         yield np.ones(count, np.int64), values.to_numpy(zero_copy_only=False).astype(np.uint8)
     elif field.kind in ("int", "long"):
         numbers = values.view(pa.int32() if values.type.bit_width == 32 else pa.int64())
-        yield _varints(numbers.to_numpy().astype(np.int64))
+        yield write_varints(numbers.to_numpy().astype(np.int64))
     else:
         raw = np.ascontiguousarray(values.to_numpy(zero_copy_only=False)).view(np.uint8)
         yield np.full(count, values.type.bit_width // 8), raw
@@ -110,23 +112,6 @@ def _encode_fixed(field: PlannedField, values: pa.Array) -> Bytes:
     raw = raw[values.offset * _DECIMAL_BYTES : (values.offset + len(values)) * _DECIMAL_BYTES].reshape(-1, _DECIMAL_BYTES)
     digits: Bytes = np.ascontiguousarray(raw[:, : field.size][:, ::-1]).reshape(-1)
     return digits
-
-
-def _varints(values: Indices) -> tuple[Indices, Bytes]:
-    """Return the lengths and bytes of numbers: seven bits a byte, the lowest first, the sign in the lowest bit."""
-    rest = ((values << 1) ^ (values >> 63)).view(np.uint64)
-    columns: list[Bytes] = []
-    lengths = np.ones(len(values), np.int64)
-    while True:
-        low = (rest & np.uint64(0x7F)).astype(np.uint8)
-        rest = rest >> np.uint64(7)
-        more = rest > 0
-        columns.append(low | np.where(more, np.uint8(0x80), np.uint8(0)))
-        if not more.any():
-            break
-        lengths += more
-    matrix = np.stack(columns, axis=1)
-    return lengths, matrix[np.arange(len(columns)) < lengths[:, None]]
 
 
 def _join_parts(parts: list[_Part], count: int) -> Iterator[bytes]:

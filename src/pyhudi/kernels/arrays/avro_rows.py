@@ -24,7 +24,7 @@ import pyarrow.types as pt
 from pyhudi.codec.avro.avro_record import parse_avro_schema
 from pyhudi.codec.log.log_content import avro_records
 from pyhudi.codec.log.ordering_decode import decimal_of
-from pyhudi.codec.log.ordering_encode import varint
+from pyhudi.codec.varint import write_varint
 from pyhudi.errors import CorruptTableError, SchemaError
 from pyhudi.kernels.arrays.avro_column_decode import ColumnDecoder, column_plan
 from pyhudi.kernels.arrays.avro_column_encode import encode_columns
@@ -142,7 +142,7 @@ def _physical(avro: Json) -> Json:
 
 
 def _rows(frame_content: memoryview, lengths: Sequence[int], schema: Json) -> list[dict[str, Any]]:
-    source = io.BytesIO(b"".join((varint(len(lengths)), frame_content, b"\x00")))
+    source = io.BytesIO(b"".join((write_varint(len(lengths)), frame_content, b"\x00")))
     try:
         rows = fastavro.schemaless_reader(source, schema, None)
     except _DECODING_ERRORS as error:

@@ -13,10 +13,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pyhudi.kernels.arrays.array_types import Words
 from pyhudi.kernels.arrays.key_bytes import equal_length_blocks
 from pyhudi.keygen.key_generator_protocol import EMPTY_PART, NULL_PART
-
-Words = npt.NDArray[np.uint32]
 
 _NOT_NEGATIVE = np.uint32(0x7FFFFFFF)
 _FACTOR = 31

@@ -17,15 +17,15 @@ import pyarrow.compute as pc
 from pyhudi.javacompat.calendar import DAY_MS
 from pyhudi.javacompat.date_pattern import Literal, Token
 from pyhudi.javacompat.zones import Zone
+from pyhudi.kernels.arrays.array_types import Numbers
 
-Millis = npt.NDArray[np.int64]
 _WIDTHS: Final = {"y": (4,), "M": (2,), "d": (2,), "H": (2,), "m": (2,), "s": (2,), "S": (1, 2, 3), "Z": (1, 2)}
 _OFFSET: Final = "Z|[+-](?:[01][0-9]|2[0-3]):?[0-5][0-9]"
 _LIMITS: Final = {"M": (1, 12), "d": (1, 28), "H": (0, 23), "m": (0, 59), "s": (0, 59)}
 _UNITS: Final = {"H": 3_600_000, "m": 60_000, "s": 1000}
 
 
-def read_dates(strings: pa.StringArray, pattern: Sequence[Token], zone: Zone | None) -> tuple[Millis, npt.NDArray[np.bool_]] | None:
+def read_dates(strings: pa.StringArray, pattern: Sequence[Token], zone: Zone | None) -> tuple[Numbers, npt.NDArray[np.bool_]] | None:
     """Return the moments that texts name, in milliseconds since the epoch, and which of them could be read; None for a pattern that needs
     to be read text by text.
 
@@ -67,15 +67,15 @@ def _expression(token: Token) -> str:
     return f"(?P<{token.letter}>{digits})"
 
 
-def _numbers(strings: pa.StringArray) -> Millis:
-    numbers: Millis = pc.fill_null(strings, "1").cast(pa.int64()).to_numpy(zero_copy_only=False)
+def _numbers(strings: pa.StringArray) -> Numbers:
+    numbers: Numbers = pc.fill_null(strings, "1").cast(pa.int64()).to_numpy(zero_copy_only=False)
     return numbers
 
 
-def _offsets(strings: pa.StringArray) -> Millis:
+def _offsets(strings: pa.StringArray) -> Numbers:
     encoded = pc.fill_null(strings, "Z").dictionary_encode()
     known = [_offset(text) for text in encoded.dictionary.to_pylist()]
-    offsets: Millis = np.array(known, np.int64)[encoded.indices.to_numpy()] if known else np.zeros(len(strings), np.int64)
+    offsets: Numbers = np.array(known, np.int64)[encoded.indices.to_numpy()] if known else np.zeros(len(strings), np.int64)
     return offsets
 
 
@@ -86,7 +86,7 @@ def _offset(text: str) -> int:
     return -millis if text[0] == "-" else millis
 
 
-def _first_days(year: Millis, month: Millis) -> Millis:
+def _first_days(year: Numbers, month: Numbers) -> Numbers:
     """Return the number of the first day of months; see `pyhudi.javacompat.calendar.day_of`."""
     years = year - (month <= 2)
     era, of_era = np.divmod(years, 400)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-Matrix: TypeAlias = npt.NDArray[np.uint8]
-Indices: TypeAlias = npt.NDArray[np.int64]
+from pyhudi.kernels.arrays.array_types import Bytes, Indices
 
 #: Keys of one matrix: what is computed of them stays in the processor's cache.
 _BLOCK = 16384
@@ -18,7 +16,7 @@ _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _HALF = np.uint64(32)
 
 
-def equal_length_blocks(keys: pa.StringArray) -> Iterator[tuple[Indices | slice, Matrix]]:
+def equal_length_blocks(keys: pa.StringArray) -> Iterator[tuple[Indices | slice, Bytes]]:
     """Yield which keys, and their UTF-8 bytes as a matrix of one key a row; the keys of a matrix have one length."""
     if not len(keys):
         return

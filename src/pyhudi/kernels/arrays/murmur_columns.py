@@ -13,9 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from pyhudi.kernels.arrays.key_bytes import Indices, equal_length_blocks
-
-Words = npt.NDArray[np.uint32]
+from pyhudi.kernels.arrays.array_types import Indices, Words
+from pyhudi.kernels.arrays.key_bytes import equal_length_blocks
 
 _M = np.uint32(0x5BD1E995)
 _R = np.uint32(24)

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
+from pyhudi.kernels.arrays.array_types import Indices, Mask
 from pyhudi.kernels.arrays.ordering_columns import in_java_order
-
-Indices = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 
 #: Times as many ranks as there can be rows in memory, a number still has 64 bits.
 _MOST_DENSE = 1 << 31

@@ -20,11 +20,11 @@ from pyhudi.javacompat.calendar import DAY_MS
 from pyhudi.javacompat.date_pattern import Letters
 from pyhudi.javacompat.date_text import date_text, fineness
 from pyhudi.javacompat.zones import LOCAL_ZONE, UTC_ZONE, Zone
+from pyhudi.kernels.arrays.array_types import Numbers
 from pyhudi.kernels.arrays.date_columns import read_dates
 from pyhudi.keygen.timestamp_partition import TimestampText
 from pyhudi.keygen.value_text import clock_text
 
-Codes = npt.NDArray[np.int64]
 _LONG: Final = np.iinfo(np.int64)
 _NANOS_OF_MILLI: Final = 1_000_000
 #: From 1972 to 2036 all zones are off UTC by whole minutes, and Arrow knows their rules; it forgets summer time from 2038 on.
@@ -34,7 +34,7 @@ _SECOND_MS: Final = 1000
 _MINUTE_MS: Final = 60_000
 
 
-def timestamp_strings(column: pa.Array, settings: TimestampText, field: str, first_row: int = 0) -> tuple[Codes, list[str | None]]:
+def timestamp_strings(column: pa.Array, settings: TimestampText, field: str, first_row: int = 0) -> tuple[Numbers, list[str | None]]:
     """Return a code for each row and the text of each code.
 
     Args:
@@ -64,7 +64,7 @@ def timestamp_strings(column: pa.Array, settings: TimestampText, field: str, fir
     return codes, list(strings)
 
 
-def _read_at_once(column: pa.StringArray, settings: TimestampText) -> Codes | None:
+def _read_at_once(column: pa.StringArray, settings: TimestampText) -> Numbers | None:
     """Return the moments of a column of texts, 0 for a null; None when some of them must be read one by one."""
     if not settings.inputs or (settings.output_zone or settings.input_zone) is None:
         return None
@@ -83,7 +83,7 @@ def local_time_strings(column: pa.TimestampArray) -> pa.StringArray:
     return pa.array([clock_text(millis, LOCAL_ZONE) for millis in encoded.dictionary.to_pylist()], pa.string()).take(encoded.indices)
 
 
-def first_rows(codes: Codes, count: int) -> list[int]:
+def first_rows(codes: Numbers, count: int) -> list[int]:
     """Return the first row of each code; every code below `count` is used."""
     firsts = np.empty(count, np.int64)
     firsts[codes[::-1]] = np.arange(len(codes))[::-1]
@@ -91,8 +91,8 @@ def first_rows(codes: Codes, count: int) -> list[int]:
 
 
 def _of_millis(
-    millis: Codes, column: pa.Array, settings: TimestampText, field: str, shown_in: Zone | None = None
-) -> tuple[Codes, list[str | None]]:
+    millis: Numbers, column: pa.Array, settings: TimestampText, field: str, shown_in: Zone | None = None
+) -> tuple[Numbers, list[str | None]]:
     """Return codes and texts of moments; nulls have one of their own."""
     zone = shown_in or settings.output_zone or LOCAL_ZONE
     local = _on_clocks(millis, zone, settings)
@@ -108,7 +108,7 @@ def _of_millis(
     return encoded.indices.to_numpy().astype(np.int64), written
 
 
-def _on_clocks(millis: Codes, zone: Zone, settings: TimestampText) -> Codes | None:
+def _on_clocks(millis: Numbers, zone: Zone, settings: TimestampText) -> Numbers | None:
     """Return what clocks in a zone show, as milliseconds since 1970-01-01T00:00 there; None when that does not say the text."""
     if any(isinstance(token, Letters) and token.letter == "Z" for token in settings.output):
         return None
@@ -125,7 +125,7 @@ def _on_clocks(millis: Codes, zone: Zone, settings: TimestampText) -> Codes | No
     return np.where(known, shown, _by_slots(millis, ~known, _SECOND_MS, zone))
 
 
-def _by_slots(millis: Codes, chosen: npt.NDArray[np.bool_], slot: int, zone: Zone) -> Codes:
+def _by_slots(millis: Numbers, chosen: npt.NDArray[np.bool_], slot: int, zone: Zone) -> Numbers:
     """Return moments with those chosen as a zone's clocks show them; the zone is asked once a slot."""
     slots, indices = np.unique(millis[chosen] // slot, return_inverse=True)
     offsets = np.array([zone.offset(int(begin) * slot) for begin in slots], np.int64)
@@ -134,21 +134,21 @@ def _by_slots(millis: Codes, chosen: npt.NDArray[np.bool_], slot: int, zone: Zon
     return shown
 
 
-def _numbers(column: pa.Array) -> Codes:
+def _numbers(column: pa.Array) -> Numbers:
     """Return the whole numbers that Java's cast to `long` makes of a column; a null is 0."""
     if pt.is_floating(column.type):
         values = pc.fill_null(column, 0.0).to_numpy(zero_copy_only=False).astype(np.float64)
         whole = np.where(np.isnan(values), 0.0, np.trunc(values))
         least, most = whole < -(2.0**63), whole >= 2.0**63
         numbers = np.where(least | most, 0.0, whole).astype(np.int64)
-        present: Codes = np.where(most, _LONG.max, np.where(least, _LONG.min, numbers))
+        present: Numbers = np.where(most, _LONG.max, np.where(least, _LONG.min, numbers))
         return present
     plain: Any = column.cast(pa.int32()) if pt.is_date(column.type) else column
-    epoch_units: Codes = pc.fill_null(plain.cast(pa.int64()), 0).to_numpy(zero_copy_only=False).astype(np.int64)
+    epoch_units: Numbers = pc.fill_null(plain.cast(pa.int64()), 0).to_numpy(zero_copy_only=False).astype(np.int64)
     return epoch_units
 
 
-def _in_millis(numbers: Codes, unit: int) -> Codes:
+def _in_millis(numbers: Numbers, unit: int) -> Numbers:
     """Return numbers of a unit in nanoseconds as milliseconds, cut towards zero and held within 64 bits."""
     if unit < _NANOS_OF_MILLI:
         return _floor_divide(numbers, _NANOS_OF_MILLI // unit)
@@ -158,8 +158,8 @@ def _in_millis(numbers: Codes, unit: int) -> Codes:
     return np.where(numbers > limit, _LONG.max, np.where(numbers < -limit, _LONG.min, present))
 
 
-def _floor_divide(numbers: Codes, divisor: int) -> Codes:
-    cut: Codes = (numbers + np.where(numbers < 0, divisor - 1, 0)) // divisor
+def _floor_divide(numbers: Numbers, divisor: int) -> Numbers:
+    cut: Numbers = (numbers + np.where(numbers < 0, divisor - 1, 0)) // divisor
     return cut
 
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final, TypeAlias
-
 import numpy as np
 import numpy.typing as npt
 
-Numbers: TypeAlias = npt.NDArray[np.int64]
-
-_MOST_BYTES: Final = 10
+from pyhudi.codec.varint import MAX_BYTES
+from pyhudi.kernels.arrays.array_types import Numbers
 
 
 def read_varints(data: npt.NDArray[np.uint8], at: Numbers) -> tuple[Numbers, Numbers]:
@@ -28,7 +25,7 @@ def read_varints(data: npt.NDArray[np.uint8], at: Numbers) -> tuple[Numbers, Num
     sizes = np.ones(len(at), np.int64)
     shift = 7
     while len(more):
-        if shift == 7 * _MOST_BYTES:
+        if shift == 7 * MAX_BYTES:
             raise ValueError("it has an overlong number")
         byte = data[at[more] + shift // 7].astype(np.int64)
         value[more] |= (byte & 0x7F) << shift
@@ -37,3 +34,20 @@ def read_varints(data: npt.NDArray[np.uint8], at: Numbers) -> tuple[Numbers, Num
         shift += 7
     decoded: Numbers = (value.view(np.uint64) >> np.uint64(1)).view(np.int64) ^ -(value & 1)
     return decoded, sizes
+
+
+def write_varints(values: Numbers) -> tuple[Numbers, npt.NDArray[np.uint8]]:
+    """Return the lengths and bytes of numbers: seven bits a byte, the lowest first, the sign in the lowest bit."""
+    rest = ((values << 1) ^ (values >> 63)).view(np.uint64)
+    columns: list[npt.NDArray[np.uint8]] = []
+    lengths = np.ones(len(values), np.int64)
+    while True:
+        low = (rest & np.uint64(0x7F)).astype(np.uint8)
+        rest = rest >> np.uint64(7)
+        more = rest > 0
+        columns.append(low | np.where(more, np.uint8(0x80), np.uint8(0)))
+        if not more.any():
+            break
+        lengths += more
+    matrix = np.stack(columns, axis=1)
+    return lengths, matrix[np.arange(len(columns)) < lengths[:, None]]

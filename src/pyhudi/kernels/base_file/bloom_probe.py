@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from pyhudi.codec.bloom_codec import BloomFilter, BloomType
+from pyhudi.kernels.arrays.array_types import Mask
 from pyhudi.kernels.arrays.murmur_columns import positions_by_key
 from pyhudi.kernels.base_file.base_file import FOOTER_BLOOM_FILTER, FOOTER_BLOOM_TYPE, OLD_FOOTER_BLOOM_FILTER
-
-Mask = npt.NDArray[np.bool_]
 
 #: How many stored keys are read in the time that one wanted key is hashed and looked up.
 _READ_MEANWHILE = 10

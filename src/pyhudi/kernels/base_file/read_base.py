@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 import pyarrow.types as pt
 
 from pyhudi.errors import CorruptTableError, SchemaError
-from pyhudi.kernels.arrays.record_versions import Indices
+from pyhudi.kernels.arrays.array_types import Indices
 from pyhudi.kernels.arrays.row_filter import apply_filter
 from pyhudi.kernels.base_file.parquet_input import corrupt_as_error, open_parquet
 from pyhudi.kernels.base_file.promoted_rows import promoted_rows, promoted_type

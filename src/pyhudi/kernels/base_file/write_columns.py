@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from pyhudi.errors import SchemaError
+from pyhudi.kernels.arrays.array_types import Mask
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.schema.meta_columns import IS_DELETED
 
@@ -17,8 +17,6 @@ DELETE_COLUMN = "_pyhudi_delete"
 POSITION_COLUMN = "_pyhudi_position"
 #: A column beside the data: the file group that the row goes to; null for a new record.
 FILE_ID_COLUMN = "_pyhudi_file_id"
-
-Mask = npt.NDArray[np.bool_]
 
 
 def commit_time_deletes(rows: pa.Table) -> Mask:

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from pyhudi.codec.log.log_content import encode_avro_content
 from pyhudi.codec.log.log_writer import encode_block
-from pyhudi.codec.log.ordering_encode import varint
+from pyhudi.codec.varint import prefix_length
 from pyhudi.kernels.arrays.avro_rows import encode
 from pyhudi.kernels.base_file.base_file import RecordContext, WriterSettings
 from pyhudi.schema.meta_columns import RECORD_KEY, is_meta_column
@@ -131,12 +131,12 @@ class ChangeLog:
         self, operation: str, keys: Iterable[str], before: Sequence[bytes] | None, after: Sequence[bytes] | None
     ) -> Iterator[bytes]:
         if self._mode is LoggingMode.OP_KEY_ONLY:  # its unions have the text first
-            head = _NULL + _text(operation) + _NULL
-            return (head + _text(key) for key in keys)
-        head = _VALUE + _text(operation) + _VALUE
+            head = _NULL + prefix_length(operation.encode()) + _NULL
+            return (head + prefix_length(key.encode()) for key in keys)
+        head = _VALUE + prefix_length(operation.encode()) + _VALUE
         if self._mode is LoggingMode.DATA_BEFORE:
-            return (head + _text(key) + _image(before, number) for number, key in enumerate(keys))
-        head += _text(self._instant)
+            return (head + prefix_length(key.encode()) + _image(before, number) for number, key in enumerate(keys))
+        head += prefix_length(self._instant.encode())
         return (head + _image(before, number) + _image(after, number) for number, _ in enumerate(keys))
 
     def _write_block(self) -> None:
@@ -151,11 +151,6 @@ class ChangeLog:
 
 def _image(images: Sequence[bytes] | None, number: int) -> bytes:
     return _NULL if images is None else _VALUE + images[number]
-
-
-def _text(text: str) -> bytes:
-    raw = text.encode()
-    return varint(len(raw)) + raw
 
 
 def _data_json(avro_json: str) -> str:

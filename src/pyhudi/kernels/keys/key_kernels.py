@@ -13,7 +13,8 @@ import pyarrow.types as pt
 
 from pyhudi.errors import KeyFieldError
 from pyhudi.javacompat.float_text import float_text
-from pyhudi.kernels.arrays.timestamp_text import Codes, first_rows, local_time_strings, timestamp_strings
+from pyhudi.kernels.arrays.array_types import Numbers
+from pyhudi.kernels.arrays.timestamp_text import first_rows, local_time_strings, timestamp_strings
 from pyhudi.kernels.base_file.meta_column_writer import numbered
 from pyhudi.keygen.auto import AutoKeys
 from pyhudi.keygen.choose_generator import KeyGenerator
@@ -23,7 +24,7 @@ from pyhudi.schema.evolve import conform_column
 from pyhudi.schema.meta_columns import META_COLUMNS, RECORD_KEY
 from pyhudi.schema.storable import storable_type
 
-#: Codes below this are renumbered by a table, greater ones by sorting.
+#: Numbers below this are renumbered by a table, greater ones by sorting.
 _SORT_FROM = 1 << 20
 
 
@@ -162,8 +163,8 @@ def _check_path(layout: PartitionLayout, values: Sequence[str | None], row: int)
         raise KeyFieldError(f"Row {row} ({fields}) makes no partition path: {error}") from error
 
 
-def _distinct(column: pa.ChunkedArray, field: PartitionField, first_row: int) -> tuple[Codes, list[str | None]]:
-    """Codes of the rows and the text of each code."""
+def _distinct(column: pa.ChunkedArray, field: PartitionField, first_row: int) -> tuple[Numbers, list[str | None]]:
+    """Numbers of the rows and the text of each code."""
     if pt.is_dictionary(column.type) or field.timestamp is not None:
         column = conform_column(column, storable_type(column.type, field.name), field.name)
     if field.timestamp is not None:
@@ -174,7 +175,7 @@ def _distinct(column: pa.ChunkedArray, field: PartitionField, first_row: int) ->
     return encoded.indices.to_numpy().astype(np.int64), strings
 
 
-def _dense(codes: Codes, limit: int) -> tuple[Codes, int]:
+def _dense(codes: Numbers, limit: int) -> tuple[Numbers, int]:
     """Return codes below `limit` renumbered without gaps, and how many there are."""
     if limit > _SORT_FROM:
         distinct, numbers = np.unique(codes, return_inverse=True)

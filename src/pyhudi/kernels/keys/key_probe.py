@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from pyhudi.errors import CorruptTableError
-from pyhudi.kernels.arrays.record_versions import Indices
+from pyhudi.kernels.arrays.array_types import Indices
 from pyhudi.kernels.base_file.base_file import FOOTER_MAX_KEY, FOOTER_MIN_KEY
 from pyhudi.kernels.base_file.bloom_probe import may_hold_keys
 from pyhudi.kernels.base_file.parquet_input import footer_entries, open_fragment

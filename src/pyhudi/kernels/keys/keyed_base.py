@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pyhudi.kernels.arrays.record_versions import Indices
+from pyhudi.kernels.arrays.array_types import Indices
 from pyhudi.kernels.arrays.row_filter import apply_filter
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.read_base import (

@@ -7,7 +7,7 @@ import numpy as np
 from pyhudi.codec.log.roaring_positions import NOT_IN_ORDER, iter_containers
 from pyhudi.codec.log.roaring_positions import last_position as greatest
 from pyhudi.errors import CorruptTableError
-from pyhudi.kernels.arrays.record_versions import Indices
+from pyhudi.kernels.arrays.array_types import Indices
 from pyhudi.spec.files.log_block import LogBlock
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as pt
 
-from pyhudi.kernels.arrays.record_versions import Mask
+from pyhudi.kernels.arrays.array_types import Mask
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.spec.files.delete_record import COMMIT_TIME_DELETE
 

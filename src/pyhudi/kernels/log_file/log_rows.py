@@ -18,8 +18,8 @@ import pyarrow.compute as pc
 from pyhudi.codec.log.log_content import iter_deletes
 from pyhudi.codec.log.log_file import read_content, scan_blocks
 from pyhudi.errors import CorruptTableError, KeyFieldError, SchemaError, UnsupportedError
+from pyhudi.kernels.arrays.array_types import Indices, Mask
 from pyhudi.kernels.arrays.key_bytes import parts_of
-from pyhudi.kernels.arrays.record_versions import Indices, Mask
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.parquet_input import corrupt_as_error
 from pyhudi.kernels.base_file.promoted_rows import promoted_rows

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from pyhudi.codec.log.log_content import encode_avro_content, encode_deletes
 from pyhudi.codec.log.log_writer import encode_block
 from pyhudi.codec.log.roaring_positions import encode_positions
+from pyhudi.kernels.arrays.array_types import Indices
 from pyhudi.kernels.arrays.avro_rows import encode
 from pyhudi.kernels.arrays.byte_size import rows_of_bytes
 from pyhudi.kernels.base_file.base_file import FOOTER_AVRO_SCHEMA, RecordContext, WriterSettings
@@ -28,8 +28,6 @@ from pyhudi.schema.avro_arrow import only_fields
 from pyhudi.schema.meta_columns import META_COLUMNS, RECORD_KEY
 from pyhudi.spec.files.delete_record import COMMIT_TIME_DELETE, DeletedKeys
 from pyhudi.spec.files.log_block import BlockHeader, BlockType
-
-Indices = npt.NDArray[np.int64]
 
 
 def data_blocks(rows: pa.Table, context: RecordContext, settings: WriterSettings, task: AppendTask) -> Iterator[bytes]:

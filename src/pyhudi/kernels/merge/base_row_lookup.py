@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from pyhudi.errors import CorruptTableError
-from pyhudi.kernels.arrays.record_versions import Indices
+from pyhudi.kernels.arrays.array_types import Indices
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.read_base import iter_base_file, project_columns, row_count
 from pyhudi.kernels.keys.key_probe import rows_of_keys

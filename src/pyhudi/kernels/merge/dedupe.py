@@ -9,9 +9,10 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
+from pyhudi.kernels.arrays.array_types import Indices
 from pyhudi.kernels.arrays.key_bytes import sharing_a_hash
 from pyhudi.kernels.arrays.ordering_columns import check_orderable
-from pyhudi.kernels.arrays.record_versions import Indices, codes, winners
+from pyhudi.kernels.arrays.record_versions import codes, winners
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.write_columns import commit_time_deletes
 from pyhudi.kernels.merge.partial_merge_incoming import combine_rows

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pyhudi.kernels.arrays.array_types import Indices, Mask
 from pyhudi.kernels.arrays.ordering_columns import at_least, check_orderable
-from pyhudi.kernels.arrays.record_versions import Indices, Mask
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.write_columns import commit_time_deletes, marked_deletes
 from pyhudi.kernels.merge.partial_merge_incoming import merge_pairs

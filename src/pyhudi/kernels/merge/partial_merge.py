@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from pyhudi.kernels.arrays.record_versions import Indices, Mask, ranks
+from pyhudi.kernels.arrays.array_types import Indices, Mask
+from pyhudi.kernels.arrays.record_versions import ranks
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.log_file.log_rows import LogRows
 from pyhudi.kernels.merge.base_row_lookup import BaseMatch

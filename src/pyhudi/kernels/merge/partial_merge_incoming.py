@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from pyhudi.kernels.arrays.record_versions import Indices, Mask
+from pyhudi.kernels.arrays.array_types import Indices, Mask
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN, commit_time_deletes, marked_deletes
 from pyhudi.kernels.log_file.log_rows import LogRows

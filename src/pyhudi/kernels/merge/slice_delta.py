@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from pyhudi.kernels.arrays.array_types import Indices, Mask
 from pyhudi.kernels.arrays.ordering_columns import at_least, check_orderable
-from pyhudi.kernels.arrays.record_versions import Indices, Mask, codes, winners
+from pyhudi.kernels.arrays.record_versions import codes, winners
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.read_base import project_columns
 from pyhudi.kernels.log_file.base_positions import has_positions_in

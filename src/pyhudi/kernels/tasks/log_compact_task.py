@@ -18,8 +18,9 @@ import pyarrow as pa
 
 from pyhudi.codec.log.log_content import encode_deletes
 from pyhudi.codec.log.log_writer import encode_block
+from pyhudi.kernels.arrays.array_types import Indices, Mask
 from pyhudi.kernels.arrays.byte_size import rows_of_bytes
-from pyhudi.kernels.arrays.record_versions import Indices, Mask, codes, winners
+from pyhudi.kernels.arrays.record_versions import codes, winners
 from pyhudi.kernels.base_file.base_file import RecordContext, WriterSettings
 from pyhudi.kernels.log_file.log_rows import LogRows, read_log_rows, slice_blocks
 from pyhudi.kernels.log_file.ordering_types import ordering_types

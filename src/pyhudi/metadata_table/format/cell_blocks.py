@@ -18,7 +18,7 @@ from pyhudi.codec.hfile import CellBlock
 from pyhudi.codec.hfile.cells import CELL_END, KEY_TAIL
 from pyhudi.codec.hfile.data_block import MAX_ROW_BYTES
 from pyhudi.errors import UsageError
-from pyhudi.metadata_table.format.shards import Indices
+from pyhudi.kernels.arrays.array_types import Indices
 
 #: Bytes of a block: a look-up of one key unpacks one. Apache Hudi's own blocks have 1 MiB.
 BLOCK_BYTES = 1 << 17

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pyhudi.kernels.arrays.array_types import Indices
 from pyhudi.kernels.arrays.key_bytes import equal_length_blocks
 from pyhudi.metadata_table.format.metadata_keys import shard
-
-Indices = npt.NDArray[np.int64]
 
 _FACTOR = np.uint32(31)
 

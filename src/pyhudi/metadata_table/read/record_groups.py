@@ -13,8 +13,9 @@ import numpy as np
 import pyarrow as pa
 
 from pyhudi.errors import CorruptTableError
+from pyhudi.kernels.arrays.array_types import Indices
 from pyhudi.metadata_table.format.record import RecordLocation
-from pyhudi.metadata_table.format.shards import Indices, shards
+from pyhudi.metadata_table.format.shards import shards
 from pyhudi.metadata_table.read.partition_reader import MetadataPartition
 
 

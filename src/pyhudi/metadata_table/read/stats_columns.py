@@ -10,18 +10,15 @@ from __future__ import annotations
 import functools
 import json
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pyhudi.codec.hfile import CellPart
 from pyhudi.errors import CorruptTableError
+from pyhudi.kernels.arrays.array_types import Mask, Numbers
 from pyhudi.kernels.arrays.varint_columns import read_varints
 from pyhudi.metadata_table.format.record import RecordType
-
-Numbers: TypeAlias = npt.NDArray[np.int64]
-Mask: TypeAlias = npt.NDArray[np.bool_]
 
 #: Bytes that may be read behind the last record: a number has at most ten, a real eight.
 _SLACK = 16

@@ -13,12 +13,13 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
+from pyhudi.kernels.arrays.array_types import Indices
 from pyhudi.metadata_table.format.cell_blocks import CellColumns, cell_columns
 from pyhudi.metadata_table.format.metadata_keys import shard
 from pyhudi.metadata_table.format.metadata_partitions import file_id, within_of
 from pyhudi.metadata_table.format.record import MetadataRecord
 from pyhudi.metadata_table.format.record_encoder import RecordEncoder
-from pyhudi.metadata_table.format.shards import Indices, shards
+from pyhudi.metadata_table.format.shards import shards
 
 
 @dataclass(frozen=True, slots=True)

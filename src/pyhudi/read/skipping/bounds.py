@@ -11,17 +11,16 @@ import operator
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
+from pyhudi.kernels.arrays.array_types import Mask
 from pyhudi.read.filter.condition import OPPOSITE, And, Compare, Condition, Constant, In, IsNull, Not, Operand, Or, StartsWith
 
-Mask: TypeAlias = npt.NDArray[np.bool_]
 _SYMBOLS: Mapping[str, Callable[..., Any]] = {"<": pc.less, "<=": pc.less_equal, ">": pc.greater, ">=": pc.greater_equal, "=": pc.equal}
 
 

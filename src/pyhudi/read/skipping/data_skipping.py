@@ -19,13 +19,14 @@ import pyarrow.types as pt
 from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.fsview.gc_pause import collector_paused
 from pyhudi.fsview.slice_list import SliceList
+from pyhudi.kernels.arrays.array_types import Mask
 from pyhudi.kernels.base_file.schema_projection import alignment_with
 from pyhudi.metadata_table.format import metadata_partitions as partitions
 from pyhudi.metadata_table.format.index_definitions import IndexDefinition
 from pyhudi.metadata_table.read.metadata_table import MetadataTable
 from pyhudi.read.filter.condition import Call, Column, Condition, Operand, operands
 from pyhudi.read.filter.point_predicates import implied_keys, implied_values
-from pyhudi.read.skipping.bounds import Bounds, Mask, may_match
+from pyhudi.read.skipping.bounds import Bounds, may_match
 from pyhudi.read.skipping.bucket_pruning import BUCKET_INDEX, Buckets
 from pyhudi.read.skipping.file_statistics import partition_bounds, slice_bounds
 from pyhudi.read.skipping.function_bounds import bounds_of_call, keeps_order

@@ -16,7 +16,6 @@ import pyarrow as pa
 from pyhudi.cache import LruCache
 from pyhudi.errors import CorruptTableError, HudiError, UnsupportedError
 from pyhudi.index.bucket_numbers import names_buckets
-from pyhudi.index.log_inserts import NEW_IN_LOGS_NOTE
 from pyhudi.keygen.choose_generator import key_fields
 from pyhudi.keygen.key_generator_protocol import KeyFields
 from pyhudi.metadata_table.format import metadata_keys as keys
@@ -30,6 +29,7 @@ from pyhudi.read.skipping.file_statistics import base_rows
 from pyhudi.read.skipping.partition_pruning import path_columns
 from pyhudi.read.snapshot.snapshot import Snapshot
 from pyhudi.spec.actions.commit import Operation
+from pyhudi.spec.extra_metadata import NEW_IN_LOGS_NOTE
 from pyhudi.spec.files.file_group import FileSlice
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.timeline.instant_details import commit_at

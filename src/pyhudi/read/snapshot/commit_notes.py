@@ -13,10 +13,9 @@ from pyhudi.cache import LruCache
 from pyhudi.read.snapshot.identity_check import check_identity
 from pyhudi.read.snapshot.lost_instants import check_no_instant_lost
 from pyhudi.spec.actions.commit import CommitMetadata
-from pyhudi.spec.committed_instants import COMMITTED_NOTE
+from pyhudi.spec.extra_metadata import COMMITTED_NOTE, IDENTITY_NOTE
 from pyhudi.spec.instant import Instant
 from pyhudi.spec.table.table_config import TableConfig
-from pyhudi.spec.table_identity import IDENTITY_NOTE
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.instant_details import commit_of, read_details
 from pyhudi.timeline.timeline import Timeline

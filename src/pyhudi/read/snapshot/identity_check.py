@@ -11,10 +11,11 @@ from typing import Final
 
 from pyhudi.errors import CorruptTableError, HudiError
 from pyhudi.metadata_table.read.writer_table import FOLDER
+from pyhudi.spec.extra_metadata import IDENTITY_NOTE
 from pyhudi.spec.instant import Instant
 from pyhudi.spec.table import table_keys as keys
 from pyhudi.spec.table.table_config import TableConfig
-from pyhudi.spec.table_identity import CHANGED_BY_UPGRADES, IDENTITY_NOTE, identity_note, identity_of, noted_identity
+from pyhudi.spec.table_identity import CHANGED_BY_UPGRADES, identity_note, identity_of, noted_identity
 from pyhudi.storage.prefix_storage import FolderStorage
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import PROPERTIES, load_properties

@@ -9,7 +9,8 @@ from __future__ import annotations
 from pyhudi.errors import CorruptTableError
 from pyhudi.spec.actions.restore import RestoreMetadata
 from pyhudi.spec.actions.rollback import RollbackMetadata
-from pyhudi.spec.committed_instants import COMMITTED_NOTE, noted_instants
+from pyhudi.spec.committed_instants import noted_instants
+from pyhudi.spec.extra_metadata import COMMITTED_NOTE
 from pyhudi.spec.instant import Action, Instant
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage

@@ -23,6 +23,7 @@ from pyhudi.schema.internal.internal_schema import InternalSchema
 from pyhudi.schema.internal.schema_history import SchemaHistory, reconciled, with_history
 from pyhudi.schema.meta_columns import without_meta_columns
 from pyhudi.spec.actions.commit import CommitMetadata
+from pyhudi.spec.extra_metadata import LATEST_SCHEMA, WRITER_NOTE
 from pyhudi.spec.files.file_group import BaseFile
 from pyhudi.spec.instant import Instant
 from pyhudi.spec.table.table_config import TableConfig
@@ -32,9 +33,6 @@ from pyhudi.timeline.instant_details import commit_of
 from pyhudi.timeline.schema_files import read_schema_file
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.timeline_archive.full_timeline import read_rows
-from pyhudi.txn.schema_record import LATEST_SCHEMA
-
-_OWN_COMMIT = "pyhudi.version"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +133,7 @@ def _history(
     Apache Hudi's replacecommits do not repeat the version, so that the folder is asked then.
     """
     stated = commit.extra.get(LATEST_SCHEMA)
-    if not stated and _OWN_COMMIT in commit.extra:
+    if not stated and WRITER_NOTE in commit.extra:
         return None
     text = read_schema_file(storage, timeline)
     if text is None and not stated:

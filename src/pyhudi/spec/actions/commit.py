@@ -10,6 +10,8 @@ import enum
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from pyhudi.spec.extra_metadata import SCHEMA_NOTE
+
 
 class Operation(enum.StrEnum):
     """Write operations as `operationType` names them."""
@@ -106,7 +108,7 @@ class CommitMetadata:
         """The Avro schema of the table as of this commit, without meta columns; None when the commit did not record
         one.
         """
-        return self.extra.get("schema") or None
+        return self.extra.get(SCHEMA_NOTE) or None
 
 
 def stats_by_partition(stats: Iterable[WriteStat]) -> dict[str, tuple[WriteStat, ...]]:
