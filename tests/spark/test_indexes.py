@@ -10,9 +10,9 @@ from pyspark.sql import SparkSession
 
 from pyhudi import HudiTable
 from pyhudi.fsview import committed_sizes
+from pyhudi.index import resolve_index
 from pyhudi.index.bucket_numbers import bucket_of
 from pyhudi.kernels.arrays.bucket_hash import list_hashes
-from pyhudi.spark.writer import distributed
 
 pytestmark = pytest.mark.spark
 
@@ -80,7 +80,7 @@ def test_record_index_that_nobody_named_is_asked_in_spark_tasks_where_it_costs_l
     asked = table.upsert(rows(spark, 3, 9, 2), options=in_tasks)
     assert (asked.index, asked.engine) == ("RECORD_LEVEL_INDEX", "spark")
     assert "ask its file groups" in asked.index_reason
-    monkeypatch.setattr(distributed, "lookup_pays", lambda _keys, _size: False)  # as for many rows
+    monkeypatch.setattr(resolve_index, "_lookup_pays", lambda _keys, _size: False)  # as for many rows
     joined = table.upsert(rows(spark, 8, 10, 3), options=in_tasks)
     assert (joined.index, joined.engine) == ("SIMPLE", "spark")
     assert "join" in joined.index_reason
