@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pyhudi.service.clustering.clustering_result import ClusteringResult
     from pyhudi.service.compaction.compaction_result import CompactionResult
     from pyhudi.service.indexes.change_indexes import IndexChange
+    from pyhudi.service.partition_ttl.ttl_result import TtlResult
     from pyhudi.service.restore.restore_result import RestoreResult
     from pyhudi.service.savepoint.savepoint_listing import Savepoint
     from pyhudi.spec.actions.rollback import RollbackPlan
@@ -39,6 +40,7 @@ __all__ = [
     "RestoreResult",
     "RollbackPlan",
     "Savepoint",
+    "TtlResult",
     "UpsertExplanation",
     "WriteResult",
     "__version__",
@@ -60,6 +62,7 @@ _MODULES = {
     "RestoreResult": "pyhudi.service.restore.restore_result",
     "RollbackPlan": "pyhudi.spec.actions.rollback",
     "Savepoint": "pyhudi.service.savepoint.savepoint_listing",
+    "TtlResult": "pyhudi.service.partition_ttl.ttl_result",
     "UpsertExplanation": "pyhudi.table.explain",
     "WriteResult": "pyhudi.write.write_result",
     "disable": "pyhudi.sql.enable",

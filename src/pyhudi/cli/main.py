@@ -14,6 +14,7 @@ from pyhudi.cli.index_command import index
 from pyhudi.cli.log_command import log
 from pyhudi.cli.restore_command import restore
 from pyhudi.cli.savepoint_command import savepoint
+from pyhudi.cli.ttl_command import ttl
 from pyhudi.errors import HudiError, UsageError
 
 _FAILED = 1
@@ -47,3 +48,4 @@ main.add_command(index)
 main.add_command(log)
 main.add_command(restore)
 main.add_command(savepoint)
+main.add_command(ttl)

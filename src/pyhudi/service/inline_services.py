@@ -18,6 +18,7 @@ from pyhudi.service.archival.inline_archival import archive_after_commit
 from pyhudi.service.clustering.inline_clustering import cluster_after_commit, cluster_before_write
 from pyhudi.service.compaction.inline_compaction import check_compaction_options, compact_after_commit
 from pyhudi.service.inline_run import InlineRun, WrittenTable
+from pyhudi.service.partition_ttl.run_partition_ttl import check_ttl_options, expire_after_commit
 from pyhudi.service.service_engine import service_runner
 from pyhudi.spec.options import Options
 from pyhudi.spec.table.table_config import TableConfig
@@ -36,6 +37,7 @@ _AFTER_COMMIT: Final[tuple[tuple[str, Callable[[WrittenTable], InlineRun | None]
     ("archiving", archive_after_commit),
     ("the compaction after it", compact_after_commit),
     ("the clustering after it", cluster_after_commit),
+    ("dropping expired partitions", expire_after_commit),
 )
 
 
@@ -57,6 +59,7 @@ class InlineServices:
             HudiError: as of `Services.cluster`.
         """
         check_compaction_options(self.options, config, self.clock)
+        check_ttl_options(self.options)
         cluster_before_write(service_runner(self.storage, self.clock, self.ids, self.options, self.engine), self.options, config)
 
     def after_commit(self, table: LockedTable, committed: Committed | None) -> None:

@@ -20,6 +20,7 @@ from pyhudi.service.compaction.compaction_result import CompactionResult
 from pyhudi.service.compaction.compaction_service import Compaction
 from pyhudi.service.compaction.compaction_settings import compaction_settings
 from pyhudi.service.indexes import IndexChange, Indexing, IndexRequest, check_types, is_pending_build
+from pyhudi.service.partition_ttl import TtlResult
 from pyhudi.service.restore import RestoreResult
 from pyhudi.service.rollback import failed_writes, plan_rollback, roll_back_failed_writes
 from pyhudi.service.savepoint import Savepoint
@@ -34,6 +35,7 @@ from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.table.restore_table import is_completed_commit, restore, roll_back_completed
 from pyhudi.table.savepoint_table import create_savepoint, delete_savepoint, list_savepoints
+from pyhudi.table.ttl_table import expire
 from pyhudi.timeline.clock import Clock
 from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.txn.ids import Ids
@@ -304,6 +306,30 @@ class Services:
             'nothing to do'
         """
         return restore(self.storage, self.clock, self.ids, to, dry_run=dry_run, wait_s=self.wait_s)
+
+    def ttl(self, *, options: Mapping[str, str] | None = None, dry_run: bool = False) -> TtlResult:
+        """Drop the partitions that have expired, in one commit: those that nobody wrote to for so many days, or that are so old.
+
+        Writes do the same after their commit with `hoodie.partition.ttl.inline=true`.
+
+        Args:
+            options: `hoodie.partition.ttl.*` options; `hoodie.partition.ttl.strategy.days.retain` must be above 0.
+            dry_run: only return what would be dropped.
+
+        Returns:
+            The partitions that were dropped, and what their age counts from.
+
+        Raises:
+            OptionError: no days are given, or the strategy is unknown.
+            UsageError: the table has no partitions.
+            UnsupportedError: a clustering is pending.
+            LockTimeoutError: another writer held the table for too long.
+
+        Example:
+            >>> table.services.ttl(options={"hoodie.partition.ttl.strategy.days.retain": "30"}).partitions
+            ()
+        """
+        return expire(self.storage, self.clock, self.ids, options or {}, dry_run=dry_run)
 
     def index(
         self,

@@ -177,3 +177,11 @@ def test_savepoints_and_restores(trips):
         trips, f"CALL restore_to_instant(table => 'trips', audit_only => true, start_restore_time => '{restored['start_restore_time']}')"
     )
     assert audited["audit_result"] == "PASSED"
+
+
+def test_partitions_are_kept_by_their_lifetime(trips):
+    assert trips("CALL run_ttl(table => 'trips', retain_days => 30)") == []
+    with pytest.raises(UsageError, match="say after how many days"):
+        trips("CALL run_ttl(table => 'trips')")
+    with pytest.raises(UsageError, match="KEEP_BY_CREATION_TIME"):
+        trips("CALL run_ttl(table => 'trips', retain_days => 30, ttl_policy => 'KEEP_BY_LUCK')")

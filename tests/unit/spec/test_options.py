@@ -143,7 +143,6 @@ def test_a_service_that_is_switched_off_is_not_warned_of(caplog: pytest.LogCaptu
         ("hoodie.storage.layout.type", "BUCKET"),
         ("hoodie.bucket.index.partition.rule.type", "other"),
         ("hoodie.index.class", "org.mine.Index"),
-        ("hoodie.partition.ttl.inline", "true"),
         ("hoodie.errortable.enable", "true"),
         ("hoodie.precommit.validators", "org.mine.Validator"),
         ("hoodie.bootstrap.base.path", "/data"),

@@ -21,6 +21,7 @@ from pyhudi.spec.config.read_keys import READING
 from pyhudi.spec.config.recorded_keys import current_name, recorded_keys
 from pyhudi.spec.config.service_keys import SERVICES
 from pyhudi.spec.config.table_config_keys import TABLES
+from pyhudi.spec.config.ttl_keys import TTL
 from pyhudi.spec.config.write_keys import WRITING
 
 KEYS: tuple[ConfigKey, ...] = (
@@ -31,6 +32,7 @@ KEYS: tuple[ConfigKey, ...] = (
     *COMPACTION,
     *CLUSTERING,
     *ARCHIVAL,
+    *TTL,
     *METADATA_TABLE,
     *SERVICES,
     *ENGINE,

@@ -21,7 +21,6 @@ SERVICES: tuple[ConfigKey, ...] = (
     *harmless("sizes new records in log files, where pyhudi puts none", "hoodie.logfile.to.parquet.compression.ratio"),
     *unserved(f"clustering of other tables than those of hash rings {_LATER}", "hoodie.layout.optimize.*"),
     *refused("the index of a table says where its rows are stored: hoodie.index.type", "hoodie.storage.layout.*"),
-    *refused(f"partition lifetimes {_LATER}", "hoodie.partition.ttl.inline=false hoodie.partition.ttl.*"),
     *unserved(
         f"the table service manager {_LATER}",
         "hoodie.table.service.manager.enabled=false hoodie.table.service.manager.* hoodie.table.services.incremental.enabled",
