@@ -8,7 +8,6 @@ go when the clean that comes so far finds them replaced.
 from __future__ import annotations
 
 from pyhudi.fsview.file_system_view import FileSystemView
-from pyhudi.index.log_inserts import WRITER_NOTE
 from pyhudi.metadata_table.format.metadata_settings import metadata_settings
 from pyhudi.metadata_table.read.metadata_view import open_view
 from pyhudi.read.snapshot.read_schema import table_schema
@@ -20,6 +19,7 @@ from pyhudi.service.partition_ttl.ttl_settings import TtlSettings, ttl_settings
 from pyhudi.service.rollback import roll_back_failed_writes
 from pyhudi.service.service_engine import ServiceRunner
 from pyhudi.spec.actions.commit import CommitMetadata, Operation
+from pyhudi.spec.extra_metadata import WRITER_NOTE
 from pyhudi.spec.options import Options
 from pyhudi.timeline.clock import format_instant, zone_of
 from pyhudi.txn.release import VERSION
