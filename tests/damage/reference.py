@@ -46,13 +46,13 @@ def verdict(sound: Sound, case: Case) -> str:
     try:
         answer = QUESTIONS[case.question](HudiTable(damaged), sound)
     except HudiError as error:
-        return NAMED if _is_named(case.path, str(error)) else TYPED
+        return NAMED if is_named(case.path, str(error)) else TYPED
     finally:
         damaged.drop()
     return RIGHT if answer == sound.answers[case.question] else WRONG
 
 
-def _is_named(path: str, text: str) -> bool:
+def is_named(path: str, text: str) -> bool:
     """Tell whether a text names a file; of a lost one nobody knows the completion time."""
     name = path.rpartition("/")[2]
     return name in text or re.sub(r"_\d+\.", "_*.", name) in text

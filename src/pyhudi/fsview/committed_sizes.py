@@ -87,7 +87,12 @@ class CheckedView(FileSystemView):
     def _check(self, partition_path: str, files: PartitionFiles, *, logs: bool = True) -> None:
         for file, problem in self.differences(partition_path, files):
             if logs or not file.is_log:
-                raise CorruptTableError(f"'{join_path(partition_path, file.name)}' of table {self.storage.uri} {problem}")
+                raise CorruptTableError(f"'{join_path(partition_path, file.name)}' of table {self.storage.uri} {problem}{self._in(file)}")
+
+    def _in(self, file: StatedFile) -> str:
+        """Return which file on the timeline states it, which may be the damaged one."""
+        commits = (one for one in self.timeline.find(file.commit) if one.is_completed and one.action.writes_data)
+        return next((f" (in '{instant_path(self.config, one)}')" for one in commits), "")
 
     def differences(self, partition_path: str, files: PartitionFiles) -> Iterator[tuple[StatedFile, str]]:
         """Yield the files of the newest slices of a partition that are not as their commits state, with what is wrong."""

@@ -64,6 +64,6 @@ def find_merger(*names: str | None) -> RecordMerger:
             return _MERGERS[name]
     asked = " and ".join(name for name in names if name) or "no class at all"
     raise UnsupportedError(
-        f"hoodie.record.merge.mode=CUSTOM: the table merges records by {asked}, which is not known here. "
+        f"hoodie.record.merge.mode=CUSTOM: the table merges records by {asked}, which is not known here (in hoodie.properties). "
         "Register a Python implementation: pyhudi.register_merger(name, merger)."
     )

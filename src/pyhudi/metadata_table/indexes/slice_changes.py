@@ -14,6 +14,7 @@ from itertools import chain
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pyhudi.fsview.checked_logs import with_checksums
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.read_base import iter_base_file
@@ -103,6 +104,8 @@ class SliceRows:
 
     def __init__(self, view: FileSystemView, context: RecordContext) -> None:
         self._storage = view.storage
+        self._config = view.config
+        self._timeline = view.timeline
         self._context = context
         self._layout = view.config.layout
         self._visibility = view.timeline.visibility if self._layout >= LOGS_NAMED_BY_INSTANT else _EVERYTHING
@@ -117,8 +120,9 @@ class SliceRows:
         return pa.Table.from_batches(self.batches(slice_, columns, among), wanted)
 
     def batches(self, slice_: FileSlice | None, columns: Sequence[str], among: pa.Array | None = None) -> Iterator[pa.RecordBatch]:
-        """Yield record key and columns of a slice's rows in batches of bounded size."""
+        """Yield record key and columns of a slice's rows in batches of bounded size; log files are held against their checksums."""
         if slice_ is not None:
+            slice_ = with_checksums(self._storage, self._config, self._timeline, slice_)
             task = SliceTask(slice_, self._visibility, self._layout, tuple(self._schema(columns).names))
             only = None if among is None else pc.field(RECORD_KEY).isin(among)
             yield from iter_merged(self._storage, self._context, task, only)

@@ -51,9 +51,12 @@ def check_no_completion_lost(storage: Storage, config: TableConfig, timeline: Ti
         )
 
 
-def check_before_rollback(storage: Storage, config: TableConfig, timeline: Timeline) -> None:
-    """Refuse the same before pending writes are rolled back. A metadata table that cannot be read proves nothing."""
-    if FILES not in config.metadata_partitions:
+def check_pending_writes(storage: Storage, config: TableConfig, timeline: Timeline) -> None:
+    """Refuse the same where the metadata table is not open: before pending writes are rolled back, or left out of changes.
+
+    A metadata table that cannot be read proves nothing.
+    """
+    if FILES not in config.metadata_partitions or not any(one.action.writes_data for one in timeline.pending()):
         return
     own = FolderStorage(storage, FOLDER)
     try:

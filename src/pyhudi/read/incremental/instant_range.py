@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Final
 
 from pyhudi.errors import CorruptTableError, UnsupportedError, UsageError
+from pyhudi.metadata_table.read.lost_completion import check_pending_writes
 from pyhudi.read.snapshot.snapshot import check_not_cleaned
 from pyhudi.spec.instant import Instant
 from pyhudi.spec.table.table_config import TableConfig
@@ -129,8 +130,10 @@ def instant_range_of(
     Raises:
         OptionError: a bound is no time.
         UsageError: the files of the end were cleaned away.
+        CorruptTableError: the file of a completed write is missing on the timeline.
     """
     latest = load_full_timeline(storage, config)
+    check_pending_writes(storage, config, latest)
     by_requested = by_requested or latest.layout == 1
     begin = _begin(since, config)
     end_time = None if until is None else parse_time(until, config.timeline_zone)

@@ -29,7 +29,7 @@ from pyhudi.spec.instant import Instant
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.archived_v1_timeline import archived_instants
-from pyhudi.timeline.instant_details import commit_of
+from pyhudi.timeline.instant_details import commit_of, instant_path
 from pyhudi.timeline.schema_files import read_schema_file
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.timeline_archive.full_timeline import read_rows
@@ -82,7 +82,10 @@ def _stored_schema(
     check_notes(storage, config, timeline, recorded_schema and recorded_schema[:2], is_past=is_past)
     if recorded_schema is not None:
         instant, commit, recorded = recorded_schema
-        columns = without_meta_columns(avro_to_arrow(recorded))
+        try:
+            columns = without_meta_columns(avro_to_arrow(recorded))
+        except CorruptTableError as error:
+            raise CorruptTableError(f"'{instant_path(config, instant)}' of table {storage.uri}: {error}") from error
         return StoredSchema(with_history(columns, _history(storage, config, timeline, instant, commit, columns)), recorded)
     if config.create_schema_json is not None:
         return StoredSchema(without_meta_columns(avro_to_arrow(config.create_schema_json)), config.create_schema_json)

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pyhudi.errors import ConflictError, CorruptTableError
+from pyhudi.fsview.committed_sizes import CheckedView
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.index.bucket_resizing import resize_ring
 from pyhudi.index.consistent_hashing import Ring, load_ring
@@ -34,9 +35,9 @@ def planned_buckets(table: LockedTable, instant: Instant, groups: Sequence[Bucke
 
     Raises:
         ConflictError: a bucket was changed since by somebody who did not know of the plan.
-        CorruptTableError: the plan does not fit the rings of its partitions.
+        CorruptTableError: the plan does not fit the rings of its partitions, or a file that commits state is lost or cut.
     """
-    view = FileSystemView(table.storage, table.config, table.timeline)
+    view = CheckedView(table.storage, table.config, table.timeline)
     rings = {path: _ring(view, instant, path, groups) for path in dict.fromkeys(group.partition_path for group in groups)}
     return PlannedBuckets(tuple(_slices(view, instant, group) for group in groups), rings)
 

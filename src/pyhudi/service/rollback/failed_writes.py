@@ -11,7 +11,7 @@ from collections.abc import Collection
 
 from pyhudi.codec.actions.rollback_codec import encode_rollback_plan
 from pyhudi.errors import CorruptTableError
-from pyhudi.metadata_table.read.lost_completion import check_before_rollback
+from pyhudi.metadata_table.read.lost_completion import check_pending_writes
 from pyhudi.read.snapshot.commit_notes import check_notes
 from pyhudi.service.rollback.execute_rollback import execute_rollback
 from pyhudi.service.rollback.heartbeat import check_writer_is_dead
@@ -54,7 +54,7 @@ def roll_back_failed_writes(table: LockedTable, only: Collection[str] | None = N
         table = table.reload()
     failed = [write for write in failed_writes(table) if only is None or write.requested in only]
     if failed and only is None:
-        check_before_rollback(table.storage, table.config, table.timeline)
+        check_pending_writes(table.storage, table.config, table.timeline)
     for instant in failed:
         check_writer_is_dead(table, instant)
         plan = plan_rollback(table, instant)

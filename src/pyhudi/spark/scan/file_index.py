@@ -82,6 +82,7 @@ class SnapshotFileIndex:
         self._lock = threading.RLock()
         self._held: dict[FileSlice, MergedSlice] = {}
         self._all: JavaObject | None = None
+        self._seen: set[str] = set()
 
     # --- what Spark calls -------------------------------------------------------------------------------------------
 
@@ -161,10 +162,27 @@ class SnapshotFileIndex:
 
     def _directories(self, partitions: list[tuple[str, Strings]], chosen: Mapping[str, Sequence[FileSlice]] | None = None) -> JavaObject:
         """Return the directories of partitions, with all slices or those chosen of them."""
+        self._refuse_pipes([path for path, _ in partitions])
         if not merges(self._snapshot):
             return self._values.directories(Directory(strings, self._base_files(path, chosen)) for path, strings in partitions)
         slices = [(strings, self._snapshot.slices(path) if chosen is None else tuple(chosen[path])) for path, strings in partitions]
         return self._values.directories(self._merged_directories(slices))
+
+    def _refuse_pipes(self, partition_paths: Sequence[str]) -> None:
+        """Refuse what is no file where data files are: Spark would open a named pipe and wait for ever.
+
+        A view by listing has seen it. Names from a metadata table are held against the folders, which tell the kinds of what is in them
+        without looking at each. Object stores have files only.
+
+        Raises:
+            CorruptTableError: names the path.
+        """
+        if self._snapshot.metadata_table is None or "://" in self._snapshot.storage.uri:
+            return
+        for path in partition_paths:
+            if path not in self._seen:
+                self._snapshot.storage.file_names(path)
+                self._seen.add(path)
 
     def _merged_directories(self, partitions: list[tuple[Strings, tuple[FileSlice, ...]]]) -> Iterator[Directory]:
         """Yield, for each partition, the files all of whose rows count, and each base file of which some do not."""
