@@ -36,7 +36,7 @@ def check_readable(config: TableConfig) -> None:
     Raises:
         UnsupportedError: its version or one of its features is not served; the message names it.
     """
-    check_served(config.version, for_write=False)
+    _check_version(config, for_write=False)
     _refuse_unknown(config, "hoodie.table.")
     if config.base_file_format != "PARQUET":
         raise _refusal(config, f"{keys.BASE_FILE_FORMAT}={config.base_file_format}", "only PARQUET base files are served")
@@ -53,13 +53,20 @@ def check_writable(config: TableConfig) -> None:
     Raises:
         UnsupportedError: its version or one of its features is not served; the message names it.
     """
-    check_served(config.version, for_write=True)
+    _check_version(config, for_write=True)
     check_readable(config)
     _refuse_unknown(config, "hoodie.")
     _refuse_flag(config, keys.PARTITION_METAFILE_BASE_FORMAT, "Parquet partition metafiles are not written")
     _check_keys(config)
     check_keys(config)
     _check_merging(config)
+
+
+def _check_version(config: TableConfig, *, for_write: bool) -> None:
+    try:
+        check_served(config.version, for_write=for_write)
+    except UnsupportedError as error:
+        raise UnsupportedError(f"{error} (in hoodie.properties)") from None
 
 
 def _check_keys(config: TableConfig) -> None:

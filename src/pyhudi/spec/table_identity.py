@@ -27,6 +27,8 @@ CHANGED_BY_UPGRADES: Final = frozenset(
         keys.MERGE_MODE,
         keys.COMPLEX_KEY_ENCODING,
         keys.TIMELINE_PATH,
+        keys.HISTORY_PATH,
+        keys.ARCHIVE_FOLDER,
     }
 )
 #: Settings of the timestamp key generator are lines of many spellings: they are compared as one.
@@ -55,6 +57,8 @@ def identity_of(config: TableConfig) -> dict[str, str]:
         keys.BASE_FILE_FORMAT: config.base_file_format,
         keys.TIMELINE_ZONE: config.timeline_zone,
         keys.TIMELINE_PATH: config.timeline_path,
+        keys.HISTORY_PATH: config.history_path if config.layout > 1 else "",
+        keys.ARCHIVE_FOLDER: config.archive_path if config.layout == 1 else "",
         _TIMESTAMPS: ",".join(f"{name.removeprefix(timestamp_keys.PREFIX)}={value}" for name, value in settings.items() if value),
     }
 

@@ -48,6 +48,11 @@ CHANGES = {
     "partition field": ("partition.fields=p", "partition.fields=q", "partition.fields is 'q' and was 'p'"),
     "ordering field": ("ordering.fields=ts", "ordering.fields=id", "ordering.fields is 'id' and was 'ts'"),
     "version": ("hoodie.table.version=9", "hoodie.table.version=8", "hoodie.table.version is '8' and was '9'"),
+    "archive": (
+        "history.path=history",
+        "history.path=histori",
+        "history.path is '.hoodie/timeline/histori' and was '.hoodie/timeline/history'",
+    ),
     "zone": ("timezone=UTC", "timezone=LOCAL", "timezone is 'LOCAL' and was 'UTC'"),
 }
 

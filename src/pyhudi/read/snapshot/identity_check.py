@@ -24,8 +24,8 @@ from pyhudi.timeline.timeline import Timeline
 
 _ACCEPTED: Final = ".hoodie/.aux/pyhudi.identity"
 _MAX_BYTES: Final = 1 << 20
-#: Where the properties do not say it, writers find it out from the keys (`pyhudi.index.key_encoding`).
-_NOT_ALWAYS_STORED: Final = frozenset({keys.COMPLEX_KEY_ENCODING})
+#: Compared where both say it. Writers find the first out from the keys (`pyhudi.index.key_encoding`), and older notes lack the others.
+_NOT_ALWAYS_STORED: Final = frozenset({keys.COMPLEX_KEY_ENCODING, keys.HISTORY_PATH, keys.ARCHIVE_FOLDER})
 
 
 def check_identity(
