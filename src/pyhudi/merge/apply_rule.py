@@ -1,4 +1,4 @@
-"""What becomes of a record when a later version comes, stated on two versions: slow and obvious.
+"""What becomes of a record when a later version comes, stated on two versions: slow and obvious. Which version wins: `merge_rules`.
 
 Rules: `BufferedRecordMerger` and its kinds; docs/format/merging.md. A slice is merged by applying the versions in its logs, in their
 order, to the row of its base file, as if each had rewritten it. Apache Hudi merges the versions of the logs with each other first, which
@@ -9,11 +9,11 @@ not. The kernels do the same on columns; a property test holds the two equal.
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from pyhudi.merge.custom import RecordMerger
-from pyhudi.merge.merge_rules import ordered_at_least
+from pyhudi.merge.merge_rules import RecordVersion, incoming_wins
 from pyhudi.merge.partial_update import Gaps, Record, fill_missing, overlay_values
 from pyhudi.schema.meta_columns import META_COLUMNS
 from pyhudi.spec.table.merge_mode import MergeMode
@@ -23,22 +23,8 @@ class _Marker(enum.Enum):
     ABSENT = "not brought"
 
 
+#: An ordering value that a version does not bring: it counts as equal to the one that is there.
 ABSENT: Final = _Marker.ABSENT
-
-
-@dataclass(frozen=True, slots=True)
-class RecordVersion:
-    """A version of a record: all its columns, its ordering values, and whether it deletes the record.
-
-    `held` are the columns that the version brings, when it does not bring all; an ordering value that it does not bring is
-    `ABSENT`, and counts as equal to the one that is there.
-    """
-
-    record: Record
-    ordering: tuple[Any, ...] = ()
-    deletes: bool = False
-    by_commit_time: bool = False
-    held: frozenset[str] | None = None
 
 
 def apply_incoming(
@@ -63,7 +49,7 @@ def apply_incoming(
     both_live = not (stored.deletes or incoming.deletes)
     if both_live and merger is not None:
         return _by_merger(stored, incoming, merger)
-    if mode is not MergeMode.COMMIT_TIME_ORDERING and not ordered_at_least(incoming.ordering, stored.ordering):
+    if not incoming_wins(stored, incoming, mode):
         return _merge_late(stored, incoming, gaps) if both_live and gaps is not None and incoming.held is None else stored
     return _merge_newer(stored, incoming, gaps) if both_live else incoming
 

@@ -12,20 +12,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pyhudi.merge.partial_update import Record
 from pyhudi.spec.table.merge_mode import MergeMode
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
-    """One version of a record: its ordering values, and whether it deletes the record.
+class RecordVersion:
+    """A version of a record: its columns, its ordering values, and whether it deletes the record.
 
-    A delete by commit time is what a DELETE statement makes: it has no ordering value and wins over all that came
-    before it.
+    A delete by commit time is what a DELETE statement makes: it has no ordering value and wins over all that came before it. `held` are the
+    columns that the version brings, when it does not bring all; an ordering value that it does not bring is
+    `pyhudi.merge.apply_rule.ABSENT`.
     """
 
+    record: Record
     ordering: tuple[Any, ...] = ()
     deletes: bool = False
     by_commit_time: bool = False
+    held: frozenset[str] | None = None
+
+
+def incoming_wins(stored: RecordVersion, incoming: RecordVersion, mode: MergeMode) -> bool:
+    """True when a later version takes effect on an earlier one: what wins, in files, logs and batches alike.
+
+    A delete by commit time wins over what came before it, and gives way to whatever comes after it.
+    """
+    return stored.by_commit_time or incoming.by_commit_time or newer_wins(stored.ordering, incoming.ordering, mode)
 
 
 def newer_wins(stored: Sequence[Any], incoming: Sequence[Any], mode: MergeMode) -> bool:
@@ -37,15 +49,10 @@ def newer_wins(stored: Sequence[Any], incoming: Sequence[Any], mode: MergeMode) 
     """
     if mode is MergeMode.COMMIT_TIME_ORDERING:
         return True
-    return ordered_at_least(incoming, stored)
-
-
-def ordered_at_least(incoming: Sequence[Any], stored: Sequence[Any]) -> bool:
-    """True when the first ordering values are not smaller than the second, compared field by field."""
     return [_rank(value) for value in incoming] >= [_rank(value) for value in stored]
 
 
-def combine_versions(versions: Sequence[Version], mode: MergeMode) -> int:
+def combine_versions(versions: Sequence[RecordVersion], mode: MergeMode) -> int:
     """Return the place of the version that stays of several that came in one batch, in the order in which they came.
 
     Raises:
@@ -53,16 +60,9 @@ def combine_versions(versions: Sequence[Version], mode: MergeMode) -> int:
     """
     best = 0
     for index in range(1, len(versions)):
-        stored, incoming = versions[best], versions[index]
-        commit_time = stored.by_commit_time or incoming.by_commit_time
-        if commit_time or newer_wins(stored.ordering, incoming.ordering, mode):
+        if incoming_wins(versions[best], versions[index], mode):
             best = index
     return best
-
-
-def merge_version(stored: Version, incoming: Version, mode: MergeMode) -> bool:
-    """True when the incoming version takes effect on a stored row."""
-    return incoming.by_commit_time or newer_wins(stored.ordering, incoming.ordering, mode)
 
 
 def _rank(value: Any) -> tuple[int, Any, float]:

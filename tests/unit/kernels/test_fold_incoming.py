@@ -12,7 +12,8 @@ from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.write_columns import commit_time_deletes, marked_deletes
 from pyhudi.kernels.merge.dedupe import precombine
 from pyhudi.kernels.merge.merge_join import IncomingRows
-from pyhudi.merge.apply_rule import RecordVersion, apply_incoming
+from pyhudi.merge.apply_rule import apply_incoming
+from pyhudi.merge.merge_rules import RecordVersion
 from pyhudi.merge.partial_update import Gaps
 from pyhudi.schema.avro_arrow import arrow_to_avro
 from pyhudi.schema.meta_columns import META_COLUMNS

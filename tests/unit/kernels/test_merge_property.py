@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.merge.dedupe import precombine
 from pyhudi.kernels.merge.merge_join import IncomingRows
-from pyhudi.merge.merge_rules import Version, combine_versions, merge_version
+from pyhudi.merge.merge_rules import RecordVersion, combine_versions, incoming_wins
 from pyhudi.schema.avro_arrow import arrow_to_avro
 from pyhudi.spec.table.merge_mode import MergeMode
 
@@ -43,9 +43,9 @@ def table_of(rows: list[dict[str, Any]]) -> pa.Table:
     return pa.Table.from_pylist(numbered, schema=pa.schema(fields))
 
 
-def version(entry: dict[str, Any]) -> Version:
+def version(entry: dict[str, Any]) -> RecordVersion:
     hard = entry["_pyhudi_delete"]
-    return Version((entry["ts"], entry["tie"]), hard or bool(entry["_hoodie_is_deleted"]), hard)
+    return RecordVersion({}, (entry["ts"], entry["tie"]), hard or bool(entry["_hoodie_is_deleted"]), hard)
 
 
 @given(batches, modes)
@@ -70,7 +70,7 @@ def test_merging_into_a_file_does_what_the_rule_does(stored: list[dict[str, Any]
         index = by_key.pop(entry["_hoodie_record_key"], None)
         if index is None:
             retained.append(number)
-        elif not merge_version(version(entry), version(incoming[index]), mode):
+        elif not incoming_wins(version(entry), version(incoming[index]), mode):
             retained.append(number)
             ignored += 1
         elif version(incoming[index]).deletes:

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.merge.merge_slice import count_merged, iter_merged
-from pyhudi.merge.apply_rule import ABSENT, RecordVersion, apply_incoming
+from pyhudi.merge.apply_rule import ABSENT, apply_incoming
+from pyhudi.merge.merge_rules import RecordVersion
 from pyhudi.merge.partial_update import Gaps, Record
 from pyhudi.schema.avro_arrow import arrow_to_avro, with_meta_fields
 from pyhudi.spec.files.delete_record import COMMIT_TIME_DELETE

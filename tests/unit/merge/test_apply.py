@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pyhudi.merge.apply_rule import ABSENT, RecordVersion, apply_incoming
+from pyhudi.merge.apply_rule import ABSENT, apply_incoming
+from pyhudi.merge.merge_rules import RecordVersion
 from pyhudi.merge.partial_update import Gaps, Record
 from pyhudi.spec.table.merge_mode import MergeMode
 from pyhudi.spec.table.payload_class import PartialMode

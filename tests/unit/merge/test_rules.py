@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyhudi.merge.merge_rules import Version, combine_versions, merge_version, newer_wins
+from pyhudi.merge.merge_rules import RecordVersion, combine_versions, incoming_wins, newer_wins
 from pyhudi.spec.table.merge_mode import MergeMode
 
 EVENT = MergeMode.EVENT_TIME_ORDERING
@@ -39,17 +39,19 @@ def test_by_commit_time_the_incoming_record_wins_whatever_its_ordering_value() -
 
 
 def test_delete_by_commit_time_wins_over_a_later_stored_record() -> None:
-    assert merge_version(Version((9,)), Version((), deletes=True, by_commit_time=True), EVENT)
+    assert incoming_wins(RecordVersion({}, (9,)), RecordVersion({}, (), deletes=True, by_commit_time=True), EVENT)
 
 
 def test_delete_with_an_ordering_value_loses_when_it_is_late() -> None:
-    assert not merge_version(Version((9,)), Version((8,), deletes=True), EVENT)
+    assert not incoming_wins(RecordVersion({}, (9,)), RecordVersion({}, (8,), deletes=True), EVENT)
 
 
 def test_of_one_batch_the_last_of_the_greatest_stays() -> None:
-    assert combine_versions([Version((1,)), Version((3,)), Version((3,)), Version((2,))], EVENT) == 2
+    assert (
+        combine_versions([RecordVersion({}, (1,)), RecordVersion({}, (3,)), RecordVersion({}, (3,)), RecordVersion({}, (2,))], EVENT) == 2
+    )
 
 
 def test_record_behind_a_delete_by_commit_time_stays_even_with_a_small_ordering_value() -> None:
-    delete = Version((), deletes=True, by_commit_time=True)
-    assert combine_versions([Version((9,)), delete, Version((1,))], EVENT) == 2
+    delete = RecordVersion({}, (), deletes=True, by_commit_time=True)
+    assert combine_versions([RecordVersion({}, (9,)), delete, RecordVersion({}, (1,))], EVENT) == 2

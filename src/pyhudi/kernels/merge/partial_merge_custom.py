@@ -11,7 +11,8 @@ import pyarrow as pa
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.log_file.log_rows import LogRows
 from pyhudi.kernels.merge.partial_merge import MergeOutcome, Targets
-from pyhudi.merge.apply_rule import ABSENT, RecordVersion, apply_incoming
+from pyhudi.merge.apply_rule import ABSENT, apply_incoming
+from pyhudi.merge.merge_rules import RecordVersion
 from pyhudi.schema.meta_columns import COMMIT_SEQNO
 from pyhudi.spec.files.log_block import LogBlock
 
