@@ -115,7 +115,7 @@ def rows(chance: random.Random, numbers: Any) -> pa.Table:
     return pa.Table.from_pylist(found, SCHEMA)
 
 
-def _steps(table: HudiTable, context: Shape, chance: random.Random, count: int) -> Iterator[Callable[[], object]]:
+def _steps(table: HudiTable, context: Shape, chance: random.Random, count: int) -> Iterator[Callable[[], Any]]:
     merge_on_read = context.table_type == "MERGE_ON_READ"
     kinds = ["upsert", "upsert", "upsert", "delete", "insert", "overwrite", *(["plan", "compact"] if merge_on_read else [])]
     fresh = iter(range(100, 1000))

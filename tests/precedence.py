@@ -102,14 +102,14 @@ def save(case: Case, engine: Engine, path: Path, name: str) -> None:
     """Write a DataFrame into a new table."""
     del name
     with settings(engine, case):
-        engine.save(path, ROWS, TRIPS | case.call)
+        engine.save(path, ROWS, TRIPS | case.call)  # type: ignore[operator]
 
 
 def append(case: Case, engine: Engine, path: Path, name: str) -> None:
     """Write a DataFrame into a table that stands, created without the settings."""
     _create(engine, path, name, {f"{W}hive_style_partitioning": "false"})
     with settings(engine, case):
-        engine.save(path, ROWS, {PARTITION: "part", "hoodie.table.name": name} | case.call)
+        engine.save(path, ROWS, {PARTITION: "part", "hoodie.table.name": name} | case.call)  # type: ignore[operator]
 
 
 def _create(engine: Engine, path: Path, name: str, properties: Mapping[str, str]) -> None:

@@ -63,9 +63,9 @@ def recorded_bounds(version: int) -> Bounds:
 
 def _stats(table: Any, name: str) -> list[dict[str, Any]]:
     return [
-        fastavro.schemaless_reader(
+        fastavro.schemaless_reader(  # type: ignore[call-overload, index, misc]
             io.BytesIO(value), parse_avro_schema(cells.schema), None, return_record_name=True, return_record_name_override=True
-        )["ColumnStatsMetadata"]
+        )["ColumnStatsMetadata"]  # type: ignore[index]
         for cells in table.partition(name).scan_cells([""])
         for _, value in cells.part.cells()
     ]

@@ -7,6 +7,7 @@ import importlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pyhudi
 from pyhudi.spec.config.config_key import Status
@@ -52,7 +53,7 @@ def _texts(node: ast.AST, module: ModuleType) -> Iterable[str]:
     return []
 
 
-def _held(value: object) -> list[str]:
+def _held(value: Any) -> list[str]:
     if isinstance(value, str):
         return [value]
     if isinstance(value, dict):

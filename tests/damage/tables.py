@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.table.hudi_table import HudiTable
@@ -56,8 +57,8 @@ def made(name: str) -> Sound:
     return sound
 
 
-def _rows(table: HudiTable, **asked: object) -> Rows:
-    found = table.to_arrow(**asked).to_pylist()  # type: ignore[arg-type]
+def _rows(table: HudiTable, **asked: Any) -> Rows:
+    found = table.to_arrow(**asked).to_pylist()
     return sorted(tuple(row.values()) for row in found)
 
 

@@ -10,6 +10,7 @@ import logging
 import os
 from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -38,7 +39,7 @@ def reference(sound: dict[str, Sound], count: int, seed: int) -> tuple[Counter[t
     return verdicts, wrong
 
 
-def check(sound: dict[str, Sound], count: int, seed: int, record: Callable[[str, object], None]) -> None:
+def check(sound: dict[str, Sound], count: int, seed: int, record: Callable[[str, Any], None]) -> None:
     logging.disable(logging.CRITICAL)
     try:
         verdicts, wrong = reference(sound, count, seed)

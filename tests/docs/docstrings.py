@@ -62,7 +62,7 @@ class CountedIds:
 class Names(dict[str, Any]):
     """The names of an example; a table is made when it is asked for."""
 
-    def __init__(self, module: str, folder: Path, spark: object = None) -> None:
+    def __init__(self, module: str, folder: Path, spark: Any = None) -> None:
         super().__init__(vars(importlib.import_module(module)))
         self.update(pa=pa, pyhudi=pyhudi, HudiTable=HudiTable, folder=str(folder), __name__="__main__")
         if spark is not None:
@@ -123,7 +123,7 @@ def examples(*, on_spark: bool) -> list[tuple[str, str]]:
     return found
 
 
-def run(module: str, name: str, folder: Path, spark: object = None) -> str:
+def run(module: str, name: str, folder: Path, spark: Any = None) -> str:
     """Run the examples of a docstring and return what was wrong, which is nothing when all print what they say."""
     path = Path(importlib.import_module(module).__file__ or "")
     text, line = next(

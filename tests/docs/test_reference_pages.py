@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import typing
+from typing import Any
 
 import pytest
 
@@ -16,12 +17,12 @@ PAGES = {page: page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs
 SHOWN = [name for text in PAGES.values() for name in re.findall(r"^::: ([\w.]+)$", text, flags=re.MULTILINE)]
 
 
-def resolved(path: str) -> object:
+def resolved(path: str) -> Any:
     """What a dotted name leads to."""
     parts = path.split(".")
     for length in range(len(parts), 0, -1):
         try:
-            found: object = __import__(".".join(parts[:length]), fromlist=["_"])
+            found: Any = __import__(".".join(parts[:length]), fromlist=["_"])
         except ModuleNotFoundError:
             continue
         for name in parts[length:]:
@@ -30,7 +31,7 @@ def resolved(path: str) -> object:
     raise LookupError(path)
 
 
-def classes_in(annotation: object) -> set[type]:
+def classes_in(annotation: Any) -> set[type]:
     """The classes of pyhudi that an annotation names."""
     inner = {cls for argument in typing.get_args(annotation) for cls in classes_in(argument)}
     if inspect.isclass(annotation) and annotation.__module__.startswith("pyhudi."):

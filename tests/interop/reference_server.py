@@ -76,7 +76,7 @@ def session_settings(session: SparkSession, settings: dict[str, str]) -> Iterato
 
 
 def store(frame: DataFrame, target: str) -> None:
-    batches = frame._collect_as_arrow()
+    batches = frame._collect_as_arrow()  # type: ignore[operator]
     # Without batches there is no Arrow schema to take; Spark's own conversion gives it.
     schema = batches[0].schema if batches else to_arrow_schema(frame.schema)
     with pa.OSFile(target, "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
@@ -115,7 +115,7 @@ def begin_write(session: SparkSession, request: dict[str, Any]) -> dict[str, Any
     """Starts a write in a thread of its own, and answers as soon as its instant is under way."""
     timeline = Path(request["path"]) / ".hoodie" / "timeline"
     before = set(timeline.glob("*.inflight"))
-    _beside[request["path"]] = _threads.submit(lambda: write(session, request) and None)
+    _beside[request["path"]] = _threads.submit(lambda: write(session, request) and None)  # type: ignore[arg-type]
     while before >= set(timeline.glob("*.inflight")):
         if _beside[request["path"]].done():
             _beside[request["path"]].result()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -33,7 +34,7 @@ class Story:
     def __init__(self, kind: Kind, reference: ReferenceHudi, path: Path) -> None:
         self.kind, self.reference, self.path = kind, reference, path
         self.model = Model(kind.order_by)
-        self.past: dict[str, list[dict[str, object]]] = {}
+        self.past: dict[str, list[dict[str, Any]]] = {}
 
     def step(self, amount: int, *, by_reference: bool = False) -> None:
         rows = self.model.upsert(trips(amount % 4, amount % 4 + 5, amount=amount))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -55,7 +56,7 @@ def test_filters_that_grew_with_their_file_are_read_and_kept_in_the_metadata_tab
     rows = keyed(range(3000), 0)
     table = kind.create(tmp_path / "t", rows.schema)
     retained = {"hoodie.metadata.index.bloom.filter.enable": "true"}
-    expected: dict[str, dict[str, object]] = {}
+    expected: dict[str, dict[str, Any]] = {}
     for turn, (first, past) in enumerate([(0, 50), (50, 600), (600, 3000)]):
         table.upsert(rows.slice(first, past - first), options=retained)
         theirs = keyed(range(0, past, 3), turn + 1)

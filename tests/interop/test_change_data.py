@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -15,7 +16,7 @@ from tests.interop.reference import ReferenceHudi
 SCHEMA = pa.schema({"id": pa.string(), "city": pa.string(), "ts": pa.int64(), "note": pa.string()})
 
 
-def row(number: int, ts: int, note: str) -> dict[str, object]:
+def row(number: int, ts: int, note: str) -> dict[str, Any]:
     return {"id": f"e{number}", "city": "lima" if number % 2 else "oslo", "ts": ts, "note": note}
 
 
@@ -24,7 +25,7 @@ def told(rows: pa.Table) -> list[str]:
     return sorted(f"{one['ts_ms']} {one['op']} {image(one['before'])} {image(one['after'])}" for one in rows.to_pylist())
 
 
-def image(text: str | None) -> object:
+def image(text: str | None) -> Any:
     parsed = None if text is None else json.loads(text)
     return None if parsed is None else {name: value for name, value in parsed.items() if not name.startswith("_hoodie_")}
 

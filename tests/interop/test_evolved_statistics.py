@@ -31,8 +31,8 @@ def test_apache_hudi_finds_what_we_find(reference: ReferenceHudi, tmp_path: Path
         options = {"hoodie.write.table.version": str(version)}
         table = HudiTable.create(path, SCHEMA, name="t", keys=["id"], partition_by=partition_by, options=options)
         table.insert([{"id": "a", "p": "x", "i": 1}, {"id": "b", "p": "x", "i": 2}], options=OPTIONS)
-        alter_schema(table, made, OPTIONS)
-        table.insert(pa.Table.from_pylist([{"id": "c", "p": "x", **values}], schema=table.schema), options=OPTIONS)
+        alter_schema(table, made, OPTIONS)  # type: ignore[arg-type]
+        table.insert(pa.Table.from_pylist([{"id": "c", "p": "x", **values}], schema=table.schema), options=OPTIONS)  # type: ignore[dict-item]
         reference.sql(f"CREATE TABLE {sql_name} USING hudi LOCATION '{path}'")
         for text, expected in filters.items():
             found = reference.sql(f"SELECT id FROM {sql_name} WHERE {text} ORDER BY id", conf={**READ, **SKIPPING})

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -46,7 +47,7 @@ class SlicedTable:
         return next(scan_blocks(io.BytesIO(self.written), "log", len(self.written)))
 
 
-def make(reference: ReferenceHudi, path: Path, types: tuple[pa.DataType, ...], values: tuple[object, ...]) -> SlicedTable:
+def make(reference: ReferenceHudi, path: Path, types: tuple[pa.DataType, ...], values: tuple[Any, ...]) -> SlicedTable:
     def rows(keys: str, state: str) -> pa.Table:
         ordering = {f"o{index}": pa.array([value] * len(keys), kind) for index, (kind, value) in enumerate(zip(types, values, strict=True))}
         return pa.table({"id": list(keys), "state": [state] * len(keys), **ordering})

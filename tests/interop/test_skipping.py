@@ -62,7 +62,7 @@ def rows(prefix: str, *kinds: int | str | None, old: bool) -> pa.Table:
     schema = pa.schema({"id": pa.string(), "p": pa.string(), **{name: kind for name, (kind, _, _) in COLUMNS.items()}})
     found = []
     for number, kind in enumerate(kinds):
-        values = {name: None if kind is None else few[1 if kind == "odd" else kind] for name, (_, few, _) in COLUMNS.items()}
+        values = {name: None if kind is None else few[1 if kind == "odd" else kind] for name, (_, few, _) in COLUMNS.items()}  # type: ignore[index]
         nan = {"d": math.nan, "f": math.nan} if kind == "odd" else {}
         found.append({"id": f"{prefix}{number}", "p": "xy"[number % 2], **values, **nan})
     data = pa.Table.from_pylist(found, schema=schema)

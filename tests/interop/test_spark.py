@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -29,14 +30,14 @@ CREATE = (
 INSERT = "INSERT INTO {name} VALUES " + ", ".join(str(purchase) for purchase in PURCHASES)
 
 
-def purchases(**status: str) -> list[dict[str, object]]:
+def purchases(**status: str) -> list[dict[str, Any]]:
     """The five purchases, with another status where one is given and without those whose status is empty."""
     rows = [dict(zip(COLUMNS, purchase, strict=True)) for purchase in PURCHASES]
     changed = [{**row, "status": status.get(str(row["id"]).replace("-", "_"), row["status"])} for row in rows]
     return [row for row in changed if row["status"]]
 
 
-def on_spark(session: SparkSession, path: Path) -> list[dict[str, object]]:
+def on_spark(session: SparkSession, path: Path) -> list[dict[str, Any]]:
     return data(session.read.format("hudi").load(str(path)).toArrow())
 
 

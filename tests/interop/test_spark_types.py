@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -14,7 +15,7 @@ from tests.spark.test_types import SERVED, every_type
 NULLS_IN_LISTS = {"numbers", "nested_lists", "times", "structs", "lists_of_maps"}
 
 
-def reference_answer(reference: ReferenceHudi, path: Path, name: str, columns: list[str]) -> list[tuple[object, ...]]:
+def reference_answer(reference: ReferenceHudi, path: Path, name: str, columns: list[str]) -> list[tuple[Any, ...]]:
     reference.sql(f"CREATE TABLE {name} USING hudi LOCATION '{path}'")
     return [tuple(row.values()) for row in reference.sql(f"SELECT id, {', '.join(strings(columns))} FROM {name} ORDER BY id").to_pylist()]
 

@@ -90,7 +90,7 @@ class Told:
 
 
 def fail_a_write(table: HudiTable, patch: pytest.MonkeyPatch) -> None:
-    tell = commit_sequence.record_commit
+    tell = commit_sequence.record_commit  # type: ignore[attr-defined]
 
     def fail(*args: Any) -> None:
         tell(*args)

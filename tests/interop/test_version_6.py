@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -105,7 +106,7 @@ def test_a_rollback_that_pyhudi_only_planned_is_carried_out_by_apache_hudi(
     HudiTable.open(tmp_path).upsert(model.upsert(trips(0, 6, amount=1)))
     kill_a_write(tmp_path)
 
-    def killed(*_: object) -> None:
+    def killed(*_: Any) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(sys.modules["pyhudi.service.rollback.failed_writes"], "execute_rollback", killed)

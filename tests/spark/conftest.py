@@ -21,7 +21,7 @@ SETTINGS = {
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    builder = SparkSession.builder.master("local[2]").appName("pyhudi tests").config(map=SETTINGS)
+    builder = SparkSession.builder.master("local[2]").appName("pyhudi tests").config(map=SETTINGS)  # type: ignore[arg-type]
     warehouse = str(tmp_path_factory.mktemp("warehouse"))
     session = pyhudi.enable(builder.config("spark.sql.warehouse.dir", warehouse)).getOrCreate()
     session.sparkContext.setLogLevel("OFF")

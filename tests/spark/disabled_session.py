@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 from pyspark.errors.exceptions import captured
 from pyspark.sql import DataFrame, DataFrameReader, DataFrameWriter, DataFrameWriterV2, SparkSession
@@ -39,11 +40,11 @@ OWNERS = (
 SPARKS = {"_activeSession", "_instantiatedSession"}
 
 
-def state() -> list[dict[str, object]]:
+def state() -> list[dict[str, Any]]:
     return [{name: value for name, value in vars(owner).items() if name not in SPARKS} for owner in OWNERS]
 
 
-def changed(before: list[dict[str, object]]) -> list[str]:
+def changed(before: list[dict[str, Any]]) -> list[str]:
     """Return the names that are not what they were."""
     removed = object()
     pairs = zip(before, state(), strict=True)
@@ -59,27 +60,27 @@ def answer(session: SparkSession) -> str:
 
 def main(folder: Path) -> None:
     before, seen = state(), {}
-    builder = pyhudi.enable(SparkSession.builder.master("local[1]").config(map=SETTINGS))
+    builder = pyhudi.enable(SparkSession.builder.master("local[1]").config(map=SETTINGS))  # type: ignore[arg-type]
     one = builder.config("spark.sql.warehouse.dir", str(folder / "warehouse")).getOrCreate()
     one.sparkContext.setLogLevel("OFF")
     seen["workers"] = [one.sparkContext.pythonExec == sys.executable]
     one.sql("CREATE TABLE t (id INT) USING hudi TBLPROPERTIES (primaryKey = 'id')")
     one.sql("INSERT INTO t VALUES (1)")
     other = one.newSession()
-    seen["patched"] = {"sql", "load", "save", "convert_exception", "getOrCreate", "toTable"} <= set(changed(before))
-    seen["with another left"] = [pyhudi.disable(one) is one, answer(one), answer(other)]
+    seen["patched"] = {"sql", "load", "save", "convert_exception", "getOrCreate", "toTable"} <= set(changed(before))  # type: ignore[assignment]
+    seen["with another left"] = [pyhudi.disable(one) is one, answer(one), answer(other)]  # type: ignore[list-item]
     other.sql("INSERT INTO t VALUES (2)")
-    seen["twice"] = [pyhudi.disable(one) is one, answer(one), answer(other)]
+    seen["twice"] = [pyhudi.disable(one) is one, answer(one), answer(other)]  # type: ignore[list-item]
     pyhudi.disable(other)
-    seen["unpatched"] = changed(before)
-    seen["workers"].append(one.sparkContext.pythonExec)
-    seen["none left"] = [answer(one), answer(other), one.sql("SELECT 1").first()[0]]
+    seen["unpatched"] = changed(before)  # type: ignore[assignment]
+    seen["workers"].append(one.sparkContext.pythonExec)  # type: ignore[arg-type]
+    seen["none left"] = [answer(one), answer(other), one.sql("SELECT 1").first()[0]]  # type: ignore[list-item]
     pyhudi.enable(one).sql("INSERT INTO t VALUES (3)")
-    seen["enabled again"] = [answer(one), answer(other)]
+    seen["enabled again"] = [answer(one), answer(other)]  # type: ignore[list-item]
     pyhudi.disable(one)
     pyhudi.disable(builder)
     one.stop()
-    seen["after stop"] = [pyhudi.disable(one) is one, changed(before)]
+    seen["after stop"] = [pyhudi.disable(one) is one, changed(before)]  # type: ignore[list-item]
     print(json.dumps(seen))  # noqa: T201 - what the test reads
 
 

@@ -23,7 +23,7 @@ _LONG_MS = 120_000
 def started(folder: Path, warehouse: str) -> SparkSession.Builder:
     """Return a builder; its sessions speak Hudi only if pyhudi says so."""
     settings = {**SETTINGS, "spark.sql.warehouse.dir": str(folder / warehouse)}
-    return SparkSession.builder.master("local[1]").config(map=settings)
+    return SparkSession.builder.master("local[1]").config(map=settings)  # type: ignore[arg-type]
 
 
 def stop_within_a_batch(session: SparkSession, folder: Path) -> list[bool]:
@@ -35,7 +35,7 @@ def stop_within_a_batch(session: SparkSession, folder: Path) -> list[bool]:
         frame.sparkSession._jvm.java.lang.Thread.sleep(_LONG_MS)
         save(sink, frame, *rest)
 
-    StreamSink._save = waits  # type: ignore[method-assign]
+    StreamSink._save = waits  # type: ignore[assignment, method-assign]
     try:
         writer = session.readStream.format("rate").load().selectExpr("value AS id").writeStream.format("hudi")
         writer = writer.options(**{"hoodie.table.name": "s", "primaryKey": "id", "checkpointLocation": str(folder / "checkpoint")})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -53,7 +54,7 @@ def add_commit(folder: Path, schema: pa.Schema, partitions: Mapping[str, pa.Tabl
         (folder / ".hoodie" / f"{instant}{state}").write_text(content)
 
 
-def write_base_file(folder: Path, path: str, rows: pa.Table, instant: str) -> dict[str, object]:
+def write_base_file(folder: Path, path: str, rows: pa.Table, instant: str) -> dict[str, Any]:
     """Write a base file and its partition's metafile; returns the write stat."""
     name = f"{abs(hash(path)):08x}-0_0-0-0_{instant}.parquet"
     index = folder / path

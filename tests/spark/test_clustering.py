@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
@@ -25,7 +27,7 @@ def table(tmp_path) -> HudiTable:
     return table
 
 
-def rows(value: int) -> list[dict[str, object]]:
+def rows(value: int) -> list[dict[str, Any]]:
     return [{"id": number, "city": ("oslo", "rome")[number % 2], "value": value} for number in range(9)]
 
 
@@ -37,7 +39,7 @@ def test_tasks_run_on_spark(spark: SparkSession, table: HudiTable) -> None:
 
 
 def test_call_plans_runs_and_shows(spark: SparkSession, table: HudiTable) -> None:
-    def call(text: str) -> list[tuple[object, ...]]:
+    def call(text: str) -> list[tuple[Any, ...]]:
         return [tuple(row)[1:] for row in spark.sql(f"CALL {text}").collect()]
 
     index = f"path => '{table.storage.uri}'"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
@@ -23,7 +25,7 @@ def table(tmp_path) -> HudiTable:
     return table
 
 
-def rows(value: int) -> list[dict[str, object]]:
+def rows(value: int) -> list[dict[str, Any]]:
     return [{"id": number, "city": ("oslo", "rome", "bern")[number % 3], "value": value} for number in range(9)]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
+from typing import Any
 
 import hypothesis.strategies as st
 import pyarrow as pa
@@ -71,7 +72,7 @@ def compare(spark: SparkSession, folder: Path, shape: str, steps: Steps) -> None
 
 @pytest.mark.parametrize("shape", slow_cases(SHAPES, LONG))
 def test_local_engine_and_spark_tasks_give_the_same_rows(spark: SparkSession, tmp_path: Path, shape: str) -> None:
-    compare(spark, tmp_path, shape, FOUND_ONCE)
+    compare(spark, tmp_path, shape, FOUND_ONCE)  # type: ignore[arg-type]
     compare(spark, tmp_path, shape, INTO_LOGS)
 
 
@@ -115,7 +116,7 @@ def test_engine_is_recorded_in_the_commit_and_follows_the_size_of_the_plan(spark
     assert history["inserted"].to_pylist() == [1, 19999]
 
 
-def write(spark: SparkSession, path: str, shape: str, operation: str, batch: list[dict[str, object]], engine: str) -> None:
+def write(spark: SparkSession, path: str, shape: str, operation: str, batch: list[dict[str, Any]], engine: str) -> None:
     frame = spark.createDataFrame(pa.Table.from_pylist(batch, SCHEMA))
     if operation == "delete":
         frame = frame.select("id", "city")
@@ -139,7 +140,7 @@ def save(frame, path: str, shape: str, operation: str, options: dict[str, str]) 
     writer.save(path)
 
 
-def content(path: str) -> list[tuple[object, ...]]:
+def content(path: str) -> list[tuple[Any, ...]]:
     """Rows with key and partition path; the other meta columns say which task wrote, not what."""
     if not (Path(path) / ".hoodie").exists():
         return []

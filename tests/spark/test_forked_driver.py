@@ -7,6 +7,7 @@ import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -25,13 +26,13 @@ def children(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     forked: list[int] = []
     start = Transaction.start
 
-    def start_and_fork(self: Transaction, *args: object, **more: object) -> None:
+    def start_and_fork(self: Transaction, *args: Any, **more: Any) -> None:
         child = os.fork()
         if child == 0:
             time.sleep(CHILD_LIFE_S)
             os._exit(0)
         forked.append(child)
-        start(self, *args, **more)  # type: ignore[arg-type]
+        start(self, *args, **more)
 
     monkeypatch.setattr(Transaction, "start", start_and_fork)
     yield forked

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
@@ -17,7 +18,7 @@ MOMENTS = [datetime(2026, 3, 29, hour, 59, 59, 999_999, tzinfo=UTC) + timedelta(
 SECONDS = [0, -1, 1_700_000_000, None, 4_102_444_799, -40_000_000_000, -62_135_500_000, -62_200_000_000, -70_000_000_000, 253_402_400_000]
 ZONE = "Europe/Berlin"
 
-CASES = [
+CASES: list[tuple[str, dict[str, str], Any, pa.DataType, Any]] = [
     *((name, {}, TEXTS, pa.string(), getattr(F, name)) for name in ("lower", "upper", "trim", "ltrim", "rtrim", "length")),
     ("substring", {"pos": "2", "len": "3"}, TEXTS, pa.string(), lambda column: F.substring(column, 2, 3)),
     *((name, {}, DAYS, pa.date32(), function) for name, function in (("year", F.year), ("month", F.month), ("day", F.dayofmonth))),

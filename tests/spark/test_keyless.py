@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
@@ -46,7 +47,7 @@ def read(spark: SparkSession, path: Path, where: str = "true") -> DataFrame:
     return spark.createDataFrame(found.toArrow())
 
 
-def rows(path: Path) -> list[tuple[object, ...]]:
+def rows(path: Path) -> list[tuple[Any, ...]]:
     return sorted((tuple(row.values()) for row in HudiTable.open(str(path)).to_arrow().to_pylist()), key=str)
 
 

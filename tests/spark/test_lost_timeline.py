@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -16,7 +17,7 @@ from pyhudi.errors import CorruptTableError
 pytestmark = pytest.mark.spark
 
 SCHEMA = pa.schema([("id", pa.int64()), ("v", pa.int64())])
-DOORS: dict[str, Callable[[SparkSession, str], object]] = {
+DOORS: dict[str, Callable[[SparkSession, str], Any]] = {
     "path": lambda spark, path: spark.read.format("hudi").load(path).collect(),
     "name": lambda spark, _: spark.table("lost").collect(),
     "sql": lambda spark, _: spark.sql("SELECT * FROM lost").collect(),

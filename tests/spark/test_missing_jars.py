@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -22,10 +23,10 @@ def bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Serves `s3://` and `s3a://` to Python from a local folder, so that only Spark lacks them."""
     registry = pytest.importorskip("fsspec.registry")
 
-    class Folder(local.LocalFileSystem):
+    class Folder(local.LocalFileSystem):  # type: ignore[name-defined]
         cachable = False
 
-        def __init__(self, **options: object) -> None:
+        def __init__(self, **options: Any) -> None:
             super().__init__(auto_mkdir=True)
 
         @classmethod

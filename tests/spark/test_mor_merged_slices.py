@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -61,13 +62,13 @@ def test_no_masked_row_makes_no_bits() -> None:
 def test_many_bytes_of_logs_are_merged_in_sparks_tasks(spark: SparkSession, trips: HudiTable, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(merged_slices, "LOCAL_BYTES", 0)
     ran: list[int] = []
-    run = merged_slices.SparkEngine.run
+    run = merged_slices.SparkEngine.run  # type: ignore[attr-defined]
 
-    def counted(engine: merged_slices.SparkEngine, function: object, tasks: list[object]) -> list[object]:
+    def counted(engine: merged_slices.SparkEngine, function: Any, tasks: list[Any]) -> list[Any]:  # type: ignore[name-defined]
         ran.append(len(tasks))
-        return run(engine, function, tasks)  # type: ignore[arg-type]
+        return run(engine, function, tasks)
 
-    monkeypatch.setattr(merged_slices.SparkEngine, "run", counted)
+    monkeypatch.setattr(merged_slices.SparkEngine, "run", counted)  # type: ignore[attr-defined]
     assert total(spark, trips) == (180 + 140, 200)
     assert ran == [2]
 

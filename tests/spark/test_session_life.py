@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -24,7 +25,7 @@ SCHEMA = pa.schema([("id", pa.int64()), ("v", pa.string())])
 MERGE = "MERGE INTO hudi.`{}` t USING (SELECT 1L AS id, 'new' AS v) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET *"
 
 #: What may clear the settings of a session.
-CLEARING: dict[str, Callable[[SparkSession], object]] = {
+CLEARING: dict[str, Callable[[SparkSession], Any]] = {
     "RESET": lambda session: session.sql("RESET"),
     "RESET in other spelling": lambda session: session.sql("-- all of it\nreset ;"),
     "RESET of the key": lambda session: session.sql("RESET spark.pyhudi.enabled"),
@@ -60,7 +61,7 @@ def clone_of(session: SparkSession) -> SparkSession:
 
 @pytest.mark.parametrize("clear", CLEARING.values(), ids=CLEARING)
 def test_a_session_its_siblings_and_clones_speak_hudi_after_its_settings_were_cleared(
-    session: SparkSession, path: str, clear: Callable[[SparkSession], object]
+    session: SparkSession, path: str, clear: Callable[[SparkSession], Any]
 ) -> None:
     same = SparkSession(session.sparkContext, session._jsparkSession)
     clear(session)

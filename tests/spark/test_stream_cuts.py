@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 from pyspark.errors import StreamingQueryException
@@ -41,7 +41,7 @@ DEATHS = (Fault.BEFORE, Fault.AFTER, Fault.TORN)
 class DiesAtCommit(FaultStorage):
     """Dies as soon as a commit is complete: the table has the batch, and Spark does not know."""
 
-    def _pass(self, call: Call, effect: Callable[[], T], torn: Callable[[], object] | None = None) -> T:
+    def _pass(self, call: Call, effect: Callable[[], T], torn: Callable[[], Any] | None = None) -> T:
         if call.method in CHANGING_CALLS and COMPLETED.search(call.path):
             self._at = self._count
         return super()._pass(call, effect, torn)
@@ -70,8 +70,8 @@ class Deaths:
     def at_commit(self) -> None:
         self.faulty = DiesAtCommit(LocalStorage(str(self.table)), NEVER, Fault.AFTER)
 
-    def _open(self, path: str, *args: object) -> Storage:
-        return self.faulty if str(path) == str(self.table) else open_storage(path, *args)  # type: ignore[arg-type]
+    def _open(self, path: str, *args: Any) -> Storage:
+        return self.faulty if str(path) == str(self.table) else open_storage(path, *args)
 
 
 def run_stream(spark: SparkSession, folder: Path, kind: str) -> bool:

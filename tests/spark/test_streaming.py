@@ -8,6 +8,7 @@ import os
 import shutil
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.errors import StreamingQueryException
@@ -46,7 +47,7 @@ class Pipe:
     def source(self) -> DataFrame:
         return self.spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).json(str(self.folder / "in"))
 
-    def run(self, frame: DataFrame | None = None, mode: str = "append", checkpoint: str = "cp", **options: str) -> None:
+    def run(self, frame: DataFrame | None = None, mode: str = "append", checkpoint: str = "cp", **options: Any) -> None:
         writer = (self.source() if frame is None else frame).writeStream.format("hudi").outputMode(mode).partitionBy("p")
         writer = writer.options(**{**OPTIONS, **options}).option("checkpointLocation", str(self.folder / checkpoint))
         writer.trigger(availableNow=True).start(str(self.table)).awaitTermination()
@@ -93,7 +94,7 @@ def test_a_stream_with_a_new_checkpoint_is_another_stream(pipe: Pipe) -> None:
 
 
 def test_update_upserts_and_complete_replaces(pipe: Pipe) -> None:
-    upsert = {"hoodie.datasource.write.operation": "upsert"}
+    upsert: dict[str, Any] = {"hoodie.datasource.write.operation": "upsert"}
     pipe.put((1, "a", "x"), (2, "a", "x"))
     pipe.run(mode="update", **upsert)
     pipe.put((1, "b", "x"))
@@ -134,7 +135,7 @@ def test_other_formats_keep_their_partitions(pipe: Pipe) -> None:
 
 
 def test_a_table_as_a_stream_gives_what_each_commit_wrote(pipe: Pipe) -> None:
-    made = {
+    made: dict[str, Any] = {
         "hoodie.datasource.write.table.type": "MERGE_ON_READ",
         "hoodie.table.cdc.enabled": "true",
         "hoodie.datasource.write.operation": "upsert",
@@ -157,11 +158,11 @@ def test_a_table_as_a_stream_gives_what_each_commit_wrote(pipe: Pipe) -> None:
 class Follower:
     """Reads the table of a pipe as a stream, from its own checkpoint on."""
 
-    def __init__(self, pipe: Pipe, name: str, **options: str) -> None:
+    def __init__(self, pipe: Pipe, name: str, **options: Any) -> None:
         self.pipe, self.name, self.options = pipe, name, options
 
-    def next(self, *columns: str) -> list[tuple[object, ...]]:
-        found: list[tuple[object, ...]] = []
+    def next(self, *columns: str) -> list[tuple[Any, ...]]:
+        found: list[tuple[Any, ...]] = []
         stream = self.pipe.spark.readStream.format("hudi").options(**self.options).load(str(self.pipe.table))
         writer = stream.writeStream.foreachBatch(lambda frame, _: found.extend(map(tuple, frame.select(*columns).collect())))
         writer = writer.option("checkpointLocation", str(self.pipe.folder / self.name))
@@ -188,7 +189,7 @@ def test_a_limited_stream_takes_so_many_commits_a_batch_also_after_a_restart(pip
 def test_a_stream_keeps_the_columns_it_began_with_and_a_restarted_one_has_new_ones(pipe: Pipe) -> None:
     pipe.put((1, "a", "x"))
     pipe.run()
-    seen: list[tuple[object, ...]] = []
+    seen: list[tuple[Any, ...]] = []
     stream = pipe.spark.readStream.format("hudi").load(str(pipe.table)).drop(*META_COLUMNS)
     writer = stream.writeStream.foreachBatch(lambda frame, _: seen.extend(map(tuple, frame.collect())))
     query = writer.option("checkpointLocation", str(pipe.folder / "wide")).start()
@@ -204,7 +205,7 @@ def test_a_stream_keeps_the_columns_it_began_with_and_a_restarted_one_has_new_on
 
 
 def test_streams_with_names_of_their_own_share_a_table_and_a_moved_checkpoint_goes_on(pipe: Pipe) -> None:
-    names = {one: {"hoodie.datasource.write.streaming.checkpoint.identifier": one} for one in ("left", "right")}
+    names: dict[str, Any] = {one: {"hoodie.datasource.write.streaming.checkpoint.identifier": one} for one in ("left", "right")}
     for number in (1, 2):
         pipe.put((number, "a", "x"))
         for one, options in names.items():
@@ -217,7 +218,7 @@ def test_streams_with_names_of_their_own_share_a_table_and_a_moved_checkpoint_go
 
 
 def test_an_upserting_stream_whose_checkpoint_is_lost_doubles_nothing(pipe: Pipe) -> None:
-    upsert = {"hoodie.datasource.write.operation": "upsert"}
+    upsert: dict[str, Any] = {"hoodie.datasource.write.operation": "upsert"}
     pipe.put((1, "a", "x"))
     pipe.run(**upsert)
     shutil.rmtree(pipe.folder / "cp")
@@ -227,7 +228,7 @@ def test_an_upserting_stream_whose_checkpoint_is_lost_doubles_nothing(pipe: Pipe
 
 
 def test_a_merge_on_read_table_is_compacted_between_batches(pipe: Pipe) -> None:
-    often = {
+    often: dict[str, Any] = {
         "hoodie.datasource.write.table.type": "MERGE_ON_READ",
         "hoodie.datasource.write.operation": "upsert",
         "hoodie.compact.inline.max.delta.commits": "2",
@@ -244,7 +245,7 @@ def test_a_merge_on_read_table_is_compacted_between_batches(pipe: Pipe) -> None:
 class Limited:
     """Reads the table of a pipe as a stream of a few commits a batch."""
 
-    def __init__(self, pipe: Pipe, commits: int, **options: str) -> None:
+    def __init__(self, pipe: Pipe, commits: int, **options: Any) -> None:
         self.pipe, self.options = pipe, {"pyhudi.streaming.max.commits": str(commits), **options}
 
     def stream(self) -> DataFrame:

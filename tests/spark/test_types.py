@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
@@ -49,7 +50,7 @@ def every_type(spark: SparkSession) -> DataFrame:
     return spark.sql(f"SELECT 1 AS id, {COLUMNS} UNION ALL SELECT 2, {nulls}")
 
 
-def shown(frame: DataFrame) -> list[tuple[object, ...]]:
+def shown(frame: DataFrame) -> list[tuple[Any, ...]]:
     return [tuple(row) for row in frame.selectExpr("id", *(f"CAST({name} AS STRING)" for name in SERVED)).orderBy("id").collect()]
 
 

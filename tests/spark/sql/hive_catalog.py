@@ -62,7 +62,7 @@ def second(ask: Ask) -> dict[str, Any]:
 
 
 def main(part: str) -> None:
-    builder = SparkSession.builder.master("local[1]").appName(f"hive {part}").config(map=SETTINGS).enableHiveSupport()
+    builder = SparkSession.builder.master("local[1]").appName(f"hive {part}").config(map=SETTINGS).enableHiveSupport()  # type: ignore[arg-type]
     session = pyhudi.enable(builder).getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     assert session.conf.get("spark.sql.catalogImplementation") == "hive"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from pyspark.errors import AnalysisException
@@ -15,7 +16,7 @@ PEOPLE = "id INT, name STRING, age INT, city STRING"
 
 
 @pytest.fixture(scope="module")
-def folk(spark, tmp_path_factory) -> Iterator[object]:
+def folk(spark, tmp_path_factory) -> Iterator[Any]:
     """A Hudi table and one of Parquet in one database, a Hudi table of the same name in another, views over them."""
     for database in ("corners", "other"):
         spark.sql(f"CREATE DATABASE {database} LOCATION '{tmp_path_factory.mktemp(database)}'")

@@ -16,7 +16,7 @@ PROPERTIES, TIMELINE = ".hoodie/hoodie.properties", ".hoodie/timeline"
 @pytest.fixture
 def asked(monkeypatch):
     """Counts what is read and listed of tables."""
-    counts = Counter()
+    counts = Counter()  # type: ignore[var-annotated]
 
     def counted(call):
         def counting(self, path, *args, **kwargs):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
@@ -50,7 +52,7 @@ def stored(sql, request):
 
 def both(sql, text: str) -> tuple[list[str] | None, list[str]]:
     """Return the changes that both joins lead to; None for the one in this process where it steps back."""
-    plain = SparkSession.sql.__wrapped__.__get__(sql.session)
+    plain = SparkSession.sql.__wrapped__.__get__(sql.session)  # type: ignore[attr-defined]
     asked = statement.read(sql.session, plain, text, None)
     opened = open_for_change(asked, asked.plan.targetTable())
     assert opened is not None
@@ -104,7 +106,7 @@ def test_a_source_that_takes_a_job_is_run_once(stored, monkeypatch):
     text = f"MERGE INTO stored t USING news s {BY_ID} {DELETE}"
     here, by_spark = both(stored, text)
     assert here == by_spark
-    brought: list[object] = []
+    brought: list[Any] = []
     monkeypatch.setattr(joined_rows, "rows_of_small_plan", lambda *arguments: brought.append(arguments))
     monkeypatch.setattr(joined_rows, "_FILES_MAX", 1)
     assert both(stored, text)[0] is None

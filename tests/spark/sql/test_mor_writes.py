@@ -30,7 +30,7 @@ def wide(sql: Sql) -> Sql:
 
 def blocks(table: HudiTable) -> list[LogBlock]:
     view = FileSystemView(table.storage, table.config, load_timeline(table.storage, table.config))
-    result = []
+    result = []  # type: ignore[var-annotated]
     for log in (log for path in view.partition_paths() for file_slice in view.latest_slices(path) for log in file_slice.logs):
         with table.storage.open_input(log.path) as source:
             result += scan_blocks(source, log.path, log.size)

@@ -6,6 +6,7 @@ import contextlib
 import struct
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -29,7 +30,7 @@ def headers(*entries: tuple[int, bytes]) -> bytes:
     return struct.pack(">i", len(entries)) + b"".join(struct.pack(">ii", key, len(text)) + text for key, text in entries)
 
 
-def block(*records: dict[str, object]) -> bytes:
+def block(*records: dict[str, Any]) -> bytes:
     payloads = [encode_payload(record, SCHEMA) for record in records]
     content = struct.pack(">ii", 3, len(payloads)) + b"".join(struct.pack(">i", len(one)) + one for one in payloads)
     body = struct.pack(">ii", 1, 3) + headers((2, SCHEMA.encode())) + struct.pack(">q", len(content)) + content + headers()

@@ -8,6 +8,7 @@ import json
 import pickle
 import struct
 from decimal import Decimal
+from typing import Any
 
 import fastavro
 import pytest
@@ -55,7 +56,7 @@ SEEN = [
 
 
 @pytest.mark.parametrize(("name", "raw", "value", "types"), SEEN, ids=[row[0] for row in SEEN])
-def test_ordering_value_of_apache_hudi_is_read_and_written(name: str, raw: str, value: object, types: list[OrderingType]) -> None:
+def test_ordering_value_of_apache_hudi_is_read_and_written(name: str, raw: str, value: Any, types: list[OrderingType]) -> None:
     content = content_of(bytes.fromhex("02 0202610200" + raw + "00"))
     deleted = decode_deletes(content)
     assert deleted == DeletedKeys(("a",), ("",), (value,))
@@ -73,7 +74,7 @@ def test_ordering_value_of_apache_hudi_is_read_and_written(name: str, raw: str, 
         (dt.datetime(1960, 1, 2, 3, 4, 5, 678901, UTC), T.LONG, -315521754321099),
     ],
 )
-def test_days_and_times_are_written_as_numbers_where_the_column_is_one(value: object, kind: OrderingType, number: int) -> None:
+def test_days_and_times_are_written_as_numbers_where_the_column_is_one(value: Any, kind: OrderingType, number: int) -> None:
     assert decode_deletes(encode_deletes(DeletedKeys(("a",), ("",), (value,)), [kind])).ordering == (number,)
 
 
@@ -108,7 +109,7 @@ def test_null_without_ordering_fields_is_a_delete_by_commit_time() -> None:
 
 
 @pytest.mark.parametrize(("raw", "value"), [("00", None), ("1800", None), ("180204 00 040a 00", (None, 5)), ("180200", ())])
-def test_nulls_of_apache_hudi_are_read(raw: str, value: object) -> None:
+def test_nulls_of_apache_hudi_are_read(raw: str, value: Any) -> None:
     assert decode_deletes(content_of(bytes.fromhex("02 0202610200" + raw + "00"))).ordering == (value,)
 
 
@@ -192,7 +193,7 @@ def test_list_is_what_fastavro_makes_of_hudi_s_schema() -> None:
         ((1, 2), [T.LONG, T.SEVERAL]),
     ],
 )
-def test_ordering_value_of_another_type_is_not_written(value: object, types: list[OrderingType]) -> None:
+def test_ordering_value_of_another_type_is_not_written(value: Any, types: list[OrderingType]) -> None:
     with pytest.raises(SchemaError, match="ordering value"):
         encode_deletes(DeletedKeys(("a",), ("",), (value,)), types)
 
@@ -262,7 +263,7 @@ def test_keys_of_a_list_of_version_1_are_these(what: str, keys: tuple[str, ...],
         ("V2 Timestamp 1960-01-02 03:04:05.678901", dt.datetime(1960, 1, 2, 3, 4, 5, 678000, UTC)),
     ],
 )
-def test_ordering_value_of_a_list_of_version_2_is_this(release: str, what: str, value: object) -> None:
+def test_ordering_value_of_a_list_of_version_2_is_this(release: str, what: str, value: Any) -> None:
     found = kryo(release, what).ordering
     assert set(found) == {value}
     assert {type(one) for one in found} == {type(value)}

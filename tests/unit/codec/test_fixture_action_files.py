@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,7 +33,7 @@ def action_files(table: Path) -> Iterator[tuple[Instant, Path]]:
                 yield instant, path
 
 
-def encoded(payload: object, sync: bytes) -> bytes | None:
+def encoded(payload: Any, sync: bytes) -> bytes | None:
     """The payload as pyhudi writes it; None for those that it only reads."""
     match payload:
         case CommitMetadata():
@@ -66,16 +67,16 @@ def test_every_action_file_decodes_and_encodes_to_the_same_bytes(name: str, fixt
         elif data:
             assert isinstance(payload, CommitMetadata)
             if name.startswith("apache_hudi"):  # Hudi 1.2 orders and adds fields in its own way when it writes version 6
-                again = decode_commit(encode_commit_json(payload))
-                assert [stat.path for stat in again.all_stats()] == [stat.path for stat in payload.all_stats()]
-                assert (again.extra, again.operation, again.replaced) == (payload.extra, payload.operation, payload.replaced)
+                repeated = decode_commit(encode_commit_json(payload))
+                assert [stat.path for stat in repeated.all_stats()] == [stat.path for stat in payload.all_stats()]
+                assert (repeated.extra, repeated.operation, repeated.replaced) == (payload.extra, payload.operation, payload.replaced)
             else:
                 assert encode_commit_json(payload) == data, path.name
     assert count or "empty" in name
 
 
 def test_a_clean_of_apache_hudi_says_what_it_deleted(fixture_table: Callable[[str], Path]) -> None:
-    matches = {
+    matches: dict[Any, Any] = {
         (instant.action, instant.state): decode(instant.action, instant.state, path.read_bytes())
         for instant, path in action_files(fixture_table("apache_hudi/cleaned_and_archived_v9"))
         if instant.action is Action.CLEAN
@@ -89,7 +90,7 @@ def test_a_clean_of_apache_hudi_says_what_it_deleted(fixture_table: Callable[[st
 
 
 def test_a_restore_names_the_savepoint_and_what_it_rolled_back(fixture_table: Callable[[str], Path]) -> None:
-    matches = {
+    matches: dict[Any, Any] = {
         (instant.action, instant.state): (instant, decode(instant.action, instant.state, path.read_bytes()))
         for instant, path in action_files(fixture_table("apache_hudi/restored_v9"))
         if instant.action in {Action.RESTORE, Action.SAVEPOINT}

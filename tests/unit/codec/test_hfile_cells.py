@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -22,7 +24,7 @@ def block_of(cells: list[tuple[bytes, bytes]]) -> bytes:
     return b"".join(encode_cell(row, value) for row, value in [*cells, (b"\xff" * 5, bytes(1 << 15))])
 
 
-def told(cells: Cells) -> list[object]:
+def told(cells: Cells) -> list[Any]:
     starts, ends = cells.values(range(len(cells)))
     return [len(cells), list(cells.rows), list(cells.starts), list(starts), list(ends)]
 

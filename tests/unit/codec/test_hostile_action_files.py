@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -67,7 +68,7 @@ def test_a_forged_length_is_refused_at_once(length: int) -> None:
         assert time.monotonic() - begun < 1
 
 
-def forged(fields: list[dict[str, object]], payload: bytes = b"") -> bytes:
+def forged(fields: list[dict[str, Any]], payload: bytes = b"") -> bytes:
     schema = {"type": "record", "name": "HoodieCommitMetadata", "namespace": "org.apache.hudi.avro.model"}
     return encode_container(Container(json.dumps({**schema, "fields": fields}), payload, SYNC))
 
@@ -82,7 +83,7 @@ def forged(fields: list[dict[str, object]], payload: bytes = b"") -> bytes:
         pytest.param([{"nome": "a"}], id="field without name"),
     ],
 )
-def test_a_forged_schema_is_refused(fields: list[dict[str, object]]) -> None:
+def test_a_forged_schema_is_refused(fields: list[dict[str, Any]]) -> None:
     with pytest.raises(CorruptTableError):
         decode_commit(forged(fields, b"\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01"))
 
@@ -94,7 +95,7 @@ def test_a_schema_that_calls_itself_parsed_is_parsed() -> None:
 
 
 def test_a_schema_nested_without_end_is_refused() -> None:
-    inner: object = "string"
+    inner: Any = "string"
     for _ in range(500):
         inner = {"type": "array", "items": inner}
     with pytest.raises(CorruptTableError, match="deep"):

@@ -13,7 +13,6 @@ import pytest
 
 from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.kernels.base_file.read_base import row_count
-from pyhudi.service.table_service import Mode
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.storage.storage_protocol import Storage
@@ -78,7 +77,7 @@ class Driver:
             clock=StoppedClock(),
         )
 
-    def write(self, storage: Storage, operation: Operation, rows: Sequence[Row]) -> object:
+    def write(self, storage: Storage, operation: Operation, rows: Sequence[Row]) -> Any:
         table = HudiTable(storage, clock=StoppedClock(), ids=CountedIds(), engine=LocalEngine(threads=1))
         if operation is Operation.DELETE_PARTITION:
             return table.delete(partitions=sorted({row["city"] for row in rows}))
@@ -88,7 +87,7 @@ class Driver:
         options = {"hoodie.metadata.enable": str(self.metadata_table).lower(), **self.written_with}
         return write(table, operation, data, options=options, engine=LocalEngine(threads=1))
 
-    def compact(self, storage: Storage, mode: Mode) -> object:
+    def compact(self, storage: Storage, mode: Any) -> Any:
         if self.table_type != "MERGE_ON_READ":
             return None
         table = HudiTable(storage, clock=StoppedClock(), ids=CountedIds())
@@ -118,18 +117,18 @@ def stored_table(driver: Driver = DRIVER) -> tuple[MemoryStorage, Oracle]:
     return storage, oracle
 
 
-def check_rows(storage: Storage, oracle: Oracle, what: object) -> None:
+def check_rows(storage: Storage, oracle: Oracle, what: Any) -> None:
     found = DRIVER.read(storage)
     assert oracle.agrees(found), f"{what}: {oracle.difference(found)}"
 
 
-def check_at_rest(storage: Storage, what: object) -> None:
+def check_at_rest(storage: Storage, what: Any) -> None:
     """Check what must hold after a successful write, whatever happened before it."""
     assert garbage(storage) == [], what
     check_sound(storage, what)
 
 
-def check_sound(storage: Storage, what: object) -> None:
+def check_sound(storage: Storage, what: Any) -> None:
     """Check what must hold always."""
     assert timeline_faults(storage) == [], what
     assert dangling_references(storage, row_count) == [], what

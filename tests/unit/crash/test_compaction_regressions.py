@@ -49,7 +49,7 @@ def log_of_an_archived_commit(folder: Path) -> None:
     """R04: the completion time of a log's commit stands in the history only; its rows are compacted all the same."""
     table = HudiTable.open(unpack("apache_hudi/merge_on_read_archived_v9", folder))
     before = table.to_arrow().sort_by("id").to_pylist()
-    shutil.copytree(table.storage.root, folder / "copy")
+    shutil.copytree(table.storage.root, folder / "copy")  # type: ignore[attr-defined]
     copy = HudiTable.open(folder / "copy")
     copy.services.compact()
     assert copy.to_arrow().sort_by("id").to_pylist() == before
@@ -117,7 +117,7 @@ def killed_before_its_last_step(storage: MemoryStorage, write) -> MemoryStorage:
 
 def blocks_counted_as_repetitions(monkeypatch) -> None:
     """Of log files with equal numbers of blocks only the last counts."""
-    choose = delta.choose_blocks
+    choose = delta.choose_blocks  # type: ignore[attr-defined]
     monkeypatch.setattr(delta, "choose_blocks", lambda blocks, *rest: choose(blocks, *rest)[-1:])
 
 

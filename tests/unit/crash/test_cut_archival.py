@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pyarrow.compute as pc
 import pytest
@@ -37,7 +38,7 @@ KINDS = [Driver(metadata_table=True, table_type=kind, written_with=WRITTEN_WITH)
 COMMITS = 9
 
 
-def archive(storage: Storage) -> object:
+def archive(storage: Storage) -> Any:
     return HudiTable(storage, clock=StoppedClock(), ids=CountedIds()).services.archive(options=OPTIONS)
 
 
@@ -61,7 +62,7 @@ def cuts(storage: MemoryStorage, *faults: Fault) -> Iterator[CrashRun]:
                 run.storage.drop()
 
 
-def seen(storage: Storage, *, whole: bool = True) -> list[object]:
+def seen(storage: Storage, *, whole: bool = True) -> list[Any]:
     """Rows of now and of the time of each commit, changes, and the history: what archival must leave as it is. Or the first of them."""
     table = HudiTable(storage)
     history = table.history().select(["requested", "completed", "action", "inserted", "updated"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -41,19 +42,19 @@ def services(storage: Storage) -> Services:
     return Services(storage, StoppedClock(), CountedIds())
 
 
-def split(storage: Storage) -> object:
+def split(storage: Storage) -> Any:
     return services(storage).cluster(options=SPLIT, engine=ONE_THREAD)
 
 
-def schedule(storage: Storage) -> object:
+def schedule(storage: Storage) -> Any:
     return services(storage).cluster(options=SPLIT, mode="schedule", engine=ONE_THREAD)
 
 
-def execute(storage: Storage) -> object:
+def execute(storage: Storage) -> Any:
     return services(storage).cluster(mode="execute", engine=ONE_THREAD)
 
 
-def merge(storage: Storage) -> object:
+def merge(storage: Storage) -> Any:
     return services(storage).cluster(options=MERGE, engine=ONE_THREAD)
 
 
@@ -119,7 +120,7 @@ def check_places(storage: MemoryStorage) -> None:
     ],
 )
 def test_cut_anywhere_changes_no_row_and_is_made_up_for(
-    action: Callable[[Storage], object],
+    action: Callable[[Storage], Any],
     make: Callable[[Driver], tuple[MemoryStorage, Oracle]],
     driver: Driver,
     faults: tuple[Fault, ...],
@@ -142,7 +143,7 @@ def test_a_planned_resizing_is_taken_back_wherever_that_is_cut() -> None:
     storage, oracle = planned_table()
     (instant,) = (one.instant for one in services(storage).cluster(mode="execute", dry_run=True))
 
-    def rollback_pending(cut: Storage) -> object:
+    def rollback_pending(cut: Storage) -> Any:
         return services(cut).rollback(instant)
 
     for run in crash_points(rollback_pending, storage.copy):

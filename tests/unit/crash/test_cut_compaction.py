@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -33,19 +34,19 @@ def services(storage: Storage) -> Services:
     return Services(storage, StoppedClock(), CountedIds())
 
 
-def schedule(storage: Storage) -> object:
+def schedule(storage: Storage) -> Any:
     return services(storage).compact(mode="schedule", engine=ONE_THREAD)
 
 
-def execute(storage: Storage) -> object:
+def execute(storage: Storage) -> Any:
     return services(storage).compact(mode="execute", engine=ONE_THREAD)
 
 
-def compact(storage: Storage) -> object:
+def compact(storage: Storage) -> Any:
     return services(storage).compact(engine=ONE_THREAD)
 
 
-def join_logs(storage: Storage) -> object:
+def join_logs(storage: Storage) -> Any:
     options = {"hoodie.log.compaction.blocks.threshold": "2"}
     return services(storage).log_compact(engine=ONE_THREAD, options=options)
 
@@ -88,7 +89,7 @@ def check_recovery(run: CrashRun, oracle: Oracle) -> None:
 @each_part
 @pytest.mark.parametrize(("action", "make"), [(schedule, table_with_logs), (execute, table_with_plan)])
 def test_cut_anywhere_changes_no_row_and_is_made_up_for(
-    action: Callable[[Storage], object], make: Callable[[], tuple[MemoryStorage, Oracle]], part: Part
+    action: Callable[[Storage], Any], make: Callable[[], tuple[MemoryStorage, Oracle]], part: Part
 ) -> None:
     storage, oracle = make()
     for run in crash_points(action, storage.copy, part=part):
@@ -126,7 +127,7 @@ def test_pending_compaction_is_taken_back_on_request_wherever_that_is_cut() -> N
     storage, oracle = table_with_plan()
     (instant,) = (one.instant for one in services(storage).compact(mode="execute", dry_run=True))
 
-    def rollback_pending(cut: Storage) -> object:
+    def rollback_pending(cut: Storage) -> Any:
         return services(cut).rollback(instant)
 
     for run in crash_points(rollback_pending, storage.copy):

@@ -95,7 +95,7 @@ def logs_of_pending_commits_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def rollback_leaves_log_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    planned = execute.planned_files
+    planned = execute.planned_files  # type: ignore[attr-defined]
 
     def without_logs(plan):
         return {path: [file for file in files if ".log." not in file] for path, files in planned(plan).items()}

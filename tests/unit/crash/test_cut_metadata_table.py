@@ -104,7 +104,7 @@ def died(storage: MemoryStorage, write: Write, driver: Driver = DRIVER) -> Memor
 @pytest.mark.parametrize("driver", [DRIVER, OLD_MERGED], ids=["version 9", "version 6"])
 def test_recovery_cut_anywhere_converges(driver: Driver) -> None:
     storage, before = stored_table(driver)
-    first = died(storage, WRITE, driver)
+    first = died(storage, WRITE, driver)  # type: ignore[arg-type]
     for run in cuts(lambda run_with_fault: driver.write(run_with_fault, *NEXT), first):
         check(run, driver, before, before.after(*NEXT))
 

@@ -67,4 +67,4 @@ def test_new_column_appears_with_its_write_or_not_at_all(stored) -> None:
     driver.write(narrow_storage, Operation.INSERT, STORED)
     for run in crash_points(lambda cut: driver.write(cut, *write), narrow_storage.copy):
         done = check_answer(run, stored, wide.after(*write))
-        check_recovery(run, wide if done is stored else done, storage_rows)
+        check_recovery(run, wide if done is stored else done, storage_rows)  # type: ignore[arg-type]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -77,7 +78,7 @@ def test_savepoint_cut_anywhere_is_there_or_not_and_can_be_made_and_deleted(acti
     if action == "delete":
         services(storage).savepoint()
 
-    def act(cut: Storage) -> object:
+    def act(cut: Storage) -> Any:
         return services(cut).savepoint() if action == "create" else services(cut).delete_savepoint(time)
 
     for run in crash_points(act, storage.copy, part=part):
@@ -100,7 +101,7 @@ def is_pending(storage: Storage) -> bool:
 def test_restore_cut_anywhere_shows_one_state_and_is_brought_to_its_end(driver: Driver, part: Part) -> None:
     storage, saved, now, time = changed(driver)
 
-    def act(cut: Storage) -> object:
+    def act(cut: Storage) -> Any:
         return services(cut).restore(to=time)
 
     for run in crash_points(act, storage.copy, part=part):
@@ -121,7 +122,7 @@ def test_rollback_of_a_commit_cut_anywhere_shows_the_state_before_or_after(drive
     now = before.after(*LATER[1])
     last = services(storage).savepoint(dry_run=True).instant
 
-    def act(cut: Storage) -> object:
+    def act(cut: Storage) -> Any:
         return services(cut).rollback(last)
 
     for run in crash_points(act, storage.copy, part=part):

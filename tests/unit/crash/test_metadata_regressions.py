@@ -39,7 +39,7 @@ def problems(storage: MemoryStorage) -> list[str]:
 def record_far_from_its_rollback(driver: Driver) -> None:
     """R11: a write was told and died, another was told after it, and then the first is rolled back."""
     storage, oracle = stored_table(driver)
-    storage = died(storage, WRITE, driver)
+    storage = died(storage, WRITE, driver)  # type: ignore[arg-type]
     with pytest.MonkeyPatch.context() as lazily:
         lazily.setattr(failed_writes, "failed_writes", lambda timeline: ())
         driver.write(storage, *NEXT)

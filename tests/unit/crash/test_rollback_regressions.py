@@ -93,7 +93,7 @@ def file_that_cannot_be_deleted() -> None:
 
 
 def rollbacks_after_the_query_are_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    choose = delta.choose_blocks
+    choose = delta.choose_blocks  # type: ignore[attr-defined]
 
     def without(blocks, visibility, layout):
         until = visibility.until or "9"
@@ -104,7 +104,7 @@ def rollbacks_after_the_query_are_passed_over(monkeypatch: pytest.MonkeyPatch) -
 
 
 def rollbacks_reach_the_block_before_them_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    choose = delta.choose_blocks
+    choose = delta.choose_blocks  # type: ignore[attr-defined]
 
     def did_you_mean(blocks, visibility, layout):
         retained = list(blocks)

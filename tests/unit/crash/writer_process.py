@@ -6,6 +6,7 @@ Arguments: path of the table, number of the first write, number of writes, name 
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 from pyhudi.table.hudi_table import HudiTable
 from tests.unit.crash.tables import ride
@@ -22,7 +23,7 @@ def rows_of(writer: str, number: int) -> list[dict]:
     ]
 
 
-def tell(what: object) -> None:
+def tell(what: Any) -> None:
     sys.stdout.write(f"{what}\n")
     sys.stdout.flush()
 

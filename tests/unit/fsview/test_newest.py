@@ -89,7 +89,7 @@ def test_log_completed_after_the_newest_base_file_began_belongs_to_it(days, arch
 
 @pytest.mark.parametrize(("partitions", "names"), [(2, 100), (100, 3)])
 def test_little_is_kept(monkeypatch, partitions, names) -> None:
-    monkeypatch.setattr(latest_files, "_names_cache", retained := LruCache(names, lambda one: len(one.sizes), partitions))
+    monkeypatch.setattr(latest_files, "_names_cache", retained := LruCache(names, lambda one: len(one.sizes), partitions))  # type: ignore[var-annotated]
     uri, timeline = str(next(_tables)), Timeline(fold(instants({1: 1})), 2)
     for partition in ("p", "q", "r"):
         newest_files(uri, partition, {base("a", 1): 1, base("b", 1): 1}, timeline)

@@ -33,7 +33,7 @@ def java_hash(text: str) -> int:
 
 def buckets(table) -> dict[tuple[str, int | None], set[str]]:
     """Record keys by partition and bucket, as the file names say it."""
-    rows, result = table.to_arrow(meta_columns=True).to_pylist(), {}
+    rows, result = table.to_arrow(meta_columns=True).to_pylist(), {}  # type: ignore[var-annotated]
     for row in rows:
         index = (row["_hoodie_partition_path"], bucket_of(row["_hoodie_file_name"]))
         result.setdefault(index, set()).add(row["_hoodie_record_key"])

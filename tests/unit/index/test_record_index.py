@@ -77,7 +77,7 @@ def test_table_without_record_index_is_looked_through_with_a_warning(caplog: pyt
 
 def test_reading_trusts_no_count_of_rows_that_went_to_the_logs_of_buckets(tmp_path: Path) -> None:
     options = {**RECORDS, "hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "1", "hoodie.compact.inline": "false"}
-    table = make_table(LocalStorage(tmp_path), partition_by=["city"], table_type="MERGE_ON_READ")
+    table = make_table(LocalStorage(tmp_path), partition_by=["city"], table_type="MERGE_ON_READ")  # type: ignore[arg-type]
     table.upsert([ride(n, f"city{n}") for n in range(30)], options=options)
     table.upsert([ride(0, "city1", 2)], options=options)
     found = table.to_arrow(filter="id = 0").to_pylist()

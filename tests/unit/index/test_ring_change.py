@@ -44,7 +44,7 @@ def test_a_key_s_bucket_changes_only_with_those_that_are_resized(
             touched, nodes = [index], split(ring, index, (prefix(2 * number), prefix(2 * number + 1)))
         else:
             touched = [(index + step) % len(ring.values) for step in range(size)]
-            nodes = merge(ring, touched, prefix(2 * number))
+            nodes = merge(ring, touched, prefix(2 * number))  # type: ignore[assignment]
         if nodes is None:
             continue
         after = resize_ring(ring, nodes, str(number))

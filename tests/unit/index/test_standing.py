@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -28,7 +29,7 @@ def table(tmp_path: Path, options: dict[str, str]) -> HudiTable:
     return table
 
 
-def row(key: int, value: str = "") -> dict[str, object]:
+def row(key: int, value: str = "") -> dict[str, Any]:
     return {"id": key, "v": value, "p": "x"}
 
 

@@ -74,7 +74,7 @@ class LoggedSlice:
         known = self._positions(positions) | {"instant": FIRST, "schema_json": avro, "is_partial": columns is not None}
         return encode_block(kind, BlockHeader(**(known | header)), _content(kind, table, avro))
 
-    def delete_block(self, deletes: Sequence[tuple[str, object]], *, positions: Sequence[int] | None = None, instant: str = FIRST) -> bytes:
+    def delete_block(self, deletes: Sequence[tuple[str, Any]], *, positions: Sequence[int] | None = None, instant: str = FIRST) -> bytes:
         """Return a block that deletes keys, each with its ordering value."""
         keys, values = [key for key, _ in deletes], [value for _, value in deletes]
         content = encode_deletes(DeletedKeys(tuple(keys), ("",) * len(keys), tuple(values)), ordering_types(self.context))

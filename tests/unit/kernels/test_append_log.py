@@ -87,7 +87,7 @@ def test_rows_of_an_avro_block_are_datums_of_the_header_s_schema() -> None:
     assert block.header.schema_json is not None
     schema = json.loads(block.header.schema_json)
     found = [fastavro.schemaless_reader(io.BytesIO(record), schema) for record in avro_records(content)]
-    assert [(row["_hoodie_record_key"], row["v"]) for row in found] == [("1", "v1"), ("2", "v2")]
+    assert [(row["_hoodie_record_key"], row["v"]) for row in found] == [("1", "v1"), ("2", "v2")]  # type: ignore[call-overload, index]
 
 
 def test_rows_with_positions_stand_in_their_order() -> None:

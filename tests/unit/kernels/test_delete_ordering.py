@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from decimal import Decimal
 from types import SimpleNamespace
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -31,17 +32,17 @@ COLUMNS = [
 ]
 
 
-def through_disk(kinds: list[pa.DataType], values: list[object]) -> tuple[dict[str, pa.Array], list[bool]]:
+def through_disk(kinds: list[pa.DataType], values: list[Any]) -> tuple[dict[str, pa.Array], list[bool]]:
     names = tuple(f"o{index}" for index in range(len(kinds)))
     schema = pa.schema(list(zip(names, kinds, strict=True)))
     context = SimpleNamespace(schema=schema, ordering_fields=names, compared_fields=names)
     deleted = DeletedKeys(("k",) * len(values), ("",) * len(values), tuple(values))
-    columns, hard = delete_ordering(decode_deletes(encode_deletes(deleted, ordering_types(context))).ordering, context)
+    columns, hard = delete_ordering(decode_deletes(encode_deletes(deleted, ordering_types(context))).ordering, context)  # type: ignore[arg-type]
     return columns, hard.tolist()
 
 
 @pytest.mark.parametrize(("kind", "values"), COLUMNS, ids=[str(kind) for kind, _ in COLUMNS])
-def test_values_of_a_column_come_back(kind: pa.DataType, values: list[object]) -> None:
+def test_values_of_a_column_come_back(kind: pa.DataType, values: list[Any]) -> None:
     columns, hard = through_disk([kind], values)
     assert columns["o0"].to_pylist() == pa.array(values, kind).to_pylist()
     assert columns["o0"].type == kind
@@ -49,7 +50,7 @@ def test_values_of_a_column_come_back(kind: pa.DataType, values: list[object]) -
 
 
 @pytest.mark.parametrize(("kind", "values"), COLUMNS, ids=[str(kind) for kind, _ in COLUMNS])
-def test_null_comes_back_as_the_least_and_not_as_a_delete_by_commit_time(kind: pa.DataType, values: list[object]) -> None:
+def test_null_comes_back_as_the_least_and_not_as_a_delete_by_commit_time(kind: pa.DataType, values: list[Any]) -> None:
     columns, hard = through_disk([kind], [None, values[0], COMMIT_TIME_DELETE])
     assert hard == [False, False, True]
     assert columns["o0"][0].as_py() in (None, False, "", b"", -(2**31), -(2**63), float("-inf"), Decimal(1 - 10**23))

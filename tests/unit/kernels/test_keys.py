@@ -69,7 +69,7 @@ def test_keys_and_paths_of_a_table_are_those_of_its_rows(rows: list[tuple[Any, .
     generator = key_generator(complex_config, instant=INSTANT)
     keys, paths = made(table, complex_config)
     for number, row in enumerate(named):
-        assert keys[number] == generator.record_key([value_text(row["a"]), value_text(row["b"])], row=number)
+        assert keys[number] == generator.record_key([value_text(row["a"]), value_text(row["b"])], row=number)  # type: ignore[arg-type, misc]
         assert paths[number] == generator.layout.path([value_text(row["p"]), value_text(row["q"])])
 
 

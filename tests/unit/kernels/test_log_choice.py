@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pyhudi.kernels.log_file.visible_blocks import choose_blocks
 from pyhudi.spec.files.log_block import ROLLBACK_COMMAND, BlockHeader, BlockType, LogBlock
 from pyhudi.spec.visibility import Visibility
@@ -9,8 +11,8 @@ from pyhudi.spec.visibility import Visibility
 NOW = Visibility(frozenset({"t1", "t2", "t3", "t5", "t6"}), origin="t0")
 
 
-def block(instant: str, kind: BlockType = BlockType.AVRO, name: str = "", **header: object) -> LogBlock:
-    return LogBlock(name, kind, BlockHeader(instant=instant, **header), 0, 0, 0, 0)  # type: ignore[arg-type]
+def block(instant: str, kind: BlockType = BlockType.AVRO, name: str = "", **header: Any) -> LogBlock:
+    return LogBlock(name, kind, BlockHeader(instant=instant, **header), 0, 0, 0, 0)
 
 
 def rollback(instant: str, target: str) -> LogBlock:

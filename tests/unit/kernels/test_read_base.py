@@ -52,7 +52,7 @@ def read(storage: MemoryStorage, schema: pa.Schema, **options: Any) -> list[dict
         (pa.array([{"a": 1}]), pa.struct({"a": pa.int64(), "b": pa.string()}), {"a": 1, "b": None}),
     ],
 )
-def test_older_types_of_a_column_are_read_as_the_table_s(physical: pa.Array, table: pa.DataType, value: object) -> None:
+def test_older_types_of_a_column_are_read_as_the_table_s(physical: pa.Array, table: pa.DataType, value: Any) -> None:
     assert read(stored(pa.table({"c": physical})), pa.schema({"c": table})) == [{"c": value}]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 from decimal import Decimal
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -33,7 +34,7 @@ from pyhudi.kernels.cdc.row_json import json_rows
         (pa.string(), None, "null"),
     ],
 )
-def test_a_value_of_each_type_has_its_text(kind: pa.DataType, value: object, text: str) -> None:
+def test_a_value_of_each_type_has_its_text(kind: pa.DataType, value: Any, text: str) -> None:
     assert json_rows(pa.table({"c": pa.array([value], kind)})).to_pylist() == [f'{{"c":{text}}}']
 
 
@@ -42,6 +43,6 @@ def test_meta_columns_are_left_out() -> None:
 
 
 @given(st.lists(st.fixed_dictionaries({"50%s": st.text() | st.none(), "é": st.floats(allow_nan=False, allow_infinity=False)})))
-def test_a_json_reader_gets_the_values_back(rows: list[dict[str, object]]) -> None:
+def test_a_json_reader_gets_the_values_back(rows: list[dict[str, Any]]) -> None:
     schema = pa.schema({"50%s": pa.string(), "é": pa.float64()})
     assert [json.loads(text) for text in json_rows(pa.Table.from_pylist(rows, schema)).to_pylist()] == rows

@@ -186,7 +186,7 @@ def test_a_thousand_slices_read_as_their_versions_applied_one_by_one(
 
 
 @settings(max_examples=100)
-@given(st.tuples(*(unmarked.map(lambda entry, key=key: entry | {KEY: key}) for key in KEYS)), placed_histories, rules)
+@given(st.tuples(*(unmarked.map(lambda entry, key=key: entry | {KEY: key}) for key in KEYS)), placed_histories, rules)  # type: ignore[misc]
 def test_a_slice_whose_blocks_all_have_positions_reads_the_same(
     base: tuple[Row, ...], blocks: list[Block], rule: tuple[MergeMode, Gaps | None, Any]
 ) -> None:

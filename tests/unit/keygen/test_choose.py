@@ -122,12 +122,12 @@ SLASHES = {"hoodie__datasource__write__slash__separated__date__partitioning": "t
 
 @pytest.mark.parametrize(("value", "path"), [("2024-01-15", "2024/01/15"), (None, "__HIVE_DEFAULT_PARTITION__"), ("plain", "plain")])
 def test_date_with_slashes_has_a_folder_for_each_part(value: str | None, path: str) -> None:
-    assert generator("SIMPLE", "id", "day", **SLASHES).layout.path([value]) == path
+    assert generator("SIMPLE", "id", "day", **SLASHES).layout.path([value]) == path  # type: ignore[arg-type]
 
 
 def test_value_that_slashes_would_make_absolute_is_refused() -> None:
     with pytest.raises(KeyFieldError, match="absolute"):
-        generator("SIMPLE", "id", "day", **SLASHES).layout.path(["-5"])
+        generator("SIMPLE", "id", "day", **SLASHES).layout.path(["-5"])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("fields", "hint"), [("city", "city:SIMPLE"), ("city:WHEN", "WHEN"), ("city:SIMPLE,ts", "ts:TIMESTAMP")])

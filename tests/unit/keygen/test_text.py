@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -40,7 +41,7 @@ from pyhudi.keygen.value_text import clock_text, timestamp_millis, value_text
         (b"\x00\xff", "00ff"),
     ],
 )
-def test_value_has_the_text_that_java_prints(value: object, text: str | None) -> None:
+def test_value_has_the_text_that_java_prints(value: Any, text: str | None) -> None:
     assert value_text(value) == text
 
 

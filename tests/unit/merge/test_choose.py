@@ -65,7 +65,7 @@ def test_version_9_says_it_in_modes_and_properties() -> None:
         mode="EVENT_TIME_ORDERING",
         ordering="ts",
         hoodie__table__partial__update__mode="FILL_UNAVAILABLE",
-        **{
+        **{  # type: ignore[arg-type]
             f"{prefix}write__partial__update__unavailable__value": "gone",
             f"{prefix}payload__delete__field": "op",
             f"{prefix}payload__delete__marker": "x",

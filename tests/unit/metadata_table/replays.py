@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pyhudi.codec.actions.action_files import decode
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.metadata_table.format.metadata_settings import MetadataSettings
@@ -79,7 +81,7 @@ def metadata_table(storage: Storage) -> MetadataTable:
     return MetadataTable.open(storage, TableConfig(load_properties(storage)), timeline_of(storage))
 
 
-def contents(storage: Storage) -> dict[str, dict[str, object]]:
+def contents(storage: Storage) -> dict[str, dict[str, Any]]:
     """Every record of the metadata table, by partition and key."""
     table = metadata_table(storage)
     return {name: dict(table.partition(name).scan()) for name in table.partitions}

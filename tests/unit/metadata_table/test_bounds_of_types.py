@@ -122,8 +122,8 @@ def test_timestamps_of_v1_are_united_where_their_unit_is_certain(kind: ValueType
     assert (stats.value_type, stats.minimum, stats.maximum) == (kind, MICROS - 5, MICROS + 5)
     # Milliseconds, of when the column counted these, or microseconds of the year 1970.
     (stats,) = partition_stats("p", [{"c": of_v1(MICROS, MICROS)}, {"c": of_v1(MILLIS, MILLIS)}], {"c": BoundType(kind, None, 1)})
-    assert stats.minimum < -MICROS
-    assert stats.maximum > 2 * MICROS
+    assert stats.minimum < -MICROS  # type: ignore[operator]
+    assert stats.maximum > 2 * MICROS  # type: ignore[operator]
 
 
 def test_timestamps_of_v1_rule_files_out_where_their_unit_is_certain() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -81,7 +82,7 @@ def complete_last(stored: Storage, storage: Storage) -> None:
     storage.create(name, stored.read(name))
 
 
-def check_unseen(run: CrashRun, before: dict[str, dict[str, object]]) -> None:
+def check_unseen(run: CrashRun, before: dict[str, dict[str, Any]]) -> None:
     """Nothing of it is seen. A torn log file of version 6 may hold what a commit says, so that readers list until it is fixed."""
     try:
         assert contents(run.storage) == before, run.point

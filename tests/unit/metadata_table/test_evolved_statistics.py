@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -35,7 +36,7 @@ def table_at(path, version: int, partition_by: list[str]) -> HudiTable:
     return table
 
 
-def insert(table: HudiTable, key: str, **more: object) -> None:
+def insert(table: HudiTable, key: str, **more: Any) -> None:
     table.insert(pa.Table.from_pylist([{"id": key, "p": "x", **more}], schema=table.schema), options=OPTIONS)
 
 
@@ -52,10 +53,10 @@ def recorded(table: HudiTable, column: str) -> list[ColumnStats]:
 def test_health_agrees_after_each_change_and_what_follows(tmp_path, version, partition_by, change) -> None:
     table = table_at(tmp_path / "t", version, partition_by)
     changes, values = CHANGES[change]
-    alter_schema(table, changes, OPTIONS)
+    alter_schema(table, changes, OPTIONS)  # type: ignore[arg-type]
     assert problems(table) == []
     for number in range(3):
-        insert(table, f"c{number}", **values)
+        insert(table, f"c{number}", **values)  # type: ignore[arg-type]
         assert problems(table) == []
     table.services.index(rebuild=True)
     assert problems(table) == []
@@ -87,7 +88,7 @@ REUSES = {
 def test_a_name_that_means_another_column_has_its_own_statistics(tmp_path, caplog, version, partition_by, name, writes_between) -> None:
     table = table_at(tmp_path / "t", version, partition_by)
     for number, change in enumerate(one for one in REUSES[name] if one):
-        alter_schema(table, change, OPTIONS)
+        alter_schema(table, change, OPTIONS)  # type: ignore[arg-type]
         if writes_between:
             insert(table, f"c{number}")
     insert(table, "d")

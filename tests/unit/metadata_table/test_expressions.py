@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -19,7 +20,7 @@ FILE = BaseFile("p", BaseFileName("f-0", "0-0-0", "20260101000000000"), 100)
 MOMENT = pa.array([datetime(2026, 1, 1, 4, tzinfo=UTC), None], pa.timestamp("us", "UTC"))
 
 
-def value(function: str, column: pa.Array, **options: str) -> list[object] | None:
+def value(function: str, column: pa.Array, **options: str) -> list[Any] | None:
     found = Expression(function, options).of_column(column)
     return None if found is None else found.to_pylist()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from pyhudi.metadata_table.format import cell_blocks
@@ -23,11 +25,11 @@ HISTORIES = [
 HOUR_MS = 3_600_000
 
 
-def indexes(storage: LocalStorage) -> dict[str, dict[str, object]]:
+def indexes(storage: LocalStorage) -> dict[str, dict[str, Any]]:
     return {name: found for name, found in contents(storage).items() if name == RECORD_INDEX or name.startswith(SECONDARY_PREFIX)}
 
 
-def places(found: dict[str, object]) -> dict[str, object]:
+def places(found: dict[str, Any]) -> dict[str, Any]:
     return {key: (index.partition_path, index.file_id) if isinstance(index, RecordLocation) else index for key, index in found.items()}
 
 

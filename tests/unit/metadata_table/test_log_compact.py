@@ -127,7 +127,7 @@ def test_instant_and_plan_are_those_of_apache_hudi(version) -> None:
     assert plan.operations is not None
     assert {operation.partition_path for operation in plan.operations} >= {"files", "record_index", "column_stats"}
     done = read_action(mdt.storage, mdt.config, mdt.timeline.find(requested)[0])
-    assert (done.operation, done.compacted) == ("LOG_COMPACT", True)
+    assert (done.operation, done.compacted) == ("LOG_COMPACT", True)  # type: ignore[attr-defined]
 
 
 def test_nothing_is_joined_twice_or_too_early() -> None:

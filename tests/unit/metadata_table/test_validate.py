@@ -128,5 +128,5 @@ def test_zeros_that_apache_hudi_states_of_nulls_are_no_problem(tmp_path: Path) -
     (stats,) = metadata_table(made.storage).column_stats(["value"])
     key = keys.column_stats_key("value", "", stats.file_name)
     nothing_more = {"value_count": 0, "null_count": 0, "total_size": 0, "total_uncompressed_size": 0}
-    forge(made.storage, "column_stats", {key: replace(stats, minimum=0, maximum=0, **nothing_more)})
+    forge(made.storage, "column_stats", {key: replace(stats, minimum=0, maximum=0, **nothing_more)})  # type: ignore[arg-type]
     assert checks(made) == []

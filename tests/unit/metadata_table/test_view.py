@@ -39,7 +39,7 @@ def shown(view: FileSystemView) -> dict[str, list[tuple[str, str, str | None, li
 
 def described(slice_: FileSlice) -> tuple[str, str, str | None, list[str]]:
     base = slice_.base and f"{slice_.base.path} {slice_.base.size}"
-    return slice_.group.file_id, slice_.base_instant, base, [f"{log.path} {log.size}" for log in slice_.logs]
+    return slice_.group.file_id, slice_.base_instant, base, [f"{log.path} {log.size}" for log in slice_.logs]  # type: ignore[return-value]
 
 
 @pytest.mark.parametrize("name", NOT_LANCE)

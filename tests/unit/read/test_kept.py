@@ -20,7 +20,7 @@ def table_with_log() -> HudiTable:
 
 def test_a_slice_is_merged_once_for_all_reads_of_the_same_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     table, merged = table_with_log(), []
-    merge = slice_cache.slice_delta
+    merge = slice_cache.slice_delta  # type: ignore[attr-defined]
 
     def noted(storage: Any, context: Any, task: Any) -> Any:
         merged.append(task.columns)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -17,7 +18,7 @@ INDEXES = {
 TYPES = pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
 
 
-def row(key: str, city: str, day: int, value: int) -> dict[str, object]:
+def row(key: str, city: str, day: int, value: int) -> dict[str, Any]:
     return {"id": key, "city": city, "day": 20_000 + day, "v": value}
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyarrow as pa
 import pytest
 
@@ -13,7 +15,7 @@ from pyhudi.spec.table.table_config import TableConfig, new_table_properties
 SCHEMA = pa.schema({"id": pa.int64(), "city": pa.string(), "day": pa.date32(), "n": pa.int32()})
 
 
-def pruned(paths: list[str], condition: str, *fields: str, hive_style: bool = True, **changes: object) -> tuple[str, ...]:
+def pruned(paths: list[str], condition: str, *fields: str, hive_style: bool = True, **changes: Any) -> tuple[str, ...]:
     properties = new_table_properties(name="t", record_key_fields=["id"], partition_fields=fields, hive_style=hive_style, **changes)
     return prune_partitions(paths, parse_predicate(condition, SCHEMA).expression, SCHEMA, TableConfig(properties))
 

@@ -84,7 +84,7 @@ def test_every_state_is_read_as_its_writes_left_it(name: str, fixture_table: Cal
     table, states = HudiTable.open(path), states_of(path)
     columns = compared(name, table)
     for state in states:
-        found = read(path, lambda time=state.time: table.to_arrow(as_of=time, meta_columns=True))
+        found = read(path, lambda time=state.time: table.to_arrow(as_of=time, meta_columns=True))  # type: ignore[misc]
         assert same(found, state.rows, columns), state.instant
     if states:
         assert same(read(path, lambda: table.to_arrow(meta_columns=True)), states[-1].rows, columns)
@@ -98,12 +98,12 @@ def test_changes_since_the_beginning_are_what_stands_and_those_between_are_the_r
     table, states = HudiTable.open(path), states_of(path)
     columns = table.schema.names
     for state in states:
-        found = read(path, lambda time=state.time: table.changes(until=time))
+        found = read(path, lambda time=state.time: table.changes(until=time))  # type: ignore[misc]
         assert same(found, state.rows, columns), state.instant
     for before, after in pairwise(states):
         written = [row for row in after.rows or () if row[COMMIT_TIME] == after.instant.requested]
         try:
-            found = read(path, lambda since=before.time, until=after.time: table.changes(since, until))
+            found = read(path, lambda since=before.time, until=after.time: table.changes(since, until))  # type: ignore[misc]
         except UnsupportedError as refused:
             if "version 6 does not tell" not in str(refused):
                 raise

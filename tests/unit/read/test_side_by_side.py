@@ -10,7 +10,8 @@ from functools import partial
 import pytest
 
 from pyhudi.engine.local_engine import LocalEngine
-from pyhudi.read.snapshot.prefetch import THREADS, side_by_side
+from pyhudi.read.snapshot.prefetch import side_by_side
+from pyhudi.read.snapshot.query_type import THREADS
 
 
 def test_items_come_in_the_order_of_the_streams() -> None:
@@ -36,7 +37,7 @@ def test_error_of_a_stream_comes_after_the_items_before_it() -> None:
         yield 2
         raise KeyError("lost")
 
-    found = []
+    found = []  # type: ignore[var-annotated]
     with pytest.raises(KeyError, match="lost"):
         found.extend(side_by_side([lambda: iter([1]), broken, lambda: iter([3])]))  # extend keeps what came before
     assert found == [1, 2]
@@ -54,7 +55,7 @@ def test_no_stream_is_read_further_ahead_than_allowed() -> None:
     next(rows)
     time.sleep(0.1)
     assert len(made) <= 3 * (2 + 1) + 1
-    rows.close()
+    rows.close()  # type: ignore[attr-defined]
 
 
 def test_closing_ends_every_stream() -> None:
@@ -70,7 +71,7 @@ def test_closing_ends_every_stream() -> None:
     rows = side_by_side([partial(stream, number) for number in range(8)], ahead=1)
     next(rows)
     assert open_streams
-    rows.close()
+    rows.close()  # type: ignore[attr-defined]
     deadline = time.monotonic() + 20
     while open_streams and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -83,4 +84,4 @@ def test_streams_that_nobody_reads_keep_no_others_waiting() -> None:
     assert list(side_by_side([partial(iter, "ab"), partial(iter, "c")])) == ["a", "b", "c"]
     assert LocalEngine(threads=2).run(abs, [-1, 2]) == [1, 2]
     for rows in present:
-        rows.close()
+        rows.close()  # type: ignore[attr-defined]

@@ -116,7 +116,7 @@ def test_a_row_of_a_log_file_is_found_though_its_base_file_says_no() -> None:
     check(table, read=len(FILTERS))
 
 
-QUIET = {"suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
+QUIET: dict[str, Any] = {"suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 
 
 @settings(max_examples=6, deadline=None, **QUIET)

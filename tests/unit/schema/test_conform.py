@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -39,7 +40,7 @@ def test_data_of_the_right_schema_is_handed_on_as_it_is() -> None:
         (pa.array([None], pa.null()), pa.struct({"a": pa.int64()}), None),
     ],
 )
-def test_encodings_and_narrower_types_are_cast(value: pa.Array, target: pa.DataType, result: object) -> None:
+def test_encodings_and_narrower_types_are_cast(value: pa.Array, target: pa.DataType, result: Any) -> None:
     assert conform(pa.table({"c": value}), pa.schema({"c": target})).column("c")[0].as_py() == result
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -53,7 +54,7 @@ def concurrent_instants(monkeypatch: pytest.MonkeyPatch, before: Change, after: 
     """Has writers commit while builds run: after the start, and once all is written."""
     write = run._write
 
-    def interrupted(work: run.Started) -> object:
+    def interrupted(work: run.Started) -> Any:
         before(table)
         stats = write(work)
         after(table)
@@ -62,10 +63,10 @@ def concurrent_instants(monkeypatch: pytest.MonkeyPatch, before: Change, after: 
     monkeypatch.setattr(run, "_write", interrupted)
 
 
-def killed(monkeypatch: pytest.MonkeyPatch, table: HudiTable, name: str, *args: object, at: str = "_write") -> str:
+def killed(monkeypatch: pytest.MonkeyPatch, table: HudiTable, name: str, *args: Any, at: str = "_write") -> str:
     """Return the instant of a build that was killed in the middle."""
 
-    def die(*_: object) -> None:
+    def die(*_: Any) -> None:
         raise KilledError
 
     with monkeypatch.context() as patch:

@@ -25,7 +25,7 @@ BY_VALUE, INDEX = IndexRequest("by_value", ("value",)), "secondary_index_by_valu
 
 @pytest.fixture(autouse=True)
 def _one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local.os, "cpu_count", lambda: 1)
+    monkeypatch.setattr(local.os, "cpu_count", lambda: 1)  # type: ignore[attr-defined]
 
 
 def make(storage: Storage) -> None:

@@ -204,7 +204,7 @@ def test_index_that_cannot_be_is_refused(tmp_path, arguments, error, message, mo
 
 def test_index_to_drop_has_a_text_for_a_name(tmp_path) -> None:
     with pytest.raises(UsageError, match="name of an index is 5"):
-        new_table(tmp_path, "COPY_ON_WRITE").services.index(5, drop=True)
+        new_table(tmp_path, "COPY_ON_WRITE").services.index(5, drop=True)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", ["n" * 144, "expr_index_" + "n" * 149])
@@ -212,7 +212,7 @@ def test_index_may_have_a_long_name(tmp_path, name) -> None:
     table = new_table(tmp_path, "COPY_ON_WRITE")
     table.insert(rows(0, 2))
     kind = {"using": "column_stats", "options": {"expr": "lower"}} if name.startswith("expr") else {}
-    assert table.services.index(name, "name", **kind).built[-1].endswith(name)
+    assert table.services.index(name, "name", **kind).built[-1].endswith(name)  # type: ignore[arg-type]
     table.upsert(rows(0, 3, ts=1))
     assert table.inspect.health().to_pylist() == []
 
@@ -283,7 +283,7 @@ def test_table_of_version_6_has_a_record_index_and_none_of_the_newer_ones(tmp_pa
     table.insert(rows(0, 20))
     for refused, options in (("secondary", {}), ("expression", {"using": "column_stats", "options": {"expr": "lower"}})):
         with pytest.raises(UnsupportedError, match=f"version 6, whose tables have no {refused} indexes"):
-            table.services.index("by_name", "name", **options)
+            table.services.index("by_name", "name", **options)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="version 6 have no record index by partition"):
         table.services.index("record_index", options={"isPartitioned": "true"})
     table.services.index("record_index")

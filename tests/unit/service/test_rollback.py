@@ -56,7 +56,7 @@ def table_with_failed_write(storage: MemoryStorage) -> HudiTable:
 
 def rollbacks(table: HudiTable) -> list[RollbackMetadata]:
     timeline = load_timeline(table.storage, table.config).with_actions(Action.ROLLBACK)
-    return [read_action(table.storage, table.config, instant) for instant in timeline.completed()]
+    return [read_action(table.storage, table.config, instant) for instant in timeline.completed()]  # type: ignore[misc]
 
 
 def test_next_write_rolls_back_what_a_dead_writer_left_and_records_it() -> None:

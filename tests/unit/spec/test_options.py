@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from typing import Any
 
 import pytest
 
@@ -29,7 +30,7 @@ def test_every_name_finds_its_key_in_any_case() -> None:
 
 
 @pytest.mark.parametrize("key", SERVED, ids=lambda key: key.name)
-def test_served_keys_say_what_they_do_and_accept_their_default(key: object) -> None:
+def test_served_keys_say_what_they_do_and_accept_their_default(key: Any) -> None:
     assert key.doc.endswith(".")
     if key.default:
         assert resolve({key.name: key.default}).text(key.name) == key.default

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import pytest
 
 from pyhudi import HudiTable
 from pyhudi.errors import CorruptTableError, OptionError, StorageError, TableNotFound, UnsupportedError
 from pyhudi.storage.file_systems import advice
-from pyhudi.storage.object_store import LOCK_FILE_OPTION, ObjectStorage
+from pyhudi.storage.lock_record import LOCK_FILE_OPTION
+from pyhudi.storage.object_store import ObjectStorage
 
 core = pytest.importorskip("fsspec.core")
 
@@ -19,7 +21,7 @@ def opening(monkeypatch: pytest.MonkeyPatch):
     """Lets every opening of a file system fail with an error."""
 
     def fails_with(error: Exception) -> None:
-        def url_to_fs(url: str, **options: object) -> object:
+        def url_to_fs(url: str, **options: Any) -> Any:
             raise error
 
         monkeypatch.setattr(core, "url_to_fs", url_to_fs)
@@ -75,7 +77,7 @@ def test_bucket_that_is_not_there_is_absence_to_reads_and_a_failure_to_writes(mo
             pass
 
         def __getattr__(self, name: str):
-            def call(*_: object, **__: object) -> None:
+            def call(*_: Any, **__: Any) -> None:
                 raise FileNotFoundError("The specified bucket does not exist")
 
             return call

@@ -173,7 +173,7 @@ def table(tmp_path) -> HudiTable:
 def test_child_forked_during_a_write_writes_itself(table) -> None:
     """The parent writes on a thread while the main thread forks; parent and children add rows in turn."""
     stop = threading.Event()
-    written = []
+    written = []  # type: ignore[var-annotated]
 
     def write() -> None:
         while not stop.is_set():

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from pyhudi.errors import LockTimeoutError, StorageError
-from pyhudi.storage.local_storage import LOCK_FILE, LocalStorage
+from pyhudi.storage.local_storage import LocalStorage
+from pyhudi.storage.lock_record import LOCK_FILE
 from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.storage.storage_protocol import Storage
 

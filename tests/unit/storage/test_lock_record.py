@@ -112,7 +112,7 @@ def test_of_two_first_writers_with_two_locks_at_most_one_goes_on(tmp_path, monke
     second = LocalStorage(str(tmp_path / "t")) if other == "plain" else store(url, tmp_path / "two.lock")
     for moment in ("before", "after"):
         shutil.rmtree(tmp_path / "t", ignore_errors=True)
-        refused, create, is_first = [], ObjectStorage.create, [True]
+        refused, create, is_first = [], ObjectStorage.create, [True]  # type: ignore[var-annotated]
 
         def create_beside(storage, path, data, moment=moment, refused=refused, create=create, is_first=is_first) -> None:
             begins = is_first and storage is first
@@ -129,7 +129,7 @@ def test_of_two_first_writers_with_two_locks_at_most_one_goes_on(tmp_path, monke
         _try_lock(first, refused)
         monkeypatch.setattr(ObjectStorage, "create", create)
         assert refused
-        _try_lock(first, allowed := [])
+        _try_lock(first, allowed := [])  # type: ignore[var-annotated]
         _try_lock(second, allowed)
         assert len(allowed) == 1
 

@@ -8,7 +8,8 @@ import pickle
 import pytest
 
 from pyhudi.errors import LockTimeoutError, OptionError, StorageError, UnsupportedError
-from pyhudi.storage.object_store import LOCK_FILE_OPTION, ObjectStorage
+from pyhudi.storage.lock_record import LOCK_FILE_OPTION
+from pyhudi.storage.object_store import ObjectStorage
 from pyhudi.storage.open_storage import open_storage
 from pyhudi.testing.storage_suite import StorageSuite
 

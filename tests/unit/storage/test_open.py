@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,9 +50,9 @@ def test_empty_path_and_needless_options_are_refused() -> None:
 
 
 @pytest.mark.parametrize("path", [None, 5, b"/data", ["/data"], {}, object()])
-def test_what_is_no_path_is_refused_by_its_type(path: object) -> None:
+def test_what_is_no_path_is_refused_by_its_type(path: Any) -> None:
     with pytest.raises(OptionError, match=f"of type {type(path).__name__}; give a text or a pathlib.Path"):
-        open_storage(path)  # type: ignore[arg-type]
+        open_storage(path)
 
 
 @pytest.mark.parametrize(("text", "says"), [("/data/x\0y", "NUL"), ("s3://", "names no bucket"), ("gs:///", "names no bucket")])
@@ -61,7 +62,7 @@ def test_paths_that_name_nothing_are_refused(text: str, says: str) -> None:
 
 
 @pytest.mark.parametrize("options", [5, "key", ["key"], {5: "a"}])
-def test_storage_options_are_a_mapping_of_texts(options: object) -> None:
+def test_storage_options_are_a_mapping_of_texts(options: Any) -> None:
     for path in ("/data", "s3://bucket/t"):
         with pytest.raises(OptionError, match="storage_options must be a mapping"):
-            open_storage(path, options)  # type: ignore[arg-type]
+            open_storage(path, options)

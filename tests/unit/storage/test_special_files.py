@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ from pyhudi.storage.local_storage import LocalStorage
 from tests.unit.table.tables import SCHEMA, ride
 
 
-def within(seconds: float, work: Callable[[], object]) -> None:
+def within(seconds: float, work: Callable[[], Any]) -> None:
     """Do the work on a thread, and fail when it does not come back."""
     raised: list[BaseException] = []
 
@@ -38,7 +39,7 @@ def test_pipe_is_refused_when_it_is_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for read in (LocalStorage(str(tmp_path)).read, LocalStorage(str(tmp_path)).open_input):
         with pytest.raises(CorruptTableError, match=r"'pipe'.*is a named pipe"):
-            within(10, lambda read=read: read("pipe"))
+            within(10, lambda read=read: read("pipe"))  # type: ignore[misc]
 
 
 def test_device_is_refused() -> None:
@@ -72,7 +73,7 @@ def test_no_file_of_a_table_makes_a_reader_or_a_writer_wait(tmp_path: Path, tabl
             path.write_bytes(content)
 
 
-def read_and_compare(base: Path, good: object, name: str) -> None:
+def read_and_compare(base: Path, good: Any, name: str) -> None:
     try:
         found = HudiTable.open(base).to_arrow().sort_by("id")
     except HudiError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -58,13 +59,13 @@ def table(request: pytest.FixtureRequest) -> HudiTable:
     return made
 
 
-def put(table: HudiTable, *rows: dict[str, object]) -> None:
+def put(table: HudiTable, *rows: dict[str, Any]) -> None:
     """Upsert rows that have some of the table's columns."""
     columns = [field for field in table.schema if any(field.name in row for row in rows)]
     table.upsert(pa.Table.from_pylist(list(rows), schema=pa.schema(columns)))
 
 
-def rows(table: HudiTable, *columns: str, **kwargs: object) -> list[dict[str, object]]:
+def rows(table: HudiTable, *columns: str, **kwargs: Any) -> list[dict[str, Any]]:
     return sorted(table.to_arrow(columns=["id", *columns], **kwargs).to_pylist(), key=lambda row: row["id"])
 
 
@@ -139,9 +140,7 @@ def test_changes_inside_structs_lists_and_maps_reach_the_rows_written_before(tab
         (RenameColumn(("inner", "w"), "u2"), {"u": 1, "u2": 0.5}),
     ],
 )
-def test_change_inside_a_struct_by_itself_reaches_the_rows_written_before(
-    table: HudiTable, change: Change, inner: dict[str, object]
-) -> None:
+def test_change_inside_a_struct_by_itself_reaches_the_rows_written_before(table: HudiTable, change: Change, inner: dict[str, Any]) -> None:
     alter_schema(table, [change], ON)
     first, second = rows(table, "inner")
     assert (first["inner"], second["inner"]) == (inner, None)
@@ -220,7 +219,7 @@ def test_every_commit_repeats_the_version_and_the_history_holds_all(table: HudiT
         (DropColumn(("_hoodie_file_name",)), "fills itself"),
     ],
 )
-def test_impossible_changes_are_refused_and_nothing_is_written(table: HudiTable, change: object, says: str) -> None:
+def test_impossible_changes_are_refused_and_nothing_is_written(table: HudiTable, change: Any, says: str) -> None:
     before = table.history()
     with pytest.raises(SchemaError, match=says):
         alter_schema(table, [change], ON)
@@ -230,7 +229,7 @@ def test_impossible_changes_are_refused_and_nothing_is_written(table: HudiTable,
 @pytest.mark.parametrize(
     "change", [RenameColumn(("name",), "x"), DropColumn(("name",)), MoveColumn(("name",), ""), RetypeColumn(("price",), pa.float64())]
 )
-def test_without_schema_on_read_changes_of_known_columns_are_refused(table: HudiTable, change: object) -> None:
+def test_without_schema_on_read_changes_of_known_columns_are_refused(table: HudiTable, change: Any) -> None:
     with pytest.raises(UnsupportedError, match="columns that have numbers"):
         alter_schema(table, [change])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -27,7 +28,7 @@ def table(request: pytest.FixtureRequest) -> HudiTable:
     + [("name", None), ("name", 5), ("table_type", 5), ("options", 5), ("options", {5: "a"})]
     + [("schema", value) for value in (None, 5, "id int", {"id": pa.int64()}, [("id", pa.int64())])],
 )
-def test_creation_names_the_argument(argument: str, value: object, request: pytest.FixtureRequest) -> None:
+def test_creation_names_the_argument(argument: str, value: Any, request: pytest.FixtureRequest) -> None:
     path = f"memory://arguments-{request.node.name}"
     given = {"schema": SCHEMA, "name": "t", "keys": ["id"], argument: value}
     with pytest.raises(UsageError, match=argument.rstrip("s")):
@@ -56,11 +57,11 @@ def test_creation_names_the_argument(argument: str, value: object, request: pyte
         (lambda table: table.to_arrow(options=5), "options are 5"),
         (lambda table: table.inspect.log_blocks(5), "path is 5"),
         (lambda table: table.inspect.log_anatomy(None), "path is None"),
-        (lambda table: HudiTable("/data/t"), r"HudiTable.open\(path\)"),
+        (lambda table: HudiTable("/data/t"), r"HudiTable.open\(path\)"),  # type: ignore[arg-type]
         (lambda table: HudiTable(None), r"HudiTable.open\(path\)"),
     ],
 )
-def test_calls_name_the_argument(table: HudiTable, call: Callable[[HudiTable], object], says: str) -> None:
+def test_calls_name_the_argument(table: HudiTable, call: Callable[[HudiTable], Any], says: str) -> None:
     before = table.history()
     with pytest.raises(UsageError, match=says):
         call(table)

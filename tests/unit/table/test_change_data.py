@@ -157,7 +157,7 @@ def test_a_failed_write_takes_its_log_of_changes_with_it(tmp_path: Path, monkeyp
     table = create(tmp_path, "COPY_ON_WRITE")
     table.upsert([row(1, "a1", 1, "x")])
 
-    def refuse(*_: object) -> None:
+    def refuse(*_: Any) -> None:
         assert logs_of(tmp_path)
         raise ConflictError("somebody came between")
 
@@ -206,7 +206,7 @@ def test_changes_that_apache_hudi_captured_are_read_as_it_reads_them(name: str, 
     assert ours.num_rows == 11
 
 
-def _told(rows: pa.Table) -> list[tuple[object, ...]]:
+def _told(rows: pa.Table) -> list[tuple[Any, ...]]:
     """The changes, sorted; nulls and meta columns, which Apache Hudi shows in some images and not in others, are left out."""
     images = [tuple(None if one[name] is None else _shown(one[name]) for name in ("before", "after")) for one in rows.to_pylist()]
     return sorted(zip(rows["ts_ms"].to_pylist(), rows["op"].to_pylist(), images, strict=True), key=str)
@@ -215,6 +215,6 @@ def _told(rows: pa.Table) -> list[tuple[object, ...]]:
 _COLUMNS = {"id", "city", "ts", "n", "note"}
 
 
-def _shown(text: str) -> dict[str, object] | None:
+def _shown(text: str) -> dict[str, Any] | None:
     parsed = json.loads(text)
     return parsed and {name: value for name, value in parsed.items() if value is not None and name in _COLUMNS}

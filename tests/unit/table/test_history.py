@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from pyhudi.errors import UnsupportedError
 from tests.tables import BASE_ONLY, WITH_LOGS, unpack
 
 
-def rows(path: Path) -> list[dict[str, object]]:
+def rows(path: Path) -> list[dict[str, Any]]:
     return HudiTable.open(path).history().to_pylist()
 
 

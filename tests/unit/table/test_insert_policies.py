@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyarrow as pa
 import pytest
 
@@ -26,7 +28,7 @@ def test_known_key_is_kept_twice_or_left_out(table: HudiTable, policy: str, name
 
 
 @pytest.mark.parametrize("rows", [[{"id": 1, "name": "x"}], [{"id": 2, "name": "x"}, {"id": 2, "name": "y"}]])
-def test_known_or_repeated_key_fails_the_insert_and_nothing_is_written(table: HudiTable, rows: list[dict[str, object]]) -> None:
+def test_known_or_repeated_key_fails_the_insert_and_nothing_is_written(table: HudiTable, rows: list[dict[str, Any]]) -> None:
     before = table.history()
     with pytest.raises(KeyFieldError, match=r"'\d'"):
         table.insert(rows, {POLICY: "fail"})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyarrow as pa
 import pytest
 
@@ -14,7 +16,7 @@ SCHEMA = pa.schema({"id": pa.int64(), "v": pa.int64(), "city": pa.string()})
 ROWS = [{"id": 1, "v": 1, "city": "a"}, {"id": 2, "v": 2, "city": "b"}, {"id": 3, "v": 3, "city": "a"}]
 
 
-def create(name: str, table_type: str, **settings: object) -> HudiTable:
+def create(name: str, table_type: str, **settings: Any) -> HudiTable:
     made = HudiTable.create(f"memory://{name}", SCHEMA, name="t", partition_by=["city"], table_type=table_type, **settings)
     made.insert(ROWS)
     return made
@@ -34,7 +36,7 @@ def data(table: HudiTable) -> list[Row]:
     return [{name: row[name] for name in SCHEMA.names} for row in stored(table)]
 
 
-def changed(rows: list[Row], **values: object) -> list[Row]:
+def changed(rows: list[Row], **values: Any) -> list[Row]:
     return [{**row, **values} for row in rows]
 
 
@@ -94,7 +96,7 @@ def test_ordering_field_decides_as_with_record_keys() -> None:
     assert data(table)[2]["v"] == 9
 
 
-def refused(table: HudiTable, kind: type[Exception], says: str, rows: object, operation: str = "upsert") -> None:
+def refused(table: HudiTable, kind: type[Exception], says: str, rows: Any, operation: str = "upsert") -> None:
     before, history = data(table), table.history()
     with pytest.raises(kind, match=says):
         getattr(table, operation)(rows)

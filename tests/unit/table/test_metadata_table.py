@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -40,7 +41,7 @@ def values(table: HudiTable) -> list[int]:
     return sorted(HudiTable(table.storage).to_arrow(columns=["value"])["value"].to_pylist())
 
 
-def left_behind(table: HudiTable, *rows: dict[str, object]) -> None:
+def left_behind(table: HudiTable, *rows: dict[str, Any]) -> None:
     """Write as somebody does who knows of no metadata table, and leave it as it was."""
     assert isinstance(table.storage, MemoryStorage)
     before = table.storage.copy()

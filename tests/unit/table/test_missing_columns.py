@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -26,11 +27,11 @@ def table(request: pytest.FixtureRequest) -> HudiTable:
     return made
 
 
-def rows(table: HudiTable) -> list[dict[str, object]]:
+def rows(table: HudiTable) -> list[dict[str, Any]]:
     return sorted(table.to_arrow().to_pylist(), key=lambda row: row["id"])
 
 
-def without(row: dict[str, object], *names: str) -> dict[str, object]:
+def without(row: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: value for name, value in row.items() if name not in names}
 
 
@@ -47,7 +48,7 @@ def without(row: dict[str, object], *names: str) -> dict[str, object]:
         (SCHEMA.remove(1).empty_table(), "'name'"),
     ],
 )
-def test_missing_columns_are_refused_by_every_operation(table: HudiTable, write: str, data: object, missing: str) -> None:
+def test_missing_columns_are_refused_by_every_operation(table: HudiTable, write: str, data: Any, missing: str) -> None:
     before = table.history()
     with pytest.raises(SchemaError, match=missing):
         getattr(table, write)(data)
@@ -81,13 +82,13 @@ def test_new_columns_are_named_in_the_result(table: HudiTable) -> None:
 
 
 @pytest.mark.parametrize("data", [[{"id": 1}], pa.table({"id": [1]})])
-def test_deletes_need_the_keys_only(table: HudiTable, data: object) -> None:
+def test_deletes_need_the_keys_only(table: HudiTable, data: Any) -> None:
     assert table.delete(data).deleted == 1
     assert rows(table) == [BOB]
 
 
 @pytest.mark.parametrize("write", [lambda table: table.upsert([]), lambda table: table.insert(pa.table({}))])
-def test_data_without_rows_and_columns_change_nothing(table: HudiTable, write: Callable[[HudiTable], object]) -> None:
+def test_data_without_rows_and_columns_change_nothing(table: HudiTable, write: Callable[[HudiTable], Any]) -> None:
     assert write(table).instant is None
     assert rows(table) == [ANN, BOB]
 

@@ -237,7 +237,7 @@ def test_logs_beyond_the_limit_of_a_read_are_merged_in_parts(monkeypatch: pytest
     table.insert([ride(n) for n in range(9)])
     table.upsert([ride(n, value=n) for n in range(6)])
     whole, parts = rows_of(table), []
-    counted = slice_cache.slice_delta
+    counted = slice_cache.slice_delta  # type: ignore[attr-defined]
 
     def noted(storage: Any, context: Any, task: Any) -> Any:
         parts.append(task.part[1])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from pyhudi.errors import CorruptTableError
@@ -24,7 +26,7 @@ class Archive:
 
     def __init__(self, storage: MemoryStorage) -> None:
         self.storage = storage
-        self.rows: dict[str, list[dict[str, object]]] = {}
+        self.rows: dict[str, list[dict[str, Any]]] = {}
         self.opened: list[str] = []
 
     def file(self, first: int, last: int, *days: int, level: int = 0) -> str:

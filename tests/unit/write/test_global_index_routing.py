@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -68,7 +69,7 @@ def with_hits(index: GlobalIndex, parts: list[PartitionRows], lookup: Lookup) ->
         for hit in hits:
             asked.setdefault(file_slices.index(hit.file_slice), []).append(rows_of_hit(part, hit))
     answers = [evaluate_hits(pa.concat_tables(rows), number, file_slices[number], index.facts(lookup)) for number, rows in asked.items()]
-    by_key: dict[str, list[dict[str, object]]] = {}
+    by_key: dict[str, list[dict[str, Any]]] = {}
     for answer in pa.concat_tables(answers).to_pylist():
         by_key.setdefault(answer.pop(RECORD_KEY), []).append(answer)
     kind = pa.list_(pa.struct([(SLICE, pa.int32()), (POSITION_COLUMN, pa.int64()), (IS_LIVE, pa.bool_()), (WINS, pa.bool_())]))

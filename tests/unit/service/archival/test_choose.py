@@ -29,7 +29,7 @@ def chosen(
 ) -> tuple[list[int], str]:
     """Choose on a timeline of commits 10, 20, 30 ... with other instants among them."""
     timeline = Timeline(fold((*(done(10 * number) for number in range(1, commits + 1)), *others)), 2)
-    options = ArchivalSettings(fewest=2, most=4, **settings)
+    options = ArchivalSettings(fewest=2, most=4, **settings)  # type: ignore[arg-type]
     instants, why = choose(Facts(timeline, is_merge_on_read=False, cleaned=cleaned, bounds=bounds), options)
     return [int(instant.requested[-9:]) for instant in instants], why
 

@@ -131,7 +131,7 @@ def test_nothing_is_resized_without_limits_beyond_those_it_began_with() -> None:
 
 def test_writers_wait_for_a_planned_resizing_and_it_can_be_taken_back() -> None:
     table = make()
-    before, files = state(table), _paths(table.storage)
+    before, files = state(table), _paths(table.storage)  # type: ignore[arg-type]
     (shown,) = table.services.cluster(options=SPLIT, dry_run=True)
     assert (shown.state, shown.instant) == ("planned", None)
     (planned,) = table.services.cluster(options=SPLIT, mode="schedule")
@@ -143,7 +143,7 @@ def test_writers_wait_for_a_planned_resizing_and_it_can_be_taken_back() -> None:
     assert table.services.cluster(mode="execute", dry_run=True) == (planned,)
     assert table.services.rollback(planned.instant, dry_run=True)[0].requests == ()
     table.services.rollback(planned.instant)
-    assert _paths(table.storage) == files
+    assert _paths(table.storage) == files  # type: ignore[arg-type]
     assert table.services.cluster(options=SPLIT, mode="both")[0].splits == 4
     with pytest.raises(UsageError, match="there is no pending clustering"):
         table.services.cluster(planned.instant)
@@ -164,12 +164,12 @@ def test_other_hash_fields_than_the_table_was_written_by_change_nothing() -> Non
     table = empty(keys=("id", "kind"))
     storage = table.storage
     table.upsert(rows(0, 40, 1), {**RING, "hoodie.bucket.index.hash.field": "id"})
-    before, files = state(table), _paths(storage)
+    before, files = state(table), _paths(storage)  # type: ignore[arg-type]
     with pytest.raises(OptionError, match=r"hoodie\.bucket\.index\.hash\.field must name the fields"):
         table.services.cluster(options=SPLIT)
     with pytest.raises(OptionError, match="names 'value', which is no record key field"):
         table.services.cluster(options={**SPLIT, "hoodie.bucket.index.hash.field": "value"})
-    assert _paths(storage) == files
+    assert _paths(storage) == files  # type: ignore[arg-type]
     assert table.services.cluster(options={**SPLIT, "hoodie.bucket.index.hash.field": "id"})[0].splits == 2
     assert state(table) == before
 
@@ -247,7 +247,7 @@ def test_what_another_clustering_plans_is_left_to_apache_hudi(strategy: Strategy
 
 
 @pytest.mark.parametrize("changed", [{"partition_path": "../x"}, {"partition_path": "d2"}, {"file_id": None}])
-def test_a_plan_that_leads_elsewhere_is_damaged(changed: Mapping[str, object], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_plan_that_leads_elsewhere_is_damaged(changed: Mapping[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     table, original = make(), plan._slice
 
     def forged(file_slice: FileSlice, uri: str) -> ClusteringSlice:

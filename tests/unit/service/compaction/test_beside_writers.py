@@ -24,7 +24,7 @@ class Meanwhile:
 
     name = "local"
 
-    def __init__(self, act: Callable[[], object]) -> None:
+    def __init__(self, act: Callable[[], Any]) -> None:
         self.act = act
 
     def run(self, function: Callable[[Any], Any], tasks: Sequence[Any]) -> list[Any]:
@@ -50,7 +50,7 @@ def delete(table: HudiTable, *keys: int) -> None:
 
 
 def values(table: HudiTable, mode: str = "snapshot") -> dict[int, int]:
-    rows = table.to_arrow(mode=mode).to_pylist()
+    rows = table.to_arrow(mode=mode).to_pylist()  # type: ignore[arg-type]
     result = {row["id"]: row["value"] for row in rows}
     assert len(result) == len(rows)
     return result

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,8 +20,8 @@ def copied(table: Path, into: Path) -> HudiTable:
     return HudiTable.open(into / "t")
 
 
-def rows(table: HudiTable, mode: str = "snapshot") -> list[dict[str, object]]:
-    found = table.to_arrow(mode=mode, meta_columns=True).drop_columns(["_hoodie_file_name"])
+def rows(table: HudiTable, mode: str = "snapshot") -> list[dict[str, Any]]:
+    found = table.to_arrow(mode=mode, meta_columns=True).drop_columns(["_hoodie_file_name"])  # type: ignore[arg-type]
     return sorted(found.to_pylist(), key=repr)
 
 

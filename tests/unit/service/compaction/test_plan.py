@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from typing import Any
 
 import pytest
 
@@ -37,7 +38,7 @@ def hudi_plan(table, suffix: str) -> tuple[str, CompactionPlan]:
     return file.name, decode_compaction_plan(file.read_bytes())
 
 
-def by_file(plan: CompactionPlan) -> list[object]:
+def by_file(plan: CompactionPlan) -> list[Any]:
     return sorted(plan.operations or (), key=lambda one: one.file_id or "")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from typing import Any
 
 import pytest
 
@@ -27,8 +28,8 @@ def died(request, fixture_table, tmp_path) -> tuple[HudiTable, str]:
     return table, left
 
 
-def rows(table: HudiTable, mode: str = "snapshot") -> list[dict[str, object]]:
-    return table.to_arrow(mode=mode).sort_by("id").to_pylist()
+def rows(table: HudiTable, mode: str = "snapshot") -> list[dict[str, Any]]:
+    return table.to_arrow(mode=mode).sort_by("id").to_pylist()  # type: ignore[arg-type]
 
 
 def test_dead_compaction_is_taken_back_and_run(died) -> None:

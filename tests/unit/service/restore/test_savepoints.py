@@ -47,7 +47,7 @@ def test_savepoint_names_the_files_of_the_newest_slices(kind: Kind) -> None:
     assert (made.user, made.comment, made.partitions) == ("ann", "before the migration", 2)
     (instant,) = instants(table, Action.SAVEPOINT)
     content = read_action(table.storage, table.config, instant)
-    named = {f"{path}/{name}" for path, names in content.files.items() for name in names}
+    named = {f"{path}/{name}" for path, names in content.files.items() for name in names}  # type: ignore[attr-defined]
     assert named <= set(files_of(table.storage))
     assert made.files == len(named) == (3 if kind.table_type == "MERGE_ON_READ" else 2)
 
@@ -60,7 +60,7 @@ def test_savepoint_of_an_earlier_commit_names_the_files_of_its_time() -> None:
     table.services.savepoint(first.instant)
     (instant,) = instants(table, Action.SAVEPOINT)
     content = read_action(table.storage, table.config, instant)
-    assert {f"oslo/{name}" for name in content.files["oslo"]} == before
+    assert {f"oslo/{name}" for name in content.files["oslo"]} == before  # type: ignore[attr-defined]
 
 
 def test_dry_runs_change_nothing() -> None:
