@@ -44,7 +44,7 @@ class Engine(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What stands where, and what comes of it: words about the last commit and the table, or `refused`.
+    """What is where, and what comes of it: words about the last commit and the table, or `refused`.
 
     `hudi` is what Apache Hudi does where pyhudi does something else; docs/differences.md says why.
     """
@@ -142,7 +142,7 @@ _OTHERS = {TYPE: "MERGE_ON_READ", HIVE: "false", KEY: "v"}
 _ENCODE, _NAME, _MERGING = f"{W}partitionpath.urlencode", "hoodie.table.name", "hoodie.record.merge.mode"
 _NOT_OF_STATEMENTS = {TYPE: "MERGE_ON_READ", HIVE: "false", PARTITION: "v", _NAME: "other", _ENCODE: "true"}
 CASES = (
-    # The defaults file says what kind of table CREATE makes, and its properties go before it; the session says nothing about that.
+    # The defaults file says what kind of table CREATE makes, and its properties take precedence; the session says nothing about that.
     _case("create_by_file", create, "mor key=id order=ts plain", file=_OTHERS),
     _case("create_properties_over_file", create, _MADE, file=_OTHERS, properties={"type": "cow", HIVE: "true"}),
     _case("create_without_session", create, _MADE, session=_OTHERS),

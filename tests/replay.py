@@ -106,11 +106,11 @@ class Replay:
         self.config = self.snapshot.config
         self.timeline = load_full_timeline(self.storage, self.config).with_archived()
         self.groups: dict[FileGroupId, Group] = {}
-        #: Groups of which files are gone; a compaction makes them known again.
+        #: Groups of which files are missing; a compaction makes them known again.
         self.unknown: set[FileGroupId] = set()
 
     def states(self) -> Iterator[State]:
-        """Yield what stands after each write."""
+        """Yield the state after each write."""
         writes = self._writes()
         for instant in sorted(writes, key=lambda one: (self.time_of(one), one.requested)):
             self._apply(instant, writes[instant])

@@ -53,7 +53,7 @@ class TableNotFound(HudiError, FileNotFoundError):
 
 
 class TableExists(HudiError, FileExistsError):
-    """A table, or files that are not a table's, stand where one was to be created."""
+    """Where a table was to be created, there is one, or files that are not a table's."""
 
 
 class CorruptTableError(HudiError):

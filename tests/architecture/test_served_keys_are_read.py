@@ -1,4 +1,4 @@
-"""No option is served that nobody reads: each key's name, or a constant that holds it, stands in a function outside the list of keys."""
+"""No option is served that nobody reads: each key's name, or a constant that holds it, is in a function outside the list of keys."""
 
 from __future__ import annotations
 

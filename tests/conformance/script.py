@@ -1,6 +1,6 @@
 """SQL scripts with their expected answers: the text form, read and written.
 
-A script is SQL text. A statement ends with `;` at the end of a line; what it answers stands below it in lines that begin with `-->`.
+A script is SQL text. A statement ends with `;` at the end of a line; what it answers is below it in lines that begin with `-->`.
 Comments before a statement belong to it, and some of them say how it is run:
 
     -- [label]                       a name for `differences.toml`

@@ -38,7 +38,7 @@ def cut(data: bytes, chance: random.Random) -> bytes:
     return data[: chance.randrange(len(data))]
 
 
-#: What happens to the content; None: the file is gone.
+#: What happens to the content; None: the file is missing.
 WAYS: dict[str, Callable[[bytes, random.Random], bytes] | None] = {
     "flip": flip,
     "cut": cut,

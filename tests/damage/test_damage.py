@@ -1,6 +1,6 @@
 """Every kind of file x flip, cut, empty, gone, doubled x questions: right rows or an error that names the file, else it is counted.
 
-What nobody can notice is that a completed instant's file is gone: the write looks like one that is still going on. Bits in
+What nobody can notice is that a completed instant's file is missing: the write looks like one that is still going on. Bits in
 the footers of base files, and in values that instants state, have no checksum in Hudi's format. The shares are in docs/reliability.md.
 """
 

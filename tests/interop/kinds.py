@@ -1,4 +1,4 @@
-"""The kinds of table that both sides write in turn, and the plain Python model of the rows that must stand in them."""
+"""The kinds of table that both sides write in turn, and the plain Python model of the rows that must be in them."""
 
 from __future__ import annotations
 

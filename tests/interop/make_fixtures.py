@@ -2,7 +2,7 @@
 
 Each `<name>.zip` holds the folder `<name>` (the table, Hadoop's checksum files included) and `<name>.expected.parquet`,
 the rows that Apache Hudi itself reads from it. Of a merge-on-read table these are the rows of its base files (a read
-optimized query); the rows of a snapshot query stand in `<name>.snapshot.parquet`; of one that captures changes
+optimized query); the rows of a snapshot query are in `<name>.snapshot.parquet`; of one that captures changes
 `<name>.changes.parquet` holds these. Run it with the variables that `make interop` sets.
 """
 

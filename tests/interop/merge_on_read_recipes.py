@@ -83,7 +83,7 @@ def operations(reference: ReferenceHudi, path: Path, table: dict[str, str], **se
 
 
 def commit_time(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
-    """The last write wins, whatever stands in `ts`."""
+    """The last write wins, whatever is in `ts`."""
     table = table | MERGE_ON_READ | {"hoodie.record.merge.mode": "COMMIT_TIME_ORDERING"}
     first_events(reference, path, table)
     reference.write(path, events((1, 20, 101), (2, 5, 102)), "append", table)
@@ -137,7 +137,7 @@ def log_compacted(reference: ReferenceHudi, path: Path, table: dict[str, str], t
 
 
 def null_ordering(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
-    """Null stands below all; Apache Hudi itself manages it for columns of type int alone."""
+    """Null is below all; Apache Hudi itself manages it for columns of type int alone."""
     table = table | MERGE_ON_READ | {"hoodie.datasource.write.precombine.field": "rank"}
 
     def ranked(*rows: tuple[str, int | None, str]) -> pa.Table:
@@ -238,7 +238,7 @@ def log_only(reference: ReferenceHudi, path: Path, table: dict[str, str], **inde
 
 
 def archived(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
-    """Logs stand in the latest slices whose delta commits stand in the history."""
+    """Logs are in the latest slices whose delta commits are in the history."""
     keep = {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3", "hoodie.clean.commits.retained": "1"}
     table = table | MERGE_ON_READ | ORDERED | keep
     first_events(reference, path, table)

@@ -80,7 +80,7 @@ def overwritten_table(reference: ReferenceHudi, path: Path, table: dict[str, str
 
 
 def cleaned_and_archived(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
-    """Old slices are cleaned away, old instants stand in the history."""
+    """Old slices are cleaned away, old instants are in the history."""
     keep = {
         "hoodie.keep.min.commits": "2",
         "hoodie.keep.max.commits": "3",
@@ -159,7 +159,7 @@ def widened_column(reference: ReferenceHudi, path: Path, table: dict[str, str]) 
 
 
 def with_metadata_table(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
-    """What Apache Hudi does unless told otherwise."""
+    """What Apache Hudi does unless an option says otherwise."""
     reference.write(path, trips(0, 4), "append", table | PARTITIONED | {"hoodie.metadata.enable": "true"})
     reference.write(path, trips(2, 6, amount=1), "append", table | PARTITIONED | {"hoodie.metadata.enable": "true"})
 
@@ -176,7 +176,7 @@ def virtual_keys(reference: ReferenceHudi, path: Path, table: dict[str, str]) ->
 
 
 def dropped_partition_column(reference: ReferenceHudi, path: Path, table: dict[str, str]) -> None:
-    """The partition column stands in the path alone."""
+    """The partition column is in the path alone."""
     drop = {"hoodie.datasource.write.drop.partition.columns": "true"}
     reference.write(path, trips(0, 4), "append", table | PARTITIONED | drop)
 

@@ -1,4 +1,4 @@
-"""Builds of indexes beside writers, in turns with Apache Hudi: each goes on beside a build that the other has not finished."""
+"""Builds of indexes concurrently with writers, in turns with Apache Hudi: each continues during a build that the other has not finished."""
 
 from __future__ import annotations
 

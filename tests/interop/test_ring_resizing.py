@@ -116,7 +116,7 @@ def test_we_run_the_plan_of_apache_hudi_and_it_resizes_what_we_wrote(reference: 
     assert plan is not None
     assert encode_clustering_plan(plan, sync=decode_container(request.read_bytes()).sync) == request.read_bytes()
     reference.write(path, rows(10, 20, 2), options={**options, **SPLIT})
-    with pytest.raises(UnsupportedError, match=r"is pending; this release cannot write beside it.*services\.cluster"):
+    with pytest.raises(UnsupportedError, match=r"is pending; this release cannot write then.*services\.cluster"):
         HudiTable.open(path).upsert(rows(10, 20, 3), OWN)
     (done,) = HudiTable.open(path).services.cluster(mode="execute")
     assert (done.splits, done.rows) == (4, 3000)

@@ -75,7 +75,7 @@ def test_generated_keys_of_apache_hudi_are_kept_by_pyhudi(reference: ReferenceHu
 
 
 def assert_same_rows(reference: ReferenceHudi, path: Path, model: Model) -> None:
-    """As `assert_both_read`, for a table whose columns stand in another order than the model's."""
+    """As `assert_both_read`, for a table whose columns are in another order than the model's."""
     names = ["id", "city", "amount", "price"]
     assert data(reference.read(path).select(names)) == model.sorted()
     assert data(HudiTable.open(path).to_arrow().select(names)) == model.sorted()

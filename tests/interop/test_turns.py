@@ -45,7 +45,7 @@ class Table:
         self.kind.reference_writes(self.reference, self.path, "upsert", self.model.upsert(trips(*self.some(), amount=self.amount)))
 
     def late_events(self) -> None:
-        """Rows older than what stands; a key that is gone is left out: there Apache Hudi brings the old base row back."""
+        """Rows older than the stored ones; a key that is missing is left out: there Apache Hudi brings the old base row back."""
         first, end = self.some()
         late = trips(first, end, amount=1)
         stand = pa.array([key in self.model.rows for key in late.column("id").to_pylist()])

@@ -48,7 +48,7 @@ FOUND_ONCE = [
     ("upsert", [{"id": "0", "city": city, "seen": 0, "fare": None} for city in ("lima", None)]),
     ("delete", [{"id": "0", "city": "lima", "seen": 0, "fare": None}]),
 ]
-#: Rows of a merge-on-read table that stand in logs: some late, some deleted, some new.
+#: Rows of a merge-on-read table that are in logs: some late, some deleted, some new.
 INTO_LOGS = [
     ("insert", [{"id": str(n), "city": "lima", "seen": 2, "fare": 1.0} for n in range(6)]),
     ("upsert", [{"id": str(n), "city": "lima", "seen": n, "fare": 2.0} for n in range(4)]),

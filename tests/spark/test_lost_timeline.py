@@ -1,4 +1,4 @@
-"""On Spark, too, a table whose timeline is gone is damaged: by name, by path, in SQL, read and written."""
+"""On Spark, too, a table whose timeline is missing is damaged: by name, by path, in SQL, read and written."""
 
 from __future__ import annotations
 

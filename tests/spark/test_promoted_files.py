@@ -98,7 +98,7 @@ def test_files_are_looked_at_only_where_the_first_schema_leaves_something_open(
 
 
 def test_table_is_read_after_its_history_was_lost(spark: SparkSession, tmp_path: Path) -> None:
-    """An archive that cannot be asked, or a first commit that is gone, leaves it open how old files are typed."""
+    """An archive that cannot be asked, or a first commit that is missing, leaves it open how old files are typed."""
     path = widened(tmp_path / "t", pa.float32(), pa.string(), [2.0])
     for file in (path / ".hoodie").glob("20260101*"):
         file.unlink()

@@ -148,7 +148,7 @@ def test_base_file_that_is_gone_is_one_clear_error(spark: SparkSession, table: P
     frame.inputFiles()
     (file,) = table.glob(f"*_{SECOND}.parquet")
     file.unlink()
-    with pytest.raises(CorruptTableError, match="is gone"):
+    with pytest.raises(CorruptTableError, match="is missing"):
         frame.collect()
 
 

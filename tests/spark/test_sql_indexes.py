@@ -85,7 +85,7 @@ def test_index_that_the_next_write_would_delete_or_refuse_is_refused(spark: Spar
             spark.sql("CREATE INDEX by_ts ON indexed_rides (ts)")
     finally:
         spark.conf.unset("hoodie.metadata.enable")
-    with pytest.raises(UsageError, match="options stand behind all columns"):
+    with pytest.raises(UsageError, match="options follow all columns"):
         spark.sql("CREATE INDEX by_ts ON indexed_rides (ts OPTIONS (a = 'b'))")
     with pytest.raises(UsageError, match="'regexp_replace' is not served"):
         spark.sql("CREATE INDEX x ON indexed_rides USING column_stats(rider) OPTIONS(expr='regexp_replace', pattern='D', replacement='E')")

@@ -1,4 +1,4 @@
-"""A stream whose process is killed again and again, wherever it stands: every row is there once."""
+"""A stream whose process is killed again and again, whatever its state: every row is there once."""
 
 from __future__ import annotations
 

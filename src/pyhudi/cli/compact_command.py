@@ -1,4 +1,4 @@
-"""`compact`: the log files of a merge-on-read table become base files, in a process of its own beside the writers.
+"""`compact`: the log files of a merge-on-read table become base files, in a process of its own concurrently with the writers.
 
 Rules: `HoodieCompactor` (modes schedule, execute, scheduleAndExecute).
 """

@@ -1,4 +1,4 @@
-"""`index`: indexes of a table are made, in a process of their own beside the writers, or dropped.
+"""`index`: indexes of a table are made, in a process of their own concurrently with the writers, or dropped.
 
 Rules: `HoodieIndexer` (modes schedule, execute, scheduleAndExecute, dropindex).
 """
@@ -27,7 +27,7 @@ from pyhudi.table.hudi_table import HudiTable
 @click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the index, as expr=lower; may be given again.")
 @click.option("--storage-option", "storage_options", multiple=True, metavar="KEY=VALUE", help="An option of the storage.")
 @click.option("--drop", is_flag=True, help="Drop the index of this name.")
-@click.option("--rebuild", is_flag=True, help="Build the metadata table and all indexes anew.")
+@click.option("--rebuild", is_flag=True, help="Rebuild the metadata table and all indexes.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be done.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def index(

@@ -1,4 +1,4 @@
-"""`log`: what stands in a log file, field by field."""
+"""`log`: what is in a log file, field by field."""
 
 from __future__ import annotations
 

@@ -189,7 +189,7 @@ class StoredFilter:
 
 
 def _layout(text: str, kind: BloomType, max_entries: int) -> StoredFilter:
-    """Return what stands around the bits of a filter; only that is decoded."""
+    """Return what is around the bits of a filter; only that is decoded."""
     size, row_entries, last, count, at = len(text) // 4 * 3 - text[-2:].count("="), None, 0, 1, 0
     try:
         hashes, bits = _parse_header(_part(text, 0, _HEADER.size), 0)
@@ -209,7 +209,7 @@ def _layout(text: str, kind: BloomType, max_entries: int) -> StoredFilter:
 
 
 def _part(text: str, start: int, length: int) -> bytes:
-    """Return some of the bytes that stand in base64."""
+    """Return some of the bytes that are in base64."""
     first, last = start // 3, -(-(start + length) // 3)
     return _decode(text[4 * first : 4 * last])[start - 3 * first :][:length]
 

@@ -34,7 +34,7 @@ _OWN_COMPACTION = {"hoodie.compact.inline": "false"}
 
 @dataclass(frozen=True, slots=True)
 class Hour:
-    """What happened in one hour: rows that are new or changed, and the keys and regions of rows that are gone."""
+    """What happened in one hour: rows that are new or changed, and the keys and regions of deleted rows."""
 
     changed: pa.Table
     gone: pa.Table

@@ -28,7 +28,7 @@ _INDENT = "  "
 
 
 def session(name: str, folder: Path) -> SparkSession:
-    """Start Spark in this process, able to speak Hudi; its managed tables stand in `folder`."""
+    """Start Spark in this process, able to speak Hudi; its managed tables are in `folder`."""
     builder = SparkSession.builder.appName(name).master("local[*]").config(map=_SETTINGS)
     started: SparkSession = pyhudi.enable(builder.config("spark.sql.warehouse.dir", str(folder / "warehouse"))).getOrCreate()
     started.sparkContext.setLogLevel("ERROR")

@@ -1,6 +1,6 @@
 """Changes of a database applied to a table, in whatever order they come.
 
-A change log says of each change what the row is now, or that it is gone, and at which place of the log (`lsn`) it stands. Log shippers
+A change log says of each change what the row is now, or that it was deleted, and at which position of the log (`lsn`) it is. Log shippers
 deliver late and twice. The table orders by `lsn`: the greatest wins, so that a change that comes late, or again, changes nothing.
 """
 
@@ -30,7 +30,7 @@ def show(folder: Path) -> None:
 
 
 def change(id: int, name: str, balance: int, *, lsn: int, gone: bool = False) -> dict[str, object]:  # noqa: A002 - the column's name
-    """One change, as the log states it; `_hoodie_is_deleted` marks rows that are gone."""
+    """One change, as the log states it; `_hoodie_is_deleted` marks deleted rows."""
     return {"id": id, "name": name, "balance": balance, "lsn": lsn, "_hoodie_is_deleted": gone}
 
 

@@ -1,7 +1,7 @@
 """A daily pipeline from table to table.
 
 `orders` captures its changes, `totals` holds one row a city. Each run reads what changed since the last one and adds the differences, so
-that it costs what changed and not what is there. The time up to which `totals` counts stands in its own rows, written by the same commit
+that it costs what changed and not what is there. The time up to which `totals` counts is in its own rows, written by the same commit
 as the sums: a run that is killed and started again neither drops nor doubles anything.
 """
 

@@ -21,7 +21,7 @@ from pyhudi.examples.console import say, session, sql, table, title
 
 @dataclass(frozen=True)
 class Walk:
-    """Statements on a session, whose tables stand in a folder."""
+    """Statements on a session, whose tables are in a folder."""
 
     spark: SparkSession
     folder: Path
@@ -137,7 +137,7 @@ def rides(walk: Walk) -> None:
     walk("UPDATE rides SET fare = fare * 2 WHERE rider = 'rider-A'")
     slices(path)
     walk("SELECT city, rider, fare FROM rides ORDER BY rider")
-    say("The timeline of version 6 stands right below .hoodie:")
+    say("The timeline of version 6 is right below .hoodie:")
     timeline(path)
 
 

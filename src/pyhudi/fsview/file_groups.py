@@ -33,7 +33,7 @@ class PartitionFiles:
     logs: dict[str, list[LogFile]] = field(default_factory=lambda: defaultdict(list))
 
     def repeated_base_files(self) -> list[tuple[str, ListedBase]]:
-        """Return base files that share their file id, which stands before each, and instant with another: attempts of one task."""
+        """Return base files that share their file id, which precedes each, and instant with another: attempts of one task."""
         result = []
         for file_id, files in self.base.items():
             if len(files) > 1:
@@ -91,7 +91,7 @@ def build_groups(
 ) -> tuple[FileGroup, ...]:
     """Return the file groups of a partition with their slices, newest first; `replaced` groups are left out.
 
-    Two base files of one file id and instant must have been told apart before; the last one given counts.
+    Two base files of one file id and instant must have been distinguished before; the last one given counts.
     """
     groups = []
     for file_id in sorted(files.base.keys() | files.logs.keys()):

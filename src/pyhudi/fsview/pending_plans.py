@@ -1,7 +1,7 @@
 """File groups that a pending compaction is to rewrite.
 
 Rules: `CompactionUtils.getAllPendingCompactionOperations`; docs/format/data-files.md#file-system-view. A reader needs none of it: the logs
-written since stand in the slice before. A writer of version 6 does: it names a log by the slice that the compaction will make.
+written since are in the slice before. A writer of version 6 does: it names a log by the slice that the compaction will make.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def pending_compactions(storage: Storage, config: TableConfig, timeline: Timelin
 
 
 def read_plan(storage: Storage, config: TableConfig, instant: Instant) -> CompactionPlan:
-    """Return the plan of a pending compaction or log compaction, which stands in its requested file.
+    """Return the plan of a pending compaction or log compaction, which is in its requested file.
 
     Raises:
         CorruptTableError: the file is missing or holds no plan.

@@ -1,7 +1,7 @@
 """File groups that a replacecommit (overwrite, partition delete, clustering) has put out of use.
 
 Rules: `TableFileSystemView`, `partitionToReplaceFileIds`; docs/format/data-files.md#file-system-view. A replacecommit leaves the active
-timeline only after its replaced files are gone, so the active timeline tells all that matters.
+timeline only after its replaced files are deleted, so the active timeline tells all that matters.
 """
 
 from __future__ import annotations

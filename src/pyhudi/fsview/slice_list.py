@@ -1,4 +1,4 @@
-"""File slices of large tables, most of which nobody looks at twice: what they are told apart by lies in columns, and a slice is made
+"""File slices of large tables, most of which nobody looks at twice: what they are distinguished by lies in columns, and a slice is made
 when it is asked for.
 """
 

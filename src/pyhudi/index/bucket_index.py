@@ -27,7 +27,7 @@ class Buckets:
     """The buckets of one partition.
 
     `beginnings` are how the file ids of its buckets begin, by number; `numbers` gives the bucket of each of some keys; `files_before`
-    are files of the table, by path, that must stand before rows of the partition do, as far as they are not there.
+    are files of the table, by path, that must be there before rows of the partition, as far as they are missing.
     """
 
     beginnings: Sequence[str]
@@ -99,7 +99,7 @@ class BucketIndex:
         return [self._tag_part(part, view, new_groups) for part in parts]
 
     def files_before(self, paths: Sequence[str], view: FileSystemView) -> Mapping[str, bytes]:
-        """Return files of the table, by path, that must stand before rows of these partitions do, as far as they are not there."""
+        """Return files of the table, by path, that must be there before rows of these partitions, as far as they are missing."""
         return {name: content for path in paths for name, content in self.hashing.buckets(view, path).files_before.items()}
 
     def _tag_part(self, part: PartitionRows, view: FileSystemView, new_groups: bool) -> TaggedRows:

@@ -33,7 +33,7 @@ _MOST_SLICES = 64
 
 @dataclass(frozen=True, slots=True)
 class CheckedBuckets:
-    """Buckets that are held against the keys of a partition before rows are sent to them: elsewhere a key would stand twice."""
+    """Buckets that are held against the keys of a partition before rows are sent to them: elsewhere a key would occur twice."""
 
     hashing: Hashing
     lookup: Lookup
@@ -89,8 +89,8 @@ def derived_count(lookup: Lookup, fields: Sequence[str], recent: Sequence[FileGr
         if len(possible) == 1:
             return possible[0]
     raise OptionError(
-        f"how many buckets the partitions of table {lookup.view.config.name} have cannot be told by its few keys: set {BUCKET_COUNT} to the"
-        " number that it was written with"
+        f"how many buckets the partitions of table {lookup.view.config.name} have cannot be known by its few keys: set {BUCKET_COUNT} to"
+        " the number that it was written with"
     )
 
 

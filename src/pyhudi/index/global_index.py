@@ -75,7 +75,7 @@ class GlobalIndex:
         return routes.tagged()
 
     def _route(self, part: PartitionRows, hits_of_keys: Sequence[Hits], facts: Facts, routes: _Routes) -> None:
-        """Send the rows of one partition where their records stand; what a log has deleted or moved away stands nowhere."""
+        """Send the rows of one partition where their records are; what a log has deleted or moved away has no location."""
         keys = key_array(part.rows)
         within = [hits for hits in hits_of_keys if hits.file_slice.group.partition_path == part.partition_path]
         here = of_live_records(within, keys, facts.mark_live)

@@ -1,4 +1,4 @@
-"""What the options of a write say about its index. Rules: `HoodieIndexConfig`; the keys stand in `pyhudi.spec.config.index_keys`."""
+"""What the options of a write say about its index. Rules: `HoodieIndexConfig`; the keys are in `pyhudi.spec.config.index_keys`."""
 
 from __future__ import annotations
 

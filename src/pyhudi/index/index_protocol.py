@@ -1,6 +1,6 @@
 """What an index answers: which rows of a write belong to which file slice, and which are new.
 
-Rules: `HoodieIndex.tagLocation`. Keys may stand more than once in a table that was inserted into; a row then belongs to
+Rules: `HoodieIndex.tagLocation`. Keys may occur more than once in a table that was inserted into; a row then belongs to
 every slice that holds its key, as in Hudi, so that an update or delete reaches all copies.
 """
 
@@ -63,7 +63,7 @@ class Layout(Protocol):
         ...
 
     def files_before(self, paths: Sequence[str], view: FileSystemView) -> Mapping[str, bytes]:
-        """Return files of the table, by path, that must stand before rows of these partitions do, as far as they are not there."""
+        """Return files of the table, by path, that must be there before rows of these partitions, as far as they are missing."""
         ...
 
 

@@ -72,7 +72,7 @@ def logs_of(file_slice: FileSlice, view: FileSystemView) -> SliceTask:
 
 
 def keys_only_in_logs(storage: Storage, context: RecordContext, view: FileSystemView, file_slice: FileSlice) -> pa.StringArray:
-    """Return the keys of the records that stand in the logs of a slice and that its base file does not hold."""
+    """Return the keys of the records that are in the logs of a slice and that its base file does not hold."""
     keys = keys_in_logs(storage, context, logs_of(file_slice, view))
     return (
         keys
@@ -82,7 +82,7 @@ def keys_only_in_logs(storage: Storage, context: RecordContext, view: FileSystem
 
 
 def keys_in_logs(storage: Storage, context: RecordContext, task: SliceTask, keys: pa.StringArray | None = None) -> pa.StringArray:
-    """Return the keys of the records that stand in the logs of a task; `keys` limits them to these.
+    """Return the keys of the records that are in the logs of a task; `keys` limits them to these.
 
     Raises:
         CorruptTableError: a log is damaged or missing.

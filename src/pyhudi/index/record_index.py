@@ -1,7 +1,7 @@
 """Finds keys by the record index of the metadata table, which knows where each record lives, without opening a data file.
 
 Rules: `SparkMetadataTableGlobalRecordLevelIndex`, `SparkMetadataTableRecordLevelIndex`. Where the record index is missing, behind or
-damaged, or names a file group that is gone, keys are looked for in the files, with a warning. An index over the whole table knows one
+damaged, or names a file group that is missing, keys are looked for in the files, with a warning. An index over the whole table knows one
 place of a key: when that is not in the partition asked for, the files of this one are looked through for the key. None counts, too: the
 key may have lived in two partitions, and was deleted in the one that the index knew.
 """
@@ -75,7 +75,7 @@ def _missing_keys(wanted: Wanted, locations: Mapping[str, Sequence[RecordLocatio
 
 
 def _one_a_slice(all_hits: Sequence[Hits]) -> list[Hits]:
-    """Return the hits so that each slice stands once; no key has hits of both origins."""
+    """Return the hits so that each slice occurs once; no key has hits of both origins."""
     rows: dict[FileSlice, pa.Int64Array] = {}
     for hits in all_hits:
         rows[hits.file_slice] = pc.coalesce(rows[hits.file_slice], hits.rows) if hits.file_slice in rows else hits.rows

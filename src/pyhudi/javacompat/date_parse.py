@@ -1,6 +1,6 @@
 """Text read by a date pattern: what a person meant by it, as one moment.
 
-Rules: `DateTimeFormatterBuilder` and `DateTimeParserBucket` of Joda-Time: numbers take as many digits as may be theirs, names stand in any
+Rules: `DateTimeFormatterBuilder` and `DateTimeParserBucket` of Joda-Time: numbers take as many digits as may be theirs, names are in any
 of three cases, parts are put in from the coarse to the fine, and parts that the text does not have are those of 1970-01-01 (of the year
 2000 when a month or a day has no year).
 """

@@ -20,7 +20,7 @@ class AutoKeys:
 
     @property
     def prefix(self) -> str:
-        """What stands before the row's number."""
+        """What precedes the row's number."""
         return f"{self.instant}_{self.task_partition}_"
 
     def record_key(self, *, row: int) -> str:

@@ -111,7 +111,7 @@ def _parts(config: TableConfig, kind: KeyGeneratorType) -> tuple[str, ...]:
         if typed:
             raise OptionError(
                 f"Table '{config.name}' has key generator {kind}, which takes the names of partition fields alone, but has {typed[0]}:"
-                " leave out what stands behind the colon, or use CUSTOM."
+                " leave out what follows the colon, or use CUSTOM."
             )
         return (_SIMPLE_PART,) * len(names)
     for name, part in zip(names, config.partition_field_types, strict=True):

@@ -25,7 +25,7 @@ Strings = Sequence[str | None]
 class KeyFields:
     """Keys of fields: the bare value of one, or composite (`f1:v1,f2:v2`) when a key names its fields.
 
-    With `timestamps_as_text` a timestamp stands in keys as a clock shows it, else as a number.
+    With `timestamps_as_text` a timestamp is in keys as a clock shows it, else as a number.
     """
 
     key_fields: tuple[str, ...]

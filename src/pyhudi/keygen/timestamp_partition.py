@@ -152,7 +152,7 @@ def timestamp_text(properties: Mapping[str, str], *, year_now: int) -> Timestamp
     """Return how a table writes its partition values of the kind TIMESTAMP.
 
     Args:
-        properties: those of the table; the settings stand under `hoodie.keygen.timebased.` or an older prefix.
+        properties: those of the table; the settings are under `hoodie.keygen.timebased.` or an older prefix.
         year_now: see `date_parse.read_date`.
 
     Raises:
@@ -202,7 +202,7 @@ def _unit(properties: Mapping[str, str], kind: TimestampType) -> int | None:
 
 
 def _zone(properties: Mapping[str, str], name: str) -> Zone | None:
-    """Return the zone of one direction; the setting for both goes before it, even when it is empty."""
+    """Return the zone of one direction; the setting for both takes precedence over it, even when it is empty."""
     both = setting(properties, ZONE)
     text = (both if both is not None else setting(properties, name) or "").strip()
     if not text:

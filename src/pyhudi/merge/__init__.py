@@ -1,4 +1,4 @@
 """What wins between two records of one key.
 
-Each rule stands here on two records, slow and obvious; `kernels` has the same on columns, and property tests hold both equal.
+Each rule is here on two records, slow and obvious; `kernels` has the same on columns, and property tests hold both equal.
 """

@@ -48,7 +48,7 @@ def register_merger(name: str, merger: RecordMerger) -> None:
 
 
 def merger_of_module(module: str) -> str | None:
-    """Return the name under which a merger is registered whose class stands in a module, or below it; None when there is none."""
+    """Return the name under which a merger is registered whose class is in a module, or below it; None when there is none."""
     indices = {name: f"{type(merger).__module__}." for name, merger in _MERGERS.items()}
     return next((name for name, index in indices.items() if index.startswith(f"{module}.")), None)
 

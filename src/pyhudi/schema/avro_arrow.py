@@ -42,7 +42,7 @@ def arrow_to_avro(schema: pa.Schema, table_name: str) -> str:
         table_name: name of the table; other than letters, digits and `_` is masked with `__`.
 
     Raises:
-        SchemaError: a name cannot stand in Avro, or a type cannot be stored.
+        SchemaError: a name cannot be in Avro, or a type cannot be stored.
 
     Example:
         >>> arrow_to_avro(pa.schema({"id": pa.int64()}), "t")

@@ -1,7 +1,7 @@
 """Avro types read as Arrow types: every schema that Hudi's writers leave in commits and footers.
 
 Rules: Avro 1.11 specification (names are resolved against the enclosing namespace), Hudi's `HoodieAvroUtils` for the
-null that may stand first or last in a union.
+null that may be first or last in a union.
 """
 
 from __future__ import annotations

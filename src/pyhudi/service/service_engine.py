@@ -19,7 +19,7 @@ from pyhudi.write.options.write_config import writer_settings
 #: Tasks between two reports of progress.
 _ROUND = 8
 
-#: Is told how many tasks of how many are done.
+#: Called with the numbers of tasks done and of all tasks.
 Progress = Callable[[int, int], None]
 
 

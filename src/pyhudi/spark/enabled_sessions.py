@@ -1,7 +1,7 @@
 """Which Spark sessions speak Hudi.
 
 A setting of the session says it, which sessions that Spark clones (for streams) inherit. SQL's `RESET` and `spark.conf.unset` clear
-settings, so this process also remembers the sessions by their identity in the JVM, and states the setting again when it is gone.
+settings, so this process also remembers the sessions by their identity in the JVM, and states the setting again when it is missing.
 A session that is started after an enabled one was stopped takes its place.
 """
 

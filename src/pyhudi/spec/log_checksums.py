@@ -2,7 +2,7 @@
 
 Blocks of log files carry lengths but no checksum, so that a changed bit in an Avro block may be another value. Each commit of this package
 notes the CRC-32 of every log file that it wrote, of so many bytes from the file's begin: before version 8 others may append to it. The note
-stands behind the CRC-32 of itself, by which damage of the commit is told from damage of a log file.
+follows the CRC-32 of itself, by which damage of the commit is distinguished from damage of a log file.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The options of one call, resolved: canonical names, checked values, nothing ignored.
 
-What pyhudi does with a key stands in `pyhudi.spec.config.config_keys`. An unknown `hoodie.*` key, a value that a key cannot have, two
+What pyhudi does with a key is in `pyhudi.spec.config.config_keys`. An unknown `hoodie.*` key, a value that a key cannot have, two
 names of one key with different values, and a key whose feature is not served are each refused, by name and before
 anything is read or written. Keys of services that change no row are accepted with one warning, unless
 `pyhudi.options.unserved=refuse`; names that are none of Hudi's are Spark's, or somebody else's.
@@ -118,7 +118,7 @@ def resolve(options: Mapping[str, object]) -> Options:
 
 
 def merge_options(*levels: Mapping[str, str]) -> dict[str, str]:
-    """Return options of several levels as one; what a later level says of a key, under any of its names, goes before the earlier ones.
+    """Return options of several levels as one: of a key, under any of its names, the latest level counts.
 
     Example:
         >>> merge_options({"preCombineField": "a", "hoodie.index.type": "SIMPLE"}, {"orderingFields": "b"})

@@ -1,8 +1,8 @@
 """`hudi-defaults.conf`: options that hold for every table unless something else is said.
 
-Rules: `DFSPropertiesConfiguration`. The file stands in the folder that HUDI_CONF_DIR names, else in `/etc/hudi/conf`; a line is
-`key=value` or `key value`, `#` begins a comment, `include=file` takes another file in. Everything else that states an option goes before
-it: table properties, the session, the call.
+Rules: `DFSPropertiesConfiguration`. The file is in the folder that HUDI_CONF_DIR names, else in `/etc/hudi/conf`; a line is
+`key=value` or `key value`, `#` begins a comment, `include=file` takes another file in. Everything else that states an option takes
+precedence: table properties, the session, the call.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def default_options() -> dict[str, str]:
 
 
 def default_write_options() -> dict[str, str]:
-    """Return the default options of writes to a table that stands: its own properties go before those that concern the table."""
+    """Return the default options of writes to an existing table: its own properties take precedence over those that concern the table."""
     return {name: value for name, value in default_options().items() if not concerns_table(name)}
 
 

@@ -58,7 +58,7 @@ class FileLock:
             raise StorageError(f"the lock file '{name}' of table {uri} was deleted meanwhile, as removing a table does; try again")
 
     def identity(self) -> str:
-        """Return the id that stands in the lock file, where a first holder puts one; the lock is held.
+        """Return the id that is in the lock file, where a first holder puts one; the lock is held.
 
         Raises:
             StorageError: the file holds something else, so it is no lock file.

@@ -218,7 +218,7 @@ class LocalStorage:
 def _entry_status(uri: str, prefix: str, entry: os.DirEntry[str]) -> FileStatus | None:
     """Return the status of an entry; None when it vanished since the folder was read, as temporary files of writers do.
 
-    That one file is gone says nothing about the folder: taken for the folder's own absence it would make a table look empty.
+    That one file is missing says nothing about the folder: taken for the folder's own absence it would make a table look empty.
     """
     try:
         return _status(uri, prefix + entry.name, entry.stat(follow_symlinks=False))

@@ -98,7 +98,7 @@ def _tickets(folder: int) -> list[str]:
 
 
 def _remove_if_dead(name: str, folder: int) -> bool:
-    """Delete the ticket of a process that died, and tell whether it is gone."""
+    """Delete the ticket of a process that died, and tell whether it was deleted."""
     try:
         ticket = LockDescriptor(name, os.O_RDONLY, folder)
     except FileNotFoundError:

@@ -1,7 +1,7 @@
 """Which lock a table is written under: writers under two locks would destroy it.
 
 The lock of a table on a local file system lies inside it, so its file is its own record. A lock file elsewhere (`pyhudi.lock.file`) is
-recorded in the table as `.hoodie/.locks/pyhudi-lock-at-<id>.json` by the first writer that holds it, where the id stands in the lock file
+recorded in the table as `.hoodie/.locks/pyhudi-lock-at-<id>.json` by the first writer that holds it, where the id is in the lock file
 as well: the same file under another path is the same lock, another file under the same path, on another machine or recreated, is not.
 A first writer makes its record, then looks for others: of two, one at least sees the other and withdraws, without an exclusive create.
 """
@@ -22,7 +22,7 @@ LOCK_FILE_OPTION: Final = "pyhudi.lock.file"
 _RECORD: Final = re.compile(r"pyhudi-lock-at-([0-9a-f]{32})\.json")
 _MAX_BYTES: Final = 1 << 16
 _ADVICE: Final = (
-    " Writers under two locks destroy a table. If it was copied, restored or mounted elsewhere, or its lock file was made anew, end all its"
+    " Writers under two locks destroy a table. If it was copied, restored or mounted elsewhere, or its lock file was recreated, end all its"
     " writers and record the lock of this one by table.inspect.health(fix_lock=True)."
 )
 
@@ -82,7 +82,7 @@ def _recorded(storage: Storage) -> list[str]:
 
 
 def _lock_inside(storage: Storage) -> str | None:
-    """Return the id in the lock file inside the table, `""` where none stands there, None where there is no such file."""
+    """Return the id in the lock file inside the table, `""` where none is there, None where there is no such file."""
     try:
         return storage.read(LOCK_FILE, max_bytes=_MAX_BYTES).decode(errors="replace")
     except FileNotFoundError:

@@ -75,7 +75,7 @@ class Storage(Protocol):
         ...
 
     def open_input(self, path: str) -> BinaryIO:
-        """Open a data file for seekable reading (`FileNotFoundError` when it is gone)."""
+        """Open a data file for seekable reading (`FileNotFoundError` when it is missing)."""
         ...
 
     def open_output(self, path: str) -> AbstractContextManager[BinaryIO]:

@@ -98,5 +98,5 @@ def _check_indexes(storage: Storage, config: TableConfig, changes: Sequence[Chan
             for field in index.source_fields:
                 if any(f"{field.lower()}.".startswith(f"{path}.") for path in touched):
                     raise SchemaError(
-                        f"{field} of table {config.name} has the index {name}: DROP INDEX first, and make it anew afterwards."
+                        f"{field} of table {config.name} has the index {name}: DROP INDEX first, and create it again afterwards."
                     )

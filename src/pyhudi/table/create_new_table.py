@@ -56,7 +56,7 @@ _FOLDERS = (
 )
 #: Where old instants go, by timeline layout.
 _ARCHIVES = {1: ".hoodie/archived", 2: ".hoodie/timeline/history"}
-#: The lock's folder may stand there as well.
+#: The lock's folder may be there as well.
 _OUR_FOLDERS = (*_FOLDERS, *_ARCHIVES.values(), ".hoodie/.locks")
 
 
@@ -75,7 +75,7 @@ def create_table(
     """Make a table where nothing stands and return its configuration.
 
     Raises:
-        TableExists: a table stands there, or files that are not ours.
+        TableExists: a table is there, or files that are not ours.
         OptionError: an option is unknown or contradicts the arguments.
         SchemaError: a column cannot be stored.
         KeyFieldError: a key, partition or ordering field is no column.
@@ -189,7 +189,7 @@ def _check_free(storage: Storage) -> None:
 
 
 def _strangers(storage: Storage) -> Iterator[FileStatus]:
-    """Yield what stands at the path and was not left by a creation that was cut off."""
+    """Yield what is at the path and was not left by a creation that was cut off."""
     for status in storage.list(""):
         if status.path == ".hoodie" and status.is_dir:
             yield from _strangers_below(storage, status.path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -30,7 +31,7 @@ class UpsertExplanation:
     """What an upsert would do.
 
     `index` is the kind of index that it would ask, `reason` why that one. `found` rows go to file groups that are there, `new` ones begin
-    some or join small ones, `ignored` rows come later than what is stored in another partition. `files` has a row for each file group
+    some or join small ones, `late_dropped` rows come later than what is stored in another partition. `files` has a row for each file group
     that would be written; its `kind` is new, rewritten or appended.
     """
 
@@ -40,6 +41,12 @@ class UpsertExplanation:
     new: int
     ignored: int
     files: pa.Table
+
+    @property
+    def ignored(self) -> int:
+        """Former name of `late_dropped`, for one release."""
+        warnings.warn("UpsertExplanation.ignored is now UpsertExplanation.late_dropped", DeprecationWarning, stacklevel=2)
+        return self.late_dropped
 
     def __str__(self) -> str:
         return (

@@ -357,7 +357,7 @@ class HudiTable:
         Args:
             data: an Arrow table or anything with `__arrow_c_stream__`, a pandas or polars frame, a list of dicts, or a
                 Spark DataFrame.
-            options: `hoodie.*` options of this call; they go before the table's own.
+            options: `hoodie.*` options of this call; they take precedence over the table's own.
 
         Returns:
             The instant of the commit, how many records were inserted and updated, and what was written.

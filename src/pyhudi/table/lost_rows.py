@@ -1,4 +1,4 @@
-"""Rows of completed commits that are lost, as the commits themselves tell: files that are gone, and writes that were built on too little.
+"""Lost rows of completed commits, according to the commits themselves: missing files, and writes that were built on too little.
 
 Rules: `HoodieWriteStat` (path, size, previous commit), `HoodieCompactionPlan`. A reader that missed a file leaves no trace. A writer that
 missed one made the loss permanent: a compaction that left a log file out, an update of a version that was not the newest.

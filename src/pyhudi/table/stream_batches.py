@@ -46,7 +46,7 @@ def is_written(storage: Storage, batch: StreamBatch) -> bool:
 
     Raises:
         TableNotFound: there is no table.
-        UsageError: Apache Hudi wrote later batches under this identifier, which those of this stream cannot be told from.
+        UsageError: Apache Hudi wrote later batches under this identifier, from which those of this stream cannot be distinguished.
         CorruptTableError: a commit's entry is damaged.
     """
     for extra in _newest_first(storage):

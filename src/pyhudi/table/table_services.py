@@ -4,6 +4,7 @@ resizing of hash rings; the others say which release brings them.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
@@ -121,7 +122,7 @@ class Services:
             dry_run: only return what would be done.
             options: `hoodie.*` options, such as `hoodie.compaction.strategy`.
             engine: runs the tasks; threads of this process by default.
-            progress: is told how many tasks of how many are done.
+            progress: called with the numbers of tasks done and of all tasks.
 
         Returns:
             One result for each compaction; none when there is nothing to compact.
@@ -181,7 +182,7 @@ class Services:
             dry_run: only return what would be done.
             options: `hoodie.*` options, such as `hoodie.bucket.index.max.num.buckets` and `hoodie.bucket.index.split.threshold`.
             engine: runs the tasks; threads of this process by default.
-            progress: is told how many tasks of how many are done.
+            progress: called with the numbers of tasks done and of all tasks.
 
         Returns:
             One result for each clustering; none when there is nothing to resize.
@@ -340,10 +341,12 @@ class Services:
         options: Mapping[str, str] | None = None,
         drop: bool = False,
         rebuild: bool = False,
-        lenient: bool = False,
+        if_exists: bool = False,
+        if_not_exists: bool = False,
         dry_run: bool = False,
         mode: Mode = "both",
         instant: str | None = None,
+        lenient: bool | None = None,
     ) -> IndexChange:
         """Make an index, drop one, or build the whole metadata table again.
 
@@ -359,10 +362,12 @@ class Services:
                 a record index by partition.
             drop: drop it instead.
             rebuild: build the metadata table and all indexes again; without a name.
-            lenient: do nothing when the index to make is there, or the one to drop is not.
+            if_exists: with `drop`: do nothing when there is no such index.
+            if_not_exists: do nothing when the index exists already.
             dry_run: only return what would be done.
             mode: `schedule` (plan the index and leave that on the timeline), `execute` (run what is planned; without a name) or `both`.
             instant: run the pending build of this requested time, and no other.
+            lenient: deprecated name of `if_exists` and `if_not_exists`.
 
         Returns:
             The partitions of the metadata table that were built, dropped or planned.
@@ -383,6 +388,11 @@ class Services:
         """
         if mode not in MODES:
             raise UsageError(f"mode is '{mode}'; it can be {', '.join(MODES)}")
+        if lenient is not None:
+            warnings.warn("index(lenient=...) is now index(if_exists=...) or index(if_not_exists=...)", DeprecationWarning, stacklevel=2)
+            if_exists, if_not_exists = lenient and drop, lenient and not drop
+        elif (if_exists and not drop) or (if_not_exists and (drop or name is None)):
+            raise UsageError("index(if_exists=True) goes with drop=True, index(if_not_exists=True) with an index to make")
         indexing = self._indexing
         if mode == "execute" or instant is not None:
             if name is not None or drop or rebuild or mode == "schedule":
@@ -390,16 +400,16 @@ class Services:
             return _together(indexing.run_pending(instant, dry_run=dry_run))
         if rebuild:
             if name is not None or drop:
-                raise UsageError("index(rebuild=True) builds all indexes anew: give it no name, and nothing to drop")
+                raise UsageError("index(rebuild=True) rebuilds all indexes: give it no name, and nothing to drop")
             return indexing.rebuild(dry_run=dry_run)
         if name is None:
             raise UsageError("index() needs the name of an index to make or to drop, or rebuild=True")
         check_types(name, columns, using, options)
         if drop:
-            return indexing.drop(name, if_exists=lenient, dry_run=dry_run)
+            return indexing.drop(name, if_exists=if_exists, dry_run=dry_run)
         named = (columns,) if isinstance(columns, str) else tuple(columns)
         request = IndexRequest(name, named, using, options or {})
-        return indexing.create(request, if_not_exists=lenient, dry_run=dry_run, only_plan=mode == "schedule")
+        return indexing.create(request, if_not_exists=if_not_exists, dry_run=dry_run, only_plan=mode == "schedule")
 
     def _serve(
         self,

@@ -3,7 +3,7 @@
 - `timeline_faults`: every state of an instant has its predecessors, no time is used twice, nothing completes early.
 - `dangling_references`: each file that a commit names is there, with the size and (if visible) the rows it says.
 - `garbage`: nothing is left of writes that failed or ended: no instants, data files, markers, temporary files.
-- `folders_without_metafile`: no data file stands where readers do not look.
+- `folders_without_metafile`: no data file is where readers do not look.
 
 Each returns an empty list for a sound table, so that a test says `assert garbage(storage) == []` and shows the rest.
 """

@@ -1,7 +1,7 @@
 """The archived timeline of layout 2: sorted Parquet files below `timeline/archived_timeline`, listed by numbered manifests.
 
 Rules: `LSMTimeline`, `TimelineArchiverV2`; docs/format/timeline.md#history-of-layout-2. `_version_` holds the number of the current
-manifest; when it is missing or unreadable, or names one that is gone, the greatest number counts, unless `_version_` names a greater
+manifest; when it is missing or unreadable, or names one that is missing, the greatest number counts, unless `_version_` names a greater
 one: what is there does not know what was archived last. Files are named `<min>_<max>_<level>.parquet` after the requested
 times in them, so a question about one instant opens few of them.
 """
@@ -57,7 +57,7 @@ class HistoryFile:
 
 @dataclass(frozen=True, slots=True)
 class ArchivedRow:
-    """A completed instant as its row stands in the archive; `metadata` is the content of its completed file, `plan`
+    """A completed instant as its row is in the archive; `metadata` is the content of its completed file, `plan`
     that of its plan.
     """
 
@@ -97,7 +97,7 @@ def current_manifest(
 
 
 def files_of_manifest(storage: Storage, config: TableConfig, number: int, listing: Iterable[FileStatus]) -> tuple[HistoryFile, ...]:
-    """Return the files that a manifest lists, as they stand in a listing of the archive's folder; errors as above."""
+    """Return the files that a manifest lists, as they are in a listing of the archive's folder; errors as above."""
     path = manifest_path(config, number)
     try:
         entries = decode_manifest(storage.read(path, max_bytes=_MAX_MANIFEST_BYTES))

@@ -28,7 +28,7 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)
 
 
 class Clock(Protocol):
-    """Tells the time; tests pass one that stands still or jumps."""
+    """Tells the time; tests pass one that is stopped or jumps."""
 
     def now(self) -> datetime:
         """Return the present as an aware datetime."""

@@ -1,7 +1,7 @@
 """Whether a table without a single instant was never written to, or lost its timeline.
 
 Nothing that Apache Hudi or this package does empties a timeline: archival keeps the last commits, a rollback is an instant itself. So files
-of a writer beside an empty timeline are proof of damage: the timeline's folder is gone, or `hoodie.timeline.path` names another. A new
+of a writer beside an empty timeline are proof of damage: the timeline's folder is missing, or `hoodie.timeline.path` names another. A new
 table need not have that folder (object stores have no empty ones, and copies leave them out), so its absence alone proves nothing.
 """
 

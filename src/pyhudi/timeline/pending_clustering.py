@@ -29,7 +29,7 @@ def pending_clustering(storage: Storage, config: TableConfig, instant: Instant) 
 
 
 def clustering_plan(storage: Storage, config: TableConfig, instant: Instant) -> ClusteringPlan | None:
-    """Return what an instant of the active timeline clusters or has clustered; None of any other action, and when its request is gone.
+    """Return what an instant of the active timeline clusters or has clustered; None of any other action, and when its request is missing.
 
     Raises:
         CorruptTableError: the plan is not readable.

@@ -113,7 +113,7 @@ class Timeline:
         return max((time for instant in every for time in (instant.requested, instant.completed or "")), default="")
 
     def as_of(self, time: str) -> Timeline:
-        """Return the timeline as it stood at an instant time: the actions that were completed at or before it.
+        """Return the timeline as it was at an instant time: the actions that were completed at or before it.
 
         The requested time of a write, by which its rows name it, stands for the time when it completed. Layout 1, which keeps no
         completion times, goes by requested times.

@@ -50,7 +50,7 @@ class TimelineWriter:
         this content.
 
         Raises:
-            ConflictError: the inflight file is gone (another writer rolled this one back) or another completed it.
+            ConflictError: the inflight file is missing (another writer rolled this one back) or another completed it.
             StorageError: the file could not be created; the action is not visible.
             UnknownOutcomeError: the storage does not answer; the action may be visible.
         """

@@ -18,7 +18,7 @@ _PLANS_IN_THE_WAY = frozenset({Action.CLUSTERING})
 def check_nothing_planned(table: LockedTable) -> None:
     """Refuse to write while a table service of another writer is pending that only Apache Hudi can finish.
 
-    A pending compaction is none: what is written beside it goes to log files, which stand on top of it. Nor is a build of indexes, whose
+    A pending compaction is none: what is written meanwhile goes to log files, which apply on top of it. Nor is a build of indexes, whose
     partitions of the metadata table are told what is written; in version 6 names of log files there would depend on it.
 
     Raises:
@@ -27,15 +27,15 @@ def check_nothing_planned(table: LockedTable) -> None:
     for instant in table.timeline.pending():
         if pending_clustering(table.storage, table.config, instant) is not None:
             raise UnsupportedError(
-                f"{instant.action} {instant.requested} of table {table.storage.uri} is pending; this release cannot write beside it. "
-                f"Run it, table.services.cluster('{instant.requested}'), or take it back, table.services.rollback('{instant.requested}'),"
+                f"{instant.action} {instant.requested} of table {table.storage.uri} is pending; this release cannot write then. "
+                f"Run it, table.services.cluster('{instant.requested}'), or roll it back, table.services.rollback('{instant.requested}'),"
                 " or let Apache Hudi do so; then write."
             )
         is_in_the_way = instant.action in _PLANS_IN_THE_WAY or (instant.action is Action.INDEXING and table.config.layout == 1)
         if is_in_the_way:
             raise UnsupportedError(
-                f"{instant.action} {instant.requested} of table {table.storage.uri} is pending; this release cannot write beside it. "
-                "Let Apache Hudi finish it or take it back, then write."
+                f"{instant.action} {instant.requested} of table {table.storage.uri} is pending; this release cannot write then. "
+                "Let Apache Hudi finish it or roll it back, then write."
             )
 
 

@@ -88,7 +88,7 @@ def rollback_pending(table: LockedTable, done: RollbackMetadata) -> None:
         if mdt is not None:
             roll_back_with(mdt, table.storage, done)
     except CorruptTableError as error:
-        _log.warning("the metadata table of %s is deleted, the next write builds it anew: %s", table.storage.uri, error)
+        _log.warning("the metadata table of %s is deleted, the next write rebuilds it: %s", table.storage.uri, error)
         drop_metadata_table(table.storage, table.config, sources)
 
 
@@ -99,7 +99,7 @@ def maintain(in_step: MetadataSync | None) -> None:
     try:
         in_step.maintain()
     except CorruptTableError as error:
-        _log.warning("the metadata table of %s is deleted, the next write builds it anew: %s", in_step.storage.uri, error)
+        _log.warning("the metadata table of %s is deleted, the next write rebuilds it: %s", in_step.storage.uri, error)
         drop_metadata_table(in_step.storage, in_step.config, in_step.mdt.sources)
     except (HudiError, OSError) as error:
         _log.warning("the metadata table of %s was not compacted, the next write tries again: %s", in_step.storage.uri, error)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,7 +16,7 @@ from pyhudi.write.tagging.tag import TagOptions
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Records by what became of them, and what was written for it; `ignored` is None when that is not known yet."""
+    """Records by what became of them, and what was written for it; `late_dropped` is None when that is not known yet."""
 
     inserted: int = 0
     updated: int = 0
@@ -29,7 +30,7 @@ class Counts:
 class WriteResult:
     """What a write did.
 
-    `instant` and `completed` are instant texts, None when there was nothing to commit. `ignored` rows came later than
+    `instant` and `completed` are instant times, None when there was nothing to commit. `late_dropped` rows came later than
     what is stored (a smaller ordering value); None when ordered rows went to log files, of which only whoever merges them can tell.
     `bytes_written` are those of base and log files. `index` is the kind of index that found the records, None when none was asked,
     and `index_reason` says why it was that one. `new_columns` are those that the write added to the table, fields of
@@ -63,8 +64,15 @@ class WriteResult:
         return f"{name} {self.instant}: {', '.join(counts)}; {written}{added}"
 
     def to_dict(self) -> dict[str, str | int | float | list[str] | None]:
-        """Return the fields as values that JSON knows."""
-        return {**dataclasses.asdict(self), "operation": self.operation.value, "new_columns": list(self.new_columns)}
+        """Return the fields as values that JSON knows; `ignored` is the former name of `late_dropped`, there for one release."""
+        fields = dataclasses.asdict(self)
+        return {**fields, "ignored": self.late_dropped, "operation": self.operation.value, "new_columns": list(self.new_columns)}
+
+    @property
+    def ignored(self) -> int | None:
+        """Former name of `late_dropped`, for one release."""
+        warnings.warn("WriteResult.ignored is now WriteResult.late_dropped", DeprecationWarning, stacklevel=2)
+        return self.late_dropped
 
     def _sum_counts(self) -> list[tuple[int | None, str]]:
         return [(self.inserted, "inserted"), (self.updated, "updated"), (self.deleted, "deleted"), (self.ignored, "ignored as late")]

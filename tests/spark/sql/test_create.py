@@ -1,4 +1,4 @@
-"""CREATE TABLE and DROP TABLE: what stands in storage and in the catalog afterwards."""
+"""CREATE TABLE and DROP TABLE: what is in storage and in the catalog afterwards."""
 
 from __future__ import annotations
 

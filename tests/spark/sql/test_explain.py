@@ -42,7 +42,7 @@ def test_explain_names_the_columns_that_a_partial_update_writes(people):
 def test_explain_of_a_table_by_its_path_and_of_procedures(people):
     path = people.table("people").storage.uri
     ((plan,),) = people(f"EXPLAIN DELETE FROM hudi.`{path}` WHERE id = 1")
-    assert "base files that hold a changed row are written anew" in plan
+    assert "base files that hold a changed row are rewritten" in plan
     with pytest.raises(UnsupportedError, match="EXPLAIN of a procedure"):
         people("EXPLAIN CALL show_commits(table => 'people')")
 

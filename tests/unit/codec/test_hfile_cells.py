@@ -14,7 +14,7 @@ from pyhudi.codec.hfile.data_block import encode_cell, encode_key
 from pyhudi.errors import CorruptTableError
 
 _TEXT = st.text("ab\xff\0", max_size=3).map(lambda text: text.encode("latin-1"))
-#: A tail of a key, and a whole cell, may stand in a value or a row.
+#: A tail of a key, and a whole cell, may be in a value or a row.
 _PART = st.sampled_from([b"", b"\0", b"\x7f", KEY_TAIL, KEY_TAIL + b"\0", encode_cell(b"b", b""), encode_key(b"a")])
 _CELLS = st.lists(st.tuples(st.one_of(_TEXT, st.tuples(_TEXT, _PART).map(b"".join)), _PART), min_size=1, max_size=20)
 

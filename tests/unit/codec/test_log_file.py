@@ -44,7 +44,7 @@ def test_real_blocks_are_written_back_byte_by_byte_but_for_the_order_of_header_e
             written = encode_block(block.type, block.header, read_content(io.BytesIO(data), block))
             original = data[block.offset : block.offset + block.size]
             assert len(written) == len(original)
-            # The header is what stands before the content, whose place is the same.
+            # The header is what precedes the content, whose place is the same.
             begin = block.content_offset - block.offset
             assert written[begin:] == original[begin:]
             assert sorted(written[:begin]) == sorted(original[:begin])

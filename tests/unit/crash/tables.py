@@ -1,4 +1,4 @@
-"""The small table that is cut: one thread, a clock that stands still, ids that are counted."""
+"""The small table of the crash tests: one thread, a clock that is stopped, ids that are counted."""
 
 from __future__ import annotations
 

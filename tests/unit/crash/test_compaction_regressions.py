@@ -46,7 +46,7 @@ def retried_tasks_write_equal_blocks(_: Path) -> None:
 
 
 def log_of_an_archived_commit(folder: Path) -> None:
-    """R04: the completion time of a log's commit stands in the history only; its rows are compacted all the same."""
+    """R04: the completion time of a log's commit is in the history only; its rows are compacted all the same."""
     table = HudiTable.open(unpack("apache_hudi/merge_on_read_archived_v9", folder))
     before = table.to_arrow().sort_by("id").to_pylist()
     shutil.copytree(table.storage.root, folder / "copy")  # type: ignore[attr-defined]
@@ -57,7 +57,7 @@ def log_of_an_archived_commit(folder: Path) -> None:
 
 
 def rows_deleted_while_a_plan_is_pending(_: Path) -> None:
-    """R06: what was written after the plan stands on top of what it makes."""
+    """R06: what was written after the plan applies on top of what it makes."""
     storage, oracle = table_with_logs()
     schedule(storage)
     DRIVER.write(storage, *LATER)

@@ -30,7 +30,7 @@ UPDATE: Write = (Operation.UPSERT, [ride(2, "oslo", 21), ride(4, "rome", 41)])
 
 
 def stored(driver: Driver, ordering: str | None = None) -> tuple[MemoryStorage, Oracle]:
-    """A table whose rows stand in base files and in log files, and the oracle of its rows."""
+    """A table whose rows are in base files and in log files, and the oracle of its rows."""
     storage, oracle = MemoryStorage(), Oracle("id", "city", ordering=ordering)
     driver.create(storage)
     for write in ((Operation.INSERT, STORED), (Operation.UPSERT, [ride(1, "oslo", 11), ride(3, "rome", 31)])):

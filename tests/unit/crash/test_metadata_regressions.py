@@ -60,7 +60,7 @@ def compaction_done_again(driver: Driver) -> None:
 
 
 def built_beside_a_write(driver: Driver) -> None:
-    """R13: the metadata table is built while a write is under way, wherever that stands; the next writer takes the write back."""
+    """R13: the metadata table is built while a write is under way, in whatever state; the next writer rolls the write back."""
     without = Driver(table_type=driver.table_type, created_with=driver.created_with, written_with=driver.written_with)
     storage, _ = stored_table(without)
     for run in crash_points(lambda cut: without.write(cut, *WRITE), storage.copy, (Fault.AFTER, Fault.TORN)):
@@ -72,7 +72,7 @@ def built_beside_a_write(driver: Driver) -> None:
 
 
 def two_indexes_at_one_moment(driver: Driver) -> None:
-    """R14: the clock stands still between one index and the next."""
+    """R14: the clock is stopped between one index and the next."""
     storage, _ = stored_table(driver)
     for name in ("value", "city"):
         Indexing(storage, StoppedClock(), CountedIds()).create(IndexRequest(f"by_{name}", (name,)))

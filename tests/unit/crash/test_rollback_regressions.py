@@ -66,7 +66,7 @@ def rollback_later_than_the_query() -> None:
 
 
 def rollback_far_from_what_it_takes_back() -> None:
-    """R11: blocks of others stand between the failed write's and the rollback's; the index finds no row of the former either."""
+    """R11: blocks of others are between the failed write's and the rollback's; the index finds no row of the former either."""
     table, _ = taken_back_late()
     assert rows_of(table) == [ride(1, "oslo", 5), ride(2, "rome", 7), ride(3, "oslo", 8)]
     table.upsert([ride(1, "oslo", 9)], NOT_COMPACTED)
@@ -74,7 +74,7 @@ def rollback_far_from_what_it_takes_back() -> None:
 
 
 def file_that_cannot_be_deleted() -> None:
-    """R10: the rollback is not completed before every file is gone."""
+    """R10: the rollback is not completed before every file is deleted."""
 
     class Stubborn(InterceptedStorage):
         def _pass(self, call, effect, torn=None):

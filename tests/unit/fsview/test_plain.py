@@ -15,7 +15,7 @@ from pyhudi.timeline.timeline import Timeline, fold
 from tests.unit.fsview.test_newest import at, base, instants, log
 
 _DAYS = st.integers(1, 9)
-#: "a-1" stands before "a" among names, and after it among ids.
+#: "a-1" precedes "a" among names, and after it among ids.
 _IDS = st.sampled_from(["a", "a-1", "b"])
 _NAMES = st.builds(base, _IDS, _DAYS) | st.builds(lambda file_id, day: f"{file_id}_1-0-0_{at(day)}.parquet", _IDS, _DAYS)
 

@@ -1,4 +1,4 @@
-"""Options that contradict how a table of buckets was written are refused before a key stands twice, whatever the options are."""
+"""Options that contradict how a table of buckets was written are refused before a key occurs twice, whatever the options are."""
 
 from __future__ import annotations
 

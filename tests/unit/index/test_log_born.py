@@ -36,7 +36,7 @@ def found(table: HudiTable, keys: list[str]) -> list[str]:
 
 @pytest.fixture(params=["9", "6"])
 def table(request: pytest.FixtureRequest) -> HudiTable:
-    """Records 1 and 2 stand in the base file, 3 and 4 came into the log, 4 was deleted there."""
+    """Records 1 and 2 are in the base file, 3 and 4 came into the log, 4 was deleted there."""
     table = make_table(table_type="MERGE_ON_READ", options={"hoodie.write.table.version": request.param})
     table.upsert([ride(1), ride(2)], options=BUCKET)
     table.upsert([ride(2, value=1), ride(3), ride(4)], options=BUCKET)

@@ -1,4 +1,4 @@
-"""A key whose record was deleted in a log and inserted again stands in two base files; only the record that stands is changed."""
+"""A key whose record was deleted in a log and inserted again is in two base files; only the live record is changed."""
 
 from __future__ import annotations
 

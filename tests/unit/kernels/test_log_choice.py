@@ -72,7 +72,7 @@ def test_a_rollback_without_target_changes_nothing() -> None:
 
 
 def test_blocks_of_two_attempts_with_equal_counts_are_all_kept() -> None:
-    """HUDI-6758: counting blocks to tell attempts apart dropped rows that stood in one of them only."""
+    """HUDI-6758: counting blocks to tell attempts apart dropped rows that were in one of them only."""
     blocks = (block("t1", attempt="0,0"), block("t1", attempt="0,1"), block("t1", attempt="1,0"), block("t1", attempt="1,1"))
     assert choose_blocks(blocks, NOW, 1) == list(blocks)
 

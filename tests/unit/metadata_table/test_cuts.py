@@ -121,7 +121,7 @@ def test_record_that_was_cut_is_not_seen_and_is_taken_back(stored, before_last, 
 
 
 def test_record_of_a_write_without_rollback_is_thrown_away_by_the_next_writer(stored, before_last) -> None:
-    """The data table's failed instant is gone, the metadata table's is still pending."""
+    """The data table's failed instant is removed, the metadata table's is still pending."""
     before, last = contents(before_last), last_of(stored)
     for run in cuts(lambda storage: record_last(stored, storage), before_last):
         for state in (State.INFLIGHT, State.REQUESTED):

@@ -1,4 +1,4 @@
-"""`health` reads every index whole, and readers say when one is gone."""
+"""`health` reads every index whole, and readers say when one is missing."""
 
 from __future__ import annotations
 

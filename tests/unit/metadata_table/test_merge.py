@@ -122,7 +122,7 @@ CHANGES = {
 
 
 def applied(record: MetadataRecord | None, changes: Iterable[MetadataRecord | None]) -> MetadataRecord | None:
-    """What a reader makes of a record and changes. Nobody asks for files that are gone, and a list without files is as good as none."""
+    """What a reader makes of a record and changes. Nobody asks for files that are missing, and a list without files is as good as none."""
     for change in changes:
         record = None if change is None else merge(record, change)
     if not isinstance(record, FileList):

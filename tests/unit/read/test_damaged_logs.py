@@ -90,7 +90,7 @@ def test_parquet_block_whose_footer_holds_no_text_is_damage(own_copy: Callable[[
     base, logs = own_copy("mor/parquet/v6_nonpartitioned")
     log = next(path for path in logs if b"PAR1" in path.read_bytes())
     data = log.read_bytes()
-    # The names of columns stand in the footer, in its schema and before each column's chunks.
+    # The names of columns are in the footer, in its schema and before each column's chunks.
     footer = data.rindex(b"spark_schema")
     log.write_bytes(data[:footer] + data[footer:].replace(b"_hoodie_record_key", b"\xffhoodie_record_key"))
     with pytest.raises(CorruptTableError, match=r"Parquet file in it cannot be read"):

@@ -223,16 +223,16 @@ def test_index_is_made_and_dropped_once(tmp_path, caplog) -> None:
     table.services.index("x", "name")
     with pytest.raises(UsageError, match="already"):
         table.services.index("x", "name")
-    assert table.services.index("x", "name", lenient=True).built == ()
+    assert table.services.index("x", "name", if_not_exists=True).built == ()
     assert not caplog.records
-    assert table.services.index("x", "id", lenient=True).built == ()
+    assert table.services.index("x", "id", if_not_exists=True).built == ()
     assert "has another index secondary_index_x, of name: it stays" in caplog.text
     with pytest.raises(UsageError, match="secondary_index_x needs it"):
         table.services.index("record_index", drop=True)
     assert table.services.index("x", drop=True).dropped == ("secondary_index_x",)
     with pytest.raises(UsageError, match="no index 'x'"):
         table.services.index("x", drop=True)
-    assert table.services.index("x", drop=True, lenient=True).dropped == ()
+    assert table.services.index("x", drop=True, if_exists=True).dropped == ()
 
 
 def test_type_whose_texts_differ_is_refused_for_an_indexed_column(tmp_path) -> None:

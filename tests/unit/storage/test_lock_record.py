@@ -66,7 +66,7 @@ def test_lock_file_that_was_made_anew_is_another_lock(where, tmp_path) -> None:
     """Who still holds the old one excludes nobody who takes the new one; nor does another machine's file of the same path."""
     lock_of(store(where, tmp_path / "l"))
     (tmp_path / "l").unlink()
-    with pytest.raises(OptionError, match="made anew"):
+    with pytest.raises(OptionError, match="was recreated"):
         lock_of(store(where, tmp_path / "l"))
 
 

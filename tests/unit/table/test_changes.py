@@ -1,4 +1,4 @@
-"""`table.changes`: the rows that a span of commits wrote, as they stand at its end."""
+"""`table.changes`: the rows that a span of commits wrote, as they are at its end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Creating a table: what stands there afterwards, and where none is created."""
+"""Creating a table: what is there afterwards, and where none is created."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def test_among_rows_of_one_key_the_greatest_ordering_value_stays() -> None:
 
 def test_upsert_told_not_to_combine_refuses_a_key_that_stands_twice() -> None:
     table = make_table()
-    with pytest.raises(KeyFieldError, match="'1' stands more than once"):
+    with pytest.raises(KeyFieldError, match="'1' occurs more than once"):
         table.upsert([ride(1, value=1), ride(1, value=2)], options={"hoodie.combine.before.upsert": "false"})
 
 

@@ -1,4 +1,4 @@
-"""A table whose timeline is gone is damaged, and not empty; a table that nobody wrote to yet is empty."""
+"""A table whose timeline is missing is damaged, and not empty; a table that nobody wrote to yet is empty."""
 
 from __future__ import annotations
 

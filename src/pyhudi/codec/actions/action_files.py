@@ -1,6 +1,6 @@
 """The content of any file of the timeline, by action and state.
 
-Rules: Hudi technical specification, "Timeline"; what each file holds in each version stands in the table below.
+Rules: Hudi technical specification, "Timeline"; what each file holds in each version is in the table below.
 Files that hold nothing (requested commits, most inflight ones) decode to None.
 """
 

@@ -32,7 +32,7 @@ class IndexTree:
     def parts(self, rows: Sequence[bytes]) -> Iterator[tuple[IndexEntry, Sequence[bytes]]]:
         """Yield the entries of the data blocks that may hold some of the sorted rows, with those rows.
 
-        A row equal to a block's key may also stand at the end of the block before, and is given to both.
+        A row equal to a block's key may also be at the end of the block before, and is given to both.
         """
         return self._parts(self._root, _Walk(self._source.what, self._levels), rows)
 

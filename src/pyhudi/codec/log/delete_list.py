@@ -1,7 +1,7 @@
 """The list of a delete block of version 3: an Avro array of (record key, partition path, ordering value).
 
 Rules: `HoodieDeleteRecordList.avsc`. Read by hand, because the three columns are what a reader wants and the union of
-wrappers needs its branches told apart.
+wrappers needs its branches distinguished.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _BY_COMMIT_TIME = b"\x04\x00"
 
 
 def iter_delete_list(data: bytes, at: int, most: int) -> Iterator[DeletedKeys]:
-    """Yield the deletes that stand in `data` from `at` to its end, at most `most` at once.
+    """Yield the deletes that are in `data` from `at` to its end, at most `most` at once.
 
     Raises:
         CorruptTableError: the bytes are not such a list.

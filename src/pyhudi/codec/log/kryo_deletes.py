@@ -28,7 +28,7 @@ _HALF_A_DAY = dt.timedelta(hours=12)
 
 
 def decode_kryo_deletes(data: bytes, at: int, version: int) -> DeletedKeys:
-    """Return the deletes that stand in `data` from `at` to its end.
+    """Return the deletes that are in `data` from `at` to its end.
 
     Raises:
         UnsupportedError: a class that is not known here.

@@ -79,7 +79,7 @@ def scan_blocks(source: BinaryIO, path: str, size: int, committed_size: int = 0)
 
 
 def read_content(source: BinaryIO, block: LogBlock) -> bytes:
-    """Return what stands between a block's header and footer.
+    """Return what is between a block's header and footer.
 
     Raises:
         CorruptTableError: the file ends before the content does.
@@ -166,7 +166,7 @@ def _map(file: FileWindow, at: int, limit: int) -> tuple[dict[int, bytes], int]:
 
 
 def _content_size(file: FileWindow, at: int, end: int) -> int:
-    """Return the size of the content that stands at a place; a footer, which no release gives entries, fills the rest."""
+    """Return the size of the content that is at a place; a footer, which no release gives entries, fills the rest."""
     if at > end:
         raise CorruptTableError("a header that fills it")
     size = int(_LONG.unpack(file.read(at - _LONG.size, _LONG.size))[0])

@@ -1,4 +1,4 @@
-"""Blocks of a log file as bytes, ready to be appended. The layout stands in `log_file`."""
+"""Blocks of a log file as bytes, ready to be appended. The layout is in `log_file`."""
 
 from __future__ import annotations
 

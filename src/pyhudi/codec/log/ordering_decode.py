@@ -33,7 +33,7 @@ _MOST_FIELDS = 1024
 
 
 def read_bytes(data: bytes, at: int) -> tuple[bytes, int]:
-    """Return bytes that stand behind their length, and the place behind them."""
+    """Return bytes that follow their length, and the place behind them."""
     length, at = read_varint(data, at)
     if not 0 <= length <= len(data) - at:
         raise CorruptTableError(f"a text of {length} bytes at byte {at} of a delete block, {len(data) - at} are left")

@@ -43,7 +43,7 @@ def decode_positions(text: str, most: int = MOST_POSITIONS) -> array[int]:
     """Return the positions, ascending. The first belongs to the block's first record, and so on.
 
     Args:
-        text: what stands in the header.
+        text: what is in the header.
         most: how many there can be, best the number of the block's records.
 
     Raises:

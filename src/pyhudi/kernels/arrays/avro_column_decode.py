@@ -79,7 +79,7 @@ class ColumnDecoder:
 
     Args:
         plan: of the records' schema.
-        content: the bytes that the records stand in.
+        content: the bytes that the records are in.
         starts: where each record begins.
         ends: where each record ends.
     """

@@ -20,7 +20,7 @@ Column: TypeAlias = "pa.Array | pa.ChunkedArray"
 def at_least(incoming: Sequence[Column], stored: Sequence[Column]) -> Column:
     """Return, pair by pair, whether the incoming row's values are not smaller than the stored row's.
 
-    Columns of both sides stand in the order of the table's ordering fields; they have the same types and lengths.
+    Columns of both sides are in the order of the table's ordering fields; they have the same types and lengths.
     """
     *leading, last = zip(incoming, stored, strict=True)
     result = pc.or_(*_compare(*last))

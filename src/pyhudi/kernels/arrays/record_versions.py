@@ -20,7 +20,7 @@ def winners(groups: Indices, ordering: Sequence[pa.ChunkedArray], commit_time_de
     """Return the place of the version that stays for each group, by ascending group.
 
     Args:
-        groups: numbers without gaps, alike for versions of one key; the versions stand in the order in which they came.
+        groups: numbers without gaps, alike for versions of one key; the versions are in the order in which they came.
         ordering: the columns of the ordering fields; without any the last version stays.
         commit_time_deletes: which versions are deletes by commit time.
     """

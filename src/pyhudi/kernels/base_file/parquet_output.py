@@ -1,4 +1,4 @@
-"""How every Parquet file of ours is laid out, whether it stands alone or inside a log block.
+"""How every Parquet file of ours is laid out, whether it is alone or inside a log block.
 
 Each page carries the CRC of its bytes, as those of parquet-java do (`parquet.page.write-checksum.enabled`): a changed bit in compressed
 values need not make them unreadable.

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pyhudi.spec.files.file_group import BaseFile
     from pyhudi.storage.storage_protocol import Storage
 
-#: What `find_keys` says of a key that stands in several rows.
+#: What `find_keys` says of a key that is in several rows.
 SEVERAL = -1
 _ABSENT = -2
 #: A table of the wanted keys is made for each search: few searches, and yet not all keys of a large file at once.

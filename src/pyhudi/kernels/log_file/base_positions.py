@@ -1,4 +1,4 @@
-"""Where the records of a log block stand in the base file, as columns. The form in the header: `pyhudi.codec.log.roaring_positions`."""
+"""Where the records of a log block are in the base file, as columns. The form in the header: `pyhudi.codec.log.roaring_positions`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pyhudi.spec.files.log_block import LogBlock
 
 
 def has_positions_in(block: LogBlock, base_instant: str | None) -> bool:
-    """Tell whether the header of a block says where its records stand in the base file of this instant."""
+    """Tell whether the header of a block says where its records are in the base file of this instant."""
     return block.header.positions is not None and base_instant is not None and block.header.positions_of == base_instant
 
 

@@ -221,7 +221,7 @@ def _deletes(deleted: DeletedKeys, context: RecordContext, wanted: pa.Schema, po
 
 
 def _positions(block: LogBlock, base_instant: str | None) -> Indices | None:
-    """Return where a block's records stand in the slice's base file; None when it does not tell."""
+    """Return where a block's records are in the slice's base file; None when it does not tell."""
     return positions_of(block) if has_positions_in(block, base_instant) else None
 
 

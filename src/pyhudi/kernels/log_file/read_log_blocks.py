@@ -2,7 +2,7 @@
 
 Rules: `HoodieAppendHandle`, `HoodieLogBlock`; docs/format/log-files.md#header-map, #avro-data-block, #parquet-and-hfile-blocks,
 #delete-block, #record-positions, docs/format/data-files.md#routing-in-merge-on-read-tables. Rows and deletes whose places in the base file
-are all known stand in the order of those places, which the header tells; a reader may then mask them without looking at a key.
+are all known are in the order of those places, which the header tells; a reader may then mask them without looking at a key.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Blocks in log files of version 6, which outlive the write that made them: whose they are, and the block that rolls them back.
 
 Rules: `BaseRollbackHelper`; docs/format/log-files.md#log-file-names, #rollback-block. The block goes to a log file of its own, the next
-version of the slice, since readers roll back what stands before it.
+version of the slice, since readers roll back what precedes it.
 """
 
 from __future__ import annotations

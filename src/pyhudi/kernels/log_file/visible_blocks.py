@@ -3,7 +3,7 @@
 Rules: Hudi technical specification, "Log file format"; `BaseHoodieLogRecordReader`; docs/format/log-files.md#which-blocks-count. Before
 version 8 each block counts when its instant does; from 8 on a log file belongs to the instant of its name, and the file system view has
 left out the files of others. Files that an upgrade left are named by their slice: there, too, each block counts when its instant does. A
-rollback block rolls back what stands before it, also for a reader of a time before the rollback: what it rolls back was never committed. It
+rollback block rolls back what precedes it, also for a reader of a time before the rollback: what it rolls back was never committed. It
 also explains the damaged blocks before it: a writer was cut.
 
 Blocks of repeated task attempts are all kept. The rows of a later attempt are those of the earlier one again, so that merging both

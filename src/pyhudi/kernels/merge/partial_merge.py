@@ -53,9 +53,9 @@ class MergeOutcome:
     reinserted: Mask
 
     def live_targets(self, targets: Targets) -> Indices:
-        """Return the targets whose rows stand in the delta.
+        """Return the targets whose rows are in the delta.
 
-        Rows that replace base rows stand once for each of them; a record that was deleted before is new, and stands once.
+        Rows that replace base rows occur once for each of them; a record that was deleted before is new, and occurs once.
         """
         is_live = self.changed & ~self.deleted
         again = np.flatnonzero(is_live & self.reinserted)

@@ -121,7 +121,7 @@ def _merge_by_key(
     wins = _wins(storage, context, base, log, winner, cut, match)
     met = np.zeros(len(winner), bool)
     met[match.groups] = True
-    # The row stands once for each base row that it replaces; once also for keys that were deleted before, or are new.
+    # The row occurs once for each base row that it replaces; once also for keys that were deleted before, or are new.
     times = np.bincount(match.groups[wins], minlength=len(winner))
     late = met & ~cut & (times == 0)
     times[cut | ~met] = 1

@@ -1,7 +1,7 @@
 """One task of a write to a merge-on-read table: updates and deletes of one file group, appended to it in log files.
 
 Rules: `HoodieAppendHandle`, `HoodieDeltaWriteStat`; docs/format/data-files.md#routing-in-merge-on-read-tables,
-docs/format/timeline.md#write-statistics-of-an-append. The marker stands before the file, as with base files; nothing of the file group is
+docs/format/timeline.md#write-statistics-of-an-append. The marker precedes the file, as with base files; nothing of the file group is
 read.
 """
 

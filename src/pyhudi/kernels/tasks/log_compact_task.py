@@ -136,7 +136,7 @@ def join_rows(log_rows: LogRows, context: RecordContext, partition_path: str) ->
 
 
 def _wiped_before(groups: Indices, commit_time_deletes: Mask, row_indices: Indices) -> Indices:
-    """Return the winners that stand after a delete by commit time of their key: it takes the base file's row, whatever that is worth."""
+    """Return the winners that are after a delete by commit time of their key: it takes the base file's row, whatever that is worth."""
     if not commit_time_deletes.any():
         return row_indices[:0]
     wiped = np.zeros(int(groups.max()) + 1, bool)

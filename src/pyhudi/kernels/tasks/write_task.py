@@ -1,7 +1,7 @@
 """One task of a write: the new version of one file group in one base file.
 
 Rules: `HoodieCreateHandle`, `HoodieWriteMergeHandle`, `HoodieConcatHandle`; write statistics as in `HoodieWriteStat`.
-The marker stands before the file, so that whatever a killed task leaves behind can be found. Rows pass by in batches:
+The marker precedes the file, so that whatever a killed task leaves behind can be found. Rows pass by in batches:
 memory does not grow with the file.
 """
 
@@ -70,7 +70,7 @@ class WriteTask:
 class TaskResult:
     """What a task did; `file` is relative to the table's base path.
 
-    `ignored` counts incoming rows that came too late; None where that shows only when log files are merged. `log_crc32` has the CRC-32 of
+    `late_dropped` counts incoming rows that came too late; None where that shows only when log files are merged. `log_crc32` has the CRC-32 of
     each log file that the task wrote, by path; the statistics state the lengths.
     """
 

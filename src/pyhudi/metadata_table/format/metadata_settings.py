@@ -48,7 +48,7 @@ class MetadataSettings:
         record_index_groups: how many file groups a new index of records gets.
         bloom_filters: whether there shall be bloom filters by file; None leaves them as they are.
         bloom_filters_groups: file groups of a new partition `bloom_filters`.
-        left_to_builds: whether a write builds nothing but the list of files: what else is missing is built beside writers.
+        left_to_builds: whether a write builds nothing but the list of files: what else is missing is built concurrently with writers.
         created: indexes that are made now, by their partition; None for one whose definition these settings say.
         dropped: partitions that are dropped now.
     """

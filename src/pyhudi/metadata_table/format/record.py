@@ -53,7 +53,7 @@ class ValueType(enum.IntEnum):
 
 
 class FileEntry(NamedTuple):
-    """A file's size in bytes, or that it is gone. A tuple for the same reason as `FileStatus`."""
+    """A file's size in bytes, or that it was deleted. A tuple for the same reason as `FileStatus`."""
 
     size: int
     is_deleted: bool = False
@@ -95,7 +95,7 @@ class ColumnStats:
 
 @dataclass(frozen=True, slots=True)
 class BloomFilterRecord:
-    """A base file's bloom filter as it stands in its footer, and which kind it is; `instant` is the file's."""
+    """A base file's bloom filter as it is in its footer, and which kind it is; `instant` is the file's."""
 
     kind: str
     instant: str
@@ -115,7 +115,7 @@ class RecordLocation:
 
 @dataclass(frozen=True, slots=True)
 class SecondaryEntry:
-    """That a record has a value; both stand in the key."""
+    """That a record has a value; both are in the key."""
 
     is_deleted: bool = False
 

@@ -1,7 +1,7 @@
 """Records of the metadata table, from and to their Avro bytes.
 
 Rules: `HoodieMetadata.avsc`, `HoodieMetadataPayload`; docs/format/metadata-table.md#stored-keys, #metadata-record, #record-index-value. The
-bytes follow the schema that stands in the HFile or in the log block, and hold no key.
+bytes follow the schema that is in the HFile or in the log block, and hold no key.
 """
 
 from __future__ import annotations

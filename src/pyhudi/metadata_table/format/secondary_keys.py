@@ -1,7 +1,7 @@
 """Keys of a secondary index, column by column; `keys.secondary_key` states the rule for one.
 
 Rules: `SecondaryIndexKeyUtils`, `HoodieIndexUtils.validateDataTypeForSecondaryIndex`; docs/format/metadata-table.md#secondary-index-entry.
-A value stands in a key as the text of what Avro holds: a date is the number of its day, a timestamp that of its micro- or milliseconds.
+A value is in a key as the text of what Avro holds: a date is the number of its day, a timestamp that of its micro- or milliseconds.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The partition `bloom_filters`: the bloom filter of each base file, as it stands in the file's footer.
+"""The partition `bloom_filters`: the bloom filter of each base file, as it is in the file's footer.
 
 Rules: `HoodieTableMetadataUtil.convertFilesToBloomFilterRecords`; docs/format/metadata-table.md#what-each-action-records, #metadata-record.
 A file without a filter has no record: who asks for it must look into the file.
@@ -50,7 +50,7 @@ class BloomFiltersKind:
         return Changes(dict(_filters(table.view.storage, [stat.path for stat in metadata.all_stats() if stat.path is not None])))
 
     def of_clean(self, table: DataTable, partition: str, instant: str, metadata: CleanMetadata) -> Changes:  # noqa: ARG002
-        """Return tombstones of the base files that are gone."""
+        """Return tombstones of the base files that were removed."""
         removed = BloomFilterRecord("", instant, b"", is_deleted=True)
         names = ((path, file.rpartition("/")[2]) for path, done in metadata.partitions.items() for file in done.deleted)
         return Changes({keys.bloom_filter_key(path, name): removed for path, name in names if parse_base_file_name(name)})

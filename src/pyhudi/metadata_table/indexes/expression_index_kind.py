@@ -58,7 +58,7 @@ class ExpressionIndexKind:
         return Changes(index.of_files(_base_files(metadata)), index.of_partitions())
 
     def of_clean(self, table: DataTable, partition: str, instant: str, metadata: CleanMetadata) -> Changes:
-        """Return tombstones of the base files that are gone."""
+        """Return tombstones of the base files that were removed."""
         index = _Index(table, partition)
         names = ((path, file.rpartition("/")[2]) for path, done in metadata.partitions.items() for file in done.deleted)
         return Changes(dict(index.deletion(path, name, instant) for path, name in names if parse_base_file_name(name)))

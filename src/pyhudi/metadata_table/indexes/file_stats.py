@@ -74,7 +74,7 @@ def partition_stats(partition_path: str, files: Sequence[Mapping[str, ColumnStat
     back what was known before.
 
     A record that is said to be tight takes the place of the one before. All of these do, since they are made of all files. Others are
-    united with what was known: of rows that may be gone, or of the type that the column had then.
+    united with what was known: of rows that may be deleted, or of the type that the column had then.
     """
     name = partition_name(partition_path)
     result = []

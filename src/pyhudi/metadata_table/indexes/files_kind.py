@@ -69,7 +69,7 @@ class FilesKind:
         return Changes(records)
 
     def of_clean(self, table: DataTable, partition: str, instant: str, metadata: CleanMetadata) -> Changes:  # noqa: ARG002
-        """Return the files and partitions that are gone."""
+        """Return the files and partitions that were removed."""
         dropped = [path for path, done in metadata.partitions.items() if done.is_partition_deleted]
         files = {path: [name.rpartition("/")[2] for name in done.deleted] for path, done in metadata.partitions.items()}
         records: dict[str, MetadataRecord] = {

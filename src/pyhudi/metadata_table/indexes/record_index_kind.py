@@ -155,7 +155,7 @@ class _Entries:
         self._rows = table.rows
 
     def existing_keys(self, change: SliceChange, keys: pa.StringArray) -> pa.StringArray:
-        """Return those of the keys that stood in a file group before a change."""
+        """Return those of the keys that were in a file group before a change."""
         return self._rows.keys(change.before, keys) if self._is_being_built else _find_indexed(self._index, keys, change.group)
 
     def to_delete(self, change: SliceChange, keys: pa.StringArray) -> pa.StringArray:
@@ -169,7 +169,7 @@ class _Entries:
 def _changes(table: DataTable, index: _Entries, changes: Sequence[SliceChange], instant: str) -> ColumnChanges:
     """Return what some file groups of the data table change in an index.
 
-    A key that left one and came into another is moved. One that left, and that the index has elsewhere, stands there, too: so it stays.
+    A key that left one and came into another is moved. One that left, and that the index has elsewhere, is there, too: so it stays.
     """
     if not changes:
         return ColumnChanges(NO_STRINGS, [], np.empty(0, np.int64), NO_STRINGS)

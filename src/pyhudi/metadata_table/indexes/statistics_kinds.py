@@ -65,7 +65,7 @@ class ColumnStatsKind:
         return Changes(records)
 
     def of_clean(self, table: DataTable, partition: str, instant: str, metadata: CleanMetadata) -> Changes:  # noqa: ARG002
-        """Return tombstones of the base files that are gone."""
+        """Return tombstones of the base files that were removed."""
         records: dict[str, MetadataRecord] = {}
         for path, done in metadata.partitions.items():
             for name in filter(parse_base_file_name, (named.rpartition("/")[2] for named in done.deleted)):

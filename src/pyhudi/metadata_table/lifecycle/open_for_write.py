@@ -77,7 +77,7 @@ def _usable(storage: Storage, config: TableConfig, timeline: Timeline, sources: 
     except CorruptTableError as error:
         return None, str(error)
     if mdt is None:
-        return None, "its files are gone"
+        return None, "its files are missing"
     if mdt.config.version != config.version:
         return None, f"it has version {mdt.config.version}, the table {config.version}"
     if missing := missing_instants(mdt.timeline, timeline):
@@ -88,7 +88,7 @@ def _usable(storage: Storage, config: TableConfig, timeline: Timeline, sources: 
 def _failed_instants(mdt: MetadataWriterTable, timeline: Timeline) -> Iterator[Instant]:
     """Yield the delta commits of actions that are not complete: pending here, or pending in the data table.
 
-    Those of partitions that are built beside writers stay.
+    Those of partitions that are built concurrently with writers stay.
     """
     shown = visible_timeline(mdt.timeline, timeline)
     pending = (instant for instant in shown.pending() if instant.action is Action.DELTA_COMMIT)

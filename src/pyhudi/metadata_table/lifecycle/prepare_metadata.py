@@ -154,7 +154,7 @@ def _rebuild(
     config = without_lost_definitions(storage, config, sources)
     wanted = settings.wanted(config)
     if config.metadata_partitions:
-        _log.warning("the metadata table of %s is built anew: %s", storage.uri, state.trouble)
+        _log.warning("the metadata table of %s is rebuilt: %s", storage.uri, state.trouble)
         config = with_partitions(storage, config, (), sources)
     mdt = create_metadata_table(storage, config, sources)
     view = FileSystemView(storage, config, state.view.timeline)

@@ -23,7 +23,7 @@ def count_keys(storage: Storage, slices: Sequence[FileSlice], timeline: Timeline
     """Return the number of keys in file slices of the metadata table; None when counting them would take too long.
 
     Raises:
-        CorruptTableError: a file is damaged or gone.
+        CorruptTableError: a file is damaged or missing.
     """
     total, room = 0, _MOST_BYTES
     for slice_ in slices:

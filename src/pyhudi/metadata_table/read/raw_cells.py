@@ -43,7 +43,7 @@ def scan_cells(storage: Storage, slice_: FileSlice, timeline: Timeline, prefixes
     What more than one file says of a key is merged, and encoded again. Marks of deletion in the records are left in.
 
     Raises:
-        CorruptTableError: a file is damaged or gone.
+        CorruptTableError: a file is damaged or missing.
     """
     rows = sorted(prefix.encode() for prefix in prefixes)
     return _cells(storage, slice_, timeline, lambda file: chain.from_iterable(map(file.scan_parts, rows)))

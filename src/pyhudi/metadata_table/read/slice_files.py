@@ -26,13 +26,13 @@ from pyhudi.timeline.timeline import Timeline
 #: Each commit opens the same files of the partitions that it asks, until they are compacted. What files and blocks of up to so many bytes
 #: hold is kept by their bytes, so that nothing can be out of date; so many of them, and of each at most so many bytes unpacked.
 _SMALL_BYTES, _CACHED_FILES, _CACHED_BYTES = 64 << 10, 128, 1 << 20
-_ADVICE = "pyhudi lists instead, and its next write builds the metadata table anew."
+_ADVICE = "pyhudi lists instead, and its next write rebuilds the metadata table."
 
 
 class SliceFiles:
     """Opens the files of a slice; `storage` is that of the metadata table, whose `timeline` tells which blocks count.
 
-    They are closed with the context. Whatever is gone or damaged is a `CorruptTableError`.
+    They are closed with the context. Whatever is missing or damaged is a `CorruptTableError`.
     """
 
     def __init__(self, storage: Storage, slice_: FileSlice, timeline: Timeline) -> None:
@@ -88,7 +88,7 @@ class SliceFiles:
         try:
             return self._files.enter_context(self._storage.open_input(path))
         except FileNotFoundError:
-            raise CorruptTableError(f"{path} of the metadata table {self._storage.uri} is gone") from None
+            raise CorruptTableError(f"{path} of the metadata table {self._storage.uri} is missing") from None
 
 
 def records_of_block(source: BinaryIO, block: LogBlock) -> tuple[HFileReader, str]:

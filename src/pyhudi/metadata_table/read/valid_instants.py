@@ -18,7 +18,7 @@ def visible_timeline(metadata: Timeline, data: Timeline) -> Timeline:
 
     Compactions of the metadata table have instants of their own and are not concerned.
     """
-    # What is built beside writers is read when the properties name it, which is before its indexing action completes.
+    # What is built concurrently with writers is read when the properties name it, which is before its indexing action completes.
     pending = {instant.requested for instant in data.pending() if instant.action is not Action.INDEXING}
     pending -= {instant.requested for instant in data.completed()}
     return replace(metadata, instants=tuple(_held_back(instant, pending) for instant in metadata.instants))

@@ -45,7 +45,7 @@ def log_compact_if_due(mdt: MetadataWriterTable, data: Timeline, blocks: int, in
         inflight: partitions that are being built; they stay as they are.
 
     Raises:
-        CorruptTableError: a log file is damaged or gone.
+        CorruptTableError: a log file is damaged or missing.
         StorageError: the storage failed; the metadata table is as good as before.
     """
     if unjoined_delta_commits(mdt) < blocks or not may_compact(mdt, data):

@@ -110,7 +110,7 @@ def _refuse_compacted(mdt: MetadataWriterTable, failed: str, *, completed: bool)
 def _already_compacted_error(mdt: MetadataWriterTable, failed: str, compaction: str) -> CorruptTableError:
     return CorruptTableError(
         f"{failed} cannot be rolled back: the metadata table {mdt.storage.uri} was compacted at {compaction} with its records. Delete the "
-        "metadata table (drop its partitions from hoodie.properties); it is built anew"
+        "metadata table (drop its partitions from hoodie.properties); it is rebuilt"
     )
 
 

@@ -55,7 +55,7 @@ def metadata_table_problems(view: FileSystemView, schema: pa.Schema) -> Iterator
         yield "metadata table is whole", partitions.FILES, str(error)
         return
     for instant in table.missing_instants:
-        yield "metadata table knows all writes", instant, "it was made without the metadata table, which is not used until it is built anew"
+        yield "metadata table knows all writes", instant, "it was made without the metadata table, which is not used until it is rebuilt"
     if table.missing_instants:
         return
     # Tables of Hudi 0.15 do not say which columns have statistics.

@@ -24,7 +24,7 @@ from pyhudi.metadata_table.format.shards import shards
 
 @dataclass(frozen=True, slots=True)
 class GroupChanges:
-    """What goes into one log file: records by key, or as `columns` of cells, and keys that are gone."""
+    """What goes into one log file: records by key, or as `columns` of cells, and keys that are removed."""
 
     records: Mapping[str, MetadataRecord] = field(default_factory=dict)
     deleted: Collection[str] = ()
@@ -72,7 +72,7 @@ class Changes:
 class ColumnChanges:
     """Changes of many keys with few values.
 
-    `rows` are the keys that are set, each to the one of `values` that `which` numbers, and `deleted` those that are gone. What of a key
+    `rows` are the keys that are set, each to the one of `values` that `which` numbers, and `deleted` those that are removed. What of a key
     decides on its file group is in `hashed` and `deleted_hashed`, when it is not the whole key.
     """
 

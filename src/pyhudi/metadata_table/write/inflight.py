@@ -43,7 +43,7 @@ def planned_partitions(storage: Storage, config: TableConfig, build: Instant) ->
 
 
 def is_under_way(instant: Instant, data: Timeline) -> bool:
-    """Tell whether a pending delta commit of the metadata table may be that of a build that goes on beside writers.
+    """Tell whether a pending delta commit of the metadata table may be that of a build that goes on concurrently with writers.
 
     It has the time of the indexing action, or, where Apache Hudi builds, one of those from before all commits.
     """

@@ -28,7 +28,7 @@ _SIGN: Final = 1 << 63
 
 
 def condition_of(expression: pc.Expression, schema: pa.Schema) -> Condition:
-    """Return what an expression over columns of a schema says; `Unknown` where that cannot be told."""
+    """Return what an expression over columns of a schema says; `Unknown` where that cannot be known."""
     try:
         from pyarrow import substrait  # noqa: PLC0415 - a part of Arrow that may be missing, and is not needed for filters of SQL text
     except ImportError:

@@ -130,7 +130,7 @@ class ChangeData:
         return UsageError(
             f"change data of table {self.instant_range.storage.uri}: the images of commit {instant.requested} need a file "
             f"{what}, which was cleaned"
-            f" away; the earliest safe time is {self._earliest_safe(instant)}. Begin there, or read the rows as they stand now"
+            f" away; the earliest safe time is {self._earliest_safe(instant)}. Begin there, or read the rows as they are now"
             " (format latest_state)."
         )
 
@@ -153,7 +153,7 @@ def open_change_data(storage: Storage, query: ChangesQuery) -> ChangeData:
     Raises:
         TableNotFound: there is no table.
         UnsupportedError: a feature of the table is not served.
-        UsageError: the table logs no changes, a bound is no time, or commits or files of the span are gone.
+        UsageError: the table logs no changes, a bound is no time, or commits or files of the span are missing.
     """
     config = TableConfig(load_properties(storage))
     check_readable(config)

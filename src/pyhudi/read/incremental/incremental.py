@@ -1,8 +1,8 @@
-"""What changed between two times: the rows that the commits of a span wrote, as they stand at its end.
+"""What changed between two times: the rows that the commits of a span wrote, as they are at its end.
 
 Rules: `IncrementalRelationV1/V2`, `MergeOnReadIncrementalRelationV1/V2`; which commits are meant, see
 `pyhudi.read.incremental.instant_range`. Clustering and
-compaction keep the commit time of each row, so that a row they moved comes once, from where it stands at the end.
+compaction keep the commit time of each row, so that a row they moved comes once, from where it is at the end.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A span of a table's life: which commits belong to it, and how the table stood at its end.
+"""A span of a table's life: which commits belong to it, and how the table was at its end.
 
 Rules: `IncrementalQueryAnalyzer`, `IncrementalRelationV1/V2`, `TimelineUtils.handleHollowCommitIfNeeded`. The span is open at its begin and
 closed at its end, in completion times; in version 6, which keeps none, in requested times. There, and where the user asks for requested

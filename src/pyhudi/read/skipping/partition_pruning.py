@@ -66,7 +66,7 @@ def path_values(path: str, schema: pa.Schema, config: TableConfig) -> dict[str, 
         return {}
     try:
         strings = config.partition_values(path)
-    except KeyFieldError:  # a value holds a slash: which segment belongs to which field cannot be told
+    except KeyFieldError:  # a value holds a slash: which segment belongs to which field cannot be known
         return {}
     matches = (
         (name, _value(text, schema.field(name).type))

@@ -64,7 +64,7 @@ def table_schema(
 
 
 def _type_in_paths(config: TableConfig, name: str) -> pa.DataType:
-    """Return the type in which a column that only stands in paths is shown: that of the statement that made the table, if texts tell it."""
+    """Return the type in which a column that is in paths only is shown: that of the statement that made the table, if texts tell it."""
     made = None if config.create_schema_json is None else avro_to_arrow(config.create_schema_json)
     kind = made.field(name).type if made is not None and name in made.names else pa.string()
     return kind if comes_back_from_paths(kind) else pa.string()

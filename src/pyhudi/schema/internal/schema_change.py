@@ -37,7 +37,7 @@ def add_column(
     """Add a nullable column, or a field of a struct.
 
     Raises:
-        SchemaError: it is there already, what shall hold it is no struct, or the column that it shall stand behind does not exist.
+        SchemaError: it is there already, what shall hold it is no struct, or the column that it shall follow does not exist.
     """
     numbers = count(schema.max_id + 1)
     field = Field(next(numbers), path[-1], "", optional=True, doc=doc)
@@ -89,7 +89,7 @@ def move_column(schema: InternalSchema, path: Path, position: str) -> InternalSc
     """Put a column elsewhere among its neighbours.
 
     Raises:
-        SchemaError: there is none, or the column that it shall stand behind does not exist.
+        SchemaError: there is none, or the column that it shall follow does not exist.
     """
     moved = schema.find(path)
     return _at(schema, path[:-1], lambda record: _move_field(record, moved.name, position))
@@ -190,6 +190,6 @@ def _move_field(record: RecordType, name: str, position: Position) -> RecordType
         return RecordType((moved, *rest))
     behind = RecordType(tuple(rest)).find(position)
     if behind is None:
-        raise SchemaError(f"{name} cannot stand after {position}: there is no such column beside it.")
+        raise SchemaError(f"{name} cannot be after {position}: there is no such column beside it.")
     at = rest.index(behind) + 1
     return RecordType((*rest[:at], moved, *rest[at:]))

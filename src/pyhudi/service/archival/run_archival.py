@@ -90,15 +90,15 @@ def _bounds(table: LockedTable, mdt: MetadataWriterTable | None) -> tuple[tuple[
     if not table.config.metadata_partitions:
         return (), ""
     if mdt is None:
-        return (), "the metadata table is gone, the next write builds it anew"
+        return (), "the metadata table is missing, the next write rebuilds it"
     if missing := missing_instants(mdt.timeline, table.timeline):
         # Nobody would find out any more that it does not know of that commit.
-        return (), f"the metadata table does not know of {missing[0]}, the next write builds it anew"
+        return (), f"the metadata table does not know of {missing[0]}, the next write rebuilds it"
     try:
         mdt.check_files(table.config.metadata_partitions)
     except CorruptTableError as error:
         # Nobody would find out any more which files there were: their commits name them.
-        return (), f"the metadata table is damaged, the next write builds it anew: {error}"
+        return (), f"the metadata table is damaged, the next write rebuilds it: {error}"
     compacted = [one.requested for one in mdt.timeline.completed() if one.action is Action.COMMIT]
     if not compacted:
         return (), "the metadata table was not compacted yet"

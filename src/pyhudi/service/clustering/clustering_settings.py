@@ -11,7 +11,7 @@ from pyhudi.spec.options import Options
 _PLAN_CLASS = "hoodie.clustering.plan.strategy.class"
 _RUN_CLASS = "hoodie.clustering.execution.strategy.class"
 _PLANS = frozenset({"SparkConsistentBucketClusteringPlanStrategy"})
-#: The classes by which Apache Hudi runs the resizing of hash rings; the first one stands in pyhudi's plans.
+#: The classes by which Apache Hudi runs the resizing of hash rings; the first one is in pyhudi's plans.
 RUNS = (
     "org.apache.hudi.client.clustering.run.strategy.SparkConsistentBucketClusteringExecutionStrategy",
     "org.apache.hudi.client.clustering.run.strategy.SingleSparkJobConsistentHashingExecutionStrategy",

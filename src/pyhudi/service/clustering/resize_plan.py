@@ -87,7 +87,7 @@ def _runs(count: int, sizes: Mapping[int, int], limit: int, spare: int) -> Itera
 
 
 def clustering_plan(chosen: Sequence[Resizing], partitions: Sequence[str], settings: ClusteringSettings, uri: str) -> ClusteringPlan:
-    """Return the plan that stands on the timeline.
+    """Return the plan that is on the timeline.
 
     Args:
         chosen: what is resized.

@@ -34,7 +34,7 @@ def cancel(table: LockedTable, instant: Instant, plan: CompactionPlan) -> None:
     """Take a pending compaction or log compaction off the timeline with what its runs wrote.
 
     Raises:
-        UnsupportedError: log files stand on top of it whose names hold its time (table version 6); run it instead.
+        UnsupportedError: log files apply on top of it whose names hold its time (table version 6); run it instead.
     """
     check_notes(table.storage, table.config, table.timeline)
     if table.config.layout == 1:

@@ -2,7 +2,7 @@
 
 A file group may have been replaced since (overwrite, delete of a partition), or been rewritten by a writer that did not know of the plan,
 or, under a log compaction, be held by a compaction that Apache Hudi has planned.
-It is declined then: what others did stays. A file of the plan that is gone without such a reason is damage.
+It is declined then: what others did stays. A file of the plan that is missing without such a reason is damage.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def planned_slices(table: LockedTable, instant: Instant, plan: CompactionPlan) -
 
 
 def _held_by_compactions(table: LockedTable, instant: Instant) -> Mapping[FileGroupId, PendingCompaction]:
-    """Return the groups that a log compaction must leave to compactions: it would stand on top of the base file that they make."""
+    """Return the groups that a log compaction must leave to compactions: it would apply on top of the base file that they make."""
     if instant.action is not Action.LOG_COMPACTION:
         return {}
     return pending_compactions(table.storage, table.config, table.timeline)
@@ -101,7 +101,7 @@ def _slice(table: LockedTable, instant: Instant, operation: CompactionOperation,
         result = listing.get(str(name))
         if result is None:
             raise CorruptTableError(
-                f"'{name}' in partition '{group.partition_path}' of table {table.storage.uri} is gone, and {instant.action} "
+                f"'{name}' in partition '{group.partition_path}' of table {table.storage.uri} is missing, and {instant.action} "
                 f"{instant.requested} needs it. If its rows can be spared, take the plan back with table.services.rollback(...)."
             )
         return result

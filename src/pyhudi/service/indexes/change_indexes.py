@@ -1,7 +1,7 @@
 """Making and dropping indexes.
 
-Rules: `HoodieSparkIndexClient.create`, `.drop`; docs/format/metadata-table.md#initialization, #index-definitions. An index is read from the
-moment on in which the table's properties name it. It is built beside writers, by an `indexing` action (`plan`, `run`); in version 6, on a
+Rules: `HoodieSparkIndexClient.create`, `.drop`; docs/format/metadata-table.md#initialization, #index-definitions. An index is read as
+soon as the table's properties name it. It is built concurrently with writers, by an `indexing` action (`plan`, `run`); in version 6, on a
 table without commits, and with the whole metadata table, under the table's lock.
 """
 
@@ -227,7 +227,7 @@ def _planned(table: LockedTable, partition: str, definition: IndexDefinition | N
             if known is not None and definition is not None and known != definition:
                 raise UsageError(
                     f"indexing {build.requested} of table {table.storage.uri} builds another index {partition}, of "
-                    f"{', '.join(known.source_fields)}; take it back first: table.services.rollback('{build.requested}')"
+                    f"{', '.join(known.source_fields)}; roll it back first: table.services.rollback('{build.requested}')"
                 )
             return build
     return None

@@ -142,7 +142,7 @@ def _check_name(request: IndexRequest) -> None:
     """
     name = request.name
     if name.lower() == partitions.FILES:
-        raise UsageError("files is the list of files that every metadata table has; index(rebuild=True) makes it anew, with all indexes")
+        raise UsageError("files is the list of files that every metadata table has; index(rebuild=True) rebuilds it, with all indexes")
     if name.lower() in _WHOLE:
         raise UsageError(f"{name} is of all columns: give it none, no type and no options, or give an index of columns another name")
     if name.lower() == partitions.RECORD_INDEX and request.type != name:

@@ -58,7 +58,7 @@ def run(locked: Locked, requested: str, *, forget: bool) -> tuple[str, ...]:
         forget: take a build that fails off the timeline; else its plan stays.
 
     Raises:
-        UsageError: no such build is pending, or the metadata table is gone.
+        UsageError: no such build is pending, or the metadata table is missing.
         ConflictError: somebody else took the build back, or compacted what it was writing; nothing of this run is visible.
         UnknownOutcomeError: the storage failed in the last step without saying whether the build is complete.
     """
@@ -159,7 +159,7 @@ def _unharmed(
     """
     requested = work.build.requested
     if mdt is None or not mdt.timeline.find(requested) or not set(stats) <= set(table.config.metadata_partitions_inflight):
-        raise _conflict(table, requested, "the metadata table was built anew, or this build was taken back,")
+        raise _conflict(table, requested, "the metadata table was rebuilt, or this build was rolled back,")
     for name in stats:
         bases = (parse_base_file_name(status.name) for status in mdt.storage.list(name))
         if any(base is not None and base.instant != requested for base in bases):
@@ -181,4 +181,4 @@ def _give_up(locked: Locked, requested: str, error: BaseException, *, forget: bo
             else:
                 rollback_run(table, build)
     except (HudiError, OSError) as failure:
-        error.add_note(f"What the build wrote is not read; taking it back failed and is left to its next run: {failure}")
+        error.add_note(f"What the build wrote is not read; rolling it back failed and is left to its next run: {failure}")

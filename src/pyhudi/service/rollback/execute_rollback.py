@@ -1,4 +1,4 @@
-"""Carrying a planned rollback out, from wherever it stands.
+"""Executes a planned rollback, whatever its state.
 
 Rules: `BaseRollbackActionExecutor`. inflight - a completed target becomes pending - files - the target's own files - completed - markers.
 Every step may be repeated, and the rollback completes only after all before it succeeded: a killed rollback is taken up again by

@@ -1,4 +1,4 @@
-"""Failed writes: pending commits whose writer is gone, since a writer holds the table's lock to its end.
+"""Failed writes: pending commits whose writer has died, since a writer holds the table's lock to its end.
 
 Rules: `BaseHoodieTableServiceClient.rollbackFailedWrites` with the policy EAGER. Pending table services are not failed
 writes.
@@ -80,7 +80,7 @@ def _resume_rollbacks(table: LockedTable) -> int:
 
 
 def read_plan(table: LockedTable, rollback: Instant) -> RollbackPlan:
-    """Return the plan of a rollback, which stands in its requested file.
+    """Return the plan of a rollback, which is in its requested file.
 
     Raises:
         CorruptTableError: the file is missing or holds no plan.

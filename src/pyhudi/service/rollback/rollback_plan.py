@@ -50,7 +50,7 @@ def planned_files(plan: RollbackPlan) -> dict[str, list[str]]:
         CorruptTableError: the plan names a file that its instant did not write, or a place outside the table.
     """
     if plan.instant is None:
-        raise CorruptTableError("The plan of a rollback does not say which instant it takes back.")
+        raise CorruptTableError("The plan of a rollback does not say which instant it rolls back.")
     files: dict[str, list[str]] = {}
     for request in plan.requests or ():
         partition_path.check(request.partition_path)

@@ -72,7 +72,7 @@ def _entries(session: SparkSession) -> list[JavaObject]:
 
 
 def _reads(plan: JavaObject, files: str) -> bool:
-    """Tell whether a file index whose text begins so stands in a plan."""
+    """Tell whether a file index whose text begins so is in a plan."""
     relations = (leaf for leaf in jvm.items_of(plan.collectLeaves()) if leaf.getClass().getSimpleName() == "LogicalRelation")
     scans = (leaf.relation() for leaf in relations)
     return any(scan.location().toString().startswith(files) for scan in scans if scan.getClass().getSimpleName() == "HadoopFsRelation")

@@ -149,7 +149,7 @@ def register(
     properties: Mapping[str, str] | None = None,
     comment: str | None = None,
 ) -> CatalogTable:
-    """Put a Hudi table that stands in storage into the session catalog.
+    """Put a Hudi table that is in storage into the session catalog.
 
     Args:
         session: The session whose catalog gets the entry.

@@ -151,7 +151,7 @@ def forget_cached(session: SparkSession, table: CatalogTable) -> JavaObject | No
     level = None
     if known is not None and cached_tables.any_cached(session):
         with one_statement(session):
-            _pin(session, table, known)  # the table's files may be gone
+            _pin(session, table, known)  # the table's files may be missing
             level = cached_tables.dropped(session, table.quoted_name)
     forget(session, table)
     return level

@@ -1,4 +1,4 @@
-"""Temporary views that stand in a statement while Spark analyzes it: put into the session's catalog without a command of their own.
+"""Temporary views that are in a statement while Spark analyzes it: put into the session's catalog without a command of their own.
 
 `DataFrame.createOrReplaceTempView` is a command, which Spark plans and reports to its listeners: some 10 ms of the JVM, as much as a small
 query takes to be analyzed. What it leaves in the catalog is a view that holds an analyzed plan, and that can be put there directly.

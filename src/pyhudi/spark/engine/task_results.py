@@ -26,7 +26,9 @@ def answers(work: Callable[[], Iterator[TaskResult]]) -> Iterator[pa.RecordBatch
     """Yield the results of a task, or the error that ended it."""
     try:
         for result in work():
-            yield _line({"stat": asdict(result.stat), "ignored": result.ignored, "file": result.file, "log_crc32": dict(result.log_crc32)})
+            yield _line(
+                {"stat": asdict(result.stat), "late_dropped": result.ignored, "file": result.file, "log_crc32": dict(result.log_crc32)}
+            )
     except HudiError as error:
         yield _line({"error": type(error).__name__, "message": str(error)})
 
@@ -46,7 +48,7 @@ def results_of(lines: list[str]) -> list[TaskResult]:
         if "error" in value:
             kind = getattr(errors, value["error"], HudiError)
             raise kind(value["message"])
-    return [TaskResult(_stat(value["stat"]), value["ignored"], value["file"], value["log_crc32"]) for value in values]
+    return [TaskResult(_stat(value["stat"]), value["late_dropped"], value["file"], value["log_crc32"]) for value in values]
 
 
 def _stat(value: dict[str, object]) -> WriteStat:

@@ -26,7 +26,7 @@ def drop_deleted_duplicates(rows: DataFrame, lookup: Lookup) -> DataFrame:
     """Return the rows without those that only a deleted record brings; the same DataFrame when there are none.
 
     Args:
-        rows: Rows with record key, partition path and file id, kept by Spark; a row stands once for each record of its key.
+        rows: Rows with record key, partition path and file id, kept by Spark; a row occurs once for each record of its key.
         lookup: What an index may ask.
     """
     groups = rows.filter(F.col(FILE_ID_COLUMN).isNotNull()).groupBy(PARTITION_PATH, RECORD_KEY)

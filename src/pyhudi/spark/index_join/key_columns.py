@@ -48,7 +48,7 @@ _TEXT_TYPES = (StringType, IntegralType, BooleanType, DateType)
 _PLAIN_SCALE: Final = 6
 #: Partition values that are made into paths in tasks: a moment is seldom there twice, and Spark takes -0.0 for 0.0.
 _MADE_IN_TASKS = (TimestampType, TimestampNTZType, FloatType, DoubleType)
-#: Begins what stands in the place of a path that a task could not make, and says why not. No path holds it.
+#: Begins what is in the place of a path that a task could not make, and says why not. No path holds it.
 _REFUSED: Final = "\0"
 
 

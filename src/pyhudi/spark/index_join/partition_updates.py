@@ -1,4 +1,4 @@
-"""Rows of a global index on Spark: those whose record may stand in another partition are routed by
+"""Rows of a global index on Spark: those whose record may be in another partition are routed by
 `pyhudi.write.tagging.global_index_routing`.
 
 Most rows find their record in their own partition, or none at all: they are as those of any index. The keys of all others, and keys that
@@ -78,7 +78,7 @@ def route_partition_moves(
 
 
 def _keys_in_other_partitions(joined: DataFrame) -> DataFrame:
-    """Return the keys that stand in another partition than their row's, and those that come with several partitions."""
+    """Return the keys that are in another partition than their row's, and those that come with several partitions."""
     path = F.col(PARTITION_PATH)
     several = F.min(path) < F.max(path)
     others = F.coalesce(F.bool_or(F.col(STORED_PATH) != path), F.lit(False))

@@ -49,7 +49,7 @@ def record_index_locations(
         in_any_partition: Ask for keys in all partitions, not in those of their rows.
 
     Returns:
-        None, with a warning, when the index cannot be asked or names file groups that are gone.
+        None, with a warning, when the index cannot be asked or names file groups that are missing.
     """
     try:
         indices = persisted_until(persisted, _ask_groups(keyed, _groups(lookup, in_any_partition=in_any_partition)))

@@ -155,7 +155,7 @@ def _explain_error(exception: JavaObject) -> HudiError | None:
         )
     if kind == "FILE_NOT_EXIST":
         return CorruptTableError(
-            f"Base file {file} of table {table} is gone. If a cleaning removed it since this DataFrame was made,"
+            f"Base file {file} of table {table} is missing. If a cleaning removed it since this DataFrame was made,"
             " read the table again; otherwise put a copy of the file in its place."
         )
     causes = [Cause(cause.getClass().getName(), str(cause.getMessage())) for cause in _causes(exception.getCause())]

@@ -12,7 +12,7 @@ Hook = Callable[..., Any]
 
 
 class _Patch:
-    """One attribute of a class or module of PySpark, and what stood there before."""
+    """One attribute of a class or module of PySpark, and what was there before."""
 
     def __init__(self, owner: object, name: str, replacement: object) -> None:
         self.owner, self.name, self.replacement = owner, name, replacement

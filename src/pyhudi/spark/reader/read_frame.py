@@ -32,7 +32,7 @@ def read_frame(
 
     Raises:
         TableNotFound: there is no table.
-        UsageError: the query does not fit the table, or what it needs is gone.
+        UsageError: the query does not fit the table, or what it needs is missing.
     """
     if isinstance(query, ChangesQuery) and query.change_data:
         return change_frame(session, open_change_data(storage, query))

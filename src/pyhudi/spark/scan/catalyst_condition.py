@@ -1,7 +1,7 @@
 """Spark's data filters as a condition that statistics and indexes can be asked about.
 
-Spark's optimizer has done the hard part: literals have the type of their column, casts around columns are gone where they can
-be, NOT stands in front of few things. A filter comes over as one JSON text; a second look into the JVM is needed only for
+Spark's optimizer has done the hard part: literals have the type of their column, casts around columns are removed where they can
+be, NOT is in front of few things. A filter comes over as one JSON text; a second look into the JVM is needed only for
 moments, whose text depends on a time zone, and for long lists of values, which the text leaves out. What is not known is
 `Unknown`: it rules nothing out.
 """

@@ -1,6 +1,6 @@
 """Delta rows as small Parquet files that Spark's scan reads next to the base files, for as long as somebody may read them.
 
-On one machine they stand below Spark's own folder of the application (in `spark.local.dir`), which Spark removes when
+On one machine they are below Spark's own folder of the application (in `spark.local.dir`), which Spark removes when
 the session stops. On a cluster the executors must reach them: `pyhudi.merge.folder` says where.
 """
 
@@ -54,7 +54,7 @@ class DeltaFolder:
             pq.write_table(rows, output, compression=_COMPRESSION, use_dictionary=repeated)
         status = self.storage.stat(own)
         if status is None:
-            raise StorageError(f"{own}, just written to {self.storage.uri}, is gone: something removes files from {MERGE_FOLDER}.")
+            raise StorageError(f"{own}, just written to {self.storage.uri}, is missing: something removes files from {MERGE_FOLDER}.")
         base = self.storage.uri if "://" in self.storage.uri else f"file:{self.storage.uri}"
         return DeltaFile(own, f"{base}/{own}", status.size, status.modified_ms)
 

@@ -1,10 +1,10 @@
 """Which partition columns of a table take their values from the partition paths when Spark reads it, and as which type.
 
 Rules, seen by running Apache Hudi 1.2.0: the text in the path is cast to the column's type. Of a field that a timestamp-based generator
-writes as a moment the path says less than the column, which is read from the files, as Hudi does unless told otherwise. Tables of version
-6 do not say which fields of a custom generator these are: all of them are read from the files. A timestamp or binary column comes back
-from the path as null or fails there: it is read from the files. So is a column whose dates have folders of their own, unless it holds
-dates: of texts the path does not say whether they had a slash or a dash.
+writes as a timestamp the path says less than the column, which is read from the files, as Hudi does unless an option says otherwise.
+Tables of version 6 do not say which fields of a custom generator these are: all of them are read from the files. A timestamp or binary
+column comes back from the path as null or fails there: it is read from the files. So is a column whose dates have folders of their own,
+unless it holds dates: of strings the path does not say whether they had a slash or a dash.
 """
 
 from __future__ import annotations

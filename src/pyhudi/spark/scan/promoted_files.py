@@ -123,7 +123,7 @@ def _oldest_schema(snapshot: Snapshot) -> str | None:
 
 
 def _has_lost_history(snapshot: Snapshot) -> bool:
-    """Tell whether the first commit may be one that is not told of any more, or stands in an archive of layout 1."""
+    """Tell whether the first commit may be one that is not told of any more, or is in an archive of layout 1."""
     archive = snapshot.timeline.archive
     if archive is not None:
         return not archive.is_whole

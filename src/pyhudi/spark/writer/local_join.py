@@ -121,7 +121,7 @@ def _compare(ours: StructField | None, theirs: StructField | None) -> bool:
 def _are_values(snapshot: Snapshot, target: DataFrame, source: DataFrame) -> bool:
     """Tell whether rows of two relations can be handed to Spark as values, under attributes that tell the two apart.
 
-    The table's own reader gives times of day, which Spark reads as whole numbers, and no columns that stand in paths alone.
+    The table's own reader gives times of day, which Spark reads as whole numbers, and no columns that are in paths alone.
     """
     stored = with_meta_columns(snapshot.schema)
     if not set(target.columns) <= set(stored.names) or any(map(pa.types.is_time, stored.types)):

@@ -74,7 +74,7 @@ def _updates(located: DataFrame, config: TableConfig, instant: str) -> list[Data
         if other:
             old, new = other[0]
             raise KeyFieldError(
-                f"The record key '{old}' would become '{new}'; a record keeps its key. Delete the record and insert it anew."
+                f"The record key '{old}' would become '{new}'; a record keeps its key. Delete the record and insert it again."
             )
     else:
         keyed = keyed.withColumn(RECORD_KEY, F.col(_OLD_KEY))

@@ -47,7 +47,7 @@ def save_to_path(frame: DataFrame, state: WriterState, path: str | None = None) 
 
     Raises:
         UsageError: no path, unknown or contradicting options, columns that the table needs and the data lacks.
-        TableExists: mode errorifexists and a table stands there, or files that are no table.
+        TableExists: mode errorifexists and a table is there, or files that are no table.
     """
     location = path or state.options.get("path")
     if not location:

@@ -26,6 +26,6 @@ ARCHIVAL: tuple[ConfigKey, ...] = (
         "tunes how Hudi archives, or the archive of table version 6, which pyhudi does not write",
         "hoodie.commits.archival.batch hoodie.timeline.manifest.retained.versions",
     ),
-    *harmless("the write before an archival stands in any case; what fails is logged", "hoodie.fail.on.timeline.archiving"),
+    *harmless("the write before an archival is committed in any case; what fails is logged", "hoodie.fail.on.timeline.archiving"),
     *unserved("pyhudi archives within the write, in little time", "hoodie.archive.async=false"),
 )

@@ -96,7 +96,7 @@ def refused(reason: str, names: str) -> Iterable[ConfigKey]:
 def unserved(reason: str, names: str) -> Iterable[ConfigKey]:
     """Yield keys of services that are not there yet, written as for `refused`.
 
-    Only what changes no row of a write may stand here: not which rows are stored, nor where (partition paths, keys, index), how they are
+    Only what changes no row of a write may be here: not which rows are stored, nor where (partition paths, keys, index), how they are
     merged, what the table is, and who writes it at the same time.
     """
     return _of_status(Status.UNSERVED, reason, names)

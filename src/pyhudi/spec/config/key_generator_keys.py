@@ -18,7 +18,7 @@ _TIMESTAMP_DOCS = {
     timestamp_keys.INPUT_ZONE: "Time zone of texts that name none.",
     timestamp_keys.OUTPUT_FORMAT: "Pattern of the partition path.",
     timestamp_keys.OUTPUT_ZONE: "Time zone of the partition path; that of the text, or of this machine, when not given.",
-    timestamp_keys.ZONE: "Time zone of both; goes before the other two.",
+    timestamp_keys.ZONE: "Time zone of both; takes precedence over the other two.",
 }
 _TIMESTAMP_CHOICES = {
     timestamp_keys.TYPE: ("UNIX_TIMESTAMP", "EPOCHMILLISECONDS", "EPOCHMICROSECONDS", "SCALAR", "DATE_STRING", "MIXED"),
@@ -49,7 +49,7 @@ KEY_GENERATORS: tuple[ConfigKey, ...] = (
     ),
     served(
         table_keys.LOGICAL_TIMESTAMPS,
-        "Timestamps stand in keys and partition paths as a clock of this machine shows them, not as microseconds.",
+        "Timestamps are in keys and partition paths as a clock of this machine shows them, not as microseconds.",
         Kind.FLAG,
         "false",
     ),

@@ -115,7 +115,7 @@ METADATA_TABLE: tuple[ConfigKey, ...] = (
     ),
     served(
         "hoodie.metadata.index.async",
-        "Build no index that is missing within a write, which waits for it: table.services.index() builds it beside writers.",
+        "Build no index that is missing within a write, which waits for it: table.services.index() builds it concurrently with writers.",
         Kind.FLAG,
         "false",
     ),

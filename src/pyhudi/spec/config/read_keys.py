@@ -26,7 +26,7 @@ READING: tuple[ConfigKey, ...] = (
     served("as.of.instant", "Read the table as it was at this time (instant, date or date and time)."),
     served(
         "pyhudi.merge.folder",
-        "URI of a folder that driver and executors of a Spark cluster reach: rows merged from log files stand there while a session reads"
+        "URI of a folder that driver and executors of a Spark cluster reach: rows merged from log files are there while a session reads"
         " them. On one machine Spark's own temporary folder serves.",
     ),
     served(
@@ -48,7 +48,7 @@ READING: tuple[ConfigKey, ...] = (
     served("hoodie.datasource.read.end.instanttime", "Incremental read: the last such time; without it, now."),
     served(
         "hoodie.datasource.query.incremental.format",
-        "Incremental read: rows as they stand at its end, or what happened to each record, with images before and after.",
+        "Incremental read: rows as they are at its end, or what happened to each record, with images before and after.",
         default="latest_state",
         choices=("latest_state", "cdc"),
     ),

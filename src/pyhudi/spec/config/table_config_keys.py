@@ -91,7 +91,7 @@ TABLES: tuple[ConfigKey, ...] = (
     *KEY_GENERATORS,
     served(
         "hoodie.datasource.write.hive_style_partitioning",
-        "Partition folders are named field=value; tables made by SQL are so unless told otherwise.",
+        "Partition folders are named field=value; tables made by SQL are so unless an option says otherwise.",
         Kind.FLAG,
         "false",
     ),

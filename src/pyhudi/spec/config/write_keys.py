@@ -45,7 +45,7 @@ WRITING: tuple[ConfigKey, ...] = (
     ),
     served(
         "hoodie.sql.insert.mode",
-        "Older way to say what INSERT INTO does: upsert, insert and fail for known keys (strict), or insert; the newer key goes before it.",
+        "Older setting of what INSERT INTO does: upsert, insert and fail for known keys (strict), or insert; the newer key takes precedence.",
         choices=("upsert", "strict", "non-strict"),
     ),
     served(
@@ -114,7 +114,7 @@ WRITING: tuple[ConfigKey, ...] = (
     ),
     served(
         "hoodie.logfile.data.block.format",
-        "How rows stand in log files.",
+        "Format of the rows in log files.",
         default="parquet",
         choices=("avro", "parquet"),
     ),
@@ -213,7 +213,7 @@ WRITING: tuple[ConfigKey, ...] = (
     ),
     served(
         "hoodie.datasource.write.streaming.checkpoint.identifier",
-        "Name of a stream that writes the table: with the number of its batch it stands in each commit.",
+        "Name of a stream that writes the table; each commit records it with the number of its batch.",
         default="default_single_writer",
     ),
     served("hoodie.datasource.write.streaming.retry.count", "How often a batch of a stream is tried.", Kind.INTEGER, "3"),

@@ -55,7 +55,7 @@ class LogBlock:
     """One block of a log file. `path` is relative to the table's base path, offsets and sizes are bytes.
 
     `offset` and `size` are those of the whole block with its magic and trailing length, `content_offset` (from the
-    file's begin) and `content_size` those of what stands between header and footer.
+    file's begin) and `content_size` those of what is between header and footer.
     """
 
     path: str

@@ -23,7 +23,7 @@ _DECODING_ROUNDS = 3
 
 
 def escape_value(value: str) -> str:
-    """Return a value as it stands in a URL-encoded partition path.
+    """Return a value as it is in a URL-encoded partition path.
 
     Example:
         >>> escape_value("a/b c")

@@ -57,7 +57,7 @@ def change_schema(mode: LoggingMode, table_json: str) -> str:
         return _dump({"type": "record", "name": "Record", "fields": fields})
     table = json.loads(table_json)
     namespace = {"namespace": table["namespace"]} if "namespace" in table else {}
-    # The image's type stands in the namespace of the entry, whose name for it the second image repeats.
+    # The image's type is in the namespace of the entry, whose name for it the second image repeats.
     image = {key: value for key, value in table.items() if key != "namespace"}
     types: dict[str, Any] = {"op": "string", "record_key": "string", "before": image}
     if mode is LoggingMode.DATA_BEFORE_AFTER:

@@ -159,7 +159,7 @@ class TableConfig:
 
     @property
     def timestamps_as_text(self) -> bool:
-        """True when timestamps stand in keys and partition paths as a clock shows them, not as numbers."""
+        """True when timestamps are in keys and partition paths as a clock shows them, not as numbers."""
         return self._flag(keys.LOGICAL_TIMESTAMPS, default=False)
 
     def partition_values(self, path: str) -> tuple[str | None, ...]:

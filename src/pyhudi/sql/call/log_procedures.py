@@ -92,7 +92,7 @@ def _names(block: LogBlock) -> list[str]:
 
 def _records(call: Call) -> Iterator[Row]:
     if call.flag("merge"):
-        raise UsageError(f"CALL {call.procedure.name}: merge => true is what SELECT shows; leave it out to see what stands in the files.")
+        raise UsageError(f"CALL {call.procedure.name}: merge => true is what SELECT shows; leave it out to see what is in the files.")
     storage, paths = _log_files(call)
     rows = (
         (json.dumps(row, default=str),)

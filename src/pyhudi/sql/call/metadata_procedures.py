@@ -107,7 +107,7 @@ def _settle(table: HudiTable, settings: MetadataSettings) -> None:
 def _create(call: Call) -> Iterator[Row]:
     table = call.open()
     if table.config.metadata_partitions:
-        raise UsageError(f"CALL {call.procedure.name}: {table.config.name} has a metadata table; init_metadata_table builds it anew.")
+        raise UsageError(f"CALL {call.procedure.name}: {table.config.name} has a metadata table; init_metadata_table rebuilds it.")
     _settle(table, replace(metadata_settings(resolve(call.options())), enabled=True))
     yield (f"Created Metadata Table in {table.storage.uri}/.hoodie/metadata",)
 
@@ -133,7 +133,7 @@ PROCEDURES: Final = (
     Procedure("create_metadata_table", "Makes the metadata table.", (_TABLE,), (Column("result"),), _create),
     Procedure(
         "init_metadata_table",
-        "Builds the metadata table anew.",
+        "Rebuilds the metadata table.",
         (_TABLE, Parameter("read_only", "boolean", default=False)),
         (Column("result"),),
         _init,

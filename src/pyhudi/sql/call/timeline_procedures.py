@@ -139,7 +139,7 @@ def _delete_marker(call: Call) -> Iterator[Row]:
         raise UsageError(f"CALL {call.procedure.name}: '{wanted}' is no instant.")
     with locked_table(table.storage, _WAIT_S, table.clock, table.ids) as locked:
         if any(not instant.is_completed for instant in locked.timeline.find(wanted)):
-            raise UsageError(f"CALL {call.procedure.name}: {wanted} is under way, and its markers tell what to take back if it fails.")
+            raise UsageError(f"CALL {call.procedure.name}: {wanted} is under way, and its markers say what to roll back if it fails.")
         delete_marker_directory(locked.storage, wanted)
     yield (True,)
 

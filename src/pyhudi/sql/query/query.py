@@ -50,14 +50,14 @@ _STORES_ITS_TEXT = frozenset({"CreateView", "AlterViewAs"})
 
 @dataclass(frozen=True, slots=True)
 class _TableReference:
-    """A Hudi relation that Spark cannot read as it is written, and where it stands in the text."""
+    """A Hudi relation that Spark cannot read as it is written, and where it is in the text."""
 
     start: int
     end: int
     frame: Callable[[], DataFrame]
     name: str  # what the query may call the relation when it gives no alias
     aliased: bool
-    path: str | None = None  # of the table, when it stands there by its path alone
+    path: str | None = None  # of the table, when it is there by its path alone
 
 
 def run(statement: Statement) -> DataFrame:

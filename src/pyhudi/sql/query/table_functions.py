@@ -1,4 +1,4 @@
-"""Table-valued functions of Hudi as relations; those that look at a table instead of its rows stand in `view_functions`.
+"""Table-valued functions of Hudi as relations; those that look at a table instead of its rows are in `view_functions`.
 
 Rules: `HoodieTableChanges`, `HoodieQuery` of Hudi's Spark extension. The first argument is a table's name or, when it holds a slash,
 a path; all arguments are texts.

@@ -1,5 +1,5 @@
 """Which `hoodie.*` options a statement's write has: `hudi-defaults.conf`, table properties, `spark.hoodie.*`, `SET hoodie.*`; each of
-these goes before those named earlier (seen with Apache Hudi 1.2.0).
+these takes precedence over those named earlier (seen with Apache Hudi 1.2.0).
 """
 
 from __future__ import annotations

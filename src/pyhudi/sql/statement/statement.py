@@ -34,7 +34,7 @@ class Statement:
     text: str
     args: Arguments
     outer: JavaObject  # the whole plan: the statement itself, or the WITH around it
-    paths: Mapping[str, str]  # temporary views that stand in the text for tables named by path
+    paths: Mapping[str, str]  # temporary views that are in the text for tables named by path
     explain: str | None = None  # Spark's mode of EXPLAIN, when the statement is to be explained and not run
 
     @cached_property

@@ -1,6 +1,6 @@
 """ALTER TABLE on columns: ADD COLUMNS, RENAME, ALTER and DROP COLUMN, each one commit without rows.
 
-What is allowed without and with `hoodie.schema.on.read.enable` stands in `pyhudi.write.input.alter_columns`.
+What is allowed without and with `hoodie.schema.on.read.enable` is in `pyhudi.write.input.alter_columns`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """ALTER TABLE on a table as a whole: RENAME TO, SET and UNSET TBLPROPERTIES.
 
 Properties of the catalog's entry are options of later writes; what a table was created with (its type, keys, partitions, ordering
-fields) stands in `hoodie.properties` and stays as it is.
+fields) is in `hoodie.properties` and stays as it is.
 """
 
 from __future__ import annotations

@@ -201,7 +201,7 @@ def _partition_fields(definition: Definition, options: Options) -> tuple[str, ..
 
 
 def _check_agrees(definition: Definition, table: HudiTable) -> None:
-    """Refuse a statement that contradicts the table that stands at its location."""
+    """Refuse a statement that contradicts the table that is at its location."""
     config = table.config
     stored_names = {name.lower() for name in table.schema.names}
     unknown = [f.name for f in definitions.without_meta_columns(definition.schema).fields if f.name.lower() not in stored_names]

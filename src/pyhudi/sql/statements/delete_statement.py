@@ -1,4 +1,4 @@
-"""DELETE FROM t [WHERE condition]: Spark finds the rows; only their keys and the files they stand in cross into
+"""DELETE FROM t [WHERE condition]: Spark finds the rows; only their keys and the files they are in cross into
 Python.
 """
 

@@ -47,7 +47,7 @@ def create(statement: Statement) -> DataFrame | None:
         zone=str(statement.session.conf.get("spark.sql.session.timeZone")),
     )
     if unknown := next((options for column in jvm.items_of(plan.columns()) if (options := jvm.entries_of(column._2()))), None):  # noqa: SLF001
-        raise UsageError(f"index '{request.name}': options stand behind all columns, not behind one: OPTIONS ({', '.join(unknown)} = ...)")
+        raise UsageError(f"index '{request.name}': options follow all columns, not one of them: OPTIONS ({', '.join(unknown)} = ...)")
 
     def build(entry: CatalogTable, options: Options) -> None:
         if not options.flag(_METADATA_TABLE):

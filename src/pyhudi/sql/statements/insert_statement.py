@@ -71,7 +71,7 @@ def _partition_spec(plan: jvm.JavaObject) -> dict[str, str | None]:
 
 
 def _query_text(statement: Statement, stated: _Insert) -> str:
-    """Return the source query as it was written, with the WITH clause that stands before the INSERT."""
+    """Return the source query as it was written, with the WITH clause that precedes the INSERT."""
     tokens = statement.tokens
     first = find_word(tokens, "INSERT")
     assert first is not None, "the parser saw an INSERT"

@@ -4,7 +4,7 @@ Where few rows are merged by equal columns, the join is made in this process (`p
 expressions
 are always Spark's to evaluate.
 
-Rows of the table come with the file they stand in, as those of UPDATE and DELETE do; new rows are looked up by the table's
+Rows of the table come with the file they are in, as those of UPDATE and DELETE do; new rows are looked up by the table's
 index, so that a key which the table holds already is updated there. Two source rows that change one row of the table: the
 greater ordering value wins, and without ordering fields the statement is refused.
 """
@@ -44,13 +44,13 @@ def _check(text: MergeText, table: str) -> None:
     """Refuse clauses that can never be reached.
 
     Raises:
-        SchemaError: a clause without condition stands before another of its kind.
+        SchemaError: a clause without condition precedes another of its kind.
     """
     ended = set()
     for clause in text.clauses:
         if clause.rows in ended:
             raise SchemaError(
-                f"MERGE INTO {table}: a WHEN {clause.rows.value} clause stands after one without a condition and never applies;"
+                f"MERGE INTO {table}: a WHEN {clause.rows.value} clause follows one without a condition and never applies;"
                 " put the clause without a condition last."
             )
         if not clause.condition:

@@ -1,7 +1,7 @@
 """UPDATE t SET column = expression, ... [WHERE condition].
 
 Spark's native scan evaluates condition and new values, so only the rows that change cross into Python, each with the
-file it stands in: no index look-up. The clauses are handed to Spark word by word, hence any expression works that
+file it is in: no index look-up. The clauses are handed to Spark word by word, hence any expression works that
 Spark can evaluate, subqueries included.
 """
 
@@ -90,7 +90,7 @@ def _assign_columns(target: WriteTarget, clauses: _Clauses) -> dict[str, str]:
         if name.lower() in fixed:
             problem = (
                 f"UPDATE of {target.name} assigns {name}, which is part of the record key or the partition: it says which row this is."
-                " Delete the row and insert it anew."
+                " Delete the row and insert it again."
             )
             raise with_subject(SchemaError(problem), ".".join(stated.parts))
         if name in assigned:

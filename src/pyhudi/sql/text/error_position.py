@@ -45,7 +45,7 @@ def relocate(error: PySparkException, text: str) -> None:
 
 
 def excerpt(text: str, start: int, end: int) -> str:
-    """Return the lines of a text that a part stands in, with a mark under each.
+    """Return the lines of a text that a part is in, with a mark under each.
 
     Example:
         >>> print(excerpt("SELECT x FROM t", 7, 8))

@@ -1,4 +1,4 @@
-"""Where words, strings, names and brackets stand in a SQL text, as Spark's lexer sees them.
+"""Where words, strings, names and brackets are in a SQL text, as Spark's lexer sees them.
 
 Spark's parser says what a statement means; this module says where its clauses stand, so that a part can be handed to
 Spark again word by word (with its parameters and comments). Comments and white space are left out. Rules: Spark's
@@ -22,7 +22,7 @@ _STRING = re.compile(r"'(?:\\.|''|[^'\\])*'" + "|" + r'"(?:\\.|""|[^"\\])*"', re
 _RAW_STRING = re.compile(r"[rR](?:'[^']*'|\"[^\"]*\")")
 _QUOTED_NAME = re.compile(r"`(?:[^`]|``)*`")
 _WORD = re.compile(r"\w+")
-#: A text literal that says what stands in it, without escapes.
+#: A text literal that says what is in it, without escapes.
 PLAIN_TEXT: Final = re.compile(r"'[^'\\]*'")
 _OPEN, _CLOSE = "([", ")]"
 
@@ -103,14 +103,14 @@ def find_word(tokens: Sequence[Token], *words: str, after: int = 0) -> int | Non
 
 
 def split(tokens: Sequence[Token], separator: str) -> list[Sequence[Token]]:
-    """Return the runs of tokens between separators, signs or words, that stand outside brackets."""
+    """Return the runs of tokens between separators, signs or words, that are outside brackets."""
     cuts = [i for i, token in enumerate(tokens) if token.depth == 0 and token.is_word(separator)]
     edges = [-1, *cuts, len(tokens)]
     return [tokens[left + 1 : right] for left, right in itertools.pairwise(edges)]
 
 
 def inside(tokens: Sequence[Token]) -> list[Token]:
-    """Return what stands between the outer brackets, as if there were none."""
+    """Return what is between the outer brackets, as if there were none."""
     return [Token(token.text, token.start, token.end, token.depth - 1) for token in tokens[1:-1]]
 
 

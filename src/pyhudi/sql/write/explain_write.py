@@ -98,7 +98,7 @@ def _writes(operation: Operation, config: TableConfig, partitions: Sequence[str]
             else "rows fill up small base files, the others go to new ones"
         )
     if not config.is_merge_on_read:
-        return "base files that hold a changed row are written anew"
+        return "base files that hold a changed row are rewritten"
     brought = "" if columns is None else f", with the columns {', '.join(columns)} alone"
     return f"changes of stored rows are appended to log files{brought}"
 

@@ -1,7 +1,7 @@
 """The parts of a MERGE INTO as they were written: tables, condition, and what each WHEN clause does.
 
 Spark's parser has accepted the text; its tokens say where the clauses stand (`sql/text/tokens.py`). WHEN and THEN of a CASE
-expression outside brackets are told from those of the statement by counting CASE and END.
+expression outside brackets are distinguished from those of the statement by counting CASE and END.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _word(tokens: Sequence[Token], word: str, after: int) -> int:
 
 
 def _qualifier(relation: Sequence[Token]) -> str:
-    """Return what stands before a column of a relation: its alias, or its name as written.
+    """Return what precedes a column of a relation: its alias, or its name as written.
 
     Raises:
         UsageError: a subquery without alias.

@@ -68,8 +68,8 @@ def read_definition(statement: Statement, *, schema: StructType | None = None) -
     """Return what a CREATE TABLE (AS SELECT: with the query's schema) states.
 
     Raises:
-        OptionError: a property is a misspelt one of ours, or stands twice with different values.
-        SchemaError: a column stands twice, or PARTITIONED BY names none.
+        OptionError: a property is a misspelt one of ours, or occurs twice with different values.
+        SchemaError: a column occurs twice, or PARTITIONED BY names none.
         UnsupportedError: the statement uses a clause this release does not serve.
     """
     plan, session = statement.plan, statement.session
@@ -92,7 +92,7 @@ def read_definition(statement: Statement, *, schema: StructType | None = None) -
 
 
 def new_identifier(session: SparkSession, parts: tuple[str, ...]) -> tuple[str, str]:
-    """Return database and name of a new table; a temporary view of the same name does not stand in its way."""
+    """Return database and name of a new table; a temporary view of the same name is not in its way."""
     result = catalog_table.resolve(session, parts)
     if result is None and len(parts) == 1 and jvm.current_catalog(session) == catalog_table.SESSION_CATALOG:
         result = jvm.session_catalog(session).getCurrentDatabase(), parts[0]

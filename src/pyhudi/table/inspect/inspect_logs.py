@@ -73,7 +73,7 @@ def log_problems(storage: Storage, path: str) -> list[str]:
 
 
 def log_anatomy(storage: Storage, path: str) -> str:
-    """Return what stands in a log file, field by field with the place of each, as text to be read.
+    """Return what is in a log file, field by field with the place of each, as text to be read.
 
     Raises:
         UsageError: there is no such file.

@@ -167,7 +167,9 @@ def _check(one: Change, schema: InternalSchema, config: TableConfig, *, numbered
         check_name(name)
     if isinstance(one, RenameColumn) and len(one.path) == 1:
         if one.name == IS_DELETED:
-            raise SchemaError(f"{name} cannot become {IS_DELETED}: rows that hold true in it would count as deleted. Add that column anew.")
+            raise SchemaError(
+                f"{name} cannot become {IS_DELETED}: rows that hold true in it would count as deleted. Add that column again."
+            )
         check_name(one.name)
     if isinstance(one, DropColumn | RenameColumn | RetypeColumn):
         _check_fixed(one, schema, config)

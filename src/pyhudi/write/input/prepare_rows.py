@@ -80,7 +80,7 @@ def _evolve_except_path_columns(table: TableSchema, data: pa.Schema, config: Tab
 
 
 def with_path_columns(table: TableSchema, data: pa.Schema, config: TableConfig) -> TableSchema:
-    """Return the schema with columns that stand in paths alone in the types that the data have them in: the paths are made of these."""
+    """Return the schema with columns that are in paths alone in the types that the data have them in: the paths are made of these."""
     if not config.drop_partition_columns:
         return table
     given = {field.name.lower(): field.type for field in data if field.name.lower() in map(str.lower, config.partition_fields)}
@@ -158,7 +158,7 @@ def keyed_deletes(data: pa.Table, schema: pa.Schema, config: TableConfig, instan
 
 
 def require_unique(keyed: pa.Table, option: str) -> None:
-    """Refuse keys that stand twice in the data of one partition.
+    """Refuse keys that occur twice in the data of one partition.
 
     Raises:
         KeyFieldError: names a key and the option that would have kept one row of it.
@@ -168,4 +168,4 @@ def require_unique(keyed: pa.Table, option: str) -> None:
     repeated = counts.filter(pc.greater(counts.column("count_all"), 1))
     if repeated.num_rows:
         key = repeated.column(RECORD_KEY)[0]
-        raise KeyFieldError(f"The record key '{key}' stands more than once in the data, and {option} is false.")
+        raise KeyFieldError(f"The record key '{key}' occurs more than once in the data, and {option} is false.")

@@ -1,7 +1,7 @@
 """Which base files may take new records.
 
 Rules: `UpsertPartitioner.getSmallFiles`, `SparkUpsertDeltaCommitPartitioner`; docs/format/data-files.md#routing-in-merge-on-read-tables.
-New records of a merge-on-read table go to base files that no log stands on and that no compaction is to rewrite, few at a time, because to
+New records of a merge-on-read table go to base files without logs that no compaction is to rewrite, few at a time, because to
 take them the file is written again (`hoodie.merge.small.file.group.candidates.limit`). Unlike Hudi, a file is left alone that is much
 larger
 than what it would take: a small write stays small.

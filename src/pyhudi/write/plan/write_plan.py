@@ -102,7 +102,7 @@ def plan_write(
         replaced: file ids by partition that the write replaces.
         engine: the name of the engine that will carry the plan out.
         reason: why that engine.
-        layout_files: files that must stand before the data do.
+        layout_files: files that must be there before the data.
     """
     numbers = itertools.count()
     ids = _file_ids(file_prefix, one_prefix=operation not in _PACKING)

@@ -96,7 +96,7 @@ def _drop_no_op_rows(data: pa.Table) -> pa.Table:
 
 
 def repeated_values(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return for each value whether it stands in the column more than once; false for nulls."""
+    """Return for each value whether it is in the column more than once; false for nulls."""
     counts = pc.value_counts(column.combine_chunks())
     repeated = counts.field("values").filter(pc.greater(counts.field("counts"), 1)).drop_null()
     return pc.is_in(column, value_set=repeated)
@@ -121,7 +121,7 @@ def _tag_new(keyed: pa.Table, tagging: TagOptions, lookup: Lookup) -> list[Tagge
 
 
 def _by_partition(parts: Iterable[TaggedRows]) -> list[TaggedRows]:
-    """Return one value a partition, in which each slice stands once."""
+    """Return one value a partition, in which each slice occurs once."""
     by_path: dict[str, list[TaggedRows]] = {}
     for part in parts:
         by_path.setdefault(part.partition_path, []).append(part)

@@ -26,12 +26,12 @@ from pyhudi.write.input.split_by_partition import split_by_partition
 
 #: The number of a slice among those that hold some of the keys.
 SLICE: Final = "_pyhudi_slice"
-#: Whether a record stands in the slice still, and whether the row is not late against it.
+#: Whether a record is in the slice still, and whether the row is not late against it.
 IS_LIVE: Final = "_pyhudi_stands"
 WINS: Final = "_pyhudi_wins"
 #: What is known of the slices that hold the key of a row, as a list of values.
 HITS: Final = "_pyhudi_hits"
-#: How many rows were left out as late; it stands in a row of its own, without key.
+#: How many rows were left out as late; it has a row of its own, without key.
 LATE: Final = "_pyhudi_late"
 
 HIT_SCHEMA: Final = pa.schema(

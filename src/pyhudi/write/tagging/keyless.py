@@ -113,7 +113,7 @@ def refuse_moves(context: RecordContext) -> None:
         raise UnsupportedError(
             f"Table {context.name} makes rows of several versions, and a row would move to another partition, away from its "
             "earlier versions:"
-            " that is not served. Delete the row and insert it anew."
+            " that is not served. Delete the row and insert it again."
         )
 
 

@@ -43,7 +43,7 @@ def tag_updates(keyed: pa.Table, data: pa.Table, slice_index: SliceIndex, *, kee
     changed = pc.not_equal(keyed.column(RECORD_KEY), data.column(RECORD_KEY))
     if pc.any(changed).as_py():
         old, new = (rows.column(RECORD_KEY).filter(changed)[0] for rows in (data, keyed))
-        raise KeyFieldError(f"The record key '{old}' would become '{new}'; a record keeps its key. Delete the record and insert it anew.")
+        raise KeyFieldError(f"The record key '{old}' would become '{new}'; a record keeps its key. Delete the record and insert it again.")
     reduced = dict if keep_all else _last_of_each_key
     stays = pc.equal(keyed.column(PARTITION_PATH).cast(pa.string()), data.column(PARTITION_PATH).cast(pa.string()))
     if pc.all(stays).as_py():

@@ -78,7 +78,7 @@ def dedupe_keys(keyed: pa.Table, tagging: TagOptions, context: RecordContext) ->
     """Return the rows with one for each key where the operation asks for that; `keyed` holds record key, partition path and data.
 
     Raises:
-        KeyFieldError: a key stands twice in the data of an upsert that was told not to combine them.
+        KeyFieldError: a key occurs twice in the data of an upsert whose options say not to combine them.
     """
     if tagging.precombine:
         within_partition = not (tagging.index.is_global and tagging.looks_up)
@@ -118,7 +118,7 @@ def _refuse_known(tagged: Sequence[TaggedRows]) -> None:
             if rows.num_rows:
                 raise KeyFieldError(
                     f"The record key '{rows.column(RECORD_KEY)[0]}' is in the table already, in partition '{part.partition_path}', and the"
-                    " insert is told to fail then: hoodie.datasource.insert.dup.policy is fail, or hoodie.sql.insert.mode strict."
+                    " insert fails then: hoodie.datasource.insert.dup.policy is fail, or hoodie.sql.insert.mode strict."
                 )
 
 

@@ -1,4 +1,4 @@
-"""Where the records of a MERGE stand in a table with virtual keys: rows that were read do not say, they are looked up by their keys.
+"""Where the records of a MERGE are in a table with virtual keys: rows that were read do not say, they are looked up by their keys.
 
 Rules: `SimpleKeyGenerator` makes the keys of such tables again whenever they are needed (`hoodie.populate.meta.fields=false`).
 """

@@ -1,4 +1,4 @@
-"""Compaction beside writers: what is written meanwhile stays, what is replaced meanwhile is left alone, one process at a time compacts."""
+"""Compaction concurrently with writers: later writes stay, groups replaced meanwhile are left alone, one process at a time compacts."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def test_file_of_the_plan_that_is_gone_stops_the_run(table) -> None:
     table.services.compact(mode="schedule")
     log = next(status.path for status in table.storage.list("oslo") if ".log." in status.name)
     table.storage.delete(log)
-    with pytest.raises(CorruptTableError, match="is gone"):
+    with pytest.raises(CorruptTableError, match="is missing"):
         table.services.compact(mode="execute")
     assert actions(table)[-1] == "compaction"
 
@@ -184,7 +184,7 @@ def test_pending_compaction_is_taken_back_on_request(table) -> None:
 
 
 def test_log_compaction_leaves_groups_to_a_compaction_that_apache_hudi_planned_after_it(table) -> None:
-    """There a compaction may be planned for a group under log compaction; joined logs would then stand on top of what it makes."""
+    """There a compaction may be planned for a group under log compaction; joined logs would then apply on top of what it makes."""
     upsert(table, {0: 2, 1: 2})
     (joining,) = table.services.log_compact(mode="schedule", options={"hoodie.log.compaction.blocks.threshold": "2"})
     plan = f".hoodie/timeline/{joining.instant}.logcompaction.requested"
