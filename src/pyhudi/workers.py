@@ -16,7 +16,7 @@ from typing import Final, NoReturn, TypeAlias, TypeVar
 Work: TypeAlias = Callable[[], None]
 Result = TypeVar("Result")
 
-_MOST_IDLE: Final = 8
+_MOST_UNUSED_THREADS: Final = 8
 
 
 class Workers:
@@ -88,7 +88,7 @@ class Workers:
         while True:
             self._waiting.get()()
             with self._changed:
-                if self._free >= _MOST_IDLE:
+                if self._free >= _MOST_UNUSED_THREADS:
                     self._threads.discard(threading.current_thread())
                     return
                 self._free += 1

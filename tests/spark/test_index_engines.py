@@ -123,7 +123,7 @@ def compare(
     shutil.copytree(folder / "local", folder / "spark")
     for step in steps:
         results = [apply(spark, folder / engine, step, options(index, more), engine) for engine in ("local", "spark")]
-        local, tasks = ((one.inserted, one.updated, one.deleted, one.ignored) for one in results)
+        local, tasks = ((one.inserted, one.updated, one.deleted, one.late_dropped) for one in results)
         assert tasks == local, step
         assert content(folder / "spark") == content(folder / "local"), step
         assert results[1].engine == "spark"
@@ -185,7 +185,7 @@ def test_key_of_two_partitions_is_found_in_one_when_the_index_lost_the_other(spa
 
     table.upsert(pa.Table.from_pylist([dict(zip(SCHEMA.names, row, strict=True)) for row in both], SCHEMA), options=RECORDS)
     known = HudiTable.open(path).inspect.explain_upsert([{"id": 5, "city": "rome", "seen": 2, "note": ""}], options=named)
-    assert known.found == 1
+    assert known.existing == 1
     written([(5, "rome", 1, "")], "delete")
     written([(5, "oslo", 2, "second"), (7, "oslo", 2, "second")], "upsert")
     rows = spark.read.format("hudi").load(path).select("id", "city", "note").collect()

@@ -29,7 +29,7 @@ _MARK = ".made-by-pyhudi-change-data"
 _SCHEMA = pa.schema({"order_id": pa.int64(), "region": pa.string(), "status": pa.string(), "amount": pa.float64(), "changed": pa.int64()})
 _REGIONS = ("africa", "america", "asia", "europe")
 _STATUSES = ("placed", "paid", "sent", "returned")
-_OWN_COMPACTION = {"hoodie.compact.inline": "false"}
+_MANUAL_COMPACTION = {"hoodie.compact.inline": "false"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Hour:
     """What happened in one hour: rows that are new or changed, and the keys and regions of deleted rows."""
 
     changed: pa.Table
-    gone: pa.Table
+    deleted: pa.Table
 
 
 @dataclass(slots=True)
@@ -110,11 +110,11 @@ def _apply(path: Path, table_type: str, first: Hour, hours: list[Hour], *, compa
     costs, compactors = Costs(), []
     for number, hour in enumerate(hours, 1):
         began = time.perf_counter()
-        table.upsert(hour.changed, options=_OWN_COMPACTION)
-        table.delete(hour.gone, options=_OWN_COMPACTION)
+        table.upsert(hour.changed, options=_MANUAL_COMPACTION)
+        table.delete(hour.deleted, options=_MANUAL_COMPACTION)
         costs.commits.append(time.perf_counter() - began)
         if compact_every is not None and number % compact_every == 0:
-            compactors.append(_compact_in_own_process(path))
+            compactors.append(_compact_in_process(path))
         began = time.perf_counter()
         table.to_arrow(columns=["amount"], filter="status = 'returned'")
         costs.reads.append(time.perf_counter() - began)
@@ -124,7 +124,7 @@ def _apply(path: Path, table_type: str, first: Hour, hours: list[Hour], *, compa
     return table, costs
 
 
-def _compact_in_own_process(path: Path) -> subprocess.Popen[str]:
+def _compact_in_process(path: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(  # noqa: S603 - this program's own interpreter
         [sys.executable, "-m", "pyhudi", "compact", str(path)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )

@@ -22,16 +22,16 @@ def show(folder: Path) -> None:
     table = HudiTable.create(folder / "accounts", COLUMNS, name="accounts", keys=["id"], order_by=["lsn"], table_type="MERGE_ON_READ")
     deliver(table, "two accounts are opened", [change(1, "ada", 100, lsn=1), change(2, "bob", 50, lsn=2)])
     deliver(table, "both have paid and been paid", [change(1, "ada", 70, lsn=5), change(2, "bob", 80, lsn=4)])
-    late = [change(1, "ada", 90, lsn=3), change(2, "bob", 80, lsn=6, gone=True), change(3, "eve", 10, lsn=7)]
+    late = [change(1, "ada", 90, lsn=3), change(2, "bob", 80, lsn=6, deleted=True), change(3, "eve", 10, lsn=7)]
     deliver(table, "an older change of 1 comes late, 2 is closed, 3 is opened", late)
     deliver(table, "the same delivery comes once more", late)
     table.services.compact()
     deliver(table, "a compaction changes no row", [])
 
 
-def change(id: int, name: str, balance: int, *, lsn: int, gone: bool = False) -> dict[str, object]:  # noqa: A002 - the column's name
+def change(id: int, name: str, balance: int, *, lsn: int, deleted: bool = False) -> dict[str, object]:  # noqa: A002 - the column's name
     """One change, as the log states it; `_hoodie_is_deleted` marks deleted rows."""
-    return {"id": id, "name": name, "balance": balance, "lsn": lsn, "_hoodie_is_deleted": gone}
+    return {"id": id, "name": name, "balance": balance, "lsn": lsn, "_hoodie_is_deleted": deleted}
 
 
 def deliver(table: HudiTable, what: str, changes: list[dict[str, object]]) -> None:

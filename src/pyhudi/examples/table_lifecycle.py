@@ -170,8 +170,8 @@ def timeline(path: Path) -> None:
     files = sorted((folder if folder.is_dir() else path / ".hoodie").glob("2*"))
     rows = []
     for row in opened.history().to_pylist():
-        own = [file.name for file in files if file.name.startswith(str(row["requested"]))]
-        named = [masked(name, {**commits, str(row["completed"]): "end"}) for name in own]
+        files_of_instant = [file.name for file in files if file.name.startswith(str(row["requested"]))]
+        named = [masked(name, {**commits, str(row["completed"]): "end"}) for name in files_of_instant]
         rows.append([commits[str(row["requested"])], row["action"], row["operation"], "  ".join(sorted(named, key=len))])
     table(["commit", "action", "operation", "files"], rows)
 

@@ -48,7 +48,7 @@ class _OfThread(threading.local):
     count = 0
 
 
-_own: Final = _OfThread()
+_this_thread: Final = _OfThread()
 
 
 @contextlib.contextmanager
@@ -59,14 +59,14 @@ def collector_paused() -> Iterator[None]:
     one to end, whichever thread it is of, restores just that.
     """
     _pauses.begin()
-    _own.count += 1
+    _this_thread.count += 1
     try:
         yield
     finally:
-        _own.count -= 1
+        _this_thread.count -= 1
         _pauses.end()
 
 
 os.register_at_fork(
-    before=_pauses.lock.acquire, after_in_parent=_pauses.lock.release, after_in_child=lambda: _pauses.end_in_child(_own.count)
+    before=_pauses.lock.acquire, after_in_parent=_pauses.lock.release, after_in_child=lambda: _pauses.end_in_child(_this_thread.count)
 )

@@ -22,7 +22,7 @@ from pyhudi.read.filter.row_predicate import Filter, check_condition
 from pyhudi.read.skipping.data_skipping import Skipping, explain_pruning
 from pyhudi.read.skipping.partition_pruning import left_out_values, path_values, prune_partitions
 from pyhudi.read.snapshot.prefetch import side_by_side
-from pyhudi.read.snapshot.slice_cache import count_slice, kept_delta
+from pyhudi.read.snapshot.slice_cache import count_slice, remember_deltas
 from pyhudi.read.snapshot.snapshot import Snapshot
 from pyhudi.schema.meta_columns import COMMIT_TIME, META_FIELDS
 from pyhudi.spec.arguments import check_strings
@@ -157,7 +157,7 @@ def _batches(selection: Selection, file_slice: FileSlice) -> Iterator[pa.RecordB
     verify = snapshot.query.verifies_pages
     if file_slice.logs:
         task = _task(snapshot, file_slice, columns)
-        merge, limit = kept_delta(snapshot), snapshot.query.slice_bytes
+        merge, limit = remember_deltas(snapshot), snapshot.query.slice_bytes
         rows = iter_merged(
             snapshot.storage, snapshot.context, task, condition, limit_bytes=limit, merge=merge, constants=constants, verify=verify
         )

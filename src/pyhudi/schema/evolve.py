@@ -58,10 +58,10 @@ def _new_column(field: pa.Field) -> pa.Field:
     return new_field(field, field.name)
 
 
-def _check_key_strings(table: pa.Schema, evolved: pa.Schema, key_fields: Iterable[str]) -> None:
+def _check_key_strings(table: pa.Schema, evolved_schema: pa.Schema, key_fields: Iterable[str]) -> None:
     """Refuse a key of integers that would become one of doubles: `1` would turn into `1.0` and be another record."""
     keys = {name.lower() for name in key_fields}
-    for old, new in zip(without_meta_columns(table), evolved, strict=False):
+    for old, new in zip(without_meta_columns(table), evolved_schema, strict=False):
         if old.name.lower() in keys and old.type != new.type and not pt.is_integer(new.type):
             raise SchemaError(
                 f"Column '{old.name}' is part of the record key or partition path and has type {old.type}; as {new.type}, "

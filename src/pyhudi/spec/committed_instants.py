@@ -1,7 +1,7 @@
 """Which writes a commit found completed: a second statement of what the timeline's file names say, by which the loss of one is noticed.
 
-Hudi has none: a write whose completed file is gone looks like one that never completed, and the next writer rolls it back. So each commit
-of this package notes the file names of the completed writes before it in its extra metadata, behind their CRC-32.
+Hudi has none: a write whose completed file is missing looks like one that never completed, and the next writer rolls it back. So a commit
+of this package notes the file names of the completed writes before it in its extra metadata, after their CRC-32.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from pyhudi.spec.table.payload_class import PAYLOADS
 _LOG = logging.getLogger("pyhudi.options")
 _SPARK_PREFIX = "spark."
 _HUDI_PREFIX = "hoodie."
-_OWN_PREFIXES = (_HUDI_PREFIX, "pyhudi.")
+_OPTION_PREFIXES = (_HUDI_PREFIX, "pyhudi.")
 _UNSERVED = "pyhudi.options.unserved"
 #: Names of options of which the log says something once; names are the user's, so there may be any number.
 _MOST_NOTED: Final = 1024
@@ -99,17 +99,17 @@ def resolve(options: Mapping[str, object]) -> Options:
     strings = _strings(options)
     is_strict = _is_strict(strings)
     for name, value in sorted(strings.items(), key=lambda option: not option[0].startswith(_SPARK_PREFIX)):
-        own_name = name.removeprefix(_SPARK_PREFIX)
-        if prefix and own_name.startswith(prefix) and find_key(own_name) is None:
-            stated[own_name] = (name, value)
+        bare_name = name.removeprefix(_SPARK_PREFIX)
+        if prefix and bare_name.startswith(prefix) and find_key(bare_name) is None:
+            stated[bare_name] = (name, value)
             continue
-        key = _known(own_name)
+        key = _known(bare_name)
         if key is None or key.status is not Status.SERVED:
             if key is not None:
-                _check_asks_nothing(key, own_name, value, is_strict=is_strict)
+                _check_asks_nothing(key, bare_name, value, is_strict=is_strict)
             continue
-        check_value(key, own_name, value)
-        _note_older_name(own_name, key.name)
+        check_value(key, bare_name, value)
+        _note_older_name(bare_name, key.name)
         earlier, earlier_value = stated.get(key.name, (name, value))
         if earlier_value != value and not earlier.startswith(_SPARK_PREFIX):
             raise OptionError(f"{earlier}={earlier_value} and {name}={value} are two names of one option: give one of them")
@@ -176,7 +176,7 @@ def _is_strict(strings: Mapping[str, str]) -> bool:
 def _known(name: str) -> ConfigKey | None:
     """Return the key of a name; None when it is none of Hudi's."""
     key = find_key(name)
-    if key is None and name.lower().startswith(_OWN_PREFIXES):
+    if key is None and name.lower().startswith(_OPTION_PREFIXES):
         raise OptionError(f"option '{name}' is unknown.{suggestion(name)}")
     if key is None:
         _note_of_others(name)
@@ -187,7 +187,7 @@ def _known(name: str) -> ConfigKey | None:
 def _note_of_others(name: str) -> None:
     """Say in the log, once, that a name is none of Hudi's; what looks like a misspelt short name is warned of."""
     hint = suggestion(name)
-    if hint and not any(prefix in hint for prefix in _OWN_PREFIXES):
+    if hint and not any(prefix in hint for prefix in _OPTION_PREFIXES):
         _LOG.warning("option '%s' has no effect: Hudi has none of that name.%s", name, hint)
     else:
         _LOG.info("option '%s' has no effect: it is none of Hudi's", name)

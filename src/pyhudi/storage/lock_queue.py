@@ -56,7 +56,7 @@ class LockQueue:
         """Return the oldest ticket of a living process that is older than this one; those of the dead are deleted."""
         try:
             with self._open_ticket() as folder:
-                return next((name for name in _tickets(folder) if name < ticket and not _remove_if_dead(name, folder)), None)
+                return next((name for name in _tickets(folder) if name < ticket and not _remove_if_abandoned(name, folder)), None)
         except OSError:
             return None
 
@@ -97,7 +97,7 @@ def _tickets(folder: int) -> list[str]:
     return sorted(name for name in os.listdir(folder) if _TICKET.fullmatch(name))
 
 
-def _remove_if_dead(name: str, folder: int) -> bool:
+def _remove_if_abandoned(name: str, folder: int) -> bool:
     """Delete the ticket of a process that died, and tell whether it was deleted."""
     try:
         ticket = LockDescriptor(name, os.O_RDONLY, folder)

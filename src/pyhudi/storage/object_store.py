@@ -63,8 +63,8 @@ class ObjectStorage:
                 return []
         children = ((entry["name"].rstrip("/").rpartition("/")[2], entry) for entry in entries)
         # Some stores list a file, or the marker object of a folder, as a child of itself.
-        own = full.rstrip("/")
-        return sorted(_status(prefix + name, entry) for name, entry in children if entry["name"].rstrip("/") != own)
+        folder_name = full.rstrip("/")
+        return sorted(_status(prefix + name, entry) for name, entry in children if entry["name"].rstrip("/") != folder_name)
 
     def file_names(self, path: str) -> tuple[str, ...]:
         """Return the names of the files in a folder; see the protocol."""

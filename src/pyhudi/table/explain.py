@@ -30,17 +30,23 @@ _FILES = pa.schema({"partition_path": pa.string(), "file_id": pa.string(), "kind
 class UpsertExplanation:
     """What an upsert would do.
 
-    `index` is the kind of index that it would ask, `reason` why that one. `found` rows go to file groups that are there, `new` ones begin
+    `index` is the kind of index that it would ask, `reason` why that one. `existing` rows go to existing file groups, `new` ones begin
     some or join small ones, `late_dropped` rows come later than what is stored in another partition. `files` has a row for each file group
     that would be written; its `kind` is new, rewritten or appended.
     """
 
     index: str
     reason: str
-    found: int
+    existing: int
     new: int
-    ignored: int
+    late_dropped: int
     files: pa.Table
+
+    @property
+    def found(self) -> int:
+        """Former name of `existing`, for one release."""
+        warnings.warn("UpsertExplanation.found is now UpsertExplanation.existing", DeprecationWarning, stacklevel=2)
+        return self.existing
 
     @property
     def ignored(self) -> int:
@@ -51,7 +57,7 @@ class UpsertExplanation:
     def __str__(self) -> str:
         return (
             f"upsert asks the index {self.index}: {self.reason}\n"
-            f"{self.found} rows go to file groups that are there, {self.new} are new; {self.files.num_rows} file groups are written"
+            f"{self.existing} rows go to file groups that are there, {self.new} are new; {self.files.num_rows} file groups are written"
         )
 
 
@@ -76,9 +82,9 @@ def _explain_plan(work: PlannedWrite) -> UpsertExplanation:
     return UpsertExplanation(
         index=work.batch.tagging.index.name,
         reason=work.batch.tagging.resolved.reason,
-        found=work.batch.profile.records - new,
+        existing=work.batch.profile.records - new,
         new=new,
-        ignored=work.batch.late,
+        late_dropped=work.batch.late,
         files=pa.Table.from_pylist([_row(assignment) for assignment in work.plan.assignments], schema=_FILES),
     )
 

@@ -386,30 +386,22 @@ class Services:
             >>> table.services.index("by_fare", drop=True).dropped
             ('secondary_index_by_fare',)
         """
-        if mode not in MODES:
-            raise UsageError(f"mode is '{mode}'; it can be {', '.join(MODES)}")
         if lenient is not None:
             warnings.warn("index(lenient=...) is now index(if_exists=...) or index(if_not_exists=...)", DeprecationWarning, stacklevel=2)
             if_exists, if_not_exists = lenient and drop, lenient and not drop
-        elif (if_exists and not drop) or (if_not_exists and (drop or name is None)):
-            raise UsageError("index(if_exists=True) goes with drop=True, index(if_not_exists=True) with an index to make")
-        indexing = self._indexing
-        if mode == "execute" or instant is not None:
-            if name is not None or drop or rebuild or mode == "schedule":
-                raise UsageError("index(mode='execute') runs what is planned: give it no name, and nothing to drop, plan or rebuild")
-            return _together(indexing.run_pending(instant, dry_run=dry_run))
+        executes = mode == "execute" or instant is not None
+        _check_index_arguments(mode, name, drop=drop, rebuild=rebuild, executes=executes, if_exists=if_exists, if_not_exists=if_not_exists)
+        if executes:
+            return _together(self._indexing.run_pending(instant, dry_run=dry_run))
         if rebuild:
-            if name is not None or drop:
-                raise UsageError("index(rebuild=True) rebuilds all indexes: give it no name, and nothing to drop")
-            return indexing.rebuild(dry_run=dry_run)
+            return self._indexing.rebuild(dry_run=dry_run)
         if name is None:
             raise UsageError("index() needs the name of an index to make or to drop, or rebuild=True")
         check_types(name, columns, using, options)
         if drop:
-            return indexing.drop(name, if_exists=if_exists, dry_run=dry_run)
-        named = (columns,) if isinstance(columns, str) else tuple(columns)
-        request = IndexRequest(name, named, using, options or {})
-        return indexing.create(request, if_not_exists=if_not_exists, dry_run=dry_run, only_plan=mode == "schedule")
+            return self._indexing.drop(name, if_exists=if_exists, dry_run=dry_run)
+        request = IndexRequest(name, (columns,) if isinstance(columns, str) else tuple(columns), using, options or {})
+        return self._indexing.create(request, if_not_exists=if_not_exists, dry_run=dry_run, only_plan=mode == "schedule")
 
     def _serve(
         self,
@@ -467,3 +459,17 @@ def _together(changes: Sequence[IndexChange]) -> IndexChange:
 
 def _later(name: str, release: str) -> UnsupportedError:
     return UnsupportedError(f"table.services.{name}() comes with {release}; until then Apache Hudi can run it on the table.")
+
+
+def _check_index_arguments(
+    mode: str, name: str | None, *, drop: bool, rebuild: bool, executes: bool, if_exists: bool, if_not_exists: bool
+) -> None:
+    """Refuse arguments of `index` that do not fit each other."""
+    if mode not in MODES:
+        raise UsageError(f"mode is '{mode}'; it can be {', '.join(MODES)}")
+    if executes and (name is not None or drop or rebuild or mode == "schedule"):
+        raise UsageError("index(mode='execute') runs what is planned: give it no name, and nothing to drop, plan or rebuild")
+    if rebuild and (name is not None or drop):
+        raise UsageError("index(rebuild=True) rebuilds all indexes: give it no name, and nothing to drop")
+    if (if_exists and not drop) or (if_not_exists and (drop or name is None)):
+        raise UsageError("index(if_exists=True) goes with drop=True, index(if_not_exists=True) with an index to make")

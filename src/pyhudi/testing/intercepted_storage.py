@@ -68,7 +68,7 @@ class InterceptedStorage:
     def open_output(self, path: str) -> Iterator[BinaryIO]:
         """Pass the making of an empty file, keep what is written, and pass the putting of the content."""
         self._pass(Call("open_output", path), lambda: self.inner.create(path, b""))
-        sink = _KeptBytes()
+        sink = _RecordedBytes()
         try:
             yield sink
             data = sink.getvalue()
@@ -126,7 +126,7 @@ class InterceptedStorage:
             self.inner.delete(file)
 
 
-class _KeptBytes(io.BytesIO):
+class _RecordedBytes(io.BytesIO):
     """A buffer whose content outlives `close`, which writers of file formats call."""
 
     def close(self) -> None:

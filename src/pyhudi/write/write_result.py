@@ -21,7 +21,7 @@ class Counts:
     inserted: int = 0
     updated: int = 0
     deleted: int = 0
-    ignored: int | None = 0
+    late_dropped: int | None = 0
     files_written: int = 0
     bytes_written: int = 0
 
@@ -43,7 +43,7 @@ class WriteResult:
     inserted: int
     updated: int
     deleted: int
-    ignored: int | None
+    late_dropped: int | None
     files_written: int
     bytes_written: int
     engine: str
@@ -64,7 +64,7 @@ class WriteResult:
         return f"{name} {self.instant}: {', '.join(counts)}; {written}{added}"
 
     def to_dict(self) -> dict[str, str | int | float | list[str] | None]:
-        """Return the fields as values that JSON knows; `ignored` is the former name of `late_dropped`, there for one release."""
+        """Return the fields as values that JSON knows; `late_dropped` is the former name of `late_dropped`, there for one release."""
         fields = dataclasses.asdict(self)
         return {**fields, "ignored": self.late_dropped, "operation": self.operation.value, "new_columns": list(self.new_columns)}
 
@@ -75,18 +75,18 @@ class WriteResult:
         return self.late_dropped
 
     def _sum_counts(self) -> list[tuple[int | None, str]]:
-        return [(self.inserted, "inserted"), (self.updated, "updated"), (self.deleted, "deleted"), (self.ignored, "ignored as late")]
+        return [(self.inserted, "inserted"), (self.updated, "updated"), (self.deleted, "deleted"), (self.late_dropped, "ignored as late")]
 
 
 def count_results(results: Sequence[TaskResult], late: int = 0) -> Counts:
     """Add up what tasks did; `late` rows were left out before they came to a task."""
     stats = [result.stat for result in results]
-    ignored = [result.ignored for result in results if result.ignored is not None]
+    late_rows = [result.late_dropped for result in results if result.late_dropped is not None]
     return Counts(
         inserted=sum(stat.num_inserts for stat in stats),
         updated=sum(stat.num_update_writes for stat in stats),
         deleted=sum(stat.num_deletes for stat in stats),
-        ignored=sum(ignored) + late if len(ignored) == len(results) else None,
+        late_dropped=sum(late_rows) + late if len(late_rows) == len(results) else None,
         files_written=len(stats),
         bytes_written=sum(stat.total_write_bytes for stat in stats),
     )

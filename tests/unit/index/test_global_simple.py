@@ -43,7 +43,7 @@ def test_late_record_moves_nothing(at, city) -> None:
     table.upsert([ride(1, "oslo", 1, at=5), ride(2, "oslo", 2, at=5)])
     result = table.upsert([ride(1, "rome", 9, at=at)], options=GLOBAL)
     assert partition_paths(table) == {1: city, 2: "oslo"}
-    assert result.ignored == (1 if city == "oslo" else 0)
+    assert result.late_dropped == (1 if city == "oslo" else 0)
 
 
 def test_delete_needs_no_partition_value_and_finds_the_record_anywhere() -> None:

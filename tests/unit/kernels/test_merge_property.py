@@ -65,14 +65,14 @@ def test_merging_into_a_file_does_what_the_rule_does(stored: list[dict[str, Any]
     context = RecordContext("t", SCHEMA, arrow_to_avro(SCHEMA, "t"), ORDERING, mode)
     old = [{**entry, "_pyhudi_delete": False} for entry in stored]
     by_key = {entry["_hoodie_record_key"]: number for number, entry in enumerate(incoming)}
-    retained, replaced, deleted, ignored = [], [], 0, 0
+    retained, replaced, deleted, late_dropped = [], [], 0, 0
     for number, entry in enumerate(old):
         index = by_key.pop(entry["_hoodie_record_key"], None)
         if index is None:
             retained.append(number)
         elif not incoming_wins(version(entry), version(incoming[index]), mode):
             retained.append(number)
-            ignored += 1
+            late_dropped += 1
         elif version(incoming[index]).deletes:
             deleted += 1
         else:
@@ -83,5 +83,5 @@ def test_merging_into_a_file_does_what_the_rule_does(stored: list[dict[str, Any]
     batch = rows.merge(table_of(old).drop_columns("_pyhudi_delete"))
     assert batch.retained.column("n").to_pylist() == retained
     assert batch.replacements.column("n").to_pylist() == replaced
-    assert (batch.deleted, rows.ignored) == (deleted, ignored)
+    assert (batch.deleted, rows.late_dropped) == (deleted, late_dropped)
     assert rows.inserts().column("n").to_pylist() == inserted

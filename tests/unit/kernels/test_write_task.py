@@ -105,7 +105,7 @@ def test_late_row_is_ignored_and_counted() -> None:
     group.write(keyed(pa.table({"id": [1, 2], "ts": [5, 5], "v": ["a", "b"]})))
     result = group.write(keyed(pa.table({"id": [1, 2], "ts": [4, 5], "v": ["late", "B"]})))
     assert values(group) == {1: "a", 2: "B"}
-    assert (result.ignored, result.stat.num_update_writes) == (1, 1)
+    assert (result.late_dropped, result.stat.num_update_writes) == (1, 1)
 
 
 def test_delete_by_commit_time_wins_over_any_ordering_value() -> None:

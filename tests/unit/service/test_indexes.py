@@ -233,6 +233,15 @@ def test_index_is_made_and_dropped_once(tmp_path, caplog) -> None:
     with pytest.raises(UsageError, match="no index 'x'"):
         table.services.index("x", drop=True)
     assert table.services.index("x", drop=True, if_exists=True).dropped == ()
+    with pytest.warns(DeprecationWarning, match="if_exists"):
+        assert table.services.index("x", drop=True, lenient=True).dropped == ()
+
+
+@pytest.mark.parametrize("arguments", [{"if_exists": True}, {"drop": True, "if_not_exists": True}])
+def test_condition_that_does_not_fit_the_action_is_refused(arguments, tmp_path) -> None:
+    table = new_table(tmp_path, "COPY_ON_WRITE")
+    with pytest.raises(UsageError, match="goes with drop=True"):
+        table.services.index("x", "name", **arguments)
 
 
 def test_type_whose_texts_differ_is_refused_for_an_indexed_column(tmp_path) -> None:

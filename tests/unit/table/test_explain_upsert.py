@@ -22,7 +22,7 @@ def test_explanation_tells_what_the_upsert_then_does_and_writes_nothing(table_ty
     recorded = table.inspect.explain_upsert(rows, options=options)
     assert files_of(storage) == before
     assert (recorded.index, recorded.reason) == (index, "hoodie.index.type names it")
-    assert (recorded.found, recorded.new, recorded.ignored) == (4, 1, 0)
+    assert (recorded.existing, recorded.new, recorded.late_dropped) == (4, 1, 0)
     done = table.upsert(rows, options=options)
     assert (done.index, done.index_reason, done.files_written) == (recorded.index, recorded.reason, recorded.files.num_rows)
     kinds = {(row["partition_path"], row["kind"]) for row in recorded.files.to_pylist()}

@@ -91,7 +91,7 @@ def test_of_several_versions_of_a_row_the_last_stays(table: HudiTable) -> None:
 def test_ordering_field_decides_as_with_record_keys() -> None:
     table = create("keyless-ordered", "COPY_ON_WRITE", order_by=["v"])
     read = stored(table, 3)
-    assert table.upsert(changed(read, v=1)).ignored == 1
+    assert table.upsert(changed(read, v=1)).late_dropped == 1
     table.upsert([*changed(read, v=9), *changed(read, v=8)])
     assert data(table)[2]["v"] == 9
 

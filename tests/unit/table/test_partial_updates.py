@@ -152,7 +152,7 @@ def test_a_row_that_was_filled_from_a_late_one_is_one_that_this_commit_changed()
     table = table_of("COPY_ON_WRITE", {"hoodie.datasource.write.payload.class": PARTIAL})
     table.insert(data(FIRST))
     result = table.upsert(data([("c", 5, 9, None), ("x", 5, 9, None)]))
-    assert (result.updated, result.ignored) == (1, 1)
+    assert (result.updated, result.late_dropped) == (1, 1)
     changed = table.to_arrow(meta_columns=True).filter(pc.field("_hoodie_commit_time") == result.instant)
     assert changed.column("id").to_pylist() == ["x"]
 

@@ -98,7 +98,7 @@ def test_late_row_is_ignored_when_it_is_read() -> None:
     table.insert([ride(1, at=5)])
     table.upsert([ride(1, value=7, at=9)])
     result = table.upsert([ride(1, value=8, at=7)])
-    assert (result.updated, result.ignored) == (1, None)
+    assert (result.updated, result.late_dropped) == (1, None)
     assert rows_of(table) == [ride(1, value=7, at=9)]
 
 
@@ -191,7 +191,7 @@ def test_late_row_moves_nothing_also_when_the_record_stands_in_a_log() -> None:
     table.upsert([ride(1, "oslo", 3, at=9)], GLOBAL)
     result = table.upsert([ride(1, "rome", 4, at=5)], GLOBAL)
     assert rows_of(table) == [ride(1, "oslo", 3, at=9), ride(2, "oslo", at=1)]
-    assert result.ignored == 1
+    assert result.late_dropped == 1
 
 
 def test_late_row_for_the_partition_that_the_record_left_is_ignored() -> None:

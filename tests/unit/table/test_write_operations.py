@@ -15,7 +15,7 @@ def test_upsert_replaces_by_key_and_adds_the_rest() -> None:
     table.upsert([ride(1, value=1), ride(2, value=2)])
     result = table.upsert([ride(2, value=20), ride(3, value=30)])
     assert rows_of(table) == [ride(1, value=1), ride(2, value=20), ride(3, value=30)]
-    assert (result.inserted, result.updated, result.deleted, result.ignored) == (1, 1, 0, 0)
+    assert (result.inserted, result.updated, result.deleted, result.late_dropped) == (1, 1, 0, 0)
     assert result.index == "SIMPLE"
 
 
@@ -81,7 +81,10 @@ def test_late_row_is_ignored_and_counted() -> None:
     table.upsert([ride(1, value=1, at=5)])
     result = table.upsert([ride(1, value=2, at=4)])
     assert rows_of(table) == [ride(1, value=1, at=5)]
-    assert (result.updated, result.ignored) == (0, 1)
+    assert (result.updated, result.late_dropped) == (0, 1)
+    with pytest.warns(DeprecationWarning, match="late_dropped"):
+        assert result.ignored == 1
+    assert (result.to_dict()["ignored"], result.to_dict()["late_dropped"]) == (1, 1)
 
 
 def test_among_rows_of_one_key_the_greatest_ordering_value_stays() -> None:

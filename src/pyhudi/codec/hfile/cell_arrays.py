@@ -26,7 +26,7 @@ _SMALL: Final = 1 << 15
 _MOST_LENGTHS: Final = 32
 #: The table of rows takes at most so many bytes for each byte of the block.
 _MOST_ROOM: Final = 2
-_KEY_BESIDE_ROW: Final = 2 + len(KEY_TAIL)
+_KEY_WITHOUT_ROW: Final = 2 + len(KEY_TAIL)
 _WORD: Final = 8
 
 
@@ -159,7 +159,7 @@ def _row_sizes(payload: bytes, tails: Numbers, suffix: int) -> Numbers | None:
         if size < 0:
             return None
         starts = np.maximum(tails[unknown] - size - ROW, 0)
-        fits = (_numbers_at(payload, ">u2", starts + LENGTHS) == size) & (_numbers_at(payload, ">u4", starts) == size + _KEY_BESIDE_ROW)
+        fits = (_numbers_at(payload, ">u2", starts + LENGTHS) == size) & (_numbers_at(payload, ">u4", starts) == size + _KEY_WITHOUT_ROW)
         if not fits[0]:
             return None
         sizes[unknown[fits]] = size

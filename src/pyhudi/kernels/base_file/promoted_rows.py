@@ -73,10 +73,10 @@ def promote_column(column: pa.Array, target: pa.DataType, name: str) -> pa.Array
         return pa.StructArray.from_arrays(parts, fields=optional, mask=pc.is_null(column)).cast(target)
     if pt.is_list(target):
         values = promote_column(column.values, target.value_type, f"{name}.element")
-        return pa.ListArray.from_arrays(own_offsets(column), values, type=target, mask=null_mask(column))
+        return pa.ListArray.from_arrays(copy_offsets(column), values, type=target, mask=null_mask(column))
     if pt.is_map(target):
         items = promote_column(column.items, target.item_type, f"{name}.value")
-        return pa.MapArray.from_arrays(own_offsets(column), column.keys, items, type=target, mask=null_mask(column))
+        return pa.MapArray.from_arrays(copy_offsets(column), column.keys, items, type=target, mask=null_mask(column))
     try:
         return convert_column(column, target)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ArithmeticError, ValueError) as error:
@@ -107,7 +107,7 @@ def convert_column(column: pa.Array, table: pa.DataType) -> pa.Array:
     return column.cast(table)
 
 
-def own_offsets(column: pa.Array) -> pa.Array:
+def copy_offsets(column: pa.Array) -> pa.Array:
     """Return the offsets of a list or map as an array of their own: a slice's cannot take a mask."""
     return pa.array(np.array(column.offsets), pa.int32())
 

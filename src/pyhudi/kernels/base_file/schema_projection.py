@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pyhudi.errors import SchemaError
-from pyhudi.kernels.base_file.promoted_rows import convert_column, null_mask, own_offsets
+from pyhudi.kernels.base_file.promoted_rows import convert_column, copy_offsets, null_mask
 from pyhudi.schema.evolve import conform_column
 from pyhudi.schema.internal.as_arrow import arrow_field, arrow_type
 from pyhudi.schema.internal.internal_schema import FieldType, InternalSchema, ListType, MapType, RecordType, children
@@ -109,10 +109,10 @@ def _reshape(column: pa.Array, file: FieldType, table: FieldType, name: str) -> 
     if isinstance(file, ListType) and isinstance(table, ListType):
         values = _reshape(column.values, file.element.type, table.element.type, f"{name}.element")
         kind = arrow_type(table)
-        return pa.ListArray.from_arrays(own_offsets(column), values, type=kind, mask=null_mask(column))
+        return pa.ListArray.from_arrays(copy_offsets(column), values, type=kind, mask=null_mask(column))
     if isinstance(file, MapType) and isinstance(table, MapType):
         items = _reshape(column.items, file.value.type, table.value.type, f"{name}.value")
-        return pa.MapArray.from_arrays(own_offsets(column), column.keys, items, type=arrow_type(table), mask=null_mask(column))
+        return pa.MapArray.from_arrays(copy_offsets(column), column.keys, items, type=arrow_type(table), mask=null_mask(column))
     return _retype(column, arrow_type(file), arrow_type(table), name)
 
 

@@ -154,8 +154,8 @@ def _pair_changes(
 def _appended_keys(storage: Storage, context: RecordContext, task: ChangeTask) -> pa.StringArray:
     """Return the keys of what the commit put into log files."""
     assert task.after is not None
-    own = [block for block in chosen_blocks(storage, task.after) if block.header.instant == task.instant]
-    return pc.unique(read_log_rows(storage, context, own, [RECORD_KEY]).keys)
+    commit_blocks = [block for block in chosen_blocks(storage, task.after) if block.header.instant == task.instant]
+    return pc.unique(read_log_rows(storage, context, commit_blocks, [RECORD_KEY]).keys)
 
 
 def _whole(storage: Storage, context: RecordContext, task: SliceTask, keys: pa.Array | None, columns: Sequence[str] | None) -> pa.Table:

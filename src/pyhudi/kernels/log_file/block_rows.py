@@ -59,9 +59,9 @@ def _hfile_rows(content: bytes, schema: str, columns: Sequence[str]) -> Iterator
     begin = 0
     for rows in decode(encode_avro_content(value for _, value in entries), schema, columns):
         index = rows.schema.get_field_index(RECORD_KEY)
-        own = keys.slice(begin, rows.num_rows)
+        batch_keys = keys.slice(begin, rows.num_rows)
         begin += rows.num_rows
-        yield rows if index < 0 else rows.set_column(index, RECORD_KEY, own)
+        yield rows if index < 0 else rows.set_column(index, RECORD_KEY, batch_keys)
 
 
 def _schema(block: LogBlock) -> str:

@@ -78,12 +78,12 @@ def _with_compacted(blocks: list[LogBlock]) -> list[LogBlock]:
     replaced_by: dict[str, str] = {}
     emitted: set[str] = set()
     newest_first: list[list[LogBlock]] = []
-    for instant, own in reversed(by_instant.items()):
-        if replaces := own[0].header.replaces:
+    for instant, file_blocks in reversed(by_instant.items()):
+        if replaces := file_blocks[0].header.replaces:
             replaced_by |= dict.fromkeys(replaces, replaced_by.get(instant, instant))
         elif instant not in replaced_by:
-            newest_first.append(own)
+            newest_first.append(file_blocks)
         elif (compacted := replaced_by[instant]) not in emitted:
             emitted.add(compacted)
             newest_first.append(by_instant[compacted])
-    return [block for own in reversed(newest_first) for block in own]
+    return [block for file_blocks in reversed(newest_first) for block in file_blocks]

@@ -63,7 +63,7 @@ class IncomingRows:
         return self._rows if new.all() else self._rows.filter(pa.array(new))
 
     @property
-    def ignored(self) -> int:
+    def late_dropped(self) -> int:
         """How many incoming rows came too late to have an effect."""
         return int((self._met & ~self._effective).sum())
 

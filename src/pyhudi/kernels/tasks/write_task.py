@@ -70,12 +70,12 @@ class WriteTask:
 class TaskResult:
     """What a task did; `file` is relative to the table's base path.
 
-    `late_dropped` counts incoming rows that came too late; None where that shows only when log files are merged. `log_crc32` has the CRC-32 of
+    `late_dropped` counts rows that came too late; None where that shows only when log files are merged. `log_crc32` has the CRC-32 of
     each log file that the task wrote, by path; the statistics state the lengths.
     """
 
     stat: WriteStat
-    ignored: int | None
+    late_dropped: int | None
     file: str
     log_crc32: Mapping[str, int] = field(default_factory=dict)
 
@@ -85,7 +85,7 @@ class _Counts:
     inserts: int = 0
     updates: int = 0
     deletes: int = 0
-    ignored: int = 0
+    late_dropped: int = 0
 
 
 def run_write_task(
@@ -122,8 +122,8 @@ def run_write_task(
     spent = int((time.perf_counter() - started) * 1000)
     stat = _stat(task, counts, writer.rows, size, spent)
     if log is None:
-        return TaskResult(stat, counts.ignored, task.path)
-    return TaskResult(replace(stat, cdc_stats=log.stats), counts.ignored, task.path, log.crc32)
+        return TaskResult(stat, counts.late_dropped, task.path)
+    return TaskResult(replace(stat, cdc_stats=log.stats), counts.late_dropped, task.path, log.crc32)
 
 
 def _change_log(storage: Storage, context: RecordContext, settings: WriterSettings, task: WriteTask) -> ChangeLog | None:
@@ -178,7 +178,7 @@ def _merge(
     if log is not None:
         log.inserted(inserts)
     counts.inserts = inserts.num_rows
-    counts.ignored = incoming.ignored
+    counts.late_dropped = incoming.late_dropped
     return counts
 
 

@@ -58,9 +58,9 @@ def check_pending_writes(storage: Storage, config: TableConfig, timeline: Timeli
     """
     if FILES not in config.metadata_partitions or not any(one.action.writes_data for one in timeline.pending()):
         return
-    own = FolderStorage(storage, FOLDER)
+    mdt = FolderStorage(storage, FOLDER)
     try:
-        metadata = load_timeline(own, TableConfig(load_properties(own)))
+        metadata = load_timeline(mdt, TableConfig(load_properties(mdt)))
     except (HudiError, FileNotFoundError):
         return
     check_no_completion_lost(storage, config, timeline, metadata)

@@ -31,7 +31,7 @@ _Changes: TypeAlias = dict[str, list[MetadataRecord | None]]
 
 
 @dataclass(frozen=True, slots=True)
-class KeptBlock:
+class UnchangedBlock:
     """A block of the base file that no log changes, and its rows."""
 
     rows: Sequence[bytes]
@@ -39,7 +39,7 @@ class KeptBlock:
 
 
 #: What a new base file is made of: cells (row and value), and blocks.
-CellRun: TypeAlias = tuple[bytes, bytes] | KeptBlock
+CellRun: TypeAlias = tuple[bytes, bytes] | UnchangedBlock
 
 
 class SliceReader:
@@ -70,7 +70,7 @@ class SliceReader:
                 rows = block.rows
                 whole = block.whole() if decoder.schema == encoder.file_schema and rows else None
                 if whole is not None and not (waiting and waiting[-1] <= rows[-1]):
-                    yield KeptBlock(rows, whole)
+                    yield UnchangedBlock(rows, whole)
                     continue
                 for row, value in block.cells():
                     while waiting and waiting[-1] < row:

@@ -18,7 +18,7 @@ from pyhudi.codec.log.log_writer import encode_block
 from pyhudi.kernels.base_file.bloom_columns import KeyFilter
 from pyhudi.metadata_table.format.cell_blocks import CellColumns
 from pyhudi.metadata_table.format.merge_records import Joined
-from pyhudi.metadata_table.read.slice_reader import CellRun, KeptBlock
+from pyhudi.metadata_table.read.slice_reader import CellRun, UnchangedBlock
 from pyhudi.metadata_table.read.writer_table import MetadataWriterTable
 from pyhudi.metadata_table.write.data_table_changes import GroupChanges
 from pyhudi.spec.actions.commit import WriteStat
@@ -54,7 +54,7 @@ def write_base_columns(mdt: MetadataWriterTable, partition: str, file_id: str, i
 def _append_cell_runs(writer: HFileWriter, cell_runs: Iterable[CellRun]) -> Iterator[pa.ChunkedArray]:
     waiting: list[bytes] = []
     for file_slice in cell_runs:
-        if isinstance(file_slice, KeptBlock):
+        if isinstance(file_slice, UnchangedBlock):
             writer.append_block(file_slice.block)
             waiting += file_slice.rows
         else:

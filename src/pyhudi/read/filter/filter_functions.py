@@ -83,10 +83,10 @@ def _register(function: str, names: tuple[str, ...], kind: pa.DataType, result: 
     Arrow's registry is the only state: it has a lock, and no way to take a function off again. There is one for each function of an
     expression index and each type of columns that it was called for.
     """
-    own_name = f"pyhudi_{function}({', '.join((str(kind), *names))})"
+    registered_name = f"pyhudi_{function}({', '.join((str(kind), *names))})"
     with contextlib.suppress(KeyError):
-        pc.get_function(own_name)
-        return own_name
+        pc.get_function(registered_name)
+        return registered_name
 
     def compute(_: object, column: pa.Array, *values: Any) -> pa.Array:
         # Constants come as scalars, or as arrays of one value when Arrow computes a partition's value beforehand.
@@ -96,5 +96,5 @@ def _register(function: str, names: tuple[str, ...], kind: pa.DataType, result: 
     types = {"column": kind, **{name: pa.string() for name in names}}
     about = {"summary": f"{function} as in Spark", "description": "A function of expression indexes."}
     with contextlib.suppress(KeyError):  # another thread was faster
-        pc.register_scalar_function(compute, own_name, about, types, result)
-    return own_name
+        pc.register_scalar_function(compute, registered_name, about, types, result)
+    return registered_name

@@ -67,7 +67,7 @@ def _counted(snapshot: Snapshot, file_slice: FileSlice) -> int:
     return count_merged(snapshot.storage, snapshot.context, task, limit_bytes=snapshot.query.slice_bytes)
 
 
-def kept_delta(snapshot: Snapshot) -> Merge:
+def remember_deltas(snapshot: Snapshot) -> Merge:
     """Return a `slice_delta` for slices of the snapshot that remembers what it found, unless that is a merger's affair."""
     if snapshot.context.merger is not None:
         return slice_delta

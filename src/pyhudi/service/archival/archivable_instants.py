@@ -103,7 +103,7 @@ def _for_replaced_files(facts: Facts) -> Instant | None:
     if cleaned is None:
         return next(iter(replacing), None)
     lower = cleaned.retained_from or cleaned.requested
-    kept_for = min(cleaned.savepointed, default=None)
-    if kept_for is not None and kept_for < lower and any(kept_for <= one.requested <= lower for one in replacing):
-        lower = kept_for
+    savepointed_from = min(cleaned.savepointed, default=None)
+    if savepointed_from is not None and savepointed_from < lower and any(savepointed_from <= one.requested <= lower for one in replacing):
+        lower = savepointed_from
     return next((one for one in replacing if one.requested >= lower), None)

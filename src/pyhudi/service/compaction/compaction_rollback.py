@@ -57,7 +57,7 @@ def written_files(table: LockedTable, instant: Instant, plan: CompactionPlan) ->
     names = ((path, parse(file) or _change_log(file)) for path in paths for file in (path.rpartition("/")[2],))
     written = {path for path, name in names if name and name.instant == instant.requested and name.file_id in ids}
     if table.config.layout == 1 and instant.action is Action.LOG_COMPACTION:
-        written |= _own_logs(table, instant, ids)
+        written |= _logs_of_instant(table, instant, ids)
     return tuple(sorted(written))
 
 
@@ -66,7 +66,7 @@ def _change_log(file: str) -> LogFileName | None:
     return name if name is not None and name.is_cdc else None
 
 
-def _own_logs(table: LockedTable, instant: Instant, ids: Collection[str]) -> set[str]:
+def _logs_of_instant(table: LockedTable, instant: Instant, ids: Collection[str]) -> set[str]:
     """Return the log files of version 6 that runs of a log compaction made: their names hold the time of their slice, markers name them.
 
     Hudi 0.x may have appended to a file that holds blocks of others as well: such a file stays. Blocks of an action that is not completed

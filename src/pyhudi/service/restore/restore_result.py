@@ -61,13 +61,13 @@ def planned_result(storage: Storage, state: str, target: str, plans: Iterable[Ro
         for request in plan.requests or ():
             names[request.partition_path].update(file.rpartition("/")[2] for file in request.files_to_delete)
             logs += len(request.log_blocks_to_delete or ())
-    found = [status for path in sorted(names) for status in storage.list(path) if status.name in names[path]]
+    remaining = [status for path in sorted(names) for status in storage.list(path) if status.name in names[path]]
     return RestoreResult(
         state,
         target,
         None,
         tuple(plan.instant for plan in plans if plan.instant is not None),
-        tuple(status.path for status in found),
-        sum(status.size for status in found),
+        tuple(status.path for status in remaining),
+        sum(status.size for status in remaining),
         logs,
     )

@@ -108,7 +108,7 @@ def _forget(table: LockedTable, target: Instant, *, is_planned_again: bool) -> N
 
 
 def _target(table: LockedTable, rollback: Instant, info: InstantInfo, *, restores: bool) -> Instant:
-    """Return the instant to roll back; its files may be gone already when the rollback was killed late."""
+    """Return the instant to roll back; its files may be missing already when the rollback was killed late."""
     for instant in (*table.timeline.find(info.time), *(one for one in table.timeline.restoring if one.requested == info.time)):
         if instant.is_completed and instant.action.writes_data:
             if not restores:

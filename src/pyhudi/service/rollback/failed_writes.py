@@ -14,7 +14,7 @@ from pyhudi.errors import CorruptTableError
 from pyhudi.metadata_table.read.lost_completion import check_pending_writes
 from pyhudi.read.snapshot.commit_notes import check_notes
 from pyhudi.service.rollback.execute_rollback import execute_rollback
-from pyhudi.service.rollback.heartbeat import check_writer_is_dead
+from pyhudi.service.rollback.heartbeat import check_writer_has_died
 from pyhudi.service.rollback.rollback_plan import plan_rollback
 from pyhudi.spec.actions.rollback import RollbackPlan
 from pyhudi.spec.instant import Action, Instant, State
@@ -56,7 +56,7 @@ def roll_back_failed_writes(table: LockedTable, only: Collection[str] | None = N
     if failed and only is None:
         check_pending_writes(table.storage, table.config, table.timeline)
     for instant in failed:
-        check_writer_is_dead(table, instant)
+        check_writer_has_died(table, instant)
         plan = plan_rollback(table, instant)
         content = encode_rollback_plan(plan, sync=table.ids.sync_marker())
         rollback = table.writer.request(Action.ROLLBACK, table.times.next(), content)

@@ -14,7 +14,7 @@ from pyhudi.txn.locked_table import LockedTable
 _ALIVE_MS = 120_000
 
 
-def check_writer_is_dead(table: LockedTable, pending: Instant) -> None:
+def check_writer_has_died(table: LockedTable, pending: Instant) -> None:
     """Refuse to roll back a write whose writer is alive.
 
     Raises:

@@ -1,8 +1,8 @@
 """The metadata table when completed commits are rolled back: it is rolled back with them, or rebuilt with the partitions that it had.
 
-Rules: `HoodieBackedTableMetadataWriter.update(HoodieRestoreMetadata)`. What a commit told the metadata table can be rolled back as long as
-no compaction has put it into base files, and no index was built after it. Otherwise the metadata table goes before the first file does,
-and is rebuilt in the end. Apache Hudi leaves indexes out that it had; here a note beside the table names them until they are back.
+Rules: `HoodieBackedTableMetadataWriter.update(HoodieRestoreMetadata)`. The delta commit of a commit can be rolled back as long as no
+compaction has put it into base files, and no index was built after it. Otherwise the metadata table is deleted before the first file is,
+and is rebuilt in the end. Apache Hudi leaves indexes out that it had; here a file next to the table names them until they are back.
 """
 
 from __future__ import annotations
@@ -95,28 +95,28 @@ def _why_not(table: LockedTable, targets: Collection[Instant]) -> str | None:
     if table.config.layout == 1 and table.config.is_merge_on_read:
         return "rollbacks leave log files of version 6, which later ones delete"
     try:
-        own = open_writer_table(table.storage, sources_of(table))
-        if own is None:
-            return "its files are gone"
-        if missing := missing_instants(own.timeline, table.timeline):
+        mdt = open_writer_table(table.storage, sources_of(table))
+        if mdt is None:
+            return "its files are missing"
+        if missing := missing_instants(mdt.timeline, table.timeline):
             return f"it does not know of {missing[0]}"
-        own.check_files(table.config.metadata_partitions)
+        mdt.check_files(table.config.metadata_partitions)
     except CorruptTableError as error:
         return str(error)
     builds = {one.requested for one in table.timeline.instants if one.action is Action.INDEXING}
-    return _built_or_compacted(own, targets, builds)
+    return _built_or_compacted(mdt, targets, builds)
 
 
-def _built_or_compacted(own: MetadataWriterTable, targets: Collection[Instant], builds: Collection[str]) -> str | None:
+def _built_or_compacted(mdt: MetadataWriterTable, targets: Collection[Instant], builds: Collection[str]) -> str | None:
     requested = {one.requested for one in targets}
-    told = [one for one in own.timeline.completed() if one.requested in requested and one.action is Action.DELTA_COMMIT]
-    if not told:
+    recorded = [one for one in mdt.timeline.completed() if one.requested in requested and one.action is Action.DELTA_COMMIT]
+    if not recorded:
         return None
-    first = min(own.timeline.effect(one)[0] for one in told)
-    for one in own.timeline.completed():
-        is_service = one.action is Action.COMMIT or one.requested in own.timeline.log_compactions
+    first = min(mdt.timeline.effect(one)[0] for one in recorded)
+    for one in mdt.timeline.completed():
+        is_service = one.action is Action.COMMIT or one.requested in mdt.timeline.log_compactions
         is_build = one.requested in builds or is_built(one.requested) or len(one.requested) > _INSTANT_DIGITS
-        if (is_service and one.requested >= first) or (is_build and own.timeline.effect(one)[0] >= first):
+        if (is_service and one.requested >= first) or (is_build and mdt.timeline.effect(one)[0] >= first):
             return f"{one.action} {one.requested} of it came after what is rolled back"
     return None
 

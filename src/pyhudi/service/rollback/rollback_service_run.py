@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pyhudi.service.rollback.heartbeat import check_writer_is_dead, heartbeat_path
+from pyhudi.service.rollback.heartbeat import check_writer_has_died, heartbeat_path
 from pyhudi.spec.instant import Instant, State
 from pyhudi.storage.temporary_files import remove_left_overs
 from pyhudi.timeline.instant_details import instant_path
@@ -33,7 +33,7 @@ def delete_run(table: LockedTable, instant: Instant, partitions: Sequence[str], 
     Raises:
         ConflictError: the run is alive: it is one of Apache Hudi, whose heartbeat is fresh.
     """
-    check_writer_is_dead(table, instant)
+    check_writer_has_died(table, instant)
     find_metadata_table(table)  # rolls back what the run told it, while the instant still says that it is pending
     for path in paths:
         table.storage.delete(path)

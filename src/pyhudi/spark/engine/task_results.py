@@ -27,7 +27,7 @@ def answers(work: Callable[[], Iterator[TaskResult]]) -> Iterator[pa.RecordBatch
     try:
         for result in work():
             yield _line(
-                {"stat": asdict(result.stat), "late_dropped": result.ignored, "file": result.file, "log_crc32": dict(result.log_crc32)}
+                {"stat": asdict(result.stat), "late_dropped": result.late_dropped, "file": result.file, "log_crc32": dict(result.log_crc32)}
             )
     except HudiError as error:
         yield _line({"error": type(error).__name__, "message": str(error)})

@@ -42,7 +42,7 @@ def named_frame(frame: DataFrame, columns: pa.Schema, operation: Operation, conf
     return with_table_types(frame, pa.schema([*names, *(() if operation is Operation.DELETE else columns)]))
 
 
-def found_updates(named: DataFrame, search: KeySearch, instant: str) -> Located:
+def locate_updates(named: DataFrame, search: KeySearch, instant: str) -> Located:
     """Return new versions of stored records with the file group of each; those whose partition changes leave the one that they are in.
 
     Raises:

@@ -48,15 +48,15 @@ class DeltaFolder:
             StorageError: the file cannot be written.
         """
         task = TaskContext.get()
-        own = f"{name}.parquet" if task is None else f"{name}-{task.taskAttemptId()}.parquet"
+        file_name = f"{name}.parquet" if task is None else f"{name}-{task.taskAttemptId()}.parquet"
         repeated = [column for column in (COMMIT_TIME, PARTITION_PATH, FILE_NAME) if column in rows.column_names]
-        with self.storage.open_output(own) as output:
+        with self.storage.open_output(file_name) as output:
             pq.write_table(rows, output, compression=_COMPRESSION, use_dictionary=repeated)
-        status = self.storage.stat(own)
+        status = self.storage.stat(file_name)
         if status is None:
-            raise StorageError(f"{own}, just written to {self.storage.uri}, is missing: something removes files from {MERGE_FOLDER}.")
+            raise StorageError(f"{file_name}, just written to {self.storage.uri}, is missing: something removes files from {MERGE_FOLDER}.")
         base = self.storage.uri if "://" in self.storage.uri else f"file:{self.storage.uri}"
-        return DeltaFile(own, f"{base}/{own}", status.size, status.modified_ms)
+        return DeltaFile(file_name, f"{base}/{file_name}", status.size, status.modified_ms)
 
     def delete(self, file: DeltaFile) -> None:
         """Delete a file if it is still there; a failure leaves it behind."""

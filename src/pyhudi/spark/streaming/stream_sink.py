@@ -30,7 +30,7 @@ _STREAMING: Final = "hoodie.datasource.write.streaming."
 _ASYNC_COMPACTION: Final = "hoodie.datasource.compaction.async.enable"
 _QUERY_ID: Final = "sql.streaming.queryId"
 #: Options of a stream that are Spark's.
-_SPARKS_OWN: Final = frozenset({"checkpointlocation", "path"})
+_SPARK_OPTIONS: Final = frozenset({"checkpointlocation", "path"})
 _MODES: Final = {"append": "append", "update": "append", "complete": "overwrite"}
 
 
@@ -115,4 +115,4 @@ class StreamSink:
 
     @property
     def _given(self) -> dict[str, str]:
-        return {name: value for name, value in self.state.options.items() if name.lower() not in _SPARKS_OWN}
+        return {name: value for name, value in self.state.options.items() if name.lower() not in _SPARK_OPTIONS}

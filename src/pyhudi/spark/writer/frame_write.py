@@ -100,8 +100,8 @@ def bytes_here_max(session: SparkSession, options: Mapping[str, str]) -> int:
 def _engine_choice(session: SparkSession, options: Mapping[str, str]) -> _EngineChoice:
     """Return what options and session say; an option beats the session's setting."""
     stated = {name: session.conf.get(name, None) for name in (ENGINE, LOCAL_MAX_BYTES)}
-    own = {name: value for name, value in {**stated, **options}.items() if name in stated and value is not None}
-    resolved = resolve(own)
+    options_of_call = {name: value for name, value in {**stated, **options}.items() if name in stated and value is not None}
+    resolved = resolve(options_of_call)
     return _EngineChoice(resolved.text(ENGINE).lower(), resolved.integer(LOCAL_MAX_BYTES))
 
 

@@ -51,11 +51,11 @@ def unserved_write(table: OpenTable, frame: DataFrame, config: WriteConfig) -> s
     if not table.config.populate_meta_fields and (rules.looks_up or rules.operation.deletes_rows):
         return "virtual keys are looked up by the local engine only"
     if rules.operation is Operation.UPSERT and not table.config.record_key_fields and table.config.is_merge_on_read:
-        return "which records of a merge-on-read table without record key still stand is told by the local engine only"
+        return "which records of a merge-on-read table without record key still stand is known to the local engine only"
     if rules.fail_known:
         return "an insert that fails for known keys is served by the local engine only"
     if rules.drop_known and table.config.is_merge_on_read:
-        return "which keys of a merge-on-read table still stand is told by the local engine only"
+        return "which keys of a merge-on-read table still stand is known to the local engine only"
     return None
 
 

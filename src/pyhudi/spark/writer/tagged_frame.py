@@ -24,7 +24,7 @@ from pyhudi.spark.engine.task_results import RESULT_SCHEMA, answers, results_of
 from pyhudi.spark.index_join.duplicate_keys import drop_deleted_duplicates
 from pyhudi.spark.index_join.key_columns import named_records, refuse_unmade, with_keys, with_table_types
 from pyhudi.spark.index_join.key_search import KeySearch
-from pyhudi.spark.index_join.named_rows import found_updates, named_frame
+from pyhudi.spark.index_join.named_rows import locate_updates, named_frame
 from pyhudi.spark.index_join.partition_updates import Located
 from pyhudi.spark.input.small_input import fetch_rows
 from pyhudi.spark.jvm.persistence import persisted_until
@@ -78,8 +78,8 @@ class SparkBatch:
         def task(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             return answers(lambda: _write(work, batches))
 
-        routed = route(self.rows, _routes(plan, self.profile))
-        return results_of([row.result for row in routed.mapInArrow(task, RESULT_SCHEMA).collect()])
+        with_routes = route(self.rows, _routes(plan, self.profile))
+        return results_of([row.result for row in with_routes.mapInArrow(task, RESULT_SCHEMA).collect()])
 
     def sample(self) -> list[TaggedRows]:
         """Return some rows without file id, to tell how large a record is."""
@@ -144,7 +144,7 @@ def _locate(stage: WriteStage, frame: DataFrame, search: KeySearch) -> Located:
     config, instant = stage.table_config, stage.context.instant
     if names_records(tagging.operation, config):
         named = named_frame(frame, columns, tagging.operation, config)
-        return search.locate(named) if tagging.operation is Operation.DELETE else found_updates(named, search, instant)
+        return search.locate(named) if tagging.operation is Operation.DELETE else locate_updates(named, search, instant)
     return search.locate(_add_keys(stage, frame, tagging, columns))
 
 

@@ -45,7 +45,7 @@ WRITING: tuple[ConfigKey, ...] = (
     ),
     served(
         "hoodie.sql.insert.mode",
-        "Older setting of what INSERT INTO does: upsert, insert and fail for known keys (strict), or insert; the newer key takes precedence.",
+        "Older setting of what INSERT INTO does: upsert, insert and fail for known keys (strict), or insert; the newer key counts first.",
         choices=("upsert", "strict", "non-strict"),
     ),
     served(

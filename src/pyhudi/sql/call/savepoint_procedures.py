@@ -92,7 +92,7 @@ def _restore_to_instant(call: Call) -> Iterator[Row]:
 
 
 def _audit(call: Call, table: HudiTable, time: str) -> str:
-    """Tell whether the files that a restore deleted are gone."""
+    """Tell whether the files that a restore deleted are missing."""
     match = next((content for one, content in _completed(table) if one.requested == time), None)
     if match is None:
         raise UsageError(f"CALL {call.procedure.name}: {time} is no completed restore; CALL show_restores lists them.")
@@ -153,7 +153,7 @@ PROCEDURES: Final = (
     ),
     Procedure(
         "restore_to_instant",
-        "Restores a table to a commit, or looks whether the files of an earlier restore are gone.",
+        "Restores a table to a commit, or looks whether the files of an earlier restore are missing.",
         (
             Parameter("table"),
             Parameter("instant_time"),

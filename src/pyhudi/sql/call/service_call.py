@@ -41,7 +41,7 @@ def run_service(call: Call, method: ServiceMethod[Result], op: str, modes: Mappi
         raise UsageError(f"CALL {call.procedure.name}: op is '{op}'; it can be {', '.join(names)} or {last}.")
     times: Sequence[str | None] = [part.strip() for part in (instants or "").split(",") if part.strip()]
     if times and mode != "execute":
-        raise UsageError(f"CALL {call.procedure.name}: instants name what is planned, for op => 'execute'; {op} plans anew.")
+        raise UsageError(f"CALL {call.procedure.name}: instants name what is planned, for op => 'execute'; {op} makes a new plan.")
     return [result for instant in times or (None,) for result in method(instant, mode=mode, options=call.options())]
 
 

@@ -59,10 +59,10 @@ def insert(statement: Statement) -> DataFrame | None:
     target = open_target(statement, entry)
     source = statement.ask_for_data(_query_text(statement, stated))
     rows = conform(source, _targets(target, stated, source), f"INSERT into {entry.qualified_name}")
-    own = relations.options_of(plan.table())
-    options = resolve(merge_options(target.options, own))
+    relation_options = relations.options_of(plan.table())
+    options = resolve(merge_options(target.options, relation_options))
     operation, partitions = _operation(target, stated, options)
-    return target.write(operation, rows, partitions=partitions, options={**_policy(target, options), **own})
+    return target.write(operation, rows, partitions=partitions, options={**_policy(target, options), **relation_options})
 
 
 def _partition_spec(plan: jvm.JavaObject) -> dict[str, str | None]:

@@ -76,7 +76,7 @@ def _partition_columns(statement: Statement, source: tuple[str, ...]) -> tuple[s
 def _properties(entry: CatalogTable) -> Mapping[str, str]:
     """Return the properties that make a table like a Hudi table, whether its catalog entry states them or only its files do."""
     config = HudiTable.open(entry.location).config
-    own = {
+    table_properties = {
         "type": "mor" if config.is_merge_on_read else "cow",
         "primaryKey": ",".join(config.record_key_fields),
         "orderingFields": ",".join(config.ordering_fields),
@@ -84,7 +84,7 @@ def _properties(entry: CatalogTable) -> Mapping[str, str]:
         "hoodie.datasource.write.partitionpath.urlencode": "true" if config.url_encode else "",
     }
     stated = {name: value for name, value in entry.properties.items() if name not in _IDENTITY}
-    return merge_options({name: value for name, value in own.items() if value}, stated)
+    return merge_options({name: value for name, value in table_properties.items() if value}, stated)
 
 
 def _check_free(definition: Definition, location: str) -> None:

@@ -31,8 +31,8 @@ def merge(statement: Statement) -> DataFrame | None:
     text = merge_text(statement.text)
     _check(text, target.name)
     query = MergeQuery(statement, target, text)
-    is_explained = statement.explain is not None  # by Spark's plan, whatever the number of rows
-    rows = None if is_explained else query.build_here(bytes_here_max(statement.session, target.options))
+    explains = statement.explain is not None  # by Spark's plan, whatever the number of rows
+    rows = None if explains else query.build_here(bytes_here_max(statement.session, target.options))
     if rows is None:
         rows = statement.ask(query.build())
     changed = query.changed_columns()

@@ -24,7 +24,7 @@ from pyhudi.sql.text.tokens import find_word, text_literal
 from pyhudi.write.options.write_config import choose
 
 #: By their plan in Spark: the statements that are explained here.
-_EXPLAINED: Final = frozenset({"InsertIntoStatement", "UpdateTable", "DeleteFromTable", "MergeIntoTable", "CreateTableAsSelect"})
+_EXPLAINABLE: Final = frozenset({"InsertIntoStatement", "UpdateTable", "DeleteFromTable", "MergeIntoTable", "CreateTableAsSelect"})
 _MODES: Final = ("EXTENDED", "CODEGEN", "COST", "FORMATTED", "LOGICAL")
 
 
@@ -44,7 +44,7 @@ def explain_statement(statement: Statement) -> Statement | None:
     if inner.kind == "Call":
         raise UnsupportedError("EXPLAIN of a procedure is not served: CALL has no plan of Spark. CALL help() says what each does.")
     mode = str(statement.plan.mode().name())
-    return inner.explaining(mode) if inner.kind in _EXPLAINED else None
+    return inner.explaining(mode) if inner.kind in _EXPLAINABLE else None
 
 
 def explain_write(
@@ -81,7 +81,7 @@ def _finds(statement: Statement, operation: Operation, config: TableConfig, opti
     by_index = f"looked up by the index {expected_index(write.index, config)}, unless the number of rows and files suggests another"
     if operation in (Operation.UPSERT_PREPPED, Operation.DELETE_PREPPED):
         new = f"; new rows are {by_index}" if statement.kind == "MergeIntoTable" else ""
-        return f"stored rows come with the file that they stand in, no index is asked{new}"
+        return f"stored rows come with the file that they are in, no index is asked{new}"
     return f"keys are {by_index}" if write.rules.looks_up else "keys are not looked up"
 
 

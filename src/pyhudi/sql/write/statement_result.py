@@ -24,7 +24,7 @@ def result_row(statement: Statement, table: str, result: WriteResult) -> DataFra
         "num_inserted_rows": result.inserted,
         "num_updated_rows": result.updated,
         "num_deleted_rows": result.deleted,
-        "num_ignored_rows": result.ignored,
+        "num_ignored_rows": result.late_dropped,
     }
     _LOG.info("%s of %s: %s, instant %s, %.3f s", result.operation, table, counts, result.instant, result.seconds)
     literals = ["CAST(NULL AS BIGINT)" if count is None else f"{count}L" for count in counts.values()]

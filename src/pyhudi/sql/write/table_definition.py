@@ -21,7 +21,7 @@ from pyhudi.spec.config.config_keys import find_key, suggestion
 from pyhudi.sql.statement.statement import Statement
 
 #: Properties that Spark itself gives to tables.
-_SPARK_OWN: Final = frozenset(
+_SPARK_PROPERTIES: Final = frozenset(
     {
         "owner",
         "provider",
@@ -164,13 +164,13 @@ def _properties(table: str, spec: JavaObject) -> dict[str, str]:
 
 def is_option(key: str) -> bool:
     """Tell whether a property is one of Hudi's, `hoodie.*` or a short name of SQL, and not one of the user's own."""
-    return key not in _SPARK_OWN and (key.startswith("hoodie.") or find_key(key) is not None)
+    return key not in _SPARK_PROPERTIES and (key.startswith("hoodie.") or find_key(key) is not None)
 
 
 def check_spelling(table: str, keys: Iterable[str]) -> None:
     """Refuse what looks like a misspelt short name; `hoodie.*` names are checked where they are resolved."""
     for key in keys:
-        if key in _SPARK_OWN or is_option(key):
+        if key in _SPARK_PROPERTIES or is_option(key):
             continue
         hint = suggestion(key)
         if hint and "hoodie." not in hint:

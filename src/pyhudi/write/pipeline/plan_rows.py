@@ -118,7 +118,7 @@ def _plan(stage: WriteStage, batch: TaggedBatch, tagger: Tagger) -> WritePlan:
 def _sizing(stage: WriteStage, profile: Profile, row_bytes: float) -> Sizing:
     """Return what planning must know of the table's files."""
     config, view, columns = stage.config, stage.context.view, stage.request.columns
-    files = insert_candidates(view, profile, row_bytes, config.writer, config.small_file_candidates, beside_updates=columns is None)
+    files = insert_candidates(view, profile, row_bytes, config.writer, config.small_file_candidates, allow_updated_groups=columns is None)
     is_merge_on_read = stage.table_config.is_merge_on_read
     pending = view.pending_compaction if is_merge_on_read and stage.table_config.layout == 1 else None
     compacting = None if pending is None else {group: compaction.instant for group, compaction in pending.items()}

@@ -24,7 +24,7 @@ _MOST_AMPLIFIED: Final = 8
 
 
 def insert_candidates(
-    view: FileSystemView, profile: Profile, row_bytes: float, settings: WriterSettings, limit: int, *, beside_updates: bool = True
+    view: FileSystemView, profile: Profile, row_bytes: float, settings: WriterSettings, limit: int, *, allow_updated_groups: bool = True
 ) -> Mapping[str, Sequence[BaseFile]]:
     """Return the base files that may take the new records of each partition.
 
@@ -34,7 +34,7 @@ def insert_candidates(
         row_bytes: bytes of a record in a base file.
         settings: sizes of files.
         limit: how many base files of a partition of a merge-on-read table.
-        beside_updates: whether a file group that gets updates may take new records too; not when updates are partial.
+        allow_updated_groups: whether a file group that gets updates may take new records too; not when updates are partial.
     """
     counts = {path: part.inserts for path, part in profile.partitions.items() if part.inserts}
     if not view.config.is_merge_on_read:
@@ -42,7 +42,7 @@ def insert_candidates(
     result, planned = {}, view.pending_compaction
     for path, count in counts.items():
         cheap = max(_CHEAP_BYTES, _MOST_AMPLIFIED * count * row_bytes)
-        updated = () if beside_updates else profile.partitions[path].updates
+        updated = () if allow_updated_groups else profile.partitions[path].updates
         free = (
             file_slice
             for file_slice in view.latest_slices(path)
