@@ -15,6 +15,7 @@ from pyhudi.cli.log_command import log
 from pyhudi.cli.restore_command import restore
 from pyhudi.cli.savepoint_command import savepoint
 from pyhudi.cli.ttl_command import ttl
+from pyhudi.cli.version_commands import change_table_type, downgrade, upgrade
 from pyhudi.errors import HudiError, UsageError
 
 _FAILED = 1
@@ -43,9 +44,12 @@ def main(*, verbose: bool) -> None:
 
 main.add_command(archive)
 main.add_command(cluster)
+main.add_command(change_table_type)
 main.add_command(compact)
+main.add_command(downgrade)
 main.add_command(index)
 main.add_command(log)
 main.add_command(restore)
 main.add_command(savepoint)
 main.add_command(ttl)
+main.add_command(upgrade)

@@ -142,6 +142,13 @@ class LocalStorage:
                 raise
             os.fsync(folder)
 
+    def set_modified(self, path: str, modified_ms: int) -> None:
+        """Set the time of a file's last change; see the protocol."""
+        folder_segments, name = split_file_path(path)
+        times = (modified_ms * 1_000_000, modified_ms * 1_000_000)
+        with self._translate_error(path, writes=True), open_folder(self.root, folder_segments) as folder:
+            os.utime(name, ns=times, dir_fd=folder, follow_symlinks=False)
+
     def delete(self, path: str) -> bool:
         """Delete one file; False when it was not there. A link is deleted, not what it points to."""
         folder_segments, name = split_file_path(path)

@@ -140,6 +140,13 @@ class MemoryStorage:
         """Put a small file in place of whatever has that name."""
         self._put(path, data, exclusive=False)
 
+    def set_modified(self, path: str, modified_ms: int) -> None:
+        """Set the time of a file's last change; see the protocol."""
+        split_file_path(path)
+        with self._guarded() as store:
+            if path in store.files:
+                store.files[path] = (store.files[path][0], modified_ms)
+
     def delete(self, path: str) -> bool:
         """Delete one file; False when it was not there."""
         split_file_path(path)

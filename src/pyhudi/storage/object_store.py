@@ -152,6 +152,11 @@ class ObjectStorage:
             with contextlib.suppress(FileNotFoundError):
                 system.rm(full, recursive=True)
 
+    def set_modified(self, path: str, modified_ms: int) -> None:
+        """Do nothing: a store gives its objects their times itself."""
+        del modified_ms
+        split_file_path(path)
+
     def make_dir(self, path: str) -> None:
         """Do nothing: a store has no folders."""
         split_path(path)

@@ -62,6 +62,10 @@ class FolderStorage:
         """Put a small file in place of whatever has that name."""
         self.inner.replace(self._below(path), data)
 
+    def set_modified(self, path: str, modified_ms: int) -> None:
+        """Set the time of a file's last change."""
+        self.inner.set_modified(self._full(path), modified_ms)
+
     def delete(self, path: str) -> bool:
         """Delete one file; False when it was not there."""
         return self.inner.delete(self._below(path))

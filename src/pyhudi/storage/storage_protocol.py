@@ -99,6 +99,10 @@ class Storage(Protocol):
         """Put a small file, durably, in place of whatever has that name."""
         ...
 
+    def set_modified(self, path: str, modified_ms: int) -> None:
+        """Set the time of a file's last change, in epoch milliseconds; a storage that cannot, as object stores, does nothing."""
+        ...
+
     def delete(self, path: str) -> bool:
         """Delete one file; False when it was not there."""
         ...

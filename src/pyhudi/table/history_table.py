@@ -15,6 +15,7 @@ from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.timeline.archived_v1_timeline import archived_instants
 from pyhudi.timeline.instant_details import commit_of
+from pyhudi.timeline.moved_timeline import reread_when_moved
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.timeline_archive.full_timeline import load_full_timeline, read_rows
 
@@ -36,6 +37,7 @@ SCHEMA: Final = pa.schema(
 )
 
 
+@reread_when_moved
 def history(storage: Storage) -> pa.Table:
     """Return one row for each action, archived ones too, oldest first; counts that an action lacks are null.
 

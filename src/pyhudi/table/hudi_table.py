@@ -72,8 +72,19 @@ class HudiTable:
         self.clock = clock or SystemClock()
         self.ids = ids or SystemIds()
         self._engine = engine
-        self._config = TableConfig(load_properties(storage))
-        check_readable(self._config)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Read the table's properties again, which another process may have changed by an upgrade; errors as in the constructor.
+
+        Example:
+            >>> table.refresh()
+            >>> table.config.version
+            9
+        """
+        config = TableConfig(load_properties(self.storage))
+        check_readable(config)
+        self._config = config
 
     @classmethod
     def open(cls, path: str | PathLike[str], storage_options: Options | None = None) -> HudiTable:
@@ -195,7 +206,7 @@ class HudiTable:
             >>> table.services.compact()[0].rows
             2
         """
-        return Services(self.storage, self.clock, self.ids)
+        return Services(self.storage, self.clock, self.ids, refresh=self.refresh)
 
     def to_arrow(
         self,

@@ -35,6 +35,10 @@ class OpenTable(Protocol):
         """The table's properties as they were when it was opened."""
         ...
 
+    def refresh(self) -> None:
+        """Read the properties again."""
+        ...
+
     @property
     def schema(self) -> pa.Schema:
         """The data columns of the table now."""

@@ -32,33 +32,25 @@ from pyhudi.spec.actions.rollback import InstantInfo, RollbackPlan
 from pyhudi.spec.instant import Action
 from pyhudi.spec.options import Options, resolve
 from pyhudi.spec.table.table_config import TableConfig
-from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.table.restore_table import is_completed_commit, restore, roll_back_completed
 from pyhudi.table.savepoint_table import create_savepoint, delete_savepoint, list_savepoints
 from pyhudi.table.ttl_table import expire
-from pyhudi.timeline.clock import Clock
+from pyhudi.table.version.version_services import VersionServices
 from pyhudi.timeline.load_timeline import load_timeline
-from pyhudi.txn.ids import Ids
 from pyhudi.txn.locked_table import locked_table
 
 _TABLE_SERVICES = "the release that serves cleaning"
-_VERSIONS = "the release that moves tables between versions"
 
 
 @dataclass(frozen=True, slots=True)
-class Services:
+class Services(VersionServices):
     """Table services of one table.
 
     Example:
         >>> table.services.rollback(dry_run=True)
         ()
     """
-
-    storage: Storage
-    clock: Clock
-    ids: Ids
-    wait_s: float = 60.0
 
     def rollback(self, instant: str | None = None, *, dry_run: bool = False) -> tuple[RollbackPlan, ...]:
         """Roll back what failed writes left, and return the plans that did; the next write does the same by itself.
@@ -222,7 +214,6 @@ class Services:
 
         Raises:
             OptionError: an option is wrong.
-            UnsupportedError: the table is of version 6.
             LockTimeoutError: another writer held the table for too long.
 
         Example:
@@ -434,14 +425,6 @@ class Services:
     @property
     def _indexing(self) -> Indexing:
         return Indexing(self.storage, self.clock, self.ids, self.wait_s)
-
-    def upgrade(self, **_: Any) -> NoReturn:
-        """Not served yet."""
-        raise _later("upgrade", _VERSIONS)
-
-    def downgrade(self, **_: Any) -> NoReturn:
-        """Not served yet."""
-        raise _later("downgrade", _VERSIONS)
 
 
 def _clustering(options: Options) -> Clustering:

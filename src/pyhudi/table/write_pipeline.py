@@ -60,6 +60,7 @@ def write_rows(table: OpenTable, request: WriteRequest, config: WriteConfig, tag
             roll_back=roll_back_failed_writes,
             metadata_table=config.metadata_table,
             notes=config.notes,
+            version=table.config.version,
         ) as txn,
         _planned(table, txn, request, config, tagger) as work,
     ):

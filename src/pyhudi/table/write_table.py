@@ -16,6 +16,7 @@ from pyhudi.spec.arguments import check_strings
 from pyhudi.spec.options import resolve
 from pyhudi.spec.visibility import Visibility
 from pyhudi.table.open_table import OpenTable
+from pyhudi.table.version.version_table import upgrade_before
 from pyhudi.table.write_pipeline import write_rows
 from pyhudi.write.input.data_columns import MissingColumns
 from pyhudi.write.input.incoming_data import to_table
@@ -91,6 +92,7 @@ def write(
         partitions = check_strings(partitions, "partitions", "paths")
     if operation is Operation.DELETE_PARTITION and partitions is not None:
         data = None  # the paths say it all
+    upgrade_before(table, options or {})
     for takes, writer in _writers:
         if data is not None and takes(data):
             return writer(table, operation, data, options=options or {}, located=located, partitions=partitions, seen=seen, columns=columns)

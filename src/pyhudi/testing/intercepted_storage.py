@@ -13,7 +13,9 @@ from pyhudi.storage.storage_protocol import FileStatus, HeldLock, Storage
 T = TypeVar("T")
 
 #: Calls that change the storage; `open_output` makes the name, `close_output` the content.
-CHANGING_CALLS = frozenset({"create", "replace", "open_output", "close_output", "delete", "delete_tree", "make_dir", "lock"})
+CHANGING_CALLS = frozenset(
+    {"create", "replace", "open_output", "close_output", "delete", "delete_tree", "make_dir", "set_modified", "lock"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,10 @@ class InterceptedStorage:
     def replace(self, path: str, data: bytes) -> None:
         """Pass a replacement."""
         self._pass(Call("replace", path), lambda: self.inner.replace(path, data), lambda: self._leave_over(path, data))
+
+    def set_modified(self, path: str, modified_ms: int) -> None:
+        """Pass the setting of a file's time."""
+        self._pass(Call("set_modified", path), lambda: self.inner.set_modified(path, modified_ms))
 
     def delete(self, path: str) -> bool:
         """Pass a delete."""

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.fsview.partition_listing import walk_partitions
+from pyhudi.spec.actions.commit import CommitMetadata
 from pyhudi.spec.actions.rollback import RollbackMetadata
 from pyhudi.spec.files.file_group import BaseFile, join_path
 from pyhudi.spec.files.file_names import PARTITION_METAFILE, parse_base_file_name, parse_log_file_name
@@ -23,10 +24,11 @@ from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import FileStatus, Storage
 from pyhudi.storage.table_properties import BACKUP, load_properties
 from pyhudi.storage.temporary_files import is_left_over
+from pyhudi.timeline.archived_v1_timeline import archived_instants
 from pyhudi.timeline.instant_details import action_of, commit_of
 from pyhudi.timeline.state import first_state
 from pyhudi.timeline.timeline import Timeline
-from pyhudi.timeline_archive.full_timeline import load_full_timeline
+from pyhudi.timeline_archive.full_timeline import load_full_timeline, read_rows
 
 RowCount = Callable[[Storage, BaseFile], int]
 
@@ -70,18 +72,28 @@ def dangling_references(storage: Storage, row_count: RowCount) -> list[str]:
     visible = {base.path: base for path in view.partition_paths() for base in view.latest_base_files(path)}
     faults = []
     named: set[str] = set()
-    for instant in timeline.data_instants():
-        for stat in commit_of(storage, config, timeline, instant).all_stats():
+    for requested, commit in _commits(storage, config, timeline):
+        for stat in commit.all_stats():
             if stat.path is None:
                 continue
             named.add(stat.path)
             status = storage.stat(stat.path)
             if status is None or status.size != stat.file_size_in_bytes:
                 size = "is missing" if status is None else f"has {status.size} bytes, not {stat.file_size_in_bytes}"
-                faults.append(f"'{stat.path}' of {instant.requested} {size}")
+                faults.append(f"'{stat.path}' of {requested} {size}")
             elif stat.path in visible and row_count(storage, visible[stat.path]) != stat.num_writes:
-                faults.append(f"'{stat.path}' has not the {stat.num_writes} rows that {instant.requested} wrote")
+                faults.append(f"'{stat.path}' has not the {stat.num_writes} rows that {requested} wrote")
     return faults + [f"'{path}' is visible, but no commit names it" for path in sorted(visible.keys() - named)]
+
+
+def _commits(storage: Storage, config: TableConfig, timeline: Timeline) -> Iterator[tuple[str, CommitMetadata]]:
+    """Yield requested time and metadata of each completed commit of a timeline with its archived instants."""
+    for instant in timeline.data_instants():
+        yield instant.requested, commit_of(storage, config, timeline, instant)
+    active = {instant.requested for instant in timeline.data_instants()}
+    for archived in archived_instants(storage, config, read_rows) if config.layout == 1 else ():
+        if archived.metadata is not None and archived.instant.requested not in active:
+            yield archived.instant.requested, archived.metadata
 
 
 def garbage(storage: Storage) -> list[str]:
@@ -99,12 +111,9 @@ def garbage(storage: Storage) -> list[str]:
 
 def _list_unnamed_data_files(storage: Storage, config: TableConfig) -> Iterator[str]:
     timeline = load_full_timeline(storage, config).with_archived()
-    named = {
-        stat.path
-        for instant in timeline.data_instants()
-        for stat in commit_of(storage, config, timeline, instant).all_stats()
-        if stat.path is not None
-    } | set(_rolled_back_logs(storage, config, timeline))
+    named = {stat.path for _, commit in _commits(storage, config, timeline) for stat in commit.all_stats() if stat.path is not None} | set(
+        _rolled_back_logs(storage, config, timeline)
+    )
     for _, listing in walk_partitions(storage):
         for status in listing:
             is_data = parse_base_file_name(status.name) or parse_log_file_name(status.name)

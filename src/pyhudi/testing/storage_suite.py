@@ -165,6 +165,17 @@ class StorageSuite:
         storage.delete_tree("t")
         assert [status.path for status in storage.list("")] == ["tt"]
 
+    def test_time_of_a_file_is_set_or_stays(self, storage: Storage) -> None:
+        """`set_modified` changes a file's time, not its content; a storage that cannot set it leaves it."""
+        storage.create("a/file", b"one")
+        before = storage.stat("a/file")
+        storage.set_modified("a/file", 1_600_000_000_123)
+        after = storage.stat("a/file")
+        assert before is not None
+        assert after is not None
+        assert after.modified_ms in (1_600_000_000_123, before.modified_ms)
+        assert storage.read("a/file") == b"one"
+
     def test_make_dir_may_be_repeated(self, storage: Storage) -> None:
         """`make_dir` of a folder that exists is no error."""
         storage.make_dir("a/b")

@@ -52,7 +52,7 @@ def _of_layout_2(storage: Storage, config: TableConfig, rows: RowReader) -> Iter
 
 def _of_layout_1(storage: Storage, config: TableConfig) -> Iterator[ArchivedInstant]:
     by_key: dict[tuple[str, str], ArchivedInstant] = {}
-    for file in sorted(_archive_files(storage, config), key=_number):
+    for file in archive_files(storage, config):
         for entry in decode_archive(storage.read(file.path, max_bytes=MAX_ARCHIVE_FILE_BYTES)):
             if entry.state.upper() == State.COMPLETED.name:
                 instant = Instant(entry.requested, _action(storage, entry.action), State.COMPLETED)
@@ -61,11 +61,13 @@ def _of_layout_1(storage: Storage, config: TableConfig) -> Iterator[ArchivedInst
         yield by_key[key]
 
 
-def _archive_files(storage: Storage, config: TableConfig) -> list[FileStatus]:
-    return [status for status in storage.list(config.archive_path) if ARCHIVE_FILE.fullmatch(status.name)]
+def archive_files(storage: Storage, config: TableConfig) -> list[FileStatus]:
+    """Return the files of the archive of layout 1, the oldest first."""
+    return sorted((status for status in storage.list(config.archive_path) if ARCHIVE_FILE.fullmatch(status.name)), key=archive_number)
 
 
-def _number(file: FileStatus) -> int:
+def archive_number(file: FileStatus) -> int:
+    """Return the number in the name of an archive file: a newer file has a greater one."""
     match = ARCHIVE_FILE.fullmatch(file.name)
     assert match is not None, "only archive files are collected"
     return int(match[1])

@@ -114,6 +114,16 @@ def following(instant: str) -> str:
     return _text(_naive(instant) + _STEP)
 
 
+def preceding(instant: str) -> str:
+    """Return the instant time before another one.
+
+    Example:
+        >>> preceding("20270101000000000")
+        '20261231235959999'
+    """
+    return _text(_naive(instant.ljust(17, "0")) - _STEP)
+
+
 def zone_of(name: str) -> tzinfo | None:
     """Return the zone that `hoodie.table.timeline.timezone` names; None stands for the zone of this process.
 

@@ -13,6 +13,7 @@ from pyhudi.spec.actions.commit import CommitMetadata
 from pyhudi.spec.instant import Instant
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
+from pyhudi.timeline.moved_timeline import moved_path
 from pyhudi.timeline.timeline import Timeline
 
 _Payload = TypeVar("_Payload")
@@ -46,7 +47,7 @@ def read_commit(storage: Storage, config: TableConfig, instant: Instant) -> Comm
 
 
 def read_details(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> bytes:
-    """Return what an instant of a timeline says, from the archive when it is there by now.
+    """Return what an instant of a timeline says, from the archive when it is there by now, or where an upgrade has moved it.
 
     Raises:
         FileNotFoundError: there is no such file, and the archive is not known or does not hold the instant.
@@ -54,6 +55,9 @@ def read_details(storage: Storage, config: TableConfig, timeline: Timeline, inst
     try:
         return read_bytes(storage, config, instant)
     except FileNotFoundError:
+        moved = moved_path(storage, config, instant)
+        if moved is not None:
+            return storage.read(moved, max_bytes=MAX_ACTION_FILE_BYTES)
         if timeline.archive is None:
             raise
         return timeline.archive.content(instant)

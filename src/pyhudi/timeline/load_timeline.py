@@ -18,6 +18,7 @@ from pyhudi.timeline.archived_timeline import History
 from pyhudi.timeline.archived_timeline_lsm import RowReader, last_archived
 from pyhudi.timeline.clock import format_instant, zone_of
 from pyhudi.timeline.instant_details import read_action
+from pyhudi.timeline.moved_timeline import check_not_moved, raise_if_moved
 from pyhudi.timeline.never_written import lost_timeline
 from pyhudi.timeline.timeline import Timeline, fold
 
@@ -39,12 +40,16 @@ def load_timeline(
     Raises:
         CorruptTableError: two completed files tell of the same action, and not the same; or there is no instant in a table that was
             written to.
+        TimelineMovedError: the table was upgraded or downgraded since its properties were read.
         UnsupportedError: a file names an action unknown to table versions 6 to 9.
     """
-    every = _instants(timeline_files(storage, config) if files is None else files, config.layout)
+    names = timeline_files(storage, config) if files is None else files
+    check_not_moved(storage, config, names)
+    every = _instants(names, config.layout)
     if not every and (damage := lost_timeline(storage, config)) is not None:
         every = _instants(timeline_files(storage, config), config.layout)  # what was seen may be of a first write that began meanwhile
         if not every:
+            raise_if_moved(storage, config)
             raise damage
     repeated = _repeated_completions(storage, config, (instant for instant, _ in every))
     matches = [(instant, modified_ms) for instant, modified_ms in every if instant not in repeated]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from pyhudi.codec.actions.commit_metadata import commit_content
 from pyhudi.codec.actions.plan_codec import encode_requested_replace
-from pyhudi.errors import HudiError, UnknownOutcomeError
+from pyhudi.errors import ConflictError, HudiError, UnknownOutcomeError
 from pyhudi.kernels.tasks.write_task import TaskResult
 from pyhudi.metadata_table.format.metadata_settings import AS_IT_IS, MetadataSettings
 from pyhudi.metadata_table.lifecycle.metadata_sync import MetadataSync
@@ -141,6 +141,7 @@ def begin(
     roll_back: RollBack,
     metadata_table: MetadataSettings = AS_IT_IS,
     notes: Mapping[str, str] | None = None,
+    version: int | None = None,
 ) -> Iterator[Transaction]:
     """Hold the table's lock and hand out a transaction; leaving with an error rolls back what it wrote.
 
@@ -153,12 +154,15 @@ def begin(
         roll_back: rolls back failed writes (`pyhudi.service.rollback`), before this one and if it fails.
         metadata_table: what the write's options say about the metadata table.
         notes: entries that the write's options put into the commit's metadata.
+        version: the table version for which the write was prepared.
 
     Raises:
+        ConflictError: the table was upgraded or downgraded since it was opened.
         LockTimeoutError: another writer held the lock for too long.
         UnsupportedError: the table has features, or pending services, that this release cannot write beside.
     """
     with locked_table(storage, wait_s, clock, ids) as unlocked:
+        _check_version(unlocked, version)
         check_nothing_planned(unlocked)
         table = roll_back(unlocked)
         transaction = Transaction(table, operation, metadata_table, notes or {})
@@ -170,6 +174,14 @@ def begin(
             if transaction.begun:
                 _rollback_pending(transaction.table, roll_back, error)
             raise
+
+
+def _check_version(table: LockedTable, version: int | None) -> None:
+    if version is not None and table.config.version != version:
+        raise ConflictError(
+            f"table {table.storage.uri} was moved from version {version} to {table.config.version} since it was opened. Nothing was"
+            " written; open it again, and write again."
+        )
 
 
 def _rollback_pending(table: LockedTable, roll_back: RollBack, error: BaseException) -> None:

@@ -22,6 +22,7 @@ CALLS = {
     "replace": lambda storage, path: storage.replace(path, b"x"),
     "delete": lambda storage, path: storage.delete(path),
     "delete_tree": lambda storage, path: storage.delete_tree(path),
+    "set_modified": lambda storage, path: storage.set_modified(path, 0),
     "make_dir": lambda storage, path: storage.make_dir(path),
     "read": lambda storage, path: storage.read(path),
     "list": lambda storage, path: storage.list(path),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +10,14 @@ import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
-from pyhudi.errors import ConflictError, UnsupportedError
+from pyhudi.errors import ConflictError
 from pyhudi.read.snapshot.query_type import SnapshotQuery
 from pyhudi.read.snapshot.snapshot import open_snapshot
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.table.alter_table_schema import alter_schema
 from pyhudi.table.stream_batches import StreamBatch, is_written
 from pyhudi.table.write_table import write
+from pyhudi.workers import wait_for_background
 from pyhudi.write.input.alter_columns import RenameColumn
 from tests.tables import unpack
 
@@ -142,8 +144,38 @@ def test_writes_archive_by_themselves_and_a_failure_leaves_the_write_alone(tmp_p
     assert [found["v"] for found in table.to_arrow().sort_by("id").to_pylist()] == ["b"] * 4 + ["a"] * 5
 
 
-@pytest.mark.parametrize("name", ["apache_hudi/cleaned_and_archived_v6"])
-def test_a_timeline_of_version_6_is_refused_by_name_and_left_alone_by_writes(name: str, tmp_path: Path) -> None:
-    table = HudiTable.open(unpack(name, tmp_path))
-    with pytest.raises(UnsupportedError, match="version 6"):
-        table.services.archive()
+@pytest.mark.parametrize("name", ["archives/archived_v6", "apache_hudi/merge_on_read_archived_v6"])
+def test_a_timeline_of_version_6_is_archived_into_the_files_that_apache_hudi_reads(name: str, tmp_path: Path) -> None:
+    table = HudiTable.open(unpack(name, tmp_path, times=True))
+    before, rows = table.history().to_pylist(), table.to_arrow().to_pylist()
+    limits = {"hoodie.keep.min.commits": "1", "hoodie.keep.max.commits": "2", "hoodie.compact.inline.max.delta.commits": "1"}
+    folder = tmp_path / table.storage.uri / table.config.archive_path
+    there = set(folder.iterdir())
+    done = table.services.archive(options=limits)
+    assert done.instants
+    assert {re.fullmatch(r"\.commits_\.archive\.\d+_1-0-1", path.name) is None for path in set(folder.iterdir()) - there} == {False}
+    names = {path.name for path in (folder.parent).iterdir()}
+    assert not any(name.startswith(one.requested) for one in done.instants for name in names)
+    assert [row | {"completed": None} for row in table.history().to_pylist()] == [row | {"completed": None} for row in before]
+    assert table.to_arrow().to_pylist() == rows
+    assert table.services.archive(options=limits).instants == ()
+
+
+def test_small_archives_of_version_6_are_joined(tmp_path: Path) -> None:
+    table = create(tmp_path, "COPY_ON_WRITE", **{"hoodie.write.table.version": "6", "hoodie.table.cdc.enabled": "false"})
+    options = {**LIMITS, "hoodie.metadata.enable": "false", "hoodie.timeline.compaction.batch.size": "3"}
+    for number in range(12):
+        table.upsert([row(number, "a")], options=options)
+    archives = sorted(path.name for path in (tmp_path / "t" / ".hoodie" / "archived").glob(".commits_*"))
+    assert len(archives) <= 3
+    assert table.history().num_rows == 12
+    assert table.to_arrow().num_rows == 12
+
+
+def test_archival_runs_in_a_thread_when_that_is_asked_for(tmp_path: Path) -> None:
+    table = create(tmp_path, "COPY_ON_WRITE", **{"hoodie.table.cdc.enabled": "false"})
+    for number in range(5):
+        table.upsert([row(number, "a")], options={**LIMITS, "hoodie.metadata.enable": "false", "hoodie.archive.async": "true"})
+        wait_for_background()
+    assert len(list((tmp_path / "t" / ".hoodie" / "timeline").glob("*.commit"))) <= 3
+    assert table.history().num_rows == 5

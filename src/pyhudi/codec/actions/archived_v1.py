@@ -7,15 +7,18 @@ bytes at hand before it is used.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from pyhudi.codec.actions.commit_metadata import metadata_from
-from pyhudi.codec.avro.avro_record import decode_payload
+from pyhudi.codec.avro.avro_record import Record, decode_payload, encode_payload, schema_text
 from pyhudi.codec.cursor import Cursor
+from pyhudi.codec.log.log_content import encode_avro_content
+from pyhudi.codec.log.log_writer import encode_block
 from pyhudi.errors import CorruptTableError
 from pyhudi.spec.actions.commit import CommitMetadata
+from pyhudi.spec.files.log_block import BlockHeader, BlockType
 
 #: Name of an archive file.
 ARCHIVE_FILE = re.compile(r"\.commits_\.archive\.(\d+)(?:_\d+-\d+-\d+)?")
@@ -45,12 +48,24 @@ def decode_archive(data: bytes) -> Iterator[ArchivedEntry]:
     Raises:
         CorruptTableError: the bytes are cut off or contradict themselves.
     """
+    return map(_entry, archive_records(data))
+
+
+def archive_records(data: bytes) -> Iterator[Record]:
+    """Yield the entries of an archive file as the Avro records that they are; errors as of `decode_archive`."""
     cursor = Cursor(data, "the archive file")
     while cursor.left:
         yield from _block(cursor)
 
 
-def _block(cursor: Cursor) -> Iterator[ArchivedEntry]:
+def encode_archive(records: Iterable[Record]) -> bytes:
+    """Return a block of an archive file with these entries."""
+    schema = schema_text("HoodieArchivedMetaEntry")
+    content = encode_avro_content(encode_payload(record, schema) for record in records)
+    return encode_block(BlockType.AVRO, BlockHeader(schema_json=schema), content)
+
+
+def _block(cursor: Cursor) -> Iterator[Record]:
     start = cursor.at
     if cursor.take(len(_MAGIC)) != _MAGIC:
         raise CorruptTableError(f"the archive file has no block at byte {start}")
@@ -69,10 +84,10 @@ def _block(cursor: Cursor) -> Iterator[ArchivedEntry]:
         yield from _records(content, schema)
 
 
-def _records(content: Cursor, schema: str) -> Iterator[ArchivedEntry]:
+def _records(content: Cursor, schema: str) -> Iterator[Record]:
     content.read_int()  # version of the block's content; the layout is one for all
     for _ in range(content.read_int()):
-        yield _entry(decode_payload(content.take(content.read_int()), schema))
+        yield decode_payload(content.take(content.read_int()), schema)
     if content.left:
         raise CorruptTableError("a block of the archive file is longer than its records")
 

@@ -60,6 +60,11 @@ def commit_content(metadata: CommitMetadata, layout: int, *, sync: bytes) -> byt
 
 def encode_commit(metadata: CommitMetadata, *, sync: bytes) -> bytes:
     """Encode for table version 8 and later; `sync` are the container's 16 random bytes."""
+    return encode_record(COMMIT if metadata.replaced is None else REPLACE, commit_record(metadata), sync=sync)
+
+
+def commit_record(metadata: CommitMetadata) -> Record:
+    """Return the fields of the Avro record: of a replacecommit where file groups are replaced."""
     record: Record = {
         "partitionToWriteStats": {path: [stat_to_avro(stat) for stat in stats] for path, stats in metadata.stats.items()},
         "compacted": metadata.compacted,
@@ -67,10 +72,9 @@ def encode_commit(metadata: CommitMetadata, *, sync: bytes) -> bytes:
         "version": None,
         "operationType": metadata.operation,
     }
-    if metadata.replaced is None:
-        return encode_record(COMMIT, record, sync=sync)
-    record["partitionToReplaceFileIds"] = {path: list(ids) for path, ids in metadata.replaced.items()}
-    return encode_record(REPLACE, record, sync=sync)
+    if metadata.replaced is not None:
+        record["partitionToReplaceFileIds"] = {path: list(ids) for path, ids in metadata.replaced.items()}
+    return record
 
 
 def encode_commit_json(metadata: CommitMetadata) -> bytes:

@@ -34,6 +34,7 @@ from pyhudi.spec.visibility import Visibility
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.timeline.instant_details import commit_of
+from pyhudi.timeline.moved_timeline import reread_when_moved
 from pyhudi.timeline.timeline import Timeline
 
 #: Operations that move records and change none.
@@ -147,6 +148,7 @@ class ChangeData:
         return instant_range.time_of(failed)
 
 
+@reread_when_moved
 def open_change_data(storage: Storage, query: ChangesQuery) -> ChangeData:
     """Open a table for the change data of a span.
 

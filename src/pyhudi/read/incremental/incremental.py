@@ -31,6 +31,7 @@ from pyhudi.spec.table_features import check_readable
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.timeline.instant_details import commit_of
+from pyhudi.timeline.moved_timeline import reread_when_moved
 
 #: The option that asks for the columns at the end of a span.
 SCHEMA_AT_END: Final = "hoodie.datasource.read.schema.use.end.instanttime"
@@ -134,6 +135,7 @@ def open_query(storage: Storage, query: SnapshotQuery | ChangesQuery) -> Snapsho
     return open_snapshot(storage, query) if isinstance(query, SnapshotQuery) else open_changes(storage, query)
 
 
+@reread_when_moved
 def open_changes(storage: Storage, query: ChangesQuery) -> ChangedRows:
     """Open a table for the changes of a span.
 

@@ -30,6 +30,7 @@ from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.timeline.clock import parse_time
 from pyhudi.timeline.instant_details import action_of
+from pyhudi.timeline.moved_timeline import TimelineMovedError
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.timeline_archive.full_timeline import load_full_timeline
 
@@ -188,8 +189,13 @@ def open_snapshot(storage: Storage, query: SnapshotQuery, config: TableConfig | 
         UnsupportedError: the table has a version or a feature that is not served.
         UsageError: `as_of` is no time, or files of that time were cleaned away.
     """
-    if config is None:
-        config = TableConfig(load_properties(storage))
+    try:
+        return _open(storage, query, config or TableConfig(load_properties(storage)))
+    except TimelineMovedError:
+        return _open(storage, query, TableConfig(load_properties(storage)))
+
+
+def _open(storage: Storage, query: SnapshotQuery, config: TableConfig) -> Snapshot:
     check_readable(config)
     timeline = load_full_timeline(storage, config)
     if query.as_of is None:

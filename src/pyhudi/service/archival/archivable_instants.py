@@ -1,6 +1,6 @@
 """Which instants may leave an active timeline: pure rules, in requested times.
 
-Rules: `TimelineArchiverV2.getCommitInstantsToArchive`, `CompactionUtils.getEarliestInstantToRetainForCompaction`,
+Rules: `TimelineArchiverV1`, `TimelineArchiverV2.getCommitInstantsToArchive`, `CompactionUtils.getEarliestInstantToRetainForCompaction`,
 `ClusteringUtils.getEarliestInstantToRetainForClustering`. Archived are the oldest completed commits, and the cleans and
 rollbacks among them; each rule names the first commit that must stay. Where Apache Hudi looks at pending writes only, all
 pending actions count here.
@@ -92,7 +92,7 @@ def _for_compaction(timeline: Timeline, counted: int) -> str | None:
     deltas = [one for one in timeline.instants if one.action is Action.DELTA_COMMIT]
     first = next((one.requested for one in (*reversed(compacted), *deltas)), None)
     if compacted and first is not None:
-        deltas = [one for one in deltas if not one.is_completed or (timeline.completion_time(one.requested) or one.requested) > first]
+        deltas = [one for one in deltas if not one.is_completed or timeline.effect(one)[0] > first]
     return first if len(deltas) < counted else deltas[-counted].requested
 
 

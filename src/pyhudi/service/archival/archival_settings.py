@@ -18,6 +18,7 @@ class ArchivalSettings:
 
     Attributes:
         automatic: whether writes archive.
+        in_background: whether they do so in a thread.
         fewest: completed commits that stay active.
         most: completed commits from which on more are archived.
         beyond_savepoints: whether commits after the first savepoint are archived, the savepointed ones left out.
@@ -27,6 +28,7 @@ class ArchivalSettings:
     """
 
     automatic: bool = True
+    in_background: bool = False
     fewest: int = 20
     most: int = 30
     beyond_savepoints: bool = False
@@ -51,6 +53,7 @@ def archival_settings(options: Options) -> ArchivalSettings:
     counts = options.text("hoodie.compact.inline.trigger.strategy").upper() in _BY_COMMITS
     return ArchivalSettings(
         automatic=options.flag("hoodie.archive.automatic"),
+        in_background=options.flag("hoodie.archive.async"),
         fewest=fewest,
         most=most,
         beyond_savepoints=options.flag("hoodie.archive.beyond.savepoint"),

@@ -19,4 +19,4 @@ def archive_after_commit(table: WrittenTable) -> InlineRun | None:
         with runner.locked(0) as locked:
             return (archive(locked, settings, metadata_settings(table.options)),)
 
-    return InlineRun(run)
+    return InlineRun(run, settings.in_background)

@@ -1,15 +1,17 @@
 """From the active timeline to the archive: what is archived is deleted only once readers find it there.
 
-Rules: `TimelineArchiverV2.deleteArchivedActions`, `MetadataConversionUtils.createLSMTimelineInstant`;
+Rules: `TimelineArchiverV1`, `TimelineArchiverV2.deleteArchivedActions`, `MetadataConversionUtils.createLSMTimelineInstant`;
 docs/format/timeline.md#history-of-layout-2. A run that was cut after the archive had its instants left some of them in both places, where
 readers count them once; the next run deletes these first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
+from pyhudi.codec.actions.archived_entry import entry_of_file
+from pyhudi.codec.avro.avro_record import Record
 from pyhudi.spec.instant import Action, Instant, State, parse_instant
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
@@ -17,6 +19,7 @@ from pyhudi.timeline.archived_timeline import History
 from pyhudi.timeline.archived_timeline_lsm import ArchivedRow
 from pyhudi.timeline.instant_details import read_bytes
 from pyhudi.timeline.timeline import Timeline
+from pyhudi.timeline_archive.archive_v1_writer import add_to_archive, archived_lately, join_small_files
 from pyhudi.timeline_archive.archive_writer import MergeLimits, add_to_history, merge_history
 from pyhudi.timeline_archive.full_timeline import read_rows
 
@@ -32,11 +35,15 @@ def drop_archived(storage: Storage, config: TableConfig, timeline: Timeline) -> 
     oldest = next((one.requested for one in timeline.completed()), None)
     if oldest is None:
         return False
-    archived = {(one.requested, one.action) for one in History(storage, config, read_rows).instants(since=oldest)}
+    archived = archived_lately(storage, config) if config.layout == 1 else _archived(storage, config, oldest)
     both = [one for one in timeline.completed() if (one.requested, one.action) in archived]
     if both:
         _delete(storage, _files(storage, config), both)
     return bool(both)
+
+
+def _archived(storage: Storage, config: TableConfig, oldest: str) -> frozenset[_Key]:
+    return frozenset((one.requested, one.action) for one in History(storage, config, read_rows).instants(since=oldest))
 
 
 def move_to_archive(storage: Storage, config: TableConfig, timeline: Timeline, instants: Sequence[Instant], merge: MergeLimits) -> None:
@@ -46,10 +53,23 @@ def move_to_archive(storage: Storage, config: TableConfig, timeline: Timeline, i
         StorageError: the storage failed. Each instant is on the active timeline, in the archive, or in both.
     """
     files = _files(storage, config)
+    if config.layout == 1:
+        add_to_archive(storage, config, _entries(storage, config, timeline, files, instants))
+        _delete(storage, files, instants)
+        join_small_files(storage, config, merge.files)
+        return
     rows = [_row(storage, config, timeline, one, [state for state, _ in files[_key(one)]]) for one in instants]
     add_to_history(storage, config, rows)
     _delete(storage, files, instants)
     merge_history(storage, config, merge)
+
+
+def _entries(storage: Storage, config: TableConfig, timeline: Timeline, files: _Files, instants: Sequence[Instant]) -> Iterator[Record]:
+    """Yield an entry for each state file of the instants, in the order in which an instant passes its states."""
+    for instant in instants:
+        for state, _ in sorted(files[_key(instant)], key=lambda file: file[0].state):
+            time = (timeline.completion_time(state.requested) if state.is_completed else None) or state.requested
+            yield entry_of_file(state, read_bytes(storage, config, state), time)
 
 
 def _row(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant, states: Iterable[Instant]) -> ArchivedRow:

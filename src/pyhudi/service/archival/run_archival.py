@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pyhudi.errors import CorruptTableError, UnsupportedError
+from pyhudi.errors import CorruptTableError
 from pyhudi.metadata_table.format.metadata_settings import MetadataSettings
 from pyhudi.metadata_table.read.valid_instants import missing_instants
 from pyhudi.metadata_table.read.writer_table import MetadataWriterTable, TimeAndIds, open_writer_table
@@ -30,7 +30,7 @@ _SAVEPOINTED = "savepointed_timestamps"
 
 def is_due(storage: Storage, config: TableConfig, timeline: Timeline, settings: ArchivalSettings) -> bool:
     """Tell whether commits of a table may be archived, as far as the metadata table does not keep them."""
-    if config.layout == 1 or len(timeline.data_instants()) <= settings.most:
+    if len(timeline.data_instants()) <= settings.most:
         return False
     return bool(choose(_facts(storage, config, timeline), settings)[0])
 
@@ -39,14 +39,9 @@ def archive(table: LockedTable, settings: ArchivalSettings, metadata: MetadataSe
     """Archive what may leave the timelines of a table and of its metadata table; the next run finishes one that was cut.
 
     Raises:
-        UnsupportedError: the table is of version 6.
         CorruptTableError: a file of a timeline or of its archive is damaged.
         StorageError: the storage failed; no instant is lost.
     """
-    if table.config.layout == 1:
-        raise UnsupportedError(
-            f"table {table.storage.uri} has version {table.config.version}; timelines are archived from version 8 on, here by Apache Hudi"
-        )
     if not dry_run and drop_archived(table.storage, table.config, table.timeline):
         table = table.reload()
     mdt = _metadata_table(table)
@@ -102,8 +97,7 @@ def _bounds(table: LockedTable, mdt: MetadataWriterTable | None) -> tuple[tuple[
     compacted = [one.requested for one in mdt.timeline.completed() if one.action is Action.COMMIT]
     if not compacted:
         return (), "the metadata table was not compacted yet"
-    timeline = table.timeline
-    later = (one for one in timeline.data_instants() if (timeline.completion_time(one.requested) or one.requested) > compacted[-1])
+    later = (one for one in table.timeline.data_instants() if table.timeline.effect(one)[0] > compacted[-1])
     first = next(later, None)
     return (() if first is None else (Stay(first.requested, f"the metadata table was last compacted at {compacted[-1]}"),)), ""
 

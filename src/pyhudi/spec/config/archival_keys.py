@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pyhudi.spec.config.config_key import ConfigKey, Kind, harmless, served, unserved
+from pyhudi.spec.config.config_key import ConfigKey, Kind, harmless, served
 
 ARCHIVAL: tuple[ConfigKey, ...] = (
-    served("hoodie.archive.automatic", "Archive old instants after a write when it is due, from table version 8 on.", Kind.FLAG, "true"),
+    served("hoodie.archive.automatic", "Archive old instants after a write when it is due.", Kind.FLAG, "true"),
     served("hoodie.keep.max.commits", "Completed commits from which on a write archives older ones.", Kind.POSITIVE, "30"),
     served("hoodie.keep.min.commits", "Completed commits that archival leaves on the active timeline.", Kind.POSITIVE, "20"),
     served(
@@ -15,7 +15,12 @@ ARCHIVAL: tuple[ConfigKey, ...] = (
         "false",
     ),
     served("hoodie.archive.block.on.latest.clean.ectr", "Do not archive commits whose files the last clean kept.", Kind.FLAG, "false"),
-    served("hoodie.timeline.compaction.batch.size", "Files of one level of the archive that are merged into one.", Kind.POSITIVE, "10"),
+    served(
+        "hoodie.timeline.compaction.batch.size",
+        "Files of one level of the archive that are merged into one; in table version 6 small files that are joined.",
+        Kind.POSITIVE,
+        "10",
+    ),
     served(
         "hoodie.timeline.compaction.target.file.max.bytes",
         "Bytes of archive files from which on no more are merged into one.",
@@ -23,9 +28,9 @@ ARCHIVAL: tuple[ConfigKey, ...] = (
         "1048576000",
     ),
     *harmless(
-        "tunes how Hudi archives, or the archive of table version 6, which pyhudi does not write",
+        "tunes how Hudi archives; pyhudi writes what a run archives at once",
         "hoodie.commits.archival.batch hoodie.timeline.manifest.retained.versions",
     ),
     *harmless("the write before an archival is committed in any case; what fails is logged", "hoodie.fail.on.timeline.archiving"),
-    *unserved("pyhudi archives within the write, in little time", "hoodie.archive.async=false"),
+    served("hoodie.archive.async", "Archive after a write in a thread of its own.", Kind.FLAG, "false"),
 )

@@ -144,5 +144,11 @@ TABLES: tuple[ConfigKey, ...] = (
         " hoodie.timeline.layout.version=2",
     ),
     *refused(f"bootstrapping {_LATER}", "hoodie.bootstrap.*"),
-    *refused(f"upgrading tables {_LATER}", "hoodie.write.auto.upgrade=false,true hoodie.skip.default.partition.validation=false"),
+    served(
+        "hoodie.write.auto.upgrade",
+        "Upgrade a table of an older version before the write, when given as `true`; Apache Hudi does so unasked.",
+        Kind.FLAG,
+        "false",
+    ),
+    *harmless("no table below version 6, whose upgrade it belongs to, is served", "hoodie.skip.default.partition.validation"),
 )

@@ -16,10 +16,11 @@ from pyhudi.sql.call import savepoint_procedures as savepoints
 from pyhudi.sql.call import table_procedures as tables
 from pyhudi.sql.call import timeline_procedures as timeline
 from pyhudi.sql.call import ttl_procedures as ttl
+from pyhudi.sql.call import version_procedures as versions
 from pyhudi.sql.call.help_procedure import help_procedure
 from pyhudi.sql.call.procedure import Procedure
 
-_FAMILIES: Final = (commits, timeline, files, logs, compaction, clustering, archival, savepoints, ttl, tables, metadata)
+_FAMILIES: Final = (commits, timeline, files, logs, compaction, clustering, archival, savepoints, ttl, tables, metadata, versions)
 _KNOWN: Final = {procedure.name: procedure for family in _FAMILIES for procedure in family.PROCEDURES}
 
 PROCEDURES: Final[Mapping[str, Procedure]] = {**_KNOWN, "help": help_procedure(_KNOWN)}

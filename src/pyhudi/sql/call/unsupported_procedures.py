@@ -9,7 +9,6 @@ _REASONS: Final = {
     "clustering of other tables than those of hash rings comes with a later release": (
         "run_rollback_inflight_tableservice partition_bucket_index_manager repair_clustering_plan"
     ),
-    "upgrading tables comes with a later release": "upgrade_table downgrade_table",
     "bootstrapping comes with a later release": "run_bootstrap show_bootstrap_mapping show_bootstrap_partitions",
     "synchronisation with catalogs comes with a later release": "hive_sync sync_validate",
     "several writers at a time come with a later release": (

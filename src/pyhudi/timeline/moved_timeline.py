@@ -1,0 +1,76 @@
+"""A timeline that an upgrade or a downgrade moves to another layout, as those see it who read the table meanwhile.
+
+The files of the new layout are there, and the properties name it, before the first file of the old one is deleted. A reader that
+took the properties before and lists the old folder afterwards would miss instants. So a file, made before the properties change and not
+deleted with the others, says that the folder is being left: a reader that sees it, or no instant at all, looks at the properties once more.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import Final, ParamSpec, TypeVar
+
+from pyhudi.errors import ConflictError, CorruptTableError, TableNotFound
+from pyhudi.spec.instant import Instant, parse_instant
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.storage_protocol import Storage
+from pyhudi.storage.table_properties import load_properties
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+#: Sorts after all instants: a listing in pages that misses one of them, since that is deleted, shows this file.
+MOVED_FILE: Final = "pyhudi.timeline.moved"
+
+
+class TimelineMovedError(ConflictError):
+    """The table was upgraded or downgraded between the reading of its properties and that of its timeline."""
+
+
+def check_not_moved(storage: Storage, config: TableConfig, names: Iterable[str]) -> None:
+    """Check a listing of a timeline's folder against an upgrade or downgrade that runs beside this reader.
+
+    Raises:
+        TimelineMovedError: the table has another layout by now; open it again.
+    """
+    if any(name == MOVED_FILE for name in names):
+        raise_if_moved(storage, config)
+
+
+def raise_if_moved(storage: Storage, config: TableConfig) -> None:
+    """Look at the properties once more; errors as of `check_not_moved`."""
+    try:
+        now = TableConfig(load_properties(storage))
+    except (CorruptTableError, TableNotFound):
+        return  # whoever reads the table next says what is wrong with it
+    if (now.layout, now.timeline_path) != (config.layout, config.timeline_path):
+        raise TimelineMovedError(
+            f"table {storage.uri} was moved from version {config.version} to {now.version} while it was read; open it again."
+        )
+
+
+def reread_when_moved(read: Callable[P, T]) -> Callable[P, T]:
+    """Let a function that opens a table begin again when the table is upgraded or downgraded meanwhile."""
+
+    @functools.wraps(read)
+    def reread(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return read(*args, **kwargs)
+        except TimelineMovedError:
+            return read(*args, **kwargs)  # an upgrade takes longer than a look at the table: there is no second one
+
+    return reread
+
+
+def moved_path(storage: Storage, config: TableConfig, instant: Instant) -> str | None:
+    """Return where the file of a completed instant is after the timeline has moved; None when it has not, or the file is archived."""
+    try:
+        raise_if_moved(storage, config)
+    except TimelineMovedError:
+        now = TableConfig(load_properties(storage))
+        for name in storage.file_names(now.timeline_path):
+            parsed = parse_instant(name, now.layout)
+            if parsed is not None and (parsed.requested, parsed.action, parsed.state) == (instant.requested, instant.action, instant.state):
+                return f"{now.timeline_path}/{name}"
+    return None
