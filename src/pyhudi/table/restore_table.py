@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+from typing import Final
+
 from pyhudi.errors import ConflictError, UsageError
 from pyhudi.read.snapshot.commit_notes import check_notes
+from pyhudi.service.clustering.clustering_service import Clustering
+from pyhudi.service.compaction.compaction_service import Compaction
+from pyhudi.service.indexes.run_index_build import LOCK as INDEXING_LOCK
 from pyhudi.service.restore import RestoreResult, execute_restore, pending_restore, plan_restore, planned_result, roll_back_commit
 from pyhudi.service.restore.execute_restore import plans_of
 from pyhudi.spec.actions.rollback import RollbackPlan
@@ -14,12 +20,21 @@ from pyhudi.storage.table_properties import load_properties
 from pyhudi.timeline.clock import Clock
 from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.txn.ids import Ids
-from pyhudi.txn.locked_table import locked_table
+from pyhudi.txn.locked_table import exclusive_service, locked_table
+
+#: The locks of the services that a restore excludes, with what their holders are doing.
+_SERVICES: Final = (
+    *((lock.name, lock.doing) for lock in (Compaction.lock, Clustering.lock) if lock is not None),
+    (INDEXING_LOCK, "building indexes of"),
+)
 
 
 def restore(storage: Storage, clock: Clock, ids: Ids, target: str | None, *, dry_run: bool, wait_s: float) -> RestoreResult:
     """Restore a table, or continue with a restore that was cut off; see `Services.restore` for errors."""
-    with locked_table(storage, wait_s, clock, ids, restores=True) as table:
+    with contextlib.ExitStack() as held:
+        for name, doing in () if dry_run else _SERVICES:  # they run without the table's lock, and would write what is rolled back
+            held.enter_context(exclusive_service(storage, name, doing))
+        table = held.enter_context(locked_table(storage, wait_s, clock, ids, restores=True))
         check_notes(table.storage, table.config, table.timeline)
         pending = pending_restore(table)
         if pending is not None:

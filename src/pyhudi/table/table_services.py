@@ -288,7 +288,7 @@ class Services(VersionServices):
             UsageError: there is no such commit, it is archived, a clean deleted files of it, or a later commit has a savepoint; the
                 message names the earliest time that can be restored.
             UnsupportedError: a commit to roll back was written before the table was upgraded.
-            ConflictError: another restore is pending, indexes are being built, or the lock was lost.
+            ConflictError: another restore is pending, a compaction, clustering or build of indexes is running, or the lock was lost.
             LockTimeoutError: another writer held the table for too long.
             StorageError: the storage failed; the restore stays pending.
 

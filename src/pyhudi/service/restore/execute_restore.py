@@ -66,7 +66,7 @@ def execute_restore(table: LockedTable, plan: RestorePlan, restore: Instant | No
     )
     check_lock_held(table, restore)
     table.writer.complete(restore, table.times.next(), encode_restore_metadata(metadata, sync=table.ids.sync_marker()))
-    _forget_rollbacks(table.reload(), plan.savepoint)
+    _forget_rollbacks(table.reload(), plan.savepoint or min((info.time for info in plan.instants), default=restore.requested))
     return replace(
         planned,
         instant=restore.requested,
@@ -100,10 +100,10 @@ def _pending_rollbacks(table: LockedTable) -> Iterable[tuple[Instant, RollbackPl
         yield rollback, read_plan(table, rollback)
 
 
-def _forget_rollbacks(table: LockedTable, target: str | None) -> None:
+def _forget_rollbacks(table: LockedTable, target: str) -> None:
     """Delete the rollbacks that came after the target, as Apache Hudi does: what they rolled back is as if it had never been."""
     for rollback in reversed(table.timeline.with_actions(Action.ROLLBACK).instants):
-        if rollback.requested > (target or rollback.requested):
+        if rollback.requested > target:
             if rollback.is_completed:
                 table.storage.delete(f"{table.config.timeline_path}/{rollback.file_name(table.config.layout)}")
             table.writer.remove(Instant(rollback.requested, Action.ROLLBACK, State.INFLIGHT))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from pyhudi.codec.actions.rollback_codec import encode_restore_plan
 from pyhudi.errors import ConflictError, CorruptTableError, UsageError
 from pyhudi.kernels.base_file.read_base import row_count
-from pyhudi.spec.actions.restore import RestoreMetadata
+from pyhudi.spec.actions.restore import RestoreMetadata, RestorePlan
+from pyhudi.spec.actions.rollback import InstantInfo
 from pyhudi.spec.instant import Action
 from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.table.hudi_table import HudiTable
@@ -162,6 +164,33 @@ def test_restore_that_was_cut_off_shows_the_target_blocks_writers_and_is_taken_u
     check_sound(table, KINDS[0])
     with pytest.raises(UsageError, match=r"no restore of table .* is pending"):
         table.services.restore()
+
+
+@pytest.mark.parametrize("service", ["compaction", "clustering", "indexing"])
+def test_service_that_is_running_keeps_a_restore_out(service: str) -> None:
+    table = make_table()
+    first = table.upsert([ride(1)])
+    table.upsert([ride(2)])
+    with table.storage.lock(0, service), pytest.raises(ConflictError, match="another process or thread is"):
+        table.services.restore(to=first.instant)
+    assert table.services.restore(to=first.instant).state == "completed"
+
+
+def test_restore_of_apache_hudi_without_a_target_in_its_plan_is_brought_to_its_end() -> None:
+    table = make_table()
+    first = table.upsert([ride(1)])
+    times = [table.upsert([ride(number)]).instant for number in (2, 3)]
+    plan = RestorePlan(tuple(InstantInfo(time, "commit") for time in reversed(times)), version=1)
+    at = "29990101000000000"
+    table.storage.create(f".hoodie/timeline/{at}.restore.requested", encode_restore_plan(plan, sync=bytes(16)))
+    assert rows_of(HudiTable(table.storage)) == [ride(1), ride(2), ride(3)]
+    table.storage.create(f".hoodie/timeline/{at}.restore.inflight", b"")
+    assert rows_of(HudiTable(table.storage)) == [ride(1)]
+    table.services.restore()
+    assert rows_of(HudiTable(table.storage)) == [ride(1)]
+    timeline = load_timeline(table.storage, table.config)
+    assert [one.requested for one in timeline.data_instants()] == [first.instant]
+    assert timeline.with_actions(Action.ROLLBACK).instants == ()
 
 
 def test_restore_whose_plan_is_lost_is_told_and_nothing_is_read() -> None:
