@@ -12,6 +12,11 @@ READY_DOCS := $(VENV)/.ready-docs
 READY_BENCH := $(VENV)/.ready-bench
 JAVA := $(VENV)/.java-home
 READY_HUDI := $(HUDI)/.ready
+LOWEST := .venv-lowest
+READY_LOWEST := $(LOWEST)/.ready
+# Fast, and on every library that pyhudi stands on: the codecs (fastavro), the kernels (numpy, pyarrow), whole writes and reads.
+LOWEST_TESTS := tests/unit/codec tests/unit/kernels/test_write_task.py tests/unit/merge tests/unit/spec tests/unit/table/test_write_operations.py \
+	tests/unit/timeline
 
 # Spark takes its Java from here; read when a recipe runs, since the file is made by the set-up. PySpark needs no SPARK_HOME, and one
 # that points elsewhere would bring another Spark.
@@ -21,6 +26,12 @@ WITH_HUDI = export PYHUDI_REFERENCE_PYTHON="$(CURDIR)/$(HUDI)/bin/python" PYHUDI
 # processor time of Spark's tests, 105 to 59 s in one run). Benchmarks keep Java's defaults.
 SHORT_LIVED = export JAVA_TOOL_OPTIONS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC $${JAVA_TOOL_OPTIONS-}";
 PYTEST = $(BIN)/python -m pytest
+# The slowest tests of each run are printed, and the time of each stage (scripts/timed.sh), again at the end of `make test`.
+SLOWEST = --durations=25 --durations-min=1
+TIMED = scripts/timed.sh
+export STAGES ?= $(CURDIR)/.stages
+# Their packages hold the format, the merge and the transaction: measured by branch, with floors in pyproject.toml.
+COVERED = $(addprefix tests/unit/,codec fsview kernels merge spec timeline txn)
 # Arguments for pytest, such as ARGS="-k upsert -x".
 ARGS ?=
 
@@ -31,13 +42,15 @@ quickstart: $(READY) $(JAVA) ## Create, fill, update, delete from and read Hudi 
 	@$(WITH_JAVA) $(BIN)/python -m pyhudi.examples.quickstart $(ARGS)
 
 .PHONY: test
-test: lint test-unit test-spark ## Everything that decides whether a change is good: structure, unit tests, Spark tests
+test: ## Everything that decides whether a change is good: structure, unit tests, Spark tests
+	@rm -f "$(STAGES)"
+	@status=0; $(MAKE) --no-print-directory lint test-unit test-spark || status=$$?; echo "--- time of each stage"; cat "$(STAGES)"; exit $$status
 
 ##@ Parts of it
 
 .PHONY: lint lint-style lint-types lint-layers
 lint: $(READY) ## Style, format, types, layers
-	@$(MAKE) --no-print-directory --output-sync=target --jobs=2 lint-types lint-style lint-layers
+	@$(TIMED) "lint" $(MAKE) --no-print-directory --output-sync=target --jobs=2 lint-types lint-style lint-layers
 
 lint-style: $(READY)
 	$(BIN)/ruff check .
@@ -50,24 +63,45 @@ lint-layers: $(READY)
 	$(BIN)/lint-imports --no-logo
 	$(PYTEST) -q tests/architecture
 
-.PHONY: test-unit
-test-unit: $(READY) ## Unit and property tests, without Spark
+.PHONY: test-unit test-covered test-other
+ifeq ($(strip $(ARGS)),)
+test-unit: test-covered test-other ## Unit and property tests, without Spark; coverage of the format, the merge and the transaction
+else
+test-unit: $(READY)
 	$(PYTEST) -q -n auto --ignore=tests/architecture --ignore=tests/spark --ignore=tests/interop tests $(ARGS)
+endif
+
+test-covered: $(READY)
+	@$(TIMED) "tests of format, merge, transaction" $(PYTEST) -q -n auto $(SLOWEST) --cov --cov-report= $(COVERED)
+	@$(BIN)/python -m scripts.coverage_floors
+
+test-other: $(READY)
+	@$(TIMED) "other unit tests" $(PYTEST) -q -n auto $(SLOWEST) --ignore=tests/architecture --ignore=tests/spark --ignore=tests/interop \
+		$(addprefix --ignore=,$(COVERED)) tests
 
 .PHONY: test-spark
 test-spark: $(READY) $(JAVA) ## Tests on a real Spark session
 	@echo "pytest tests/spark"
-	@$(WITH_JAVA) $(SHORT_LIVED) $(PYTEST) -q -n 2 --dist worksteal tests/spark $(ARGS)
+	@$(WITH_JAVA) $(SHORT_LIVED) $(TIMED) "tests on Spark" $(PYTEST) -q -n 2 --dist worksteal $(SLOWEST) tests/spark $(ARGS)
 
 .PHONY: interop
 interop: $(READY) $(JAVA) $(READY_HUDI) ## Let Apache Hudi 1.2.0 read and continue our tables, and the other way round
 	@echo "pytest tests/interop"
-	@$(WITH_JAVA) $(WITH_HUDI) $(SHORT_LIVED) $(PYTEST) -q -n 2 --dist worksteal tests/interop $(ARGS)
+	@$(WITH_JAVA) $(WITH_HUDI) $(SHORT_LIVED) $(TIMED) "tests with Apache Hudi" \
+		$(PYTEST) -q -n 2 --dist worksteal $(SLOWEST) tests/interop $(ARGS)
 
 .PHONY: test-slow
 test-slow: $(READY) $(JAVA) $(READY_HUDI) ## The long proofs that `make test` and `make interop` leave out
 	@echo "pytest --slow -m slow"
 	@$(WITH_JAVA) $(WITH_HUDI) $(SHORT_LIVED) $(PYTEST) -q --slow -m slow tests $(ARGS)
+
+.PHONY: lowest
+lowest: $(READY_LOWEST) ## A part of the unit tests with the lowest versions of pyarrow, fastavro and numpy that pyproject.toml claims
+	@$(TIMED) "tests with the lowest versions" $(LOWEST)/bin/python -m pytest -q $(LOWEST_TESTS)
+
+.PHONY: release-check
+release-check: $(READY) $(JAVA) lowest ## Build wheel and source distribution, look at them, run the quick start in an empty environment
+	@scripts/check_release.sh $(BIN)/python "$$(cat $(JAVA))"
 
 .PHONY: bench
 bench: $(READY_BENCH) $(JAVA) $(READY_HUDI) ## Measure against floors and peers, and write docs/benchmarks.md
@@ -105,7 +139,7 @@ record-options: $(JAVA) $(READY_HUDI) ## Record the keys of Apache Hudi again, f
 
 .PHONY: clean
 clean: ## Remove environments, caches and what runs left behind
-	rm -rf $(VENV) $(HUDI) site build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(HUDI) $(LOWEST) site build dist .coverage .stages .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache
 	rm -rf spark-warehouse metastore_db derby.log quickstart-table
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -132,6 +166,13 @@ $(READY_BENCH): $(READY)
 
 $(JAVA): scripts/find_java.sh | $(READY)
 	scripts/find_java.sh >$@.new && mv $@.new $@
+
+$(READY_LOWEST): pyproject.toml scripts/lowest_versions.py | $(READY)
+	scripts/create_venv.sh $(LOWEST)
+	$(BIN)/python scripts/lowest_versions.py >$(LOWEST)/versions.txt
+	$(LOWEST)/bin/python -m pip install --quiet --requirement $(LOWEST)/versions.txt
+	$(LOWEST)/bin/python -m pip install --quiet --no-deps --editable .
+	@touch $@
 
 $(READY_HUDI): scripts/setup_hudi.sh scripts/create_venv.sh
 	scripts/setup_hudi.sh $(HUDI)

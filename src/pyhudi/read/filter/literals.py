@@ -92,7 +92,7 @@ def _range(kind: pa.DataType) -> tuple[int, int, int]:
     if pt.is_decimal(kind):
         most = 10**kind.precision - 1
         return kind.scale, -most, most
-    bounds = np.iinfo(kind.to_pandas_dtype())
+    bounds = np.iinfo(str(kind))  # `to_pandas_dtype` of older pyarrow imports pandas
     return 0, int(bounds.min), int(bounds.max)
 
 
