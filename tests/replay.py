@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from pyhudi.codec.log.log_file import scan_blocks
 from pyhudi.kernels.base_file.base_file import RecordContext
-from pyhudi.kernels.keys.keyed_base import iter_keyed_base
+from pyhudi.kernels.keys.keyed_rows import iter_keyed_base
 from pyhudi.kernels.log_file.log_rows import read_log_rows
 from pyhudi.merge.apply_rule import ABSENT, apply_incoming
 from pyhudi.merge.merge_rules import RecordVersion

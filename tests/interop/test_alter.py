@@ -9,7 +9,7 @@ import pytest
 
 from pyhudi import HudiTable
 from pyhudi.table.alter_table_schema import alter_schema
-from pyhudi.table.rename_table import rename_table
+from pyhudi.table.remove_rename import rename_table
 from pyhudi.write.input.alter_columns import AddColumn, DescribeColumn, DropColumn, MoveColumn, RenameColumn, RetypeColumn
 from tests.interop.reference import ReferenceHudi
 

@@ -11,7 +11,7 @@ from dataclasses import asdict
 
 import click
 
-from pyhudi.cli.pairs import pairs
+from pyhudi.cli.shared_arguments import pairs
 from pyhudi.service.indexes import IndexChange
 from pyhudi.service.table_service import MODES
 from pyhudi.table.hudi_table import HudiTable

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import click
 
-from pyhudi.cli.pairs import pairs
+from pyhudi.cli.shared_arguments import pairs
 from pyhudi.table.hudi_table import HudiTable
 
 

@@ -9,8 +9,7 @@ from typing import Any, Final, Protocol
 
 import click
 
-from pyhudi.cli.engines import chosen_engine, show_progress
-from pyhudi.cli.pairs import pairs
+from pyhudi.cli.shared_arguments import chosen_engine, pairs, show_progress
 from pyhudi.engine.engine_protocol import Engine
 from pyhudi.service.service_engine import Progress
 from pyhudi.service.table_service import MODES, Mode, ServiceResult

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import click
 
-from pyhudi.cli.pairs import pairs
+from pyhudi.cli.shared_arguments import pairs
 from pyhudi.service.partition_ttl.ttl_settings import DAYS_RETAIN, STRATEGY_TYPE
 from pyhudi.table.hudi_table import HudiTable
 

@@ -22,15 +22,13 @@ from pyhudi.sql.query import query
 from pyhudi.sql.statement import statement
 from pyhudi.sql.statement.statement import Arguments, PlainSql, Statement
 from pyhudi.sql.statements import alter_statement as alter
-from pyhudi.sql.statements import alter_table, create_as, drop_truncate, like, session_settings, show, temporary_view
+from pyhudi.sql.statements import alter_table, create_as, drop_truncate, like, session_settings, show, temporary_view, update_delete
 from pyhudi.sql.statements import compaction_statement as compaction
 from pyhudi.sql.statements import create_table as create
-from pyhudi.sql.statements import delete_statement as delete
 from pyhudi.sql.statements import index_statements as indexes
 from pyhudi.sql.statements import insert_statement as insert
 from pyhudi.sql.statements import merge_statement as merge
 from pyhudi.sql.statements import partition_statements as partitions
-from pyhudi.sql.statements import update_statement as update
 from pyhudi.sql.text import error_position
 from pyhudi.sql.write.explain_write import explain_statement
 
@@ -43,8 +41,8 @@ _HANDLERS: Final[dict[str, Callable[[Statement], DataFrame | None]]] = {
     "ReplaceTable": create.refuse_replace,
     "ReplaceTableAsSelect": create.refuse_replace,
     "InsertIntoStatement": insert.insert,
-    "UpdateTable": update.update,
-    "DeleteFromTable": delete.delete,
+    "UpdateTable": update_delete.update,
+    "DeleteFromTable": update_delete.delete,
     "MergeIntoTable": merge.merge,
     "DropTable": drop_truncate.drop_table,
     "TruncateTable": drop_truncate.truncate_table,

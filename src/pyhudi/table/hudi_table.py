@@ -24,11 +24,10 @@ from pyhudi.storage.defaults_file import default_table_options, default_write_op
 from pyhudi.storage.open_storage import open_storage
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
-from pyhudi.table.changes_reader import ChangesFormat, changes
 from pyhudi.table.create_new_table import ARGUMENTS, TABLE_TYPE, create_table
 from pyhudi.table.history_table import history
 from pyhudi.table.inspect.inspect_table import Inspect
-from pyhudi.table.read_table import selection
+from pyhudi.table.read_table import ChangesFormat, changes, selection
 from pyhudi.table.table_services import Services
 from pyhudi.table.write_table import write
 from pyhudi.timeline.clock import Clock, SystemClock

@@ -12,8 +12,7 @@ import pytest
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.kernels.base_file.base_file import RecordContext
-from pyhudi.kernels.merge.merge_counts import MergeCounts
-from pyhudi.kernels.merge.merge_slice import count_merged, iter_merged
+from pyhudi.kernels.merge.merge_slice import MergeCounts, count_merged, iter_merged
 from pyhudi.kernels.merge.slice_delta import slice_delta
 from pyhudi.merge.partial_update import Record
 from pyhudi.spec.files.delete_record import COMMIT_TIME_DELETE

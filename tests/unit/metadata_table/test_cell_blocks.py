@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from pyhudi.codec.hfile import HFileReader, HFileWriter
 from pyhudi.errors import UsageError
 from pyhudi.metadata_table.format.cell_blocks import BLOCK_BYTES, cell_columns
-from pyhudi.metadata_table.format.metadata_keys import secondary_key, secondary_prefix, shard
-from pyhudi.metadata_table.format.secondary_keys import secondary_keys
+from pyhudi.metadata_table.format.metadata_keys import secondary_key, secondary_keys, secondary_prefix, shard
 from pyhudi.metadata_table.format.shards import shards
 from pyhudi.schema.meta_columns import RECORD_KEY
 

@@ -17,7 +17,7 @@ from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.spec.table_identity import identity_note, identity_of, noted_identity
 from pyhudi.storage.local_storage import LocalStorage
 from pyhudi.storage.table_properties import load_properties
-from pyhudi.table.rename_table import rename_table
+from pyhudi.table.remove_rename import rename_table
 from pyhudi.testing.call_log import RecordingStorage
 from pyhudi.timeline.load_timeline import load_timeline
 

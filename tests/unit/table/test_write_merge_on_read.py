@@ -15,7 +15,7 @@ from pyhudi.spec.files.file_group import FileSlice
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.table.write_table import write
 from pyhudi.timeline.load_timeline import load_timeline
-from pyhudi.write.plan import small_files as candidates
+from pyhudi.write.plan import insert_placement as candidates
 from tests.unit.table.tables import by_id, make_table, ride, rows_of
 
 GLOBAL = {"hoodie.index.type": "GLOBAL_SIMPLE"}

@@ -14,8 +14,7 @@ from pyhudi.kernels.base_file.base_file import WriterSettings
 from pyhudi.spec.actions.commit import CommitMetadata, Operation, WriteStat
 from pyhudi.spec.files.file_group import BaseFile, FileGroupId, FileSlice, LogFile
 from pyhudi.spec.files.file_names import BaseFileName, LogFileName
-from pyhudi.write.plan.insert_packing import pack_inserts, spread_inserts
-from pyhudi.write.plan.record_size import record_bytes
+from pyhudi.write.plan.insert_placement import pack_inserts, record_bytes, spread_inserts
 from pyhudi.write.plan.workload_profile import PartitionProfile, Profile, inflight_metadata
 from pyhudi.write.plan.write_plan import Sizing, plan_write
 

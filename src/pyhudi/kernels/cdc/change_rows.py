@@ -20,7 +20,7 @@ from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.row_identity import IDENTITY_COLUMNS, is_among, rows_without
 from pyhudi.kernels.cdc.change_log import images, read_change_log
 from pyhudi.kernels.cdc.row_json import json_rows
-from pyhudi.kernels.keys.keyed_base import iter_keyed_base
+from pyhudi.kernels.keys.keyed_rows import iter_keyed_base
 from pyhudi.kernels.log_file.log_rows import read_log_rows
 from pyhudi.kernels.merge.merge_slice import iter_merged
 from pyhudi.kernels.merge.slice_delta import SliceTask, chosen_blocks

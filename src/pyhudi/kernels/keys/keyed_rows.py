@@ -1,17 +1,35 @@
-"""Rows with their record key, as write tasks take them: typed as the table's columns, in pieces of bounded size."""
+"""Rows with their record key: those of write tasks, typed as the table's columns, and those of base files, also where keys are virtual."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pyhudi.errors import KeyFieldError
+from pyhudi.kernels.arrays.array_types import Indices
 from pyhudi.kernels.arrays.byte_size import rows_of_bytes
+from pyhudi.kernels.arrays.row_filter import apply_filter
 from pyhudi.kernels.base_file.base_file import RecordContext
+from pyhudi.kernels.base_file.read_base import (
+    NO_CONSTANTS,
+    Constants,
+    all_fields,
+    iter_base_file,
+    project_columns,
+    with_constants,
+    with_filter_columns,
+)
 from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN, POSITION_COLUMN, commit_time_deletes, marked_deletes
+from pyhudi.kernels.keys.key_kernels import with_computed_keys
 from pyhudi.schema.evolve import conform, conform_column
 from pyhudi.schema.meta_columns import RECORD_KEY
+from pyhudi.spec.files.file_group import BaseFile
+
+if TYPE_CHECKING:
+    from pyhudi.storage.storage_protocol import Storage
 
 _BATCH_BYTES = 64 << 20
 
@@ -72,3 +90,31 @@ def _with_key(rows: pa.Table, data: pa.Table) -> pa.Table:
     columns = [*(rows.column(name) for name in leading), *data.columns]
     fields = [*(rows.schema.field(name) for name in leading), *data.schema]
     return pa.Table.from_arrays(columns, schema=pa.schema(fields))
+
+
+def iter_keyed_base(
+    storage: Storage,
+    context: RecordContext,
+    file: BaseFile,
+    columns: Sequence[str],
+    filter: pc.Expression | None = None,  # noqa: A002 - pyarrow's own name for it
+    *,
+    without: Indices | None = None,
+    constants: Constants = NO_CONSTANTS,
+    verify: bool = True,
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a base file; a key that is asked for or filtered by is computed where files have none.
+
+    Arguments and errors are those of `iter_base_file`.
+    """
+    key, wanted = context.virtual_key, project_columns(context.schema, columns)
+    needed = wanted if filter is None else with_filter_columns(wanted, all_fields(context.schema), filter)
+    if key is None or RECORD_KEY not in needed.names:
+        yield from iter_base_file(storage, file, context.schema, columns, filter, without=without, constants=constants, verify=verify)
+        return
+    heads = (field.split(".")[0] for field in key.key_fields)
+    for batch in iter_base_file(
+        storage, file, context.schema, list(dict.fromkeys([*needed.names, *heads])), without=without, verify=verify
+    ):
+        rows = with_constants(with_computed_keys(pa.Table.from_batches([batch]), key), constants)
+        yield from apply_filter(rows, filter).select(wanted.names).to_batches()

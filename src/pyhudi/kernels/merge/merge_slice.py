@@ -25,14 +25,14 @@ from pyhudi.kernels.base_file.read_base import (
     with_constants,
     with_filter_columns,
 )
-from pyhudi.kernels.keys.keyed_base import iter_keyed_base
+from pyhudi.kernels.keys.keyed_rows import iter_keyed_base
 from pyhudi.kernels.log_file.count_headers import count_by_headers
-from pyhudi.kernels.merge.merge_counts import MergeCounts
 from pyhudi.kernels.merge.slice_delta import Delta, SliceTask, chosen_blocks, slice_delta
 from pyhudi.schema.meta_columns import RECORD_KEY
 
 if TYPE_CHECKING:
     from pyhudi.storage.storage_protocol import Storage
+from dataclasses import dataclass
 
 Merge: TypeAlias = "Callable[[Storage, RecordContext, SliceTask], Delta]"
 
@@ -122,3 +122,18 @@ def _add(counts: MergeCounts, delta: Delta) -> None:
     counts.deletes += max(0, len(delta.masked) - updates)
     counts.log_records += delta.log_records
     counts.log_blocks, counts.log_bytes = delta.log_blocks, delta.log_bytes
+
+
+@dataclass(slots=True)
+class MergeCounts:
+    """Rows of the base file that were replaced or deleted, rows that are new, and versions read from the logs.
+
+    A merge in parts adds up over its parts; each reads all blocks, which are counted once, with the bytes of those that hold rows.
+    """
+
+    updates: int = 0
+    inserts: int = 0
+    deletes: int = 0
+    log_records: int = 0
+    log_blocks: int = 0
+    log_bytes: int = 0

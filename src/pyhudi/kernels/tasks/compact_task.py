@@ -18,8 +18,7 @@ from pyhudi.kernels.base_file.bloom_columns import KeyFilter
 from pyhudi.kernels.base_file.meta_column_writer import MetaColumnWriter
 from pyhudi.kernels.base_file.partition_folder import ensure_partition
 from pyhudi.kernels.cdc.compaction_log import log_compaction
-from pyhudi.kernels.merge.merge_counts import MergeCounts
-from pyhudi.kernels.merge.merge_slice import iter_merged
+from pyhudi.kernels.merge.merge_slice import MergeCounts, iter_merged
 from pyhudi.kernels.merge.slice_delta import SliceTask
 from pyhudi.kernels.tasks.task_attempt import reserve_name
 from pyhudi.kernels.tasks.write_task import TaskResult

@@ -18,8 +18,8 @@ from pyhudi.errors import UnsupportedError
 from pyhudi.metadata_table.format import metadata_partitions as partitions
 from pyhudi.metadata_table.format.column_types import type_at
 from pyhudi.metadata_table.format.index_definitions import IndexDefinition
+from pyhudi.metadata_table.format.metadata_keys import SecondaryKeys, same_strings, secondary_keys
 from pyhudi.metadata_table.format.record import SecondaryEntry
-from pyhudi.metadata_table.format.secondary_keys import SecondaryKeys, same_strings, secondary_keys
 from pyhudi.metadata_table.indexes.bulk_index_build import (
     NO_STRINGS,
     KeyedRows,

@@ -21,7 +21,7 @@ from pyhudi.keygen.key_generator_protocol import KeyFields
 from pyhudi.metadata_table.format import metadata_keys as keys
 from pyhudi.metadata_table.format import metadata_partitions as partitions
 from pyhudi.metadata_table.format.index_definitions import IndexDefinition
-from pyhudi.metadata_table.format.secondary_keys import is_servable, value_strings
+from pyhudi.metadata_table.format.metadata_keys import is_servable, value_strings
 from pyhudi.metadata_table.read.metadata_table import MetadataTable
 from pyhudi.read.filter.condition import Condition
 from pyhudi.read.filter.point_predicates import column_named, implied_keys, implied_values

@@ -12,6 +12,7 @@ from dataclasses import asdict
 from typing import Final
 
 import pyarrow as pa
+from pyspark import TaskContext
 
 from pyhudi import errors
 from pyhudi.errors import HudiError
@@ -54,3 +55,14 @@ def results_of(lines: list[str]) -> list[TaskResult]:
 def _stat(value: dict[str, object]) -> WriteStat:
     log_files = value.pop("log_files")
     return WriteStat(**value, log_files=None if log_files is None else tuple(log_files))  # type: ignore[arg-type]
+
+
+def task_identity() -> tuple[int, str]:
+    """Return the number of the running Spark task and its write token `<partition>-<stage>-<attempt>`.
+
+    A repeated attempt has another token, so it never meets the files of the one before; those are found by their markers.
+    """
+    context = TaskContext.get()
+    assert context is not None, "runs inside a Spark task"
+    number = context.partitionId()
+    return number, f"{number}-{context.stageId()}-{context.taskAttemptId()}"

@@ -23,7 +23,7 @@ from pyhudi.index.index_protocol import Lookup
 from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN, FILE_ID_COLUMN, POSITION_COLUMN
 from pyhudi.kernels.merge.dedupe import last_of_each_key
 from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
-from pyhudi.spark.engine.task_identity import task_identity
+from pyhudi.spark.engine.task_results import task_identity
 from pyhudi.spark.index_join.key_join import STORED_PATH
 from pyhudi.spark.jvm.persistence import persisted_until
 from pyhudi.spec.actions.commit import Operation

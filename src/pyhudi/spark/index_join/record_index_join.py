@@ -23,7 +23,7 @@ from pyhudi.kernels.keys.key_probe import SEVERAL
 from pyhudi.metadata_table.format.metadata_partitions import RECORD_INDEX
 from pyhudi.metadata_table.read.record_groups import RecordIndexGroups
 from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
-from pyhudi.spark.engine.task_identity import task_identity
+from pyhudi.spark.engine.task_results import task_identity
 from pyhudi.spark.index_join.key_join import STORED_PATH
 from pyhudi.spark.jvm.persistence import persisted_until
 

@@ -6,6 +6,8 @@ Everything is nullable, as in every file source of Spark: a file written before 
 from __future__ import annotations
 
 import json
+import re
+from typing import Final
 
 import pyarrow as pa
 import pyarrow.types as pt
@@ -94,3 +96,17 @@ def spark_type(arrow: pa.DataType, column: str) -> DataType:
         f"Spark cannot read column '{column}', whose type is {arrow}. Read the table with HudiTable.to_arrow, or select"
         " the other columns there."
     )
+
+
+_STORED_AS: Final = (
+    (re.compile(r'"(type|elementType|keyType|valueType)":"(?:var)?char\(\d+\)"'), r'"\1":"string"'),
+    (re.compile(r'"(type|elementType|keyType|valueType)":"(?:byte|short)"'), r'"\1":"integer"'),
+)
+
+
+def to_stored_type(schema: StructType) -> StructType:
+    """Return the schema with the types that a Hudi table keeps."""
+    text = schema.json()
+    for pattern, retained in _STORED_AS:
+        text = pattern.sub(retained, text)
+    return StructType.fromJson(json.loads(text))

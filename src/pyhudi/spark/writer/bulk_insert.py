@@ -8,8 +8,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from pyhudi.kernels.tasks.write_task import TaskResult
-from pyhudi.spark.engine.task_identity import task_identity
-from pyhudi.spark.engine.task_results import RESULT_SCHEMA, answers, results_of
+from pyhudi.spark.engine.task_results import RESULT_SCHEMA, answers, results_of, task_identity
 from pyhudi.spark.input.parquet_source import read_row_groups, split_source
 from pyhudi.write.bulk_insert_plan import BulkWrite, write_stream
 

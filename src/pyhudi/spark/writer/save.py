@@ -23,7 +23,7 @@ from pyhudi.spec.config.config_keys import concerns_table
 from pyhudi.spec.options import merge_options, same_key
 from pyhudi.storage.defaults_file import default_options, default_write_options
 from pyhudi.table.hudi_table import HudiTable
-from pyhudi.table.remove_table import delete_unused_table
+from pyhudi.table.remove_rename import delete_unused_table
 from pyhudi.table.write_table import write
 from pyhudi.write.input.data_columns import FILL_OPTION
 from pyhudi.write.options.validate_options import OPERATION

@@ -19,8 +19,7 @@ from pyhudi.kernels.tasks.run_task import GroupTask, run_task
 from pyhudi.kernels.tasks.write_task import TaskResult
 from pyhudi.keygen.choose_generator import key_generator
 from pyhudi.schema.meta_columns import FILE_NAME, PARTITION_PATH, RECORD_KEY
-from pyhudi.spark.engine.task_identity import task_identity
-from pyhudi.spark.engine.task_results import RESULT_SCHEMA, answers, results_of
+from pyhudi.spark.engine.task_results import RESULT_SCHEMA, answers, results_of, task_identity
 from pyhudi.spark.index_join.duplicate_keys import drop_deleted_duplicates
 from pyhudi.spark.index_join.key_columns import named_records, refuse_unmade, with_keys, with_table_types
 from pyhudi.spark.index_join.key_search import KeySearch

@@ -18,7 +18,7 @@ from pyhudi.spark.catalog.relation_cache import forget, refresh
 from pyhudi.spark.jvm import jvm
 from pyhudi.spark.jvm.frame_schema import arrow_type
 from pyhudi.spark.jvm.jvm import JavaObject
-from pyhudi.spark.jvm.stored_types import to_stored_type
+from pyhudi.spark.jvm.spark_types import to_stored_type
 from pyhudi.sql.statement.statement import Statement
 from pyhudi.sql.write.write_target import WriteTarget, open_target
 from pyhudi.table.alter_table_schema import alter_schema

@@ -20,7 +20,7 @@ from pyhudi.sql.query import query
 from pyhudi.sql.statement.statement import Statement
 from pyhudi.sql.write.table_definition import is_option
 from pyhudi.sql.write.write_target import WriteTarget, open_target
-from pyhudi.table.rename_table import rename_table
+from pyhudi.table.remove_rename import rename_table
 from pyhudi.write.options.validate_options import check_agreement
 
 

@@ -21,8 +21,7 @@ from pyhudi.spark.catalog.catalog_table import CatalogTable
 from pyhudi.spark.catalog.relation_cache import catalog_order, forget, refresh
 from pyhudi.spark.jvm import jvm
 from pyhudi.spark.jvm.frame_schema import arrow_schema_of
-from pyhudi.spark.jvm.spark_types import spark_schema
-from pyhudi.spark.jvm.stored_types import to_stored_type
+from pyhudi.spark.jvm.spark_types import spark_schema, to_stored_type
 from pyhudi.spec import options as spec_options
 from pyhudi.spec.config.config_keys import concerns_table
 from pyhudi.spec.options import Options
@@ -33,7 +32,7 @@ from pyhudi.sql.write.table_definition import Definition
 from pyhudi.storage.defaults_file import default_table_options
 from pyhudi.storage.open_storage import open_storage
 from pyhudi.table.hudi_table import HudiTable
-from pyhudi.table.remove_table import delete_table
+from pyhudi.table.remove_rename import delete_table
 
 _PARTITIONS: Final = "hoodie.datasource.write.partitionpath.field"
 _KEYS: Final = "hoodie.datasource.write.recordkey.field"

@@ -15,7 +15,7 @@ from pyhudi.spec.actions.commit import Operation
 from pyhudi.sql.statement.statement import Statement
 from pyhudi.sql.write.write_target import open_target
 from pyhudi.storage.open_storage import open_storage
-from pyhudi.table.remove_table import delete_table
+from pyhudi.table.remove_rename import delete_table
 
 
 def drop_table(statement: Statement) -> DataFrame | None:

@@ -21,9 +21,8 @@ from pyhudi.write.input.data_columns import added_columns
 from pyhudi.write.input.prepare_rows import TableSchema, evolve_schema, record_context, with_path_columns
 from pyhudi.write.options.write_config import WriteConfig
 from pyhudi.write.pipeline.write_stage import PlanningContext, TaggedBatch, Tagger, WriteRequest, WriteStage
-from pyhudi.write.plan.record_size import record_bytes
+from pyhudi.write.plan.insert_placement import insert_candidates, record_bytes
 from pyhudi.write.plan.replace import replaced_groups
-from pyhudi.write.plan.small_files import insert_candidates
 from pyhudi.write.plan.workload_profile import Profile
 from pyhudi.write.plan.write_plan import Sizing, WritePlan, plan_write
 from pyhudi.write.tagging.change_facts import user_columns

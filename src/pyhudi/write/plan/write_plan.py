@@ -17,7 +17,7 @@ from pyhudi.kernels.tasks.write_task import WriteTask
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.files.file_group import BaseFile, FileGroupId, FileSlice
 from pyhudi.spec.files.file_names import LogFileName, next_log_name
-from pyhudi.write.plan.insert_packing import InsertGroup, pack_inserts, spread_inserts
+from pyhudi.write.plan.insert_placement import InsertGroup, pack_inserts, spread_inserts
 from pyhudi.write.plan.workload_profile import PartitionProfile, Profile
 
 _APPENDING = frozenset({Operation.INSERT, Operation.BULK_INSERT, Operation.INSERT_OVERWRITE, Operation.INSERT_OVERWRITE_TABLE})

@@ -1,11 +1,16 @@
-"""Removing a table as a whole, its data included."""
+"""Removing a table as a whole, its data included, and giving it another name."""
 
 from __future__ import annotations
 
+from typing import Final
+
+from pyhudi.spec.table import table_keys
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
-from pyhudi.storage.table_properties import load_properties
+from pyhudi.storage.table_properties import load_properties, store_properties
+from pyhudi.table.open_table import OpenTable
 from pyhudi.timeline.load_timeline import load_timeline
+from pyhudi.txn.locked_table import locked_table
 
 
 def delete_table(storage: Storage) -> None:
@@ -26,3 +31,17 @@ def delete_unused_table(storage: Storage) -> None:
     with storage.lock(0):
         if not load_timeline(storage, TableConfig(load_properties(storage))).instants:
             delete_table(storage)
+
+
+_WAIT_S: Final = 60.0
+
+
+def rename_table(table: OpenTable, name: str) -> None:
+    """Store a new name; data, timeline and metadata table stay as they are.
+
+    Raises:
+        LockTimeoutError: a writer holds the table.
+        UnsupportedError: the table has features whose writing is not served.
+    """
+    with locked_table(table.storage, _WAIT_S, table.clock, table.ids) as locked:
+        store_properties(table.storage, {table_keys.NAME: name}, locked.clock.now())

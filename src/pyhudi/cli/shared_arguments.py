@@ -1,13 +1,15 @@
-"""What runs the tasks of a command, and how far it is."""
+"""Arguments that several commands share: the engine that runs the tasks, options of the form KEY=VALUE, and progress."""
 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterable
 
 import click
 
 from pyhudi.engine.engine_protocol import Engine
 from pyhudi.engine.local_engine import LocalEngine
+from pyhudi.errors import OptionError
 
 
 def chosen_engine(name: str, threads: int | None) -> Engine:
@@ -22,3 +24,18 @@ def chosen_engine(name: str, threads: int | None) -> Engine:
 def show_progress(done: int, count: int) -> None:
     """Say on standard error how many tasks of how many are done."""
     click.echo(f"\r{done} of {count} file groups", nl=done == count, err=True)
+
+
+def pairs(strings: Iterable[str]) -> dict[str, str]:
+    """Return the options that texts state.
+
+    Raises:
+        OptionError: a text is none.
+    """
+    result = {}
+    for text in strings:
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise OptionError(f"'{text}' is no option: write KEY=VALUE.")
+        result[key] = value
+    return result

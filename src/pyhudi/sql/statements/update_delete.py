@@ -1,4 +1,4 @@
-"""UPDATE t SET column = expression, ... [WHERE condition].
+"""UPDATE t SET column = expression, ... [WHERE condition], and DELETE FROM t [WHERE condition].
 
 Spark's native scan evaluates condition and new values, so only the rows that change cross into Python, each with the
 file it is in: no index look-up. The clauses are handed to Spark word by word, hence any expression works that
@@ -97,3 +97,21 @@ def _assign_columns(target: WriteTarget, clauses: _Clauses) -> dict[str, str]:
             raise with_subject(SchemaError(f"UPDATE of {target.name} assigns {name} twice."), ".".join(stated.parts), 1)
         assigned[name] = stated.value
     return assigned
+
+
+def delete(statement: Statement) -> DataFrame | None:
+    """Run a DELETE on a Hudi table; None when the table is another's."""
+    opened = open_for_change(statement, statement.plan.table())
+    if opened is None:
+        return None
+    target, seen = opened
+    tokens = statement.tokens
+    start = find_word(tokens, "DELETE")
+    assert start is not None, "the parser saw a DELETE"
+    with_clause = slice_text(statement.text, tokens[:start])
+    rest = slice_text(statement.text, tokens[start + 1 :])
+    if target.has_virtual_keys:
+        named = ", ".join(quote(name) for name in target.table.config.naming_columns)
+        return target.write(Operation.DELETE, statement.ask(f"{with_clause} SELECT {named} {rest}"))
+    rows = statement.ask(f"{with_clause} SELECT {', '.join(LOCATION_COLUMNS)} {rest}")
+    return target.write(Operation.DELETE_PREPPED, rows, located=True, seen=seen)
