@@ -235,6 +235,9 @@ class Services(VersionServices):
             comment: why, for the record.
             dry_run: only return what would be done.
 
+        Returns:
+            The savepoint: its commit, who made it, when and why, and how many files it keeps.
+
         Raises:
             UsageError: there is no such commit, it has a savepoint already, or a clean has deleted files of it.
             LockTimeoutError: another writer held the table for too long.
@@ -283,6 +286,9 @@ class Services(VersionServices):
             to: the requested time of a commit of the active timeline, which need not have a savepoint; None continues with the restore that
                 was cut off.
             dry_run: only return what would be rolled back and deleted.
+
+        Returns:
+            The state of the restore, the commits that were rolled back and what was deleted.
 
         Raises:
             UsageError: there is no such commit, it is archived, a clean deleted files of it, or a later commit has a savepoint; the
