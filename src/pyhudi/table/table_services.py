@@ -1,5 +1,5 @@
-"""`table.services`: what keeps a table in shape. This release serves rollback, compaction, indexes, archival and the
-resizing of hash rings; the others say which release brings them.
+"""`table.services`: what keeps a table in shape. This release serves rollback, savepoints, restore, compaction, indexes, archival,
+partition lifetimes and the resizing of hash rings; the others say which release brings them.
 """
 
 from __future__ import annotations

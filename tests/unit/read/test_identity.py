@@ -160,8 +160,15 @@ def test_changed_property_is_noticed_after_commits_without_a_note(path, name, co
             door(HudiTable.open(str(path)))
 
 
-def test_upgrade_with_a_commit_needs_no_proof_where_there_is_no_metadata_table(path) -> None:
-    as_by_apache_hudi(path)
+@pytest.mark.parametrize("undone", [False, True], ids=["commit", "restore"])
+def test_upgrade_with_a_later_action_needs_no_proof_where_there_is_no_metadata_table(path, undone) -> None:
+    if undone:  # Apache Hudi upgrades a table when it restores it
+        table = HudiTable.open(str(path))
+        saved = table.services.savepoint()
+        table.upsert([ROW])
+        table.services.restore(to=saved.instant)
+    else:
+        as_by_apache_hudi(path)
     shutil.rmtree(path / ".hoodie/metadata")
     lines = (path / PROPERTIES).read_text().splitlines(keepends=True)
     stored = "".join(line for line in lines if "metadata.partitions" not in line)

@@ -12,7 +12,7 @@ from typing import Final
 from pyhudi.errors import CorruptTableError, HudiError
 from pyhudi.metadata_table.read.writer_table import FOLDER
 from pyhudi.spec.extra_metadata import IDENTITY_NOTE
-from pyhudi.spec.instant import Instant
+from pyhudi.spec.instant import Action, Instant
 from pyhudi.spec.table import table_keys as keys
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.spec.table_identity import CHANGED_BY_UPGRADES, identity_note, identity_of, noted_identity
@@ -55,8 +55,7 @@ def check_identity(
         )
     stored = identity_of(config)
     changed = [name for name, value in stored.items() if _differs(name, noted.get(name, ""), value)]
-    is_newest = instant == timeline.data_instants()[-1]
-    if is_past or (keys.VERSION in changed and _was_upgraded(storage, config, without_proof=not is_newest)):
+    if is_past or (keys.VERSION in changed and _was_upgraded(storage, config, without_proof=_came_later(timeline, instant))):
         changed = [name for name in changed if name not in CHANGED_BY_UPGRADES]
     if changed and not _is_accepted(storage, now):
         differences = ", ".join(f"{name} is {stored[name] or 'not set'!r} and was {noted.get(name) or 'not set'!r}" for name in changed)
@@ -69,6 +68,12 @@ def check_identity(
 def accept_identity(storage: Storage, config: TableConfig) -> None:
     """Record that the properties are as they are on purpose; the next commit notes them."""
     storage.replace(_ACCEPTED, identity_note(config).encode())
+
+
+def _came_later(timeline: Timeline, instant: Instant) -> bool:
+    """Tell whether a commit, rollback or restore followed on a commit: Apache Hudi may have upgraded the table with it."""
+    undone = timeline.with_actions(Action.ROLLBACK, Action.RESTORE).completed()
+    return instant != timeline.data_instants()[-1] or any(one.requested > instant.requested for one in undone)
 
 
 def _differs(name: str, noted: str, stored: str) -> bool:
