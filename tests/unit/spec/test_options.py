@@ -93,12 +93,9 @@ SERVICES = {
     "hoodie.meta.sync.client.tool.class": "org.apache.hudi.hive.HiveSyncTool",
     "hoodie.metrics.on": "true",
     "hoodie.metrics.reporter.type": "PROMETHEUS",
-    "hoodie.bulkinsert.sort.mode": "GLOBAL_SORT",
-    "hoodie.bulkinsert.user.defined.partitioner.sort.columns": "city",
     "hoodie.layout.optimize.strategy": "z-order",
     "hoodie.clustering.async.enabled": "true",
     "hoodie.clustering.plan.strategy.sort.columns": "city",
-    "hoodie.archive.async": "true",
     "hoodie.write.commit.callback.on": "true",
 }
 
@@ -121,7 +118,7 @@ def test_they_are_refused_where_that_is_asked_for(name: str, strict: str) -> Non
 
 def test_a_service_that_is_switched_off_is_not_warned_of(caplog: pytest.LogCaptureFixture) -> None:
     warn_unserved.cache_clear()
-    resolve({"hoodie.datasource.hive_sync.enable": "false", "hoodie.metrics.on": "false", "hoodie.bulkinsert.sort.mode": "NONE"})
+    resolve({"hoodie.datasource.hive_sync.enable": "false", "hoodie.metrics.on": "false"})
     assert caplog.records == []
 
 

@@ -10,7 +10,28 @@ from pyspark.sql import DataFrame
 from pyhudi.kernels.tasks.write_task import TaskResult
 from pyhudi.spark.engine.task_results import RESULT_SCHEMA, answers, results_of, task_identity
 from pyhudi.spark.input.parquet_source import read_row_groups, split_source
+from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.write.bulk_insert_plan import BulkWrite, write_stream
+from pyhudi.write.options.bulk_layout import BulkLayout, SortMode
+
+
+def arrange(frame: DataFrame, layout: BulkLayout, config: TableConfig) -> DataFrame:
+    """Return a DataFrame with its rows sorted and spread over tasks as a layout wants; the same one where it wants nothing.
+
+    Raises:
+        OptionError: a column to sort by does not exist.
+    """
+    order = layout.order(config, frame.columns)
+    spread = config.partition_fields if layout.mode.gathers_partitions else ()
+    if layout.mode is SortMode.GLOBAL_SORT and order:
+        if layout.tasks is None:
+            return frame.orderBy(*order)
+        frame = frame.repartitionByRange(layout.tasks, *order)
+    elif spread:
+        frame = frame.repartition(*spread) if layout.tasks is None else frame.repartition(layout.tasks, *spread)
+    elif layout.tasks is not None:
+        frame = frame.coalesce(layout.tasks)
+    return frame.sortWithinPartitions(*order) if order else frame
 
 
 def bulk_write(frame: DataFrame, work: BulkWrite, file_prefix: str) -> list[TaskResult]:

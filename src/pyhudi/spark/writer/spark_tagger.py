@@ -22,7 +22,7 @@ from pyhudi.keygen.choose_generator import key_generator
 from pyhudi.schema.meta_columns import is_meta_column
 from pyhudi.spark.input.small_input import estimated_rows
 from pyhudi.spark.jvm.frame_schema import arrow_schema
-from pyhudi.spark.writer.bulk_insert import bulk_write
+from pyhudi.spark.writer.bulk_insert import arrange, bulk_write
 from pyhudi.spark.writer.tagged_frame import group_rows
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.table.key_generator import KeyGeneratorType
@@ -149,7 +149,8 @@ class SparkStream:
         stage, table = self.stage, self.stage.context.table
         generator = key_generator(table.config, instant=stage.context.instant)
         work = BulkWrite(table.storage, stage.records, stage.config.writer, table.config, generator, stage.context.instant)
-        return bulk_write(_data_columns(self.frame), work, table.ids.file_prefix())
+        frame = arrange(_data_columns(self.frame), stage.config.bulk, table.config)
+        return bulk_write(frame, work, table.ids.file_prefix())
 
 
 def _data_columns(frame: DataFrame) -> DataFrame:

@@ -166,10 +166,20 @@ WRITING: tuple[ConfigKey, ...] = (
         "Parquet files have timestamps in microseconds and the current layout of lists and decimals",
         "hoodie.parquet.outputtimestamptype=timestamp_micros hoodie.parquet.writelegacyformat.enabled=false",
     ),
-    *unserved(
-        f"sorting and partitioning of bulk inserts {_LATER}",
-        "hoodie.bulkinsert.sort.mode=NONE hoodie.bulkinsert.sort.suffix.record_key=false hoodie.bulkinsert.user.defined.partitioner.*",
+    served(
+        "hoodie.bulkinsert.sort.mode",
+        "Bulk insert: how rows are sorted and spread over tasks before they are written.",
+        default="NONE",
+        choices=("NONE", "GLOBAL_SORT", "PARTITION_SORT", "PARTITION_PATH_REPARTITION", "PARTITION_PATH_REPARTITION_AND_SORT"),
     ),
+    served(
+        "hoodie.bulkinsert.user.defined.partitioner.class",
+        "Bulk insert: one of Apache Hudi's partitioners by its class name, in place of a sort mode.",
+        default="",
+    ),
+    served("hoodie.bulkinsert.user.defined.partitioner.sort.columns", "Bulk insert: columns to sort by, with commas.", default=""),
+    served("hoodie.bulkinsert.sort.suffix.record_key", "Bulk insert: sort by the record key after the sort columns.", Kind.FLAG, "false"),
+    served("hoodie.bulkinsert.shuffle.parallelism", "Bulk insert: number of Spark tasks that write; 0: as the rows come.", Kind.COUNT, "0"),
     served(
         "hoodie.schema.on.read.enable",
         "ALTER TABLE may rename, drop, move and retype columns: they get numbers, and the table keeps the history of its schema.",

@@ -19,6 +19,7 @@ from pyhudi.spec.options import Options
 from pyhudi.spec.table.key_generator import KeyGeneratorType, parse_key_generator
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.write.input.data_columns import MissingColumns, missing_columns
+from pyhudi.write.options.bulk_layout import BulkLayout, bulk_layout
 from pyhudi.write.options.validate_options import check_agreement
 from pyhudi.write.tagging.tag import KeyRules
 
@@ -34,8 +35,8 @@ class WriteConfig:
     """How to write: files, keys, packing, waiting. `size_threshold` is the share of the small-file limit that a
     commit must have written for its record size to be believed; of a merge-on-read table `small_file_candidates` base
     files of a partition take new records. `rules` say what happens to rows of one key, `index` what the options say of the index, which
-    `pyhudi.index.resolve_index` resolves. `notes` go into the metadata of the commit. Table services of the write read their own options
-    from `options`.
+    `pyhudi.index.resolve_index` resolves. `notes` go into the metadata of the commit, `bulk` is the layout of a bulk insert.
+    Table services of the write read their own options from `options`.
     """
 
     options: Options
@@ -48,6 +49,7 @@ class WriteConfig:
     metadata_table: MetadataSettings
     missing_columns: MissingColumns = MissingColumns.REFUSED
     notes: Mapping[str, str] = field(default_factory=dict)
+    bulk: BulkLayout = field(default_factory=BulkLayout)
 
 
 def choose(options: Options, config: TableConfig, operation: Operation) -> WriteConfig:
@@ -83,6 +85,7 @@ def choose(options: Options, config: TableConfig, operation: Operation) -> Write
         metadata_table=metadata_settings(options),
         missing_columns=missing_columns(options),
         notes=options.notes,
+        bulk=bulk_layout(options) if operation is Operation.BULK_INSERT else BulkLayout(),
     )
 
 

@@ -23,6 +23,7 @@ from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.write.input.prepare_rows import keyed_deletes, keyed_rows, require_columns, with_path_columns
+from pyhudi.write.input.sort_rows import sort_rows
 from pyhudi.write.input.split_by_partition import split_by_partition
 from pyhudi.write.pipeline.write_stage import WriteStage
 from pyhudi.write.plan.task_route import LoadedTask, load_tasks
@@ -125,6 +126,8 @@ def _tagged(stage: WriteStage, data: pa.Table) -> tuple[list[TaggedRows], TagOpt
         return assign_buckets(_tagged_located(stage, data, tagging), tagging, stage.lookup), tagging
     if names_records(stage.request.operation, stage.table_config):
         return _tagged_by_names(stage, data)
+    if order := stage.config.bulk.order(stage.table_config, data.schema.names):
+        data = sort_rows(data, order)
     keyed = _keyed(stage, data)
     tagging = stage.resolve_tagging(_batch(stage, keyed))
     if stage.request.operation is not Operation.DELETE and (tagging.looks_up or tagging.precombine):
